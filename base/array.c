@@ -35,3 +35,33 @@ int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_byte
         /* cppcheck-suppress memleak ; *@items has it now */
         return 0;
 }
+
+int array_extend(void *items, size_t *capacity, size_t n_items, size_t wanted, size_t item_bytes)
+{
+        unsigned char *block;
+        int r = array_reserve(items, capacity, wanted, item_bytes);
+
+        if (r < 0 || wanted <= n_items)
+                return r;
+        memcpy(&block, items, sizeof(block));
+        memset(block + n_items * item_bytes, 0, (wanted - n_items) * item_bytes);
+        return 0;
+}
+
+size_t array_count_to(const void *items, size_t n_items, size_t item_bytes, size_t field_at, uint64_t value)
+{
+        const unsigned char *bytes = items;
+        size_t low = 0, high = n_items;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                uint64_t found;
+
+                memcpy(&found, bytes + middle * item_bytes + field_at, sizeof(found));
+                if (found <= value)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}

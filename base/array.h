@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/array.h - room in growing heap arrays
+ * base/array.h - room in growing heap arrays, and places in sorted ones
  *
  * Way of the data:  every unit that keeps a list -> [array]
  */
@@ -8,6 +8,7 @@
 #define BASE_ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * array_reserve() - makes a heap array hold at least @wanted items
@@ -17,5 +18,18 @@
  * Returns 0, or -ENOMEM and leaves the array as it was.  The caller frees the array.
  */
 int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_bytes);
+
+/*
+ * array_extend() - the same, and items from @n_items on, up to @wanted, are zero
+ * @n_items:  how many there are; the caller counts the new ones
+ */
+int array_extend(void *items, size_t *capacity, size_t n_items, size_t wanted, size_t item_bytes);
+
+/*
+ * array_count_to() - how many items have at most @value in a uint64_t by which they are sorted
+ * @field_at:  offsetof() of that
+ * Logarithmic time.
+ */
+size_t array_count_to(const void *items, size_t n_items, size_t item_bytes, size_t field_at, uint64_t value);
 
 #endif /* BASE_ARRAY_H */

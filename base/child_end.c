@@ -13,7 +13,7 @@
 
 #define KILLED_MS 1000 /* until one that was killed has ended */
 
-/* Without a descriptor of the child, for want of any, it has all of the time. */
+/* If no descriptor was left to watch the child, the child gets all of the time. */
 static bool child_has_ended(pid_t pid, int fd, int patience_ms)
 {
         struct pollfd ended = { .fd = fd, .events = POLLIN };

@@ -34,7 +34,10 @@ static void reset_signals(void)
 
         for (int number = 1; number < NSIG; number++)
                 (void)sigaction(number, &standard, NULL); /* fails for SIGKILL and SIGSTOP, which have none */
-        /* A file over its limit is an error of the call: overlayfs copies a file to change its time. */
+        /*
+         * Exceeding the file size limit must fail the call only: overlayfs copies a file to change its
+         * time.
+         */
         (void)signal(SIGXFSZ, SIG_IGN);
         (void)sigemptyset(&none);
         (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
@@ -51,8 +54,8 @@ static int open_sealed(void)
 }
 
 /*
- * A process that is confined may not open it any more; its own standard input, which its children inherit, is
- * it already.  Other roots (chroot) often have none.
+ * A confined process may no longer open /dev/null, but its standard input, which its children inherit, is
+ * already that file.  Other roots (chroot) often have no /dev/null.
  */
 static int open_null(void)
 {
@@ -71,8 +74,9 @@ static int open_null(void)
 }
 
 /*
- * The kept ones wait right after the numbers that they will get: the limit of open files may be low.  At
- * every return each of @fds is open: the caller tells its parent of a failure through one of them.
+ * The kept descriptors are first moved to right after the numbers that they will get, since the limit of
+ * open files may be low.  At every return each of @fds is open: the caller reports a failure to its parent
+ * through one of them.
  */
 static int keep_files(int *fds, size_t n_fds, struct error *err)
 {
@@ -223,7 +227,7 @@ int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, stru
 {
         int r = confinement_enter_writing(user, fds, n_fds, 0, err);
 
-        /* Where the kernel has it: the rest holds without it. */
+        /* Landlock is optional: the other restrictions hold without it. */
         if (r == 0)
                 (void)landlock_restrict(LANDLOCK_BAN_CHANGES);
         return r;

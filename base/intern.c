@@ -55,7 +55,7 @@ static uint32_t hash_of(const void *bytes, size_t n_bytes)
         return (uint32_t)XXH3_64bits(bytes, n_bytes);
 }
 
-static bool intern_equals(const struct intern *t, uint32_t id, const void *bytes, size_t n_bytes)
+static bool equals(const struct intern *t, uint32_t id, const void *bytes, size_t n_bytes)
 {
         size_t known_bytes;
         const void *known = intern_get(t, id, &known_bytes);
@@ -64,16 +64,16 @@ static bool intern_equals(const struct intern *t, uint32_t id, const void *bytes
 }
 
 /*
- * The slot that holds an equal item, or the empty one where it belongs.  Other items
- * are told by their hashes.
+ * The slot that holds an equal item, or the empty slot where it belongs.  Other items are told apart by
+ * their hashes.
  */
-static uint64_t *intern_slot_of(const struct intern *t, uint32_t hash, const void *bytes, size_t n_bytes)
+static uint64_t *slot_of(const struct intern *t, uint32_t hash, const void *bytes, size_t n_bytes)
 {
         size_t mask = t->n_slots - 1;
         size_t at = hash & mask;
 
         while (t->slots[at] != 0 &&
-               (t->slots[at] >> 32 != hash || !intern_equals(t, (uint32_t)t->slots[at], bytes, n_bytes)))
+               (t->slots[at] >> 32 != hash || !equals(t, (uint32_t)t->slots[at], bytes, n_bytes)))
                 at = (at + 1) & mask;
         return &t->slots[at];
 }
@@ -84,7 +84,7 @@ static uint64_t slot_value(uint32_t hash, uint32_t id)
 }
 
 /* Moves the hashes into a larger table; the items themselves are not touched. */
-static int intern_grow(struct intern *t, size_t n_slots)
+static int grow(struct intern *t, size_t n_slots)
 {
         uint64_t *slots = calloc(n_slots, sizeof(*slots));
 
@@ -106,7 +106,7 @@ static int intern_grow(struct intern *t, size_t n_slots)
         return 0;
 }
 
-/* Brings the hash table up to date; it is at most half full afterwards, with one item more. */
+/* Brings the hash table up to date; with one more item it would still be at most half full. */
 static int hash_all(struct intern *t)
 {
         size_t wanted = t->n_slots ? t->n_slots : FIRST_SLOTS;
@@ -115,20 +115,20 @@ static int hash_all(struct intern *t)
         while (wanted / 2 < (size_t)t->n_items + 1)
                 wanted *= 2;
         if (wanted != t->n_slots)
-                r = intern_grow(t, wanted);
+                r = grow(t, wanted);
         while (r == 0 && t->n_hashed < t->n_items) {
                 size_t n_bytes;
                 const void *bytes = intern_get(t, t->n_hashed + 1, &n_bytes);
                 uint32_t hash = hash_of(bytes, n_bytes);
 
-                *intern_slot_of(t, hash, bytes, n_bytes) = slot_value(hash, ++t->n_hashed);
+                *slot_of(t, hash, bytes, n_bytes) = slot_value(hash, ++t->n_hashed);
         }
         return r;
 }
 
 uint32_t intern_find(const struct intern *t, const void *bytes, size_t n_bytes)
 {
-        return t->n_slots ? (uint32_t)*intern_slot_of(t, hash_of(bytes, n_bytes), bytes, n_bytes) : 0;
+        return t->n_slots ? (uint32_t)*slot_of(t, hash_of(bytes, n_bytes), bytes, n_bytes) : 0;
 }
 
 int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
@@ -159,14 +159,14 @@ int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
 }
 
 /* Makes room in the hash table for one item more. */
-static int intern_prepare(struct intern *t)
+static int prepare(struct intern *t)
 {
         return t->n_hashed < t->n_items || t->n_slots / 2 < (size_t)t->n_items + 1 ? hash_all(t) : 0;
 }
 
-/* An item that is not there; @slot: the empty one where it belongs. */
-static int intern_put(struct intern *t, uint64_t *slot, uint32_t hash, const void *bytes, size_t n_bytes,
-                      uint32_t *ret_id)
+/* Adds an item that is not in the table; @slot: the empty slot where it belongs. */
+static int put(struct intern *t, uint64_t *slot, uint32_t hash, const void *bytes, size_t n_bytes,
+               uint32_t *ret_id)
 {
         int r = intern_append(t, bytes, n_bytes);
 
@@ -181,28 +181,44 @@ static int intern_put(struct intern *t, uint64_t *slot, uint32_t hash, const voi
 int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id)
 {
         uint32_t hash = hash_of(bytes, n_bytes);
-        int r = intern_prepare(t);
+        int r = prepare(t);
         uint64_t *slot;
 
         if (r < 0)
                 return r;
-        slot = intern_slot_of(t, hash, bytes, n_bytes);
+        slot = slot_of(t, hash, bytes, n_bytes);
         if (*slot != 0) {
                 *ret_id = (uint32_t)*slot;
                 return 0;
         }
-        return intern_put(t, slot, hash, bytes, n_bytes, ret_id);
+        return put(t, slot, hash, bytes, n_bytes, ret_id);
+}
+
+int intern_add_row(struct intern *t, const void *item, void *rows, size_t *capacity, size_t row_bytes,
+                   uint32_t *ret_id)
+{
+        uint8_t *first;
+        int r = array_reserve(rows, capacity, (size_t)t->n_items + 1, row_bytes);
+
+        if (r < 0)
+                return r;
+        r = intern_add(t, item, t->item_bytes, ret_id);
+        if (r == 1) {
+                memcpy(&first, rows, sizeof(first)); /* as in array_reserve() */
+                memset(first + (*ret_id - 1) * row_bytes, 0, row_bytes);
+        }
+        return r;
 }
 
 int intern_add_new(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id)
 {
         uint32_t hash = hash_of(bytes, n_bytes);
-        int r = intern_prepare(t);
+        int r = prepare(t);
         size_t at;
 
         if (r < 0)
                 return r;
         for (at = hash & (t->n_slots - 1); t->slots[at] != 0;)
                 at = (at + 1) & (t->n_slots - 1);
-        return intern_put(t, &t->slots[at], hash, bytes, n_bytes, ret_id);
+        return put(t, &t->slots[at], hash, bytes, n_bytes, ret_id);
 }

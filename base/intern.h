@@ -48,7 +48,14 @@ void intern_deinit(struct intern *t);
 int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id);
 
 /*
- * intern_add_new() - the same for an item of which the caller knows that no equal one was added
+ * intern_add_row() - the same for items of one length that each have a row in an array, at their id - 1
+ * @rows, @capacity, @row_bytes:  of the array, as for array_reserve(); a new row is zero
+ */
+int intern_add_row(struct intern *t, const void *item, void *rows, size_t *capacity, size_t row_bytes,
+                   uint32_t *ret_id);
+
+/*
+ * intern_add_new() - intern_add() of an item of which the caller knows that no equal one was added
  * Compares nothing, so the processor need not wait for the table.  Otherwise there are two ids for one item.
  */
 int intern_add_new(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/text_view.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,8 +21,8 @@
 
 /* ---- the folder ---------------------------------------------------------------------------------------- */
 
-/* With all folders above it that are not there. */
-static int kept_folder_make(const char *folder, struct error *err)
+/* Makes the folder, with all missing folders above it. */
+static int make(const char *folder, struct error *err)
 {
         char *path = strdup(folder);
 
@@ -37,14 +38,16 @@ static int kept_folder_make(const char *folder, struct error *err)
         return 0;
 }
 
-/* With the rights of its owner, for files only.  Returns the descriptor, or -errno. */
-static int kept_folder_open_as_owner(const struct kept_folder *f, const char *folder, struct error *err)
+/*
+ * Opens the folder with its owner's rights, which apply to files only.  Returns the descriptor, or -errno.
+ */
+static int open_as_owner(const struct kept_folder *f, const char *folder, struct error *err)
 {
         int fd, r;
 
         (void)setfsgid(f->owner_gid);
         (void)setfsuid(f->owner_uid);
-        r = kept_folder_make(folder, err);
+        r = make(folder, err);
         fd = r == 0 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         if (r == 0 && fd < 0)
                 r = error_errno(err, "%s", folder);
@@ -69,7 +72,7 @@ int kept_folder_open(struct kept_folder *f, const char *path, uint32_t uid, uint
         int r;
 
         *f = (struct kept_folder){ .fd = -1, .owner_uid = uid, .owner_gid = gid };
-        r = kept_folder_open_as_owner(f, path, err);
+        r = open_as_owner(f, path, err);
         if (r < 0)
                 return r;
         f->fd = r;
@@ -104,21 +107,14 @@ struct old_files {
         uint64_t n_bytes;
 };
 
-static bool kept_folder_ends_with(const char *name, const char *suffix)
-{
-        size_t n = strlen(name), n_suffix = strlen(suffix);
-
-        return n >= n_suffix && strcmp(name + n - n_suffix, suffix) == 0;
-}
-
 static void take_file(const struct kept_folder *f, struct old_files *all, const char *suffix,
                       const char *name)
 {
         struct old_file file = { .n_bytes = 0 };
-        bool is_part = kept_folder_ends_with(name, KEPT_FOLDER_PART_SUFFIX);
+        bool is_part = text_ends_with(name, KEPT_FOLDER_PART_SUFFIX);
         struct stat status;
 
-        if (strlen(name) >= sizeof(file.name) || (!kept_folder_ends_with(name, suffix) && !is_part) ||
+        if (strlen(name) >= sizeof(file.name) || (!text_ends_with(name, suffix) && !is_part) ||
             fstatat(f->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
                 return;
         if (is_part) {

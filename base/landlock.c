@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As in <linux/landlock.h> of newer kernels: their numbers, and the version that each came with. */
+/* Values of <linux/landlock.h> in newer kernels, and the version that each came with. */
 #define FS_TRUNCATE  (UINT64_C(1) << 14) /* 3 */
 #define FS_IOCTL_DEV (UINT64_C(1) << 15) /* 5 */
 #define NET_TCP      UINT64_C(3)         /* 4: bind and connect */
@@ -22,8 +22,8 @@
          LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
 /*
- * struct landlock_ruleset_attr as it has become; older kernels take the longer one if what
- * they do not know is zero.
+ * struct landlock_ruleset_attr in its present form; older kernels accept the longer struct if the members
+ * they do not know are zero.
  */
 struct ruleset {
         uint64_t fs, net, scopes;

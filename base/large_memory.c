@@ -21,7 +21,7 @@ void *large_memory_new(size_t n_bytes)
         size_t rounded = (n_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
         void *block;
 
-        /* The loss after the end of a smaller one would be too large. */
+        /* Rounding up a smaller block would waste too much memory. */
         if (n_bytes < PAGE_BYTES || rounded < n_bytes)
                 return malloc(n_bytes);
         block = aligned_alloc(PAGE_BYTES, rounded);

@@ -40,7 +40,7 @@ static size_t distance(const char *a, const char *b)
         return row[n];
 }
 
-static void name_guess_take(struct name_guess *g, const char *name, size_t n_bytes, size_t found)
+static void take(struct name_guess *g, const char *name, size_t n_bytes, size_t found)
 {
         if (found >= g->distance)
                 return;
@@ -49,7 +49,9 @@ static void name_guess_take(struct name_guess *g, const char *name, size_t n_byt
         g->best[n_bytes] = '\0';
 }
 
-/* One slip, or two letters that changed places; of longer words more.  Farther away it is another word. */
+/*
+ * Accepts one slip or two swapped letters, and more in longer words; a name farther away is another word.
+ */
 void name_guess_offer(struct name_guess *g, const char *name)
 {
         size_t n_bytes = strlen(name), n_wanted = strlen(g->wanted), found;
@@ -58,10 +60,10 @@ void name_guess_offer(struct name_guess *g, const char *name)
                 return;
         found = distance(name, g->wanted);
         if (found <= n_wanted / 4 + 1 && found < n_wanted)
-                name_guess_take(g, name, n_bytes, found);
+                take(g, name, n_bytes, found);
 }
 
-/* As if one letter were wrong, so that a name that differs in less goes before. */
+/* A name that contains @part counts as if one letter were wrong, so that a closer name goes before. */
 static size_t distance_of_part(const char *name, const char *part)
 {
         if (strcasecmp(name, part) == 0)
@@ -84,9 +86,11 @@ void name_guess_offer_bytes(struct name_guess *g, const char *bytes, size_t n_by
         if (found == SIZE_MAX && n_apart < g->distance && g->n_offers < NAME_GUESS_OFFERS_MAX) {
                 g->n_offers++;
                 found = distance(name, g->wanted);
-                /* Names of programs are many, and short: of three letters one may be wrong, and one more. */
+                /*
+                 * A program has many names, and short ones: one letter in three may be wrong, and one more.
+                 */
                 if (found > n_wanted / 3 + 1 || found >= n_wanted)
                         return;
         }
-        name_guess_take(g, name, n_bytes, found);
+        take(g, name, n_bytes, found);
 }

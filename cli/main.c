@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/command_table.h"
-#include "cli/commands/completion.h"
-#include "cli/commands/man_page.h"
+#include "base/clock.h"
 #include "cli/exit_status.h"
+#include "cli/manual/command_table.h"
+#include "cli/manual/completion.h"
+#include "cli/manual/man_page.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "cli/version.h"
@@ -15,9 +16,10 @@
 #include <unistd.h>
 
 /*
- * Keeps the numbers of closed standard streams from the files that are opened later: messages for people
- * would get into the trace.  The wrong way round, so that a result that cannot be delivered is still an
- * error; closed on exec, so that the recorded command finds them as we did.
+ * Keeps files that are opened later from getting the numbers of closed standard streams: messages for
+ * people would end up in the trace.  The placeholders are opened in the wrong direction, so that an
+ * undeliverable result is still an error, and are closed on exec, so that the recorded command finds the
+ * streams as we did.
  */
 static bool fill_standard_streams(void)
 {
@@ -50,6 +52,7 @@ int main(int argc, char **argv)
                 return completion_run(argc - 2, argv + 2);
         if (strcmp(argv[1], MAN_PAGE_COMMAND) == 0)
                 return man_page_run(argc - 2, argv + 2);
+        clock_begin();
         row = command_table_find(argv[1]);
         if (!row) {
                 command_table_complain(argv[1]);
@@ -59,5 +62,5 @@ int main(int argc, char **argv)
                 (void)signal(SIGPIPE, SIG_IGN); /* `| head` is an error of write(2), not our death */
                 (void)signal(SIGXFSZ, SIG_IGN); /* so is a limit on the length of files */
         }
-        return row->run(argc - 1, argv + 1);
+        return command_table_run(row, argc - 1, argv + 1);
 }

@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For this file alone the Makefile says HYPROF_GIT_ID, HYPROF_MACHINE, HYPROF_VARIANT, HYPROF_HAS_BPF,
- * and HYPROF_IS_STATIC where libraries cannot be loaded while running. */
+/*
+ * The Makefile defines HYPROF_GIT_ID, HYPROF_MACHINE, HYPROF_VARIANT and HYPROF_HAS_BPF for this file
+ * alone, and HYPROF_IS_STATIC where libraries cannot be loaded while running.
+ */
 #ifndef HYPROF_IS_STATIC
 #define HYPROF_IS_STATIC 0
 #endif
@@ -65,12 +67,12 @@ static const struct view_column feature_columns[] = {
         { .key = "about", .title = "for", .type = VIEW_STRING },
 };
 
-static struct text_view version_text(const char *words)
+static struct text_view text(const char *words)
 {
         return (struct text_view){ words, strlen(words) };
 }
 
-static void version_fill(struct view_document *d)
+static void fill(struct view_document *d)
 {
         const bool has_git = HYPROF_GIT_ID[0] != '\0';
         char words[128];
@@ -78,14 +80,14 @@ static void version_fill(struct view_document *d)
 
         (void)snprintf(words, sizeof(words), "hyprof %s%s%s%s", HYPROF_VERSION, has_git ? " (git " : "",
                        HYPROF_GIT_ID, has_git ? ")" : "");
-        view_document_set_answer(d, version_text(words));
-        view_document_add_string(d, "version", NULL, version_text(HYPROF_VERSION));
-        view_document_add_string(d, "git", NULL, version_text(HYPROF_GIT_ID));
-        view_document_add_string(d, "machine", "machine", version_text(HYPROF_MACHINE));
-        view_document_add_string(d, "variant", "variant", version_text(HYPROF_VARIANT));
-        view_document_add_string(d, "compiler", "compiler", version_text(COMPILER));
+        view_document_set_answer(d, text(words));
+        view_document_add_string(d, "version", NULL, text(HYPROF_VERSION));
+        view_document_add_string(d, "git", NULL, text(HYPROF_GIT_ID));
+        view_document_add_string(d, "machine", "machine", text(HYPROF_MACHINE));
+        view_document_add_string(d, "variant", "variant", text(HYPROF_VARIANT));
+        view_document_add_string(d, "compiler", "compiler", text(COMPILER));
         (void)snprintf(words, sizeof(words), "%d.%d", TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR);
-        view_document_add_string(d, "trace_format", "trace format", version_text(words));
+        view_document_add_string(d, "trace_format", "trace format", text(words));
         view_document_add_number(d, "client_abi", "client ABI", VIEW_ID, CLIENT_ABI_MAJOR);
         t = view_document_add_table(d, "features", "Features", feature_columns,
                                     sizeof(feature_columns) / sizeof(feature_columns[0]));
@@ -96,14 +98,14 @@ static void version_fill(struct view_document *d)
         }
 }
 
-static int version_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         int r = output_options_take(context, letter, value);
 
         return r < 0 ? r : 0;
 }
 
-static int version_print(void *context, struct common_options *common)
+static int print(void *context, struct common_options *common)
 {
         struct output_options *output = context;
         struct view_document document;
@@ -113,7 +115,7 @@ static int version_print(void *context, struct common_options *common)
                 return EXIT_STATUS_USAGE;
         output_options_complete(output);
         view_document_init(&document, VERSION_JSON_SCHEMA);
-        version_fill(&document);
+        fill(&document);
         status = output_options_print(output, &document);
         view_document_deinit(&document);
         return status;
@@ -123,7 +125,7 @@ int version_run(int argc, char **argv)
 {
         struct output_options output;
         const struct command_frame frame = {
-                .table = &table, .take = version_take_option, .context = &output, .run = version_print
+                .table = &table, .take = take_option, .context = &output, .run = print
         };
 
         output_options_init(&output);

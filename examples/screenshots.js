@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Pictures of the viewer's screens: node examples/screenshots.js TRACE FOLDER; HYPROF is the program.
+// Pictures of the viewer's screens: node examples/screenshots.js TRACE FOLDER [NAME FRAGMENT]; HYPROF is the program.
+// Without a name they are those of the example's trace.
 'use strict';
 
 const path = require('path');
 const { spawn, execFileSync } = require('child_process');
 const { Chromium } = require('../tests/browser/chromium.js');
 
-const [trace, folder] = process.argv.slice(2);
+const [trace, folder, only, fragmentOfOnly] = process.argv.slice(2);
 const hyprof = process.env.HYPROF;
 
 function answer(...words) {
@@ -29,17 +30,22 @@ function serve(viewer) {
         });
 }
 
-async function main() {
+/** The screens of the example, by the names of their pictures. */
+function exampleScreens() {
         const slow = answer('report', '--zone', 'task').slowest.rows[0];
         const hottest = answer('report', '--functions').functions.rows[0].handle;
         const zone = answer('report', '--zones').zones.rows[0].handle;
-        const pictures = {
+        return {
                 timeline: `screen=timeline&view_from=${slow.at_ns - 6e6}&view_to=${Math.round(slow.at_ns + Math.max(18e6, 1.3 * slow.duration_ns))}&at=${slow.at_ns}&at_thread=${slow.thread}`,
                 zones: `screen=zones&zone=${zone}`,
                 flame: 'screen=flame&shape=zones',
                 source: `screen=source&function=${hottest}`,
                 frames: 'screen=frames',
         };
+}
+
+async function main() {
+        const pictures = only ? { [only]: fragmentOfOnly } : exampleScreens();
         const viewer = spawn(hyprof, ['view', '--no-open', trace], { stdio: ['ignore', 'pipe', 'inherit'] });
         const address = await serve(viewer);
         const browser = await Chromium.start();

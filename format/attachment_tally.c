@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 void attachment_tally_deinit(struct attachment_tally *t)
 {
@@ -17,18 +16,16 @@ void attachment_tally_deinit(struct attachment_tally *t)
         *t = (struct attachment_tally){ .n_bytes = NULL };
 }
 
-static int attachment_tally_reserve(struct attachment_tally *t, uint32_t n_attachments)
+static int reserve(struct attachment_tally *t, uint32_t n_attachments)
 {
         int r;
 
         if (n_attachments <= t->n_attachments)
                 return 0;
-        r = array_reserve(&t->n_bytes, &t->capacity, n_attachments, sizeof(*t->n_bytes));
-        if (r < 0)
-                return r;
-        memset(t->n_bytes + t->n_attachments, 0, (n_attachments - t->n_attachments) * sizeof(*t->n_bytes));
-        t->n_attachments = n_attachments;
-        return 0;
+        r = array_extend(&t->n_bytes, &t->capacity, t->n_attachments, n_attachments, sizeof(*t->n_bytes));
+        if (r == 0)
+                t->n_attachments = n_attachments;
+        return r;
 }
 
 int attachment_tally_add(struct attachment_tally *t, const struct trace_dictionary *dictionary,
@@ -36,7 +33,7 @@ int attachment_tally_add(struct attachment_tally *t, const struct trace_dictiona
 {
         uint64_t *n_bytes;
 
-        if (attachment_tally_reserve(t, trace_dictionary_count(dictionary, TRACE_TABLE_ATTACHMENTS)) < 0)
+        if (reserve(t, trace_dictionary_count(dictionary, TRACE_TABLE_ATTACHMENTS)) < 0)
                 return error_set(err, -ENOMEM, "no memory for the attachments");
         n_bytes = &t->n_bytes[part->attachment - 1];
         if (part->offset_bytes != *n_bytes)

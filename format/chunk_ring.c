@@ -47,7 +47,7 @@ static int make_chunk(struct chunk_ring *ring, struct trace_chunk_header header,
 }
 
 /* Memory is given back with the last reference. */
-static void chunk_ring_release(struct chunk_ring *ring, struct ring_chunk *chunk)
+static void release(struct chunk_ring *ring, struct ring_chunk *chunk)
 {
         if (!chunk || --chunk->n_references > 0)
                 return;
@@ -58,7 +58,7 @@ static void chunk_ring_release(struct chunk_ring *ring, struct ring_chunk *chunk
         free(chunk);
 }
 
-static void chunk_ring_count_bytes(struct chunk_ring *ring, const struct ring_chunk *chunk)
+static void count_bytes(struct chunk_ring *ring, const struct ring_chunk *chunk)
 {
         if (chunk->header.kind == TRACE_CHUNK_EVENTS)
                 ring->events_bytes += chunk->n_bytes;
@@ -69,7 +69,7 @@ static void chunk_ring_count_bytes(struct chunk_ring *ring, const struct ring_ch
 }
 
 /* Takes over the reference, but not on failure. */
-static int chunk_ring_append(struct ring_chunk_list *list, struct ring_chunk *chunk, struct error *err)
+static int append(struct ring_chunk_list *list, struct ring_chunk *chunk, struct error *err)
 {
         if (array_reserve(&list->chunks, &list->capacity, list->n_chunks + 1, sizeof(struct ring_chunk *)) <
             0) {
@@ -89,17 +89,17 @@ static int append_new(struct chunk_ring *ring, struct ring_chunk_list *list, str
 
         if (r < 0)
                 return r;
-        chunk_ring_count_bytes(ring, chunk);
-        r = chunk_ring_append(list, chunk, err);
+        count_bytes(ring, chunk);
+        r = append(list, chunk, err);
         if (r < 0)
-                chunk_ring_release(ring, chunk);
+                release(ring, chunk);
         return r;
 }
 
 static void clear_list(struct chunk_ring *ring, struct ring_chunk_list *list)
 {
         for (size_t i = 0; i < list->n_chunks; i++)
-                chunk_ring_release(ring, list->chunks[i]);
+                release(ring, list->chunks[i]);
         free(list->chunks);
         *list = (struct ring_chunk_list){ .chunks = NULL };
 }
@@ -150,7 +150,7 @@ static int split(struct chunk_ring *ring, const struct ring_chunk *chunk, uint64
         return r;
 }
 
-/* The oldest chunk goes, and what it left open stays known. */
+/* Drops the oldest chunk, and keeps the state that it left open. */
 static int drop_oldest(struct chunk_ring *ring, struct error *err)
 {
         struct ring_chunk_list *list = &ring->events;
@@ -162,13 +162,13 @@ static int drop_oldest(struct chunk_ring *ring, struct error *err)
         if (chunk->header.last_ns > ring->dropped_ns)
                 ring->dropped_ns = chunk->header.last_ns;
         ring->listed_bytes -= chunk->n_bytes;
-        chunk_ring_release(ring, chunk);
+        release(ring, chunk);
         list->n_chunks--;
         memmove(list->chunks, list->chunks + 1, list->n_chunks * sizeof(struct ring_chunk *));
         return 0;
 }
 
-static int chunk_ring_make_room(struct chunk_ring *ring, struct error *err)
+static int make_room(struct chunk_ring *ring, struct error *err)
 {
         const struct chunk_ring_options *o = &ring->options;
         int r = 0;
@@ -198,10 +198,10 @@ int chunk_ring_add(struct chunk_ring *ring, struct trace_chunk_header header, co
 
         if (r < 0)
                 return r;
-        chunk_ring_count_bytes(ring, chunk);
-        r = chunk_ring_append(list, chunk, err);
+        count_bytes(ring, chunk);
+        r = append(list, chunk, err);
         if (r < 0) {
-                chunk_ring_release(ring, chunk);
+                release(ring, chunk);
                 return r;
         }
         if (!is_events)
@@ -209,7 +209,7 @@ int chunk_ring_add(struct chunk_ring *ring, struct trace_chunk_header header, co
         ring->listed_bytes += chunk->n_bytes;
         if (header.last_ns > ring->newest_ns)
                 ring->newest_ns = header.last_ns;
-        return chunk_ring_make_room(ring, err);
+        return make_room(ring, err);
 }
 
 /* ---- snapshots ----------------------------------------------------------------------------------------- */
@@ -239,7 +239,7 @@ static int share_events(struct chunk_ring *ring, struct chunk_snapshot *s, struc
                 struct ring_chunk *chunk = ring->events.chunks[i];
 
                 if (chunk->header.first_ns >= s->from_ns) {
-                        r = chunk_ring_append(&s->events, chunk, err);
+                        r = append(&s->events, chunk, err);
                         chunk->n_references += r == 0;
                         continue;
                 }
@@ -251,7 +251,7 @@ static int share_events(struct chunk_ring *ring, struct chunk_snapshot *s, struc
         return r;
 }
 
-/* The first chunk of a snapshot: it was made last. */
+/* Moves the chunk that was made last to the front of a snapshot. */
 static void move_to_front(struct ring_chunk_list *list)
 {
         struct ring_chunk *last = list->chunks[list->n_chunks - 1];
@@ -301,7 +301,7 @@ int chunk_ring_snapshot(struct chunk_ring *ring, uint64_t end_ns, struct chunk_s
 
 void chunk_snapshot_drop(struct chunk_ring *ring, struct chunk_snapshot *s, size_t i)
 {
-        chunk_ring_release(ring, s->events.chunks[i]);
+        release(ring, s->events.chunks[i]);
         s->events.chunks[i] = NULL;
 }
 

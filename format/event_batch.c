@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RUNS_SHARE   8 /* for so many events there is room for a run, and for an event that is no zone */
+#define RUNS_SHARE   8 /* room for one run and one non-zone event per so many events */
 #define OTHERS_SHARE 8
 
 void event_batch_deinit(struct event_batch *b)
@@ -36,7 +36,10 @@ static int add_run(struct event_batch *b)
         return r;
 }
 
-/* One that event_decoder_next_zones() leaves.  Returns 1, 0 at the end of the run, -EBADMSG, -ENOMEM. */
+/*
+ * Adds one event that event_decoder_next_zones() leaves over.  Returns 1, 0 at the end of the run,
+ * -EBADMSG, -ENOMEM.
+ */
 static int add_next(struct event_batch *b)
 {
         struct trace_event *event;
@@ -77,7 +80,7 @@ static int fill_run(struct event_batch *b, uint32_t n_max)
 }
 
 /* Returns 1 if there is more, 0, -EBADMSG, -ENOMEM. */
-static int event_batch_fill(struct event_batch *b, uint32_t n_max)
+static int fill(struct event_batch *b, uint32_t n_max)
 {
         struct event_run run;
         int r;
@@ -108,10 +111,10 @@ static int next(struct event_batch *b, uint32_t n_max)
 
         if (b->fault.code != 0)
                 return b->fault.code;
-        r = event_batch_fill(b, n_max);
+        r = fill(b, n_max);
         if (r == -ENOMEM)
                 return error_set(&b->fault, r, "out of memory");
-        /* At its end, or at a fault, there may be events before. */
+        /* At the end of the chunk, or at a fault, events may have been read before. */
         return b->n_events != 0 ? 1 : r;
 }
 

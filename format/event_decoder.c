@@ -96,8 +96,8 @@ int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, s
         return 1;
 }
 
-static int event_decoder_decode_text(struct event_decoder *d, const struct trace_operand *operand, uint32_t i,
-                                     struct trace_event *event, struct error *err)
+static int decode_text(struct event_decoder *d, const struct trace_operand *operand, uint32_t i,
+                       struct trace_event *event, struct error *err)
 {
         struct byte_reader *column = &d->operands[event->op][i];
 
@@ -134,9 +134,8 @@ static int decode_operands(struct event_decoder *d, const struct trace_op_schema
 {
         for (uint32_t i = 0; i < schema->n_operands; i++) {
                 const struct trace_operand *operand = &schema->operands[i];
-                int r = operand->encoding == TRACE_ENCODING_TEXT
-                                ? event_decoder_decode_text(d, operand, i, event, err)
-                                : decode_operand(d, operand, i, event, err);
+                int r = operand->encoding == TRACE_ENCODING_TEXT ? decode_text(d, operand, i, event, err)
+                                                                 : decode_operand(d, operand, i, event, err);
 
                 if (r < 0)
                         return r;
@@ -144,7 +143,7 @@ static int decode_operands(struct event_decoder *d, const struct trace_op_schema
         return 1;
 }
 
-/* A fast check that nearly every event passes, without the schema.  False: that has to judge. */
+/* A fast check without the schema, which nearly every event passes.  False: the schema has to judge. */
 static bool decode_zone_begin(struct event_decoder *d, struct trace_event *event)
 {
         struct byte_reader *column = &d->operands[TRACE_OP_ZONE_BEGIN][0];
@@ -184,7 +183,10 @@ int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, s
         return 0;
 }
 
-/* Any varint, of whose VARINT_BYTES all can be looked at.  Returns how many it has; 0 = it is malformed. */
+/*
+ * Reads any varint, for which all VARINT_BYTES bytes must be readable.  Returns how many it has; 0 = it is
+ * malformed.
+ */
 static size_t take_varint(const uint8_t *at, uint64_t *ret_value)
 {
         struct byte_reader in = byte_reader_of(at, VARINT_BYTES);
@@ -194,8 +196,9 @@ static size_t take_varint(const uint8_t *at, uint64_t *ret_value)
 }
 
 /*
- * All is in registers, and nothing depends on what kind of zone event comes next: they alternate as no
- * processor guesses.  Two bytes of location are looked at before it is known whether the event has one.
+ * All state is in registers, and no branch depends on the kind of the next zone event, since no processor
+ * predicts how they alternate.  Two bytes of location are read before it is known whether the event has
+ * one.
  */
 uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *events, uint32_t n_max)
 {

@@ -100,7 +100,10 @@ size_t event_encoder_count_bytes(const struct event_encoder *e)
         return n;
 }
 
-/* Calls with every column that holds something: twice the same walk, for the list and for the bytes. */
+/*
+ * Called for every column; those that hold something are written.  The same walk is made twice: for the
+ * list and for the bytes.
+ */
 static void put_column(struct byte_buffer *body, uint32_t id, const struct byte_buffer *column, bool list)
 {
         if (column->used_bytes == 0)
@@ -122,7 +125,7 @@ static void put_columns(const struct event_encoder *e, struct byte_buffer *body,
                         put_column(body, op * TRACE_COLUMNS_PER_OP + i, &e->operands[op][i], list);
 }
 
-static uint32_t event_encoder_count_columns(const struct event_encoder *e)
+static uint32_t count_columns(const struct event_encoder *e)
 {
         uint32_t n = 2; /* op and time */
 
@@ -142,7 +145,7 @@ static bool any_failed(const struct event_encoder *e)
         return failed;
 }
 
-static void event_encoder_clear(struct event_encoder *e)
+static void clear(struct event_encoder *e)
 {
         byte_buffer_clear(&e->runs);
         byte_buffer_clear(&e->ops);
@@ -171,10 +174,10 @@ int event_encoder_take(struct event_encoder *e, struct byte_buffer *body, uint64
         if (n_events > 0 && !failed) {
                 byte_buffer_add_varint(body, e->n_runs);
                 byte_buffer_add(body, e->runs.data, e->runs.used_bytes);
-                byte_buffer_add_varint(body, event_encoder_count_columns(e));
+                byte_buffer_add_varint(body, count_columns(e));
                 put_columns(e, body, true);
                 put_columns(e, body, false);
         }
-        event_encoder_clear(e);
+        clear(e);
         return failed || body->failed ? -ENOMEM : 0;
 }

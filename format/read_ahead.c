@@ -2,17 +2,17 @@
 #include "format/read_ahead.h"
 
 #include "base/error.h"
+#include "base/helper_thread.h"
 #include "format/trace_chunk.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #define SLOTS_MAX (READ_AHEAD_HELPERS_MAX + 2)
 
-/* A chunk on its way: of the thread that takes it, and when it is ready of the caller. */
+/* A chunk on its way: it belongs to the thread that takes it, and to the caller when it is ready. */
 struct ahead_slot {
         bool is_ready;
         int fetched, unpacked; /* as trace_reader_fetch() and trace_chunk_decode_body() return */
@@ -26,8 +26,8 @@ struct read_ahead {
         struct trace_reader *reader; /* of the thread that has set `is_fetching` */
         const struct trace_dictionary *dictionary;
         struct read_ahead_options options;
-        uint64_t at_bytes; /* the caller's, as all up to `lock`: where the chunk after the last one begins */
-        uint64_t n_given;  /* chunks that were handed out */
+        uint64_t at_bytes;     /* end of the last chunk; up to `lock`, all is the caller's */
+        uint64_t n_given;      /* chunks that were handed out */
         uint64_t events_bytes; /* of them, unpacked */
         bool has_ended;
         bool were_started;  /* the helpers, or it was tried */
@@ -37,7 +37,7 @@ struct read_ahead {
         pthread_mutex_t lock; /* guards everything below, and is_ready of all slots */
         pthread_cond_t changed;
         uint64_t n_taken; /* chunks: number i is in slot i % n_slots */
-        uint64_t n_room;  /* number i may be taken if it is less: its slot is free */
+        uint64_t n_room;  /* number i may be taken if i < n_room: its slot is free */
         uint64_t fetched_to_bytes;
         bool is_fetching; /* one at a time reads from the file */
         bool no_more;     /* nothing is to be taken any more */
@@ -63,7 +63,7 @@ static bool has_events(const struct trace_chunk_header *header)
         return header->kind == TRACE_CHUNK_EVENTS || header->kind == TRACE_CHUNK_STATES;
 }
 
-static void read_ahead_unpack(struct ahead_slot *s)
+static void unpack(struct ahead_slot *s)
 {
         const struct trace_stored_chunk *chunk = &s->chunk;
 
@@ -71,23 +71,23 @@ static void read_ahead_unpack(struct ahead_slot *s)
                                               &s->raw, &s->fault);
 }
 
-/* Up to the next chunk with events: all others are checked on the way. */
-static void read_ahead_fetch(struct read_ahead *a, struct ahead_slot *s)
+/* Fetches the next chunk with events; all chunks before it are checked on the way. */
+static void fetch(struct read_ahead *a, struct ahead_slot *s)
 {
         s->unpacked = 0;
         while ((s->fetched = trace_reader_fetch(a->reader, &s->chunk, &s->fault)) == 1) {
                 if (has_events(&s->chunk.header))
                         return;
-                read_ahead_unpack(s);
+                unpack(s);
                 if (s->unpacked < 0)
                         return;
         }
 }
 
 /* @is_ahead: no caller waits for it; else its first events are wanted at once. */
-static void read_ahead_decode(const struct read_ahead *a, struct ahead_slot *s, bool is_ahead)
+static void decode(const struct read_ahead *a, struct ahead_slot *s, bool is_ahead)
 {
-        read_ahead_unpack(s);
+        unpack(s);
         if (s->unpacked < 0)
                 return;
 
@@ -102,14 +102,14 @@ static bool can_take(const struct read_ahead *a)
         return !a->no_more && !a->is_fetching && a->n_taken < a->n_room;
 }
 
-/* With the lock, which it gives up meanwhile: fetches, unpacks and decodes the next chunk. */
-static void read_ahead_take(struct read_ahead *a, bool is_ahead)
+/* Called with the lock held, which is released meanwhile: fetches, unpacks and decodes the next chunk. */
+static void take(struct read_ahead *a, bool is_ahead)
 {
         struct ahead_slot *s = &a->slots[a->n_taken++ % a->n_slots];
 
         a->is_fetching = true;
         (void)pthread_mutex_unlock(&a->lock);
-        read_ahead_fetch(a, s);
+        fetch(a, s);
         (void)pthread_mutex_lock(&a->lock);
         a->is_fetching = false;
         a->fetched_to_bytes = trace_reader_position(a->reader);
@@ -117,7 +117,7 @@ static void read_ahead_take(struct read_ahead *a, bool is_ahead)
         (void)pthread_cond_broadcast(&a->changed);
         if (s->fetched == 1 && s->unpacked == 0) {
                 (void)pthread_mutex_unlock(&a->lock);
-                read_ahead_decode(a, s, is_ahead);
+                decode(a, s, is_ahead);
 
                 (void)pthread_mutex_lock(&a->lock);
         }
@@ -140,7 +140,7 @@ static void *help(void *context)
         (void)pthread_mutex_lock(&a->lock);
         while (!a->no_more) {
                 if (can_help(a))
-                        read_ahead_take(a, true);
+                        take(a, true);
                 else
                         (void)pthread_cond_wait(&a->changed, &a->lock);
         }
@@ -148,21 +148,13 @@ static void *help(void *context)
         return NULL;
 }
 
-/* Signals are the caller's.  Without helpers the caller does their work. */
+/* Without helpers the caller does their work. */
 static void start_helpers(struct read_ahead *a)
 {
-        sigset_t all, before;
-
         a->were_started = true;
-        (void)sigfillset(&all);
-        if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-                return;
         while (a->n_helpers < a->options.n_helpers &&
-               pthread_create(&a->helpers[a->n_helpers], NULL, help, a) == 0) {
-                (void)pthread_setname_np(a->helpers[a->n_helpers], "hyprof-reader");
+               helper_thread_start(&a->helpers[a->n_helpers], "hyprof-reader", help, a) == 0)
                 a->n_helpers++;
-        }
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ------------------------------------------------------------------ the caller */
@@ -206,7 +198,7 @@ static struct ahead_slot *wait_for_next(struct read_ahead *a)
 
                 /* While another thread works on the next one, there is time for the one after it. */
                 if (is_next ? can_take(a) : can_help(a))
-                        read_ahead_take(a, !is_next);
+                        take(a, !is_next);
                 else
                         (void)pthread_cond_wait(&a->changed, &a->lock);
         }
@@ -226,7 +218,7 @@ static void stop_fetching(struct read_ahead *a)
         (void)pthread_mutex_unlock(&a->lock);
 }
 
-static int read_ahead_end(struct read_ahead *a, const struct ahead_slot *s, struct error *err)
+static int end(struct read_ahead *a, const struct ahead_slot *s, struct error *err)
 {
         a->has_ended = true;
         stop_fetching(a);
@@ -246,7 +238,7 @@ int read_ahead_next(struct read_ahead *a, struct read_ahead_item *ret_item, stru
                 start_helpers(a);
         s = wait_for_next(a);
         if (s->fetched != 1 || s->unpacked < 0)
-                return read_ahead_end(a, s, err);
+                return end(a, s, err);
         header = &s->chunk.header;
         *ret_item = (struct read_ahead_item){
                 .item = { .header = *header,

@@ -37,8 +37,8 @@ void stream_states_deinit(struct stream_states *s)
         *s = (struct stream_states){ .threads = NULL };
 }
 
-/* Makes entry @id - 1 of an array be there, zero if it is new. */
-static int stream_states_reach(void *items, size_t *capacity, uint32_t id, size_t item_bytes)
+/* Makes sure that an array has entry @id - 1, which is zero if it is new. */
+static int reach(void *items, size_t *capacity, uint32_t id, size_t item_bytes)
 {
         size_t before = *capacity;
         int r = array_reserve(items, capacity, id, item_bytes);
@@ -76,23 +76,22 @@ int stream_states_copy(const struct stream_states *s, struct stream_states *ret)
 
         *ret = (struct stream_states){ .threads = NULL };
         if (s->threads_capacity > 0)
-                r = stream_states_reach(&ret->threads, &ret->threads_capacity, (uint32_t)s->threads_capacity,
-                                        sizeof(struct stream_state *));
+                r = reach(&ret->threads, &ret->threads_capacity, (uint32_t)s->threads_capacity,
+                          sizeof(struct stream_state *));
         for (size_t i = 0; r == 0 && i < s->threads_capacity; i++)
                 if (s->threads[i])
                         r = copy_state(s->threads[i], &ret->threads[i]);
         if (r < 0)
                 goto fail;
         if (s->ended_capacity > 0) {
-                r = stream_states_reach(&ret->ended, &ret->ended_capacity, (uint32_t)s->ended_capacity,
-                                        sizeof(*s->ended));
+                r = reach(&ret->ended, &ret->ended_capacity, (uint32_t)s->ended_capacity, sizeof(*s->ended));
                 if (r < 0)
                         goto fail;
                 memcpy(ret->ended, s->ended, s->ended_capacity * sizeof(*s->ended));
         }
         if (s->locks_capacity > 0) {
-                r = stream_states_reach(&ret->lock_names, &ret->locks_capacity, (uint32_t)s->locks_capacity,
-                                        sizeof(uint32_t));
+                r = reach(&ret->lock_names, &ret->locks_capacity, (uint32_t)s->locks_capacity,
+                          sizeof(uint32_t));
                 if (r < 0)
                         goto fail;
                 memcpy(ret->lock_names, s->lock_names, s->locks_capacity * sizeof(uint32_t));
@@ -107,7 +106,7 @@ fail:
 
 static int find_state(struct stream_states *s, uint32_t thread, struct stream_state **ret)
 {
-        int r = stream_states_reach(&s->threads, &s->threads_capacity, thread, sizeof(struct stream_state *));
+        int r = reach(&s->threads, &s->threads_capacity, thread, sizeof(struct stream_state *));
 
         if (r < 0)
                 return r;
@@ -117,7 +116,7 @@ static int find_state(struct stream_states *s, uint32_t thread, struct stream_st
         return *ret ? 0 : -ENOMEM;
 }
 
-static int stream_states_push_zone(struct stream_state *state, uint32_t location)
+static int push_zone(struct stream_state *state, uint32_t location)
 {
         int r = array_reserve(&state->zones, &state->zones_capacity, state->n_zones + 1,
                               sizeof(*state->zones));
@@ -129,7 +128,7 @@ static int stream_states_push_zone(struct stream_state *state, uint32_t location
 
 static int name_lock(struct stream_states *s, uint32_t lock, uint32_t name)
 {
-        int r = stream_states_reach(&s->lock_names, &s->locks_capacity, lock, sizeof(*s->lock_names));
+        int r = reach(&s->lock_names, &s->locks_capacity, lock, sizeof(*s->lock_names));
 
         if (r == 0)
                 s->lock_names[lock - 1] = name;
@@ -137,9 +136,9 @@ static int name_lock(struct stream_states *s, uint32_t lock, uint32_t name)
 }
 
 /* The kernel leaves that state afterwards, whatever happens. */
-static int stream_states_forget_thread(struct stream_states *s, uint32_t thread)
+static int forget_thread(struct stream_states *s, uint32_t thread)
 {
-        int r = stream_states_reach(&s->ended, &s->ended_capacity, thread, sizeof(*s->ended));
+        int r = reach(&s->ended, &s->ended_capacity, thread, sizeof(*s->ended));
 
         if (r < 0)
                 return r;
@@ -161,7 +160,7 @@ int stream_states_apply(struct stream_states *s, uint32_t thread, const struct t
                 return r;
         switch (event->op) {
         case TRACE_OP_ZONE_BEGIN:
-                return stream_states_push_zone(state, (uint32_t)event->zone_begin.location);
+                return push_zone(state, (uint32_t)event->zone_begin.location);
         case TRACE_OP_ZONE_END:
                 state->n_zones -= state->n_zones > 0;
                 return 0;
@@ -190,7 +189,7 @@ int stream_states_apply(struct stream_states *s, uint32_t thread, const struct t
         case TRACE_OP_LOCK_GONE:
                 return name_lock(s, (uint32_t)event->lock_gone.lock, 0);
         case TRACE_OP_THREAD_EXIT:
-                return stream_states_forget_thread(s, thread);
+                return forget_thread(s, thread);
         default:
                 return 0;
         }
@@ -198,15 +197,15 @@ int stream_states_apply(struct stream_states *s, uint32_t thread, const struct t
 
 /* ---- and back ------------------------------------------------------------------------------------------ */
 
-static void stream_states_add(struct event_encoder *encoder, struct trace_event event, uint64_t time_ns)
+static void add(struct event_encoder *encoder, struct trace_event event, uint64_t time_ns)
 {
         event.time_ns = time_ns;
         event_encoder_add(encoder, &event);
 }
 
 /*
- * The switch comes before the zones: a thread is taken to run from its first event on,
- * if nothing else is said.
+ * The switch comes before the zones: a thread is assumed to run from its first event on, unless an event
+ * says otherwise.
  */
 static void encode_state(const struct stream_state *state, uint64_t time_ns, struct event_encoder *encoder)
 {
@@ -214,20 +213,20 @@ static void encode_state(const struct stream_state *state, uint64_t time_ns, str
 
         event.thread_name.name = state->name;
         if (state->name != 0)
-                stream_states_add(encoder, event, time_ns);
+                add(encoder, event, time_ns);
         if (state->has_group)
-                stream_states_add(encoder, state->group, time_ns);
+                add(encoder, state->group, time_ns);
         if (state->last_switch.op != 0)
-                stream_states_add(encoder, state->last_switch, time_ns);
+                add(encoder, state->last_switch, time_ns);
         for (size_t i = 0; i < state->n_zones; i++) {
                 event = (struct trace_event){ .op = TRACE_OP_ZONE_BEGIN };
                 event.zone_begin.location = state->zones[i];
-                stream_states_add(encoder, event, time_ns);
+                add(encoder, event, time_ns);
         }
         event = (struct trace_event){ .op = TRACE_OP_FIBER_ENTER };
         event.fiber_enter.fiber = state->fiber;
         if (state->fiber != 0)
-                stream_states_add(encoder, event, time_ns);
+                add(encoder, event, time_ns);
 }
 
 static void encode_lock_names(const struct stream_states *s, uint64_t time_ns, struct event_encoder *encoder)
@@ -238,7 +237,7 @@ static void encode_lock_names(const struct stream_states *s, uint64_t time_ns, s
                 event.lock_name.lock = i + 1;
                 event.lock_name.name = s->lock_names[i];
                 if (s->lock_names[i] != 0)
-                        stream_states_add(encoder, event, time_ns);
+                        add(encoder, event, time_ns);
         }
 }
 
@@ -253,7 +252,7 @@ uint64_t stream_states_encode(const struct stream_states *s, uint64_t time_ns, s
                 if (!state)
                         continue;
                 event_encoder_begin_run(encoder, (uint32_t)i + 1);
-                if (!locks_named) /* who says it does not matter: any thread that lives */
+                if (!locks_named) /* any live thread may carry the names of the locks */
                         encode_lock_names(s, time_ns, encoder);
                 locks_named = true;
                 encode_state(state, time_ns, encoder);

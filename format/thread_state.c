@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-static void thread_state_add(struct event_encoder *encoder, struct trace_event event, uint64_t time_ns)
+static void add(struct event_encoder *encoder, struct trace_event event, uint64_t time_ns)
 {
         event.time_ns = time_ns;
         event_encoder_add(encoder, &event);
@@ -16,7 +16,7 @@ static void add_zone(struct event_encoder *encoder, uint32_t location, uint64_t 
         struct trace_event event = { .op = TRACE_OP_ZONE_BEGIN };
 
         event.zone_begin.location = location;
-        thread_state_add(encoder, event, time_ns);
+        add(encoder, event, time_ns);
 }
 
 /*
@@ -30,16 +30,16 @@ void thread_state_encode(const struct thread_state *s, struct event_encoder *enc
 
         event_encoder_begin_run(encoder, s->thread);
         name.thread_name.name = s->name;
-        thread_state_add(encoder, name, s->time_ns);
+        add(encoder, name, s->time_ns);
         if (s->last_sample.op != 0 && !sampled_last)
-                thread_state_add(encoder, s->last_sample, s->time_ns);
+                add(encoder, s->last_sample, s->time_ns);
         if (s->last_switch.op != 0)
-                thread_state_add(encoder, s->last_switch, s->time_ns);
+                add(encoder, s->last_switch, s->time_ns);
         if (s->last_sample.op != 0 && sampled_last)
-                thread_state_add(encoder, s->last_sample, s->time_ns);
+                add(encoder, s->last_sample, s->time_ns);
         if (s->closed_zone != 0) {
                 add_zone(encoder, s->closed_zone, s->time_ns);
-                thread_state_add(encoder, (struct trace_event){ .op = TRACE_OP_ZONE_END }, s->time_ns);
+                add(encoder, (struct trace_event){ .op = TRACE_OP_ZONE_END }, s->time_ns);
         }
         for (size_t i = 0; i < s->n_zones; i++)
                 add_zone(encoder, s->zones[i], s->time_ns);

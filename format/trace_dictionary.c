@@ -4,16 +4,18 @@
 #include "base/byte_buffer.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/saturating.h"
 #include "format/trace_column.h"
 #include "format/trace_schema.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROW_BYTES_MAX        64
-#define STRING_BYTES_PER_ROW 16 /* a limit of rows limits the bytes of strings to this many times as much */
+#define STRING_BYTES_PER_ROW 16 /* string bytes are limited to this many times the row limit */
 #define FIELDS_MAX           16
 #define ROWS_PER_BODY        (UINT32_C(1) << 18) /* keeps a body of numbers far below the limit */
 #define STRING_BYTES_MAX     (TRACE_CHUNK_RAW_MAX - (UINT32_C(1) << 16))
@@ -79,7 +81,7 @@ int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, si
         return r < 0 ? r : 0;
 }
 
-/* A string that is there already, or that leaves one @share-th of the room for others. */
+/* Adds a string if it leaves one @share-th of the room for others; a known string is always found. */
 static int add_within(struct trace_dictionary *d, unsigned share, const void *text, size_t text_bytes,
                       uint32_t *ret_id)
 {
@@ -133,6 +135,68 @@ uint32_t trace_dictionary_count_left(const struct trace_dictionary *d, enum trac
 const void *trace_dictionary_row(const struct trace_dictionary *d, enum trace_table table, uint32_t id)
 {
         return intern_get(&d->tables[index_of(table)], id, NULL);
+}
+
+void trace_dictionary_rename_symbol(struct trace_dictionary *d, uint32_t id, uint32_t name)
+{
+        struct intern *table = &d->tables[index_of(TRACE_TABLE_SYMBOLS)];
+        struct trace_symbol *row = (struct trace_symbol *)(void *)table->items + (id - 1);
+
+        assert(id >= 1 && id <= table->n_items);
+        if (row->plain_name == 0)
+                row->plain_name = row->function;
+        row->function = name;
+        if (row->function == row->plain_name)
+                row->plain_name = 0;
+}
+
+uint32_t trace_dictionary_next_symbol(const struct trace_dictionary *d, uint32_t id)
+{
+        const struct trace_symbol *row = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, id), *next;
+
+        if (!(row->flags & TRACE_SYMBOL_INLINED) || id == trace_dictionary_count(d, TRACE_TABLE_SYMBOLS))
+                return 0;
+        next = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, id + 1);
+        return next->frame == row->frame ? id + 1 : 0;
+}
+
+uint32_t *trace_dictionary_find_symbols(const struct trace_dictionary *d)
+{
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_SYMBOLS), next = 0;
+        uint32_t *first = calloc((size_t)trace_dictionary_count(d, TRACE_TABLE_FRAMES) + 1, sizeof(*first));
+
+        for (uint32_t id = 1; first && id <= n; id++) {
+                const struct trace_symbol *row = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, id);
+
+                if (id != next)
+                        first[row->frame] = id;
+                next = trace_dictionary_next_symbol(d, id);
+        }
+        return first;
+}
+
+bool trace_dictionary_has_notice(const struct trace_dictionary *d, enum trace_notice_id notice)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == notice)
+                        return true;
+        }
+        return false;
+}
+
+uint64_t trace_dictionary_loss_count(const struct trace_dictionary *d, enum trace_loss_reason reason)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
+                const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
+
+                if (row->reason == reason)
+                        n = saturating_add(n, row->count);
+        }
+        return n;
 }
 
 const char *trace_dictionary_string(const struct trace_dictionary *d, uint32_t id, size_t *ret_bytes)
@@ -296,8 +360,8 @@ static int find_columns(struct incoming *in, struct trace_column_list *list, str
         if (r < 0)
                 return r;
         /*
-         * Every column that the table began with is there: so the bytes of a body bound
-         * the number of its rows.
+         * Every column of the table's first version must be present, so that the bytes of a body bound the
+         * number of its rows.
          */
         for (uint32_t i = 0; i < n_known; i++)
                 if (!in->seen[i] && !(in->schema->n_fields > 0 && in->schema->fields[i].optional))
@@ -360,7 +424,7 @@ static int decode_string(struct trace_dictionary *d, struct incoming *in, uint32
         return intern_append(&d->tables[index_of(TRACE_TABLE_STRINGS)], bytes, n_bytes);
 }
 
-static int trace_dictionary_decode_rows(struct trace_dictionary *d, struct incoming *in, struct error *err)
+static int decode_rows(struct trace_dictionary *d, struct incoming *in, struct error *err)
 {
         uint64_t previous[FIELDS_MAX] = { 0 };
         int r = 0;
@@ -412,11 +476,22 @@ int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, 
         if (r == 0)
                 r = find_columns(&in, &list, err);
         if (r == 0)
-                r = trace_dictionary_decode_rows(d, &in, err);
+                r = decode_rows(d, &in, err);
         if (r < 0) {
                 forget_rows(t, n_items, items_used_bytes);
                 return error_prefix(err, r, "table %s", in.schema->name);
         }
         *ret_rows = (struct trace_row_range){ .first_id = in.first_id, .n_rows = in.n_rows };
         return 0;
+}
+
+bool trace_dictionary_is_kernel_frame(const struct trace_dictionary *d, uint32_t frame)
+{
+        const struct trace_frame *row = trace_dictionary_row(d, TRACE_TABLE_FRAMES, frame);
+        const struct trace_module *module;
+
+        if (row->module == 0)
+                return false;
+        module = trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module);
+        return module->kind == TRACE_MODULE_KERNEL;
 }

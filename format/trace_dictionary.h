@@ -21,6 +21,7 @@
 #include "format/trace_rows.h"
 #include "format/trace_spec.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -88,6 +89,23 @@ uint32_t trace_dictionary_count_left(const struct trace_dictionary *d, enum trac
 /* Row @id of a table, 1 .. count; borrowed, valid until something is added to that table. */
 const void *trace_dictionary_row(const struct trace_dictionary *d, enum trace_table table, uint32_t id);
 
+/*
+ * Row @id of SYMBOLS is shown with the string @name from now on; its `plain_name` is what the file has, and 0
+ * while that is shown.
+ */
+void trace_dictionary_rename_symbol(struct trace_dictionary *d, uint32_t id, uint32_t name);
+
+/*
+ * A frame has a group of rows in SYMBOLS.  The group ends with the row that is not inlined into the next one;
+ * a later group of the frame replaces an earlier one.
+ *
+ * trace_dictionary_find_symbols() - by frame id, the first row of the frame's last group; 0 = no group
+ * The caller frees it; NULL if memory ran out.
+ */
+uint32_t *trace_dictionary_find_symbols(const struct trace_dictionary *d);
+/* The row after @id in its group; 0 = @id is the last one. */
+uint32_t trace_dictionary_next_symbol(const struct trace_dictionary *d, uint32_t id);
+
 /* The string @id: its bytes are not NUL-terminated and may hold anything.  @id 0 is the empty string. */
 const char *trace_dictionary_string(const struct trace_dictionary *d, uint32_t id, size_t *ret_bytes);
 
@@ -120,6 +138,24 @@ void trace_dictionary_mark_encoded(struct trace_dictionary *d);
  */
 int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, const uint8_t *body,
                             size_t body_bytes, struct trace_row_range *ret_rows, struct error *err);
+
+/* Whether the table NOTICES has this one. */
+bool trace_dictionary_has_notice(const struct trace_dictionary *d, enum trace_notice_id notice);
+/* The sum of the rows of LOSSES with this reason, at most UINT64_MAX. */
+uint64_t trace_dictionary_loss_count(const struct trace_dictionary *d, enum trace_loss_reason reason);
+
+/* Whether a frame is code of the kernel. */
+bool trace_dictionary_is_kernel_frame(const struct trace_dictionary *d, uint32_t frame);
+
+/* The process of a thread; 0 for the thread 0, which stands for none. */
+static inline uint32_t trace_dictionary_process_of(const struct trace_dictionary *d, uint32_t thread)
+{
+        const struct trace_thread *row = thread != 0 ? (const struct trace_thread *)trace_dictionary_row(
+                                                               d, TRACE_TABLE_THREADS, thread)
+                                                     : NULL;
+
+        return row ? row->process : 0;
+}
 
 /* The string with an id of the table STRINGS, as a view; 0 gives the empty one. */
 static inline struct text_view trace_dictionary_text(const struct trace_dictionary *d, uint32_t id)

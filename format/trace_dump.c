@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* The data that a struct trace_item borrows may be any bytes: only printable ASCII is printed as it is. */
-static void trace_dump_put_quoted(FILE *out, const char *text, size_t n_bytes)
+static void put_quoted(FILE *out, const char *text, size_t n_bytes)
 {
         (void)fputc('"', out);
         for (size_t i = 0; i < n_bytes; i++) {
@@ -31,7 +31,7 @@ static void trace_dump_put_quoted(FILE *out, const char *text, size_t n_bytes)
         (void)fputc('"', out);
 }
 
-static void trace_dump_put_number(FILE *out, const char *name, uint64_t value, unsigned show)
+static void put_number(FILE *out, const char *name, uint64_t value, unsigned show)
 {
         double number;
 
@@ -54,8 +54,8 @@ static void trace_dump_put_number(FILE *out, const char *name, uint64_t value, u
         }
 }
 
-static void trace_dump_put_row(FILE *out, const struct trace_dictionary *d, const struct trace_schema *schema,
-                               uint32_t id)
+static void put_row(FILE *out, const struct trace_dictionary *d, const struct trace_schema *schema,
+                    uint32_t id)
 {
         const void *row;
 
@@ -65,13 +65,13 @@ static void trace_dump_put_row(FILE *out, const struct trace_dictionary *d, cons
                 const char *text = trace_dictionary_string(d, id, &n_bytes);
 
                 (void)fprintf(out, " text=");
-                trace_dump_put_quoted(out, text, n_bytes);
+                put_quoted(out, text, n_bytes);
         } else {
                 row = trace_dictionary_row(d, schema->table, id);
                 for (uint32_t i = 0; i < schema->n_fields; i++) {
                         const struct trace_field *field = &schema->fields[i];
 
-                        trace_dump_put_number(out, field->name, trace_field_get(field, row), field->show);
+                        put_number(out, field->name, trace_field_get(field, row), field->show);
                 }
         }
         (void)fputc('\n', out);
@@ -84,7 +84,7 @@ void trace_dump_put_tables(const struct trace_dictionary *dictionary, FILE *out)
                 uint32_t n_rows = schema ? trace_dictionary_count(dictionary, schema->table) : 0;
 
                 for (uint32_t id = 1; id <= n_rows && !ferror(out); id++)
-                        trace_dump_put_row(out, dictionary, schema, id);
+                        put_row(out, dictionary, schema, id);
         }
 }
 
@@ -101,7 +101,7 @@ void trace_dump_put_event(uint32_t thread, const struct trace_event *event, FILE
                 const struct trace_operand *operand = &schema->operands[i];
 
                 if (operand->encoding != TRACE_ENCODING_TEXT)
-                        trace_dump_put_number(out, operand->name, event->operand[i], operand->show);
+                        put_number(out, operand->name, event->operand[i], operand->show);
         }
         for (uint32_t i = 0; i < schema->n_operands; i++) {
                 if (schema->operands[i].encoding != TRACE_ENCODING_TEXT)
@@ -111,14 +111,14 @@ void trace_dump_put_event(uint32_t thread, const struct trace_event *event, FILE
                         (void)fprintf(out, "%" PRIu64 ":%016" PRIx64, event->operand[i],
                                       content_hash(event->text, event->operand[i]));
                 else
-                        trace_dump_put_quoted(out, event->text, event->operand[i]);
+                        put_quoted(out, event->text, event->operand[i]);
         }
         (void)fputc('\n', out);
 }
 
 /* @prefix: before each line */
-static int trace_dump_put_events(FILE *out, const char *prefix, const struct trace_dictionary *d,
-                                 const struct trace_item *item, struct error *err)
+static int put_events(FILE *out, const char *prefix, const struct trace_dictionary *d,
+                      const struct trace_item *item, struct error *err)
 {
         struct event_decoder decoder;
         struct trace_event event;
@@ -174,8 +174,8 @@ static int put_attachment(FILE *out, const struct trace_dictionary *d, const str
         return 0;
 }
 
-static int trace_dump_put_item(FILE *out, const struct trace_dictionary *d, const struct trace_item *item,
-                               struct error *err)
+static int put_item(FILE *out, const struct trace_dictionary *d, const struct trace_item *item,
+                    struct error *err)
 {
         const struct trace_schema *schema = trace_schema_find(item->header.kind);
 
@@ -190,11 +190,11 @@ static int trace_dump_put_item(FILE *out, const struct trace_dictionary *d, cons
         (void)fputc('\n', out);
         if (schema) {
                 for (uint32_t i = 0; i < item->rows.n_rows; i++)
-                        trace_dump_put_row(out, d, schema, item->rows.first_id + i);
+                        put_row(out, d, schema, item->rows.first_id + i);
         } else if (item->header.kind == TRACE_CHUNK_EVENTS) {
-                return trace_dump_put_events(out, "", d, item, err);
+                return put_events(out, "", d, item, err);
         } else if (item->header.kind == TRACE_CHUNK_STATES) {
-                return trace_dump_put_events(out, "state ", d, item, err);
+                return put_events(out, "state ", d, item, err);
         } else if (item->header.kind == TRACE_CHUNK_ATTACHMENT) {
                 return put_attachment(out, d, item, err);
         } else if (item->header.kind == TRACE_CHUNK_INDEX) {
@@ -209,7 +209,7 @@ int trace_dump_write(struct trace_reader *reader, FILE *out, struct error *err)
         int r;
 
         while ((r = trace_reader_next(reader, &item, err)) == 1) {
-                r = trace_dump_put_item(out, trace_reader_dictionary(reader), &item, err);
+                r = put_item(out, trace_reader_dictionary(reader), &item, err);
                 if (r < 0)
                         return error_prefix(err, r, "chunk at byte %" PRIu64, item.file_offset_bytes);
                 if (ferror(out))

@@ -45,6 +45,8 @@ struct trace_event {
                 } switch_out;
                 struct {
                         uint64_t cpu;
+                        uint64_t stack; /* of the wait that ends, if its SWITCH_OUT has none; 0 = none */
+                        uint64_t stack_state; /* enum trace_stack_state */
                 } switch_in;
                 struct {
                         uint64_t text;     /* string */

@@ -32,7 +32,7 @@ struct trace_follow {
         bool was_held;            /* a process held the lock once */
         char *path;               /* heap */
         uint64_t at_bytes;        /* where the chunk begins that is being read */
-        uint64_t index_at;        /* of the INDEX chunk, after it; else 0 */
+        uint64_t index_at;        /* offset of the INDEX chunk once it was read; else 0 */
         uint64_t quiet_ns;        /* how long a file without a lock may stay as it is */
         uint64_t grown_ns;        /* when it was seen to grow last, by our clock */
         struct byte_buffer bytes; /* of that chunk, as far as they are there */
@@ -50,8 +50,7 @@ struct trace_follow {
 
 /* ---- opening and closing ------------------------------------------------------------------------------- */
 
-static int trace_follow_open_fd(struct trace_follow *f, const struct trace_follow_options *options,
-                                struct error *err)
+static int open_fd(struct trace_follow *f, const struct trace_follow_options *options, struct error *err)
 {
         struct stat status;
 
@@ -83,8 +82,7 @@ int trace_follow_open(const struct trace_follow_options *options, struct trace_f
         f->grown_ns = clock_raw_ns();
         trace_dictionary_init(&f->dictionary, 0);
         f->path = strdup(options->path);
-        r = f->path ? trace_follow_open_fd(f, options, err)
-                    : error_set(err, -ENOMEM, "%s: no memory", options->path);
+        r = f->path ? open_fd(f, options, err) : error_set(err, -ENOMEM, "%s: no memory", options->path);
         if (r < 0) {
                 f->owns_fd = f->owns_fd && options->fd <= 0;
                 trace_follow_close(f);
@@ -110,35 +108,38 @@ void trace_follow_close(struct trace_follow *f)
 /* ---- ends ---------------------------------------------------------------------------------------------- */
 
 /* Each returns 0, the "no more" of trace_follow_next(). */
-static int trace_follow_end(struct trace_follow *f, enum trace_follow_state state)
+static int end_with(struct trace_follow *f, enum trace_follow_state state)
 {
         f->state = state;
         return 0;
 }
 
-static int trace_follow_cut_off(struct trace_follow *f, const char *cause)
+static int cut_off(struct trace_follow *f, const char *cause)
 {
         (void)error_set(&f->why, -ENODATA, "cut off at byte %" PRIu64 ": %s",
                         f->at_bytes + f->bytes.used_bytes, cause);
-        return trace_follow_end(f, TRACE_FOLLOW_CUT_OFF);
+        return end_with(f, TRACE_FOLLOW_CUT_OFF);
 }
 
-static int trace_follow_damaged(struct trace_follow *f, const struct error *cause)
+static int damaged(struct trace_follow *f, const struct error *cause)
 {
         (void)error_set(&f->why, -EBADMSG, "damaged in the chunk at byte %" PRIu64 ": %s", f->at_bytes,
                         cause->text);
-        return trace_follow_end(f, TRACE_FOLLOW_DAMAGED);
+        return end_with(f, TRACE_FOLLOW_DAMAGED);
 }
 
-static int trace_follow_truncated(struct trace_follow *f, const char *cause)
+static int truncated(struct trace_follow *f, const char *cause)
 {
         (void)error_set(&f->why, -ESTALE, "%s after %" PRIu64 " bytes of it were read", cause, f->at_bytes);
-        return trace_follow_end(f, TRACE_FOLLOW_TRUNCATED);
+        return end_with(f, TRACE_FOLLOW_TRUNCATED);
 }
 
 /* ---- the file as it is now ----------------------------------------------------------------------------- */
 
-/* The bytes of the beginning that were read must stay: a file that is written anew has others. */
+/*
+ * The bytes read from the file's beginning must stay the same; a file that is written anew has different
+ * ones.
+ */
 static bool has_its_head(struct trace_follow *f)
 {
         size_t n_wanted = f->at_bytes < HEAD_BYTES ? (size_t)f->at_bytes : HEAD_BYTES, got;
@@ -162,34 +163,37 @@ static bool has_lost_its_name(const struct trace_follow *f, const struct stat *o
         return stat(f->path, &named) == 0 && (named.st_dev != ours->st_dev || named.st_ino != ours->st_ino);
 }
 
-/* No whole chunk is there.  @is_held: a recorder held the file before it was read for the last time. */
+/*
+ * Judges a pause, when no whole chunk is there.  @is_held: a recorder held the lock before the file was
+ * last read.
+ */
 static int judge_pause(struct trace_follow *f, bool is_held)
 {
         struct stat status;
 
         if (fstat(f->fd, &status) < 0 || (uint64_t)status.st_size < f->at_bytes)
-                return trace_follow_truncated(f, "the file was truncated");
+                return truncated(f, "the file was truncated");
         if (!has_its_head(f))
-                return trace_follow_truncated(f, "the file was written anew");
+                return truncated(f, "the file was written anew");
         f->was_held = f->was_held || is_held;
         if (is_held)
                 return 0;
         if (has_lost_its_name(f, &status)) {
                 (void)error_set(&f->why, -ESTALE, "another file has its name now");
-                return trace_follow_end(f, TRACE_FOLLOW_REPLACED);
+                return end_with(f, TRACE_FOLLOW_REPLACED);
         }
         if (f->was_held)
-                return trace_follow_cut_off(f, "the recorder is gone");
+                return cut_off(f, "the recorder is gone");
         if (clock_raw_ns() - f->grown_ns >= f->quiet_ns)
-                return trace_follow_cut_off(f, "no process writes to it");
+                return cut_off(f, "no process writes to it");
         return 0;
 }
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
 /*
- * The recorder takes the part of a chunk back that found no room on the disk: what was read of it may be
- * gone, or be another chunk's.
+ * If a chunk finds no room on the disk, the recorder removes the part it wrote: the bytes read of it may be
+ * gone, or belong to another chunk.
  */
 static void drop_taken_back(struct trace_follow *f)
 {
@@ -218,12 +222,12 @@ static ssize_t read_available(struct trace_follow *f, uint8_t *to, size_t n)
         if (got < 0)
                 return errno == EINTR || errno == EAGAIN ? 0 : -errno;
         if (got == 0)
-                (void)trace_follow_cut_off(f, "its writer is gone");
+                (void)cut_off(f, "its writer is gone");
         return got;
 }
 
 /* Until @n bytes of the chunk are there.  Returns 1, 0 if they are not yet, -errno. */
-static int trace_follow_fill(struct trace_follow *f, size_t n, struct error *err)
+static int fill(struct trace_follow *f, size_t n, struct error *err)
 {
         while (f->bytes.used_bytes < n) {
                 size_t n_more = n - f->bytes.used_bytes;
@@ -247,13 +251,13 @@ static int trace_follow_fill(struct trace_follow *f, size_t n, struct error *err
 }
 
 /* A chunk that is not wanted: it is not read from a file.  Returns 1, 0, -errno. */
-static int trace_follow_skip(struct trace_follow *f, struct error *err)
+static int skip(struct trace_follow *f, struct error *err)
 {
         struct stat status;
         uint64_t end = f->at_bytes + TRACE_CHUNK_HEADER_BYTES + (uint64_t)f->header.stored_bytes;
 
         if (!f->is_file)
-                return trace_follow_fill(f, TRACE_CHUNK_HEADER_BYTES + (size_t)f->header.stored_bytes, err);
+                return fill(f, TRACE_CHUNK_HEADER_BYTES + (size_t)f->header.stored_bytes, err);
         return fstat(f->fd, &status) == 0 && (uint64_t)status.st_size >= end;
 }
 
@@ -281,15 +285,15 @@ static int read_trailer(struct trace_follow *f, struct error *err)
 {
         struct byte_reader in;
         uint64_t index_at;
-        int r = trace_follow_fill(f, TRACE_TRAILER_BYTES, err);
+        int r = fill(f, TRACE_TRAILER_BYTES, err);
 
         if (r <= 0)
                 return r;
         in = byte_reader_of(f->bytes.data, f->bytes.used_bytes);
         index_at = bytes_u64(&in);
         if (bytes_u32(&in) != TRACE_TRAILER_MAGIC || index_at != f->index_at)
-                return trace_follow_damaged(f, &(struct error){ -EBADMSG, "malformed trailer" });
-        return trace_follow_end(f, TRACE_FOLLOW_WHOLE);
+                return damaged(f, &(struct error){ -EBADMSG, "malformed trailer" });
+        return end_with(f, TRACE_FOLLOW_WHOLE);
 }
 
 /* A few bytes show that a file is no trace: it is not waited for. */
@@ -302,10 +306,10 @@ static bool is_no_trace(const struct trace_follow *f)
 }
 
 /* The header of the next chunk.  Returns 1, 0 if it is not there yet or never, -errno. */
-static int trace_follow_header(struct trace_follow *f, struct error *err)
+static int read_header(struct trace_follow *f, struct error *err)
 {
         struct error cause = ERROR_NONE;
-        int r = f->has_header ? 1 : trace_follow_fill(f, TRACE_CHUNK_HEADER_BYTES, err);
+        int r = f->has_header ? 1 : fill(f, TRACE_CHUNK_HEADER_BYTES, err);
 
         if (r >= 0 && is_no_trace(f))
                 return error_set(err, -EBADMSG, "%s: not a hyprof trace", f->path);
@@ -313,7 +317,7 @@ static int trace_follow_header(struct trace_follow *f, struct error *err)
                 return r;
         r = trace_chunk_decode_header(f->bytes.data, f->bytes.used_bytes, &f->header, &cause);
         if (r < 0)
-                return trace_follow_damaged(f, &cause);
+                return damaged(f, &cause);
         f->has_header = true;
         return 1;
 }
@@ -327,7 +331,7 @@ static int check_first_chunk(struct trace_follow *f, struct error *err)
 }
 
 /* Unpacks the chunk that is there.  Returns 1, 0 if it is damaged, -errno. */
-static int trace_follow_take(struct trace_follow *f, struct trace_item *item, struct error *err)
+static int take(struct trace_follow *f, struct trace_item *item, struct error *err)
 {
         const uint8_t *stored = f->bytes.data + TRACE_CHUNK_HEADER_BYTES;
         struct error cause = ERROR_NONE;
@@ -341,7 +345,7 @@ static int trace_follow_take(struct trace_follow *f, struct trace_item *item, st
         if (r < 0 && !f->has_first)
                 return error_set(err, -EBADMSG, "%s: not a hyprof trace", f->path);
         if (r < 0)
-                return trace_follow_damaged(f, &cause);
+                return damaged(f, &cause);
         if (!f->has_first)
                 r = check_first_chunk(f, err);
         if (r < 0)
@@ -356,24 +360,24 @@ static int trace_follow_take(struct trace_follow *f, struct trace_item *item, st
 }
 
 /* Returns 1 with an item, 2 if the chunk was stepped over, 0, -errno. */
-static int trace_follow_chunk(struct trace_follow *f, struct trace_item *item, struct error *err)
+static int chunk(struct trace_follow *f, struct trace_item *item, struct error *err)
 {
         int r;
 
         if (f->index_at != 0)
                 return read_trailer(f, err);
-        r = trace_follow_header(f, err);
+        r = read_header(f, err);
         if (r <= 0)
                 return r;
         if (is_left(f)) {
-                r = trace_follow_skip(f, err);
+                r = skip(f, err);
                 if (r == 1)
                         step_over_chunk(f);
                 return r == 1 ? 2 : r;
         }
-        r = trace_follow_fill(f, TRACE_CHUNK_HEADER_BYTES + (size_t)f->header.stored_bytes, err);
+        r = fill(f, TRACE_CHUNK_HEADER_BYTES + (size_t)f->header.stored_bytes, err);
         if (r == 1)
-                r = trace_follow_take(f, item, err);
+                r = take(f, item, err);
         if (r == 1)
                 step_over_chunk(f);
         return r;
@@ -387,12 +391,15 @@ int trace_follow_next(struct trace_follow *f, struct trace_item *ret_item, struc
 
         if (f->state != TRACE_FOLLOW_PAUSED)
                 return 0;
-        /* Asked first: what the recorder wrote before it let go is there to be read after that. */
+        /*
+         * The lock is checked first: all that the recorder wrote before releasing it can then be read
+         * below.
+         */
         is_held = f->is_file && trace_lock_is_held(f->fd);
         if (f->is_file)
                 drop_taken_back(f);
         do {
-                r = trace_follow_chunk(f, &item, err);
+                r = chunk(f, &item, err);
         } while (r == 2);
         if (r == 1)
                 *ret_item = item;

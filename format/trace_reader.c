@@ -24,7 +24,7 @@ struct trace_reader {
         uint64_t at_bytes;           /* where the next chunk starts */
         uint64_t second_chunk_bytes; /* where the one after FILE does */
         bool tables_known;           /* trace_reader_read_tables() took them in */
-        uint64_t until_bytes;        /* of a trace that grew then: nothing after it is read; 0 = no bound */
+        uint64_t until_bytes;        /* read nothing beyond it: the trace grew then; 0 = no bound */
         uint64_t index_at_bytes;     /* of the last INDEX chunk seen */
         enum trace_ending ending;
         struct error why; /* words of the ending */
@@ -36,14 +36,14 @@ struct trace_reader {
 };
 
 /* Ends reading for good; returns 0, the "no more" of trace_reader_next(). */
-static int trace_reader_end(struct trace_reader *r, enum trace_ending ending)
+static int end(struct trace_reader *r, enum trace_ending ending)
 {
         r->ending = ending;
         return 0;
 }
 
-/* Where the bytes end, a recorder goes on. */
-static bool trace_reader_is_growing(const struct trace_reader *r, size_t n_more)
+/* Whether a recorder is still writing where the bytes end. */
+static bool is_growing(const struct trace_reader *r, size_t n_more)
 {
         struct stat status;
 
@@ -55,7 +55,7 @@ static bool trace_reader_is_growing(const struct trace_reader *r, size_t n_more)
 static int end_growing(struct trace_reader *r)
 {
         (void)error_set(&r->why, -ENODATA, "still being written, after byte %" PRIu64, r->at_bytes);
-        return trace_reader_end(r, TRACE_ENDING_GROWING);
+        return end(r, TRACE_ENDING_GROWING);
 }
 
 /* The bytes after an INDEX chunk: a trailer and nothing else. */
@@ -65,24 +65,24 @@ static int end_after_index(struct trace_reader *r, const uint8_t *bytes, size_t 
         uint64_t index_at = bytes_u64(&in);
         uint32_t magic = bytes_u32(&in);
 
-        if (in.short_read && trace_reader_is_growing(r, n_bytes))
+        if (in.short_read && is_growing(r, n_bytes))
                 return end_growing(r);
         if (in.short_read) {
                 (void)error_set(&r->why, -ENODATA, "cut off at byte %" PRIu64 ", in the trailer",
                                 r->at_bytes + n_bytes);
-                return trace_reader_end(r, TRACE_ENDING_CUT_OFF);
+                return end(r, TRACE_ENDING_CUT_OFF);
         }
         if (magic != TRACE_TRAILER_MAGIC || index_at != r->index_at_bytes || in.left > 0) {
                 (void)error_set(&r->why, -EBADMSG, "damaged at byte %" PRIu64 ": malformed trailer",
                                 r->at_bytes);
-                return trace_reader_end(r, TRACE_ENDING_DAMAGED);
+                return end(r, TRACE_ENDING_DAMAGED);
         }
-        return trace_reader_end(r, TRACE_ENDING_WHOLE);
+        return end(r, TRACE_ENDING_WHOLE);
 }
 
 static int end_cut_off(struct trace_reader *r, size_t n_more)
 {
-        if (trace_reader_is_growing(r, n_more))
+        if (is_growing(r, n_more))
                 return end_growing(r);
         if (r->at_bytes + n_more == 0)
                 (void)error_set(&r->why, -ENODATA, "the file is empty");
@@ -93,14 +93,14 @@ static int end_cut_off(struct trace_reader *r, size_t n_more)
                 (void)error_set(&r->why, -ENODATA,
                                 "cut off at byte %" PRIu64 ", in the chunk that starts at %" PRIu64,
                                 r->at_bytes + n_more, r->at_bytes);
-        return trace_reader_end(r, TRACE_ENDING_CUT_OFF);
+        return end(r, TRACE_ENDING_CUT_OFF);
 }
 
 static int end_damaged(struct trace_reader *r, const struct error *cause)
 {
         (void)error_set(&r->why, -EBADMSG, "damaged in the chunk at byte %" PRIu64 ": %s", r->at_bytes,
                         cause->text);
-        return trace_reader_end(r, TRACE_ENDING_DAMAGED);
+        return end(r, TRACE_ENDING_DAMAGED);
 }
 
 int trace_reader_refuse(struct trace_reader *r, const struct trace_stored_chunk *chunk, int code,
@@ -113,8 +113,7 @@ int trace_reader_refuse(struct trace_reader *r, const struct trace_stored_chunk 
 }
 
 /* Reads the header of the next chunk.  Returns 1, 0 at an ending, -errno of the read. */
-static int trace_reader_read_header(struct trace_reader *r, struct trace_stored_chunk *chunk,
-                                    struct error *err)
+static int read_header(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
 {
         struct error cause = ERROR_NONE;
         size_t got;
@@ -139,7 +138,7 @@ static int trace_reader_read_header(struct trace_reader *r, struct trace_stored_
         return 1;
 }
 
-static void trace_reader_step_over(struct trace_reader *r, const struct trace_chunk_header *header)
+static void step_over(struct trace_reader *r, const struct trace_chunk_header *header)
 {
         if (header->kind == TRACE_CHUNK_INDEX)
                 r->index_at_bytes = r->at_bytes;
@@ -148,7 +147,7 @@ static void trace_reader_step_over(struct trace_reader *r, const struct trace_ch
         r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
 }
 
-/* The same for its body; then the next chunk is the next to be read. */
+/* Reads the chunk's body in the same way; then the next chunk is the next to be read. */
 static int read_body(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
 {
         uint8_t *body;
@@ -164,7 +163,7 @@ static int read_body(struct trace_reader *r, struct trace_stored_chunk *chunk, s
                 return error_prefix(err, result, "%s", r->path);
         if (got < chunk->header.stored_bytes)
                 return end_cut_off(r, TRACE_CHUNK_HEADER_BYTES + got);
-        trace_reader_step_over(r, &chunk->header);
+        step_over(r, &chunk->header);
         return 1;
 }
 
@@ -174,12 +173,12 @@ int trace_reader_fetch(struct trace_reader *r, struct trace_stored_chunk *chunk,
 
         if (r->ending != TRACE_ENDING_OPEN)
                 return 0;
-        result = trace_reader_read_header(r, chunk, err);
+        result = read_header(r, chunk, err);
         return result == 1 ? read_body(r, chunk, err) : result;
 }
 
 /* Unpacks the chunk that was read, and takes in a table.  Returns 1, 0 at an ending, -ENOMEM. */
-static int trace_reader_take_chunk(struct trace_reader *r, struct trace_item *item, struct error *err)
+static int take_chunk(struct trace_reader *r, struct trace_item *item, struct error *err)
 {
         const struct trace_stored_chunk *chunk = &r->chunk;
         struct error cause = ERROR_NONE;
@@ -206,7 +205,7 @@ int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struc
         int result = trace_reader_fetch(r, &r->chunk, err);
 
         if (result == 1)
-                result = trace_reader_take_chunk(r, &item, err);
+                result = take_chunk(r, &item, err);
         if (result == 1)
                 *ret_item = item;
         return result;
@@ -312,8 +311,7 @@ int trace_reader_rewind(struct trace_reader *r, struct error *err)
 }
 
 /*
- * Steps over the body of a chunk whose header was read; one that is not all there is
- * read, to say where it ends.
+ * Steps over the body of a chunk whose header was read; an incomplete body is read, to say where it ends.
  */
 static int skip_body(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
 {
@@ -325,7 +323,7 @@ static int skip_body(struct trace_reader *r, struct trace_stored_chunk *chunk, s
                 return read_body(r, chunk, err);
         if (lseek(r->fd, (off_t)header->stored_bytes, SEEK_CUR) < 0)
                 return error_errno(err, "%s: lseek", r->path);
-        trace_reader_step_over(r, header);
+        step_over(r, header);
         return 1;
 }
 
@@ -337,7 +335,7 @@ int trace_reader_next_wanted(struct trace_reader *r,
         int result = r->ending == TRACE_ENDING_OPEN;
 
         while (result == 1) {
-                result = trace_reader_read_header(r, &r->chunk, err);
+                result = read_header(r, &r->chunk, err);
                 if (result != 1 || is_wanted(&r->chunk.header))
                         break;
                 result = skip_body(r, &r->chunk, err);
@@ -345,7 +343,7 @@ int trace_reader_next_wanted(struct trace_reader *r,
         if (result == 1)
                 result = read_body(r, &r->chunk, err);
         if (result == 1)
-                result = trace_reader_take_chunk(r, &item, err);
+                result = take_chunk(r, &item, err);
         if (result == 1)
                 *ret_item = item;
         return result;
@@ -359,14 +357,14 @@ static bool is_stepped_over(uint16_t kind)
 static int read_table_chunk(struct trace_reader *r, struct error *err)
 {
         struct trace_item item = { .body = NULL };
-        int result = trace_reader_read_header(r, &r->chunk, err);
+        int result = read_header(r, &r->chunk, err);
 
         if (result != 1)
                 return result;
         if (is_stepped_over(r->chunk.header.kind))
                 return skip_body(r, &r->chunk, err);
         result = read_body(r, &r->chunk, err);
-        return result == 1 ? trace_reader_take_chunk(r, &item, err) : result;
+        return result == 1 ? take_chunk(r, &item, err) : result;
 }
 
 int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
@@ -391,20 +389,19 @@ int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uin
         if (result < 0)
                 return result;
         r->tables_known = true;
-        if (r->ending == TRACE_ENDING_GROWING) /* what is added from now on has tables that are not known */
+        if (r->ending == TRACE_ENDING_GROWING) /* later chunks have tables that are not known */
                 r->until_bytes = r->at_bytes;
         return trace_reader_rewind(r, err);
 }
 
 /* A look at all headers from the second chunk on. */
-static int trace_reader_find_range(struct trace_reader *r, struct trace_reader_range *range,
-                                   struct error *err)
+static int find_range(struct trace_reader *r, struct trace_reader_range *range, struct error *err)
 {
         const struct trace_chunk_header *header = &r->chunk.header;
         uint64_t last_ns = 0;
         int result;
 
-        while ((result = trace_reader_read_header(r, &r->chunk, err)) == 1) {
+        while ((result = read_header(r, &r->chunk, err)) == 1) {
                 if (header->kind == TRACE_CHUNK_STATES && last_ns < range->from_ns)
                         range->states_at_bytes = r->at_bytes;
                 result = skip_body(r, &r->chunk, err);
@@ -426,7 +423,7 @@ int trace_reader_seek_range(struct trace_reader *r, struct trace_reader_range *r
 
         range->states_at_bytes = range->end_bytes = 0;
         if (result == 0)
-                result = trace_reader_find_range(r, range, err);
+                result = find_range(r, range, err);
         if (result == 0)
                 result = trace_reader_rewind(r, err);
         return result < 0 || range->states_at_bytes == 0 ? result

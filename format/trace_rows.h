@@ -117,6 +117,14 @@ struct trace_symbol {
         uint32_t line;     /* 0 = unknown */
         uint32_t column;   /* 0 = unknown */
         uint32_t flags;    /* TRACE_SYMBOL_* */
+        /* where the function begins in its ELF file; 0 = unknown, inlined, or of code that may move */
+        uint64_t start_svma;
+        uint32_t declared_file; /* string: where the function is declared; 0 = unknown */
+        uint32_t declared_line; /* 0 = unknown */
+        uint32_t instance;      /* tells functions of one name and declaration apart */
+        uint32_t aliases;       /* string: other names of its address, one a line; 0 = none known */
+        uint32_t plain_name;    /* string, not in the file: `function` as the file has it; see loaded_trace */
+        uint32_t reserved;      /* not in the file */
 };
 
 #define TRACE_SYMBOL_INLINED    UINT32_C(1) /* inlined into the function of the next row */
@@ -230,6 +238,16 @@ struct trace_counter {
         uint64_t running_ns; /* did count: if less, the value is to be scaled by enabled / running */
         uint32_t event;      /* sample_event */
         uint32_t reserved;   /* not in the file */
+};
+
+/* The exact sums of a thread's calls of one system call, over the whole recording (record --syscalls). */
+struct trace_syscall {
+        uint64_t n_calls, n_errors; /* that returned */
+        uint64_t time_ns;           /* from entry to return, with waiting */
+        uint64_t longest_ns;        /* of one call */
+        uint64_t n_bytes;           /* that read, write and the like returned; 0 for other calls */
+        uint32_t thread;            /* 0 = of several threads, for which there was no room */
+        uint32_t name;              /* string: "write" */
 };
 
 /* A trace that was merged into this one; its processes refer to it.  The table is empty in other traces. */

@@ -92,6 +92,11 @@ static const struct trace_field symbol_fields[] = {
         FIELD(trace_symbol, 4, line, DELTA),
         FIELD(trace_symbol, 5, column, PLAIN),
         FIELD(trace_symbol, 6, flags, HEX),
+        FIELD(trace_symbol, 7, start_svma, HEX, LATER),
+        FIELD(trace_symbol, 8, declared_file, OPTIONAL(STRINGS), LATER),
+        FIELD(trace_symbol, 9, declared_line, LATER),
+        FIELD(trace_symbol, 10, instance, LATER),
+        FIELD(trace_symbol, 11, aliases, OPTIONAL(STRINGS), LATER),
 };
 static const struct trace_field loss_fields[] = {
         FIELD(trace_loss, 1, reason, PLAIN),
@@ -189,6 +194,16 @@ static const struct trace_field recording_fields[] = {
         FIELD(trace_recording, 12, n_cpus, PLAIN),
 };
 
+static const struct trace_field syscall_fields[] = {
+        FIELD(trace_syscall, 1, thread, OPTIONAL(THREADS)),
+        FIELD(trace_syscall, 2, name, REQUIRED(STRINGS)),
+        FIELD(trace_syscall, 3, n_calls, PLAIN),
+        FIELD(trace_syscall, 4, n_errors, PLAIN),
+        FIELD(trace_syscall, 5, time_ns, PLAIN),
+        FIELD(trace_syscall, 6, longest_ns, PLAIN),
+        FIELD(trace_syscall, 7, n_bytes, PLAIN),
+};
+
 #define SCHEMA(id, text, type, list, is_interned)                                                         \
         {                                                                                                 \
                 .name = (text), .table = TRACE_TABLE_##id, .row_bytes = sizeof(struct type),              \
@@ -223,6 +238,7 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
         SCHEMA(MODULE_IMAGES, "module_image", trace_module_image, module_image_fields, false),
         SCHEMA(CODE_LINES, "code_line", trace_code_line, code_line_fields, false),
         SCHEMA(RECORDINGS, "recording", trace_recording, recording_fields, false),
+        SCHEMA(SYSCALLS, "syscall", trace_syscall, syscall_fields, false),
 };
 
 /* Rows are compared and hashed as bytes, so there must be no padding in them. */
@@ -235,7 +251,7 @@ _Static_assert(sizeof(struct trace_stack) == 8, "padding");
 _Static_assert(sizeof(struct trace_location) == 20, "padding");
 _Static_assert(sizeof(struct trace_zone_path) == 8, "padding");
 _Static_assert(sizeof(struct trace_sample_event) == 40, "padding");
-_Static_assert(sizeof(struct trace_symbol) == 24, "padding");
+_Static_assert(sizeof(struct trace_symbol) == 56, "padding");
 _Static_assert(sizeof(struct trace_plot) == 20, "padding");
 _Static_assert(sizeof(struct trace_lock) == 12, "padding");
 _Static_assert(sizeof(struct trace_device) == 24, "padding");
@@ -245,6 +261,7 @@ _Static_assert(sizeof(struct trace_attachment) == 24, "padding");
 _Static_assert(sizeof(struct trace_code_region) == 48, "padding");
 _Static_assert(sizeof(struct trace_counter) == 32, "padding");
 _Static_assert(sizeof(struct trace_module_image) == 12, "padding");
+_Static_assert(sizeof(struct trace_syscall) == 48, "padding");
 _Static_assert(sizeof(struct trace_code_line) == 16, "padding");
 _Static_assert(sizeof(struct trace_loss) == 24, "padding");
 _Static_assert(sizeof(struct trace_clock) == 24, "padding");
@@ -287,10 +304,15 @@ uint64_t trace_field_max(const struct trace_field *field)
         return field->width_bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
 }
 
-/* By number, but for RECORDINGS, which came later: processes refer to them, and they to texts alone. */
+/*
+ * Tables go by number, except RECORDINGS, which was added later: processes refer to it, and it refers only
+ * to texts.
+ */
 uint32_t trace_schema_nth_table(uint32_t n)
 {
         if (n == 0)
                 return TRACE_TABLE_STRINGS;
-        return n == 1 ? TRACE_TABLE_RECORDINGS : TRACE_TABLE_FIRST + n - 1;
+        if (n == 1)
+                return TRACE_TABLE_RECORDINGS;
+        return TRACE_TABLE_FIRST + n - (TRACE_TABLE_FIRST + n <= TRACE_TABLE_RECORDINGS);
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 5 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 6 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -75,10 +75,11 @@ enum trace_codec {
         X(38, COUNTERS, "counter")           \
         X(39, MODULE_IMAGES, "module_image") \
         X(40, CODE_LINES, "code_line")       \
-        X(41, RECORDINGS, "recording")
+        X(41, RECORDINGS, "recording")       \
+        X(42, SYSCALLS, "syscall")
 
 #define TRACE_TABLE_FIRST 16
-#define TRACE_TABLE_COUNT 26
+#define TRACE_TABLE_COUNT 27
 
 enum trace_chunk_kind {
 #define X(id, name) TRACE_CHUNK_##name = (id),
@@ -256,11 +257,12 @@ enum trace_sample_mode {
         X(10, NO_TABLE, "truncated: code without unwind information or a usable frame pointer")      \
         X(11, BAD_MEMORY, "truncated: invalid return address")                                       \
         X(12, NO_REGISTER, "truncated: a rule needs a register whose value is lost")                 \
-        X(13, OTHER_STACK, "truncated: a signal interrupted another stack, which could not be read") \
+        X(13, OTHER_STACK, "truncated: outer callers are on another stack, which could not be read") \
         X(14, TABLE_LATE, "truncated: the unwind table of the code was not ready yet")               \
         X(15, LEFT_CODE, "truncated: the chain of frame pointers left the program's code")           \
         X(16, TABLE_FULL, "truncated: the table of distinct call stacks was full")                   \
-        X(17, NO_COPY, "truncated: no memory of the stack was there, as where a program ends")
+        X(17, NO_COPY, "truncated: no memory of the stack was there, as where a program ends")       \
+        X(18, RETURN_PROBE, "truncated: the kernel holds the return address: a uretprobe is active")
 
 enum trace_stack_state {
 #define X(id, name, words) TRACE_STACK_##name = (id),
@@ -268,7 +270,7 @@ enum trace_stack_state {
 #undef X
 };
 
-#define TRACE_STACK_STATE_COUNT 18 /* ids below this are known */
+#define TRACE_STACK_STATE_COUNT 19 /* ids below this are known */
 
 /* Why a thread left its CPU: X(id, NAME, "words") */
 #define TRACE_WAIT_STATES(X)                                \
@@ -330,7 +332,8 @@ enum trace_clock_kind {
         X(30, STACK_NO_TABLE, "call stacks truncated: code without unwind information")                          \
         X(31, STACK_BAD_MEMORY, "call stacks truncated: invalid return address")                                 \
         X(32, STACK_NO_REGISTER, "call stacks truncated: a register that a rule needs is lost")                  \
-        X(33, STACK_OTHER, "call stacks truncated in signal handlers: the other stack could not be read")        \
+        X(33, STACK_OTHER,                                                                                       \
+          "call stacks truncated: outer callers are on another stack, which could not be read")                  \
         X(34, STACK_TABLE_LATE, "call stacks truncated: the unwind table of the code was not ready yet")         \
         X(35, UNWIND_FILE_FAILED, "files whose unwind information could not be read")                            \
         X(36, SAMPLES_LOST, "samples lost: the kernel or the processor could not take them")                     \
@@ -350,7 +353,8 @@ enum trace_clock_kind {
         X(49, LOCATIONS_SHARE, "zones without a name: a program took half of the room for places of zones")      \
         X(50, PYTHON_MISSED,                                                                                     \
           "samples in Python code without Python functions: the interpreter was just found, or a ring was full") \
-        X(51, PYTHON_CUT, "call stacks whose Python functions are cut: more than 256 deep, or not readable")     \
+        X(51, PYTHON_CUT,                                                                                        \
+          "call stacks whose Python functions are cut: more than 4,096 deep, or not readable")                   \
         X(52, NOT_TAKEN, "events that no capture took in time: the recorder's buffer was full")                  \
         X(53, TAKEN_BEFORE, "events that an earlier capture of this recording took")                             \
         X(54, PYTHON_LATE,                                                                                       \
@@ -370,9 +374,15 @@ enum trace_clock_kind {
           "call stacks truncated: no memory of the stack was there, as where a program ends")                    \
         X(62, CODE_FILE_LIMIT, "files of code not kept: longer than ulimit -f allows")                           \
         X(63, CLIENT_JOINED,                                                                                     \
-          "programs whose first zones may be missing: started without the environment of the recording")
+          "programs whose first zones may be missing: started without the environment of the recording")         \
+        X(64, STACK_RETURN_PROBE,                                                                                \
+          "call stacks truncated: the kernel holds the return address: a uretprobe is active")                   \
+        X(65, PYTHON_MIDDLE,                                                                                     \
+          "call stacks without the middle of a deep recursion of Python functions: more than 256 deep")          \
+        X(66, WAIT_STACKS_LOST, "call stacks of long waits lost: the ring of the BPF program was full")          \
+        X(67, SYSCALLS_MISSED, "system calls not counted: the kernel had no memory for a thread")
 
-#define TRACE_LOSS_COUNT 64 /* ids below this are known */
+#define TRACE_LOSS_COUNT 68 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),
@@ -384,7 +394,7 @@ enum trace_loss_reason {
 #define TRACE_NOTICE_IDS(X)                                                                                 \
         X(1, NO_HARDWARE_COUNTERS,                                                                          \
           "no samples of hardware counters on this machine: sampled by cpu-clock instead of cycles")        \
-        X(2, NO_KERNEL_STACKS, "no kernel call stacks: not permitted")                                      \
+        X(2, NO_KERNEL_STACKS, "no samples and no call stacks in the kernel: not permitted")                \
         X(3, KERNEL_SYMBOLS_HIDDEN, "kernel functions without names: kptr_restrict hides the addresses")    \
         X(4, NOT_SYMBOLIZED, "recorded without symbols: --no-symbolize")                                    \
         X(5, SHORT_CHILDREN, "children that live for less than one sampling period are not sampled")        \
@@ -399,7 +409,7 @@ enum trace_loss_reason {
         X(13, NO_WAKERS, "no wakers: the threads that ended waits are unknown")                             \
         X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time")   \
         X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                        \
-        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: call stacks by frame pointers")        \
+        X(16, NO_STACK_COPIES, "no copies of stacks: call stacks by frame pointers, as far as they go")     \
         X(17, RING, "only the end of the recording was kept (--ring)")                                      \
         X(18, PAUSED, "the recording was paused: no samples, and no new zones or other events, meanwhile")  \
         X(19, PYTHON_UNKNOWN,                                                                               \
@@ -409,9 +419,11 @@ enum trace_loss_reason {
           "Python functions in call stacks are approximate: read a moment after the sample, without BPF")   \
         X(22, MERGED_PART, "a merged trace was cut off or damaged: the part before that is here")           \
         X(23, MERGED_NEWER, "a merged trace has events that this version does not know: they are left out") \
-        X(24, SILENT_COUNTERS, "no samples of an event: its counter counts, but its interrupt never comes")
+        X(24, SILENT_COUNTERS, "no samples of an event: its counter counts, but its interrupt never comes") \
+        X(25, OUT_OF_REACH, "programs with other rights, or that may not be read, were not recorded")       \
+        X(27, CPU_QUOTA, "a CPU quota (cgroup) throttled the program")
 
-#define TRACE_NOTICE_COUNT 25
+#define TRACE_NOTICE_COUNT 28
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ZSTD_LEVEL      3 /* zstd's default: 500 MB/s and more, so that the recorder stays small */
-#define ZSTD_LEVEL_FAST 1 /* of attachments, which are machine code: a tenth longer, in half of the time */
+#define ZSTD_LEVEL      3 /* zstd's default: 500 MB/s and more keep the recorder small */
+#define ZSTD_LEVEL_FAST 1 /* of attachments (code): a tenth longer, in half of the time */
 
 struct trace_writer {
         int fd;
@@ -23,15 +23,15 @@ struct trace_writer {
         struct byte_buffer out;   /* one chunk on its way */
         struct byte_buffer index; /* entries of the INDEX chunk */
         uint32_t n_index;
-        uint64_t n_bytes_before; /* of a finished trace: without index and trailer, like the next two */
+        uint64_t n_bytes_before; /* before the index of a finished trace, like the next two */
         size_t index_used_before;
         uint32_t n_index_before;
         struct error failure; /* code 0 while all is well */
 };
 
 /*
- * Writes `out`: all of it or, in a regular file, nothing, so that a reader finds a last whole chunk.  A write
- * beyond the end of the file would leave a hole, and a reader stops there.
+ * Writes all of `out` or, in a regular file, nothing, so that a file always ends with a whole chunk for its
+ * readers.  A write beyond the end of the file would leave a hole, at which readers stop.
  */
 static int write_out(struct trace_writer *w, struct error *err)
 {

@@ -30,10 +30,11 @@
 #error "hyprof needs a machine of 64 bits: programs of 32 are sampled by a hyprof of 64, see docs/use/boards.md"
 #endif
 
-#define CLIENT_ABI_MEMFD_NAME "hyprof-client"
-#define CLIENT_ABI_MAGIC      UINT64_C(0x314e474552505948) /* "HYPREGN1" */
-#define CLIENT_ABI_MAJOR      1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR      6
+#define CLIENT_ABI_MEMFD_NAME     "hyprof-client"
+#define CLIENT_ABI_ADDRESS_PREFIX "@hyprof-" /* then the recorder's PID in decimal, a dash, any text */
+#define CLIENT_ABI_MAGIC          UINT64_C(0x314e474552505948) /* "HYPREGN1" */
+#define CLIENT_ABI_MAJOR          1                            /* a recorder refuses another major */
+#define CLIENT_ABI_MINOR          7
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
@@ -70,7 +71,7 @@
 
 /* The unit of the ticks in the rings; the numbers of enum trace_clock_kind. */
 enum client_abi_clock {
-        CLIENT_ABI_CLOCK_MONOTONIC_RAW = 1, /* nanoseconds */
+        CLIENT_ABI_CLOCK_MONOTONIC_RAW = 1, /* nanoseconds, the machine's in a time namespace too */
         CLIENT_ABI_CLOCK_TSC = 2,
         CLIENT_ABI_CLOCK_CNTVCT = 3,
         CLIENT_ABI_CLOCK_RDTIME = 4,
@@ -120,7 +121,7 @@ struct client_abi_header {
         uint32_t n_locations;  /* ids 1 .. this were given out */
         uint32_t n_slots_used; /* slots 0 .. this - 1 were ever taken */
         uint64_t strings_used_bytes;
-        uint64_t n_dropped_no_ring; /* events of threads that found no slot */
+        uint64_t n_dropped_no_ring; /* events of threads without a slot, also while they take one */
         uint64_t blobs_used_bytes;  /* of all blobs ever, with the gaps at the end of the area */
         uint64_t n_refused_blobs;   /* payloads that found no room */
         uint32_t paused;            /* 1.2; 1 = the program has paused its events itself */
@@ -287,7 +288,7 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_DEVICE_TIME = 99,
         /*
          * Argument: device; words: ticks of the device, nanoseconds of
-         * CLOCK_MONOTONIC_RAW at the same moment.
+         * the machine's CLOCK_MONOTONIC_RAW at the same moment.
          */
         CLIENT_ABI_EVENT_DEVICE_CALIBRATION = 100,
         /* Words: address, bytes of code that is not there any more. */

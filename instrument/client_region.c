@@ -42,7 +42,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Chunks that were given back are used again soon, if at all: their memory is kept until then. */
+/* Chunks that were given back are used again soon, if at all: their memory is kept for SPARE_KEPT_NS. */
 #define PAUSE_LOOKS_MAX 8
 #define SPARE_KEPT_NS   (200 * NS_PER_MS)
 
@@ -95,8 +95,7 @@ static struct client_abi_slot *shared_slot(const struct client_region *region, u
 }
 
 /* True if @n entries of @entry_bytes at @offset lie within the region, after the header's room. */
-static bool client_region_lies_within(const struct client_abi_header *h, uint64_t offset, uint64_t n,
-                                      uint64_t entry_bytes)
+static bool lies_within(const struct client_abi_header *h, uint64_t offset, uint64_t n, uint64_t entry_bytes)
 {
         uint64_t bytes, end;
 
@@ -113,7 +112,7 @@ static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, 
         if (h->n_slots == 0 || h->n_slots > CLIENT_REGION_SLOTS_MAX ||
             h->slot_bytes < sizeof(struct client_abi_slot) || h->slot_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
             h->slot_bytes % CLIENT_ABI_WORD_BYTES != 0 || h->slots_offset % CLIENT_ABI_WORD_BYTES != 0 ||
-            !client_region_lies_within(h, h->slots_offset, h->n_slots, h->slot_bytes) ||
+            !lies_within(h, h->slots_offset, h->n_slots, h->slot_bytes) ||
             h->slots_offset + (uint64_t)h->n_slots * h->slot_bytes > CLIENT_REGION_MAPPED_MAX)
                 return error_set(err, -EBADMSG, "client region: %u slots of %u bytes at %llu", h->n_slots,
                                  h->slot_bytes, (unsigned long long)h->slots_offset);
@@ -121,33 +120,33 @@ static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, 
             h->location_bytes < sizeof(struct client_abi_location) ||
             h->location_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
             (uint64_t)h->n_locations_max * h->location_bytes > CLIENT_REGION_TABLE_BYTES_MAX ||
-            !client_region_lies_within(h, h->locations_offset, h->n_locations_max, h->location_bytes))
+            !lies_within(h, h->locations_offset, h->n_locations_max, h->location_bytes))
                 return error_set(err, -EBADMSG, "client region: %u locations of %u bytes at %llu",
                                  h->n_locations_max, h->location_bytes,
                                  (unsigned long long)h->locations_offset);
-        if (!client_region_lies_within(h, h->strings_offset, h->strings_bytes, 1))
+        if (!lies_within(h, h->strings_offset, h->strings_bytes, 1))
                 return error_set(err, -EBADMSG, "client region: %llu bytes of strings at %llu",
                                  (unsigned long long)h->strings_bytes, (unsigned long long)h->strings_offset);
         if (h->ring_bytes < CLIENT_ABI_WORD_BYTES || (h->ring_bytes & (h->ring_bytes - 1)) != 0 ||
             h->ring_bytes > CLIENT_REGION_RING_BYTES_MAX ||
-            !client_region_lies_within(h, h->rings_offset, h->n_slots, h->ring_bytes))
+            !lies_within(h, h->rings_offset, h->n_slots, h->ring_bytes))
                 return error_set(err, -EBADMSG, "client region: rings of %llu bytes at %llu",
                                  (unsigned long long)h->ring_bytes, (unsigned long long)h->rings_offset);
         if (h->blobs_bytes != 0 &&
             (h->blobs_bytes % CLIENT_ABI_WORD_BYTES != 0 || h->blobs_offset % CLIENT_ABI_WORD_BYTES != 0 ||
-             !client_region_lies_within(h, h->blobs_offset, h->blobs_bytes, 1)))
+             !lies_within(h, h->blobs_offset, h->blobs_bytes, 1)))
                 return error_set(err, -EBADMSG, "client region: %llu bytes of blobs at %llu",
                                  (unsigned long long)h->blobs_bytes, (unsigned long long)h->blobs_offset);
         if (h->n_chunks != 0 &&
             (h->n_chunks > CLIENT_ABI_CHUNKS_MAX || h->chunk_bytes < CLIENT_ABI_CHUNK_BYTES_MIN ||
              (h->chunk_bytes & (h->chunk_bytes - 1)) != 0 ||
-             !client_region_lies_within(h, h->chunks_offset, h->n_chunks, h->chunk_bytes)))
+             !lies_within(h, h->chunks_offset, h->n_chunks, h->chunk_bytes)))
                 return error_set(err, -EBADMSG, "client region: %u chunks of %u bytes at %llu", h->n_chunks,
                                  h->chunk_bytes, (unsigned long long)h->chunks_offset);
         return 0;
 }
 
-/* Is this a file that cannot make a load of ours fault?  Gives its size. */
+/* Checks that the file cannot make one of our loads fault, and gives its size. */
 static int check_file(int fd, uint64_t *ret_file_bytes, struct error *err)
 {
         struct statfs fs;
@@ -164,7 +163,7 @@ static int check_file(int fd, uint64_t *ret_file_bytes, struct error *err)
         return 0;
 }
 
-static int client_region_read_header(int fd, struct client_abi_header *ret_header, struct error *err)
+static int read_header(int fd, struct client_abi_header *ret_header, struct error *err)
 {
         struct client_abi_header h;
         uint64_t file_bytes = 0;
@@ -256,7 +255,7 @@ static void remember_drops(struct client_region *region)
 int client_region_measure(int fd, uint64_t *ret_bytes, struct error *err)
 {
         struct client_abi_header h = { .n_slots = 0 };
-        int r = client_region_read_header(fd, &h, err);
+        int r = read_header(fd, &h, err);
 
         if (r == 0)
                 *ret_bytes = h.slots_offset +
@@ -270,7 +269,7 @@ int client_region_open(int fd, struct client_region **ret_region, struct error *
         struct client_abi_header h = { .n_slots = 0 };
         struct client_region *region;
         void *map;
-        int r = client_region_read_header(fd, &h, err);
+        int r = read_header(fd, &h, err);
 
         if (r < 0)
                 return r;
@@ -437,10 +436,10 @@ void client_region_beat(struct client_region *region, uint64_t now_ns)
 }
 
 /*
- * A program that pauses itself at this moment is seen by one of both; one that does so for ever is
- * not followed.
+ * If the program pauses itself at this moment, the program or this function notices it; a program that
+ * keeps changing its pause is not followed for ever.
  */
-static void client_region_put_word(struct client_region *region, uint32_t word)
+static void put_word(struct client_region *region, uint32_t word)
 {
         struct client_abi_header *h = shared_header(region);
         uint32_t families = CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS;
@@ -453,7 +452,7 @@ static void client_region_put_word(struct client_region *region, uint32_t word)
         for (unsigned n = 0; n < PAUSE_LOOKS_MAX; n++) {
                 uint32_t paused = __atomic_load_n(&h->paused, __ATOMIC_SEQ_CST);
 
-                /* Sequential consistency has the release that the session needs. */
+                /* The sequentially consistent store includes the release that the session needs. */
                 __atomic_store_n(&h->control_word,
                                  paused != 0 ? (word & ~families) | CLIENT_ABI_FAMILY_ALWAYS : word,
                                  __ATOMIC_SEQ_CST);
@@ -489,7 +488,7 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
         word = (word & (CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS)) | CLIENT_ABI_FAMILY_ALWAYS;
         region->families = word;
         /* Release: a program that sees the new session also sees the tails from which there is room. */
-        client_region_put_word(region, session << CLIENT_ABI_SESSION_SHIFT | word);
+        put_word(region, session << CLIENT_ABI_SESSION_SHIFT | word);
         region->is_enabled = true;
         return 0;
 }
@@ -502,8 +501,8 @@ void client_region_pause(struct client_region *region, bool paused)
         if (!region->is_enabled)
                 return;
         session = __atomic_load_n(&h->control_word, __ATOMIC_RELAXED) >> CLIENT_ABI_SESSION_SHIFT;
-        client_region_put_word(region, session << CLIENT_ABI_SESSION_SHIFT |
-                                               (paused ? CLIENT_ABI_FAMILY_ALWAYS : region->families));
+        put_word(region, session << CLIENT_ABI_SESSION_SHIFT |
+                                 (paused ? CLIENT_ABI_FAMILY_ALWAYS : region->families));
 }
 
 void client_region_disable(struct client_region *region)
@@ -517,18 +516,17 @@ void client_region_disable(struct client_region *region)
         h = shared_header(region);
         if (__atomic_load_n(&h->recorder_pid, __ATOMIC_RELAXED) != self)
                 return; /* another recorder took it over */
-        /* The next recorder may not know of them. */
+        /* The next recorder may not know of these fields. */
         __atomic_store_n(&h->n_chunks_allowed, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&h->wanted_word, 0,
-                         __ATOMIC_SEQ_CST); /* before the next: a program does not resume */
+                         __ATOMIC_SEQ_CST); /* before the control word: a program does not resume */
         (void)__atomic_and_fetch(&h->control_word, ~(CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS),
                                  __ATOMIC_RELAXED);
         (void)__atomic_compare_exchange_n(&h->recorder_pid, &self, 0, false, __ATOMIC_RELEASE,
                                           __ATOMIC_RELAXED);
 }
 
-static int client_region_explain(const struct client_region *region, uint32_t slot, int code,
-                                 struct error *err)
+static int explain(const struct client_region *region, uint32_t slot, int code, struct error *err)
 {
         return error_set(err, code, "client region of process %u: ring %u cannot be read from byte %llu on",
                          region->header.pid, slot, (unsigned long long)region->slots[slot].reader.tail_bytes);
@@ -546,13 +544,13 @@ int64_t client_region_drain(struct client_region *region, uint32_t slot, size_t 
         if (n == 0)
                 return 0;
         if (!ring_reader_is_possible(reader, &region->chunks, unread))
-                return client_region_explain(region, slot, -EBADMSG, err);
+                return explain(region, slot, -EBADMSG, err);
         to = byte_buffer_reserve(pending, n);
         if (!to)
                 return error_set(err, -ENOMEM, "client region: no memory for %zu ring bytes", n);
         r = ring_reader_drain(reader, &region->chunks, slot, to, n, &n);
         if (r < 0 && n == 0)
-                return client_region_explain(region, slot, r, err);
+                return explain(region, slot, r, err);
         location_reader_forget(&region->locations);
         pending->used_bytes += n;
         return (int64_t)n;
@@ -564,7 +562,7 @@ uint64_t client_region_count_unread(const struct client_region *region, uint32_t
 }
 
 /* A counter that went backwards says nothing. */
-static uint64_t client_region_grown(uint64_t now, uint64_t base)
+static uint64_t grown(uint64_t now, uint64_t base)
 {
         return now > base ? now - base : 0;
 }
@@ -575,26 +573,26 @@ struct client_drops client_region_drops(const struct client_region *region, uint
         const struct client_drops *base = &region->slots[slot].base;
 
         return (struct client_drops){
-                .n_zones = client_region_grown(now.n_zones, base->n_zones),
-                .n_deep_zones = client_region_grown(now.n_deep_zones, base->n_deep_zones),
-                .n_messages = client_region_grown(now.n_messages, base->n_messages),
-                .n_plots = client_region_grown(now.n_plots, base->n_plots),
-                .n_frames = client_region_grown(now.n_frames, base->n_frames),
-                .n_memory = client_region_grown(now.n_memory, base->n_memory),
-                .n_locks = client_region_grown(now.n_locks, base->n_locks),
-                .n_devices = client_region_grown(now.n_devices, base->n_devices),
-                .n_other = client_region_grown(now.n_other, base->n_other),
+                .n_zones = grown(now.n_zones, base->n_zones),
+                .n_deep_zones = grown(now.n_deep_zones, base->n_deep_zones),
+                .n_messages = grown(now.n_messages, base->n_messages),
+                .n_plots = grown(now.n_plots, base->n_plots),
+                .n_frames = grown(now.n_frames, base->n_frames),
+                .n_memory = grown(now.n_memory, base->n_memory),
+                .n_locks = grown(now.n_locks, base->n_locks),
+                .n_devices = grown(now.n_devices, base->n_devices),
+                .n_other = grown(now.n_other, base->n_other),
         };
 }
 
 uint64_t client_region_drops_no_ring(const struct client_region *region)
 {
-        return client_region_grown(read_drops_no_ring(region), region->no_ring_base);
+        return grown(read_drops_no_ring(region), region->no_ring_base);
 }
 
 uint64_t client_region_blobs_refused(const struct client_region *region)
 {
-        return client_region_grown(read_blobs_refused(region), region->blobs_refused_base);
+        return grown(read_blobs_refused(region), region->blobs_refused_base);
 }
 
 /* ---- locations ------------------------------------------------------------------------------------- */
@@ -602,7 +600,8 @@ uint64_t client_region_blobs_refused(const struct client_region *region)
 static uint32_t count_locations(const struct client_region *region)
 {
         /*
-         * Pairs with the releases in the client: who knows of an id by an event, or by this, finds its entry.
+         * Pairs with the releases in the client: a recorder that knows of an id by an event, or by this
+         * count, finds its entry.
          */
         return __atomic_load_n(&shared_header(region)->n_locations, __ATOMIC_ACQUIRE);
 }
@@ -622,13 +621,16 @@ int client_region_next_plot(struct client_region *region, uint32_t *inout_id,
 
 /* ---- blobs ----------------------------------------------------------------------------------------- */
 
-/* How far the client is ahead of a blob's begin; more than the whole area: it is overwritten, or will be. */
+/*
+ * How far the client has gone past a blob's begin; if by more than the whole area, the blob is overwritten,
+ * or will be.
+ */
 static uint64_t count_ahead(const struct client_region *region, uint64_t at)
 {
         return __atomic_load_n(&shared_header(region)->blobs_used_bytes, __ATOMIC_ACQUIRE) - at;
 }
 
-/* Its header and its bytes, whole words; 0 if there can be no such blob. */
+/* The size of a blob and its header, in bytes of whole words; 0 if there can be no such blob. */
 static uint64_t whole_blob_bytes(const struct client_region *region, uint64_t at, uint64_t n_bytes)
 {
         uint64_t area = region->header.blobs_bytes;
@@ -647,7 +649,7 @@ static uint64_t whole_blob_bytes(const struct client_region *region, uint64_t at
         return whole;
 }
 
-/* 0 if the blob at @at is still that one, -ESTALE if not. */
+/* Returns 0 if the blob at @at has not been overwritten, -ESTALE if it has. */
 static int check_blob(const struct client_region *region, uint64_t at, struct error *err)
 {
         const struct client_abi_header *h = &region->header;
@@ -678,7 +680,7 @@ static void punch_hole(struct client_region *region, uint64_t at, uint64_t whole
         if (at != run->end || at % h->blobs_bytes == 0)
                 run->first = at;
         run->end = at + whole_bytes;
-        /* Never when the client will soon come round again: it might get there first. */
+        /* Frees nothing if the client will soon come round again: the client might get there first. */
         if (count_ahead(region, at) + page > h->blobs_bytes / 2)
                 return;
         run_from = h->blobs_offset + run->first % h->blobs_bytes;
@@ -687,15 +689,15 @@ static void punch_hole(struct client_region *region, uint64_t at, uint64_t whole
         from = from / page * page;
         if (from < run_from)
                 from += page;
-        if (from < to) /* a failure is no harm: the pages are used again when the client comes round */
+        if (from < to) /* a failure does no harm: the client uses the pages again */
                 (void)fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
                                 (off_t)(to - from));
 }
 
-static void client_region_give_back(struct client_region *region, uint64_t whole_bytes)
+static void give_back(struct client_region *region, uint64_t whole_bytes)
 {
         region->blobs_taken_bytes += whole_bytes;
-        /* Not a store: the client adds the gaps at the area's end. */
+        /* An addition, not a store: the client adds the gaps at the area's end as well. */
         (void)__atomic_add_fetch(&shared_header(region)->blobs_freed_bytes, whole_bytes, __ATOMIC_RELEASE);
 }
 
@@ -724,19 +726,22 @@ int client_region_read_blob(struct client_region *region, uint64_t at, uint64_t 
                 r = error_set(err, -EBADMSG, "client region: a blob ends early");
         if (r < 0)
                 goto fail;
-        /* The copy is read before the mark: pairs with the client's order, room first and then bytes. */
+        /*
+         * Reads the copy before the mark; this pairs with the order in the client, which takes room first
+         * and then writes the bytes.
+         */
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         r = check_blob(region, at, err);
         if (r < 0)
                 goto fail;
         to->used_bytes += (size_t)n_bytes;
         punch_hole(region, at, whole);
-        client_region_give_back(region, whole);
+        give_back(region, whole);
         return 0;
 
 fail:
         if (r == -ESTALE)
-                client_region_give_back(region, whole);
+                give_back(region, whole);
         return r;
 }
 
@@ -748,5 +753,5 @@ void client_region_free_blob(struct client_region *region, uint64_t at, uint64_t
                 return;
         if (check_blob(region, at, NULL) == 0)
                 punch_hole(region, at, whole);
-        client_region_give_back(region, whole);
+        give_back(region, whole);
 }

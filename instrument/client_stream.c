@@ -38,7 +38,7 @@ int client_stream_move(struct client_stream *s, struct byte_buffer *buffer)
         return 0;
 }
 
-static uint32_t client_stream_event_of(uint64_t word)
+static uint32_t event_of(uint64_t word)
 {
         return (uint32_t)(word >> CLIENT_ABI_EVENT_SHIFT);
 }
@@ -54,7 +54,7 @@ static size_t payload_bytes(uint64_t word)
         const size_t one_word = CLIENT_ABI_WORD_BYTES;
         size_t text_bytes = argument_of(word);
         size_t text_words = (text_bytes + one_word - 1) / one_word * one_word;
-        uint32_t event = client_stream_event_of(word);
+        uint32_t event = event_of(word);
 
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES || event == CLIENT_ABI_EVENT_THREAD_NAME)
                 return text_bytes <= CLIENT_ABI_TEXT_BYTES_MAX ? text_words : PAYLOAD_OF_NO_EVENT;
@@ -83,7 +83,7 @@ static size_t payload_bytes(uint64_t word)
 }
 
 /* True for the events that have a number in client_abi.h; those of each class are in a row. */
-static bool client_stream_is_known(uint32_t event)
+static bool is_known(uint32_t event)
 {
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES)
                 return event <= CLIENT_ABI_EVENT_DEVICE_SPAN;
@@ -94,7 +94,7 @@ static bool client_stream_is_known(uint32_t event)
         return event <= CLIENT_ABI_EVENT_PLOT_CONFIG;
 }
 
-/* The beginning of every payload of the kind. */
+/* The number of bytes that every such payload begins with. */
 static uint32_t fixed_bytes(uint32_t event)
 {
         switch (event) {
@@ -113,7 +113,7 @@ static uint32_t fixed_bytes(uint32_t event)
 
 /* The prefixes that were found from `at_bytes` of the stream on. */
 struct collected {
-        size_t end_bytes; /* of `pending`: what they belong to begins here */
+        size_t end_bytes; /* offset in `pending` of the event after the prefixes */
         uint32_t seen;    /* bits of enum collected_kind */
         struct client_prefix prefix;
 };
@@ -126,7 +126,7 @@ enum collected_kind {
         COLLECTED_STACK_COPY = 16,
 };
 
-/* The role of an event among prefixes; 0 for the event that they belong to. */
+/* The kind of prefix that an event is; 0 for an event to which prefixes belong. */
 static uint32_t collected_kind(uint32_t event)
 {
         switch (event) {
@@ -145,7 +145,7 @@ static uint32_t collected_kind(uint32_t event)
         }
 }
 
-/* Gives up the prefixes: they belong to nothing. */
+/* Drops the prefixes, which belong to no event. */
 static void drop_collected(struct client_stream *s, struct collected *c)
 {
         *(s->in_thread ? &s->n_garbage_bytes : &s->n_leftover_bytes) += c->end_bytes - s->at_bytes;
@@ -153,7 +153,7 @@ static void drop_collected(struct client_stream *s, struct collected *c)
         *c = (struct collected){ .end_bytes = c->end_bytes };
 }
 
-/* Steps over @n bytes that are no event for anybody, and over the prefixes before them. */
+/* Steps over @n bytes that are no event for the caller, and over the prefixes before them. */
 static void skip(struct client_stream *s, struct collected *c, size_t n, uint64_t *counter)
 {
         drop_collected(s, c);
@@ -162,13 +162,12 @@ static void skip(struct client_stream *s, struct collected *c, size_t n, uint64_
         c->end_bytes = s->at_bytes;
 }
 
-/* Takes the event at `end_bytes` of @c, whose bytes are all there, to the prefixes. */
-static void client_stream_collect(struct client_stream *s, struct collected *c, uint64_t word,
-                                  size_t n_payload_bytes)
+/* Adds the event at `end_bytes` of @c, which is complete, to the prefixes. */
+static void collect(struct client_stream *s, struct collected *c, uint64_t word, size_t n_payload_bytes)
 {
         size_t at = c->end_bytes + CLIENT_ABI_WORD_BYTES;
         const uint8_t *payload = s->pending.data + at;
-        uint32_t kind = collected_kind(client_stream_event_of(word));
+        uint32_t kind = collected_kind(event_of(word));
         uint32_t argument = argument_of(word);
 
         if (c->seen & kind)
@@ -206,18 +205,18 @@ static void client_stream_collect(struct client_stream *s, struct collected *c, 
 }
 
 /* Fills @e from the event at `end_bytes` of @c, whose bytes are all there. */
-static void client_stream_decode(const struct client_stream *s, const struct collected *c, uint64_t word,
-                                 struct client_event *e)
+static void decode(const struct client_stream *s, const struct collected *c, uint64_t word,
+                   struct client_event *e)
 {
         size_t at = c->end_bytes + CLIENT_ABI_WORD_BYTES;
         uint32_t n_words = 0;
 
         /*
-         * Member by member, and no copy of absent prefixes: reading back in larger pieces what was just
-         * stored takes longer than all the rest.
+         * Fills the members one by one and does not copy absent prefixes: a load that spans several recent
+         * stores takes longer than all the rest.
          */
         e->ticks = (uint64_t)s->ticks_high << 32 | (word & UINT32_MAX);
-        e->kind = client_stream_event_of(word);
+        e->kind = event_of(word);
         e->argument = argument_of(word);
         e->value[0] = e->value[1] = 0;
         e->text = NULL;
@@ -244,14 +243,15 @@ static void client_stream_decode(const struct client_stream *s, const struct col
         }
 }
 
-/* True if the whole event at `end_bytes` of @c is one for the caller; else both are stepped over. */
-static bool client_stream_is_wanted(struct client_stream *s, struct collected *c, uint64_t word,
-                                    size_t event_bytes)
+/*
+ * True if the complete event at `end_bytes` of @c is for the caller; else the event and its prefixes are
+ * stepped over.
+ */
+static bool is_wanted(struct client_stream *s, struct collected *c, uint64_t word, size_t event_bytes)
 {
-        uint32_t event = client_stream_event_of(word);
+        uint32_t event = event_of(word);
 
-        if (!client_stream_is_known(event) ||
-            (argument_of(word) < fixed_bytes(event) && c->prefix.blob_bytes == 0)) {
+        if (!is_known(event) || (argument_of(word) < fixed_bytes(event) && c->prefix.blob_bytes == 0)) {
                 skip(s, c, event_bytes, &s->n_garbage_bytes);
                 return false;
         }
@@ -279,10 +279,10 @@ int client_stream_peek(struct client_stream *s, struct client_event *ret_event)
                 }
                 if (payload > left - CLIENT_ABI_WORD_BYTES)
                         return 0;
-                if (collected_kind(client_stream_event_of(word)) != 0) {
-                        client_stream_collect(s, &c, word, payload);
-                } else if (client_stream_is_wanted(s, &c, word, CLIENT_ABI_WORD_BYTES + payload)) {
-                        client_stream_decode(s, &c, word, ret_event);
+                if (collected_kind(event_of(word)) != 0) {
+                        collect(s, &c, word, payload);
+                } else if (is_wanted(s, &c, word, CLIENT_ABI_WORD_BYTES + payload)) {
+                        decode(s, &c, word, ret_event);
                         s->event_bytes = c.end_bytes + CLIENT_ABI_WORD_BYTES + payload - s->at_bytes;
                         return 1;
                 }

@@ -43,7 +43,7 @@ void location_reader_forget(struct location_reader *r)
         r->window_bytes = 0;
 }
 
-/* The whole of what the sealed file has there. */
+/* Reads exactly @n bytes of the sealed file, or fails. */
 static int read_exactly(const struct location_reader *r, void *to, size_t n, uint64_t offset,
                         struct error *err)
 {
@@ -56,7 +56,7 @@ static int read_exactly(const struct location_reader *r, void *to, size_t n, uin
 }
 
 /* Reads the entries around @id, which is at most n_locations_max. */
-static int location_reader_read_ahead(struct location_reader *r, uint32_t id, struct error *err)
+static int read_ahead(struct location_reader *r, uint32_t id, struct error *err)
 {
         const struct client_abi_header *h = r->header;
         uint32_t first = (id - 1) / LOCATION_READER_ENTRIES * LOCATION_READER_ENTRIES;
@@ -76,8 +76,7 @@ static int location_reader_read_ahead(struct location_reader *r, uint32_t id, st
 }
 
 /* Copies the entry to *@ret_entry if it was read ahead. */
-static bool location_reader_look_up(const struct location_reader *r, uint32_t id,
-                                    struct client_abi_location *ret_entry)
+static bool look_up(const struct location_reader *r, uint32_t id, struct client_abi_location *ret_entry)
 {
         if (r->n_entries == 0 || id < r->first_id || id - r->first_id >= r->n_entries)
                 return false;
@@ -130,7 +129,10 @@ static int read_string(struct location_reader *r, uint64_t offset, uint32_t n, b
         return 0;
 }
 
-/* Copies the entry's strings to `text` and fills *@ret_location; @in_a_row: with some that may come next. */
+/*
+ * Copies the entry's strings to `text` and fills *@ret_location.  @in_a_row: reads strings ahead that may
+ * come next.
+ */
 static int read_location(struct location_reader *r, const struct client_abi_location *entry, uint32_t id,
                          bool in_a_row, struct client_location *ret_location, struct error *err)
 {
@@ -153,8 +155,8 @@ static int read_location(struct location_reader *r, const struct client_abi_loca
                 return error_set(err, -ENOMEM, "location %u: no memory", id);
         for (int i = 0; i < N_STRINGS; i++) {
                 /*
-                 * The names lie in their entries' order, mostly with the other strings;
-                 * those may also be shared.
+                 * The names lie in the order of their entries, mostly beside the other strings, which
+                 * entries may also share.
                  */
                 int code = read_string(r, offset[i], n[i], in_a_row && i == 0, at, err);
 
@@ -189,13 +191,13 @@ int location_reader_find(struct location_reader *r, uint32_t id, uint32_t n_loca
 
         if (id == 0 || id > n_locations || id > r->header->n_locations_max)
                 return error_set(err, -EBADMSG, "location %u of %u", id, n_locations);
-        in_a_row = location_reader_look_up(r, id, &entry) && entry.ready == 1;
+        in_a_row = look_up(r, id, &entry) && entry.ready == 1;
         if (!in_a_row) {
-                int code = location_reader_read_ahead(r, id, err);
+                int code = read_ahead(r, id, err);
 
                 if (code < 0)
                         return code;
-                if (!location_reader_look_up(r, id, &entry) || entry.ready != 1)
+                if (!look_up(r, id, &entry) || entry.ready != 1)
                         return error_set(err, -EBADMSG, "location %u is not complete", id);
         }
         return read_location(r, &entry, id, in_a_row, ret_location, err);
@@ -213,12 +215,15 @@ int location_reader_next_plot(struct location_reader *r, uint32_t *inout_id, uin
                 struct client_abi_location entry;
                 int code = 0;
 
-                /* Never twice for one that is not ready: a table full of those would take for ever. */
-                if (!location_reader_look_up(r, id, &entry)) {
-                        code = location_reader_read_ahead(r, id, err);
+                /*
+                 * Never reads an entry that is not ready a second time: a table full of such entries would
+                 * take for ever.
+                 */
+                if (!look_up(r, id, &entry)) {
+                        code = read_ahead(r, id, err);
                         if (code < 0)
                                 return code;
-                        if (!location_reader_look_up(r, id, &entry))
+                        if (!look_up(r, id, &entry))
                                 continue;
                 }
                 if (entry.ready != 1 || !(entry.flags & CLIENT_ABI_PLOT_SET))

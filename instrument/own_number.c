@@ -19,7 +19,10 @@ int own_number_read(int proc_fd, uint32_t number, uint32_t *ret_own_number, stru
         const char *at = r < 0 ? NULL : strstr((const char *)status.data, "\nNSpid:");
         uint32_t own = number;
 
-        /* Our number first, then one for each namespace further in; the last is its own. */
+        /*
+         * The number in our namespace comes first, then one for each namespace further in; the last is the
+         * process's own.
+         */
         if (at)
                 at += sizeof("\nNSpid:") - 1;
         for (uint32_t value = 0; at && (*at == '\t' || (*at >= '0' && *at <= '9')); at++) {

@@ -47,9 +47,9 @@ static int names_region(int dir_fd, const char *link)
 }
 
 /*
- * Opens an entry if it is the region.  The program may exchange the file between
- * two of our calls, and to open a device can do things: so the file is pinned
- * with O_PATH first, which does nothing to it, and judged before it is opened.
+ * Opens an entry if it is the region.  The program may exchange the file between two of our calls, and
+ * opening a device can have effects.  So the file is first pinned with O_PATH, which does nothing to it,
+ * and checked before it is opened.
  * Returns the descriptor, -ENOENT if it is something else, -errno.
  */
 static int open_entry(int dir_fd, const char *link, uint32_t own_pid)
@@ -76,11 +76,11 @@ done:
 }
 
 /*
- * Looks through /proc/PID/@name, a directory of links to files.  Returns the
- * region's descriptor, -ENOENT if it is not there, or the last entry's -errno
- * if something that may have been it could not be looked at.
+ * Looks through /proc/PID/@name, a directory of links to files.
+ * Returns the region's descriptor, -ENOENT if it is not there, or the last entry's -errno if an entry that
+ * may have been the region could not be examined.
  */
-static int region_finder_scan(int proc_fd, const char *name, uint32_t own_pid)
+static int scan(int proc_fd, const char *name, uint32_t own_pid)
 {
         int dir_fd = openat(proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int found = -ENOENT;
@@ -126,9 +126,9 @@ int region_finder_open(uint32_t pid, int *ret_fd, struct error *err)
         r = own_number_read(proc_fd, pid, &own_pid, err);
         if (r < 0)
                 goto done;
-        r = region_finder_scan(proc_fd, "fd", own_pid);
+        r = scan(proc_fd, "fd", own_pid);
         if (r < 0) {
-                int mapped = region_finder_scan(proc_fd, "map_files", own_pid);
+                int mapped = scan(proc_fd, "map_files", own_pid);
 
                 /* Without the capability for map_files, what /proc/PID/fd told is all that can be known. */
                 if (mapped >= 0 || (mapped != -EPERM && mapped != -EACCES))

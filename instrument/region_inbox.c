@@ -3,39 +3,51 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "instrument/client_abi.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-int region_inbox_open(struct region_inbox *inbox, struct error *err)
+/*
+ * Binds an address that states the PID of the listener, which clients compare, and that no process can have
+ * bound before, because the rest of it is random.
+ */
+static int bind_own_name(struct region_inbox *inbox)
 {
         struct sockaddr_un at = { .sun_family = AF_UNIX };
-        socklen_t n = sizeof(at);
-        size_t name_bytes;
+        uint64_t number;
+        int n;
+
+        if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+                return -1;
+        n = snprintf(inbox->address, sizeof(inbox->address), CLIENT_ABI_ADDRESS_PREFIX "%d-%016" PRIx64,
+                     (int)getpid(), number);
+        memcpy(at.sun_path + 1, inbox->address + 1, (size_t)n - 1); /* a NUL makes it abstract */
+        return bind(inbox->fd, (const struct sockaddr *)&at,
+                    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)n));
+}
+
+int region_inbox_open(struct region_inbox *inbox, struct error *err)
+{
         int r;
 
         *inbox = (struct region_inbox){ .address = "" };
         inbox->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (inbox->fd < 0)
                 return error_errno(err, "socket for client regions");
-        /* An address of the family alone lets the kernel choose a free abstract one. */
-        if (bind(inbox->fd, (const struct sockaddr *)&at, sizeof(at.sun_family)) < 0 ||
-            getsockname(inbox->fd, (struct sockaddr *)&at, &n) < 0 || listen(inbox->fd, SOMAXCONN) < 0) {
+        if (bind_own_name(inbox) < 0 || listen(inbox->fd, SOMAXCONN) < 0) {
                 r = error_errno(err, "socket for client regions");
                 io_close(&inbox->fd);
                 return r;
         }
-        name_bytes = n - offsetof(struct sockaddr_un, sun_path); /* with the NUL in front */
-        if (name_bytes >= sizeof(inbox->address))
-                name_bytes = sizeof(inbox->address) - 1;
-        memcpy(inbox->address, at.sun_path, name_bytes);
-        inbox->address[0] = '@';
-        inbox->address[name_bytes] = '\0';
         return 0;
 }
 
@@ -50,7 +62,7 @@ void region_inbox_close(struct region_inbox *inbox)
 /* The data of a connection so far. */
 enum delivery { DELIVERY_NOT_YET, DELIVERY_NONE, DELIVERY_FD, DELIVERY_NO_REGION };
 
-/* More than one descriptor is more than was asked for: the rest is closed. */
+/* Only one descriptor was asked for: any others are closed. */
 static enum delivery receive_fd(int connection, int *ret_fd)
 {
         union {
@@ -82,10 +94,10 @@ static enum delivery receive_fd(int connection, int *ret_fd)
 }
 
 /*
- * The user who connected; 0 if it is another user who may not: a program that root records may become
- * anybody.
+ * Returns the PID of the sender, or 0 if its user may not connect.  Root accepts every user: a program that
+ * root records may become any user.
  */
-static uint32_t region_inbox_pid_of(const struct region_inbox *inbox, int connection)
+static uint32_t pid_of(const struct region_inbox *inbox, int connection)
 {
         struct ucred peer = { .pid = 0 };
         socklen_t n = sizeof(peer);
@@ -103,15 +115,18 @@ static void forget_held(struct region_inbox *inbox, size_t i)
         memmove(inbox->held + i, inbox->held + i + 1, (inbox->n_held - i) * sizeof(*inbox->held));
 }
 
-/* Keeps a connection whose sender was interrupted; the oldest makes room, for it may be mute for good. */
-static void region_inbox_hold(struct region_inbox *inbox, struct region_inbox_sender sender)
+/*
+ * Keeps a connection whose sender was interrupted.  If there is no room, the oldest is dropped, as it may
+ * never send anything.
+ */
+static void hold(struct region_inbox *inbox, struct region_inbox_sender sender)
 {
         if (inbox->n_held == REGION_INBOX_HELD_MAX)
                 forget_held(inbox, 0);
         inbox->held[inbox->n_held++] = sender;
 }
 
-/* Looks at those that were held; 1 if one has sent by now. */
+/* Looks at the held connections.  Returns 1 if one of them has sent by now. */
 static int next_held(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd)
 {
         for (size_t i = 0; i < inbox->n_held;) {
@@ -147,12 +162,11 @@ int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd
                 return 1;
         while (has_sender(inbox) &&
                (connection = accept4(inbox->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-                uint32_t pid = region_inbox_pid_of(inbox, connection);
+                uint32_t pid = pid_of(inbox, connection);
                 enum delivery delivery = pid != 0 ? receive_fd(connection, ret_fd) : DELIVERY_NONE;
 
                 if (delivery == DELIVERY_NOT_YET) {
-                        region_inbox_hold(
-                                inbox, (struct region_inbox_sender){ .connection = connection, .pid = pid });
+                        hold(inbox, (struct region_inbox_sender){ .connection = connection, .pid = pid });
                         continue;
                 }
                 io_close(&connection);

@@ -11,19 +11,19 @@
 #define BITS_OF_WORD 64
 #define TRIM_MAX     64
 
-static struct client_abi_slot *ring_reader_slot_at(const struct chunk_pool *pool, uint32_t slot)
+static struct client_abi_slot *slot_at(const struct chunk_pool *pool, uint32_t slot)
 {
         return (struct client_abi_slot *)(void *)(pool->map + pool->h->slots_offset +
                                                   (uint64_t)slot * pool->h->slot_bytes);
 }
 
-static const struct client_abi_link *ring_reader_link_of(const struct ring_reader *r,
-                                                         const struct chunk_pool *pool, uint32_t slot)
+static const struct client_abi_link *link_of(const struct ring_reader *r, const struct chunk_pool *pool,
+                                             uint32_t slot)
 {
         const void *links = pool->map + CLIENT_ABI_CHUNK_LINKS_OFFSET;
 
         if (r->chunk == 0)
-                return &ring_reader_slot_at(pool, slot)->ring_link;
+                return &slot_at(pool, slot)->ring_link;
         return (const struct client_abi_link *)links + (r->chunk - 1);
 }
 
@@ -39,17 +39,17 @@ static uint64_t free_bit(uint32_t index)
         return UINT64_C(1) << index % BITS_OF_WORD;
 }
 
-static uint64_t ring_reader_size_of(const struct ring_reader *r, const struct chunk_pool *pool)
+static uint64_t size_of(const struct ring_reader *r, const struct chunk_pool *pool)
 {
         return r->chunk ? pool->h->chunk_bytes : pool->h->ring_bytes;
 }
 
 /* Copies @n bytes from the tail on, in one piece or two. */
-static int ring_reader_copy(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot,
-                            uint8_t *to, size_t n)
+static int copy(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot, uint8_t *to,
+                size_t n)
 {
         const struct client_abi_header *h = pool->h;
-        uint64_t size = ring_reader_size_of(r, pool);
+        uint64_t size = size_of(r, pool);
         uint64_t offset = r->chunk ? h->chunks_offset + (uint64_t)(r->chunk - 1) * size
                                    : h->rings_offset + slot * size;
         uint64_t at = r->tail_bytes & (size - 1);
@@ -66,7 +66,7 @@ static int ring_reader_copy(const struct ring_reader *r, const struct chunk_pool
         return 0;
 }
 
-static void ring_reader_give_back(struct chunk_pool *pool, uint32_t chunk)
+static void give_back(struct chunk_pool *pool, uint32_t chunk)
 {
         uint32_t index = chunk - 1;
 
@@ -76,18 +76,21 @@ static void ring_reader_give_back(struct chunk_pool *pool, uint32_t chunk)
                 pool->n_freed += pool->freed_ns[index] == 0;
                 pool->freed_ns[index] = clock_raw_ns();
         }
-        /* Pairs with the acquire in the client: a thread that takes it overwrites only copied words. */
+        /*
+         * Pairs with the acquire in the client: a thread that takes the chunk overwrites only words that
+         * were copied.
+         */
         (void)__atomic_fetch_or(free_word(pool, index), free_bit(index), __ATOMIC_RELEASE);
 }
 
 /*
- * How far the ring or chunk goes that the tail is in, of what lies before @head.
- * @ret_next:  where it goes on from there; 0 = nowhere yet
+ * Returns where the words before @head end in the ring or chunk that the tail is in.
+ * @ret_next:  where the thread goes on from there; 0 = nowhere yet
  */
-static uint64_t ring_reader_find_end(const struct ring_reader *r, const struct chunk_pool *pool,
-                                     uint32_t slot, uint64_t head, uint32_t *ret_next)
+static uint64_t find_end(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot,
+                         uint64_t head, uint32_t *ret_next)
 {
-        const struct client_abi_link *link = ring_reader_link_of(r, pool, slot);
+        const struct client_abi_link *link = link_of(r, pool, slot);
         uint32_t next;
         uint64_t at;
 
@@ -101,15 +104,15 @@ static uint64_t ring_reader_find_end(const struct ring_reader *r, const struct c
         return *ret_next ? at : head;
 }
 
-/* Goes on where the thread has.  False if there is no such place. */
-static bool ring_reader_follow(struct ring_reader *r, struct chunk_pool *pool, uint32_t next)
+/* Moves the reader to where the thread went on.  Returns false if there is no such place. */
+static bool follow(struct ring_reader *r, struct chunk_pool *pool, uint32_t next)
 {
         if (next == CLIENT_ABI_CHUNK_IS_RING)
                 next = 0;
         if (next > pool->h->n_chunks)
                 return false;
         if (r->chunk)
-                ring_reader_give_back(pool, r->chunk);
+                give_back(pool, r->chunk);
         r->chunk = next;
         return true;
 }
@@ -120,10 +123,12 @@ static int break_off(struct ring_reader *r)
         return -EBADMSG;
 }
 
-/* Pairs with the acquire in the client's look for room: it overwrites only copied words. */
+/*
+ * Pairs with the acquire in the client's look for room: the client overwrites only words that were copied.
+ */
 static void publish(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot)
 {
-        struct client_abi_slot *s = ring_reader_slot_at(pool, slot);
+        struct client_abi_slot *s = slot_at(pool, slot);
 
         __atomic_store_n(&s->tail_chunk, r->chunk, __ATOMIC_RELAXED);
         __atomic_store_n(&s->tail_bytes, r->tail_bytes, __ATOMIC_RELEASE);
@@ -133,33 +138,32 @@ int ring_reader_drain(struct ring_reader *r, struct chunk_pool *pool, uint32_t s
                       size_t max_bytes, size_t *ret_bytes)
 {
         /* Pairs with the release in thread_ring_publish(): the words before the head are there. */
-        uint64_t head = __atomic_load_n(&ring_reader_slot_at(pool, slot)->head_bytes, __ATOMIC_ACQUIRE);
+        uint64_t head = __atomic_load_n(&slot_at(pool, slot)->head_bytes, __ATOMIC_ACQUIRE);
         size_t done = 0;
         int code = 0;
 
         *ret_bytes = 0;
         max_bytes -= max_bytes % CLIENT_ABI_WORD_BYTES;
         /*
-         * A thread that left a place without writing there is rare: more steps than there
-         * are chunks are a circle.
+         * A thread rarely leaves a place without writing there, so more steps than there are chunks mean
+         * that the links form a circle.
          */
         for (uint32_t n = 0; code == 0 && r->tail_bytes != head && done < max_bytes; n++) {
                 uint32_t next;
-                uint64_t end = ring_reader_find_end(r, pool, slot, head, &next);
+                uint64_t end = find_end(r, pool, slot, head, &next);
                 uint64_t left = end - r->tail_bytes;
                 size_t part = left < max_bytes - done ? (size_t)left : max_bytes - done;
 
-                if (n > pool->h->n_chunks + 1 || left > ring_reader_size_of(r, pool) ||
-                    left % CLIENT_ABI_WORD_BYTES != 0)
+                if (n > pool->h->n_chunks + 1 || left > size_of(r, pool) || left % CLIENT_ABI_WORD_BYTES != 0)
                         return break_off(r);
                 if (part > 0 && to)
-                        code = ring_reader_copy(r, pool, slot, to + done, part);
+                        code = copy(r, pool, slot, to + done, part);
                 if (code < 0)
                         break;
                 done += part;
                 *ret_bytes = done;
                 r->tail_bytes += part;
-                if (next != 0 && part == left && !ring_reader_follow(r, pool, next))
+                if (next != 0 && part == left && !follow(r, pool, next))
                         return break_off(r);
                 publish(r, pool, slot);
         }
@@ -170,8 +174,7 @@ uint64_t ring_reader_count_unread(const struct ring_reader *r, const struct chun
 {
         if (r->is_broken)
                 return 0;
-        return __atomic_load_n(&ring_reader_slot_at(pool, slot)->head_bytes, __ATOMIC_RELAXED) -
-               r->tail_bytes;
+        return __atomic_load_n(&slot_at(pool, slot)->head_bytes, __ATOMIC_RELAXED) - r->tail_bytes;
 }
 
 bool ring_reader_is_possible(struct ring_reader *r, const struct chunk_pool *pool, uint64_t unread_bytes)
@@ -185,7 +188,7 @@ bool ring_reader_is_possible(struct ring_reader *r, const struct chunk_pool *poo
 
 void ring_reader_resume(struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot)
 {
-        const struct client_abi_slot *s = ring_reader_slot_at(pool, slot);
+        const struct client_abi_slot *s = slot_at(pool, slot);
 
         r->tail_bytes = __atomic_load_n(&s->tail_bytes, __ATOMIC_RELAXED);
         r->chunk = __atomic_load_n(&s->tail_chunk, __ATOMIC_RELAXED);
@@ -193,14 +196,17 @@ void ring_reader_resume(struct ring_reader *r, const struct chunk_pool *pool, ui
                 r->chunk = 0;
 }
 
-/* The chunk is not free, so no thread takes it meanwhile. */
-static void ring_reader_trim(const struct chunk_pool *pool, uint32_t index)
+/* The chunk is marked as taken meanwhile, so that no thread takes it. */
+static void trim(const struct chunk_pool *pool, uint32_t index)
 {
         const struct client_abi_header *h = pool->h;
         uint64_t *word = free_word(pool, index);
         uint64_t bit = free_bit(index);
 
-        /* Pairs with our own release when we gave it back; the program may have changed it since. */
+        /*
+         * Pairs with our own release when we gave the chunk back; the program may have changed the word
+         * since.
+         */
         if (!(__atomic_fetch_and(word, ~bit, __ATOMIC_ACQUIRE) & bit))
                 return; /* it is in use again */
         /* A failure is no harm: the memory is used again with the chunk. */
@@ -216,7 +222,7 @@ void chunk_pool_trim(struct chunk_pool *pool, uint64_t until_ns)
         for (uint32_t i = 0; i < pool->h->n_chunks && pool->n_freed > 0 && n < TRIM_MAX; i++) {
                 if (pool->freed_ns[i] == 0 || pool->freed_ns[i] > until_ns)
                         continue;
-                ring_reader_trim(pool, i);
+                trim(pool, i);
                 pool->freed_ns[i] = 0;
                 pool->n_freed--;
                 n++;

@@ -20,7 +20,7 @@ static uint64_t slope(uint64_t ns, uint64_t ticks)
         return v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
 }
 
-/* @ticks of a line in nanoseconds, the largest number where it does not fit. */
+/* Converts @ticks along a line to nanoseconds; the largest number if the value does not fit. */
 static uint64_t along(uint64_t ticks, uint64_t ns_per_tick)
 {
         tick_product v = ((tick_product)ticks * ns_per_tick) >> TICK_CLOCK_FRACTION_BITS;
@@ -48,7 +48,7 @@ void tick_clock_add(struct tick_clock *clock, uint64_t ticks, uint64_t ns, uint6
                 clock->n_pairs--;
         }
         clock->pairs[clock->n_pairs++] = (struct tick_pair){ .ticks = ticks, .ns = ns };
-        clock->line.n_ticks = 0; /* it may have been the one that was extrapolated after the last pair */
+        clock->line.n_ticks = 0; /* it may have been extrapolated after the last pair */
         if (error_ns > clock->error_ns)
                 clock->error_ns = error_ns;
         if (clock->n_pairs >= 2)
@@ -56,8 +56,8 @@ void tick_clock_add(struct tick_clock *clock, uint64_t ticks, uint64_t ns, uint6
 }
 
 /*
- * The kernel's clock between two readings of the counter: the nearer these two
- * are, the less can have happened in between.  Half their distance is the error.
+ * Reads the kernel's clock between two readings of the counter: the closer these two are, the less can have
+ * happened in between.  Half their distance is the error.
  */
 void tick_clock_pair(struct tick_clock *clock)
 {
@@ -79,7 +79,7 @@ void tick_clock_pair(struct tick_clock *clock)
                         best_ns = ns;
                 }
         }
-        /* The tries themselves tell what a tick is worth, well enough for an error. */
+        /* The tries themselves show how long a tick is, accurately enough for an error. */
         ns_span = clock_raw_ns() - first_ns;
         ticks_span = tick_source_read() - begin_ticks;
         tick_clock_add(clock, best_ticks, best_ns,
@@ -98,7 +98,7 @@ int tick_clock_init(struct tick_clock *clock, uint32_t kind, struct error *err)
         if (kind == CLIENT_ABI_CLOCK_MONOTONIC_RAW)
                 return 0;
         tick_clock_pair(clock);
-        (void)nanosleep(&pause, NULL); /* cut short by a signal, it is a shorter line */
+        (void)nanosleep(&pause, NULL); /* a signal that cuts this short makes the line shorter */
         tick_clock_pair(clock);
         return 0;
 }

@@ -8,7 +8,11 @@
 #include <errno.h>
 #include <string.h>
 
-static uint64_t merge_clock_add(uint64_t a, uint64_t b)
+/* The tolerance: CLOCK_REALTIME may have been set by this much, and slewed (500 ppm) meanwhile. */
+#define CLOCK_STEP_NS   NS_PER_S
+#define CLOCK_SLEW_PART 1000 /* a thousandth: the slew and the error that it corrects */
+
+static uint64_t add(uint64_t a, uint64_t b)
 {
         uint64_t sum;
 
@@ -16,13 +20,18 @@ static uint64_t merge_clock_add(uint64_t a, uint64_t b)
 }
 
 /* Hostile numbers end at the limits. */
-static int64_t merge_clock_sum(int64_t a, int64_t b)
+static int64_t add_saturated(int64_t a, int64_t b)
 {
         int64_t sum;
 
         if (__builtin_add_overflow(a, b, &sum))
                 return a < 0 ? INT64_MIN + 1 : INT64_MAX;
         return sum;
+}
+
+static uint64_t find_distance(int64_t a, int64_t b)
+{
+        return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
 static bool is_same_boot(const struct merge_part *a, const struct merge_part *b)
@@ -37,9 +46,10 @@ static uint32_t find_less_sure(uint32_t a, uint32_t b)
 }
 
 /*
- * The parts of @in get what they have against the reference.
- * @exact:              the part by which it was placed, and all others of its boot: they have @error_ns and
- *                      @clock; the others what they had against it as well.  NULL = it was placed as a whole.
+ * Gives the parts of @in their offset, error and clock relative to the reference.
+ * @exact:              the part by which @in was placed: it and all parts of its boot get @error_ns and
+ * @clock; to the other parts, the error that they had relative to it is added.  NULL = @in was placed as a
+ * whole.
  */
 static void put_parts(struct merge_input *in, const struct merge_part *exact, uint64_t error_ns,
                       uint32_t clock)
@@ -50,21 +60,43 @@ static void put_parts(struct merge_input *in, const struct merge_part *exact, ui
         for (uint32_t i = 0; i < in->n_parts; i++) {
                 struct merge_part *part = &in->parts[i];
 
-                part->offset_ns = merge_clock_sum(part->offset_ns, in->shift_ns);
+                part->offset_ns = add_saturated(part->offset_ns, in->shift_ns);
                 if (is_same_boot(part, &was)) {
                         part->error_ns = error_ns;
                         part->clock = clock;
                         continue;
                 }
-                part->error_ns = merge_clock_add(part->error_ns, merge_clock_add(was.error_ns, error_ns));
+                part->error_ns = add(part->error_ns, add(was.error_ns, error_ns));
                 part->clock = find_less_sure(find_less_sure(part->clock, was.clock), clock);
         }
         in->is_placed = true;
 }
 
-/* By a boot that both have a recording of.  Returns whether there is one. */
+/*
+ * Whether the clocks of one boot may be one clock, judged by what both inputs say of CLOCK_REALTIME.
+ * Machines that were started from one snapshot share its boot id, but have clocks of their own.
+ */
+static bool may_be_one_clock(const struct merge_input *in, const struct merge_input *placed, int64_t shift_ns)
+{
+        int64_t by_realtime_ns = add_saturated(add_saturated(in->realtime_ns, -placed->realtime_ns),
+                                               placed->shift_ns);
+        int64_t here_ns = add_saturated((int64_t)(in->start_ns / 2), shift_ns / 2);
+        int64_t there_ns = add_saturated((int64_t)(placed->start_ns / 2), placed->shift_ns / 2);
+        uint64_t apart_ns = find_distance(here_ns, there_ns);
+        uint64_t allowed_ns = CLOCK_STEP_NS;
+
+        if (!in->has_realtime || !placed->has_realtime || placed->start_ns == 0)
+                return true;
+        allowed_ns = add(allowed_ns, apart_ns / (CLOCK_SLEW_PART / 2));
+        allowed_ns = add(allowed_ns, add(in->clock_error_ns, placed->clock_error_ns));
+        return find_distance(by_realtime_ns, shift_ns) <= allowed_ns;
+}
+
+/* Places @in by a boot of which both inputs have a recording.  Returns whether there is one. */
 static bool place_by_boot(struct merge_input *in, const struct merge_input *placed)
 {
+        int64_t shift_ns;
+
         for (uint32_t i = 0; i < placed->n_parts; i++) {
                 for (uint32_t j = 0; j < in->n_parts; j++) {
                         const struct merge_part *there = &placed->parts[i];
@@ -72,7 +104,12 @@ static bool place_by_boot(struct merge_input *in, const struct merge_input *plac
 
                         if (!is_same_boot(there, here))
                                 continue;
-                        in->shift_ns = merge_clock_sum(there->offset_ns, -here->offset_ns);
+                        shift_ns = add_saturated(there->offset_ns, -here->offset_ns);
+                        if (!may_be_one_clock(in, placed, shift_ns)) {
+                                in->has_other_clock = true;
+                                continue;
+                        }
+                        in->shift_ns = shift_ns;
                         put_parts(in, here, there->error_ns,
                                   there->clock == TRACE_ALIGNMENT_REFERENCE ? TRACE_ALIGNMENT_SAME_BOOT
                                                                             : there->clock);
@@ -84,16 +121,16 @@ static bool place_by_boot(struct merge_input *in, const struct merge_input *plac
 
 static void place_by_realtime(struct merge_input *in, const struct merge_input *placed)
 {
-        uint64_t error_ns = merge_clock_add(in->clock_error_ns, placed->clock_error_ns);
-        bool is_known = in->is_synchronised && placed->is_synchronised;
+        uint64_t error_ns = add(in->clock_error_ns, placed->clock_error_ns);
+        /* If one boot has two clocks, the wrong one may be CLOCK_REALTIME, which was set meanwhile. */
+        bool is_known = in->is_synchronised && placed->is_synchronised && !in->has_other_clock;
 
-        in->shift_ns = merge_clock_sum(merge_clock_sum(in->realtime_ns, -placed->realtime_ns),
-                                       placed->shift_ns);
-        put_parts(in, NULL, merge_clock_add(error_ns, placed->parts[0].error_ns),
+        in->shift_ns = add_saturated(add_saturated(in->realtime_ns, -placed->realtime_ns), placed->shift_ns);
+        put_parts(in, NULL, add(error_ns, placed->parts[0].error_ns),
                   is_known ? TRACE_ALIGNMENT_REALTIME : TRACE_ALIGNMENT_REALTIME_FREE);
 }
 
-/* One more input that shares a boot with one that is placed. */
+/* Places one more input that shares a boot with a placed input. */
 static bool place_next_by_boot(struct merge_input *inputs, size_t n_inputs)
 {
         for (size_t i = 0; i < n_inputs; i++)
@@ -123,7 +160,7 @@ static int place_next_by_realtime(struct merge_input *inputs, size_t n_inputs, s
         return 0;
 }
 
-/* No time is before the beginning of the timeline. */
+/* Moves all inputs up, so that no time is before the timeline. */
 static void move_all_up(struct merge_input *inputs, size_t n_inputs)
 {
         int64_t first_ns = INT64_MAX, up_ns;
@@ -132,25 +169,25 @@ static void move_all_up(struct merge_input *inputs, size_t n_inputs)
                 const struct merge_input *in = &inputs[i];
                 uint64_t start_ns = in->first_ns != 0 && in->first_ns < in->start_ns ? in->first_ns
                                                                                      : in->start_ns;
-                int64_t at_ns = merge_clock_sum(start_ns <= INT64_MAX ? (int64_t)start_ns : INT64_MAX,
-                                                in->shift_ns);
+                int64_t at_ns = add_saturated(start_ns <= INT64_MAX ? (int64_t)start_ns : INT64_MAX,
+                                              in->shift_ns);
 
                 if (start_ns != 0 && at_ns < first_ns)
                         first_ns = at_ns;
         }
         if (first_ns >= (int64_t)NS_PER_S)
                 return;
-        up_ns = merge_clock_sum((int64_t)NS_PER_S, -first_ns);
+        up_ns = add_saturated((int64_t)NS_PER_S, -first_ns);
         for (size_t i = 0; i < n_inputs; i++) {
-                inputs[i].shift_ns = merge_clock_sum(inputs[i].shift_ns, up_ns);
+                inputs[i].shift_ns = add_saturated(inputs[i].shift_ns, up_ns);
                 for (uint32_t j = 0; j < inputs[i].n_parts; j++)
-                        inputs[i].parts[j].offset_ns = merge_clock_sum(inputs[i].parts[j].offset_ns, up_ns);
+                        inputs[i].parts[j].offset_ns = add_saturated(inputs[i].parts[j].offset_ns, up_ns);
         }
 }
 
 /* ---- CPUs ---------------------------------------------------------------------------------------------- */
 
-static uint32_t merge_clock_round_up(uint32_t n_cpus)
+static uint32_t round_up(uint32_t n_cpus)
 {
         uint32_t n = 1;
 
@@ -180,7 +217,7 @@ static uint32_t count_boot_cpus(const struct merge_input *inputs, size_t n_input
                 for (uint32_t j = 0; j < inputs[i].n_parts; j++)
                         if (is_same_boot(&inputs[i].parts[j], of) && inputs[i].parts[j].n_cpus > n_cpus)
                                 n_cpus = inputs[i].parts[j].n_cpus;
-        return merge_clock_round_up(n_cpus);
+        return round_up(n_cpus);
 }
 
 /* Each boot has numbers of its own: CPU 3 of two hosts is not one CPU. */
@@ -202,7 +239,10 @@ static void number_cpus(struct merge_input *inputs, size_t n_inputs)
         }
 }
 
-/* The first with a time is the reference, those without one are anywhere.  Returns how many are left. */
+/*
+ * The first input with a time is the reference; inputs without a time may be anywhere.  Returns how many
+ * are left.
+ */
 static size_t place_first(struct merge_input *inputs, size_t n_inputs)
 {
         struct merge_input *reference = NULL;

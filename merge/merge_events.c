@@ -30,7 +30,7 @@ struct slice {
         uint32_t n_events;
 };
 
-/* An input, and what was read of it ahead. */
+/* An input, and the part of it that was read ahead. */
 struct source {
         struct merge_input *in;
         struct slice slices[N_SLICES];
@@ -80,7 +80,7 @@ static void map_cpu(struct source *s, uint32_t thread, struct trace_event *event
                 event->wakeup.cpu += shift;
 }
 
-/* @name: in the input.  Its first operand becomes that of the recording alone. */
+/* Gives the event's first operand the name of this recording alone.  @name: the name in the input. */
 static int label_first(struct copying *c, struct source *s, uint64_t name, uint32_t unnamed,
                        struct trace_event *event)
 {
@@ -115,7 +115,7 @@ static int map_names(struct copying *c, struct source *s, const struct trace_eve
         }
 }
 
-static int merge_events_map(struct copying *c, struct source *s, uint32_t thread, struct trace_event *event)
+static int map(struct copying *c, struct source *s, uint32_t thread, struct trace_event *event)
 {
         struct trace_event was;
 
@@ -150,15 +150,15 @@ static uint32_t slice_of(const struct cutting *cut, uint64_t time_ns)
         return i < N_SLICES ? (uint32_t)i : N_SLICES - 1;
 }
 
-static int merge_events_cut_event(struct copying *c, struct source *s, struct cutting *cut, uint32_t thread,
-                                  struct trace_event *event, struct error *err)
+static int cut_event(struct copying *c, struct source *s, struct cutting *cut, uint32_t thread,
+                     struct trace_event *event, struct error *err)
 {
         struct event_encoder *to = &c->cutters[slice_of(cut, event->time_ns)];
         int r;
 
         if (has_long_text(event, TRACE_TEXT_BYTES_MAX))
                 return error_set(err, -EBADMSG, "a text of %" PRIu64 " bytes", event->operand[0]);
-        r = merge_events_map(c, s, thread, event);
+        r = map(c, s, thread, event);
         if (r < 0)
                 return error_set(err, r, "out of memory");
         if (to != cut->open) {
@@ -180,7 +180,7 @@ static int cut_runs(struct copying *c, struct source *s, struct cutting *cut, st
 
         while ((r = event_decoder_next_run(&cut->decoder, &run, err)) == 1) {
                 while ((r = event_decoder_next(&cut->decoder, &event, err)) == 1) {
-                        r = merge_events_cut_event(c, s, cut, run.thread, &event, err);
+                        r = cut_event(c, s, cut, run.thread, &event, err);
                         if (r < 0)
                                 break;
                 }
@@ -242,7 +242,7 @@ static bool is_events(const struct trace_chunk_header *header)
         return header->kind == TRACE_CHUNK_EVENTS;
 }
 
-/* More slices of an input, unless it is over. */
+/* Reads more slices of an input, unless it has ended. */
 static int fill_source(struct copying *c, struct source *s, struct error *damage, struct error *err)
 {
         while (!s->is_over && s->next == s->n_slices) {
@@ -269,7 +269,7 @@ static int fill_source(struct copying *c, struct source *s, struct error *damage
 
 /* ---- slices -> chunks of the result -------------------------------------------------------------------- */
 
-static int merge_events_put_chunk(struct copying *c, struct error *err)
+static int put_chunk(struct copying *c, struct error *err)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
         int r;
@@ -286,8 +286,7 @@ static int merge_events_put_chunk(struct copying *c, struct error *err)
         return r < 0 ? r : trace_writer_put(c->writer, header, c->body.data, c->body.used_bytes, err);
 }
 
-static int merge_events_put_run(struct copying *c, struct event_decoder *decoder, uint32_t thread,
-                                struct error *err)
+static int put_run(struct copying *c, struct event_decoder *decoder, uint32_t thread, struct error *err)
 {
         struct trace_event event;
         uint32_t n = 0;
@@ -301,7 +300,7 @@ static int merge_events_put_run(struct copying *c, struct event_decoder *decoder
                 if (event_encoder_count_bytes(c->out) < CHUNK_BYTES)
                         continue;
                 event_encoder_end_run(c->out);
-                r = merge_events_put_chunk(c, err);
+                r = put_chunk(c, err);
                 if (r < 0)
                         return r;
                 event_encoder_begin_run(c->out, thread);
@@ -318,7 +317,7 @@ static int put_slice(struct copying *c, const struct slice *slice, struct error 
 
         if (c->out_first_ns != 0 && (event_encoder_count_bytes(c->out) >= CHUNK_BYTES ||
                                      slice->first_ns > c->out_first_ns + CHUNK_NS))
-                r = merge_events_put_chunk(c, err);
+                r = put_chunk(c, err);
         if (r < 0)
                 return r;
         if (c->out_first_ns == 0)
@@ -326,7 +325,7 @@ static int put_slice(struct copying *c, const struct slice *slice, struct error 
         r = event_decoder_init(&decoder, &c->tables->dictionary, slice->body.data, slice->body.used_bytes,
                                err);
         while (r >= 0 && (r = event_decoder_next_run(&decoder, &run, err)) == 1)
-                r = merge_events_put_run(c, &decoder, run.thread, err);
+                r = put_run(c, &decoder, run.thread, err);
         return r;
 }
 
@@ -356,7 +355,7 @@ static int put_all(struct copying *c, struct error *damages, struct error *err)
                 if (r == 0)
                         r = fill_source(c, s, &damages[s - c->sources], err);
         }
-        return r < 0 ? r : merge_events_put_chunk(c, err);
+        return r < 0 ? r : put_chunk(c, err);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------- */
@@ -382,7 +381,7 @@ static int open_source(struct copying *c, struct source *s, struct merge_input *
         return 0;
 }
 
-static void merge_events_close(struct copying *c)
+static void close_inputs(struct copying *c)
 {
         for (size_t i = 0; c->sources && i < c->n_sources; i++) {
                 for (uint32_t j = 0; j < N_SLICES; j++)
@@ -397,7 +396,7 @@ static void merge_events_close(struct copying *c)
 }
 
 /* To be closed in any case. */
-static int merge_events_open(struct copying *c, struct merge_input *inputs, struct error *err)
+static int open_inputs(struct copying *c, struct merge_input *inputs, struct error *err)
 {
         int r = 0;
 
@@ -419,11 +418,11 @@ int merge_events_copy(const struct merge_inputs *from, struct merge_tables *tabl
                       struct trace_writer *writer, struct merge_event_counts *ret_counts, struct error *err)
 {
         struct copying c = { .tables = tables, .writer = writer, .n_sources = from->n_inputs };
-        int r = merge_events_open(&c, from->inputs, err);
+        int r = open_inputs(&c, from->inputs, err);
 
         if (r == 0)
                 r = put_all(&c, from->damages, err);
         *ret_counts = c.counts;
-        merge_events_close(&c);
+        close_inputs(&c);
         return r;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* "runs/rank0.hyp" -> "rank0" */
-static struct text_view merge_input_stem(const char *path)
+static struct text_view stem(const char *path)
 {
         const char *slash = strrchr(path, '/');
         const char *name = slash ? slash + 1 : path;
@@ -22,7 +22,7 @@ static struct text_view merge_input_stem(const char *path)
         return (struct text_view){ name, dot && dot != name ? (size_t)(dot - name) : strlen(name) };
 }
 
-static void merge_input_fill_own(struct merge_input *in)
+static void fill_own(struct merge_input *in)
 {
         const struct trace_dictionary *d = in->dictionary;
         uint64_t n_cpus = meta_value_number(d, "cpus");
@@ -31,7 +31,7 @@ static void merge_input_fill_own(struct merge_input *in)
                 .hostname = meta_value_find(d, "hostname"),
                 .boot_id = meta_value_find(d, "boot_id"),
                 .command = meta_value_find(d, "command"),
-                .trace = merge_input_stem(in->path),
+                .trace = stem(in->path),
                 .start_ns = in->start_ns,
                 .end_ns = meta_value_number(d, "end_raw_ns"),
                 .clock = TRACE_ALIGNMENT_REFERENCE,
@@ -41,7 +41,7 @@ static void merge_input_fill_own(struct merge_input *in)
                 in->parts[0].end_ns = in->last_ns;
 }
 
-static void merge_input_fill_merged(struct merge_input *in)
+static void fill_merged(struct merge_input *in)
 {
         const struct trace_dictionary *d = in->dictionary;
 
@@ -67,13 +67,13 @@ static void merge_input_fill_merged(struct merge_input *in)
         }
 }
 
-static int64_t merge_input_signed(uint64_t ns)
+static int64_t to_signed(uint64_t ns)
 {
         return ns <= INT64_MAX ? (int64_t)ns : INT64_MAX;
 }
 
-/* How far CLOCK_REALTIME went from the monotonic clock while it was recorded. */
-static uint64_t merge_input_drift(const struct trace_dictionary *d, int64_t realtime_ns)
+/* How far CLOCK_REALTIME drifted from the monotonic clock during the recording. */
+static uint64_t drift(const struct trace_dictionary *d, int64_t realtime_ns)
 {
         uint64_t end_raw_ns = meta_value_number(d, "end_raw_ns");
         uint64_t end_realtime_ns = meta_value_number(d, "end_realtime_ns");
@@ -81,13 +81,13 @@ static uint64_t merge_input_drift(const struct trace_dictionary *d, int64_t real
 
         if (end_raw_ns == 0 || end_realtime_ns == 0)
                 return 0;
-        at_end_ns = merge_input_signed(end_realtime_ns) - merge_input_signed(end_raw_ns);
+        at_end_ns = to_signed(end_realtime_ns) - to_signed(end_raw_ns);
         if (__builtin_sub_overflow(at_end_ns, realtime_ns, &at_end_ns))
                 return INT64_MAX;
         return at_end_ns < 0 ? 0 - (uint64_t)at_end_ns : (uint64_t)at_end_ns;
 }
 
-static void merge_input_fill_clock(struct merge_input *in)
+static void fill_clock(struct merge_input *in)
 {
         const struct trace_dictionary *d = in->dictionary;
         uint64_t start_raw_ns = meta_value_number(d, "start_raw_ns");
@@ -96,14 +96,14 @@ static void merge_input_fill_clock(struct merge_input *in)
 
         in->start_ns = start_raw_ns != 0 ? start_raw_ns : in->first_ns;
         in->has_realtime = start_raw_ns != 0 && start_realtime_ns != 0;
-        in->realtime_ns = merge_input_signed(start_realtime_ns) - merge_input_signed(start_raw_ns);
+        in->realtime_ns = to_signed(start_realtime_ns) - to_signed(start_raw_ns);
         in->is_synchronised = kernel_error_ns != 0;
-        in->clock_error_ns = merge_input_drift(d, in->realtime_ns);
+        in->clock_error_ns = drift(d, in->realtime_ns);
         if (__builtin_add_overflow(in->clock_error_ns, kernel_error_ns, &in->clock_error_ns))
                 in->clock_error_ns = UINT64_MAX;
 }
 
-static int merge_input_allocate(struct merge_input *in)
+static int allocate(struct merge_input *in)
 {
         uint32_t n_rows = trace_dictionary_count(in->dictionary, TRACE_TABLE_RECORDINGS);
 
@@ -136,13 +136,13 @@ int merge_input_open(struct merge_input *in, const char *path, struct error *err
         r = trace_reader_read_tables(in->reader, &in->first_ns, &in->last_ns, err);
         if (r < 0)
                 return r;
-        if (merge_input_allocate(in) < 0)
+        if (allocate(in) < 0)
                 return error_set(err, -ENOMEM, "%s: out of memory", path);
-        merge_input_fill_clock(in);
+        fill_clock(in);
         if (trace_dictionary_count(in->dictionary, TRACE_TABLE_RECORDINGS) != 0)
-                merge_input_fill_merged(in);
+                fill_merged(in);
         else
-                merge_input_fill_own(in);
+                fill_own(in);
         return 0;
 }
 

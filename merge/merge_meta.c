@@ -23,28 +23,31 @@ static const struct {
         { "scope", ", " },          { "sample_event_fallback", ", " },
         { "exit_status", ", " },    { "ring", ", " },
         { "ring_cause", ", " },     { "ring_goes_on", "," },
-        { "symbolized_by", ", " },
+        { "symbolized_by", ", " },  { "off_cpu", "," },
+        { "environment", "; " },
 };
-static const char *const added[] = { "descriptors", "recorder_cpu_ns" };
-/* The largest of all, or written by other functions. */
+static const char *const added[] = { "descriptors",       "recorder_cpu_ns", "command_user_ns",
+                                     "command_kernel_ns", "python_samples",  "python_samples_bare" };
+/* Keys whose largest value is taken, or that other functions write. */
 static const char *const others[] = { "stack_copy_bytes",  "cpus",
                                       "start_realtime_ns", "start_raw_ns",
                                       "end_raw_ns",        "recording_start_raw_ns",
-                                      "end_realtime_ns",   "realtime_error_ns" };
+                                      "end_realtime_ns",   "realtime_error_ns",
+                                      "families" };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-static bool merge_meta_is_equal(struct text_view a, struct text_view b)
+static bool is_equal(struct text_view a, struct text_view b)
 {
         return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
 }
 
 static bool is_key(struct text_view text, const char *key)
 {
-        return merge_meta_is_equal(text, (struct text_view){ key, strlen(key) });
+        return is_equal(text, (struct text_view){ key, strlen(key) });
 }
 
-static int merge_meta_add_number(struct merge_tables *t, const char *key, uint64_t number)
+static int add_number(struct merge_tables *t, const char *key, uint64_t number)
 {
         char text[24];
 
@@ -55,7 +58,7 @@ static int merge_meta_add_number(struct merge_tables *t, const char *key, uint64
 static bool was_before(const struct merge_input *inputs, size_t i, const char *key, struct text_view value)
 {
         for (size_t j = 0; j < i; j++)
-                if (merge_meta_is_equal(meta_value_find(inputs[j].dictionary, key), value))
+                if (is_equal(meta_value_find(inputs[j].dictionary, key), value))
                         return true;
         return false;
 }
@@ -89,11 +92,11 @@ static int add_sum(struct merge_tables *t, const struct merge_input *inputs, siz
 
         for (size_t i = 0; i < n_inputs; i++)
                 sum += meta_value_number(inputs[i].dictionary, key);
-        return sum != 0 ? merge_meta_add_number(t, key, sum) : 0;
+        return sum != 0 ? add_number(t, key, sum) : 0;
 }
 
-static int merge_meta_add_largest(struct merge_tables *t, const struct merge_input *inputs, size_t n_inputs,
-                                  const char *key)
+static int add_largest(struct merge_tables *t, const struct merge_input *inputs, size_t n_inputs,
+                       const char *key)
 {
         uint64_t largest = 0;
 
@@ -102,7 +105,7 @@ static int merge_meta_add_largest(struct merge_tables *t, const struct merge_inp
 
                 largest = value > largest ? value : largest;
         }
-        return largest != 0 ? merge_meta_add_number(t, key, largest) : 0;
+        return largest != 0 ? add_number(t, key, largest) : 0;
 }
 
 /* CPUs of a boot count once. */
@@ -121,10 +124,10 @@ static int add_cpus(struct merge_tables *t, const struct merge_input *inputs, si
                         next = part->first_cpu + part->n_cpus;
                 }
         }
-        return n_cpus != 0 ? merge_meta_add_number(t, "cpus", n_cpus) : 0;
+        return n_cpus != 0 ? add_number(t, "cpus", n_cpus) : 0;
 }
 
-/* The beginning of the earliest recording, by both clocks: those of the reference. */
+/* Adds the beginning of the earliest recording, by both clocks of the reference. */
 static int add_start(struct merge_tables *t, const struct merge_input *inputs, size_t n_inputs)
 {
         const struct merge_input *with_realtime = NULL;
@@ -141,14 +144,13 @@ static int add_start(struct merge_tables *t, const struct merge_input *inputs, s
         }
         if (start_ns == 0)
                 return 0;
-        r = merge_meta_add_number(t, "start_raw_ns", start_ns);
+        r = add_number(t, "start_raw_ns", start_ns);
         if (r < 0 || !with_realtime)
                 return r;
-        r = merge_meta_add_number(t, "start_realtime_ns",
-                                  (uint64_t)with_realtime->realtime_ns - (uint64_t)with_realtime->shift_ns +
-                                          start_ns);
+        r = add_number(t, "start_realtime_ns",
+                       (uint64_t)with_realtime->realtime_ns - (uint64_t)with_realtime->shift_ns + start_ns);
         if (r == 0 && with_realtime->is_synchronised)
-                r = merge_meta_add_number(t, "realtime_error_ns", with_realtime->clock_error_ns);
+                r = add_number(t, "realtime_error_ns", with_realtime->clock_error_ns);
         return r;
 }
 
@@ -192,7 +194,7 @@ int merge_meta_add(struct merge_tables *t, const struct merge_input *inputs, siz
         for (size_t i = 0; i < COUNT_OF(added) && r == 0; i++)
                 r = add_sum(t, inputs, n_inputs, added[i]);
         if (r == 0)
-                r = merge_meta_add_largest(t, inputs, n_inputs, "stack_copy_bytes");
+                r = add_largest(t, inputs, n_inputs, "stack_copy_bytes");
         if (r == 0)
                 r = add_cpus(t, inputs, n_inputs);
         if (r == 0)
@@ -216,6 +218,6 @@ int merge_meta_add_end(struct merge_tables *t, const struct merge_input *inputs,
                 at_ns = merge_input_time(&inputs[i], at_ns);
                 end_ns = at_ns > end_ns ? at_ns : end_ns;
         }
-        r = merge_meta_add_number(t, "end_raw_ns", end_ns);
+        r = add_number(t, "end_raw_ns", end_ns);
         return r < 0 ? error_set(err, r, "no memory to describe the recordings") : 0;
 }

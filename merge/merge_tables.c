@@ -29,7 +29,7 @@ void merge_tables_deinit(struct merge_tables *t)
         free(t->kept);
 }
 
-static int merge_tables_add_text(struct merge_tables *t, struct text_view text, uint32_t *ret_id)
+static int add_text(struct merge_tables *t, struct text_view text, uint32_t *ret_id)
 {
         *ret_id = 0;
         return text.n_bytes == 0
@@ -44,7 +44,7 @@ int merge_tables_add_meta(struct merge_tables *t, const char *key, struct text_v
         int r = trace_dictionary_add_string(&t->dictionary, key, strlen(key), &row.key);
 
         if (r == 0)
-                r = merge_tables_add_text(t, value, &row.value);
+                r = add_text(t, value, &row.value);
         return r < 0 ? r : trace_dictionary_add(&t->dictionary, TRACE_TABLE_META, &row, &id);
 }
 
@@ -59,7 +59,7 @@ static int put_notice(struct merge_tables *t, const struct trace_notice *row)
 int merge_tables_add_notice(struct merge_tables *t, uint32_t notice, struct text_view detail)
 {
         struct trace_notice row = { .notice = notice };
-        int r = merge_tables_add_text(t, detail, &row.detail);
+        int r = add_text(t, detail, &row.detail);
 
         return r < 0 ? r : put_notice(t, &row);
 }
@@ -77,16 +77,16 @@ static int add_part(struct merge_tables *t, const struct merge_input *in, struct
                 .first_cpu = part->first_cpu,
                 .n_cpus = part->n_cpus,
         };
-        int r = merge_tables_add_text(t, (struct text_view){ part->label, strlen(part->label) }, &row.label);
+        int r = add_text(t, (struct text_view){ part->label, strlen(part->label) }, &row.label);
 
         if (r == 0)
-                r = merge_tables_add_text(t, part->hostname, &row.hostname);
+                r = add_text(t, part->hostname, &row.hostname);
         if (r == 0)
-                r = merge_tables_add_text(t, part->boot_id, &row.boot_id);
+                r = add_text(t, part->boot_id, &row.boot_id);
         if (r == 0)
-                r = merge_tables_add_text(t, part->command, &row.command);
+                r = add_text(t, part->command, &row.command);
         if (r == 0)
-                r = merge_tables_add_text(t, part->trace, &row.trace);
+                r = add_text(t, part->trace, &row.trace);
         return r < 0 ? r : trace_dictionary_add(&t->dictionary, TRACE_TABLE_RECORDINGS, &row, &part->id);
 }
 
@@ -118,8 +118,7 @@ int merge_tables_label_words(struct merge_tables *t, const struct merge_input *i
         byte_buffer_add(&name, words.bytes, words.n_bytes);
         byte_buffer_add_format(&name, "@%s", in->parts[0].label);
         r = name.failed ? -ENOMEM
-                        : merge_tables_add_text(t, (struct text_view){ (char *)name.data, name.used_bytes },
-                                                ret_string);
+                        : add_text(t, (struct text_view){ (char *)name.data, name.used_bytes }, ret_string);
         byte_buffer_deinit(&name);
         return r;
 }
@@ -140,7 +139,10 @@ int merge_tables_label(struct merge_tables *t, struct merge_input *in, uint64_t 
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
-/* Two modules that this says are one are one, on whatever hosts; others are their recording's. */
+/*
+ * True if modules with equal content are one module on all hosts; any other module belongs to its
+ * recording.
+ */
 static bool is_known_by_content(const struct trace_module *row)
 {
         return row->build_id != 0 || row->kind == TRACE_MODULE_MARK ||
@@ -261,7 +263,7 @@ static int adapt_row(struct merge_tables *t, struct merge_input *in, uint32_t ta
         }
 }
 
-static void merge_tables_translate(const struct merge_input *in, const struct trace_schema *schema, void *row)
+static void translate(const struct merge_input *in, const struct trace_schema *schema, void *row)
 {
         for (uint32_t i = 0; i < schema->n_fields; i++) {
                 const struct trace_field *field = &schema->fields[i];
@@ -274,15 +276,15 @@ static void merge_tables_translate(const struct merge_input *in, const struct tr
         }
 }
 
-static int merge_tables_add_row(struct merge_tables *t, struct merge_input *in,
-                                const struct trace_schema *schema, uint32_t id)
+static int add_row(struct merge_tables *t, struct merge_input *in, const struct trace_schema *schema,
+                   uint32_t id)
 {
         uint32_t *to = &in->ids[schema->table - TRACE_TABLE_FIRST][id];
         _Alignas(8) uint8_t row[ROW_BYTES_MAX];
         int r;
 
         memcpy(row, trace_dictionary_row(in->dictionary, schema->table, id), schema->row_bytes);
-        merge_tables_translate(in, schema, row);
+        translate(in, schema, row);
         r = adapt_row(t, in, schema->table, id, row);
         return r == 1 ? trace_dictionary_add(&t->dictionary, schema->table, row, to) : r;
 }
@@ -308,7 +310,7 @@ static int add_table(struct merge_tables *t, struct merge_input *in, enum trace_
         int r = 0;
 
         for (uint32_t i = 1; i <= n && r == 0; i++)
-                r = merge_tables_add_row(t, in, schema, i);
+                r = add_row(t, in, schema, i);
         return r;
 }
 
@@ -322,8 +324,8 @@ static int grow_marks(uint8_t **marks, size_t *capacity, uint32_t n)
         return 0;
 }
 
-/* Later inputs do not replace the names and the code of this one. */
-static int merge_tables_mark_known(struct merge_tables *t, const struct merge_input *in)
+/* Marks the names and the code of this input, which later inputs do not replace. */
+static int mark_known(struct merge_tables *t, const struct merge_input *in)
 {
         const struct trace_dictionary *d = in->dictionary;
         uint32_t n_symbols = trace_dictionary_count(d, TRACE_TABLE_SYMBOLS);
@@ -357,10 +359,11 @@ int merge_tables_add(struct merge_tables *t, struct merge_input *in, struct erro
         for (uint32_t i = 0;
              i < in->n_parts && trace_dictionary_count(in->dictionary, TRACE_TABLE_RECORDINGS) > i; i++)
                 recordings[i + 1] = in->parts[i].id;
-        for (uint32_t i = TRACE_TABLE_PROCESSES; i < TRACE_TABLE_RECORDINGS && r == 0; i++)
-                r = add_table(t, in, (enum trace_table)i);
+        for (uint32_t i = TRACE_TABLE_PROCESSES; i < TRACE_TABLE_FIRST + TRACE_TABLE_COUNT && r == 0; i++)
+                if (i != TRACE_TABLE_RECORDINGS)
+                        r = add_table(t, in, (enum trace_table)i);
         if (r == 0)
-                r = merge_tables_mark_known(t, in);
+                r = mark_known(t, in);
         if (r == 0)
                 r = sum_counters(t, in);
         return r < 0 ? error_set(err, r, "%s: no memory for its tables", in->path) : 0;

@@ -35,7 +35,7 @@ static int refuse_same_file(const char *const *paths, size_t i, struct error *er
         return 0;
 }
 
-/* The recorder's own clock when it began tells recordings of a boot apart. */
+/* Recordings of one boot are told apart by the time of the recorder's own clock when each began. */
 static bool is_same_recording(const struct merge_part *a, const struct merge_part *b)
 {
         return a->start_ns != 0 && a->boot_id.n_bytes != 0 && a->boot_id.n_bytes == b->boot_id.n_bytes &&
@@ -112,7 +112,7 @@ static bool has_host_alone(const struct trace_merge *m, const struct merge_part 
         return true;
 }
 
-/* The host, if it has one recording, else the host and the name of the trace. */
+/* Names a part after its host if the host has one recording, else after the host and the trace. */
 static void name_part(const struct trace_merge *m, struct merge_part *part)
 {
         char name[MERGE_LABEL_BYTES - 16];
@@ -143,8 +143,7 @@ static bool is_attachment(const struct trace_chunk_header *header)
         return header->kind == TRACE_CHUNK_ATTACHMENT;
 }
 
-static int trace_merge_put_part(struct trace_writer *writer, const struct attachment_chunk *part,
-                                struct error *err)
+static int put_part(struct trace_writer *writer, const struct attachment_chunk *part, struct error *err)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_ATTACHMENT, .n_items = 1 };
         struct byte_buffer body = { .data = NULL };
@@ -156,7 +155,10 @@ static int trace_merge_put_part(struct trace_writer *writer, const struct attach
         return r;
 }
 
-/* The bytes of a part that are not there yet.  @have: bytes of each attachment of the result so far */
+/*
+ * Copies the bytes of a part that the result does not have yet.
+ * @have:  the bytes of this attachment in the result so far
+ */
 static int copy_part(struct trace_writer *writer, struct attachment_chunk part, uint64_t *have,
                      struct error *err)
 {
@@ -173,7 +175,7 @@ static int copy_part(struct trace_writer *writer, struct attachment_chunk part, 
 
                 if (piece.n_bytes > ATTACHMENT_CHUNK_BYTES_MAX)
                         piece.n_bytes = ATTACHMENT_CHUNK_BYTES_MAX;
-                r = trace_merge_put_part(writer, &piece, err);
+                r = put_part(writer, &piece, err);
                 if (r < 0)
                         return r;
                 part.bytes += piece.n_bytes;
@@ -201,7 +203,7 @@ static int copy_attachments_of(struct merge_input *in, struct trace_writer *writ
         return r;
 }
 
-/* Those of several inputs are one; if one lacks its end, the next gives it. */
+/* Attachments that several inputs share become one; if one input lacks the end, the next supplies it. */
 static int copy_attachments(struct trace_merge *m, const struct merge_tables *t, struct trace_writer *writer,
                             struct error *err)
 {
@@ -250,8 +252,8 @@ static int add_faults(struct trace_merge *m, struct merge_tables *t, struct erro
         return merge_meta_add_end(t, m->inputs, m->n_inputs, is_whole, err);
 }
 
-static int trace_merge_write(struct trace_merge *m, struct merge_tables *t, struct trace_writer *writer,
-                             struct error *err)
+static int write_merged(struct trace_merge *m, struct merge_tables *t, struct trace_writer *writer,
+                        struct error *err)
 {
         const struct merge_inputs from = { m->inputs, m->n_inputs, m->damages };
         struct merge_event_counts counts = { .n_events = 0 };
@@ -289,7 +291,7 @@ int trace_merge_run(struct trace_merge *m, const char *const *paths, size_t n_pa
                 r = merge_tables_of(m, &tables, err);
         }
         if (r == 0)
-                r = trace_merge_write(m, &tables, writer, err);
+                r = write_merged(m, &tables, writer, err);
         merge_tables_deinit(&tables);
         return r;
 }

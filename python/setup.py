@@ -20,6 +20,7 @@ COPY = os.path.join(HERE, "libhyprof")  # in an sdist
 IS_COPY = os.path.isdir(COPY)
 ROOT = COPY if IS_COPY else TREE
 CLIENT = "instrument/client"
+HEADERS = ("instrument/client_abi.h", "base/namespace_clock.h")  # what it includes from elsewhere in the tree
 
 if sys.implementation.name != "cpython" or not (3, 11) <= sys.version_info[:2] <= (3, 14):
     sys.exit("hyprof is for CPython 3.11 to 3.14; this is %s %d.%d" % (sys.implementation.name, *sys.version_info[:2]))
@@ -56,7 +57,9 @@ class SourceDistribution(sdist):
         folder = os.path.join(base_dir, "libhyprof")
         ignored = shutil.ignore_patterns("compat", "*.in")
         shutil.copytree(os.path.join(ROOT, CLIENT), os.path.join(folder, CLIENT), ignore=ignored, dirs_exist_ok=True)
-        shutil.copy(os.path.join(ROOT, "instrument/client_abi.h"), os.path.join(folder, "instrument"))
+        for header in HEADERS:
+            os.makedirs(os.path.dirname(os.path.join(folder, header)), exist_ok=True)
+            shutil.copy(os.path.join(ROOT, header), os.path.join(folder, header))
         for name in ("Makefile", "LICENSE"):
             shutil.copy(os.path.join(ROOT, name), folder)
 

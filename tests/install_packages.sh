@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing on Debian 12 or 13 for: build, test, consumers, lint, fuzz, bench, deb, board, guest, kernels, debian13.
+# Installs what is missing on Debian 12 or 13 for: build, test, wheel, consumers, lint, fuzz, bench, deb, board, guest, kernels, debian13, bare.
 # Usage: install_packages.sh GROUP..., or install_packages.sh --list GROUP... to print their names alone
 #
 # The one list of the packages; docs/extend/dependencies.md says what each is for.  Quick when nothing is missing.
@@ -11,25 +11,28 @@ packages_of() {
         case $1 in
         build) echo gcc g++ libc6-dev make pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev libxxhash-dev \
                     libjansson-dev libsqlite3-dev libiberty-dev libpfm4-dev libbpf-dev libcap-dev libseccomp-dev libmicrohttpd-dev libncurses-dev libllvm16 python3-dev clang xz-utils ;;
-        test)  echo check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
+        test)  echo "check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
                     debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace man-db mandoc bash-completion zsh fish \
                     golang-go protobuf-compiler valgrind cmake meson chromium nodejs musl-tools \
-                    python3-setuptools python3-wheel python3-pip python3-venv python3-pytest python3-greenlet python3-numpy python3-flask python3-coverage \
-                    openssh-server openssh-client ;;
+                    $(packages_of wheel) python3-venv python3-pytest python3-greenlet python3-numpy python3-flask python3-coverage \
+                    openssh-server openssh-client" ;;
+        wheel) echo python3-setuptools python3-wheel python3-pip ;;
         # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
         lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check python3 pyflakes3 mypy ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
-        deb)   echo dpkg-dev debhelper dh-python fakeroot lintian ;;
-        board) echo gcc-riscv64-linux-gnu gcc-aarch64-linux-gnu clang debian-archive-keyring qemu-user-static ;;
+        deb)   echo build-essential dpkg-dev debhelper dh-python fakeroot lintian ;;
+        board) echo "$(packages_of board-riscv64) $(packages_of board-aarch64) qemu-user-static" ;;
         guest) echo "$(packages_of guest-riscv64) $(packages_of guest-aarch64)" ;;
         guest-riscv64) echo "qemu-system-misc opensbi $(packages_of guest-any) g++-riscv64-linux-gnu $(packages_of board-riscv64)" ;;
         guest-aarch64) echo "qemu-system-arm $(packages_of guest-any) g++-aarch64-linux-gnu $(packages_of board-aarch64)" ;;
         kernels) echo qemu-system-x86 cpio xz-utils debian-archive-keyring ;;
         guest-any) echo cpio e2fsprogs openssh-client util-linux ;;
-        debian13) echo debootstrap debian-archive-keyring ;;
-        board-*) echo "gcc-${1#board-}-linux-gnu" clang debian-archive-keyring ;;
+        debian13 | bare) echo debootstrap debian-archive-keyring ;;
+        # The C library that a static hyprof is linked with is the cross compiler's, which is only recommended by it.
+        board-riscv64) echo gcc-riscv64-linux-gnu libc6-dev-riscv64-cross clang debian-archive-keyring ;;
+        board-aarch64) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross clang debian-archive-keyring ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac
 }
@@ -77,10 +80,10 @@ if [ "$distribution" != debian ]; then
         exit 1
 fi
 
-# Debian 13 has other versions of some in their names.
+# Debian 13 has other versions of some in their names, and ld.gold in a package of its own.
 release=$(sed -n 's/^VERSION_CODENAME=//p' "${OS_RELEASE:-/etc/os-release}" | tr -d '"')
 [ "$release" != trixie ] ||
-        wanted=$(echo "$wanted" | sed 's/libllvm16/libllvm19/; s/llvm-14/llvm-19/g; s/libdebuginfod1/libdebuginfod1t64/; s/libclang-rt-14-dev/libclang-rt-19-dev/')
+        wanted=$(echo "$wanted" | sed 's/libllvm16/libllvm19/; s/llvm-14/llvm-19/g; s/libdebuginfod1/libdebuginfod1t64/; s/libclang-rt-14-dev/libclang-rt-19-dev/; s/ binutils / binutils binutils-gold /')
 
 # shellcheck disable=SC2086 # a list of words
 present=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' | tr '\n' ' ')

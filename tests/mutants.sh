@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Breaks one line at a time and expects a test to fail.  Usage: mutants.sh [PART-OF-A-ROW]
+# Breaks one line at a time and expects a test to fail.
+# Usage: mutants.sh [PART-OF-A-ROW] | mutants.sh --random N SEED [PART-OF-A-PATH]
 #
 # tests/mutants.table has a row a mutant: the file's name, what stands there exactly once, what stands there instead, unit
 # tests; tabs between.  A file's name is unique in the tree (tests/lint/unique_names.sh), so rows need no folders.  All tests
 # must pass on the code as it is, and each of a row must fail on its mutant; one that does not end in 5 minutes has failed.
-# The tree is copied to build/mutants and built there.
+# The tree is copied to build/mutants, with build/release at first, and built there.  --random: tests/random_mutants.py draws N.
 # Exit status: 0 = all were noticed, 1 = one survived, 2 = a row does not fit the code, does not build, or has a test that fails anyway.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 part=${1:-}
 copy=build/mutants
 n=0 n_survived=0 n_unfit=0
+export MALLOC_PERTURB_=165 # as tests/run_tests.sh
 
 # Only what differs is written, so that make builds that anew, and what a run that was interrupted has left.
 copy_tree() {
         local file
         mkdir -p "$copy"
         git ls-files -co --exclude-standard | LC_ALL=C sort >"$copy/files.now"
+        # With their times: nothing that is built already is built again.
+        if [ ! -e "$copy/build" ] && [ -e build/release/flags ]; then
+                tar -c --files-from="$copy/files.now" --ignore-failed-read build/release 2>/dev/null | tar -x -C "$copy"
+        fi
         (cd "$copy" && find . -type f -not -path './build/*' -not -path './*.log' -not -path './files.now' -printf '%P\n') | LC_ALL=C sort |
                 LC_ALL=C comm -13 "$copy/files.now" - | while IFS= read -r file; do rm -f "$copy/$file"; done
         while IFS= read -r file; do
@@ -89,6 +95,10 @@ try_row() {
 }
 
 copy_tree
+if [ "$part" = --random ]; then
+        cd "$copy"
+        exec tests/random_mutants.py "${@:2}"
+fi
 try_unbroken
 rows try_row
 echo "$n mutants, $n_survived survived, $n_unfit rows do not fit, $SECONDS s"

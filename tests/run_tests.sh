@@ -33,12 +33,15 @@ export LC_ALL=C.UTF-8
 unset SUDO_UID SUDO_GID
 limit_s=${HYPROF_LIMIT_S:-300} # for slow machines
 under=()
+# For what is all our own code: malloc() gives bytes of 0x5a and free() leaves 0xa5, so that nothing is 0 by chance.
+perturbed=(env MALLOC_PERTURB_=165)
 n_at_once=$(nproc)
 n_tries=${HYPROF_TRIES:-2}
 history=$build/test-history
 is_ci=0
 [ "${CI:-}" != true ] && [ "${HYPROF_REQUIRE:-0}" != 1 ] || is_ci=1
 
+case $variant in asan | tsan) perturbed=() ;; esac # they have an allocator of their own
 case $variant in
 asan)
         limit_s=${HYPROF_LIMIT_S:-600} # some take minutes
@@ -60,8 +63,10 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/hyprof-tests.XXXXXX") || exit 2
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
-n_passed=0 n_failed=0 n_skipped=0 n_second=0
+n_passed=0 n_failed=0 n_skipped=0
 failed=()
+second=() # scripts that passed at their second try
+took=() # "SECONDS NAME"
 again=() # scripts whose first try failed; what came of it is in $scratch/firstNUMBER
 forbidden_skips=()
 
@@ -139,6 +144,7 @@ conclude() { # name, folder
         for i in "${!skips[@]}"; do
                 skipped "${skips[i]}" "${reasons[i]}"
         done
+        took+=("$(cat "$2/seconds") $1")
         n_passed=$((n_passed + n_ok))
         n_failed=$((n_failed + n_not_ok))
         if [ "$n_not_ok" -ne 0 ]; then
@@ -206,7 +212,7 @@ replay() { # target: its corpus, all files in one run
                 n_failed=$((n_failed + 1))
                 failed+=("replay of $name")
         else
-                begin "replay of $name, ${#files[@]} files" "" "$1" "${files[@]}"
+                begin "replay of $name, ${#files[@]} files" "" "${perturbed[@]}" "$1" "${files[@]}"
         fi
 }
 
@@ -273,7 +279,7 @@ try_again() { # number: the script that failed as that one
                 remember "$name" again
         fi
         if [ "$n_not_ok" -eq 0 ]; then
-                n_second=$((n_second + 1))
+                second+=("$name")
                 printf 'AGAIN %s: passed at the second try\n' "$name"
         else
                 what="the first try"
@@ -287,7 +293,7 @@ run_path() { # a unit test, a fuzz target or a script
         case $1 in
         */fuzz/fuzz_*) replay "$1" ;;
         *.sh) begin_script "$1" ;;
-        *) begin "${1##*/}" "" "$1" ;;
+        *) begin "${1##*/}" "" "${perturbed[@]}" "$1" ;;
         esac
 }
 
@@ -321,6 +327,11 @@ for i in "${!again[@]}"; do
         try_again "$i"
 done
 
+if [ ${#took[@]} -gt 10 ]; then
+        printf 'the slowest:'
+        printf '%s\n' "${took[@]}" | sort -rn | head -n 10 | while read -r seconds name; do printf ' %s %d s;' "$name" "$seconds"; done
+        echo
+fi
 for name in "${failed[@]}"; do
         printf 'failed: %s\n' "$name"
 done
@@ -332,7 +343,8 @@ if [ "$is_ci" = 1 ]; then
                 status=1
         done
 fi
-second=
-[ "$n_second" -eq 0 ] || second=", $n_second passed at the second try"
-echo "$n_passed passed, $n_failed failed, $n_skipped skipped$second"
+for name in "${second[@]}"; do
+        printf 'passed at the second try: %s\n' "$name"
+done
+echo "$n_passed passed, $n_failed failed, $n_skipped skipped${second:+, ${#second[@]} passed at the second try}"
 exit $status

@@ -145,6 +145,17 @@ lost_records() { # name
         lost "$1" | grep -E '^(KERNEL_RING_FULL|RECORD_GARBAGE|SAMPLES_LOST|SWITCHES_LOST|THROTTLED) ' || true
 }
 
+# Waits until a command succeeds, for more than a minute; a script that waits in vain ends with this line.
+wait_until() { # what is waited for, command...
+        local i
+        for ((i = 0; i < 1200; i++)); do
+                "${@:2}" >/dev/null 2>&1 && return 0
+                read -r -t 0.05 <> <(:) || true
+        done
+        echo "waited in vain until $1"
+        return 1
+}
+
 # In ticks, a line each: time of all CPUs, that in which they were not idle, and that of this script's children.
 ticks() {
         awk '$1 == "cpu" { all = $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9; print all; print all - $5 - $6 }' /proc/stat

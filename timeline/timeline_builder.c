@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CALLS_PER_PROGRESS (UINT32_C(1) << 16)
 
@@ -27,9 +26,8 @@ static int builder_reserve(struct timeline_builder *b)
 
         if (n_threads <= b->n_threads)
                 return 0;
-        if (array_reserve(&b->threads, &b->threads_capacity, n_threads, sizeof(*b->threads)) < 0)
+        if (array_extend(&b->threads, &b->threads_capacity, b->n_threads, n_threads, sizeof(*b->threads)) < 0)
                 return -ENOMEM;
-        memset(b->threads + b->n_threads, 0, (n_threads - b->n_threads) * sizeof(*b->threads));
         b->n_threads = n_threads;
         if (timeline_states_reserve(&b->states, n_threads) < 0)
                 return -ENOMEM;
@@ -52,7 +50,10 @@ static int make_thread_track(struct timeline_builder *b, uint32_t id)
         return track;
 }
 
-/* The track of a thread: its id; -EOVERFLOW if there are too many, after it was counted; -ENOMEM. */
+/*
+ * Finds the track of a thread.  Returns its id; -EOVERFLOW if there are too many tracks, which is counted;
+ * -ENOMEM.
+ */
 static int thread_track_of(struct timeline_builder *b, uint32_t id, struct error *err)
 {
         uint32_t track = b->threads[id - 1].track;
@@ -65,8 +66,8 @@ static int thread_track_of(struct timeline_builder *b, uint32_t id, struct error
         return r;
 }
 
-/* Where the walk is, by the time of what it met last. */
-static int timeline_builder_report(struct timeline_builder *b, uint64_t time_ns, struct error *err)
+/* Reports how far the walk is, by the time of the last event that it met. */
+static int report(struct timeline_builder *b, uint64_t time_ns, struct error *err)
 {
         const struct timeline_index *t = b->index;
         double part = 0;
@@ -84,7 +85,7 @@ static int timeline_builder_report(struct timeline_builder *b, uint64_t time_ns,
 
 static inline int builder_count(struct timeline_builder *b, uint64_t time_ns, struct error *err)
 {
-        return --b->n_until_progress == 0 ? timeline_builder_report(b, time_ns, err) : 0;
+        return --b->n_until_progress == 0 ? report(b, time_ns, err) : 0;
 }
 
 /* ---- what a thread does -------------------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ static int builder_take_zone(void *context, struct walked_thread *thread, const 
         return r < 0 ? r : builder_count(b, zone->end_ns, err);
 }
 
-/* Only of a trace with locks: a thread that begins a zone does not wait for one. */
+/* Called only for a trace with locks: a thread that begins a zone is not waiting for a lock. */
 static int builder_take_begin(void *context, struct walked_thread *thread, const struct trace_event *event,
                               struct error *err)
 {
@@ -253,7 +254,7 @@ int timeline_builder_add(struct timeline_builder *b, const struct trace_item *it
         return builder_reserve(b) < 0 ? builder_no_memory(err) : trace_walk_chunk(&b->walk, item, err);
 }
 
-/* Lanes that there is no room for are left out, as what ends in them will be. */
+/* Lanes for which there is no room are left out, as the spans that end in them will be. */
 static int add_open_lanes_of(struct timeline_builder *b, const struct walked_thread *thread,
                              struct error *err)
 {
@@ -311,7 +312,7 @@ bool timeline_builder_open_span(const struct timeline_builder *b, uint32_t lane,
 }
 
 /* Names of threads come between the events: the last one counts. */
-static int timeline_builder_name(struct timeline_builder *b, const struct walked_thread *thread)
+static int name(struct timeline_builder *b, const struct walked_thread *thread)
 {
         return timeline_index_set_title(b->index, b->threads[thread->id - 1].track - 1,
                                         trace_dictionary_text(b->dictionary, thread->timeline.name));
@@ -329,7 +330,7 @@ static int builder_end(struct timeline_builder *b, uint64_t end_ns, struct error
 
                 if (b->threads[i].track == 0)
                         continue;
-                if (timeline_builder_name(b, thread) < 0)
+                if (name(b, thread) < 0)
                         r = builder_no_memory(err);
                 if (r == 0)
                         r = timeline_ghosts_finish(&b->ghosts, b->threads[i].track - 1, thread->id, end_ns,

@@ -32,7 +32,7 @@ void timeline_cache_close(struct timeline_cache *c)
         kept_folder_close(&c->folder);
 }
 
-/* A trace has one file, whatever its content is by now. */
+/* A trace has one cache file, even if the content of the trace changes. */
 static struct timeline_entry_name entry_name(const struct timeline_identity *identity, const char *suffix)
 {
         const uint64_t numbers[] = { identity->device, identity->inode };
@@ -72,7 +72,7 @@ int timeline_cache_load(const struct timeline_cache *c, const struct timeline_id
         return 0;
 }
 
-/* A file for a new index: in the cache under a name that is not its own yet, else without a name. */
+/* Makes a file for a new index: in the cache under a temporary name, or else without a name. */
 static int entry_begin(const struct timeline_cache *c, const struct timeline_entry_name *part,
                        struct error *err)
 {

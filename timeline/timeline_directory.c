@@ -164,7 +164,7 @@ static int save_at(int fd, const struct byte_buffer *bytes, uint64_t at_bytes, s
         return r < 0 ? error_prefix(err, r, "the index of the time line") : 0;
 }
 
-/* The head last: before it is there, the file is none. */
+/* Writes the head last: without a head, the file is not a valid index. */
 int timeline_directory_save(struct timeline_index *t, const struct timeline_identity *identity,
                             struct error *err)
 {
@@ -366,7 +366,7 @@ static int read_directory(struct timeline_index *t, const struct timeline_head *
         return r;
 }
 
-static int timeline_directory_read_head(int fd, struct timeline_head *ret_head, struct error *err)
+static int read_head(int fd, struct timeline_head *ret_head, struct error *err)
 {
         uint8_t bytes[HEAD_BYTES + 8];
         struct stat status;
@@ -391,7 +391,7 @@ int timeline_directory_open(struct timeline_index *t, int fd, const struct timel
 
         if (r < 0)
                 return error_set(err, r, "the index of the time line: out of memory");
-        r = timeline_directory_read_head(fd, &head, err);
+        r = read_head(fd, &head, err);
         if (r < 0)
                 return r;
         if (identity && memcmp(identity, &head.identity, sizeof(*identity)) != 0)

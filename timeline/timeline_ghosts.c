@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FRAMES_MAX      8192             /* of a call stack, innermost ones; a hostile trace has more */
 #define PERIODS_PER_GAP 3                /* samples that may be missing between two that belong together */
@@ -64,9 +63,8 @@ int timeline_ghosts_reserve(struct timeline_ghosts *g, uint32_t n_threads)
 {
         if (n_threads <= g->n_threads)
                 return 0;
-        if (array_reserve(&g->threads, &g->threads_capacity, n_threads, sizeof(*g->threads)) < 0)
+        if (array_extend(&g->threads, &g->threads_capacity, g->n_threads, n_threads, sizeof(*g->threads)) < 0)
                 return -ENOMEM;
-        memset(g->threads + g->n_threads, 0, (n_threads - g->n_threads) * sizeof(*g->threads));
         g->n_threads = n_threads;
         return 0;
 }

@@ -19,7 +19,7 @@
 #ifndef TIMELINE_TIMELINE_GHOSTS_H
 #define TIMELINE_TIMELINE_GHOSTS_H
 
-#include "analyze/walk/function_table.h"
+#include "analyze/samples/function_table.h"
 #include "timeline/timeline_lane_list.h"
 
 #include <stddef.h>

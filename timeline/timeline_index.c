@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When open pages are more than allowed: all but the highest levels go; of very many lanes these as well. */
+/*
+ * If more pages are open than allowed, all but the highest levels are written out; with very many lanes,
+ * these as well.
+ */
 #define OPEN_BYTES_STEP    (UINT64_C(64) << 20)
 #define OPEN_BYTES_HARD    (UINT64_C(224) << 20)
 #define LEVELS_BEFORE_HARD 12
@@ -173,8 +176,8 @@ int timeline_index_lane(struct timeline_index *t, uint32_t track, enum timeline_
 }
 
 /*
- * Bounds the memory: open pages go to the file.  The nodes of the highest levels stay, so
- * the next time is not before there is more again.
+ * Bounds the memory by writing open pages to the file.  The nodes of the highest levels stay in memory, so
+ * the limit is raised: the next flush comes only when more pages are open again.
  */
 static int flush_lanes(struct timeline_index *t, struct error *err)
 {

@@ -51,8 +51,8 @@ int timeline_fold_add(struct timeline_fold *f, const struct timeline_item *item)
 }
 
 /*
- * Neighbours are one item from the bucket on in which both begin and than which both are shorter, so one pass
- * counts how many items any bucket leaves.
+ * Two neighbours become one item from the bucket size on at which both begin in the same bucket and both
+ * are shorter than a bucket.  So one pass counts how many items are left at each bucket size.
  */
 unsigned timeline_item_bucket(const struct timeline_item *items, size_t n, bool has_values, size_t n_max,
                               unsigned least)
@@ -77,7 +77,7 @@ unsigned timeline_item_bucket(const struct timeline_item *items, size_t n, bool 
 
 /* ---- as they are kept ---------------------------------------------------------------------------------- */
 
-/* Written out, because compilers make one load and one store of these forms. */
+/* Written out byte by byte, because compilers turn these forms into one load and one store. */
 static inline uint64_t item_load(const uint8_t *p)
 {
         return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |

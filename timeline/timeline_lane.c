@@ -37,9 +37,8 @@ void timeline_lane_free(struct timeline_index *t, struct timeline_lane *lane)
 
 /* ---- nodes --------------------------------------------------------------------------------------------- */
 
-/* The open node of a level, 1 at least. */
-static struct timeline_node *timeline_lane_node(struct timeline_index *t, struct timeline_lane *lane,
-                                                uint32_t level)
+/* The open node of a level, which is at least 1. */
+static struct timeline_node *open_node(struct timeline_index *t, struct timeline_lane *lane, uint32_t level)
 {
         struct timeline_node **node;
 
@@ -91,11 +90,11 @@ static int put_summary(void *context, const struct timeline_item *item)
         return 0;
 }
 
-/* Adds a page that was written to the node above it, with a summary of @items. */
+/* Adds a written page, with a summary of @items, to the node above the page. */
 static int push_ref(struct timeline_index *t, struct timeline_lane *lane, struct timeline_ref *ref,
                     const struct timeline_item *items, size_t n_items, unsigned least)
 {
-        struct timeline_node *node = timeline_lane_node(t, lane, ref->level + 1U);
+        struct timeline_node *node = open_node(t, lane, ref->level + 1U);
         unsigned log2 = timeline_item_bucket(items, n_items, lane->has_values, TIMELINE_SUMMARY_ITEMS, least);
         struct summary_writer writer = { .has_values = lane->has_values };
         struct timeline_fold fold = {
@@ -189,7 +188,7 @@ static int close_full(struct timeline_index *t, struct timeline_lane *lane, uint
 
 /* ---- spans --------------------------------------------------------------------------------------------- */
 
-/* The page of the open spans, written; all of them are in `scratch` then. */
+/* Writes the page of the open spans, and leaves all of them in `scratch`. */
 static int write_spans(struct timeline_index *t, const struct timeline_lane *lane,
                        struct timeline_ref *ret_ref, struct error *err)
 {

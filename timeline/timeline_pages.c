@@ -159,7 +159,7 @@ int timeline_pages_read(struct timeline_pages *p, const struct timeline_ref *ref
                 *ret_bytes = p->pending + (ref->offset_bytes - p->pending_at);
                 return 0;
         }
-        /* The checksum as well: a file that lies about lengths has two pages at one place. */
+        /* The checksum is compared as well: a file with false lengths may have two pages at one place. */
         if (place->offset_bytes != ref->offset_bytes || place->checksum != ref->checksum ||
             place->capacity_bytes < ref->n_bytes) {
                 r = fill_place(p, ref, place, err);

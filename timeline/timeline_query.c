@@ -25,7 +25,7 @@ void timeline_columns_deinit(struct timeline_columns *c)
         *c = (struct timeline_columns){ .n = 0 };
 }
 
-/* Rooms of one size: they are counted once. */
+/* All columns have one capacity, which is computed once. */
 static int grow_columns(struct timeline_columns *c)
 {
         double **const columns[] = { &c->begin_ns,   &c->end_ns, &c->longest_begin_ns,
@@ -127,7 +127,7 @@ struct query_visit {
         const struct timeline_lane *lane;
         struct timeline_columns *columns;
         struct timeline_fold fold;
-        uint64_t low, high;               /* what begins outside of [low, high) is in no item of the view */
+        uint64_t low, high;               /* spans that begin outside of [low, high) are in no item */
         uint64_t from, to;                /* of the view, in units */
         uint64_t low_bucket, high_bucket; /* of values: the first and last that are wanted */
         struct error *err;
@@ -226,7 +226,7 @@ static int visit_spans(struct query_visit *v, const uint8_t *spans, uint32_t n)
 }
 
 /*
- * Reads a page: visits the spans of level 0; the references of another become the next step.
+ * Reads a page.  On level 0 its spans are visited; on other levels its references become the next step.
  * Returns the number of new steps, or -errno.
  */
 static int visit_open(struct query_visit *v, const struct timeline_ref *ref, struct query_step *step)
@@ -348,7 +348,10 @@ static int prepare_visit(struct query_visit *v, const struct timeline_view *view
                 v->from = v->to - 1;
         if (v->lane->has_values)
                 return widen_for_values(v);
-        /* One bucket more: what is shorter than a bucket may begin in it and end in the view. */
+        /*
+         * The range begins one bucket earlier, because a span shorter than a bucket may begin there and end
+         * in the view.
+         */
         bucket = v->from >> log2;
         v->low = (bucket == 0 ? 0 : bucket - 1) << log2;
         v->high = (((v->to - 1) >> log2) + 1) << log2;
@@ -376,7 +379,7 @@ int timeline_query_view(struct timeline_index *t, const struct timeline_view *vi
 
 /* ---- a search ------------------------------------------------------------------------------------------ */
 
-/* `at_ns` of the search is in units here.  All of these return 1, 0 or -errno. */
+/* `at_ns` of the search is in units here.  All functions of the search return 1, 0 or -errno. */
 struct query_search {
         struct timeline_index *index;
         const struct timeline_lane *lane;
@@ -411,7 +414,7 @@ static int search_spans(const struct query_search *q, const uint8_t *spans, uint
 }
 
 /*
- * Reads a page: searches the spans of level 0; the references of another become the next step.
+ * Reads a page.  On level 0 its spans are searched; on other levels its references become the next step.
  * Returns 1 if the span was found, 0, or -errno.
  */
 static int search_open(const struct query_search *q, const struct timeline_ref *ref, struct query_step *step,
@@ -479,7 +482,7 @@ static int find_in_lane(struct timeline_index *t, const struct timeline_lane *la
         return search_levels(&q);
 }
 
-/* Compares with the best of the lanes before. */
+/* True if @begin_ns is nearer than the best one so far. */
 static bool is_nearer(const struct timeline_search *s, uint64_t begin_ns, const struct timeline_found *best)
 {
         return s->is_backwards ? begin_ns > best->begin_ns : begin_ns < best->begin_ns;

@@ -51,7 +51,7 @@ static bool is_time_unit(const struct trace_dictionary *d, const struct trace_sa
 {
         struct text_view unit = trace_dictionary_text(d, row->unit);
 
-        return row->unit == 0 || (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0);
+        return row->unit == 0 || text_view_is(unit, "ns");
 }
 
 static int name_counter(struct timeline_rates *c, uint32_t track, const struct trace_sample_event *row)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets of frames with gaps are others than those without, of the same name. */
+/* A set of frames with gaps is distinct from a set of the same name without gaps. */
 #define HAS_GAPS (UINT32_C(1) << 31)
 
 static int shared_no_memory(struct error *err)
@@ -54,8 +54,8 @@ static int find_track(struct timeline_shared *s, const struct timeline_track_key
         return 1;
 }
 
-static int timeline_shared_name(struct timeline_shared *s, uint32_t track, uint32_t title,
-                                struct text_view unit, const char *otherwise, struct error *err)
+static int name_track(struct timeline_shared *s, uint32_t track, uint32_t title, struct text_view unit,
+                      const char *otherwise, struct error *err)
 {
         struct text_view text = trace_dictionary_text(s->dictionary, title);
 
@@ -161,7 +161,7 @@ static int shared_take_plot(struct timeline_shared *s, const struct ordered_even
         if (event->op == TRACE_OP_PLOT_F64)
                 memcpy(&value, &event->value[0], sizeof(value));
         if (r == 1)
-                r = timeline_shared_name(s, track, event->subject, plot_unit(s, event->subject), "", err);
+                r = name_track(s, track, event->subject, plot_unit(s, event->subject), "", err);
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         return shared_add_value(s, track, event->time_ns, value, err);
@@ -178,8 +178,7 @@ static int shared_take_frame(struct timeline_shared *s, const struct ordered_eve
         struct timeline_shared_track *state;
 
         if (r == 1)
-                r = timeline_shared_name(s, track, event->subject, (struct text_view){ .bytes = NULL },
-                                         "frames", err);
+                r = name_track(s, track, event->subject, (struct text_view){ .bytes = NULL }, "frames", err);
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         state = &s->tracks[track];
@@ -197,20 +196,21 @@ static int shared_take_frame(struct timeline_shared *s, const struct ordered_eve
 static int shared_take_memory(struct timeline_shared *s, const struct ordered_event *event, struct error *err)
 {
         static const struct text_view bytes = { .bytes = "bytes", .n_bytes = 5 };
-        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_MEMORY, .number = event->subject };
+        uint32_t process = process_of(s, event->thread), track = 0, pool;
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_MEMORY,
+                                                .owner = process,
+                                                .number = event->subject };
         struct ordered_event plain = *event;
-        uint32_t track = 0, pool;
         int r;
 
         plain.stack = plain.path = 0; /* one site is enough */
-        if (memory_stats_add(&s->memory, &plain) < 0)
+        if (memory_stats_add(&s->memory, &plain, &pool) < 0)
                 return shared_no_memory(err);
-        pool = intern_find(&s->memory.pool_names, &event->subject, sizeof(event->subject));
         if (pool == 0)
                 return 0;
-        r = find_track(s, &key, process_of(s, event->thread), &track, err);
+        r = find_track(s, &key, process, &track, err);
         if (r == 1)
-                r = timeline_shared_name(s, track, event->subject, bytes, "memory", err);
+                r = name_track(s, track, event->subject, bytes, "memory", err);
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         return shared_add_value(s, track, event->time_ns, (double)s->memory.pools[pool - 1].live_bytes, err);
@@ -218,7 +218,7 @@ static int shared_take_memory(struct timeline_shared *s, const struct ordered_ev
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
-/* The first lane from its depth on that is free by then. */
+/* The first lane from its depth on that is free when the zone begins. */
 static int shared_take_device(void *context, const struct device_zone *zone, struct error *err)
 {
         const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };
@@ -230,8 +230,7 @@ static int shared_take_device(void *context, const struct device_zone *zone, str
         int r = find_track(s, &key, row->process, &track, err);
 
         if (r == 1)
-                r = timeline_shared_name(s, track, row->name, (struct text_view){ .bytes = NULL }, "device",
-                                         err);
+                r = name_track(s, track, row->name, (struct text_view){ .bytes = NULL }, "device", err);
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         for (uint32_t depth = zone->depth; depth < TIMELINE_DEVICE_DEPTH_MAX; depth++) {
@@ -295,7 +294,7 @@ int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index
 
         *s = (struct timeline_shared){ .index = index, .dictionary = dictionary };
         ordered_events_init(&s->events, &request);
-        memory_stats_init(&s->memory, 0);
+        memory_stats_init(&s->memory, dictionary, 0);
         r = lock_stats_init(&s->locks, 0);
         s->locks.take = shared_take_lock;
         s->locks.context = s;

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int states_no_memory(struct error *err, int r)
 {
@@ -98,10 +97,9 @@ int timeline_states_reserve(struct timeline_states *s, uint32_t n_threads)
 
         if (n_threads <= s->n_threads)
                 return 0;
-        r = array_reserve(&s->threads, &s->capacity, n_threads, sizeof(*s->threads));
+        r = array_extend(&s->threads, &s->capacity, s->n_threads, n_threads, sizeof(*s->threads));
         if (r < 0)
                 return r;
-        memset(s->threads + s->n_threads, 0, (n_threads - s->n_threads) * sizeof(*s->threads));
         s->n_threads = n_threads;
         return cpu_lanes_reserve(&s->cpus, n_threads);
 }
@@ -116,15 +114,18 @@ static struct timeline_raw_span state_span(enum timeline_state state, uint64_t v
                                            .what = (uint32_t)state << TIMELINE_STATE_SHIFT | bits };
 }
 
-static int timeline_states_add(struct timeline_states *s, uint32_t track, uint32_t thread,
-                               struct timeline_raw_span span, struct error *err)
+static int add(struct timeline_states *s, uint32_t track, uint32_t thread, struct timeline_raw_span span,
+               struct error *err)
 {
         const struct timeline_lane_place place = { track, 0, TIMELINE_LANE_STATES };
 
         return timeline_lane_list_add(&s->threads[thread - 1].lanes, s->index, place, &span, err);
 }
 
-/* It runs since its first event, whatever that was, but a wake-up; a fiber is entered first. */
+/*
+ * A thread runs from its first event on, except a wake-up or a switch-in before any zone; a fiber is
+ * entered first.
+ */
 static void begin_thread(struct timeline_thread_states *state, const struct walked_thread *thread,
                          const struct trace_event *event)
 {
@@ -151,14 +152,13 @@ static int follow_switch(struct timeline_states *s, uint32_t track, const struct
         state->is_running = false;
         if (!was_running)
                 return 0;
-        return timeline_states_add(
-                s, track, thread->id,
-                state_span(TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns, event->time_ns), err);
+        return add(s, track, thread->id,
+                   state_span(TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns, event->time_ns), err);
 }
 
-/* Zones are not handed to cpu_lanes one by one: the first of a thread says all that it needs of them. */
-static int timeline_states_follow_cpu(struct timeline_states *s, const struct walked_thread *thread,
-                                      const struct trace_event *event, bool is_first, struct error *err)
+/* cpu_lanes does not get each single zone: the first zone of a thread is all that it needs to know. */
+static int follow_cpu(struct timeline_states *s, const struct walked_thread *thread,
+                      const struct trace_event *event, bool is_first, struct error *err)
 {
         const struct trace_event zone = { .time_ns = thread->timeline.first_ns, .op = TRACE_OP_ZONE_BEGIN };
         int r = 0;
@@ -180,7 +180,7 @@ int timeline_states_event(struct timeline_states *s, uint32_t track, const struc
         if (is_first)
                 begin_thread(state, thread, event);
         if (!thread->timeline.is_fiber) {
-                int r = timeline_states_follow_cpu(s, thread, event, is_first, err);
+                int r = follow_cpu(s, thread, event, is_first, err);
 
                 if (r < 0)
                         return r;
@@ -197,16 +197,15 @@ int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct
         int r;
 
         if (wait->preempted)
-                return timeline_states_add(
-                        s, track, thread->id,
-                        state_span(TIMELINE_STATE_PREEMPTED, wait->out_cpu, wait->out_ns, wait->in_ns), err);
-        r = timeline_states_add(s, track, thread->id,
-                                state_span(TIMELINE_STATE_WAITING, wait->state, wait->out_ns, until_ns), err);
+                return add(s, track, thread->id,
+                           state_span(TIMELINE_STATE_PREEMPTED, wait->out_cpu, wait->out_ns, wait->in_ns),
+                           err);
+        r = add(s, track, thread->id, state_span(TIMELINE_STATE_WAITING, wait->state, wait->out_ns, until_ns),
+                err);
         if (r < 0 || !wait->is_woken)
                 return r;
-        return timeline_states_add(
-                s, track, thread->id,
-                state_span(TIMELINE_STATE_RUNNABLE, wait->waker_thread, until_ns, wait->in_ns), err);
+        return add(s, track, thread->id,
+                   state_span(TIMELINE_STATE_RUNNABLE, wait->waker_thread, until_ns, wait->in_ns), err);
 }
 
 int timeline_states_finish_thread(struct timeline_states *s, uint32_t track,
@@ -217,9 +216,8 @@ int timeline_states_finish_thread(struct timeline_states *s, uint32_t track,
         if (!state->is_running)
                 return 0;
         state->is_running = false;
-        return timeline_states_add(s, track, thread->id,
-                                   state_span(TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns, end_ns),
-                                   err);
+        return add(s, track, thread->id,
+                   state_span(TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns, end_ns), err);
 }
 
 int timeline_states_finish(struct timeline_states *s, uint64_t end_ns, struct error *err)

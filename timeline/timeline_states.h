@@ -11,7 +11,7 @@
 #ifndef TIMELINE_TIMELINE_STATES_H
 #define TIMELINE_TIMELINE_STATES_H
 
-#include "analyze/walk/cpu_lanes.h"
+#include "analyze/waits/cpu_lanes.h"
 #include "timeline/timeline_lane_list.h"
 
 #include <stdbool.h>

@@ -17,25 +17,25 @@ struct machine {
         int failure; /* 0 or the first -errno; sticky */
 };
 
-static void cfi_expression_fail(struct machine *m, int code)
+static void fail(struct machine *m, int code)
 {
         if (m->failure == 0)
                 m->failure = code;
 }
 
-static void cfi_expression_push(struct machine *m, uint64_t value)
+static void push(struct machine *m, uint64_t value)
 {
         if (m->n < CFI_EXPRESSION_STACK_MAX)
                 m->stack[m->n++] = value;
         else
-                cfi_expression_fail(m, -EBADMSG);
+                fail(m, -EBADMSG);
 }
 
-static uint64_t cfi_expression_pop(struct machine *m)
+static uint64_t pop(struct machine *m)
 {
         if (m->n > 0)
                 return m->stack[--m->n];
-        cfi_expression_fail(m, -EBADMSG);
+        fail(m, -EBADMSG);
         return 0;
 }
 
@@ -44,7 +44,7 @@ static uint64_t peek(struct machine *m, uint64_t depth)
 {
         if (depth < m->n)
                 return m->stack[m->n - 1 - (size_t)depth];
-        cfi_expression_fail(m, -EBADMSG);
+        fail(m, -EBADMSG);
         return 0;
 }
 
@@ -52,20 +52,20 @@ static void push_register(struct machine *m, uint64_t number, uint64_t offset)
 {
         uint64_t value = 0;
 
-        cfi_expression_fail(m, m->view->read_register(m->view->context, number, &value));
-        cfi_expression_push(m, value + offset);
+        fail(m, m->view->read_register(m->view->context, number, &value));
+        push(m, value + offset);
 }
 
 static void dereference(struct machine *m, uint64_t n_bytes)
 {
-        uint64_t avma = cfi_expression_pop(m);
+        uint64_t avma = pop(m);
         uint64_t value = 0;
 
         if (n_bytes != 1 && n_bytes != 2 && n_bytes != 4 && n_bytes != 8)
-                cfi_expression_fail(m, -EBADMSG);
+                fail(m, -EBADMSG);
         if (m->failure == 0)
-                cfi_expression_fail(m, m->view->read_memory(m->view->context, avma, (size_t)n_bytes, &value));
-        cfi_expression_push(m, value);
+                fail(m, m->view->read_memory(m->view->context, avma, (size_t)n_bytes, &value));
+        push(m, value);
 }
 
 static bool run_constant(struct machine *m, uint8_t op)
@@ -73,37 +73,37 @@ static bool run_constant(struct machine *m, uint8_t op)
         struct byte_reader *in = &m->in;
 
         if (op >= DW_OP_lit0 && op <= DW_OP_lit31) {
-                cfi_expression_push(m, (uint64_t)op - DW_OP_lit0);
+                push(m, (uint64_t)op - DW_OP_lit0);
                 return true;
         }
         switch (op) {
         case DW_OP_const1u:
-                cfi_expression_push(m, bytes_u8(in));
+                push(m, bytes_u8(in));
                 return true;
         case DW_OP_const1s:
-                cfi_expression_push(m, (uint64_t)(int64_t)(int8_t)bytes_u8(in));
+                push(m, (uint64_t)(int64_t)(int8_t)bytes_u8(in));
                 return true;
         case DW_OP_const2u:
-                cfi_expression_push(m, bytes_u16(in));
+                push(m, bytes_u16(in));
                 return true;
         case DW_OP_const2s:
-                cfi_expression_push(m, (uint64_t)(int64_t)(int16_t)bytes_u16(in));
+                push(m, (uint64_t)(int64_t)(int16_t)bytes_u16(in));
                 return true;
         case DW_OP_const4u:
-                cfi_expression_push(m, bytes_u32(in));
+                push(m, bytes_u32(in));
                 return true;
         case DW_OP_const4s:
-                cfi_expression_push(m, (uint64_t)(int64_t)(int32_t)bytes_u32(in));
+                push(m, (uint64_t)(int64_t)(int32_t)bytes_u32(in));
                 return true;
         case DW_OP_const8u:
         case DW_OP_const8s:
-                cfi_expression_push(m, bytes_u64(in));
+                push(m, bytes_u64(in));
                 return true;
         case DW_OP_constu:
-                cfi_expression_push(m, bytes_varint(in));
+                push(m, bytes_varint(in));
                 return true;
         case DW_OP_consts:
-                cfi_expression_push(m, (uint64_t)bytes_sleb128(in));
+                push(m, (uint64_t)bytes_sleb128(in));
                 return true;
         default:
                 return false;
@@ -140,30 +140,30 @@ static bool run_stack(struct machine *m, uint8_t op)
 
         switch (op) {
         case DW_OP_dup:
-                cfi_expression_push(m, peek(m, 0));
+                push(m, peek(m, 0));
                 return true;
         case DW_OP_drop:
-                (void)cfi_expression_pop(m);
+                (void)pop(m);
                 return true;
         case DW_OP_over:
-                cfi_expression_push(m, peek(m, 1));
+                push(m, peek(m, 1));
                 return true;
         case DW_OP_pick:
-                cfi_expression_push(m, peek(m, bytes_u8(&m->in)));
+                push(m, peek(m, bytes_u8(&m->in)));
                 return true;
         case DW_OP_swap:
-                a = cfi_expression_pop(m);
-                b = cfi_expression_pop(m);
-                cfi_expression_push(m, a);
-                cfi_expression_push(m, b);
+                a = pop(m);
+                b = pop(m);
+                push(m, a);
+                push(m, b);
                 return true;
         case DW_OP_rot:
-                a = cfi_expression_pop(m);
-                b = cfi_expression_pop(m);
-                c = cfi_expression_pop(m);
-                cfi_expression_push(m, a);
-                cfi_expression_push(m, c);
-                cfi_expression_push(m, b);
+                a = pop(m);
+                b = pop(m);
+                c = pop(m);
+                push(m, a);
+                push(m, c);
+                push(m, b);
                 return true;
         default:
                 return false;
@@ -176,31 +176,31 @@ static bool run_one_operand(struct machine *m, uint8_t op)
 
         switch (op) {
         case DW_OP_abs:
-                a = cfi_expression_pop(m);
-                cfi_expression_push(m, a >> 63 ? 0 - a : a);
+                a = pop(m);
+                push(m, a >> 63 ? 0 - a : a);
                 return true;
         case DW_OP_neg:
-                cfi_expression_push(m, 0 - cfi_expression_pop(m));
+                push(m, 0 - pop(m));
                 return true;
         case DW_OP_not:
-                cfi_expression_push(m, ~cfi_expression_pop(m));
+                push(m, ~pop(m));
                 return true;
         case DW_OP_plus_uconst:
-                a = cfi_expression_pop(m);
-                cfi_expression_push(m, a + bytes_varint(&m->in));
+                a = pop(m);
+                push(m, a + bytes_varint(&m->in));
                 return true;
         default:
                 return false;
         }
 }
 
-static uint64_t cfi_expression_divide(struct machine *m, uint64_t a, uint64_t b)
+static uint64_t divide(struct machine *m, uint64_t a, uint64_t b)
 {
         if (b == 0) {
-                cfi_expression_fail(m, -EBADMSG);
+                fail(m, -EBADMSG);
                 return 0;
         }
-        if (b == UINT64_MAX) /* -1, whose quotient of the least number does not exist */
+        if (b == UINT64_MAX) /* -1: the quotient of the least number would not fit */
                 return 0 - a;
         return (uint64_t)((int64_t)a / (int64_t)b);
 }
@@ -208,7 +208,7 @@ static uint64_t cfi_expression_divide(struct machine *m, uint64_t a, uint64_t b)
 static uint64_t modulo(struct machine *m, uint64_t a, uint64_t b)
 {
         if (b == 0) {
-                cfi_expression_fail(m, -EBADMSG);
+                fail(m, -EBADMSG);
                 return 0;
         }
         return a % b;
@@ -227,37 +227,37 @@ static bool run_arithmetic(struct machine *m, uint8_t op, uint64_t a, uint64_t b
 {
         switch (op) {
         case DW_OP_and:
-                cfi_expression_push(m, a & b);
+                push(m, a & b);
                 return true;
         case DW_OP_or:
-                cfi_expression_push(m, a | b);
+                push(m, a | b);
                 return true;
         case DW_OP_xor:
-                cfi_expression_push(m, a ^ b);
+                push(m, a ^ b);
                 return true;
         case DW_OP_plus:
-                cfi_expression_push(m, a + b);
+                push(m, a + b);
                 return true;
         case DW_OP_minus:
-                cfi_expression_push(m, a - b);
+                push(m, a - b);
                 return true;
         case DW_OP_mul:
-                cfi_expression_push(m, a * b);
+                push(m, a * b);
                 return true;
         case DW_OP_div:
-                cfi_expression_push(m, cfi_expression_divide(m, a, b));
+                push(m, divide(m, a, b));
                 return true;
         case DW_OP_mod:
-                cfi_expression_push(m, modulo(m, a, b));
+                push(m, modulo(m, a, b));
                 return true;
         case DW_OP_shl:
-                cfi_expression_push(m, b > 63 ? 0 : a << b);
+                push(m, b > 63 ? 0 : a << b);
                 return true;
         case DW_OP_shr:
-                cfi_expression_push(m, b > 63 ? 0 : a >> b);
+                push(m, b > 63 ? 0 : a >> b);
                 return true;
         case DW_OP_shra:
-                cfi_expression_push(m, shift_right_signed(a, b));
+                push(m, shift_right_signed(a, b));
                 return true;
         default:
                 return false;
@@ -268,22 +268,22 @@ static bool run_comparison(struct machine *m, uint8_t op, int64_t a, int64_t b)
 {
         switch (op) {
         case DW_OP_eq:
-                cfi_expression_push(m, a == b);
+                push(m, a == b);
                 return true;
         case DW_OP_ne:
-                cfi_expression_push(m, a != b);
+                push(m, a != b);
                 return true;
         case DW_OP_lt:
-                cfi_expression_push(m, a < b);
+                push(m, a < b);
                 return true;
         case DW_OP_le:
-                cfi_expression_push(m, a <= b);
+                push(m, a <= b);
                 return true;
         case DW_OP_gt:
-                cfi_expression_push(m, a > b);
+                push(m, a > b);
                 return true;
         case DW_OP_ge:
-                cfi_expression_push(m, a >= b);
+                push(m, a >= b);
                 return true;
         default:
                 return false;
@@ -305,7 +305,7 @@ static void jump(struct machine *m, bool is_taken)
         if (!is_taken)
                 return;
         if (to < 0 || to > (int64_t)m->n_bytes)
-                cfi_expression_fail(m, -EBADMSG);
+                fail(m, -EBADMSG);
         else
                 m->in = byte_reader_of(m->bytes + to, m->n_bytes - (size_t)to);
 }
@@ -317,17 +317,17 @@ static void run_operation(struct machine *m)
         if (op == DW_OP_nop || run_constant(m, op) || run_look(m, op) || run_stack(m, op))
                 return;
         if (takes_two(op)) {
-                uint64_t b = cfi_expression_pop(m);
-                uint64_t a = cfi_expression_pop(m);
+                uint64_t b = pop(m);
+                uint64_t a = pop(m);
 
                 if (!run_arithmetic(m, op, a, b) && !run_comparison(m, op, (int64_t)a, (int64_t)b))
-                        cfi_expression_fail(m, -ENOTSUP);
+                        fail(m, -ENOTSUP);
         } else if (op == DW_OP_skip) {
                 jump(m, true);
         } else if (op == DW_OP_bra) {
-                jump(m, cfi_expression_pop(m) != 0);
+                jump(m, pop(m) != 0);
         } else if (!run_one_operand(m, op)) {
-                cfi_expression_fail(m, -ENOTSUP);
+                fail(m, -ENOTSUP);
         }
 }
 
@@ -338,13 +338,13 @@ int cfi_expression_evaluate(const uint8_t *bytes, size_t n_bytes, const struct c
 
         m.in = byte_reader_of(bytes, n_bytes);
         if (initial)
-                cfi_expression_push(&m, *initial);
+                push(&m, *initial);
         for (unsigned n_steps = 0; m.in.left > 0; n_steps++) {
                 if (n_steps == CFI_EXPRESSION_STEPS_MAX)
                         return -E2BIG;
                 run_operation(&m);
                 if (m.in.short_read)
-                        cfi_expression_fail(&m, -EBADMSG);
+                        fail(&m, -EBADMSG);
                 if (m.failure < 0)
                         return m.failure;
         }

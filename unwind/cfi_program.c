@@ -6,7 +6,10 @@
 #include <dwarf.h>
 #include <string.h>
 
-/* Two low bits of an instruction's upper half choose one of three with an operand in the lower six. */
+/*
+ * The two highest bits of an instruction select one of three instructions that have an operand in the lower
+ * six bits.
+ */
 #define OPERAND_MASK 0x3f
 
 #define CFA_MIPS_ADVANCE_LOC8            0x1d
@@ -14,7 +17,7 @@
 #define CFA_GNU_WINDOW_SAVE              0x2d /* on AArch64: negate_ra_state */
 #define CFA_GNU_NEGATIVE_OFFSET_EXTENDED 0x2f
 
-static uint64_t cfi_program_mix(uint64_t v)
+static uint64_t mix(uint64_t v)
 {
         v ^= v >> 31;
         v *= UINT64_C(0x9e3779b97f4a7c15);
@@ -31,9 +34,9 @@ static uint64_t digest_of(const struct cfi_section *s, unsigned number, const st
         if (saved->kind == CFI_SAVED_SAME)
                 return 0;
         if (saved->kind < CFI_SAVED_AT_EXPRESSION)
-                return cfi_program_mix(cfi_program_mix(v | (uint32_t)saved->value));
+                return mix(mix(v | (uint32_t)saved->value));
         for (uint32_t i = 0; i < saved->n_expression_bytes; i++)
-                v = cfi_program_mix(v ^ s->bytes[(uint32_t)saved->value + i]);
+                v = mix(v ^ s->bytes[(uint32_t)saved->value + i]);
         return v;
 }
 
@@ -75,7 +78,7 @@ static void set_offset(struct cfi_program *p, uint64_t number, enum cfi_saved_ki
         set_saved(p, number, (struct cfi_saved){ .kind = (uint16_t)kind, .value = value });
 }
 
-static uint32_t cfi_program_read_register(struct cfi_program *p, struct byte_reader *in)
+static uint32_t read_register(struct cfi_program *p, struct byte_reader *in)
 {
         uint64_t number = bytes_varint(in);
 
@@ -103,7 +106,7 @@ static int32_t read_expression(struct cfi_program *p, struct byte_reader *in, ui
 
 static void save_by_expression(struct cfi_program *p, struct byte_reader *in, enum cfi_saved_kind kind)
 {
-        uint32_t number = cfi_program_read_register(p, in);
+        uint32_t number = read_register(p, in);
         struct cfi_saved saved = { .kind = (uint16_t)kind };
 
         saved.value = read_expression(p, in, &saved.n_expression_bytes);
@@ -134,15 +137,15 @@ static bool run_cfa(struct cfi_program *p, uint8_t op, struct byte_reader *in)
 
         switch (op) {
         case DW_CFA_def_cfa:
-                number = cfi_program_read_register(p, in);
+                number = read_register(p, in);
                 set_cfa(p, number, unsigned_value(p, bytes_varint(in), 1));
                 return true;
         case DW_CFA_def_cfa_sf:
-                number = cfi_program_read_register(p, in);
+                number = read_register(p, in);
                 set_cfa(p, number, to_value(p, bytes_sleb128(in), p->cie->data_align));
                 return true;
         case DW_CFA_def_cfa_register:
-                number = cfi_program_read_register(p, in);
+                number = read_register(p, in);
                 set_cfa(p, number, p->row.is_cfa_expression ? 0 : p->row.cfa_value);
                 return true;
         case DW_CFA_def_cfa_offset:
@@ -168,37 +171,37 @@ static bool run_register(struct cfi_program *p, uint8_t op, struct byte_reader *
 
         switch (op) {
         case DW_CFA_offset_extended:
-                number = cfi_program_read_register(p, in);
+                number = read_register(p, in);
                 set_offset(p, number, CFI_SAVED_AT_CFA, unsigned_value(p, bytes_varint(in), align));
                 return true;
         case DW_CFA_offset_extended_sf:
-                number = cfi_program_read_register(p, in);
+                number = read_register(p, in);
                 set_offset(p, number, CFI_SAVED_AT_CFA, to_value(p, bytes_sleb128(in), align));
                 return true;
         case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-                number = cfi_program_read_register(p, in);
+                number = read_register(p, in);
                 set_offset(p, number, CFI_SAVED_AT_CFA, -unsigned_value(p, bytes_varint(in), align));
                 return true;
         case DW_CFA_val_offset:
-                number = cfi_program_read_register(p, in);
+                number = read_register(p, in);
                 set_offset(p, number, CFI_SAVED_CFA_PLUS, unsigned_value(p, bytes_varint(in), align));
                 return true;
         case DW_CFA_val_offset_sf:
-                number = cfi_program_read_register(p, in);
+                number = read_register(p, in);
                 set_offset(p, number, CFI_SAVED_CFA_PLUS, to_value(p, bytes_sleb128(in), align));
                 return true;
         case DW_CFA_restore_extended:
-                restore(p, cfi_program_read_register(p, in));
+                restore(p, read_register(p, in));
                 return true;
         case DW_CFA_undefined:
-                set_offset(p, cfi_program_read_register(p, in), CFI_SAVED_UNDEFINED, 0);
+                set_offset(p, read_register(p, in), CFI_SAVED_UNDEFINED, 0);
                 return true;
         case DW_CFA_same_value:
-                set_offset(p, cfi_program_read_register(p, in), CFI_SAVED_SAME, 0);
+                set_offset(p, read_register(p, in), CFI_SAVED_SAME, 0);
                 return true;
         case DW_CFA_register:
-                number = cfi_program_read_register(p, in);
-                set_offset(p, number, CFI_SAVED_IN_REGISTER, (int32_t)cfi_program_read_register(p, in));
+                number = read_register(p, in);
+                set_offset(p, number, CFI_SAVED_IN_REGISTER, (int32_t)read_register(p, in));
                 return true;
         case DW_CFA_expression:
                 save_by_expression(p, in, CFI_SAVED_AT_EXPRESSION);
@@ -317,7 +320,7 @@ int cfi_program_next(struct cfi_program *p, uint64_t *ret_start_svma)
                 if (!moves || next_svma == p->svma)
                         continue;
                 p->at_off = p->end_off - in.left;
-                /* Locations only grow; the end of the function is the end. */
+                /* Locations only grow, up to the end of the function. */
                 p->is_damaged = next_svma < p->svma;
                 p->svma = next_svma < p->end_svma ? next_svma : p->end_svma;
                 *ret_start_svma = start_svma;
@@ -332,7 +335,7 @@ int cfi_program_next(struct cfi_program *p, uint64_t *ret_start_svma)
 bool cfi_program_run_cie(const struct cfi_section *section, const struct cfi_cie *cie,
                          struct cfi_row *ret_row)
 {
-        /* The code's length is of no matter: a CIE moves no location. */
+        /* The length of the code does not matter: a CIE moves no location. */
         struct cfi_program p = { .section = section,
                                  .cie = cie,
                                  .at_off = cie->instructions_off,

@@ -10,7 +10,7 @@
 #define DEPTH_MAX        4096 /* bytes of stack, either way */
 #define WORD_BYTES       8
 
-/* Where the stack pointer is, relative to where it was at first, and what became of the frame pointer. */
+/* The stack pointer relative to its value at first, and the state of the frame pointer. */
 struct exit_state {
         int64_t depth;       /* bytes that were taken off the stack; negative: put onto it */
         int64_t pushed_at;   /* the depth after the frame pointer was pushed here; 1 = it was not */
@@ -136,7 +136,7 @@ static bool is_return(const uint8_t *bytes, size_t n_bytes)
         return bytes[0] == 0xc3 || (n_bytes > 1 && bytes[0] == 0xf3 && bytes[1] == 0xc3);
 }
 
-/* Runs the next one.  Returns its length, or 0 if it is not one of these. */
+/* Runs the next instruction.  Returns its length, or 0 if it is not one of `instructions`. */
 static size_t run_next(struct exit_state *s, const uint8_t *bytes, size_t n_bytes)
 {
         for (size_t i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++) {
@@ -187,4 +187,28 @@ bool code_exit_find(const struct unwind_machine *machine, const uint8_t *bytes, 
                 n_bytes -= n;
         }
         return false;
+}
+
+static bool begins_with(const uint8_t *bytes, size_t n_bytes, const uint8_t *code, size_t n_code_bytes)
+{
+        return n_code_bytes > 0 && n_bytes >= n_code_bytes && memcmp(bytes, code, n_code_bytes) == 0;
+}
+
+bool code_exit_is_sigreturn(const struct unwind_machine *machine, const uint8_t *bytes, size_t n_bytes)
+{
+        return begins_with(bytes, n_bytes, machine->sigreturn_code, machine->n_sigreturn_code_bytes) ||
+               begins_with(bytes, n_bytes, machine->short_sigreturn_code,
+                           machine->n_short_sigreturn_code_bytes);
+}
+
+/* In the first function of a thread, the call is followed by hlt, ud2 or the system call exit. */
+bool code_exit_is_never(const struct unwind_machine *machine, const uint8_t *bytes, size_t n_bytes)
+{
+        static const uint8_t hlt[] = { 0xf4 }, ud2[] = { 0x0f, 0x0b };
+        static const uint8_t exit_call[] = { 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 }; /* musl */
+
+        return machine == &unwind_machine_x86_64 &&
+               (begins_with(bytes, n_bytes, hlt, sizeof(hlt)) ||
+                begins_with(bytes, n_bytes, ud2, sizeof(ud2)) ||
+                begins_with(bytes, n_bytes, exit_call, sizeof(exit_call)));
 }

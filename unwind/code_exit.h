@@ -29,4 +29,13 @@ struct unwind_rule;
 bool code_exit_find(const struct unwind_machine *machine, const uint8_t *bytes, size_t n_bytes,
                     struct unwind_rule *ret_rule);
 
+/* Do @bytes begin with a signal trampoline, which a handler returns to? */
+bool code_exit_is_sigreturn(const struct unwind_machine *machine, const uint8_t *bytes, size_t n_bytes);
+
+/*
+ * Does the code at a return address certainly never return itself, as the first function of a thread?
+ * Only x86-64 is known.
+ */
+bool code_exit_is_never(const struct unwind_machine *machine, const uint8_t *bytes, size_t n_bytes);
+
 #endif /* UNWIND_CODE_EXIT_H */

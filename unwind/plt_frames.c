@@ -17,7 +17,7 @@ struct x86_form {
         uint8_t n_head;
         uint8_t n_bytes; /* of the instruction */
         uint8_t n_pushed;
-        /* what comes after it is reached from elsewhere, with a return address alone on the stack */
+        /* code after a jump is entered from elsewhere, with only a return address on the stack */
         bool is_jump;
 };
 
@@ -92,8 +92,11 @@ size_t plt_frames_find(const struct elf_image *image, struct plt_section ret_sec
         return n_sections;
 }
 
-/* Where a stub is entered: after a call, which leaves its return address on the stack or in a register. */
-static uint8_t plt_frames_entered(const struct unwind_machine *machine)
+/*
+ * The CFA's offset where a stub is entered: the call has left its return address on the stack or in a
+ * register.
+ */
+static uint8_t entered(const struct unwind_machine *machine)
 {
         return machine->is_return_address_saved ? ADDRESS_BYTES : 0;
 }
@@ -101,11 +104,10 @@ static uint8_t plt_frames_entered(const struct unwind_machine *machine)
 void plt_frames_init(struct plt_frames *f, const struct unwind_machine *machine,
                      const struct plt_section *section)
 {
-        *f = (struct plt_frames){ .machine = machine,
-                                  .section = section,
-                                  .cfa_offset = plt_frames_entered(machine) };
+        *f = (struct plt_frames){ .machine = machine, .section = section, .cfa_offset = entered(machine) };
         /*
-         * The first stub, which finds the function, begins so where the others push a number and jump to it.
+         * The first stub, which finds the function, begins with this push if the other stubs push a number
+         * and jump to the first one.
          */
         if (machine == &unwind_machine_x86_64 && section->n_bytes >= 2 && section->bytes[0] == 0xff &&
             section->bytes[1] == 0x35)
@@ -113,7 +115,7 @@ void plt_frames_init(struct plt_frames *f, const struct unwind_machine *machine,
 }
 
 /* Returns the length of the instruction, or 0 if it is not known. */
-static size_t plt_frames_step_x86(struct plt_frames *f, const uint8_t *bytes, size_t n_left)
+static size_t step_x86(struct plt_frames *f, const uint8_t *bytes, size_t n_left)
 {
         for (size_t i = 0; i < sizeof(x86_forms) / sizeof(x86_forms[0]); i++) {
                 const struct x86_form *form = &x86_forms[i];
@@ -126,7 +128,7 @@ static size_t plt_frames_step_x86(struct plt_frames *f, const uint8_t *bytes, si
         return 0;
 }
 
-static size_t plt_frames_step_arm(struct plt_frames *f, const uint8_t *bytes, size_t n_left)
+static size_t step_arm(struct plt_frames *f, const uint8_t *bytes, size_t n_left)
 {
         uint32_t instruction;
 
@@ -146,15 +148,15 @@ static size_t plt_frames_step_arm(struct plt_frames *f, const uint8_t *bytes, si
 }
 
 /* Goes on by one instruction.  Returns false at the end. */
-static bool plt_frames_step(struct plt_frames *f)
+static bool step(struct plt_frames *f)
 {
         const uint8_t *bytes = f->section->bytes + f->at;
         size_t n_left = f->section->n_bytes - f->at, n_bytes;
 
         if (f->machine == &unwind_machine_x86_64)
-                n_bytes = plt_frames_step_x86(f, bytes, n_left);
+                n_bytes = step_x86(f, bytes, n_left);
         else if (f->machine == &unwind_machine_aarch64)
-                n_bytes = plt_frames_step_arm(f, bytes, n_left);
+                n_bytes = step_arm(f, bytes, n_left);
         else
                 n_bytes = n_left; /* RISC-V: they leave the stack and the return address alone */
         f->at += n_bytes;
@@ -166,7 +168,7 @@ int plt_frames_next(struct plt_frames *f, struct plt_frames_row *ret_row)
         uint8_t before = f->cfa_offset;
 
         while (f->has_row && f->cfa_offset == before)
-                if (!plt_frames_step(f))
+                if (!step(f))
                         return 0;
         if (f->at == f->section->n_bytes)
                 return 0;

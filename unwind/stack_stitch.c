@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last frame of a walk that was cut is known by its return address, and by
- * where that lay: at the CFA of the frame before it.  Its own CFA is mostly known as
- * well, for that is a register and a number.  A kept frame that agrees in
- * all of these is the same call.
+ * The last frame of a walk that was cut is identified by its return address and by the place of that
+ * address, which is the CFA of the frame before it.  Its own CFA is mostly known as well, because it needs
+ * only a register and a number.  A kept frame that agrees in all of these is the same call.
  *
  * A walk that was joined shares its outer part with the kept stack, so keeping it means copying only the
  * frames further in.
@@ -47,7 +46,7 @@ size_t stack_stitch_count_bytes_for(const struct stack_stitch *s, const struct s
         return capacity_for(s, walk) * sizeof(*s->frames);
 }
 
-static bool stack_stitch_reserve(struct stack_stitch *s, const struct stack_walk *walk)
+static bool reserve(struct stack_stitch *s, const struct stack_walk *walk)
 {
         uint32_t capacity = capacity_for(s, walk);
         struct stack_walk_frame *frames;
@@ -62,18 +61,18 @@ static bool stack_stitch_reserve(struct stack_stitch *s, const struct stack_walk
         return true;
 }
 
-static bool stack_stitch_is_same(const struct stack_walk_frame *a, const struct stack_walk_frame *b)
+static bool is_same(const struct stack_walk_frame *a, const struct stack_walk_frame *b)
 {
         return a->pc_avma == b->pc_avma && a->cfa_avma == b->cfa_avma && a->is_exact == b->is_exact;
 }
 
 /* How many of the outermost frames are the same already. */
-static uint32_t stack_stitch_count_same(const struct stack_stitch *s, const struct stack_walk *walk)
+static uint32_t count_same(const struct stack_stitch *s, const struct stack_walk *walk)
 {
         uint32_t n = 0;
 
         while (n < s->n_frames && n < walk->n_frames &&
-               stack_stitch_is_same(&s->frames[n], &walk->frames[walk->n_frames - 1 - n]))
+               is_same(&s->frames[n], &walk->frames[walk->n_frames - 1 - n]))
                 n++;
         return n;
 }
@@ -81,17 +80,17 @@ static uint32_t stack_stitch_count_same(const struct stack_stitch *s, const stru
 void stack_stitch_keep(struct stack_stitch *s, const struct stack_walk *walk, uint64_t generation,
                        bool is_approximate)
 {
-        if (!stack_stitch_reserve(s, walk)) {
+        if (!reserve(s, walk)) {
                 stack_stitch_clear(s);
                 return;
         }
-        for (s->n_frames = stack_stitch_count_same(s, walk); s->n_frames < walk->n_frames; s->n_frames++)
+        for (s->n_frames = count_same(s, walk); s->n_frames < walk->n_frames; s->n_frames++)
                 s->frames[s->n_frames] = walk->frames[walk->n_frames - 1 - s->n_frames];
         s->generation = generation;
         s->is_approximate = is_approximate;
 }
 
-/* The kept frame that is the call of the walk's last frame; n_frames if there is none. */
+/* Returns the kept frame that is the same call as the walk's last frame; n_frames if there is none. */
 static uint32_t find_last(const struct stack_stitch *s, const struct stack_walk *walk)
 {
         const struct stack_walk_frame *last = &walk->frames[walk->n_frames - 1];

@@ -3,77 +3,41 @@
  * From a frame to its caller.
  *
  * Three registers of each frame are kept: program counter, stack pointer, frame pointer.  Nearly every rule
- * needs no more.  For the rare rule that does, the value is looked for where it must be: in the frames
- * further in, from the one next to it inwards, until one has saved the register, else among the registers of
- * the sample.
+ * needs no more.  For the rare rule that does, the walk searches the frames further in, from the next one
+ * inwards, for one that has saved the register, and then the registers of the sample.
  *
- * Where the thread stood, or was interrupted by a signal, is an exact address.
- * All others are return addresses, and the call is what lies before them: it may
- * be the last instruction of its function, so one byte less is looked up.
+ * The address where the thread stood, or was interrupted by a signal, is exact.  All other addresses are
+ * return addresses.  The call lies before its return address and may be the last instruction of its
+ * function, so the walk looks up the address less one byte.
  *
- * gcc does not say in its rules when an epilogue has restored a register.  The
- * slot that the rule names is then below the stack pointer, and the register is
- * back: this can only be where the address is exact.
+ * gcc does not say in its rules when an epilogue has restored a register.  The slot that the rule names is
+ * then below the stack pointer, and the register has its old value again: this can only happen where the
+ * address is exact.
  */
 #include "unwind/stack_walk.h"
 
 #include "base/bytes.h"
 #include "unwind/cfi_expression.h"
-#include "unwind/code_exit.h"
 #include "unwind/unwind_table.h"
+#include "unwind/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE_BITS       14
-#define CACHE_SIZE       (1U << CACHE_BITS)
-#define EXIT_BITS        9
-#define EXITS_SIZE       (1U << EXIT_BITS)
-#define ROOT_BYTES_MAX   128 /* of code at a file's entry that has no rule: the dynamic loader's _start */
-#define CACHE_LINE_BYTES 64
-#define PREFETCH_BYTES   1024 /* of the stack: some frames */
-#define SEARCH_MAX       64   /* frames that are searched for one saved register */
+#define PREFETCH_BYTES 1024 /* of the stack: some frames */
+#define SEARCH_MAX     64   /* frames that are searched for one saved register */
 
-#define SIGNAL_BYTES_MAX \
-        (1U << 16) /* what the kernel puts onto the stack for a signal, with the widest registers */
+#define SIGNAL_BYTES_MAX (1U << 16) /* the largest signal frame, with the widest registers */
 
-/*
- * Copies end somewhere above the stack pointer.  An address further above it than this was never on this
- * stack.
- */
-#define STACK_BYTES_MAX (UINT64_C(1) << 28)
-
-struct cache_entry {
-        uint64_t avma;
-        uint64_t generation;
-        struct unwind_rule rule;
-};
-
-_Static_assert(CACHE_LINE_BYTES == 2 * sizeof(struct cache_entry), "two entries are a line of the cache");
-
-struct stack_walker {
-        _Alignas(CACHE_LINE_BYTES) struct cache_entry rules[CACHE_SIZE];
-        struct cache_entry exits[EXITS_SIZE]; /* of code without a table: by its instructions */
-        const struct unwind_machine *machine;
-};
-
-/* One walk while it runs: the last frame's registers, and where things are. */
-struct walk {
-        struct stack_walker *walker;
-        const struct unwind_machine *machine;
-        const struct stack_walk_space *space;
-        const struct stack_walk_input *input;
-        struct stack_walk *out;
-        uint64_t pc, sp, fp;
-        bool is_exact;
-        bool is_fp_known;
-        bool is_on_other_stack; /* a signal frame led off the copy */
-};
+/* A frame that would reach further than this, the usual limit of a stack, continues on another stack. */
+#define FRAME_BYTES_MAX (UINT64_C(1) << 23)
+#define STACKS_BEGIN    UINT64_C(0x10000) /* kernels map nothing below that */
+#define SWITCHES_MAX    64                /* to lower stacks: two could lead to each other for ever */
 
 /* ------------------------------------------------------------------- memory */
 
-static bool read_u64(const struct walk *w, uint64_t avma, uint64_t *ret_value)
+bool walk_read_u64(const struct walk *w, uint64_t avma, uint64_t *ret_value)
 {
         for (size_t i = 0; i < w->input->n_pieces; i++) {
                 const struct stack_walk_piece *p = &w->input->pieces[i];
@@ -98,8 +62,8 @@ static bool is_copied(const struct walk *w, uint64_t avma)
 }
 
 /*
- * The copy has just come from the kernel, and each frame is another line of the cache that is not there yet.
- * The next addresses to be read are some frames further up.
+ * Prefetches the copy of the stack, which has just come from the kernel: each frame is in another cache
+ * line that is not loaded yet.  The next addresses to be read are some frames further up.
  */
 static void prefetch(const struct walk *w, uint64_t from_avma, uint64_t to_avma)
 {
@@ -124,8 +88,14 @@ void stack_walk_expect(const struct stack_walk_input *input, const struct stack_
         }
 }
 
+/* True if @avma is further away than a frame of this stack reaches. */
+static bool is_out_of_frame(const struct walk *w, uint64_t avma)
+{
+        return avma < w->sp || avma - w->sp >= FRAME_BYTES_MAX;
+}
+
 /* Why an address could not be read. */
-static enum stack_walk_end why_unread(const struct walk *w, uint64_t avma)
+enum stack_walk_end walk_why_unread(const struct walk *w, uint64_t avma)
 {
         if (w->is_on_other_stack)
                 return STACK_WALK_END_OTHER_STACK;
@@ -135,14 +105,13 @@ static enum stack_walk_end why_unread(const struct walk *w, uint64_t avma)
 /* -------------------------------------------------------------------- rules */
 
 /* The entry of an address in a table of 2^@bits entries. */
-static struct cache_entry *cache_entry_of(struct cache_entry *entries, unsigned bits, uint64_t avma)
+struct cache_entry *walk_cache_entry(struct cache_entry *entries, unsigned bits, uint64_t avma)
 {
         return &entries[(avma * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits)];
 }
 
-/* The rule of an address, without the cache; a rule of UNWIND_CFA_NONE if there is none. */
-static bool find_rule(const struct walk *w, uint64_t avma, struct stack_walk_code *ret_code,
-                      struct unwind_rule *ret_rule)
+bool walk_find_rule(const struct walk *w, uint64_t avma, struct stack_walk_code *ret_code,
+                    struct unwind_rule *ret_rule)
 {
         const struct unwind_rule *rule;
 
@@ -155,34 +124,34 @@ static bool find_rule(const struct walk *w, uint64_t avma, struct stack_walk_cod
         return true;
 }
 
-static bool is_entry_of(const struct walk *w, const struct cache_entry *entry, uint64_t avma)
+bool walk_is_entry(const struct walk *w, const struct cache_entry *entry, uint64_t avma)
 {
         return entry->avma == avma && entry->generation == w->space->generation;
 }
 
 /*
- * The rule for a frame, mostly remembered: in one of two entries in a line of the cache, the first of which
- * was used last.  To find it out of the tables takes longer than many looks here.  Returns false if no code
- * is there.
+ * Looks up the rule for a frame, mostly among the remembered rules: two entries share a cache line, and the
+ * first of them was used last.  A search in the tables takes longer than many look-ups here.  Returns false
+ * if no code is there.
  */
-static bool stack_walk_look_up(struct walk *w, uint64_t avma, struct unwind_rule *ret_rule)
+static bool look_up(struct walk *w, uint64_t avma, struct unwind_rule *ret_rule)
 {
-        size_t at = (size_t)(cache_entry_of(w->walker->rules, CACHE_BITS, avma) - w->walker->rules);
+        size_t at = (size_t)(walk_cache_entry(w->walker->rules, CACHE_BITS, avma) - w->walker->rules);
         struct cache_entry *entry = &w->walker->rules[at & ~(size_t)1], used;
         struct stack_walk_code code;
 
-        if (is_entry_of(w, entry, avma)) {
+        if (walk_is_entry(w, entry, avma)) {
                 *ret_rule = entry->rule;
                 return true;
         }
-        if (is_entry_of(w, entry + 1, avma)) {
+        if (walk_is_entry(w, entry + 1, avma)) {
                 used = entry[1];
                 entry[1] = entry[0];
                 entry[0] = used;
                 *ret_rule = used.rule;
                 return true;
         }
-        if (!find_rule(w, avma, &code, ret_rule))
+        if (!walk_find_rule(w, avma, &code, ret_rule))
                 return false;
         entry[1] = entry[0];
         entry[0] =
@@ -199,8 +168,9 @@ static uint64_t sp_of(const struct walk *w, uint32_t frame)
 }
 
 /*
- * One step inwards for the value of a register: what @frame has done with it.  Returns 1 if the
- * value was found, 0 if it is to be looked for further in under @number, or a negative number.
+ * One step inwards in the search for a register's value: looks at what @frame has done with the register.
+ * Returns 1 if the value was found, 0 if it is to be looked for further in under @number, or a negative
+ * number.
  */
 static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, uint64_t *ret_value)
 {
@@ -211,15 +181,13 @@ static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, 
 
         if (f->way == STACK_WALK_WAY_CODE && *number != w->machine->fp)
                 return 0; /* such code restores no other */
-        if (f->way != STACK_WALK_WAY_TABLE || !find_rule(w, f->pc_avma - !f->is_exact, &code, &rule))
-                return -ENOENT;
-        if (rule.cfa == UNWIND_CFA_NONE) /* an exact signal frame, which was looked up as a return address */
-                (void)find_rule(w, f->pc_avma - 1, &code, &rule);
-        if (rule.cfa == UNWIND_CFA_SIGNAL) {
+        if (f->way == STACK_WALK_WAY_SIGNAL) {
                 uint16_t offset = w->machine->signal_registers[*number];
 
-                return offset != 0 && read_u64(w, sp_of(w, frame) + offset, ret_value) ? 1 : -ENOENT;
+                return offset != 0 && walk_read_u64(w, sp_of(w, frame) + offset, ret_value) ? 1 : -ENOENT;
         }
+        if (f->way != STACK_WALK_WAY_TABLE || !walk_find_rule(w, f->pc_avma - !f->is_exact, &code, &rule))
+                return -ENOENT;
         saved = code.table ? unwind_table_saved(code.table, &rule, *number) : NULL;
         if (!saved)
                 return 0;
@@ -230,7 +198,8 @@ static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, 
                 if (f->is_exact &&
                     (int64_t)(f->cfa_avma + (uint64_t)(int64_t)saved->value - sp_of(w, frame)) < 0)
                         return 0; /* an epilogue has restored it */
-                return read_u64(w, f->cfa_avma + (uint64_t)(int64_t)saved->value, ret_value) ? 1 : -ENOENT;
+                return walk_read_u64(w, f->cfa_avma + (uint64_t)(int64_t)saved->value, ret_value) ? 1
+                                                                                                  : -ENOENT;
         case UNWIND_SAVED_CFA_PLUS:
                 *ret_value = f->cfa_avma + (uint64_t)(int64_t)saved->value;
                 return 1;
@@ -249,7 +218,7 @@ static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, 
 }
 
 /* The value of a register in the last frame.  Returns 0 or -ENOENT. */
-static int stack_walk_read_register(const struct walk *w, uint64_t number, uint64_t *ret_value)
+int walk_read_register(const struct walk *w, uint64_t number, uint64_t *ret_value)
 {
         uint32_t frame = w->out->n_frames - 1; /* the one being left */
         uint8_t n = (uint8_t)number;
@@ -282,7 +251,7 @@ static int stack_walk_read_register(const struct walk *w, uint64_t number, uint6
 
 static int view_register(void *context, uint64_t number, uint64_t *ret_value)
 {
-        return stack_walk_read_register(context, number, ret_value);
+        return walk_read_register(context, number, ret_value);
 }
 
 static int view_memory(void *context, uint64_t avma, size_t n_bytes, uint64_t *ret_value)
@@ -290,26 +259,28 @@ static int view_memory(void *context, uint64_t avma, size_t n_bytes, uint64_t *r
         const struct walk *w = context;
         uint64_t value = 0;
 
-        /* Eight bytes are there wherever fewer are, but at the very end. */
-        if (!read_u64(w, avma, &value))
+        /* Eight bytes can be read wherever fewer can, except at the very end. */
+        if (!walk_read_u64(w, avma, &value))
                 return -EFAULT;
         *ret_value = n_bytes >= sizeof(value) ? value : value & ((UINT64_C(1) << 8 * n_bytes) - 1);
         return 0;
 }
 
-static enum stack_walk_end stack_walk_end_of(const struct walk *w, int code)
+static enum stack_walk_end end_of(const struct walk *w, int code)
 {
         switch (code) {
         case -ENOENT:
                 return STACK_WALK_END_NO_REGISTER;
         case -EFAULT:
-                return w->is_on_other_stack ? STACK_WALK_END_OTHER_STACK : STACK_WALK_END_CUT;
+                return w->is_on_other_stack || is_out_of_frame(w, w->out->unread_avma)
+                               ? STACK_WALK_END_OTHER_STACK
+                               : STACK_WALK_END_CUT;
         default:
                 return STACK_WALK_END_BROKEN;
         }
 }
 
-/* The expression at a place of the table that the last frame's rule is in.  Returns 0 or -errno. */
+/* Evaluates the expression at @place in the table of the last frame's rule.  Returns 0 or -errno. */
 static int evaluate(struct walk *w, int32_t place, const uint64_t *initial, uint64_t *ret_value)
 {
         const struct cfi_expression_view view = { .read_register = view_register,
@@ -320,7 +291,7 @@ static int evaluate(struct walk *w, int32_t place, const uint64_t *initial, uint
         const uint8_t *bytes;
         size_t n_bytes;
 
-        if (!find_rule(w, w->pc - !w->is_exact, &code, &rule) || !code.table)
+        if (!walk_find_rule(w, w->pc - !w->is_exact, &code, &rule) || !code.table)
                 return -EBADMSG;
         bytes = unwind_table_expression(code.table, place, &n_bytes);
         return bytes ? cfi_expression_evaluate(bytes, n_bytes, &view, initial, ret_value) : -EBADMSG;
@@ -329,7 +300,7 @@ static int evaluate(struct walk *w, int32_t place, const uint64_t *initial, uint
 /* -------------------------------------------------------------------- a step */
 
 /* All steps return true with the caller's registers in @w, or false with the reason in `end`. */
-static bool stop(struct walk *w, enum stack_walk_end end)
+bool walk_stop(struct walk *w, enum stack_walk_end end)
 {
         w->out->end = end;
         return false;
@@ -347,32 +318,35 @@ static bool find_cfa(struct walk *w, const struct unwind_rule *rule, uint64_t *r
                 return true;
         case UNWIND_CFA_FP:
                 *ret_cfa = w->fp + offset;
-                return w->is_fp_known || stop(w, STACK_WALK_END_NO_REGISTER);
+                return w->is_fp_known || walk_stop(w, STACK_WALK_END_NO_REGISTER);
         case UNWIND_CFA_PLT:
                 *ret_cfa = w->sp + offset + ((w->pc & 15) >= rule->cfa_register ? 8 : 0);
                 return true;
         case UNWIND_CFA_REGISTER:
         case UNWIND_CFA_DEREF:
-                r = stack_walk_read_register(w, rule->cfa_register, &value);
+                r = walk_read_register(w, rule->cfa_register, &value);
                 value += offset;
-                if (r == 0 && rule->cfa == UNWIND_CFA_DEREF && !read_u64(w, value, &value))
-                        return stop(w, why_unread(w, value));
+                if (r == 0 && rule->cfa == UNWIND_CFA_DEREF && !walk_read_u64(w, value, &value))
+                        r = -EFAULT;
                 break;
         case UNWIND_CFA_EXPRESSION:
                 r = evaluate(w, rule->cfa_offset, NULL, &value);
                 break;
         case UNWIND_CFA_NONE:
         case UNWIND_CFA_SIGNAL:
+        case UNWIND_CFA_GO_SYSTEM:
+        case UNWIND_CFA_GO_C:
+        case UNWIND_CFA_GO_ROOT:
         default:
                 r = -EBADMSG;
         }
         if (r < 0)
-                return stop(w, stack_walk_end_of(w, r));
+                return walk_stop(w, end_of(w, r));
         *ret_cfa = value;
         return true;
 }
 
-/* A saved register that does not fit into the rule. */
+/* Finds a saved register whose description does not fit into the rule. */
 static int find_saved(struct walk *w, const struct unwind_rule *rule, uint8_t number, uint64_t cfa,
                       uint64_t *ret_value)
 {
@@ -382,23 +356,25 @@ static int find_saved(struct walk *w, const struct unwind_rule *rule, uint8_t nu
         uint64_t at = 0;
         int r;
 
-        if (!find_rule(w, w->pc - !w->is_exact, &code, &same) || !code.table)
+        if (!walk_find_rule(w, w->pc - !w->is_exact, &code, &same) || !code.table)
                 return -EBADMSG;
         saved = unwind_table_saved(code.table, rule, number);
         if (!saved)
                 return -EBADMSG;
         switch ((enum unwind_saved_kind)saved->kind) {
         case UNWIND_SAVED_AT_CFA:
-                return read_u64(w, cfa + (uint64_t)(int64_t)saved->value, ret_value) ? 0 : -EFAULT;
+                at = cfa + (uint64_t)(int64_t)saved->value;
+                if (at < w->sp && !w->is_on_other_stack)
+                        return -EBADMSG;
+                return walk_read_u64(w, at, ret_value) ? 0 : -EFAULT;
         case UNWIND_SAVED_CFA_PLUS:
                 *ret_value = cfa + (uint64_t)(int64_t)saved->value;
                 return 0;
         case UNWIND_SAVED_IN_REGISTER:
-                return saved->value < 0 ? -EBADMSG
-                                        : stack_walk_read_register(w, (uint64_t)saved->value, ret_value);
+                return saved->value < 0 ? -EBADMSG : walk_read_register(w, (uint64_t)saved->value, ret_value);
         case UNWIND_SAVED_AT_EXPRESSION:
                 r = evaluate(w, saved->value, &cfa, &at);
-                return r < 0 ? r : read_u64(w, at, ret_value) ? 0 : -EFAULT;
+                return r < 0 ? r : walk_read_u64(w, at, ret_value) ? 0 : -EFAULT;
         case UNWIND_SAVED_BY_EXPRESSION:
                 return evaluate(w, saved->value, &cfa, ret_value);
         case UNWIND_SAVED_SAME:
@@ -417,13 +393,15 @@ static bool find_return_address(struct walk *w, const struct unwind_rule *rule, 
 
         switch ((enum unwind_saved_kind)rule->ra) {
         case UNWIND_SAVED_AT_CFA:
-                return read_u64(w, at, ret_ra) || stop(w, why_unread(w, at));
+                return walk_read_u64(w, at, ret_ra) || walk_stop(w, walk_why_unread(w, at));
         case UNWIND_SAVED_IN_REGISTER:
-                /* A function that has called another one has overwritten its own return address there. */
+                /*
+                 * A function that has called another one has overwritten its own return address in that
+                 * register.
+                 */
                 if (!w->is_exact && rule->ra_value == w->machine->ra)
-                        return stop(w, STACK_WALK_END_BROKEN);
-                r = rule->ra_value < 0 ? -EBADMSG
-                                       : stack_walk_read_register(w, (uint64_t)rule->ra_value, ret_ra);
+                        return walk_stop(w, STACK_WALK_END_BROKEN);
+                r = rule->ra_value < 0 ? -EBADMSG : walk_read_register(w, (uint64_t)rule->ra_value, ret_ra);
                 break;
         case UNWIND_SAVED_SAME:
         case UNWIND_SAVED_UNDEFINED:
@@ -434,11 +412,11 @@ static bool find_return_address(struct walk *w, const struct unwind_rule *rule, 
         default:
                 r = find_saved(w, rule, w->machine->ra, cfa, ret_ra);
         }
-        return r == 0 || stop(w, stack_walk_end_of(w, r));
+        return r == 0 || walk_stop(w, end_of(w, r));
 }
 
-/* The caller's frame pointer.  That it is lost matters only if a rule asks for it. */
-static void find_frame_pointer(struct walk *w, const struct unwind_rule *rule, uint64_t cfa)
+/* Finds the caller's frame pointer.  A lost frame pointer matters only if a rule asks for it. */
+void walk_find_frame_pointer(struct walk *w, const struct unwind_rule *rule, uint64_t cfa)
 {
         uint64_t at = cfa + (uint64_t)(int64_t)rule->fp_value;
 
@@ -448,14 +426,14 @@ static void find_frame_pointer(struct walk *w, const struct unwind_rule *rule, u
         case UNWIND_SAVED_AT_CFA:
                 if (w->is_exact && (int64_t)(at - w->sp) < 0)
                         return; /* an epilogue has restored it */
-                w->is_fp_known = read_u64(w, at, &w->fp);
+                w->is_fp_known = walk_read_u64(w, at, &w->fp);
                 return;
         case UNWIND_SAVED_UNDEFINED:
                 w->is_fp_known = false;
                 return;
         case UNWIND_SAVED_IN_REGISTER:
                 w->is_fp_known = rule->fp_value >= 0 &&
-                                 stack_walk_read_register(w, (uint64_t)rule->fp_value, &w->fp) == 0;
+                                 walk_read_register(w, (uint64_t)rule->fp_value, &w->fp) == 0;
                 return;
         case UNWIND_SAVED_CFA_PLUS:
         case UNWIND_SAVED_AT_EXPRESSION:
@@ -466,8 +444,8 @@ static void find_frame_pointer(struct walk *w, const struct unwind_rule *rule, u
         }
 }
 
-/* Out of a signal trampoline: the kernel has put all registers onto the stack, at a fixed place. */
-static bool step_signal(struct walk *w, struct stack_walk_frame *frame)
+/* Steps out of a signal trampoline: the kernel has put all registers onto the stack, at a fixed place. */
+bool walk_step_signal(struct walk *w, struct stack_walk_frame *frame)
 {
         const struct unwind_machine *m = w->machine;
         uint64_t pc, sp, fp;
@@ -476,11 +454,11 @@ static bool step_signal(struct walk *w, struct stack_walk_frame *frame)
          * The trampoline is never called, so its address is exact, though it was found as a return address.
          */
         frame->is_exact = true;
-        frame->way = STACK_WALK_WAY_TABLE;
-        if (!read_u64(w, w->sp + m->signal_pc, &pc) ||
-            !read_u64(w, w->sp + m->signal_registers[m->sp], &sp) ||
-            !read_u64(w, w->sp + m->signal_registers[m->fp], &fp))
-                return stop(w, why_unread(w, w->sp + m->signal_pc));
+        frame->way = STACK_WALK_WAY_SIGNAL;
+        if (!walk_read_u64(w, w->sp + m->signal_pc, &pc) ||
+            !walk_read_u64(w, w->sp + m->signal_registers[m->sp], &sp) ||
+            !walk_read_u64(w, w->sp + m->signal_registers[m->fp], &fp))
+                return walk_stop(w, walk_why_unread(w, w->sp + m->signal_pc));
         /* On the same stack the interrupted function is right above. */
         w->is_on_other_stack = sp - w->sp >= SIGNAL_BYTES_MAX && !is_copied(w, sp);
         frame->cfa_avma = sp;
@@ -492,6 +470,25 @@ static bool step_signal(struct walk *w, struct stack_walk_frame *frame)
         return true;
 }
 
+/*
+ * Checks that the CFA lies where a caller's stack can be: above the stack pointer.  A CFA that does not
+ * come from the stack pointer may be on another stack, where a function that switches stacks was called.
+ */
+static bool check_cfa(struct walk *w, const struct unwind_rule *rule, uint64_t cfa)
+{
+        bool may_switch = rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_PLT && !(cfa & 7) &&
+                          cfa >= STACKS_BEGIN;
+
+        /* A stack that does not get shorter would be walked for ever. */
+        if (cfa == w->sp && !w->is_exact)
+                return walk_stop(w, STACK_WALK_END_BROKEN);
+        if (cfa < w->sp && (!may_switch || w->n_switches++ == SWITCHES_MAX))
+                return walk_stop(w, STACK_WALK_END_BROKEN);
+        if (may_switch && is_out_of_frame(w, cfa))
+                w->is_on_other_stack = !is_copied(w, cfa - sizeof(uint64_t));
+        return true;
+}
+
 static bool step_rule(struct walk *w, const struct unwind_rule *rule, struct stack_walk_frame *frame)
 {
         uint64_t cfa, ra;
@@ -500,155 +497,44 @@ static bool step_rule(struct walk *w, const struct unwind_rule *rule, struct sta
                 return false;
         if (rule->ra == UNWIND_SAVED_UNDEFINED) {
                 frame->cfa_avma = cfa;
-                return stop(w, STACK_WALK_END_ROOT);
+                return walk_stop(w, STACK_WALK_END_ROOT);
         }
-        /* A stack that does not get shorter would be walked for ever. */
-        if (cfa < w->sp || (cfa == w->sp && !w->is_exact))
-                return stop(w, STACK_WALK_END_BROKEN);
+        if (!check_cfa(w, rule, cfa))
+                return false;
         frame->cfa_avma = cfa;
         if (!find_return_address(w, rule, cfa, &ra))
                 return false;
-        find_frame_pointer(w, rule, cfa);
+        walk_find_frame_pointer(w, rule, cfa);
         frame->way = STACK_WALK_WAY_TABLE;
         w->pc = unwind_machine_address(w->machine, ra);
         w->sp = cfa;
         w->is_exact = false;
-        return w->pc != 0 || stop(w, STACK_WALK_END_ROOT);
+        return w->pc != 0 || walk_stop(w, STACK_WALK_END_ROOT);
 }
 
-/* How code without a table reaches its return, mostly remembered; false if that is unknown. */
-static bool find_exit(struct walk *w, struct unwind_rule *ret_rule)
-{
-        uint64_t avma = w->pc - !w->is_exact;
-        struct cache_entry *entry = cache_entry_of(w->walker->exits, EXIT_BITS, avma);
-        uint8_t bytes[CODE_EXIT_BYTES];
-        size_t n_bytes;
-
-        if (!w->space->read_code || w->input->tables_only)
-                return false;
-        if (entry->avma == avma && entry->generation == w->space->generation) {
-                *ret_rule = entry->rule;
-                return ret_rule->cfa != UNWIND_CFA_NONE;
-        }
-        n_bytes = w->space->read_code(w->space->context, w->pc, bytes, sizeof(bytes));
-        if (!code_exit_find(w->machine, bytes, n_bytes, ret_rule))
-                *ret_rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
-        *entry = (struct cache_entry){ .avma = avma, .generation = w->space->generation, .rule = *ret_rule };
-        return ret_rule->cfa != UNWIND_CFA_NONE;
-}
-
-/* Out of code without a table by what it does up to its return, if that leads to code. */
-static bool step_exit(struct walk *w, struct stack_walk_frame *frame)
-{
-        struct stack_walk_code code;
-        struct unwind_rule rule;
-        uint64_t cfa, ra;
-
-        if (!find_exit(w, &rule) || (rule.cfa == UNWIND_CFA_FP && !w->is_fp_known))
-                return false;
-        cfa = (rule.cfa == UNWIND_CFA_FP ? w->fp : w->sp) + (uint64_t)(int64_t)rule.cfa_offset;
-        if (cfa <= w->sp || !read_u64(w, cfa + (uint64_t)(int64_t)rule.ra_value, &ra))
-                return false;
-        ra &= w->machine->pc_mask;
-        if (!w->space->find(w->space->context, ra - 1, &code))
-                return false;
-        find_frame_pointer(w, &rule, cfa);
-        frame->cfa_avma = cfa;
-        frame->way = STACK_WALK_WAY_CODE;
-        w->pc = ra;
-        w->sp = cfa;
-        w->is_exact = false;
-        return true;
-}
-
-/* The code at a file's entry, if nothing else is known about it: it has no caller. */
-static bool is_entry(const struct walk *w)
-{
-        struct stack_walk_code code;
-        uint64_t svma;
-
-        if (!w->space->find(w->space->context, w->pc, &code) || !code.table || code.table->entry_svma == 0)
-                return false;
-        svma = w->pc - code.bias;
-        return svma >= code.table->entry_svma && svma - code.table->entry_svma < ROOT_BYTES_MAX;
-}
-
-/* Code without a rule: what a compiler makes at run time mostly keeps a frame pointer. */
-static bool step_frame_pointer(struct walk *w, struct stack_walk_frame *frame)
-{
-        const struct unwind_machine *m = w->machine;
-        uint64_t at_fp = w->fp + (uint64_t)(int64_t)m->record_fp;
-        uint64_t at_ra = w->fp + (uint64_t)(int64_t)m->record_ra;
-        uint64_t cfa = w->fp + (uint64_t)(int64_t)m->record_cfa;
-        struct stack_walk_code code;
-        uint64_t fp, ra;
-
-        if (is_entry(w))
-                return stop(w, STACK_WALK_END_ROOT);
-        if (!w->is_fp_known || w->input->tables_only)
-                return stop(w, STACK_WALK_END_NO_TABLE);
-        if (w->fp == 0) /* how the first function of a thread is told where there is no rule */
-                return stop(w, w->is_exact ? STACK_WALK_END_NO_TABLE : STACK_WALK_END_ROOT);
-        if (w->fp & 7 || at_fp < w->sp || cfa <= w->sp || w->fp - w->sp >= STACK_BYTES_MAX)
-                return stop(w, STACK_WALK_END_NO_TABLE);
-        if (!read_u64(w, at_fp, &fp) || !read_u64(w, at_ra, &ra)) {
-                enum stack_walk_end end = why_unread(w, at_ra);
-
-                return stop(w, end == STACK_WALK_END_BROKEN ? STACK_WALK_END_NO_TABLE : end);
-        }
-        ra = unwind_machine_address(m, ra);
-        if (ra == 0)
-                return stop(w, STACK_WALK_END_ROOT);
-        if (!w->space->find(w->space->context, ra - 1, &code))
-                return stop(w, STACK_WALK_END_NO_TABLE);
-        frame->cfa_avma = cfa;
-        frame->way = STACK_WALK_WAY_FRAME_POINTER;
-        w->pc = ra;
-        w->sp = cfa;
-        w->fp = fp;
-        w->is_exact = false;
-        return true;
-}
-
-/* A thread that stands where no code is has called a wrong address: who called is known. */
-static bool step_from_nowhere(struct walk *w, struct stack_walk_frame *frame)
-{
-        const struct unwind_machine *m = w->machine;
-        struct stack_walk_code code;
-        uint64_t ra = 0;
-
-        if (m->is_return_address_saved ? !read_u64(w, w->sp, &ra)
-                                       : stack_walk_read_register(w, m->ra, &ra) < 0)
-                return stop(w, STACK_WALK_END_NOT_CODE);
-        ra = unwind_machine_address(m, ra);
-        if (!w->space->find(w->space->context, ra - 1, &code))
-                return stop(w, STACK_WALK_END_NOT_CODE);
-        w->sp += m->is_return_address_saved ? sizeof(uint64_t) : 0;
-        frame->cfa_avma = w->sp;
-        frame->way = STACK_WALK_WAY_GUESS;
-        w->pc = ra;
-        w->is_exact = false;
-        return true;
-}
-
-static bool stack_walk_step(struct walk *w, struct stack_walk_frame *frame)
+static bool step(struct walk *w, struct stack_walk_frame *frame)
 {
         struct unwind_rule rule;
 
-        if (!stack_walk_look_up(w, w->pc - !w->is_exact, &rule)) {
+        if (!look_up(w, w->pc - !w->is_exact, &rule)) {
                 if (w->is_exact)
-                        return step_from_nowhere(w, frame);
+                        return walk_step_from_nowhere(w, frame);
                 w->out->n_frames--; /* no frame at all */
-                return stop(w, STACK_WALK_END_NOT_CODE);
+                w->out->unread_avma = w->pc;
+                return walk_stop(w, STACK_WALK_END_NOT_CODE);
         }
         if (rule.cfa == UNWIND_CFA_NONE)
-                return step_exit(w, frame) || step_frame_pointer(w, frame);
+                return walk_step_without_rule(w, frame);
         if (rule.cfa == UNWIND_CFA_SIGNAL)
-                return step_signal(w, frame);
+                return walk_step_signal(w, frame);
+        if (rule.cfa == UNWIND_CFA_GO_SYSTEM || rule.cfa == UNWIND_CFA_GO_C)
+                return walk_step_go_call(w, &rule, frame);
+        if (rule.cfa == UNWIND_CFA_GO_ROOT)
+                return walk_stop(w, w->is_exact ? STACK_WALK_END_NO_TABLE : STACK_WALK_END_ROOT);
         return step_rule(w, &rule, frame);
 }
 
-static void stack_walk_walk(struct walk *w)
+static void walk_frames(struct walk *w)
 {
         struct stack_walk *out = w->out;
 
@@ -666,7 +552,7 @@ static void stack_walk_walk(struct walk *w)
                 frame = &out->frames[out->n_frames++];
                 *frame = (struct stack_walk_frame){ .pc_avma = w->pc, .is_exact = w->is_exact };
                 from_avma = w->sp;
-                if (!stack_walk_step(w, frame))
+                if (!step(w, frame))
                         return;
                 from_avma += PREFETCH_BYTES; /* up to there it was done before */
                 prefetch(w, w->sp > from_avma ? w->sp : from_avma, w->sp + PREFETCH_BYTES);
@@ -691,7 +577,7 @@ void stack_walk_run(struct stack_walker *walker, const struct stack_walk_space *
 
         ret_walk->n_frames = 0;
         prefetch(&w, w.sp, w.sp + PREFETCH_BYTES);
-        stack_walk_walk(&w);
+        walk_frames(&w);
 }
 
 void stack_walk_resume(struct stack_walker *walker, const struct stack_walk_space *space,
@@ -711,7 +597,7 @@ void stack_walk_resume(struct stack_walker *walker, const struct stack_walk_spac
         w.pc = walk_of->frames[walk_of->n_frames - 1].pc_avma;
         w.is_exact = walk_of->frames[walk_of->n_frames - 1].is_exact;
         walk_of->n_frames--;
-        stack_walk_walk(&w);
+        walk_frames(&w);
 }
 
 struct stack_walker *stack_walker_new(const struct unwind_machine *machine)
@@ -736,7 +622,7 @@ const char *stack_walk_end_text(enum stack_walk_end end)
                 [STACK_WALK_END_ROOT] = "complete",
                 [STACK_WALK_END_TOO_DEEP] = "too deep",
                 [STACK_WALK_END_CUT] = "the copy of the stack is too short",
-                [STACK_WALK_END_OTHER_STACK] = "interrupted on another stack",
+                [STACK_WALK_END_OTHER_STACK] = "the caller is on another stack",
                 [STACK_WALK_END_NO_TABLE] = "no unwind information",
                 [STACK_WALK_END_NOT_CODE] = "a return address is not in code",
                 [STACK_WALK_END_NO_REGISTER] = "a register is unknown",

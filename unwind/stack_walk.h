@@ -67,6 +67,7 @@ enum stack_walk_way {
         STACK_WALK_WAY_CODE,          /* by the instructions up to its return: likely, not certain */
         STACK_WALK_WAY_FRAME_POINTER, /* the code has no table: likely, not certain */
         STACK_WALK_WAY_GUESS,         /* the thread stood outside of all code: a call into nowhere */
+        STACK_WALK_WAY_SIGNAL,        /* by the registers that the kernel saved for a handler */
 };
 
 struct stack_walk_frame {
@@ -81,7 +82,7 @@ enum stack_walk_end {
         STACK_WALK_END_ROOT = 0, /* the last frame has no caller */
         STACK_WALK_END_TOO_DEEP, /* STACK_WALK_FRAMES_MAX */
         STACK_WALK_END_CUT,      /* the copy is too short */
-        /* a signal came while the thread was on another stack, which is not copied */
+        /* the caller, or what a signal interrupted, is on another stack, which is not copied */
         STACK_WALK_END_OTHER_STACK,
         STACK_WALK_END_NO_TABLE,    /* code that nothing is known of, without a usable frame pointer */
         STACK_WALK_END_NOT_CODE,    /* invalid return address */
@@ -98,7 +99,8 @@ struct stack_walk {
         uint64_t sp_avma;
         uint64_t fp_avma;
         bool is_fp_known;
-        uint64_t unread_avma; /* at the ends CUT and OTHER_STACK: what could not be read */
+        /* at the ends CUT and OTHER_STACK: what could not be read; at NOT_CODE: the return address */
+        uint64_t unread_avma;
 };
 
 struct stack_walker;

@@ -23,6 +23,8 @@ static const uint8_t riscv64_from_perf[] = { PC, 1,  2,  3,  4,  5,  6,  7,  8, 
 
 /* mov $15, %rax; syscall */
 static const uint8_t x86_64_sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
+/* mov $15, %eax; syscall */
+static const uint8_t x86_64_short_sigreturn[] = { 0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
 /*
  * __start_context of glibc: mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je 1f; call
  * setcontext; ... 1: call exit; hlt
@@ -57,6 +59,8 @@ const struct unwind_machine unwind_machine_x86_64 = {
         .signal_registers = { 144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, 168 },
         .sigreturn_code = x86_64_sigreturn,
         .n_sigreturn_code_bytes = sizeof(x86_64_sigreturn),
+        .short_sigreturn_code = x86_64_short_sigreturn,
+        .n_short_sigreturn_code_bytes = sizeof(x86_64_short_sigreturn),
         .context_start_code = x86_64_context_start,
         .n_context_start_code_bytes = sizeof(x86_64_context_start),
         .n_context_start_bytes = X86_64_CONTEXT_START_BYTES,
@@ -82,6 +86,7 @@ const struct unwind_machine unwind_machine_aarch64 = {
                               488, 496, 504, 512, 520, 528, 536, 544, 552, 560, 0 },
         .sigreturn_code = aarch64_sigreturn,
         .n_sigreturn_code_bytes = sizeof(aarch64_sigreturn),
+        .is_fp_kept = true,
 };
 
 const struct unwind_machine unwind_machine_riscv64 = {

@@ -42,6 +42,9 @@ struct unwind_machine {
         uint16_t signal_registers[UNWIND_REGISTERS_MAX];
         const uint8_t *sigreturn_code; /* the instructions that a handler returns to */
         uint8_t n_sigreturn_code_bytes;
+        const uint8_t *short_sigreturn_code; /* another encoding of these; NULL = there is only one */
+        uint8_t n_short_sigreturn_code_bytes;
+        bool is_fp_kept; /* calls without a frame record are rare, and the first record's pointer is 0 */
         /*
          * How the function begins that a function of makecontext(3) returns to;
          * n_context_start_bytes: all of it.

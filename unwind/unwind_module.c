@@ -8,6 +8,7 @@
 #include "symbolize/elf/go_functions.h"
 #include "unwind/plt_frames.h"
 #include "unwind/unwind_machine.h"
+#include "unwind/unwind_rule.h"
 #include "unwind/unwind_table.h"
 
 #include <errno.h>
@@ -24,20 +25,20 @@ struct source {
         struct unwind_table_source table;
         struct cfi_section sections[FRAME_SECTIONS_MAX];
         struct unwind_code_range *code; /* heap */
-        uint64_t sigreturns[SIGRETURNS_MAX];
-        uint64_t context_starts[CONTEXT_STARTS_MAX];
+        struct unwind_code_range sigreturns[SIGRETURNS_MAX];
+        struct unwind_code_range context_starts[CONTEXT_STARTS_MAX];
         struct plt_section plts[PLT_SECTIONS_MAX];
         struct go_functions go;
 };
 
-static Elf_Data *unwind_module_read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
+static Elf_Data *read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
 {
         return n_bytes == 0 || file_off > INT64_MAX
                        ? NULL
                        : elf_getdata_rawchunk(image->elf, (int64_t)file_off, n_bytes, ELF_T_BYTE);
 }
 
-/* A file that needs no other: only there the C library's signal trampoline can be. */
+/* True for a file that needs no other, such as the C library. */
 static bool needs_no_other(const struct elf_image *image)
 {
         size_t n_headers = 0;
@@ -50,7 +51,7 @@ static bool needs_no_other(const struct elf_image *image)
 
                 if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_DYNAMIC)
                         continue;
-                data = unwind_module_read_chunk(image, header.p_offset, header.p_filesz);
+                data = read_chunk(image, header.p_offset, header.p_filesz);
                 if (!data)
                         return false;
                 in = byte_reader_of(data->d_buf, data->d_size);
@@ -63,7 +64,7 @@ static bool needs_no_other(const struct elf_image *image)
         return true;
 }
 
-/* Is the name of a dynamic symbol, of its own or of another file? */
+/* True if @name is the name of a dynamic symbol of this file or of another file. */
 static bool has_dynamic_name(const struct elf_image *image, const char *name)
 {
         Elf_Scn *section = NULL;
@@ -97,27 +98,31 @@ static bool is_small(const struct unwind_module *module)
 struct known_code {
         const uint8_t *bytes;
         size_t n_bytes;
+        size_t n_function_bytes; /* of the code that they begin */
 };
 
-/* Where such instructions are, up to @n_max places.  Returns how many. */
-static size_t unwind_module_find_code(const struct elf_image *image, const struct unwind_module *module,
-                                      const struct known_code *code, uint64_t *ret_svmas, size_t n_max)
+/* Finds up to @n_max places with such code.  Returns how many. */
+static size_t find_code(const struct elf_image *image, const struct unwind_module *module,
+                        const struct known_code *code, struct unwind_code_range *ret_ranges, size_t n_max)
 {
         size_t n_found = 0;
 
         for (size_t i = 0; i < module->n_segments; i++) {
                 const struct elf_image_part *segment = &module->segments[i];
-                Elf_Data *data = unwind_module_read_chunk(image, segment->file_off, segment->file_bytes);
+                Elf_Data *data = read_chunk(image, segment->file_off, segment->file_bytes);
                 const uint8_t *at = data ? data->d_buf : NULL;
                 size_t left = data ? data->d_size : 0;
 
                 while (left > 0 && n_found < n_max) {
                         const uint8_t *found = memmem(at, left, code->bytes, code->n_bytes);
+                        uint64_t start_svma;
 
                         if (!found)
                                 break;
-                        ret_svmas[n_found++] = segment->svma +
-                                               (uint64_t)(found - (const uint8_t *)data->d_buf);
+                        start_svma = segment->svma + (uint64_t)(found - (const uint8_t *)data->d_buf);
+                        ret_ranges[n_found++] = (struct unwind_code_range){
+                                .start_svma = start_svma, .end_svma = start_svma + code->n_function_bytes
+                        };
                         left -= (size_t)(found - at) + 1;
                         at = found + 1;
                 }
@@ -126,32 +131,49 @@ static size_t unwind_module_find_code(const struct elf_image *image, const struc
 }
 
 /*
- * Code that the C library does not describe, or not usefully: signal trampolines (musl), and the function
- * that a context of makecontext(3) returns to, whose entry does not cover the byte before it.
+ * Signal trampolines: C libraries have one, and so have programs that install handlers without a C library
+ * (Go).
+ */
+static void find_sigreturns(struct source *s, const struct elf_image *image,
+                            const struct unwind_module *module)
+{
+        const struct unwind_machine *m = s->table.machine;
+        const struct known_code codes[] = {
+                { m->sigreturn_code, m->n_sigreturn_code_bytes, m->n_sigreturn_code_bytes },
+                { m->short_sigreturn_code, m->n_short_sigreturn_code_bytes, m->n_short_sigreturn_code_bytes },
+        };
+
+        for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]) && codes[i].n_bytes > 0; i++)
+                s->table.n_sigreturns += find_code(image, module, &codes[i],
+                                                   s->sigreturns + s->table.n_sigreturns,
+                                                   SIGRETURNS_MAX - s->table.n_sigreturns);
+        s->table.sigreturns = s->sigreturns;
+}
+
+/*
+ * Finds code that has no description, or no useful one: signal trampolines, and the function that a context
+ * of makecontext(3) returns to, whose entry does not cover the byte before it.
  */
 static void find_known_code(struct source *s, const struct elf_image *image,
                             const struct unwind_module *module)
 {
         const struct unwind_machine *m = s->table.machine;
-        const struct known_code sigreturn = { m->sigreturn_code, m->n_sigreturn_code_bytes };
-        const struct known_code start = { m->context_start_code, m->n_context_start_code_bytes };
-        bool is_alone = needs_no_other(image);
+        const struct known_code start = { m->context_start_code, m->n_context_start_code_bytes,
+                                          m->n_context_start_bytes };
 
         if (!is_small(module))
                 return;
-        if (is_alone)
-                s->table.n_sigreturns = unwind_module_find_code(image, module, &sigreturn, s->sigreturns,
-                                                                SIGRETURNS_MAX);
-        if (start.n_bytes > 0 && (is_alone || has_dynamic_name(image, "makecontext")))
-                s->table.n_context_starts = unwind_module_find_code(image, module, &start, s->context_starts,
-                                                                    CONTEXT_STARTS_MAX);
-        s->table.sigreturns = s->sigreturns;
+        find_sigreturns(s, image, module);
+        if (start.n_bytes > 0 && (needs_no_other(image) || has_dynamic_name(image, "makecontext")))
+                s->table.n_context_starts = find_code(image, module, &start, s->context_starts,
+                                                      CONTEXT_STARTS_MAX);
         s->table.context_starts = s->context_starts;
 }
 
-static int unwind_module_take_segments(struct source *s, const struct elf_image *image,
-                                       struct unwind_module *module)
+static int take_segments(struct source *s, const struct elf_image *image, struct unwind_module *module)
 {
+        uint64_t first_svma = elf_image_first_code(image);
+
         s->code = calloc(image->n_segments + 1, sizeof(*s->code));
         module->segments = calloc(image->n_segments + 1, sizeof(*module->segments));
         if (!s->code || !module->segments)
@@ -163,6 +185,9 @@ static int unwind_module_take_segments(struct source *s, const struct elf_image 
                 if (!from->executable ||
                     __builtin_add_overflow(from->svma, from->file_bytes, &range.end_svma))
                         continue;
+                /* Entries of lower addresses are of functions that the linker discarded. */
+                if (range.start_svma < first_svma)
+                        range.start_svma = first_svma < range.end_svma ? first_svma : range.end_svma;
                 s->code[s->table.n_code++] = range;
                 module->segments[module->n_segments++] = (struct elf_image_part){
                         .file_off = from->file_off, .file_bytes = from->file_bytes, .svma = from->svma
@@ -172,7 +197,9 @@ static int unwind_module_take_segments(struct source *s, const struct elf_image 
         return 0;
 }
 
-/* Go's own, where it was not stripped, describes all that its table of functions does. */
+/*
+ * Go's own .debug_frame, where it was not stripped, describes all that Go's table of functions describes.
+ */
 static bool has_debug_frame(const struct source *s)
 {
         for (size_t i = 0; i < s->table.n_sections; i++)
@@ -181,8 +208,46 @@ static bool has_debug_frame(const struct source *s)
         return false;
 }
 
-static int unwind_module_build_table(struct source *s, const struct elf_image *image,
-                                     struct unwind_module *module, struct error *err)
+static bool is_go_name(const char *name, const char *wanted)
+{
+        size_t n = strlen(wanted);
+
+        return strncmp(name, wanted, n) == 0 && (name[n] == '\0' || strcmp(name + n, ".abi0") == 0);
+}
+
+/*
+ * Functions of Go's runtime that switch to the stack of their thread.  The linker describes them as if they
+ * did not switch, so the old contents of that stack would be taken for their callers.  Functions that never
+ * return to their goroutine are the root, as in Go's own call stacks.
+ */
+static void find_go_code(struct source *s)
+{
+        static const struct {
+                const char *name;
+                uint8_t cfa;
+        } functions[] = { { "runtime.systemstack", UNWIND_CFA_GO_SYSTEM },
+                          { "runtime.asmcgocall", UNWIND_CFA_GO_C },
+                          { "runtime.mcall", UNWIND_CFA_GO_ROOT },
+                          { "runtime.morestack", UNWIND_CFA_GO_ROOT } };
+
+        if (!s->table.machine->is_return_address_saved)
+                return;
+        for (uint32_t i = 0; i < s->go.n_functions && s->table.n_go_code < UNWIND_GO_CODES_MAX; i++) {
+                struct go_function f;
+
+                if (!go_functions_get(&s->go, i, &f))
+                        continue;
+                for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
+                        if (is_go_name(f.name, functions[k].name))
+                                s->table.go_code[s->table.n_go_code++] = (struct unwind_go_code){
+                                        .range = { .start_svma = f.start_svma, .end_svma = f.end_svma },
+                                        .cfa = functions[k].cfa
+                                };
+        }
+}
+
+static int build_table(struct source *s, const struct elf_image *image, struct unwind_module *module,
+                       struct error *err)
 {
         GElf_Ehdr header;
         int r;
@@ -196,13 +261,15 @@ static int unwind_module_build_table(struct source *s, const struct elf_image *i
                 return error_set(err, -ENOTSUP, "no unwind rules for ELF machine %u, class %u",
                                  header.e_machine, header.e_ident[EI_CLASS]);
         s->table.entry_svma = header.e_entry;
-        if (unwind_module_take_segments(s, image, module) < 0)
+        if (take_segments(s, image, module) < 0)
                 return error_set(err, -ENOMEM, "no memory for %zu segments", image->n_segments);
         s->table.n_sections = frame_sections_find(image, s->sections);
         s->table.sections = s->sections;
         s->table.n_plts = plt_frames_find(image, s->plts);
         s->table.plts = s->plts;
-        s->table.go = !has_debug_frame(s) && go_functions_open(&s->go, image) ? &s->go : NULL;
+        if (go_functions_open(&s->go, image))
+                find_go_code(s);
+        s->table.go = !has_debug_frame(s) && s->go.bytes ? &s->go : NULL;
         find_known_code(s, image, module);
         r = unwind_table_build(&s->table, &module->table, err);
         return r == -ENODATA ? 0 : r;
@@ -216,7 +283,7 @@ int unwind_module_build(const struct elf_image *image, struct unwind_module **re
 
         if (!module)
                 return error_set(err, -ENOMEM, "no memory for a module");
-        r = unwind_module_build_table(&source, image, module, err);
+        r = build_table(&source, image, module, err);
         free(source.code);
         if (r < 0) {
                 unwind_module_free(module);

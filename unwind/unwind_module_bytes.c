@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Columns go as they lie in memory, so that a table of some megabytes costs no more than copying it.  The
- * checks cover what a lookup and a walk rely on unchecked: that rows are sorted, and that each number lies
- * within the part it refers to.  A table of nonsense within these bounds gives wrong stacks, never a wrong
- * access.
+ * Columns are sent as they lie in memory, so that a table of some megabytes costs no more than copying it.
+ * The checks cover everything that a lookup and a walk rely on unchecked: that rows are sorted, and that
+ * each number lies within the part to which it refers.  A table of nonsense within these bounds gives wrong
+ * stacks, never a wrong access.
  */
 #include "unwind/unwind_module_bytes.h"
 
@@ -24,7 +24,7 @@
 #define MAGIC        UINT32_C(0x31747768) /* other bytes were not sent by this program */
 #define SEGMENTS_MAX 4096                 /* of one file, as elf_image has it */
 
-/* A row and a gap a function, and the end: what a builder can have made. */
+/* The most that a builder can have made: all rows, a gap for each function, and the end. */
 #define ROWS_MAX (UNWIND_TABLE_ROWS_MAX + UNWIND_TABLE_FDES_MAX + 64)
 
 #define BUCKET_BITS_MAX 31
@@ -55,7 +55,7 @@ static void encode_table(const struct unwind_table *t, struct byte_buffer *out)
 
 void unwind_module_encode(const struct unwind_module *module, struct byte_buffer *out)
 {
-        (void)byte_buffer_reserve(out, module->n_bytes); /* to grow step by step is to touch more memory */
+        (void)byte_buffer_reserve(out, module->n_bytes); /* growing step by step would touch more memory */
         byte_buffer_add_u32(out, MAGIC);
         byte_buffer_add_u32(out, (uint32_t)module->n_segments);
         for (size_t i = 0; i < module->n_segments; i++) {
@@ -71,8 +71,9 @@ void unwind_module_encode(const struct unwind_module *module, struct byte_buffer
 /* ------------------------------------------------------------------- decoding */
 
 /*
- * A copy of the next @n_items, in memory of its own.  Nothing is asked of the allocator that the bytes
- * are not there for.  Returns 0, -ENODATA, -ENOMEM.
+ * Copies the next @n_items into memory of its own.  Memory is only allocated if the input has as many
+ * bytes.
+ * Returns 0, -ENODATA, -ENOMEM.
  */
 static int take_column(struct byte_reader *in, size_t n_items, size_t item_bytes, void *ret_column)
 {
@@ -114,7 +115,10 @@ static int take_numbers(struct byte_reader *in, struct unwind_table *t)
         return 0;
 }
 
-/* Whether rows are sorted and have rules.  One pass each without a way out, which compilers make wide. */
+/*
+ * Checks that rows are sorted and have rules.  Each check is one loop without an early exit, which
+ * compilers vectorise.
+ */
 static bool are_rows_good(const struct unwind_table *t)
 {
         uint32_t n_bad = 0;
@@ -126,7 +130,7 @@ static bool are_rows_good(const struct unwind_table *t)
         return n_bad == 0;
 }
 
-/* Rows of a bucket lie between its own number and the next one's. */
+/* The rows of a bucket lie between its own number and that of the next bucket. */
 static bool are_buckets_good(const struct unwind_table *t)
 {
         uint32_t n_bad = t->buckets[0] != 0;
@@ -155,7 +159,7 @@ static bool are_rules_good(const struct unwind_table *t)
                 uint32_t first = rule->saved >> UNWIND_SAVED_COUNT_BITS;
                 uint32_t n = rule->saved & ((UINT32_C(1) << UNWIND_SAVED_COUNT_BITS) - 1);
 
-                if (rule->cfa > UNWIND_CFA_EXPRESSION || first > t->n_saved || n > t->n_saved - first ||
+                if (rule->cfa > UNWIND_CFA_GO_ROOT || first > t->n_saved || n > t->n_saved - first ||
                     (rule->cfa == UNWIND_CFA_EXPRESSION && !is_expression(t, rule->cfa_offset)))
                         return false;
         }
@@ -197,7 +201,7 @@ static int take_table(struct byte_reader *in, struct unwind_table *t)
         return are_rows_good(t) && are_buckets_good(t) && are_rules_good(t) ? 0 : -EBADMSG;
 }
 
-static int unwind_module_bytes_take_segments(struct byte_reader *in, struct unwind_module *module)
+static int take_segments(struct byte_reader *in, struct unwind_module *module)
 {
         uint32_t n = bytes_u32(in);
 
@@ -220,7 +224,7 @@ static int unwind_module_bytes_take_segments(struct byte_reader *in, struct unwi
         return in->short_read ? -ENODATA : 0;
 }
 
-static int unwind_module_bytes_take_module(struct byte_reader *in, struct unwind_module *module)
+static int take_module(struct byte_reader *in, struct unwind_module *module)
 {
         uint32_t magic = bytes_u32(in);
         uint8_t has_table;
@@ -228,7 +232,7 @@ static int unwind_module_bytes_take_module(struct byte_reader *in, struct unwind
 
         if (!in->short_read && magic != MAGIC)
                 return -EBADMSG;
-        r = unwind_module_bytes_take_segments(in, module);
+        r = take_segments(in, module);
         if (r < 0)
                 return r;
         has_table = bytes_u8(in);
@@ -252,7 +256,7 @@ int unwind_module_decode(const uint8_t *bytes, size_t n_bytes, struct unwind_mod
 {
         struct unwind_module *module = calloc(1, sizeof(*module));
         struct byte_reader in = byte_reader_of(bytes, n_bytes);
-        int r = module ? unwind_module_bytes_take_module(&in, module) : -ENOMEM;
+        int r = module ? take_module(&in, module) : -ENOMEM;
 
         if (r == 0) {
                 *ret_module = module;

@@ -22,6 +22,10 @@ enum unwind_cfa {
         UNWIND_CFA_PLT,        /* stack pointer + cfa_offset, and 8 more from byte cfa_register of 16 on */
         UNWIND_CFA_SIGNAL,     /* the kernel put the interrupted registers onto the stack */
         UNWIND_CFA_EXPRESSION, /* the expression at cfa_offset of the table's expressions */
+        /* Functions of Go's runtime that call on another stack: Go's code, C's, or never to return. */
+        UNWIND_CFA_GO_SYSTEM,
+        UNWIND_CFA_GO_C,
+        UNWIND_CFA_GO_ROOT,
 };
 
 /* Where the caller's value of a register is. */

@@ -34,7 +34,10 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *table, ui
 
         if (svma < table->base_svma || bucket >= table->n_buckets)
                 return NULL;
-        /* The row is the last one that begins at or before the address; the bucket's first one does. */
+        /*
+         * The row is the last one that begins at or before the address; the first row of the bucket always
+         * does.
+         */
         row = table->pcs + table->buckets[bucket];
         n = table->buckets[bucket + 1] - table->buckets[bucket] + 1;
         while (n > 1) {

@@ -55,17 +55,26 @@ struct unwind_code_range {
         uint64_t start_svma, end_svma;
 };
 
+#define UNWIND_GO_CODES_MAX 8
+
+/* A function of Go's runtime that calls on another stack. */
+struct unwind_go_code {
+        struct unwind_code_range range;
+        uint8_t cfa; /* enum unwind_cfa: how it is left */
+};
+
 struct unwind_table_source {
         const struct unwind_machine *machine;
         const struct cfi_section *sections; /* borrowed; where two speak of a function, the first counts */
         size_t n_sections;
         const struct unwind_code_range *code; /* executable segments; borrowed */
         size_t n_code;
-        const uint64_t *sigreturns; /* addresses of signal trampolines that no section describes; borrowed */
+        const struct unwind_code_range *sigreturns; /* signal trampolines; borrowed */
         size_t n_sigreturns;
-        const uint64_t
-                *context_starts; /* addresses of functions that end a context of makecontext(3); borrowed */
+        const struct unwind_code_range *context_starts; /* what ends a context of makecontext(3); borrowed */
         size_t n_context_starts;
+        struct unwind_go_code go_code[UNWIND_GO_CODES_MAX];
+        size_t n_go_code;
         const struct plt_section *plts; /* stubs, for those that no section describes; borrowed */
         size_t n_plts;
         const struct go_functions *go; /* the same for functions of Go; borrowed; NULL = none */

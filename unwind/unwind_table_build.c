@@ -109,7 +109,10 @@ static uint8_t match_plt(const uint8_t *bytes, size_t n_bytes)
         return *bytes > DW_OP_lit0 && *bytes <= DW_OP_lit15 ? (uint8_t)(*bytes - DW_OP_lit0) : 0;
 }
 
-/* bregN offset; deref, with a short offset: how stacks are left that a function has aligned. */
+/*
+ * Matches bregN offset; deref, with a short offset: the rule for leaving a stack that a function has
+ * aligned.
+ */
 static bool match_deref(const uint8_t *bytes, size_t n_bytes, uint8_t *ret_number, int32_t *ret_offset)
 {
         if (n_bytes != 3 || bytes[0] < DW_OP_breg0 || bytes[0] > DW_OP_breg31 || bytes[1] & 0x80 ||
@@ -148,8 +151,7 @@ static void fill_cfa(struct builder *b, const struct cfi_row *row, bool is_signa
         const struct unwind_machine *machine = b->table->machine;
 
         if (is_signal_frame && !machine->is_return_address_saved) {
-                rule->cfa =
-                        UNWIND_CFA_SIGNAL; /* whatever its entry says; kernels have said different things */
+                rule->cfa = UNWIND_CFA_SIGNAL; /* ignores its entry: kernels have written different ones */
                 return;
         }
         if (row->is_cfa_expression) {
@@ -169,7 +171,7 @@ static void fill_cfa(struct builder *b, const struct cfi_row *row, bool is_signa
 }
 
 /* The short form of what a rule says of a register, where it has one. */
-static uint8_t unwind_table_build_shorten(const struct cfi_saved *saved, int16_t *ret_value)
+static uint8_t shorten(const struct cfi_saved *saved, int16_t *ret_value)
 {
         *ret_value = 0;
         switch ((enum cfi_saved_kind)saved->kind) {
@@ -191,7 +193,7 @@ static uint8_t unwind_table_build_shorten(const struct cfi_saved *saved, int16_t
         }
 }
 
-/* All registers that are not "same", as a part of the table's list. */
+/* Appends all registers that are not "same" to the table's list. */
 static int fill_saved(struct builder *b, const struct cfi_row *row, struct unwind_rule *rule)
 {
         struct unwind_table *t = b->table;
@@ -229,18 +231,18 @@ static int fill_rule(struct builder *b, const struct cfi_row *row, const struct 
         fill_cfa(b, row, cie->is_signal_frame, rule);
         if (rule->cfa == UNWIND_CFA_NONE || rule->cfa == UNWIND_CFA_SIGNAL)
                 return 0;
-        rule->ra = unwind_table_build_shorten(&row->saved[cie->ra_register], &rule->ra_value);
-        rule->fp = unwind_table_build_shorten(&row->saved[machine->fp], &rule->fp_value);
+        rule->ra = shorten(&row->saved[cie->ra_register], &rule->ra_value);
+        rule->fp = shorten(&row->saved[machine->fp], &rule->fp_value);
         if (rule->ra == UNWIND_SAVED_SAME) {
                 rule->ra = UNWIND_SAVED_IN_REGISTER;
                 rule->ra_value = (int16_t)cie->ra_register;
         }
         if (rule->ra == UNWIND_SAVED_ELSEWHERE && cie->ra_register != machine->ra)
-                rule->cfa = UNWIND_CFA_NONE; /* the list would be asked for another register */
+                rule->cfa = UNWIND_CFA_NONE; /* a walk would look up another register in the list */
         return fill_saved(b, row, rule);
 }
 
-/* A new rule; its id, NO_RULE if there is no more room, -ENOMEM. */
+/* Adds a new rule.  Returns its id, NO_RULE if there is no more room, -ENOMEM. */
 static int add_rule(struct builder *b, const struct unwind_rule *rule)
 {
         struct unwind_table *t = b->table;
@@ -253,8 +255,7 @@ static int add_rule(struct builder *b, const struct unwind_rule *rule)
         return (int)t->n_rules++;
 }
 
-static uint64_t unwind_table_build_key_of(const struct builder *b, const struct cfi_row *row,
-                                          const struct cfi_cie *cie)
+static uint64_t key_of(const struct builder *b, const struct cfi_row *row, const struct cfi_cie *cie)
 {
         uint64_t key = row->digest + (uint64_t)cie->ra_register;
 
@@ -270,7 +271,7 @@ static uint64_t unwind_table_build_key_of(const struct builder *b, const struct 
         return key;
 }
 
-static struct slot *unwind_table_build_find_slot(struct slot *slots, size_t n_slots, uint64_t key)
+static struct slot *find_slot(struct slot *slots, size_t n_slots, uint64_t key)
 {
         size_t at = (size_t)(key >> 32) & (n_slots - 1);
 
@@ -279,7 +280,7 @@ static struct slot *unwind_table_build_find_slot(struct slot *slots, size_t n_sl
         return &slots[at];
 }
 
-static int unwind_table_build_grow_slots(struct builder *b)
+static int grow_slots(struct builder *b)
 {
         size_t n_slots = b->n_slots == 0 ? SLOTS_MIN : 2 * b->n_slots;
         struct slot *slots = calloc(n_slots, sizeof(*slots));
@@ -288,7 +289,7 @@ static int unwind_table_build_grow_slots(struct builder *b)
                 return -ENOMEM;
         for (size_t i = 0; i < b->n_slots; i++)
                 if (b->slots[i].rule != NO_RULE)
-                        *unwind_table_build_find_slot(slots, n_slots, b->slots[i].key) = b->slots[i];
+                        *find_slot(slots, n_slots, b->slots[i].key) = b->slots[i];
         free(b->slots);
         b->slots = slots;
         b->n_slots = n_slots;
@@ -298,8 +299,8 @@ static int unwind_table_build_grow_slots(struct builder *b)
 /* The id of the rule that a row states, or -ENOMEM. */
 static int intern_rule(struct builder *b, const struct cfi_row *row, const struct cfi_cie *cie)
 {
-        uint64_t key = unwind_table_build_key_of(b, row, cie);
-        struct slot *slot = unwind_table_build_find_slot(b->slots, b->n_slots, key);
+        uint64_t key = key_of(b, row, cie);
+        struct slot *slot = find_slot(b->slots, b->n_slots, key);
         struct unwind_rule rule = { .cfa = UNWIND_CFA_NONE };
         int r;
 
@@ -314,7 +315,7 @@ static int intern_rule(struct builder *b, const struct cfi_row *row, const struc
         if (r <= NO_RULE)
                 return r;
         *slot = (struct slot){ .key = key, .rule = (uint32_t)r };
-        return b->table->n_rules > b->n_slots / 2 && unwind_table_build_grow_slots(b) < 0 ? -ENOMEM : r;
+        return b->table->n_rules > b->n_slots / 2 && grow_slots(b) < 0 ? -ENOMEM : r;
 }
 
 /* ----------------------------------------------------------------- functions */
@@ -327,7 +328,7 @@ static bool lies_in_code(const struct builder *b, uint64_t start_svma, uint64_t 
         return false;
 }
 
-static int unwind_table_build_add_row(struct builder *b, uint64_t svma, int rule)
+static int add_row(struct builder *b, uint64_t svma, int rule)
 {
         if (b->n_rows == b->rows_capacity &&
             array_reserve(&b->rows, &b->rows_capacity, b->n_rows + 1, sizeof(*b->rows)) < 0)
@@ -337,9 +338,8 @@ static int unwind_table_build_add_row(struct builder *b, uint64_t svma, int rule
         return 0;
 }
 
-/* A function whose rows were added, from @first_row on. */
-static int unwind_table_build_end_function(struct builder *b, uint64_t start_svma, uint64_t end_svma,
-                                           size_t first_row)
+/* Adds a function whose rows, from @first_row on, were added before. */
+static int end_function(struct builder *b, uint64_t start_svma, uint64_t end_svma, size_t first_row)
 {
         if (array_reserve(&b->functions, &b->functions_capacity, b->n_functions + 1, sizeof(*b->functions)) <
             0)
@@ -360,7 +360,7 @@ static const struct cfi_row *find_initial(struct builder *b, const struct cfi_se
 
         if (b->initial_off[place] != fde->cie->off) {
                 b->initial_off[place] = fde->cie->off;
-                /* Reading it anew costs a hostile file's CIE as much as running it. */
+                /* Reading a CIE again is charged as much as running it, because the file may be hostile. */
                 b->n_instructions_left -= fde->cie->n_instruction_bytes < b->n_instructions_left
                                                   ? fde->cie->n_instruction_bytes
                                                   : b->n_instructions_left;
@@ -370,8 +370,7 @@ static const struct cfi_row *find_initial(struct builder *b, const struct cfi_se
 }
 
 /* Returns 0 with the function added or counted as left out, or -ENOMEM. */
-static int unwind_table_build_add_function(struct builder *b, const struct cfi_section *section,
-                                           const struct cfi_fde *fde)
+static int add_function(struct builder *b, const struct cfi_section *section, const struct cfi_fde *fde)
 {
         const struct cfi_row *initial;
         struct cfi_program *p = &b->program;
@@ -392,7 +391,7 @@ static int unwind_table_build_add_function(struct builder *b, const struct cfi_s
         while (b->n_rows < UNWIND_TABLE_ROWS_MAX && cfi_program_next(p, &svma) == 1) {
                 int rule = intern_rule(b, &p->row, fde->cie);
 
-                if (rule < 0 || unwind_table_build_add_row(b, svma, rule) < 0)
+                if (rule < 0 || add_row(b, svma, rule) < 0)
                         return -ENOMEM;
         }
         b->n_instructions_left = p->n_instructions_left;
@@ -403,13 +402,14 @@ static int unwind_table_build_add_function(struct builder *b, const struct cfi_s
         }
         if (b->n_rows == first_row)
                 return 0;
-        return unwind_table_build_end_function(b, fde->start_svma, fde->end_svma, first_row);
+        return end_function(b, fde->start_svma, fde->end_svma, first_row);
 }
 
 /*
- * The size that usual sections stay below: growing step by step would move all of it, and out of large pages.
+ * Reserves the size that usual sections stay below: growing step by step would move all of the memory, and
+ * out of large pages.
  */
-static int unwind_table_build_reserve(struct builder *b, const struct cfi_section *section)
+static int reserve(struct builder *b, const struct cfi_section *section)
 {
         int r = array_reserve(&b->rows, &b->rows_capacity, b->n_rows + section->n_bytes / ROW_BYTES_USUAL + 1,
                               sizeof(*b->rows));
@@ -421,69 +421,72 @@ static int unwind_table_build_reserve(struct builder *b, const struct cfi_sectio
         return r;
 }
 
-static int unwind_table_build_add_section(struct builder *b, const struct cfi_section *section)
+static int add_section(struct builder *b, const struct cfi_section *section)
 {
         struct cfi_reader reader;
         struct cfi_fde fde;
 
-        if (unwind_table_build_reserve(b, section) < 0)
+        if (reserve(b, section) < 0)
                 return -ENOMEM;
         cfi_reader_init(&reader, section);
         for (size_t i = 0; i < CFI_CIES_KEPT; i++)
                 b->initial_off[i] = SIZE_MAX;
         while (b->n_functions < UNWIND_TABLE_FDES_MAX && b->n_rows < UNWIND_TABLE_ROWS_MAX &&
                b->n_instructions_left > 0 && cfi_reader_next(&reader, &fde) == 1)
-                if (unwind_table_build_add_function(b, section, &fde) < 0)
+                if (add_function(b, section, &fde) < 0)
                         return -ENOMEM;
         b->table->n_damaged += (uint32_t)reader.n_damaged;
         return 0;
 }
 
 /*
- * Functions that are known by their code, with one rule each, from the byte before, as return addresses are
- * looked up there: they are returned to, and never called.  They begin before what a section says of the
- * same code, and so have it.
+ * Adds functions that are known by their code, with one rule each.  Such functions are returned to and
+ * never called, so each rule begins one byte earlier, where return addresses are looked up.  These
+ * functions thus begin before the entry of a section for the same code, and take precedence over it.
  */
-static int unwind_table_build_add_known(struct builder *b, const struct unwind_rule *rule,
-                                        const uint64_t *svmas, size_t n_svmas, uint64_t n_bytes)
+static int add_known(struct builder *b, const struct unwind_rule *rule,
+                     const struct unwind_code_range *ranges, size_t n_ranges)
 {
         int id;
 
-        if (n_svmas == 0)
+        if (n_ranges == 0)
                 return 0;
         id = add_rule(b, rule);
         if (id <= NO_RULE)
                 return id;
-        for (size_t i = 0; i < n_svmas; i++) {
-                uint64_t svma = svmas[i], end_svma = svma + n_bytes;
+        for (size_t i = 0; i < n_ranges; i++) {
+                uint64_t svma = ranges[i].start_svma, end_svma = ranges[i].end_svma;
 
                 if (svma == 0 || !lies_in_code(b, svma - 1, end_svma))
                         continue;
-                if (unwind_table_build_add_row(b, svma - 1, id) < 0 ||
-                    unwind_table_build_end_function(b, svma - 1, end_svma, b->n_rows - 1) < 0)
+                if (add_row(b, svma - 1, id) < 0 || end_function(b, svma - 1, end_svma, b->n_rows - 1) < 0)
                         return -ENOMEM;
         }
         return 0;
 }
 
 /*
- * Signal trampolines without an entry, and the function that a context returns to at its end: neither has a
- * caller.
+ * Signal trampolines without an entry, the function that a context returns to at its end, which has no
+ * caller, and functions of Go whose callers are on another stack.
  */
 static int add_all_known(struct builder *b)
 {
         const struct unwind_table_source *s = b->source;
         const struct unwind_rule of_signal = { .cfa = UNWIND_CFA_SIGNAL };
         const struct unwind_rule root = { .cfa = UNWIND_CFA_SP, .ra = UNWIND_SAVED_UNDEFINED };
-        int r = unwind_table_build_add_known(b, &of_signal, s->sigreturns, s->n_sigreturns,
-                                             s->machine->n_sigreturn_code_bytes);
+        int r = add_known(b, &of_signal, s->sigreturns, s->n_sigreturns);
 
-        return r < 0 ? r
-                     : unwind_table_build_add_known(b, &root, s->context_starts, s->n_context_starts,
-                                                    s->machine->n_context_start_bytes);
+        if (r >= 0)
+                r = add_known(b, &root, s->context_starts, s->n_context_starts);
+        for (size_t i = 0; r >= 0 && i < s->n_go_code; i++) {
+                const struct unwind_rule of_go = { .cfa = s->go_code[i].cfa };
+
+                r = add_known(b, &of_go, &s->go_code[i].range, 1);
+        }
+        return r;
 }
 
-/* The rule of a row of stubs; its id, NO_RULE, or -ENOMEM. */
+/* The rule of a row of stubs, added if new.  Returns its id, NO_RULE, or -ENOMEM. */
 static int add_plt_rule(struct builder *b, const struct plt_frames_row *row, int *ids)
 {
         const struct unwind_machine *m = b->source->machine;
@@ -501,8 +504,11 @@ static int add_plt_rule(struct builder *b, const struct plt_frames_row *row, int
         return *id;
 }
 
-/* Stubs of one section, as one function; a section that describes them was added before, and so has them. */
-static int unwind_table_build_add_plt(struct builder *b, const struct plt_section *section, int *ids)
+/*
+ * Adds the stubs of one section as one function.  A section that describes the stubs was added before, and
+ * takes precedence.
+ */
+static int add_plt(struct builder *b, const struct plt_section *section, int *ids)
 {
         size_t first_row = b->n_rows;
         struct plt_frames_row row;
@@ -516,14 +522,14 @@ static int unwind_table_build_add_plt(struct builder *b, const struct plt_sectio
         while (b->n_rows < UNWIND_TABLE_ROWS_MAX && plt_frames_next(&frames, &row) == 1) {
                 int id = add_plt_rule(b, &row, ids);
 
-                if (id < 0 || unwind_table_build_add_row(b, row.svma, id) < 0)
+                if (id < 0 || add_row(b, row.svma, id) < 0)
                         return -ENOMEM;
         }
         if (frames.at == 0) {
                 b->n_rows = first_row;
                 return 0;
         }
-        return unwind_table_build_end_function(b, section->svma, section->svma + frames.at, first_row);
+        return end_function(b, section->svma, section->svma + frames.at, first_row);
 }
 
 static int add_plts(struct builder *b)
@@ -531,16 +537,19 @@ static int add_plts(struct builder *b)
         int ids[PLT_CFA_OFFSET_MAX + 1] = { NO_RULE };
 
         for (size_t i = 0; i < b->source->n_plts; i++)
-                if (unwind_table_build_add_plt(b, &b->source->plts[i], ids) < 0)
+                if (add_plt(b, &b->source->plts[i], ids) < 0)
                         return -ENOMEM;
         return 0;
 }
 
-/* The rule where the stack has grown by so many bytes since the call; its id, NO_RULE, or -ENOMEM. */
+/*
+ * The rule for code where the stack has grown by @frame_bytes since the call.  Returns its id, NO_RULE, or
+ * -ENOMEM.
+ */
 static int add_go_rule(struct builder *b, int64_t frame_bytes)
 {
         uint64_t key = (uint64_t)frame_bytes * UINT64_C(0x9e3779b97f4a7c15);
-        struct slot *slot = unwind_table_build_find_slot(b->slots, b->n_slots, key);
+        struct slot *slot = find_slot(b->slots, b->n_slots, key);
         struct unwind_rule rule = { .cfa = UNWIND_CFA_SP,
                                     .cfa_register = b->source->machine->sp,
                                     .ra = UNWIND_SAVED_AT_CFA,
@@ -556,7 +565,7 @@ static int add_go_rule(struct builder *b, int64_t frame_bytes)
         if (id <= NO_RULE)
                 return id;
         *slot = (struct slot){ .key = key, .rule = (uint32_t)id };
-        return b->table->n_rules > b->n_slots / 2 && unwind_table_build_grow_slots(b) < 0 ? -ENOMEM : id;
+        return b->table->n_rules > b->n_slots / 2 && grow_slots(b) < 0 ? -ENOMEM : id;
 }
 
 static int add_go_function(struct builder *b, const struct go_function *f)
@@ -571,18 +580,17 @@ static int add_go_function(struct builder *b, const struct go_function *f)
                 int id = add_go_rule(b, frame.value);
 
                 b->n_instructions_left--;
-                if (id < 0 || unwind_table_build_add_row(b, frame.start_svma, id) < 0)
+                if (id < 0 || add_row(b, frame.start_svma, id) < 0)
                         return -ENOMEM;
                 end_svma = frame.end_svma < f->end_svma ? frame.end_svma : f->end_svma;
         }
-        return end_svma > f->start_svma
-                       ? unwind_table_build_end_function(b, f->start_svma, end_svma, first_row)
-                       : 0;
+        return end_svma > f->start_svma ? end_function(b, f->start_svma, end_svma, first_row) : 0;
 }
 
 /*
- * Functions of a Go program without unwind information, as after -ldflags '-s -w': its linker makes that of
- * the same table.  Functions that switch stacks get the rule that they would have there, which may be wrong.
+ * Adds functions of a Go program without unwind information, as after -ldflags '-s -w': Go's linker makes
+ * unwind information from the same table.  The table is wrong for functions that switch stacks, which are
+ * among the known functions.
  */
 static int add_go(struct builder *b)
 {
@@ -602,7 +610,9 @@ static int add_go(struct builder *b)
 
 /* ------------------------------------------------------------------ the table */
 
-/* By their start; of those with the same start, the one that was added first stays first. */
+/*
+ * Sorts functions by their start; functions with the same start stay in the order in which they were added.
+ */
 static int sort_functions(struct builder *b)
 {
         struct function *to = large_memory_new((b->n_functions + 1) * sizeof(*to));
@@ -641,8 +651,8 @@ static void emit(struct unwind_table *t, uint32_t pc, uint32_t rule)
 }
 
 /*
- * Copies the rows in the order of addresses; of functions that overlap, the one that
- * begins first has the bytes.
+ * Copies the rows in the order of addresses; where functions overlap, the bytes belong to the one that
+ * begins first.
  */
 static uint32_t emit_all(struct builder *b)
 {
@@ -688,7 +698,7 @@ static int fill_buckets(struct unwind_table *t, uint32_t end)
         return 0;
 }
 
-/* Gives back what growing took too much; that this fails would be no harm. */
+/* Gives back the memory that growing took in excess; a failure would do no harm. */
 static void shrink(void *items, size_t n_bytes)
 {
         void **array = items;
@@ -701,7 +711,7 @@ static void shrink(void *items, size_t n_bytes)
 static int make_table(struct builder *b)
 {
         struct unwind_table *t = b->table;
-        /* A row and a gap a function, and the end. */
+        /* All rows, a gap for each function, and the end. */
         size_t n_max = b->n_rows + b->n_functions + 1;
 
         if (sort_functions(b) < 0)
@@ -731,15 +741,15 @@ static uint64_t find_base(const struct unwind_table_source *source)
         return base_svma;
 }
 
-static int unwind_table_build_run(struct builder *b)
+static int run(struct builder *b)
 {
         struct unwind_table *t = b->table;
         const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
 
-        if (unwind_table_build_grow_slots(b) < 0 || add_rule(b, &none) < 0)
+        if (grow_slots(b) < 0 || add_rule(b, &none) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < b->source->n_sections; i++)
-                if (unwind_table_build_add_section(b, &b->source->sections[i]) < 0)
+                if (add_section(b, &b->source->sections[i]) < 0)
                         return -ENOMEM;
         if (add_all_known(b) < 0 || add_plts(b) < 0 || add_go(b) < 0)
                 return -ENOMEM;
@@ -764,7 +774,7 @@ int unwind_table_build(const struct unwind_table_source *source, struct unwind_t
         b->source = source;
         b->table = table;
         b->n_instructions_left = UNWIND_TABLE_INSTRUCTIONS_MAX;
-        r = unwind_table_build_run(b);
+        r = run(b);
         if (r == 0) {
                 *ret_table = table;
                 table = NULL;

@@ -2,16 +2,16 @@
 #include "analyze/annotate/annotated_code.h"
 
 #include "analyze/annotate/annotation.h"
-#include "analyze/walk/sampled_trace.h"
+#include "analyze/samples/sampled_trace.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/debug/symbol_search.h"
+#include "symbolize/images/image_finder.h"
+#include "symbolize/images/image_spool.h"
+#include "symbolize/images/module_images.h"
 #include "symbolize/listing/listing_process.h"
 #include "symbolize/listing/listing_reader.h"
-#include "symbolize/symbols/image_finder.h"
-#include "symbolize/symbols/image_spool.h"
-#include "symbolize/symbols/module_images.h"
 #include "symbolize/symbols/region_symbols.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* NULL without memory. */
-static char *annotated_code_copy_string(struct text_view string)
+static char *copy_string(struct text_view string)
 {
         char *copy = calloc(string.n_bytes + 1, 1);
 
@@ -29,8 +29,8 @@ static char *annotated_code_copy_string(struct text_view string)
         return copy;
 }
 
-/* The latest row counts; 0 if nothing of the module was kept. */
-static uint32_t annotated_code_find_attachment(const struct trace_dictionary *d, uint32_t module)
+/* The attachment of the module's latest row, the one that counts; 0 if nothing was kept. */
+static uint32_t find_attachment(const struct trace_dictionary *d, uint32_t module)
 {
         for (uint32_t id = trace_dictionary_count(d, TRACE_TABLE_MODULE_IMAGES); id > 0; id--) {
                 const struct trace_module_image *row = trace_dictionary_row(d, TRACE_TABLE_MODULE_IMAGES, id);
@@ -41,7 +41,7 @@ static uint32_t annotated_code_find_attachment(const struct trace_dictionary *d,
         return 0;
 }
 
-static bool annotated_code_take(struct annotation *a, int r)
+static bool take(struct annotation *a, int r)
 {
         a->has_code = r == 0;
         if (r < 0) {
@@ -59,12 +59,12 @@ static int list_module(struct annotation *a, const struct listing_request *commo
 {
         const struct trace_dictionary *d = a->trace->dictionary;
         struct spooled_image image = { .bytes = NULL };
-        uint32_t attachment = annotated_code_find_attachment(d, a->function.module);
+        uint32_t attachment = find_attachment(d, a->function.module);
         struct module_images images;
         struct image_finder finder = { .dictionary = d, .images = &images, .search = common->search };
         struct listing_request request = *common;
         struct error err = ERROR_NONE;
-        char *path = annotated_code_copy_string(trace_dictionary_text(d, row->path));
+        char *path = copy_string(trace_dictionary_text(d, row->path));
 
         if (!path || module_images_init(&images, d, &err) < 0) {
                 free(path);
@@ -78,7 +78,7 @@ static int list_module(struct annotation *a, const struct listing_request *commo
         request.path = path;
         request.finder = &finder;
         request.module = a->function.module;
-        (void)annotated_code_take(a, listing_process_run(&request, &a->listing, &a->no_code));
+        (void)take(a, listing_process_run(&request, &a->listing, &a->no_code));
         request.finder = NULL;
         if (image.bytes)
                 image_spool_unmap(&image);
@@ -89,8 +89,8 @@ static int list_module(struct annotation *a, const struct listing_request *commo
 
 /* ---- code that the program made ------------------------------------------------------------------------ */
 
-/* The lines that a JIT compiler told: they are in no file of the module. */
-static int annotated_code_add_lines(struct annotation *a, const struct region_symbols *regions)
+/* Adds the source lines that a JIT compiler reported: no file of the module has them. */
+static int add_lines(struct annotation *a, const struct region_symbols *regions)
 {
         const struct trace_dictionary *d = a->trace->dictionary;
         struct code_listing *l = &a->listing;
@@ -125,8 +125,8 @@ static int list_region(struct annotation *a, struct listing_request *request,
         const struct trace_attachment *attachment =
                 row->attachment ? trace_dictionary_row(d, TRACE_TABLE_ATTACHMENTS, row->attachment) : NULL;
         struct spooled_image code = { .bytes = NULL };
-        char *name = annotated_code_copy_string(trace_dictionary_text(d, row->name));
-        char *machine = annotated_code_copy_string(sampled_trace_meta(a->trace, "machine"));
+        char *name = copy_string(trace_dictionary_text(d, row->name));
+        char *machine = copy_string(sampled_trace_meta(a->trace, "machine"));
         int r = 0;
 
         if (!name || !machine)
@@ -140,7 +140,7 @@ static int list_region(struct annotation *a, struct listing_request *request,
                 request->region_avma = row->start_avma;
                 request->region_bytes = row->length_bytes;
                 a->is_kept = true;
-                (void)annotated_code_take(a, listing_process_run(request, &a->listing, &a->no_code));
+                (void)take(a, listing_process_run(request, &a->listing, &a->no_code));
         } else if (code.bytes) {
                 request->code = code.bytes;
                 request->code_bytes = code.n_bytes;
@@ -148,8 +148,8 @@ static int list_region(struct annotation *a, struct listing_request *request,
                 request->name = name;
                 request->machine = machine;
                 a->is_kept = true;
-                if (annotated_code_take(a, listing_process_run(request, &a->listing, &a->no_code)))
-                        r = annotated_code_add_lines(a, regions);
+                if (take(a, listing_process_run(request, &a->listing, &a->no_code)))
+                        r = add_lines(a, regions);
         }
         image_spool_unmap(&code);
         free(name);
@@ -157,7 +157,7 @@ static int list_region(struct annotation *a, struct listing_request *request,
         return r;
 }
 
-static int annotated_code_list_memory(struct annotation *a, struct listing_request *request)
+static int list_memory(struct annotation *a, struct listing_request *request)
 {
         struct region_symbols *regions;
         struct region_symbol found;
@@ -195,7 +195,7 @@ int annotated_code_list(struct annotation *a, const struct annotation_options *o
         case TRACE_MODULE_IMAGE:
                 return list_module(a, &request, row);
         case TRACE_MODULE_ANONYMOUS:
-                return annotated_code_list_memory(a, &request);
+                return list_memory(a, &request);
         case TRACE_MODULE_PYTHON:
                 (void)error_set(&a->no_code, -ENOTSUP, "Python's code has lines and no machine instructions");
                 return 0;

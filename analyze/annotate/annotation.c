@@ -2,9 +2,8 @@
 #include "analyze/annotate/annotation.h"
 
 #include "analyze/annotate/annotated_code.h"
-#include "analyze/annotate/annotation_arrows.h"
-#include "analyze/walk/inlined_code.h"
-#include "analyze/walk/sampled_trace.h"
+#include "analyze/samples/inlined_code.h"
+#include "analyze/samples/sampled_trace.h"
 #include "base/array.h"
 #include "base/saturating.h"
 #include "format/trace_dictionary.h"
@@ -15,13 +14,144 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ------------------------------------------------------------------ arrows */
+
+/*
+ * Where the jumps of a function are drawn.
+ */
+
+/* The instruction of a part that begins at an address, by index; UINT32_MAX if none does. */
+static uint32_t instruction_at(const struct annotation *a, const struct listing_part *part, uint64_t svma)
+{
+        uint32_t low = part->first_instruction, high = low + part->n_instructions;
+
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (a->listing.instructions[middle].svma == svma)
+                        return middle;
+                if (a->listing.instructions[middle].svma < svma)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return UINT32_MAX;
+}
+
+/*
+ * Finds one arrow for each jump target.  @reach has an arrow for each instruction of the listing, each of
+ * them with `lane` 0.
+ */
+static void find_targets(struct annotation *a, const struct listing_part *part,
+                         struct annotation_arrow *reach)
+{
+        for (uint32_t i = 0; i < part->n_instructions; i++) {
+                uint32_t from = part->first_instruction + i;
+                const struct listing_instruction *row = &a->listing.instructions[from];
+                struct annotation_arrow *arrow;
+                uint32_t target;
+
+                a->instructions[from].target = UINT32_MAX;
+                if (row->branch != BRANCH_JUMP && row->branch != BRANCH_CONDITIONAL)
+                        continue;
+                target = instruction_at(a, part, row->target_svma);
+                a->instructions[from].target = target;
+                if (target == UINT32_MAX)
+                        continue;
+                arrow = &reach[target];
+                if (!a->instructions[target].is_target)
+                        *arrow = (struct annotation_arrow){ target, target, target, ANNOTATION_NO_LANE };
+                a->instructions[target].is_target = true;
+                if (from < arrow->first)
+                        arrow->first = from;
+                if (from > arrow->last)
+                        arrow->last = from;
+        }
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+        const struct annotation_arrow *x = a, *y = b;
+        uint32_t nx = x->last - x->first, ny = y->last - y->first;
+
+        if (nx != ny)
+                return nx < ny ? -1 : 1;
+        return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+        const struct annotation_arrow *x = a, *y = b;
+
+        if (x->first != y->first)
+                return x->first < y->first ? -1 : 1;
+        return x->target < y->target ? -1 : x->target > y->target;
+}
+
+/* Takes the innermost lane that no overlapping shorter arrow uses.  The arrows are sorted by length. */
+static void choose_lane(struct annotation_arrow *arrows, size_t index)
+{
+        unsigned taken = 0;
+
+        for (size_t i = 0; i < index; i++)
+                if (arrows[i].lane != ANNOTATION_NO_LANE && arrows[i].first <= arrows[index].last &&
+                    arrows[index].first <= arrows[i].last)
+                        taken |= 1U << arrows[i].lane;
+        for (uint32_t lane = 0; lane < ANNOTATION_LANES_MAX; lane++)
+                if (!(taken & 1U << lane)) {
+                        arrows[index].lane = lane;
+                        return;
+                }
+}
+
+static int add_part(struct annotation *a, const struct listing_part *part, struct annotation_arrow *reach)
+{
+        size_t first = a->n_arrows, n;
+
+        find_targets(a, part, reach);
+        for (uint32_t i = part->first_instruction; i < part->first_instruction + part->n_instructions; i++) {
+                if (!a->instructions[i].is_target)
+                        continue;
+                if (array_reserve(&a->arrows, &a->arrows_capacity, a->n_arrows + 1, sizeof(*a->arrows)) < 0)
+                        return -ENOMEM;
+                a->arrows[a->n_arrows++] = reach[i];
+        }
+        n = a->n_arrows - first;
+        if (n == 0)
+                return 0;
+        qsort(a->arrows + first, n, sizeof(*a->arrows), compare_lengths);
+        for (size_t i = 0; i < n && i < ANNOTATION_ARROWS_MAX; i++)
+                choose_lane(a->arrows + first, i);
+        qsort(a->arrows + first, n, sizeof(*a->arrows), compare_starts);
+        return 0;
+}
+
+/*
+ * find_arrows() - fill in the targets and arrows of an annotation that already has its listing and
+ * instructions
+ * All jumps to one place share one arrow.  Short arrows are next to the code, longer ones around them.
+ * Returns 0 or -ENOMEM.
+ */
+static int find_arrows(struct annotation *a)
+{
+        struct annotation_arrow *reach = calloc(a->listing.n_instructions + 1, sizeof(*reach));
+        int r = reach ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < a->listing.n_parts && r == 0; i++)
+                r = add_part(a, &a->listing.parts[i], reach);
+        free(reach);
+        return r;
+}
+
+/* ------------------------------------------------------------------ the annotation */
+
 /* A sampled frame of the function. */
 struct place {
         uint64_t offset;
         uint32_t frame;
 };
 
-/* Whether the function was inlined into the one that the code at @frame is of. */
+/* Whether the function was inlined into the function that contains the code at @frame. */
 static bool is_inlined_at(const struct annotation *a, uint32_t frame)
 {
         const struct trace_dictionary *d = a->trace->dictionary;
@@ -53,7 +183,7 @@ static bool is_of_function(const struct annotation *a, uint32_t frame)
         return name == a->function.name || function_choice_is_part(a->trace, a->function.name, name);
 }
 
-static int annotation_compare_places(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
         const struct place *x = a, *y = b;
 
@@ -75,7 +205,7 @@ static uint32_t leaf_of(const struct annotation *a, const struct sample_key *key
 }
 
 /* The frames of the function at which there are samples of any event: each once, by offset. */
-static int annotation_find_places(const struct annotation *a, struct place **ret_places, size_t *ret_n)
+static int find_places(const struct annotation *a, struct place **ret_places, size_t *ret_n)
 {
         const struct sample_stats *samples = &a->trace->samples;
         uint32_t n_frames = trace_dictionary_count(a->trace->dictionary, TRACE_TABLE_FRAMES);
@@ -101,7 +231,7 @@ static int annotation_find_places(const struct annotation *a, struct place **ret
         }
         free(seen);
         if (n > 0)
-                qsort(places, n, sizeof(*places), annotation_compare_places);
+                qsort(places, n, sizeof(*places), compare_places);
         *ret_places = places;
         *ret_n = n;
         return r;
@@ -126,7 +256,7 @@ static int copy_symbol(struct annotation *a, uint32_t id, struct listing_symbol 
 }
 
 /* A place that was sampled, without its code. */
-static int annotation_add_bare(struct annotation *a, const struct place *place)
+static int add_bare(struct annotation *a, const struct place *place)
 {
         struct code_listing *l = &a->listing;
         struct listing_instruction row = { .svma = place->offset };
@@ -155,12 +285,32 @@ static int list_bare(struct annotation *a, const struct place *places, size_t n_
         for (size_t i = 0; i < n_places && r == 0; i++)
                 if ((i == 0 || places[i].offset != places[i - 1].offset) &&
                     a->listing.n_instructions < CODE_LISTING_INSTRUCTIONS_MAX)
-                        r = annotation_add_bare(a, &places[i]);
+                        r = add_bare(a, &places[i]);
         return r;
 }
 
-static int annotation_list(struct annotation *a, const struct annotation_options *options,
-                           const struct place *places, size_t n_places)
+/* @frame: a place where the function was inlined.  The listing has names as the module has them. */
+static int keep_inlined(struct annotation *a, uint32_t frame)
+{
+        const struct trace_dictionary *d = a->trace->dictionary;
+        struct inlined_function function = { .name = trace_dictionary_text(d, a->function.name) };
+        uint32_t first, n = sampled_trace_symbols(a->trace, frame, &first);
+
+        for (uint32_t i = 0; i < n; i++) {
+                const struct trace_symbol *row = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, first + i);
+
+                if (row->function != a->function.name || row->plain_name == 0)
+                        continue;
+                function.name = trace_dictionary_text(d, row->plain_name);
+                function.declared_file = trace_dictionary_text(d, row->declared_file);
+                function.declared_line = row->declared_line;
+                function.instance = row->instance;
+        }
+        return inlined_code_keep(&a->listing, &function);
+}
+
+static int list(struct annotation *a, const struct annotation_options *options, const struct place *places,
+                size_t n_places)
 {
         uint64_t *offsets = calloc(n_places + 1, sizeof(*offsets));
         size_t n = 0;
@@ -173,9 +323,8 @@ static int annotation_list(struct annotation *a, const struct annotation_options
                         offsets[n++] = places[i].offset;
         r = n > 0 ? annotated_code_list(a, options, offsets, n) : 0;
         free(offsets);
-        if (r == 0 && a->has_code && a->function.is_inlined)
-                r = inlined_code_keep(&a->listing,
-                                      trace_dictionary_text(a->trace->dictionary, a->function.name));
+        if (r == 0 && n > 0 && a->has_code && a->function.is_inlined)
+                r = keep_inlined(a, places[0].frame);
         if (r == 0 && n > 0 && !a->has_code)
                 r = list_bare(a, places, n_places);
         return r;
@@ -184,7 +333,7 @@ static int annotation_list(struct annotation *a, const struct annotation_options
 /* ---- counts -------------------------------------------------------------------------------------------- */
 
 /* The instruction that a place is in, by index; UINT32_MAX if it is in none. */
-static uint32_t annotation_find_instruction(const struct annotation *a, uint64_t offset)
+static uint32_t find_instruction(const struct annotation *a, uint64_t offset)
 {
         for (size_t p = 0; p < a->listing.n_parts; p++) {
                 const struct listing_part *part = &a->listing.parts[p];
@@ -207,7 +356,10 @@ static uint32_t annotation_find_instruction(const struct annotation *a, uint64_t
         return UINT32_MAX;
 }
 
-/* Whether the innermost function at @frame is the annotated one, as reports count its own time. */
+/*
+ * Whether the innermost function at @frame is the annotated one: reports count a function's own time
+ * likewise.
+ */
 static bool is_self(const struct annotation *a, uint32_t frame)
 {
         uint32_t first, n = sampled_trace_symbols(a->trace, frame, &first);
@@ -226,8 +378,8 @@ static bool is_innermost(const struct annotation *a, uint32_t stack, uint32_t fr
         return row->frame == frame;
 }
 
-static void annotation_add_sample(struct annotation *a, const struct sample_key *key,
-                                  const struct sample_sum *sum, uint32_t index)
+static void add_sample(struct annotation *a, const struct sample_key *key, const struct sample_sum *sum,
+                       uint32_t index)
 {
         uint32_t frame = leaf_of(a, key);
 
@@ -252,18 +404,18 @@ static int count(struct annotation *a, const struct place *places, size_t n_plac
         const struct sample_stats *samples = &a->trace->samples;
         uint32_t n_frames = trace_dictionary_count(a->trace->dictionary, TRACE_TABLE_FRAMES);
         uint32_t *indexes = calloc((size_t)n_frames + 1,
-                                   sizeof(*indexes)); /* by frame: index + 2; 0 = another's */
+                                   sizeof(*indexes)); /* by frame: index + 2; 0 = another function's */
 
         if (!indexes)
                 return -ENOMEM;
         for (size_t i = 0; i < n_places; i++)
-                indexes[places[i].frame] = annotation_find_instruction(a, places[i].offset) + 2;
+                indexes[places[i].frame] = find_instruction(a, places[i].offset) + 2;
         for (uint32_t i = 0; i < sample_stats_count(samples); i++) {
                 const struct sample_key *key = sample_stats_key(samples, i);
                 uint32_t frame = leaf_of(a, key);
 
                 if (frame != 0 && indexes[frame] != 0)
-                        annotation_add_sample(a, key, &samples->sums[i], indexes[frame] - 2);
+                        add_sample(a, key, &samples->sums[i], indexes[frame] - 2);
                 else if (frame != 0 && key->event == a->event && !a->function.is_inlined &&
                          is_inlined_at(a, frame))
                         sample_sum_add(&a->inlined, &samples->sums[i]);
@@ -291,7 +443,7 @@ static int compare_keys(const void *a, const void *b)
         return x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
 }
 
-static int annotation_add_line(struct annotation *a, const struct line_key *key)
+static int add_line(struct annotation *a, const struct line_key *key)
 {
         const struct listing_instruction *row = &a->listing.instructions[key->instruction];
         uint32_t n = a->counters.n_counters;
@@ -316,7 +468,7 @@ static int annotation_add_line(struct annotation *a, const struct line_key *key)
         return 0;
 }
 
-static int annotation_add_lines(struct annotation *a)
+static int add_lines(struct annotation *a)
 {
         size_t n = a->listing.n_instructions;
         struct line_key *keys = calloc(n + 1, sizeof(*keys));
@@ -334,14 +486,14 @@ static int annotation_add_lines(struct annotation *a)
         if (r == 0)
                 qsort(keys, n, sizeof(*keys), compare_keys);
         for (size_t i = 0; i < n && r == 0; i++)
-                r = annotation_add_line(a, &keys[i]);
+                r = add_line(a, &keys[i]);
         free(keys);
         return r;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-static int annotation_allocate(struct annotation *a)
+static int allocate(struct annotation *a)
 {
         size_t n = a->listing.n_instructions + 1;
 
@@ -355,7 +507,7 @@ static int annotation_allocate(struct annotation *a)
         return 0;
 }
 
-static void annotation_find_counters(struct annotation *a)
+static void find_counters(struct annotation *a)
 {
         const struct trace_dictionary *d = a->trace->dictionary;
         const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, a->event);
@@ -380,25 +532,27 @@ int annotation_init(struct annotation *a, const struct sampled_trace *trace,
         int r;
 
         *a = (struct annotation){ .trace = trace, .function = *function, .event = event };
+        a->unsampled = trace->unsampled;
+        unsampled_time_judge(&a->unsampled, trace->dictionary, event, &trace->events[event - 1]);
         a->is_python = is_python_module(trace, function->module);
         code_listing_init(&a->listing);
-        annotation_find_counters(a);
-        r = annotation_find_places(a, &places, &n_places);
+        find_counters(a);
+        r = find_places(a, &places, &n_places);
         if (r != 0)
                 goto done;
-        r = annotation_list(a, options, places, n_places);
+        r = list(a, options, places, n_places);
         if (r != 0)
                 goto done;
-        r = annotation_allocate(a);
+        r = allocate(a);
         if (r != 0)
                 goto done;
         r = count(a, places, n_places);
         if (r != 0)
                 goto done;
-        r = annotation_arrows_find(a);
+        r = find_arrows(a);
         if (r != 0)
                 goto done;
-        r = annotation_add_lines(a);
+        r = add_lines(a);
 
 done:
         free(places);

@@ -17,7 +17,8 @@
 #define ANALYZE_ANNOTATE_ANNOTATION_H
 
 #include "analyze/report/report_counters.h"
-#include "analyze/walk/function_choice.h"
+#include "analyze/samples/function_choice.h"
+#include "analyze/samples/unsampled_time.h"
 #include "base/error.h"
 #include "symbolize/listing/code_listing.h"
 
@@ -59,6 +60,7 @@ struct annotation {
         const struct sampled_trace *trace;
         struct chosen_function function;
         uint32_t event;
+        struct unsampled_time unsampled; /* judged for the event */
         struct code_listing
                 listing; /* without code: the sampled places alone, with lines as the trace has them */
         bool is_python;  /* it has lines alone, and what they called in C or in the kernel is theirs */

@@ -19,8 +19,7 @@ struct row_list {
 };
 
 /* @from: a row of the annotation; NULL = a line without code */
-static int annotation_files_add(struct row_list *list, uint32_t file, uint32_t line,
-                                const struct annotated_line *from)
+static int add(struct row_list *list, uint32_t file, uint32_t line, const struct annotated_line *from)
 {
         const struct annotation *a = list->annotation;
         size_t n_counters = a->counters.n_counters;
@@ -39,8 +38,8 @@ static int annotation_files_add(struct row_list *list, uint32_t file, uint32_t l
         return 0;
 }
 
-/* The rows from @first on are of one file: returns the index after them. */
-static size_t annotation_files_end(const struct annotation *a, size_t first)
+/* Returns the index after the rows that share the file of the row at @first. */
+static size_t find_end_of_file(const struct annotation *a, size_t first)
 {
         size_t end = first;
 
@@ -49,8 +48,8 @@ static size_t annotation_files_end(const struct annotation *a, size_t first)
         return end;
 }
 
-/* Rows of one file, and between them the lines that have none. */
-static int annotation_files_merge(struct row_list *list, size_t first, size_t end, uint32_t n_text_lines)
+/* Adds the rows of one file, and between them the source lines that have no row. */
+static int merge(struct row_list *list, size_t first, size_t end, uint32_t n_text_lines)
 {
         const struct annotated_line *rows = list->annotation->lines;
         uint32_t next = 1, file = rows[first].file;
@@ -58,14 +57,14 @@ static int annotation_files_merge(struct row_list *list, size_t first, size_t en
 
         for (size_t i = first; i < end && r == 0; i++) {
                 for (; next < rows[i].line && next <= n_text_lines && r == 0; next++)
-                        r = annotation_files_add(list, file, next, NULL);
+                        r = add(list, file, next, NULL);
                 if (r == 0)
-                        r = annotation_files_add(list, file, rows[i].line, &rows[i]);
+                        r = add(list, file, rows[i].line, &rows[i]);
                 if (rows[i].line >= next)
                         next = rows[i].line + 1;
         }
         for (; next <= n_text_lines && r == 0; next++)
-                r = annotation_files_add(list, file, next, NULL);
+                r = add(list, file, next, NULL);
         return r;
 }
 
@@ -80,7 +79,7 @@ int annotation_files_fill(struct annotation *a, struct source_texts *sources)
                 const struct source_text *text = name.n_bytes > 0 ? source_texts_find(sources, name) : NULL;
                 size_t n_text_lines = text ? text->n_lines : 0;
 
-                end = annotation_files_end(a, first);
+                end = find_end_of_file(a, first);
                 n_left -= end - first;
                 if (name.n_bytes > 0 && !text)
                         r = -ENOMEM;
@@ -89,7 +88,7 @@ int annotation_files_fill(struct annotation *a, struct source_texts *sources)
                         n_text_lines = 0;
                 }
                 if (r == 0)
-                        r = annotation_files_merge(&list, first, end, (uint32_t)n_text_lines);
+                        r = merge(&list, first, end, (uint32_t)n_text_lines);
         }
         if (r < 0) {
                 free(list.lines);

@@ -12,6 +12,8 @@
 #define ANALYZE_DIFF_DIFF_COMPARISON_H
 
 #include "analyze/diff/diff_item.h"
+#include "analyze/samples/python_stacks.h"
+#include "analyze/samples/unsampled_time.h"
 #include "analyze/walk/lost_zones.h"
 
 #include <stdbool.h>
@@ -19,18 +21,24 @@
 #include <stdint.h>
 
 /* Fewer are not enough to judge by. */
-#define DIFF_SAMPLES_MIN 30 /* of a function, in each run */
-#define DIFF_ZONES_MIN   10 /* of a zone */
-#define DIFF_NEW_MIN     15 /* samples on one side alone: fewer may be missing on the other by chance */
-#define DIFF_RUNS_MAX    256
+#define DIFF_SAMPLES_MIN    30 /* of a function, in each run of the side that has more */
+#define DIFF_ZONES_MIN      10 /* of a zone, in each run of both sides that have it */
+#define DIFF_NEW_MIN        15 /* samples on one side alone: fewer may be missing on the other by chance */
+#define DIFF_NEW_OF_RUN_MIN 10 /* of a function that all runs of the other side lack, in each run of a set */
+#define DIFF_CALLS_MIN      10 /* waits and system calls of the larger side of a pair */
+#define DIFF_RUNS_MAX       256
 
 /* With many runs a stricter level costs little; a pair shows nothing of how runs differ. */
 #define DIFF_ALPHA_PAIR 0.01
 #define DIFF_ALPHA_SETS 0.05
 #define DIFF_ALPHA_MANY 0.005
-#define DIFF_MANY_RUNS  8 /* on each side */
+#define DIFF_MANY_RUNS  8     /* on each side */
+#define DIFF_ALPHA_LOST 0.005 /* where a run lost samples: what it cannot know makes no claim likelier */
 
 #define DIFF_SHARE_MIN 0.005
+
+/* Where more zones of a program were lost, the rest may be others than those lost. */
+#define DIFF_LOST_ZONES_MAX 0.01
 
 /* Sets of this size are recommended after a pair. */
 #define DIFF_RUNS_ADVISED 5
@@ -40,7 +48,7 @@ struct diff_options {
         double noise;     /* standard deviation of a cost from run to run: for pairs */
         double alpha;     /* 0 = by the number of runs */
         double share_min; /* smaller items are not judged */
-        const char *only; /* "functions", "zones", or a glob of names; NULL = all */
+        const char *only; /* "functions", "zones", "waits", "syscalls", or a glob of names; NULL = all */
 };
 
 /* All samples of a run together. */
@@ -60,6 +68,8 @@ struct diff_comparison {
         double weight_before, weight_after; /* of the samples, a mean of the runs */
         double duration_ns_before, duration_ns_after;
         double units_before, units_after;
+        double threads_ns_before, threads_ns_after; /* diff_run_threads_ns() */
+        double waited_ns_before, waited_ns_after;
         uint64_t n_samples_before, n_samples_after; /* of all runs */
         bool weight_is_ns;
         bool lacks_switches;                       /* zones are compared by wall-clock time for that reason */
@@ -68,9 +78,12 @@ struct diff_comparison {
         uint32_t n_judged[DIFF_KIND_COUNT];        /* without the whole */
         uint32_t n_significant;                    /* with the whole */
         struct lost_zones lost_before, lost_after; /* of the run that lost the largest part */
+        struct unsampled_time unsampled_before, unsampled_after; /* of the run with the largest share */
+        bool is_folded; /* native code counts for the Python functions that called it */
+        struct python_parts python_before, python_after; /* of all runs */
         uint32_t n_unspread;
         uint64_t n_unnamed;
-        bool has_kind[DIFF_KIND_COUNT]; /* every run has some, so that they can be compared */
+        bool has_kind[DIFF_KIND_COUNT]; /* every run has, or could have, some, so that they can be compared */
         bool any_kind[DIFF_KIND_COUNT]; /* a run has some */
 };
 
@@ -87,12 +100,15 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
                          const struct diff_options *options);
 void diff_comparison_deinit(struct diff_comparison *c);
 
+/* Waits for others may differ by any factor in one pair, however steady they are in each run: no interval. */
+bool diff_comparison_has_interval(const struct diff_comparison *c, const struct diff_item *item);
+
 /* The interval in which the change is with 95 % confidence, as changes: 0.05 is +5 %. */
 void diff_comparison_interval(const struct diff_verdict *v, double *ret_low, double *ret_high);
 
 /*
- * The judged item whose change is the largest part of the run, a function if there is any;
- * NULL if none is judged.
+ * The judged item that changed the run's time most, a function if any is judged; NULL if nothing is
+ * judged.
  */
 const struct diff_item *diff_comparison_leading(const struct diff_comparison *c);
 
@@ -100,13 +116,30 @@ const struct diff_item *diff_comparison_leading(const struct diff_comparison *c)
 double diff_comparison_detectable(const struct diff_comparison *c, const struct diff_item *item,
                                   uint32_t n_before, uint32_t n_after);
 
+uint32_t diff_comparison_count_judged(const struct diff_comparison *c);
+
+/* How many could have changed for the worse, with the whole. */
+uint32_t diff_comparison_count_gates(const struct diff_comparison *c);
+
+/* Whether it counts as a change for the worse: waits and system calls only if options.only asks for them. */
+bool diff_comparison_gates(const struct diff_comparison *c, const struct diff_item *item);
+
 bool diff_comparison_is_pair(const struct diff_comparison *c);
 
 /*
  * diff_comparison_worst() - the largest significant change for the worse of all that is asked for
+ * Functions do not count in a run that got faster: their time moved.  A new function or zone counts as much
+ * as it slowed the run down.
  * @ret_item:  the item with this change; NULL = the whole, or there is no such change
  * Returns the change: 0.05 is 5 %, 0 is none.
  */
 double diff_comparison_worst(const struct diff_comparison *c, const struct diff_item **ret_item);
+
+/*
+ * diff_comparison_suspected() - the same for changes that are not certain
+ * It is the recorded change of the whole run or, where that is not judged, the largest change of an item
+ * whose own interval is above 0.
+ */
+double diff_comparison_suspected(const struct diff_comparison *c, const struct diff_item **ret_item);
 
 #endif /* ANALYZE_DIFF_DIFF_COMPARISON_H */

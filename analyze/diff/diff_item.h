@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff/diff_item.h - one function or zone before and after, and the facts about its change
+ * analyze/diff/diff_item.h - a function, zone, wait or system call before and after, and its change
  *
  * Way of the data:  diff_run -> [diff_item] in diff_comparison -> diff_test, diff_view
  *
@@ -23,23 +23,50 @@ enum diff_doubt {
         DIFF_JUDGED = 0,
         DIFF_TOO_FEW,   /* samples or zones, before or after */
         DIFF_TOO_SMALL, /* a share that does not matter */
-        DIFF_ONE_SIDED, /* new or gone */
+        DIFF_ONE_SIDED, /* new or gone, and the other side has too little */
         DIFF_TOO_MANY,  /* zones of a run: DIFF_RUN_ZONES_MAX */
-        DIFF_OF_KERNEL, /* in a pair: its time depends on what else the machine did */
+        DIFF_LOST,      /* what it is judged by was lost: zones, context switches, all samples of it */
+        DIFF_OF_KERNEL, /* in a pair: its time, or number, depends on what else the machine did */
 };
 
 struct diff_item {
         uint32_t key_before, key_after; /* 0 = absent; differ if it was renamed */
         enum diff_kind kind;
         enum diff_doubt doubt;
-        bool is_outer; /* a zone most of whose time is in zones inside: what it says, those say as well */
-        bool is_kernel, is_asked;         /* not asked for: not judged, and not shown */
-        uint64_t n_before, n_after;       /* samples, zones; of all runs */
+        /*
+         * A zone most of whose time is in zones inside, which say the same; a wait most of whose time was
+         * ended by threads of the recording, or by the ends of children.
+         */
+        bool is_outer;
+        bool is_outside;          /* waits and calls: how much depends on other threads and programs */
+        bool is_sleep;            /* waits for the clock alone */
+        bool is_kernel, is_asked; /* not asked for: not judged, and not shown */
+        uint32_t caller_before,
+                caller_after;             /* of a function or call: struct diff_sum, of a run that has it */
+        uint64_t n_before, n_after;       /* samples, zones, waits, calls; of all runs */
         double value_before, value_after; /* the compared number, a mean of the runs */
-        double share_before, share_after; /* of the samples' weight; of zones of the recording's time */
-        struct diff_verdict verdict;      /* if it is judged */
-        bool is_significant;              /* after the correction for looking at many */
+        double total_before,
+                total_after; /* of all instances of a zone; time of system calls; else the same */
+        double share_before,
+                share_after;         /* of the samples' weight; of zones of the recording's time; of waits and
+                                               * calls of diff_run_threads_ns() */
+        struct diff_verdict verdict; /* if it is judged */
+        double moved_share;          /* diff_moved_ns() as a part of the longer run: what is named first */
+        bool is_few;                 /* one side's counts are judged as Poisson numbers */
+        bool is_significant;         /* after the correction for looking at many */
 };
+
+/* Whether it is new or gone. */
+static inline bool diff_item_is_one_sided(const struct diff_item *item)
+{
+        return item->key_before == 0 || item->key_after == 0;
+}
+
+/* The key by which it is named: that of after, if there is one. */
+static inline uint32_t diff_item_key(const struct diff_item *item)
+{
+        return item->key_after != 0 ? item->key_after : item->key_before;
+}
 
 /* The compared number, for each kind. */
 struct diff_basis {
@@ -51,11 +78,26 @@ struct diff_basis {
 double diff_item_value(const struct diff_item *item, const struct diff_run *run,
                        const struct diff_basis *basis, bool before);
 
+/* The time of all instances of a zone, or of all system calls, in a run, or of a unit; else its value. */
+double diff_item_total(const struct diff_item *item, const struct diff_run *run,
+                       const struct diff_basis *basis, bool before);
+
+/* The bounds of that value, whatever the lost samples belonged to.  Zones: lost ones are left out. */
+void diff_item_bounds(const struct diff_item *item, const struct diff_run *run,
+                      const struct diff_basis *basis, bool before, double *ret_low, double *ret_high);
+
 /*
  * Variance of the logarithm of that value by counts alone, as if samples and zones were independent;
  * HUGE_VAL if it is unknown.
  */
 double diff_item_count_variance(const struct diff_item *item, const struct diff_run *run,
                                 const struct diff_basis *basis, bool before);
+
+/*
+ * The same, as far as the run itself shows it: of a function the larger one of that and of how much its share
+ * varies between parts of the recording.  HUGE_VAL if it is unknown.
+ */
+double diff_item_spread_variance(const struct diff_item *item, const struct diff_run *run,
+                                 const struct diff_basis *basis, bool before);
 
 #endif /* ANALYZE_DIFF_DIFF_ITEM_H */

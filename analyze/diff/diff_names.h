@@ -6,9 +6,9 @@
  *
  * Ids of a trace mean nothing in another one.  Compared items get a key that all traces share:
  *
- *      function   its name without what compilers append to copies of it (".constprop.0", ".cold", "
- *                 [clone ...]"), and the file name of its module without folders and without the
- *                 version of a shared object
+ *      function   where it is declared, its name without what compilers append to copies of it
+ *                 (".constprop.0", ".cold", " [clone ...]"), and the file name of its module without folders
+ *                 and without the version of a shared object; see diff_identity.h
  *      zone       its name, its function, and the name of its source file without folders; no line
  *
  * Not thread-safe.
@@ -25,46 +25,78 @@
 struct trace_dictionary;
 struct function;
 struct trace_location;
+struct trace_symbol;
 
 /* The limit for all traces together; further names are left out, and counted by the caller. */
 #define DIFF_NAMES_KEYS_MAX  (UINT32_C(1) << 18)
 #define DIFF_NAMES_BYTES_MAX (UINT32_C(1) << 27)
 
-enum diff_kind { DIFF_FUNCTION, DIFF_ZONE, DIFF_KIND_COUNT };
+#define DIFF_NAMES_PAGE_FAULTS  "page faults" /* the call of waits for a page */
+#define DIFF_NAMES_UNKNOWN_CALL "[unknown]"   /* nothing is known of the call */
+
+/* Waits and system calls: by what was called, waits also by who called. */
+enum diff_kind { DIFF_FUNCTION, DIFF_ZONE, DIFF_WAIT, DIFF_CALL, DIFF_KIND_COUNT };
 
 /* Strings are ids of diff_names; 0 = none.  Compared as bytes. */
 struct diff_key {
         uint32_t kind; /* enum diff_kind */
         uint32_t name;
-        uint32_t module;   /* of a function */
-        uint32_t function; /* of a zone */
-        uint32_t file;     /* of a zone */
+        uint32_t module;   /* of a function, of who waits */
+        uint32_t function; /* of a zone; of a wait the call */
+        uint32_t file;     /* of a zone; where a function is declared, or begins, "0x1160"; without folders */
+        uint32_t line;     /* of a function's declaration; 0 = unknown */
+        uint32_t instance; /* of a function: struct trace_symbol */
 };
 
 struct diff_names {
         struct intern strings;
         struct intern keys; /* struct diff_key */
+        uint32_t *shown;    /* heap; by key: string, what it is called in reports; NULL = their `name` */
+        uint32_t n_shown;
 };
 
 void diff_names_init(struct diff_names *n);
 void diff_names_deinit(struct diff_names *n);
 
-/* The key of a function, of a zone.  Returns 0, -ENOMEM, -EOVERFLOW when there are too many. */
+/*
+ * The key of a function, of a zone.  @symbol: of function_table_symbol(), may be NULL.
+ * Returns 0, -ENOMEM, -EOVERFLOW when there are too many.
+ */
 int diff_names_add_function(struct diff_names *n, const struct trace_dictionary *d,
-                            const struct function *function, uint32_t *ret_key);
+                            const struct function *function, const struct trace_symbol *symbol,
+                            uint32_t *ret_key);
 int diff_names_add_zone(struct diff_names *n, const struct trace_dictionary *d,
                         const struct trace_location *location, uint32_t *ret_key);
 
+/* Who made a call; both are NULL where that is unknown. */
+struct diff_caller {
+        const struct function *function;
+        const struct trace_symbol *symbol;
+};
+
+/* The key of a wait, "fdatasync from commit", or of a system call, without its caller; returns as above. */
+int diff_names_add_call(struct diff_names *n, const struct trace_dictionary *d, enum diff_kind kind,
+                        struct text_view call, const struct diff_caller *caller, uint32_t *ret_key);
+
+/* A string: what a function is called, without its module; returns as above. */
+int diff_names_add_name(struct diff_names *n, const struct trace_dictionary *d,
+                        const struct function *function, const struct trace_symbol *symbol, uint32_t *ret_id);
+
 const struct diff_key *diff_names_key(const struct diff_names *n, uint32_t key);
+
+/* The name of a key in reports: with its file where several functions have that name. */
+struct text_view diff_names_shown(const struct diff_names *n, uint32_t key);
 
 /* Borrowed until the next add. */
 struct text_view diff_names_string(const struct diff_names *n, uint32_t id);
 
-/* Whether it is the kernel's: its share depends on what else the machine does. */
+/* Whether a name is that text, or fits it as a glob. */
+bool diff_names_fits_glob(struct text_view name, const char *glob);
+
+/* Whether it is the kernel's, or a wait for a page: its share depends on what else the machine does. */
 bool diff_names_is_kernel(const struct diff_names *n, const struct diff_key *key);
 
-/* The parts that are compared; exported for tests. */
-struct text_view diff_names_plain_function(struct text_view name);
+/* The part of a path that is compared; exported for tests. */
 struct text_view diff_names_plain_module(struct text_view path);
 
 #endif /* ANALYZE_DIFF_DIFF_NAMES_H */

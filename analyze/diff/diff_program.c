@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Arguments are separated by blanks, several commands by "; ". */
-static size_t diff_program_word_bytes(struct text_view command)
+static size_t word_bytes(struct text_view command)
 {
         size_t n = 0;
 
@@ -15,7 +15,7 @@ static size_t diff_program_word_bytes(struct text_view command)
 
 struct text_view diff_program_name(struct text_view command)
 {
-        size_t end = diff_program_word_bytes(command), start;
+        size_t end = word_bytes(command), start;
 
         if (end > 0 && end < command.n_bytes && command.bytes[end - 1] == ';')
                 end--;
@@ -27,14 +27,9 @@ struct text_view diff_program_name(struct text_view command)
 
 struct text_view diff_program_arguments(struct text_view command)
 {
-        size_t start = diff_program_word_bytes(command);
+        size_t start = word_bytes(command);
 
         if (start < command.n_bytes)
                 start++;
         return (struct text_view){ command.bytes ? command.bytes + start : NULL, command.n_bytes - start };
-}
-
-bool diff_program_is_same(struct text_view a, struct text_view b)
-{
-        return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
 }

@@ -12,14 +12,10 @@
 
 #include "base/text_view.h"
 
-#include <stdbool.h>
-
 /* The program's name in a command line; empty if there is none. */
 struct text_view diff_program_name(struct text_view command);
 
 /* The arguments, blanks between; empty without any. */
 struct text_view diff_program_arguments(struct text_view command);
-
-bool diff_program_is_same(struct text_view a, struct text_view b);
 
 #endif /* ANALYZE_DIFF_DIFF_PROGRAM_H */

@@ -7,10 +7,10 @@
  * A function that is gone and a new one are the same if, in this order,
  *
  *      - they have the same name, in another module or file ("moved");
- *      - they have the same name up to "(" or "<": other parameters;
- *      - they are in the same module or file, cost the same to a sixth, and share half of the longer name.
+ *      - they are in the same module, are called by the same function (zones: are in the same file and
+ *        function), cost the same to 15 %, and share half of the longer name.
  *
- * Each finds the likeliest partner once.  Only the heaviest of each side are looked at.
+ * A partner must be the only one that fits.  Only the heaviest of each side are looked at.
  */
 #ifndef ANALYZE_DIFF_DIFF_RENAMES_H
 #define ANALYZE_DIFF_DIFF_RENAMES_H

@@ -5,15 +5,17 @@
  * Way of the data:  loaded_trace, trace_walk -> [diff_run] -> diff_item, diff_comparison
  *
  * A sample counts for the innermost function of its callstack, inlined ones included, with its weight.  A
- * zone counts where it ends, if it did.  Memory: 64 bytes for each function and zone that occurs, and while a
- * trace is read 3 KiB for each zone, of at most DIFF_RUN_ZONES_MAX; further ones are not judged.  Never the
- * events.  Not thread-safe.
+ * zone counts where it ends, if it did.  Memory: 176 bytes for each function, zone, wait and system call,
+ * twice where there are Python functions, and while a trace is read 3 KiB for each zone, of at most
+ * DIFF_RUN_ZONES_MAX; further ones are not judged.  Never the events.  Not thread-safe.
  */
 #ifndef ANALYZE_DIFF_DIFF_RUN_H
 #define ANALYZE_DIFF_DIFF_RUN_H
 
 #include "analyze/diff/diff_names.h"
 #include "analyze/diff/diff_spread.h"
+#include "analyze/samples/python_stacks.h"
+#include "analyze/samples/unsampled_time.h"
 #include "analyze/walk/lost_zones.h"
 
 #include <stdbool.h>
@@ -27,16 +29,41 @@ struct zone_pattern;
 
 #define DIFF_RUN_ZONES_MAX 16384
 
+/* Equally long parts of a recording: whether a function runs all the time is seen in its samples of each. */
+#define DIFF_RUN_BLOCKS 16
+
+#define DIFF_RUN_PARTS (UINT32_C(1) << 20)
+
 /* The statistics of a zone's instances while they are counted. */
 struct diff_zone_spreads {
         struct diff_spread cpu, wall;
 };
 
+/* Waits at one place, until their threads could run again. */
+struct diff_wait {
+        double n, ns;
+        double n_seen;       /* of `n`, those with a call stack, of which the others are known */
+        double by_others_ns; /* of that, what a thread of the recording ended, or the end of a child */
+        double outside_ns;   /* of `ns`, for others: neither for a disk to write nor for the clock */
+        double squares;      /* the sum of their times' squares, in ns */
+        double blocks[DIFF_RUN_BLOCKS]; /* ns, by the part of the recording in which they ended */
+};
+
 struct diff_sum {
         uint64_t n;
-        double cpu;     /* functions: weight of the samples; zones: time on a CPU, ns */
-        double wall_ns; /* zones: from begin to end */
-        double self_ns; /* zones: of wall_ns, without the zones directly inside */
+        /* Functions: samples in each part of the recording; waits: DIFF_RUN_PARTS-ths of its time. */
+        uint32_t blocks[DIFF_RUN_BLOCKS];
+        /* Functions: weight of the samples; zones: time on a CPU, ns; waits: their time; calls: how many. */
+        double cpu;
+        /* Functions: the name of a caller, that with over half of the weight if there is one; calls: the
+         * caller of over half of those sampled, 0 = there is none. */
+        uint32_t caller;
+        double caller_lead; /* for diff_run_add_caller() */
+        double added;       /* functions: the part of that for samples that were lost */
+        double wall_ns;     /* zones, calls: from begin to end */
+        /* Zones: of wall_ns, without the zones directly inside; waits: without by_others_ns. */
+        double self_ns;
+        double squares, outside_ns, n_seen; /* of waits */
         struct diff_typical typical_cpu,
                 typical_wall;              /* zones, after diff_run_finish(): of one, without the slowest */
         struct diff_zone_spreads *spreads; /* heap; until diff_run_finish() */
@@ -46,22 +73,38 @@ struct diff_run {
         struct diff_sum *sums; /* heap; by key id - 1 */
         size_t capacity;
         uint32_t n_sums, n_spread;
-        uint32_t n_unspread; /* zones beyond DIFF_RUN_ZONES_MAX */
-        uint64_t n_unnamed;  /* samples and zones left out because there are too many names */
-        uint64_t n_units;    /* zones of the unit of work that ended */
+        uint32_t n_unspread;      /* zones beyond DIFF_RUN_ZONES_MAX */
+        uint32_t event;           /* whose samples; 0 = none */
+        uint64_t n_unnamed;       /* samples and zones left out because there are too many names */
+        uint64_t n_unnamed_calls; /* waits and system calls, likewise */
+        uint64_t n_units;         /* zones of the unit of work that ended */
         uint64_t n_samples, n_zones;
-        struct lost_zones lost; /* its numbers of zones are lower bounds */
-        double weight;          /* of the samples */
+        uint64_t blocks[DIFF_RUN_BLOCKS]; /* samples in each part; all 0 = not counted */
+        struct lost_zones lost;           /* its numbers of zones are lower bounds */
+        struct unsampled_time unsampled;
+        double weight; /* of the samples, and for those that were lost on their threads */
+        double added;  /* the part of that for lost ones */
         uint64_t duration_ns;
-        uint32_t event;    /* whose samples; 0 = none */
-        bool weight_is_ns; /* of the samples */
-        bool has_switches; /* `cpu` of zones is known */
+        double waited_ns;   /* by all threads that are not idle */
+        bool has_waits;     /* with their places */
+        bool has_calls;     /* the system calls were counted */
+        bool lost_calls;    /* not all of them */
+        bool weight_is_ns;  /* of the samples */
+        bool has_switches;  /* `cpu` of zones is known */
+        bool lost_switches; /* so many that it is only roughly */
+        bool lost_waits;    /* likewise, so many that waits are not compared */
+        bool is_cut;        /* the trace stops before the recording's end: what a run costs is not known */
+        /* heap; functions, waits, calls, where native code counts for Python functions; NULL = no Python */
+        struct diff_run *folded;
+        struct python_parts parts; /* of the samples, where `folded` is known */
+        bool is_folded;            /* the sums of functions are those of `folded` */
 };
 
 struct diff_run_request {
         const struct trace_filter *filter; /* NULL = everything */
         const char *event; /* whose samples; NULL = the event with the most.  Without it: no samples */
         const struct zone_pattern *unit; /* zones that are the unit of work; NULL = the run is */
+        bool shows_native;               /* never fold native functions into Python functions */
 };
 
 /*
@@ -77,11 +120,36 @@ void diff_run_deinit(struct diff_run *run);
 /* The numbers of a key; all 0 if it does not occur, also for 0. */
 struct diff_sum diff_run_sum(const struct diff_run *run, uint32_t key);
 
+/* Lets native code count for the Python functions that called it; `folded` is there.  0 or -ENOMEM. */
+int diff_run_fold(struct diff_run *run, const struct diff_names *names);
+
+/* The same for waits and system calls: Python functions are the callers. */
+int diff_run_fold_calls(struct diff_run *run, const struct diff_names *names);
+
+/* Adds the samples of one function to those of another.  Returns 0 or -ENOMEM. */
+int diff_run_move(struct diff_run *run, uint32_t from, uint32_t to);
+
 /*
- * The steps of diff_run_load() for each, and at the end; exported for tests.  @weight: of a zone its time on
- * a CPU. Return 0 or -ENOMEM.
+ * Whether the context switches give the run's time on CPUs: a switch that the kernel did not report may leave
+ * out much of it, which the samples have.
  */
-int diff_run_add_sample(struct diff_run *run, uint32_t key, double weight);
+bool diff_run_has_time(const struct diff_run *run);
+
+/* The time of all threads that are not idle, on CPUs and waiting. */
+double diff_run_threads_ns(const struct diff_run *run);
+
+/*
+ * The steps of diff_run_load() for each, and at the end; exported for tests.  @added:
+ * the part of @weight for lost samples.  Return 0 or -ENOMEM.
+ */
+int diff_run_add_sample(struct diff_run *run, uint32_t key, double weight, double added);
+/* In which part of the recording a sample that was added lies; key 0 = of a function without a key. */
+void diff_run_add_block(struct diff_run *run, uint32_t key, uint32_t block);
+/* The caller of the function of a sample that was added, a string of diff_names; 0 = none. */
+void diff_run_add_caller(struct diff_run *run, uint32_t key, uint32_t caller, double weight);
+/* Waits with a call stack, or system calls; they may be several of one key. */
+int diff_run_add_wait(struct diff_run *run, uint32_t key, const struct diff_wait *wait);
+int diff_run_add_calls(struct diff_run *run, uint32_t key, uint64_t n, double ns);
 int diff_run_add_zone(struct diff_run *run, uint32_t key, double cpu_ns, double wall_ns, double self_ns);
 void diff_run_finish(struct diff_run *run);
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static uint32_t diff_spread_octave(double ns)
+static uint32_t octave_of(double ns)
 {
         int exponent = 0;
 
@@ -15,14 +15,14 @@ static uint32_t diff_spread_octave(double ns)
 
 void diff_spread_add(struct diff_spread *s, double ns)
 {
-        uint32_t octave = diff_spread_octave(ns);
+        uint32_t octave = octave_of(ns);
 
         s->n[octave]++;
         s->sum[octave] += ns;
         s->squares[octave] += ns * ns;
 }
 
-static uint64_t diff_spread_count(const struct diff_spread *s)
+static uint64_t count(const struct diff_spread *s)
 {
         uint64_t n = 0;
 
@@ -33,7 +33,7 @@ static uint64_t diff_spread_count(const struct diff_spread *s)
 
 struct diff_typical diff_spread_typical(const struct diff_spread *s)
 {
-        uint64_t n_all = diff_spread_count(s), n_left_out, n = 0;
+        uint64_t n_all = count(s), n_left_out, n = 0;
         struct diff_typical t = { .variance = HUGE_VAL };
         double sum = 0, squares = 0, mean_square;
 

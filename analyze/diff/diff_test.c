@@ -8,7 +8,13 @@
 /* The normal distribution's quantile of 0.9. */
 #define NORMAL_90 1.2815515655446004
 
-static double diff_test_mean(const double *values, uint32_t n)
+/* Normal quantiles of 0.975 and of 1 - DIFF_FEW_TAIL. */
+#define NORMAL_975 1.9599639845400545
+#define NORMAL_FEW 4.7534243088229
+
+#define LOG_FAR 50 /* e^50 stands for a ratio to zero */
+
+static double mean_of(const double *values, uint32_t n)
 {
         double sum = 0;
 
@@ -17,7 +23,7 @@ static double diff_test_mean(const double *values, uint32_t n)
         return sum / n;
 }
 
-static double diff_test_squares(const double *values, uint32_t n, double mean)
+static double squares(const double *values, uint32_t n, double mean)
 {
         double sum = 0;
 
@@ -26,7 +32,7 @@ static double diff_test_squares(const double *values, uint32_t n, double mean)
         return sum;
 }
 
-static struct diff_verdict diff_test_finish(struct diff_verdict v)
+static struct diff_verdict finish(struct diff_verdict v)
 {
         v.se = fmax(v.se, DIFF_SE_MIN);
         v.p = student_t_two_sided(v.change / v.se, v.df);
@@ -35,14 +41,12 @@ static struct diff_verdict diff_test_finish(struct diff_verdict v)
 
 struct diff_verdict diff_test_sets(const double *logs, uint32_t n_before, uint32_t n_after)
 {
-        double before = diff_test_mean(logs, n_before), after = diff_test_mean(logs + n_before, n_after);
+        double before = mean_of(logs, n_before), after = mean_of(logs + n_before, n_after);
         struct diff_verdict v = { .change = after - before, .df = n_before + n_after - 2 };
 
-        v.variance = (diff_test_squares(logs, n_before, before) +
-                      diff_test_squares(logs + n_before, n_after, after)) /
-                     v.df;
+        v.variance = (squares(logs, n_before, before) + squares(logs + n_before, n_after, after)) / v.df;
         v.se = sqrt(v.variance * (1.0 / n_before + 1.0 / n_after));
-        return diff_test_finish(v);
+        return finish(v);
 }
 
 struct diff_verdict diff_test_pair(double log_before, double log_after, double variance_before,
@@ -52,7 +56,82 @@ struct diff_verdict diff_test_pair(double log_before, double log_after, double v
 
         v.variance = (variance_before + variance_after) / 2;
         v.se = sqrt(variance_before + variance_after);
-        return diff_test_finish(v);
+        return finish(v);
+}
+
+void diff_test_steady(struct diff_verdict *v, const struct diff_steady *steady)
+{
+        double se = fmax(sqrt(steady->variance), DIFF_SE_MIN), nearest;
+
+        if (!(steady->low > 0) || !(steady->high > steady->low) || !(se < HUGE_VAL))
+                return;
+        nearest = log(steady->high / steady->low) - steady->far;
+        if (nearest > 0)
+                v->p = fmin(v->p, student_t_two_sided(nearest / se, steady->df));
+}
+
+struct diff_verdict diff_test_few(const struct diff_few *few)
+{
+        double mean = mean_of(few->logs, few->n), estimate = few->mean > 0 ? few->mean : few->high;
+        double below = few->low > 0 ? fmin(log(estimate / few->low), LOG_FAR) : LOG_FAR;
+        double above = log(few->high / estimate), ratio = log(estimate) - mean, nearest;
+        struct diff_verdict v = { .df = DIFF_PRIOR_DF + few->n - 1 };
+
+        v.variance = (DIFF_PRIOR_DF * few->prior + squares(few->logs, few->n, mean)) / v.df;
+        v.se = fmax(sqrt(v.variance * (1.0 / few->n + (few->n_few > 1 ? 1.0 / few->n_few : 0))), DIFF_SE_MIN);
+        nearest = fmax(mean - few->lost - log(few->far), 0);
+        v.p = fmin(student_t_two_sided(nearest / v.se, v.df) + DIFF_FEW_TAIL, 1);
+        v.change = few->is_after ? ratio : -ratio;
+        v.lost_low = few->is_after ? below : above + few->lost;
+        v.lost_high = few->is_after ? above + few->lost : below;
+        return v;
+}
+
+/* Wilson and Hilferty's approximation: the cube root of a Poisson count's bound is nearly normal. */
+static double count_above(uint64_t n, double far)
+{
+        double m = (double)n + 1;
+
+        return m * pow(1 - 1 / (9 * m) + far / (3 * sqrt(m)), 3);
+}
+
+double diff_test_count_high(uint64_t n)
+{
+        return count_above(n, NORMAL_975);
+}
+
+double diff_test_count_far(uint64_t n)
+{
+        return count_above(n, NORMAL_FEW);
+}
+
+double diff_test_count_low(uint64_t n)
+{
+        double m = (double)n;
+
+        return n == 0 ? 0 : m * pow(fmax(1 - 1 / (9 * m) - NORMAL_975 / (3 * sqrt(m)), 0), 3);
+}
+
+void diff_test_widen(struct diff_verdict *v, double lost_low, double lost_high)
+{
+        double nearest = v->change > 0 ? fmax(v->change - lost_low, 0) : fmin(v->change + lost_high, 0);
+
+        v->lost_low = lost_low;
+        v->lost_high = lost_high;
+        v->p = student_t_two_sided(nearest / v->se, v->df);
+}
+
+void diff_test_show(struct diff_verdict *v, double change)
+{
+        double by = 1;
+
+        if (change * v->change > 0)
+                by = change / v->change;
+        else if (change != v->change)
+                v->p = 1;
+        v->change = change;
+        v->se = fmin(v->se * by, LOG_FAR);
+        v->variance = fmin(v->variance * by * by, LOG_FAR * LOG_FAR);
 }
 
 double diff_test_prior(double run, double by_counts)

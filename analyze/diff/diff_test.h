@@ -14,6 +14,7 @@
 #ifndef ANALYZE_DIFF_DIFF_TEST_H
 #define ANALYZE_DIFF_DIFF_TEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -26,14 +27,37 @@
 #define DIFF_PRIOR_COUNTS 1.0
 #define DIFF_PRIOR_DF     3.0
 
+/*
+ * Two runs of one program may differ for reasons that no single run shows.  At most, all of one is slower by
+ * so many standard deviations from run to run (the machine, the layout of memory), and such a part of the run
+ * moves between items (samples fall beside a function, a cache misses in another zone).
+ */
+#define DIFF_STEADY_FUNCTION_NOISES 6.0
+#define DIFF_STEADY_FUNCTION_MOVED  0.03
+#define DIFF_STEADY_ZONE_NOISES     4.0
+#define DIFF_STEADY_ZONE_MOVED      0.02
+#define DIFF_STEADY_DF              30.0 /* of both runs, from DIFF_RUN_BLOCKS parts of each */
+
+/*
+ * Waits and numbers of system calls: how much more than functions they vary from run to run, as standard
+ * deviations, and how many of these are the margin of a pair.  Sleeps last as long as was asked for, disks do
+ * not.
+ */
+#define DIFF_SLEEP_NOISES       4.0
+#define DIFF_DISK_NOISES        24.0
+#define DIFF_CALL_NOISES        5.0
+#define DIFF_STEADY_CALL_NOISES 6.0
+#define DIFF_STEADY_WAIT_MOVED  0.05 /* of the time of all threads, on a disk */
+
 /* Runs may agree by chance: no change is known better than this, as a standard deviation. */
 #define DIFF_SE_MIN 0.0025
 
 struct diff_verdict {
-        double change;   /* natural logarithm of after / before */
-        double variance; /* of one run's logarithm */
-        double se, df;   /* of `change` */
-        double p;        /* of such a change, or a larger one, if nothing changed */
+        double change;              /* natural logarithm of after / before */
+        double variance;            /* of one run's logarithm */
+        double se, df;              /* of `change` */
+        double p;                   /* of such a change, or a larger one, if nothing changed */
+        double lost_low, lost_high; /* what was lost may make the true change so much smaller, larger */
 };
 
 /*
@@ -45,6 +69,61 @@ struct diff_verdict diff_test_sets(const double *logs, uint32_t n_before, uint32
 /* diff_test_pair() - the same of two runs; @variance: of each one's logarithm, by diff_test_prior() */
 struct diff_verdict diff_test_pair(double log_before, double log_after, double variance_before,
                                    double variance_after);
+
+/* Two runs, each of which shows how even its costs are. */
+struct diff_steady {
+        double low, high; /* of the cheaper run the most, of the dearer one the least that it may have cost */
+        double far;       /* runs differ by that logarithm at most */
+        double variance;  /* of the logarithm of both, by the spread within each run */
+        double df;
+};
+
+/*
+ * diff_test_steady() - lower v->p if the change is larger than what runs of one program differ by
+ * The largest difference between runs is assumed, so what is left is compared with the spread within each.
+ */
+void diff_test_steady(struct diff_verdict *v, const struct diff_steady *steady);
+
+/*
+ * One side has too few counts in a run to take their logarithm, perhaps 0; the other side has enough.  The
+ * few are a Poisson number with bounds.
+ */
+struct diff_few {
+        const double *logs;     /* of the larger side's runs */
+        uint32_t n;             /* number of those; at least 1 */
+        double prior;           /* variance of one such logarithm, by diff_test_prior() */
+        double lost;            /* the larger side may be so much smaller, as a logarithm */
+        double mean, low, high; /* of a run of the smaller side, and its 95 % bounds; `low` may be 0 */
+        double far;             /* a run of the smaller side exceeds it with probability DIFF_FEW_TAIL */
+        uint32_t n_few;         /* runs that `far` is of; more than 1: they vary as the larger side does */
+        bool is_after;          /* the smaller side is the later one */
+};
+
+#define DIFF_FEW_TAIL 1e-6
+
+/*
+ * diff_test_few() - how certain it is that the smaller side is smaller
+ * The variance of the larger side's runs and the prior count together, each by its degrees of freedom.  p is
+ * that of a change from the larger side to `far`, plus the probability that `far` is exceeded.
+ */
+struct diff_verdict diff_test_few(const struct diff_few *few);
+
+/* Bounds of a Poisson number's mean: `high` and `low` hold 95 %, `far` is exceeded with DIFF_FEW_TAIL. */
+double diff_test_count_high(uint64_t n);
+double diff_test_count_low(uint64_t n);
+double diff_test_count_far(uint64_t n);
+
+/*
+ * diff_test_widen() - take into account what was lost
+ * No assumption on whose time was lost: p is that of the change that is nearest to none.
+ */
+void diff_test_widen(struct diff_verdict *v, double lost_low, double lost_high);
+
+/*
+ * diff_test_show() - let a verdict that was found by other numbers say the change of the true ones
+ * Its p stays, and the interval has 0 in it as before; p is 1 where the two changes have different signs.
+ */
+void diff_test_show(struct diff_verdict *v, double change);
 
 /*
  * diff_test_prior() - the variance of one run's logarithm that is expected of any program

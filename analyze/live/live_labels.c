@@ -2,9 +2,10 @@
 #include "analyze/live/live_labels.h"
 
 #include "analyze/live/live_rows.h"
+#include "analyze/live/live_shown.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
-#include "symbolize/symbols/live_names.h"
+#include "symbolize/process/live_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -42,12 +43,12 @@ static int add_key(struct live_labels *l, const struct live_label_key *key, size
 }
 
 int live_labels_init(struct live_labels *l, const struct trace_dictionary *dictionary,
-                     const struct live_names *names)
+                     const struct live_names *names, const struct live_shown *shown)
 {
         const struct live_label_key no_stack = { .kind = KEY_NO_STACK };
         uint32_t label;
 
-        *l = (struct live_labels){ .dictionary = dictionary, .names = names };
+        *l = (struct live_labels){ .dictionary = dictionary, .names = names, .shown = shown };
         intern_init(&l->keys, 0, 0);
         return add_key(l, &no_stack, 0, (struct live_label_origin){ .frame = 0 }, &label);
 }
@@ -60,14 +61,22 @@ void live_labels_deinit(struct live_labels *l)
         *l = (struct live_labels){ .of_frame = NULL };
 }
 
-void live_labels_renew(struct live_labels *l)
+void live_labels_renew(struct live_labels *l, const struct live_shown *shown)
 {
+        l->shown = shown;
         if (l->of_frame)
                 memset(l->of_frame, 0, l->frames_capacity * sizeof(*l->of_frame));
 }
 
-/* Room for all frames of the dictionary by now. */
-static int live_labels_reserve(struct live_labels *l)
+static struct text_view function(const struct live_labels *l, uint32_t frame, uint32_t i)
+{
+        struct text_view name = live_shown_function(l->shown, frame, i);
+
+        return name.n_bytes > 0 ? name : live_names_function(l->names, frame, i);
+}
+
+/* Makes room for all frames that the dictionary has by now. */
+static int reserve(struct live_labels *l)
 {
         size_t before = l->frames_capacity;
 
@@ -89,9 +98,7 @@ static const struct trace_module *module_of_frame(const struct live_labels *l, u
 
 bool live_labels_is_kernel(const struct live_labels *l, uint32_t frame)
 {
-        const struct trace_module *module = module_of_frame(l, frame);
-
-        return module && module->kind == TRACE_MODULE_KERNEL;
+        return trace_dictionary_is_kernel_frame(l->dictionary, frame);
 }
 
 bool live_labels_is_mark(const struct live_labels *l, uint32_t frame)
@@ -122,7 +129,7 @@ static int make_label(struct live_labels *l, uint32_t frame, uint32_t i, uint32_
         struct text_view name = { .n_bytes = 0 };
 
         if (l->names && live_names_count(l->names, frame) > 0) {
-                name = live_names_function(l->names, frame, i);
+                name = function(l, frame, i);
                 key.kind = name.n_bytes > 0 ? KEY_NAMED : KEY_NO_NAME;
         } else {
                 key.frame = frame;
@@ -140,7 +147,7 @@ int live_labels_find(struct live_labels *l, uint32_t frame, uint32_t i, uint32_t
 
         if (i > 0)
                 return make_label(l, frame, i, ret_label);
-        if (frame > l->frames_capacity && live_labels_reserve(l) < 0)
+        if (frame > l->frames_capacity && reserve(l) < 0)
                 return -ENOMEM;
         if (l->of_frame[frame - 1] == 0) {
                 r = make_label(l, frame, 0, &l->of_frame[frame - 1]);
@@ -177,7 +184,7 @@ void live_labels_describe_frame(const struct live_labels *l, uint32_t frame, uin
                                ret->module.n_bytes ? ret->module.bytes : "", row->offset);
                 return;
         }
-        ret->name = live_names_function(l->names, frame, i);
+        ret->name = function(l, frame, i);
         if (ret->name.n_bytes == 0)
                 (void)snprintf(ret->made, sizeof(ret->made), "[no symbol]");
 }

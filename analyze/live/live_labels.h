@@ -23,6 +23,7 @@
 
 struct live_label;
 struct live_names;
+struct live_shown;
 struct trace_dictionary;
 
 /* The function from which a label was made. */
@@ -33,20 +34,21 @@ struct live_label_origin {
 struct live_labels {
         const struct trace_dictionary *dictionary; /* borrowed */
         const struct live_names *names;            /* borrowed; NULL = none */
-        struct intern keys;                /* the module, whether it has a name, the name or the frame */
+        const struct live_shown *shown; /* borrowed; the names where functions of one name are told apart */
+        struct intern keys;             /* the module, whether it has a name, the name or the frame */
         struct live_label_origin *origins; /* heap; by label - 1 */
         size_t origins_capacity;
         uint32_t *of_frame; /* heap; by frame - 1: the label of its innermost function; 0 = not made yet */
         size_t frames_capacity;
 };
 
-/* Returns 0 or -ENOMEM; to be deinitialised in any case. */
+/* @shown: may be NULL.  Returns 0 or -ENOMEM; to be deinitialised in any case. */
 int live_labels_init(struct live_labels *l, const struct trace_dictionary *dictionary,
-                     const struct live_names *names);
+                     const struct live_names *names, const struct live_shown *shown);
 void live_labels_deinit(struct live_labels *l);
 
-/* There are new names: frames are looked up again, and get other labels. */
-void live_labels_renew(struct live_labels *l);
+/* For new names: frames are looked up again, and get other labels. */
+void live_labels_renew(struct live_labels *l, const struct live_shown *shown);
 
 /* How many functions a frame has, inlined into each other: 1 at least. */
 uint32_t live_labels_count(const struct live_labels *l, uint32_t frame);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/live/live_rows.h"
 
+#include "analyze/live/live_folds.h"
 #include "analyze/live/live_labels.h"
 #include "analyze/live/live_stats.h"
 #include "analyze/stats/wait_places.h"
@@ -30,6 +31,7 @@ struct function_sum {
 
 struct function_sums {
         struct live_labels labels;
+        struct live_folds python;
         struct function_sum *sums; /* heap; by label */
         size_t n_sums;
         double all;
@@ -51,7 +53,7 @@ static int sum_of_label(struct function_sums *f, uint32_t label, struct function
         return 0;
 }
 
-/* The functions of one frame, @is_leaf: of the innermost. */
+/* Adds to the functions of a frame.  @is_leaf: it is the innermost frame. */
 static int add_frame(struct function_sums *f, uint32_t frame, bool is_leaf, const struct live_cell *cell,
                      uint32_t number)
 {
@@ -75,7 +77,7 @@ static int add_frame(struct function_sums *f, uint32_t frame, bool is_leaf, cons
         return 0;
 }
 
-static int live_rows_add_stack(struct function_sums *f, const struct live_cell *cell, uint32_t number)
+static int add_stack(struct function_sums *f, const struct live_cell *cell, uint32_t number)
 {
         const struct trace_dictionary *d = f->labels.dictionary;
         uint32_t stack = (uint32_t)(cell->key - 1);
@@ -92,6 +94,7 @@ static int live_rows_add_stack(struct function_sums *f, const struct live_cell *
                 sum->n += cell->sum.n;
                 return 0;
         }
+        stack = python_stacks_shown(f->python.folds, stack);
         for (uint32_t n = 0; stack != 0 && n < FRAMES_MAX; n++) {
                 const struct trace_stack *row = trace_dictionary_row(d, TRACE_TABLE_STACKS, stack);
 
@@ -100,12 +103,12 @@ static int live_rows_add_stack(struct function_sums *f, const struct live_cell *
                             : add_frame(f, row->frame, n == 0, cell, number);
                 if (r < 0)
                         return r;
-                stack = row->parent;
+                stack = python_stacks_shown(f->python.folds, row->parent);
         }
         return 0;
 }
 
-static int live_rows_compare_functions(const void *a, const void *b)
+static int compare_functions(const void *a, const void *b)
 {
         const struct live_function_row *x = a, *y = b;
 
@@ -131,7 +134,7 @@ static int list_functions(const struct function_sums *f, struct live_function_ro
                 rows[n].total = f->all > 0 ? f->sums[i].total / f->all : 0;
                 n++;
         }
-        qsort(rows, (size_t)n, sizeof(*rows), live_rows_compare_functions);
+        qsort(rows, (size_t)n, sizeof(*rows), compare_functions);
         *ret_rows = rows;
         return n;
 }
@@ -146,13 +149,16 @@ int live_rows_functions(const struct live_rows *of, struct live_function_row **r
 
         *ret_rows = NULL;
         n = live_window_collect(&s->samples, s->now_ns, of->all, &cells, &others);
-        r = n < 0 ? n : live_labels_init(&f.labels, s->dictionary, of->names);
+        r = n < 0 ? n : live_labels_init(&f.labels, s->dictionary, of->names, of->shown);
+        if (r == 0)
+                r = live_folds_init(&f.python, of, false);
         for (int i = 0; r == 0 && i < n; i++)
-                r = live_rows_add_stack(&f, &cells[i], (uint32_t)i + 1);
+                r = add_stack(&f, &cells[i], (uint32_t)i + 1);
         f.all += r == 0 ? (double)others.sum : 0;
         if (r == 0)
                 r = list_functions(&f, ret_rows);
         live_labels_deinit(&f.labels);
+        live_folds_deinit(&f.python);
         free(f.sums);
         free(cells);
         return r;
@@ -182,7 +188,7 @@ static void merge_zone(const struct live_rows *of, const struct live_zone *zone,
         }
 }
 
-/* By nearest rank, to the middle of its bucket; no more than the largest. */
+/* The quantile by nearest rank: the middle of its bucket, but no more than the largest value. */
 static uint64_t quantile(const struct live_zone_slot *slot, double share)
 {
         uint64_t rank = (uint64_t)((double)slot->sum.n * share), n = 0;
@@ -198,8 +204,8 @@ static uint64_t quantile(const struct live_zone_slot *slot, double share)
         return slot->sum.largest;
 }
 
-static void live_rows_describe_zone(const struct live_rows *of, const struct live_zone_slot *slot,
-                                    uint32_t location, struct live_zone_row *row)
+static void describe_zone(const struct live_rows *of, const struct live_zone_slot *slot, uint32_t location,
+                          struct live_zone_row *row)
 {
         const struct trace_dictionary *d = of->stats->dictionary;
         const struct trace_location *place = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
@@ -239,7 +245,7 @@ int live_rows_zones(const struct live_rows *of, struct live_zone_row **ret_rows)
         for (uint32_t i = 0; rows && sum && i < s->n_zones; i++) {
                 merge_zone(of, s->zones[i], sum);
                 if (sum->sum.n != 0)
-                        live_rows_describe_zone(of, sum, s->zones[i]->location, &rows[n++]);
+                        describe_zone(of, sum, s->zones[i]->location, &rows[n++]);
         }
         if (rows && sum)
                 qsort(rows, (size_t)n, sizeof(*rows), compare_zones);
@@ -268,7 +274,10 @@ void live_rows_histogram(const struct live_rows *of, uint32_t location, uint64_t
 
 /* ---- waits --------------------------------------------------------------------------------------------- */
 
-/* The place of a call stack: the function of the program, and that of the kernel which says what for. */
+/*
+ * The place of a call stack: the function of the program, and the kernel's function that shows the reason
+ * for the wait.
+ */
 struct wait_labels {
         uint32_t own, kernel;
 };
@@ -300,7 +309,11 @@ static int take_user_frame(struct live_labels *l, uint32_t frame, struct wait_la
         return 0;
 }
 
-static int find_wait_labels(struct live_labels *l, uint32_t stack, struct wait_labels *ret)
+/*
+ * @python: the part of @stack whose innermost function is the one that waits; 0 = take the best name of all
+ * functions
+ */
+static int find_wait_labels(struct live_labels *l, uint32_t stack, uint32_t python, struct wait_labels *ret)
 {
         int quality = 0, r = 0;
         bool is_telling = false;
@@ -311,11 +324,13 @@ static int find_wait_labels(struct live_labels *l, uint32_t stack, struct wait_l
                                                                      stack);
                 uint32_t label;
 
+                if (python != 0 && stack == python)
+                        return live_labels_find(l, row->frame, 0, &ret->own);
                 stack = row->parent;
                 if (live_labels_is_mark(l, row->frame))
                         continue;
                 if (!live_labels_is_kernel(l, row->frame)) {
-                        r = take_user_frame(l, row->frame, ret, &quality);
+                        r = python != 0 ? 0 : take_user_frame(l, row->frame, ret, &quality);
                         continue;
                 }
                 r = is_telling ? 0 : live_labels_find(l, row->frame, 0, &label);
@@ -331,7 +346,7 @@ static int find_wait_labels(struct live_labels *l, uint32_t stack, struct wait_l
 
 /* A row while it is summed. */
 struct wait_place_sum {
-        uint64_t place; /* labels and state, of which rows are made */
+        uint64_t place; /* the two labels; with the state they make a row */
         struct wait_labels labels;
         uint32_t state;
         struct live_sum sum;
@@ -363,7 +378,7 @@ static void describe_labels(const struct live_labels *l, struct wait_labels labe
                 live_labels_describe(l, labels.kernel, kernel);
 }
 
-/* Sorted, so that those of one place follow each other. */
+/* @sums are sorted, so that those of one place follow each other. */
 static int list_waits(const struct live_labels *l, struct wait_place_sum *sums, int n,
                       struct live_wait_row **ret_rows)
 {
@@ -392,16 +407,23 @@ static int list_waits(const struct live_labels *l, struct wait_place_sum *sums, 
         return n_rows;
 }
 
-static int sum_waits(struct live_labels *l, const struct live_cell *cells, int n,
-                     struct live_wait_row **ret_rows)
+static uint32_t find_python(const struct live_folds *f, uint32_t stack)
+{
+        return f->folds ? python_stacks_find(f->folds, stack) : 0;
+}
+
+static int sum_waits(struct live_labels *l, const struct live_folds *folds, const struct live_cell *cells,
+                     int n, struct live_wait_row **ret_rows)
 {
         struct wait_place_sum *sums = calloc((size_t)n + 1, sizeof(*sums));
         int r = sums ? 0 : -ENOMEM;
 
         for (int i = 0; r == 0 && i < n; i++) {
+                uint32_t stack = live_wait_stack(cells[i].key);
+
                 sums[i].state = live_wait_state(cells[i].key);
                 sums[i].sum = cells[i].sum;
-                r = find_wait_labels(l, live_wait_stack(cells[i].key), &sums[i].labels);
+                r = find_wait_labels(l, stack, find_python(folds, stack), &sums[i].labels);
                 sums[i].place = (uint64_t)sums[i].labels.own << 32 | sums[i].labels.kernel;
         }
         if (r == 0) {
@@ -417,16 +439,20 @@ int live_rows_waits(const struct live_rows *of, struct live_wait_row **ret_rows)
         const struct live_stats *s = of->stats;
         struct live_cell *cells = NULL;
         struct live_labels labels;
+        struct live_folds folds = { .folds = NULL };
         struct live_sum others;
         int n = live_window_collect(&s->waits, s->now_ns, of->all, &cells, &others);
-        int r = live_labels_init(&labels, s->dictionary, of->names);
+        int r = live_labels_init(&labels, s->dictionary, of->names, of->shown);
 
         *ret_rows = NULL;
         if (n < 0)
                 r = n;
         if (r == 0)
-                r = sum_waits(&labels, cells, n, ret_rows);
+                r = live_folds_init(&folds, of, true);
+        if (r == 0)
+                r = sum_waits(&labels, &folds, cells, n, ret_rows);
         live_labels_deinit(&labels);
+        live_folds_deinit(&folds);
         free(cells);
         return r;
 }
@@ -446,7 +472,7 @@ static const struct live_mark *first_mark(const struct live_stats *s)
         return first;
 }
 
-/* Its share of the time since the mark, or of all time. */
+/* The thread's share of the time since the mark, or of all time. */
 static double find_on_cpu(const struct live_rows *of, const struct live_mark *mark,
                           const struct walked_thread *thread)
 {
@@ -465,8 +491,8 @@ static double find_on_cpu(const struct live_rows *of, const struct live_mark *ma
         return (double)(ran_ns - before_ns) / (double)(s->now_ns - since_ns);
 }
 
-static void live_rows_find_state(const struct live_stats *s, const struct walked_thread *thread,
-                                 struct live_thread_row *row)
+static void find_state(const struct live_stats *s, const struct walked_thread *thread,
+                       struct live_thread_row *row)
 {
         const struct thread_wait *wait = &thread->wait;
         uint64_t since_ns = thread->is_out ? wait->out_ns : s->now_ns;
@@ -488,8 +514,8 @@ static void live_rows_find_state(const struct live_stats *s, const struct walked
 }
 
 static int describe_thread(const struct live_rows *of, struct live_labels *labels,
-                           const struct live_mark *mark, const struct walked_thread *thread,
-                           struct live_thread_row *row)
+                           const struct live_folds *folds, const struct live_mark *mark,
+                           const struct walked_thread *thread, struct live_thread_row *row)
 {
         const struct trace_dictionary *d = of->stats->dictionary;
         const struct trace_thread *t = trace_dictionary_row(d, TRACE_TABLE_THREADS, thread->id);
@@ -505,7 +531,7 @@ static int describe_thread(const struct live_rows *of, struct live_labels *label
                                          .name = trace_dictionary_text(d, thread->timeline.name),
                                          .cpu = thread->cpu,
                                          .on_cpu = find_on_cpu(of, mark, thread) };
-        live_rows_find_state(of->stats, thread, row);
+        find_state(of->stats, thread, row);
         if (location != 0) {
                 const struct trace_location *l = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
 
@@ -513,13 +539,13 @@ static int describe_thread(const struct live_rows *of, struct live_labels *label
         }
         if (row->state != LIVE_THREAD_WAITING)
                 return 0;
-        r = find_wait_labels(labels, thread->wait.stack, &places);
+        r = find_wait_labels(labels, thread->wait.stack, find_python(folds, thread->wait.stack), &places);
         if (r == 0)
                 describe_labels(labels, places, &row->where, &kernel);
         return r;
 }
 
-/* Running ones first, by their share of a CPU; those that ended last. */
+/* Running threads come first, by their share of a CPU; threads that ended come last. */
 static int compare_threads(const void *a, const void *b)
 {
         const struct live_thread_row *x = a, *y = b;
@@ -540,15 +566,17 @@ static bool is_listed(const struct live_rows *of, const struct walked_thread *th
                thread->timeline.last_ns >= live_stats_window_start(of->stats, false);
 }
 
-static int live_rows_list_threads(const struct live_rows *of, struct live_labels *labels, uint32_t n_threads,
-                                  struct live_thread_row *rows, int *ret_n)
+static int list_threads(const struct live_rows *of, struct live_labels *labels,
+                        const struct live_folds *folds, uint32_t n_threads, struct live_thread_row *rows,
+                        int *ret_n)
 {
         const struct live_mark *mark = first_mark(of->stats);
         int n = 0;
 
         for (uint32_t i = 0; i < n_threads; i++) {
                 const struct walked_thread *thread = &of->stats->walk.threads[i];
-                int r = is_listed(of, thread) ? describe_thread(of, labels, mark, thread, &rows[n++]) : 0;
+                int r = is_listed(of, thread) ? describe_thread(of, labels, folds, mark, thread, &rows[n++])
+                                              : 0;
 
                 if (r < 0)
                         return r;
@@ -563,12 +591,16 @@ int live_rows_threads(const struct live_rows *of, struct live_thread_row **ret_r
         const struct live_stats *s = of->stats;
         uint32_t n_threads = s->walk.n_threads < LIVE_THREADS_MAX ? s->walk.n_threads : LIVE_THREADS_MAX;
         struct live_thread_row *rows = calloc((size_t)n_threads + 1, sizeof(*rows));
+        struct live_folds folds = { .folds = NULL };
         struct live_labels labels;
-        int r = live_labels_init(&labels, s->dictionary, of->names), n = 0;
+        int r = live_labels_init(&labels, s->dictionary, of->names, of->shown), n = 0;
 
+        if (r == 0)
+                r = live_folds_init(&folds, of, true);
         if (r == 0 && rows)
-                r = live_rows_list_threads(of, &labels, n_threads, rows, &n);
+                r = list_threads(of, &labels, &folds, n_threads, rows, &n);
         live_labels_deinit(&labels);
+        live_folds_deinit(&folds);
         if (r < 0 || !rows) {
                 free(rows);
                 return r < 0 ? r : -ENOMEM;

@@ -5,7 +5,7 @@
  * Way of the data:  live_stats, live_names -> [live_rows] -> `hyprof top`, the live screen
  *
  * Each list is made at the moment that it is asked for, largest first.  Texts are foreign bytes, borrowed
- * from the dictionary and the names until either grows.  Not thread-safe.
+ * from the dictionary and the names until either grows or is renewed.  Not thread-safe.
  */
 #ifndef ANALYZE_LIVE_LIVE_ROWS_H
 #define ANALYZE_LIVE_LIVE_ROWS_H
@@ -19,6 +19,7 @@
 #define LIVE_NAME_BYTES 64 /* of a made name: "libfoo.so+0x1a20" */
 
 struct live_names;
+struct live_shown;
 struct live_stats;
 
 /* The name of a place in the code. */
@@ -74,7 +75,9 @@ struct live_wait_row {
 struct live_rows {
         const struct live_stats *stats;
         const struct live_names *names; /* NULL = none but those of the trace */
+        const struct live_shown *shown; /* of these names; NULL = as they are */
         bool all;                       /* of all time, else of the window */
+        bool shows_native;              /* never fold native functions into Python functions */
 };
 
 /* Lists on the heap, the caller's to free; NULL if they are empty.  Return how many rows, or -ENOMEM. */

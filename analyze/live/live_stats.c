@@ -9,13 +9,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BUCKET_BITS  3 /* of LIVE_BUCKETS_PER_OCTAVE */
 #define ZONE_NO_ROOM UINT32_MAX
 #define JUMP_NS      (LIVE_SLOTS * LIVE_SLOT_NS)
 
-static int live_stats_no_memory(struct error *err)
+/* Before this time, samples that are still to come weigh too much. */
+#define UNSAMPLED_FROM_NS UINT64_C(100000000)
+
+static int no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "sums of the last seconds: out of memory");
 }
@@ -85,15 +87,13 @@ static int reserve_locations(struct live_stats *s)
 
         if (n <= s->n_locations)
                 return 0;
-        r = array_reserve(&s->zone_of, &s->zone_of_capacity, n, sizeof(*s->zone_of));
-        if (r < 0)
-                return r;
-        memset(s->zone_of + s->n_locations, 0, (n - s->n_locations) * sizeof(*s->zone_of));
-        s->n_locations = n;
-        return 0;
+        r = array_extend(&s->zone_of, &s->zone_of_capacity, s->n_locations, n, sizeof(*s->zone_of));
+        if (r == 0)
+                s->n_locations = n;
+        return r;
 }
 
-/* A place that was not seen before.  Returns 0 or -ENOMEM. */
+/* Adds a location that was not seen before.  Returns 0 or -ENOMEM. */
 static int add_zone_place(struct live_stats *s, uint32_t location)
 {
         struct live_zone *zone;
@@ -111,7 +111,7 @@ static int add_zone_place(struct live_stats *s, uint32_t location)
         return 0;
 }
 
-/* NULL if it found no room, or without memory. */
+/* A location's zone; NULL if it has no room, or without memory. */
 static struct live_zone *zone_of_location(struct live_stats *s, uint32_t location, int *ret)
 {
         uint32_t place = s->zone_of[location - 1];
@@ -131,8 +131,8 @@ static void add_to_zone_slot(struct live_zone_slot *slot, uint64_t duration_ns, 
         slot->counts[live_bucket_of(duration_ns)]++;
 }
 
-static int live_stats_zone(void *context, struct walked_thread *thread, const struct zone_instance *instance,
-                           struct error *err)
+static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *instance,
+                     struct error *err)
 {
         struct live_stats *s = context;
         uint64_t duration_ns = instance->end_ns > instance->begin_ns ? instance->end_ns - instance->begin_ns
@@ -148,7 +148,7 @@ static int live_stats_zone(void *context, struct walked_thread *thread, const st
         zone = zone_of_location(s, instance->location, &r);
         count_live(s, instance->end_ns, &(struct live_tally){ .n_zones = 1, .n_zones_beside = !zone });
         if (!zone)
-                return r < 0 ? live_stats_no_memory(err) : 0;
+                return r < 0 ? no_memory(err) : 0;
         slot = &zone->slots[second % LIVE_SLOTS];
         if (slot->second != second)
                 *slot = (struct live_zone_slot){ .second = second };
@@ -165,8 +165,8 @@ static bool is_sampled_by_itself(const struct trace_sample_event *row)
         return row->mode != TRACE_SAMPLE_MODE_WITH_LEADER && row->mode != TRACE_SAMPLE_MODE_COUNTED;
 }
 
-static int live_stats_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                             struct error *err)
+static int sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                  struct error *err)
 {
         struct live_stats *s = context;
         uint32_t id = (uint32_t)event->sample.event;
@@ -178,13 +178,14 @@ static int live_stats_sample(void *context, struct walked_thread *thread, const 
         if (id != s->event)
                 return 0;
         count_live(s, event->time_ns, &(struct live_tally){ .n_samples = 1 });
+        sample_sum_add(&s->sum, &(struct sample_sum){ .n_samples = 1, .weight = event->sample.weight });
         if (live_window_add(&s->samples, event->time_ns, event->sample.stack + 1, event->sample.weight) < 0)
-                return live_stats_no_memory(err);
+                return no_memory(err);
         return 0;
 }
 
-static int live_stats_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                           struct error *err)
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
 {
         struct live_stats *s = context;
         uint64_t ns = wait->in_ns > wait->out_ns ? wait->in_ns - wait->out_ns : 0;
@@ -193,7 +194,7 @@ static int live_stats_wait(void *context, struct walked_thread *thread, const st
         if (wait->preempted)
                 return 0;
         if (live_window_add(&s->waits, wait->in_ns, live_wait_key(wait->stack, wait->state), ns) < 0)
-                return live_stats_no_memory(err);
+                return no_memory(err);
         return 0;
 }
 
@@ -226,8 +227,8 @@ static int set_mark(struct live_stats *s)
 }
 
 /*
- * The latest events say what time it is.  A pause may be as long as it likes; time that goes back by more
- * than the window, also after one event of a far future, starts the window anew.
+ * The latest events set the current time.  A pause may be of any length; if time goes back by more than the
+ * window, even after a single event from the far future, the window starts anew.
  */
 static void see_time(struct live_stats *s, uint64_t first_ns, uint64_t last_ns)
 {
@@ -274,7 +275,7 @@ uint64_t live_stats_window_ns(const struct live_stats *s, bool all)
 int live_stats_init(struct live_stats *s, const struct trace_dictionary *dictionary)
 {
         const struct trace_sink sink = {
-                .context = s, .zone = live_stats_zone, .sample = live_stats_sample, .wait = live_stats_wait
+                .context = s, .zone = take_zone, .sample = sample, .wait = take_wait
         };
 
         *s = (struct live_stats){ .dictionary = dictionary };
@@ -303,10 +304,20 @@ int live_stats_add(struct live_stats *s, const struct trace_item *item, struct e
         if (item->header.kind != TRACE_CHUNK_EVENTS)
                 return 0;
         if (reserve_locations(s) < 0)
-                return live_stats_no_memory(err);
+                return no_memory(err);
         r = trace_walk_chunk(&s->walk, item, err);
         if (r < 0)
                 return r;
         see_time(s, item->header.first_ns, item->header.last_ns);
-        return set_mark(s) < 0 ? live_stats_no_memory(err) : 0;
+        return set_mark(s) < 0 ? no_memory(err) : 0;
+}
+
+struct unsampled_time live_stats_unsampled(const struct live_stats *s)
+{
+        struct unsampled_time u;
+
+        unsampled_time_take(&u, &s->walk, s->now_ns);
+        if (u.on_cpu_ns > UNSAMPLED_FROM_NS)
+                unsampled_time_judge(&u, s->dictionary, s->event, &s->sum);
+        return u;
 }

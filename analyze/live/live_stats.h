@@ -13,6 +13,8 @@
 #define ANALYZE_LIVE_LIVE_STATS_H
 
 #include "analyze/live/live_window.h"
+#include "analyze/samples/unsampled_time.h"
+#include "analyze/trace/sample_stats.h"
 #include "analyze/walk/trace_walk.h"
 
 #include <stdbool.h>
@@ -69,9 +71,10 @@ struct live_stats {
         struct live_tally tallies[LIVE_SLOTS_AND_ALL];
         struct live_mark marks[LIVE_SLOTS + 1];
         uint32_t next_mark;
-        uint32_t event;    /* whose samples count: the first that is sampled by itself; 0 = none yet */
-        uint64_t first_ns; /* of the events */
-        uint64_t now_ns;   /* 0 = there was none yet */
+        struct sample_sum sum; /* of all these samples so far */
+        uint32_t event;        /* whose samples count: the first that is sampled by itself; 0 = none yet */
+        uint64_t first_ns;     /* of the events */
+        uint64_t now_ns;       /* 0 = there was none yet */
         uint32_t n_clock_jumps;
 };
 
@@ -96,6 +99,9 @@ uint64_t live_stats_window_start(const struct live_stats *s, bool all);
 
 /* The numbers of the window: sums of the rows that it has, and of those that found no room. */
 struct live_tally live_stats_tally(const struct live_stats *s, bool all);
+
+/* How much has no samples, from the beginning to now. */
+struct unsampled_time live_stats_unsampled(const struct live_stats *s);
 
 /* Of `waits`: the call stack and the state, enum trace_wait_state. */
 static inline uint64_t live_wait_key(uint32_t stack, uint32_t state)

@@ -13,15 +13,15 @@ void live_window_deinit(struct live_window *w)
         *w = (struct live_window){ .slots = { { .second = 0 } } };
 }
 
-static size_t live_window_hash(uint64_t key, size_t n_cells)
+static size_t hash(uint64_t key, size_t n_cells)
 {
         return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (n_cells - 1);
 }
 
-/* The cell of a key, or a free one for it; there is a free one. */
+/* The cell of a key or, if it has none, a free cell; there always is a free one. */
 static struct live_cell *cell_of(struct live_cell *cells, size_t n_cells, uint64_t key)
 {
-        size_t i = live_window_hash(key, n_cells);
+        size_t i = hash(key, n_cells);
 
         while (cells[i].key != 0 && cells[i].key != key)
                 i = (i + 1) & (n_cells - 1);
@@ -89,8 +89,8 @@ int live_window_add(struct live_window *w, uint64_t time_ns, uint64_t key, uint6
         return 0;
 }
 
-/* Sums of several slots, in a slot of their own that has room for all of them. */
-static int live_window_merge(struct live_slot *into, const struct live_slot *slot)
+/* Adds the sums of @slot to @into, a separate slot that has room for the sums of several slots. */
+static int merge(struct live_slot *into, const struct live_slot *slot)
 {
         live_sum_merge(&into->others, &slot->others);
         for (size_t i = 0; i < slot->n_cells; i++) {
@@ -118,7 +118,7 @@ int live_window_collect(const struct live_window *w, uint64_t now_ns, bool all, 
                 bool is_wanted = all ? i == LIVE_SLOT_ALL
                                      : i < LIVE_SLOTS && live_slot_is_recent(w->slots[i].second, now_ns);
 
-                if (is_wanted && live_window_merge(&sums, &w->slots[i]) < 0) {
+                if (is_wanted && merge(&sums, &w->slots[i]) < 0) {
                         free(sums.cells);
                         return -ENOMEM;
                 }

@@ -2,9 +2,10 @@
 #include "analyze/report/report.h"
 
 #include "analyze/report/report_samples.h"
+#include "analyze/trace/clock_step.h"
 #include "analyze/trace/meta_value.h"
 #include "analyze/walk/trace_filter.h"
-#include "analyze/walk/trace_totals.h"
+#include "analyze/zones/trace_totals.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 
@@ -47,6 +48,7 @@ static void fill_recording(struct report *report, const struct trace_dictionary 
                 .machine = meta_value_find(d, "machine"),
                 .cpus = meta_value_find(d, "cpus"),
                 .hyprof_version = meta_value_find(d, "hyprof_version"),
+                .environment = meta_value_find(d, "environment"),
                 .exit_status = meta_value_find(d, "exit_status"),
                 .fallback = meta_value_find(d, "sample_event_fallback"),
                 .unwind = meta_value_find(d, "unwind"),
@@ -86,6 +88,7 @@ static int fill_events(struct report *report, const struct trace_dictionary *d,
                         .rate = row->rate,
                         .mode = row->mode,
                         .leader = row->leader,
+                        .is_tracepoint = report_samples_is_tracepoint(row),
                 };
         }
         for (uint32_t i = 0; i < sample_stats_count(&totals->samples); i++) {
@@ -96,13 +99,12 @@ static int fill_events(struct report *report, const struct trace_dictionary *d,
         return 0;
 }
 
-static int report_choose_event(struct report *report, const char *name, struct error *err)
+static int choose_event(struct report *report, const char *name, struct error *err)
 {
         for (uint32_t i = 0; i < report->n_events; i++) {
                 const struct report_event *event = &report->events[i];
 
-                if (name && (event->name.n_bytes != strlen(name) ||
-                             memcmp(event->name.bytes, name, event->name.n_bytes) != 0))
+                if (name && !text_view_is(event->name, name))
                         continue;
                 if (!name && (event->sum.n_samples == 0 || event->mode == TRACE_SAMPLE_MODE_WITH_LEADER))
                         continue;
@@ -117,7 +119,7 @@ static int report_choose_event(struct report *report, const char *name, struct e
         return 0;
 }
 
-static int report_compare_threads(const void *a, const void *b)
+static int compare_threads(const void *a, const void *b)
 {
         const struct report_thread *x = a;
         const struct report_thread *y = b;
@@ -140,13 +142,13 @@ static uint64_t last_in_range_ns(const struct trace_filter *filter, const struct
         return filter && timeline->last_ns > filter->to_ns ? filter->to_ns : timeline->last_ns;
 }
 
-/* One that was asked for and that lived in the range of time. */
+/* Whether the thread was asked for and lived in the range of time. */
 static bool is_thread_wanted(const struct trace_totals *totals, const struct walked_thread *thread)
 {
         return thread->timeline.started && trace_totals_wants_thread(totals, thread->id);
 }
 
-/* The threads that are shown: a thread of which only the number is known is not among them. */
+/* Counts the processes of the shown threads; a thread of which only the number is known is not shown. */
 static int count_processes(struct report *report, const struct trace_dictionary *d)
 {
         uint32_t n = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
@@ -167,8 +169,8 @@ static int count_processes(struct report *report, const struct trace_dictionary 
         return 0;
 }
 
-static int report_fill_threads(struct report *report, const struct trace_dictionary *d,
-                               const struct trace_totals *totals)
+static int fill_threads(struct report *report, const struct trace_dictionary *d,
+                        const struct trace_totals *totals)
 {
         const struct trace_walk *walk = &totals->walk;
 
@@ -199,7 +201,7 @@ static int report_fill_threads(struct report *report, const struct trace_diction
                         .n_samples = thread->n_samples,
                 };
         }
-        qsort(report->threads, report->n_threads, sizeof(*report->threads), report_compare_threads);
+        qsort(report->threads, report->n_threads, sizeof(*report->threads), compare_threads);
         return count_processes(report, d);
 }
 
@@ -231,7 +233,7 @@ static struct report_zone describe_zone(const struct trace_dictionary *d, const 
         };
 }
 
-static int report_compare_zones(const void *a, const void *b)
+static int compare_zones(const void *a, const void *b)
 {
         const struct report_zone *x = a;
         const struct report_zone *y = b;
@@ -240,8 +242,8 @@ static int report_compare_zones(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->location, y->location);
 }
 
-static int report_fill_zones(struct report *report, const struct trace_dictionary *d,
-                             const struct trace_totals *totals, const struct report_samples *samples)
+static int fill_zones(struct report *report, const struct trace_dictionary *d,
+                      const struct trace_totals *totals, const struct report_samples *samples)
 {
         report->zones = calloc((size_t)totals->zones.n_zones + 1, sizeof(*report->zones));
         if (!report->zones)
@@ -256,7 +258,7 @@ static int report_fill_zones(struct report *report, const struct trace_dictionar
                 if (zone.n_closed != 0 || zone.n_unclosed != 0 || zone.samples.n_samples != 0)
                         report->zones[report->n_zones++] = zone;
         }
-        qsort(report->zones, report->n_zones, sizeof(*report->zones), report_compare_zones);
+        qsort(report->zones, report->n_zones, sizeof(*report->zones), compare_zones);
         return 0;
 }
 
@@ -282,6 +284,12 @@ static int fill_functions_inside(struct report *report, struct report_samples *s
         return 0;
 }
 
+static bool is_about_python(const struct report_samples *samples, const struct report_options *options)
+{
+        return !options->shows_native && python_parts_are_most(&samples->parts) &&
+               !(options->function && options->is_native(samples, options->function));
+}
+
 static int fill_samples_and_zones(struct report *report, const struct trace_dictionary *d,
                                   const struct trace_totals *totals, const struct report_options *options)
 {
@@ -290,18 +298,23 @@ static int fill_samples_and_zones(struct report *report, const struct trace_dict
 
         if (r < 0)
                 return r;
+        if (is_about_python(samples, options))
+                report_samples_fold(samples);
         r = report_samples_functions(samples, &report->functions);
+        if (r == 0 && (options->wants_lines || samples->is_folded))
+                r = report_lines_fill(&report->lines, report);
         if (r == 0)
-                r = report_fill_zones(report, d, totals, samples);
+                r = fill_zones(report, d, totals, samples);
         if (r == 0)
                 r = fill_functions_inside(report, samples, options);
         return r == 0 ? report_counters_fill(report, d, samples) : r;
 }
 
-static int report_fill(struct report *report, const struct report_options *options, struct error *err)
+static int fill(struct report *report, const struct report_options *options, struct error *err)
 {
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
         struct trace_totals *totals = &report->totals;
+        const struct sample_sum none = { .n_samples = 0 };
         int r = trace_totals_finish(totals, meta_value_number(d, "end_raw_ns"));
 
         if (r < 0)
@@ -314,19 +327,32 @@ static int report_fill(struct report *report, const struct report_options *optio
         r = fill_events(report, d, totals);
         if (r < 0)
                 goto fail;
-        r = report_choose_event(report, options->event, err);
+        r = choose_event(report, options->event, err);
         if (r < 0)
                 return r;
+        report->clock_step_ns = clock_step_ns(d);
+        unsampled_time_take(&report->unsampled, &totals->walk, 0);
+        unsampled_time_judge(&report->unsampled, d, report->event ? report->event->event : 0,
+                             report->event ? &report->event->sum : &none);
         r = lost_zones_find(&report->lost, &totals->walk);
         if (r == 0)
-                r = report_fill_threads(report, d, totals);
+                r = fill_threads(report, d, totals);
+        if (r == 0)
+                r = report_renamed_fill(&report->renamed, report);
         if (r < 0)
                 goto fail;
         r = fill_samples_and_zones(report, d, totals, options);
         if (r < 0)
                 goto fail;
         if (options->wants_waits)
-                r = report_waits_fill(&report->waits, totals, d);
+                r = report_waits_fill(&report->waits, totals, d, &report->samples.python,
+                                      options->shows_native       ? REPORT_WAITS_NATIVE
+                                      : report->samples.is_folded ? REPORT_WAITS_PYTHON
+                                                                  : REPORT_WAITS_AS_MOST);
+        if (options->wants_waits && r == 0)
+                r = kernel_calls_fill(&report->kernel_calls, report);
+        if (r == 0 && options->wants_syscalls)
+                r = report_syscalls_fill(&report->syscalls, report);
         if (r == 0 && options->wants_cpus)
                 r = report_cpus_fill(&report->cpus, totals, d);
         if (r < 0)
@@ -354,6 +380,7 @@ int report_load(const char *path, const struct report_options *options, struct r
         report->filter.is_empty = true;
         report->totals.wants_waits = options->wants_waits;
         report->totals.wants_cpus = options->wants_cpus;
+        report->totals.wants_ready = options->wants_ready;
         report->totals.n_slowest = options->n_slowest;
         report->totals.group_by = options->group_by;
         report->totals.has_durations = options->longer_than_ns != 0 || options->shorter_than_ns != 0;
@@ -371,7 +398,9 @@ int report_load(const char *path, const struct report_options *options, struct r
         r = read_events(report, err);
         if (r < 0)
                 goto fail;
-        r = report_fill(report, options, err);
+        r = fill(report, options, err);
+        if (r == 0 && options->wants_ready)
+                r = report_owners_fill(&report->owners, &report->trace, &report->totals, err);
         if (r < 0)
                 goto fail;
         *ret_report = report;
@@ -390,10 +419,14 @@ void report_free(struct report *report)
         free(report->zones);
         free(report->threads);
         free(report->functions.rows);
+        report_lines_deinit(&report->lines);
         free(report->events);
         report_counters_deinit(&report->counters);
         report_waits_deinit(&report->waits);
         report_cpus_deinit(&report->cpus);
+        report_owners_deinit(&report->owners);
+        report_renamed_deinit(&report->renamed);
+        report_syscalls_deinit(&report->syscalls);
         report_gaps_deinit(&report->gaps);
         report_samples_deinit(&report->samples);
         trace_totals_deinit(&report->totals);

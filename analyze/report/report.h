@@ -16,19 +16,25 @@
 #ifndef ANALYZE_REPORT_REPORT_H
 #define ANALYZE_REPORT_REPORT_H
 
+#include "analyze/report/kernel_calls.h"
 #include "analyze/report/report_also.h"
 #include "analyze/report/report_callstacks.h"
 #include "analyze/report/report_counters.h"
 #include "analyze/report/report_cpus.h"
 #include "analyze/report/report_gaps.h"
+#include "analyze/report/report_lines.h"
+#include "analyze/report/report_owners.h"
+#include "analyze/report/report_renamed.h"
 #include "analyze/report/report_samples.h"
+#include "analyze/report/report_syscalls.h"
 #include "analyze/report/report_waits.h"
+#include "analyze/samples/function_table.h"
+#include "analyze/samples/unsampled_time.h"
 #include "analyze/trace/sample_stats.h"
-#include "analyze/walk/function_table.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/lost_zones.h"
 #include "analyze/walk/trace_filter.h"
-#include "analyze/walk/trace_totals.h"
+#include "analyze/zones/trace_totals.h"
 #include "base/error.h"
 #include "base/text_view.h"
 #include "format/trace_reader.h"
@@ -39,14 +45,14 @@
 
 /* From the table META; empty where the recorder did not say it. */
 struct report_recording {
-        struct text_view command, hostname, kernel, machine, cpus, hyprof_version;
+        struct text_view command, hostname, kernel, machine, cpus, hyprof_version, environment;
         struct text_view exit_status; /* "0", "3", "signal 9" */
         struct text_view fallback;    /* why another sample event was taken than the usual one */
         struct text_view unwind;      /* how callstacks were made: "auto", "dwarf", "fp" */
         struct text_view scope;       /* whose events: "cgroup", "cpus", "threads" */
         struct text_view filter;      /* the chosen part of it, in words; the caller's of report_load() */
         uint64_t stack_copy_bytes;    /* of each sample; 0 = none, or not said */
-        uint64_t n_descriptors;       /* events that were open; 0 = not said */
+        uint64_t n_descriptors;       /* of events and BPF programs; 0 = not said */
         uint64_t recorder_cpu_ns;     /* the recorder's own processor time; 0 = not said */
         uint64_t start_realtime_ns;   /* since 1970; 0 = unknown */
         uint64_t duration_ns;         /* of the recording, or from the first to the last event */
@@ -58,8 +64,9 @@ struct report_event {
         uint32_t event; /* id of the sample event; row `event` - 1 of the report's */
         struct text_view name, unit;
         uint64_t rate;
-        uint32_t mode;   /* enum trace_sample_mode */
-        uint32_t leader; /* WITH_LEADER: the id of the event with whose samples it was read; else 0 */
+        uint32_t mode;      /* enum trace_sample_mode */
+        uint32_t leader;    /* WITH_LEADER: the id of the event with whose samples it was read; else 0 */
+        bool is_tracepoint; /* the kernel's functions at its place are always the same ones */
         struct sample_sum sum;
 };
 
@@ -69,6 +76,7 @@ struct report_function {
         struct text_view module; /* path */
         enum function_kind kind;
         struct sample_sum self, total;
+        struct python_parts parts; /* of `self`, where samples.is_folded */
 };
 
 /* The hottest first: by self, then by total. */
@@ -124,6 +132,7 @@ struct report {
         const struct report_event *event; /* the one whose samples are shown; NULL = the trace has none */
 
         struct report_functions functions;
+        struct report_lines lines; /* filled if wanted, and if the samples are folded */
         struct report_zone *zones; /* heap; the largest total first */
         uint32_t n_zones;
         struct report_thread *threads; /* heap; the busiest first; those with events only; also fibers */
@@ -134,19 +143,33 @@ struct report {
         uint64_t n_zone_events; /* zones begun */
         uint64_t n_unclosed;
         struct lost_zones lost;
+        struct unsampled_time unsampled; /* of `event` */
         struct report_also also;
         struct report_callstacks callstacks;
         struct report_counters counters;
-        struct report_waits waits; /* filled if wanted, as are `cpus` */
+        struct report_waits waits;        /* filled if wanted, as are `cpus` */
+        struct kernel_calls kernel_calls; /* filled with `waits` */
         struct report_cpus cpus;
-        bool on_cpu_known; /* the trace has context switches */
+        struct report_owners owners;     /* the same */
+        struct report_syscalls syscalls; /* the same */
+        struct report_renamed renamed;
+        bool on_cpu_known;      /* the trace has context switches */
+        uint64_t clock_step_ns; /* times of programs are multiples of it; 0 = as good as exact */
 };
 
 struct report_options {
         const char *event;           /* whose samples are shown; NULL = the event with the most samples */
         uint32_t n_zones_inside;     /* for how many zones their functions are listed; 0 = all */
         uint32_t n_functions_inside; /* how many functions for each; 0 = all */
-        bool wants_waits, wants_cpus;
+        bool wants_waits, wants_cpus, wants_syscalls, wants_lines;
+        bool wants_ready;  /* who had the CPU while threads were ready to run: one more pass */
+        bool shows_native; /* never fold native functions into the Python functions that called them */
+        /*
+         * A function that is asked for, NULL = none, and whether folding would hide it: then nothing is
+         * folded.
+         */
+        const char *function;
+        bool (*is_native)(const struct report_samples *samples, const char *function);
         uint32_t n_slowest; /* not 0: look at the zones that the filter names one by one: totals.instances */
         enum zone_group_key group_by; /* with n_slowest: and in groups, totals.groups */
         uint64_t longer_than_ns,
@@ -171,6 +194,12 @@ void report_free(struct report *report);
 static inline double report_share(uint64_t part, uint64_t whole)
 {
         return whole != 0 ? (double)part / (double)whole : 0.0;
+}
+
+/* Whether it is a Python function, and native code below it counts for it. */
+static inline bool report_function_has_parts(const struct report_function *f)
+{
+        return python_parts_below(&f->parts) != 0;
 }
 
 /* How many of @n_rows are shown; a limit of 0 means no limit. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report_also.h"
 
-#include "analyze/walk/trace_totals.h"
+#include "analyze/zones/trace_totals.h"
 #include "format/trace_dictionary.h"
 
 static void count_sources(struct report_also *also, const struct trace_dictionary *d)

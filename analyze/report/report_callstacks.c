@@ -5,7 +5,7 @@
 
 struct report_callstacks report_callstacks_of(const uint64_t n_stacks[TRACE_STACK_STATE_COUNT + 1])
 {
-        /* Those between are a newer version's, and say nothing to this one. */
+        /* The other states are those of newer versions, and mean nothing to this one. */
         static const bool is_known[TRACE_STACK_STATE_COUNT + 1] = {
 #define X(id, name, words) [id] = true,
                 TRACE_STACK_STATES(X)

@@ -22,15 +22,16 @@ enum report_counter_kind report_counter_kind_of(struct text_view name)
                 { "branch-misses", REPORT_COUNTER_BRANCH_MISSES },
         };
         const char *colon = name.n_bytes != 0 ? memchr(name.bytes, ':', name.n_bytes) : NULL;
-        size_t n_bytes = colon ? (size_t)(colon - name.bytes) : name.n_bytes;
 
+        if (colon)
+                name.n_bytes = (size_t)(colon - name.bytes);
         for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-                if (n_bytes == strlen(kinds[i].name) && memcmp(name.bytes, kinds[i].name, n_bytes) == 0)
+                if (text_view_is(name, kinds[i].name))
                         return kinds[i].kind;
         return REPORT_COUNTER_OTHER;
 }
 
-static struct report_counter report_counters_describe(const struct trace_dictionary *d, uint32_t event)
+static struct report_counter describe(const struct trace_dictionary *d, uint32_t event)
 {
         const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, event);
         struct text_view name = trace_dictionary_text(d, row->name);
@@ -47,13 +48,13 @@ void report_counters_find_group(struct report_counters *c, const struct trace_di
 {
         uint32_t n_events = trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS);
 
-        c->counters[c->n_counters++] = report_counters_describe(d, leader);
+        c->counters[c->n_counters++] = describe(d, leader);
         for (uint32_t event = leader + 1; event <= n_events && c->n_counters < REPORT_COUNTERS_MAX; event++) {
                 const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS,
                                                                             event);
 
                 if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER && row->leader == leader)
-                        c->counters[c->n_counters++] = report_counters_describe(d, event);
+                        c->counters[c->n_counters++] = describe(d, event);
         }
         if (c->n_counters == 1)
                 c->n_counters = 0;
@@ -77,8 +78,8 @@ static void sum_counter(struct report *report, struct report_samples *samples, u
                         report_samples_in_zone(samples, report->zones[i].location).weight;
 }
 
-/* By hand: @value * @enabled has up to 128 bits. */
-static uint64_t report_counters_scale(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
+/* Uses floating point, because @value * @enabled_ns has up to 128 bits. */
+static uint64_t scale(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
 {
         double scaled;
 
@@ -110,9 +111,9 @@ static int fill_totals(struct report_counters *c, const struct trace_dictionary 
                 if (newest[row->event] != i)
                         continue;
                 c->totals[c->n_totals++] = (struct report_total){
-                        .counter = report_counters_describe(d, row->event),
+                        .counter = describe(d, row->event),
                         .value = row->value,
-                        .scaled = report_counters_scale(row->value, row->enabled_ns, row->running_ns),
+                        .scaled = scale(row->value, row->enabled_ns, row->running_ns),
                         .share_of_time = report_share(row->running_ns, row->enabled_ns),
                         .has_never_run = row->running_ns == 0 && row->enabled_ns != 0,
                 };
@@ -126,7 +127,7 @@ static double ratio(uint64_t part, uint64_t whole, double factor)
         return whole != 0 ? factor * (double)part / (double)whole : -1.0;
 }
 
-/* The first event of a kind counts: a group has hardly two. */
+/* The first event of a kind counts: a group hardly ever has two. */
 static struct report_ratios ratios_of(const uint64_t *by_kind, const bool *has)
 {
         struct report_ratios ratios = { -1.0, -1.0, -1.0 };

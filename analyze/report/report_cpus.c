@@ -2,7 +2,7 @@
 #include "analyze/report/report_cpus.h"
 
 #include "analyze/report/report.h"
-#include "analyze/walk/trace_totals.h"
+#include "analyze/zones/trace_totals.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
@@ -26,9 +26,8 @@ static int compare_lanes(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->thread, y->thread);
 }
 
-static struct report_cpu_thread report_cpus_describe(const struct trace_totals *totals,
-                                                     const struct trace_dictionary *d,
-                                                     const struct lane *lane)
+static struct report_cpu_thread describe(const struct trace_totals *totals, const struct trace_dictionary *d,
+                                         const struct lane *lane)
 {
         const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, lane->thread);
         const struct trace_process *process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
@@ -68,7 +67,7 @@ int report_cpus_fill(struct report_cpus *c, const struct trace_totals *totals,
                         cpu = &c->rows[c->n_rows++];
                         *cpu = (struct report_cpu){ .cpu = sorted[i].cpu, .threads = &c->threads[i] };
                 }
-                c->threads[i] = report_cpus_describe(totals, d, &sorted[i]);
+                c->threads[i] = describe(totals, d, &sorted[i]);
                 cpu->busy_ns += sorted[i].sum.busy_ns;
                 cpu->n_switches += sorted[i].sum.n_switches;
                 cpu->n_threads++;

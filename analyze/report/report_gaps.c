@@ -3,18 +3,92 @@
 
 #include "analyze/report/report.h"
 #include "analyze/report/unnamed_modules.h"
-#include "analyze/walk/missing_images.h"
-#include "analyze/walk/trace_totals.h"
+#include "analyze/trace/meta_value.h"
+#include "analyze/trace/sample_stats.h"
+#include "analyze/zones/trace_totals.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_spec.h"
 #include "format/trace_version.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ------------------------------------------------------------------ code that is not in the trace */
+
+/*
+ * Modules with samples whose code should be in the trace, and is not.
+ */
+
+struct missing_image {
+        uint32_t module;              /* id in MODULES */
+        enum trace_image_state state; /* why */
+        struct sample_sum sum;        /* samples in the module itself, not below it */
+};
+
+/* Sets the state of each module's latest row; 0 = the module has none, or one that is not known. */
+static void fill_states(const struct trace_dictionary *d, struct missing_image *images)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_MODULE_IMAGES); i++) {
+                const struct trace_module_image *row = trace_dictionary_row(d, TRACE_TABLE_MODULE_IMAGES, i);
+                bool is_missing = row->attachment == 0 && row->state < TRACE_IMAGE_STATE_COUNT;
+
+                images[row->module].module = row->module;
+                images[row->module].state = is_missing ? (enum trace_image_state)row->state : 0;
+        }
+}
+
+static void add_missing(const struct trace_dictionary *d, const struct sample_stats *stats, uint32_t event,
+                        struct missing_image *images)
+{
+        for (uint32_t i = 0; i < sample_stats_count(stats); i++) {
+                const struct sample_key *key = sample_stats_key(stats, i);
+                const struct trace_stack *stack;
+                const struct trace_frame *frame;
+
+                if (key->event != event || key->stack == 0)
+                        continue;
+                stack = trace_dictionary_row(d, TRACE_TABLE_STACKS, key->stack);
+                frame = trace_dictionary_row(d, TRACE_TABLE_FRAMES, stack->frame);
+                sample_sum_add(&images[frame->module].sum, &stats->sums[i]);
+        }
+}
+
+/*
+ * find_missing_images() - find the modules with samples of @event whose code is missing
+ * @ret_images:  heap, the caller's; by module
+ * Returns 0 or -ENOMEM.
+ */
+static int find_missing_images(const struct trace_dictionary *dictionary, const struct sample_stats *stats,
+                               uint32_t event, struct missing_image **ret_images, size_t *ret_n_images)
+{
+        size_t n_modules = trace_dictionary_count(dictionary, TRACE_TABLE_MODULES), n = 0;
+        struct missing_image *images = calloc(n_modules + 1, sizeof(*images)); /* 0 is no module */
+
+        if (!images)
+                return -ENOMEM;
+        fill_states(dictionary, images);
+        add_missing(dictionary, stats, event, images);
+        for (size_t i = 1; i <= n_modules; i++)
+                if (images[i].state != 0 && images[i].state != TRACE_IMAGE_KEPT &&
+                    images[i].sum.n_samples > 0)
+                        images[n++] = images[i];
+        *ret_images = images;
+        *ret_n_images = n;
+        return 0;
+}
+
+/* ------------------------------------------------------------------ gaps */
+
 /* Modules without names for less than this share of the samples are not worth a line. */
 #define SHARE_WORTH_SAYING 0.01
+
+/* Percentiles are within 1 %; they are coarser for zones shorter than this number of clock steps. */
+#define STEPS_THAT_SHOW 100
 
 struct gap_text {
         const char *code, *words;
@@ -53,7 +127,7 @@ static struct text_view string_of_words(const char *words)
         return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
-/* How the file ends comes first: it puts everything after it in question. */
+/* The state of the file's end comes first, because it puts everything after it in question. */
 static int add_ending(struct report *report)
 {
         struct report_gap gap = {
@@ -87,17 +161,7 @@ static int add_ending(struct report *report)
 /* `hyprof symbolize` has added the symbols that were left out while recording. */
 static bool was_symbolized(const struct trace_dictionary *d)
 {
-        static const char key[] = "symbolized_by";
-
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
-                const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
-                size_t n_bytes;
-                const char *name = trace_dictionary_string(d, row->key, &n_bytes);
-
-                if (n_bytes == strlen(key) && memcmp(name, key, n_bytes) == 0)
-                        return true;
-        }
-        return false;
+        return meta_value_find(d, "symbolized_by").n_bytes > 0;
 }
 
 static int add_notices(struct report_gaps *g, const struct trace_dictionary *d)
@@ -135,7 +199,7 @@ static int add_losses(struct report_gaps *g, const struct trace_dictionary *d)
                 const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
                 uint32_t reason = row->reason;
 
-                /* Slot 0, which no reason has, gathers those of newer versions. */
+                /* Slot 0, which no reason has, gathers the reasons of newer versions. */
                 if (reason >= TRACE_LOSS_COUNT || !loss_texts[reason].code)
                         reason = 0;
                 counts[reason] += row->count;
@@ -159,18 +223,42 @@ static int add_losses(struct report_gaps *g, const struct trace_dictionary *d)
         return 0;
 }
 
-static bool has_replaced_code(const struct trace_dictionary *d)
+/* Words that say their own share. */
+static int add_said(struct report_gaps *g, const char *code, const char *words, double share)
 {
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
-                const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
+        const struct report_gap gap = {
+                .source = REPORT_GAP_ANALYSIS,
+                .code = code,
+                .words = words,
+                .share = share,
+                .is_share_said = true,
+        };
 
-                if (row->reason == TRACE_LOSS_CODE_REPLACED)
-                        return true;
-        }
-        return false;
+        return words[0] != '\0' ? add_gap(g, &gap) : 0;
 }
 
-/* The loss says how often code was replaced; it may have cost this report samples that have no name. */
+int report_gaps_add_recorded(struct report_gaps *g, const struct trace_dictionary *d,
+                             const struct unsampled_time *unsampled)
+{
+        uint64_t n = unsampled->n_samples;
+        int r;
+
+        unsampled_time_words(unsampled, g->unsampled);
+        unsampled_time_truncated(unsampled, g->truncated);
+        unsampled_time_python(unsampled, g->python);
+        r = add_said(g, "TIME_WITHOUT_SAMPLES", g->unsampled, unsampled->share);
+        if (r == 0)
+                r = add_said(g, "CALLERS_MISSING", g->truncated,
+                             n != 0 ? (double)unsampled->n_truncated / (double)n : 0);
+        if (r == 0)
+                r = add_said(g, "PYTHON_FUNCTIONS_MISSING", g->python,
+                             unsampled_time_python_share(unsampled));
+        if (r == 0)
+                r = add_notices(g, d);
+        return r == 0 ? add_losses(g, d) : r;
+}
+
+/* The loss counts how often code was replaced; samples without a name may be a result of that. */
 static int add_replaced(struct report *report, uint64_t n_unnamed)
 {
         const struct report_gap gap = {
@@ -180,8 +268,10 @@ static int add_replaced(struct report *report, uint64_t n_unnamed)
                 .count = n_unnamed,
         };
 
-        return n_unnamed > 0 && has_replaced_code(report->samples.dictionary) ? add_gap(&report->gaps, &gap)
-                                                                              : 0;
+        return n_unnamed > 0 && trace_dictionary_loss_count(report->samples.dictionary,
+                                                            TRACE_LOSS_CODE_REPLACED) > 0
+                       ? add_gap(&report->gaps, &gap)
+                       : 0;
 }
 
 /* One line a module, however many functions of it have no symbol. */
@@ -197,10 +287,8 @@ static int add_unnamed_modules(struct report *report)
                 const struct report_gap gap = {
                         .source = REPORT_GAP_ANALYSIS,
                         .code = "NO_SYMBOLS",
-                        .words =
-                                rows[i].has_addresses
-                                        ? "has no symbols for them; functions are named after their addresses"
-                                        : "has no symbols for them",
+                        .words = rows[i].has_addresses ? "has no symbols for them, only addresses"
+                                                       : "has no symbols for them",
                         .advice = rows[i].advice,
                         .detail = trace_dictionary_text(d, rows[i].path),
                         .count = rows[i].self.n_samples,
@@ -258,7 +346,7 @@ static int add_images(struct report *report, const struct trace_dictionary *d,
         struct missing_image *images = NULL;
         size_t n_images = 0;
         int r = report->event
-                        ? missing_images_find(d, &totals->samples, report->event->event, &images, &n_images)
+                        ? find_missing_images(d, &totals->samples, report->event->event, &images, &n_images)
                         : 0;
 
         for (size_t i = 0; r == 0 && i < n_images; i++) {
@@ -281,7 +369,7 @@ static int add_images(struct report *report, const struct trace_dictionary *d,
 }
 
 /* Missing symbols: all of them, all names, or the names of single modules. */
-static int report_gaps_add_samples(struct report *report, const struct trace_dictionary *d)
+static int add_samples(struct report *report, const struct trace_dictionary *d)
 {
         struct report_gap gap = { .source = REPORT_GAP_ANALYSIS };
 
@@ -292,12 +380,8 @@ static int report_gaps_add_samples(struct report *report, const struct trace_dic
                                     : "there are no samples: nothing is known about functions";
                 return add_gap(&report->gaps, &gap);
         }
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES) && !was_symbolized(d); i++) {
-                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
-
-                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
-                        return 0; /* was said already */
-        }
+        if (trace_dictionary_has_notice(d, TRACE_NOTICE_NOT_SYMBOLIZED) && !was_symbolized(d))
+                return 0; /* was said already */
         if (report->ending == TRACE_ENDING_GROWING || trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
                 return add_nameless(report);
         gap.code = "NO_SYMBOLS_AT_ALL";
@@ -305,7 +389,7 @@ static int report_gaps_add_samples(struct report *report, const struct trace_dic
         return add_gap(&report->gaps, &gap);
 }
 
-static int report_gaps_add_counted(struct report_gaps *g, const char *code, const char *words, uint64_t count)
+static int add_counted(struct report_gaps *g, const char *code, const char *words, uint64_t count)
 {
         struct report_gap gap = {
                 .source = REPORT_GAP_ANALYSIS,
@@ -317,7 +401,7 @@ static int report_gaps_add_counted(struct report_gaps *g, const char *code, cons
         return count != 0 ? add_gap(g, &gap) : 0;
 }
 
-static int report_gaps_add_zones(struct report *report, const struct trace_totals *totals)
+static int add_zones(struct report *report, const struct trace_totals *totals)
 {
         uint64_t n_unbalanced = 0;
         uint64_t n_too_deep = 0;
@@ -327,31 +411,28 @@ static int report_gaps_add_zones(struct report *report, const struct trace_total
                 n_unbalanced += totals->walk.threads[i].timeline.n_unbalanced;
                 n_too_deep += totals->walk.threads[i].timeline.n_too_deep;
         }
-        r = report_gaps_add_counted(
-                &report->gaps, "ZONES_UNCLOSED",
-                "zones never ended; the known part of their time is in total, self and on-CPU",
-                report->n_unclosed);
+        r = add_counted(&report->gaps, "ZONES_UNCLOSED",
+                        "zones never ended; the known part of their time is in total, self and on-CPU",
+                        report->n_unclosed);
         if (r != 0)
                 return r;
-        r = report_gaps_add_counted(&report->gaps, "ZONES_UNBALANCED",
-                                    "ends of zones that were not open, left out", n_unbalanced);
+        r = add_counted(&report->gaps, "ZONES_UNBALANCED", "ends of zones that were not open, left out",
+                        n_unbalanced);
         if (r != 0)
                 return r;
-        r = report_gaps_add_counted(&report->gaps, "ZONES_TOO_DEEP",
-                                    "zones nested deeper than the report follows, left out", n_too_deep);
+        r = add_counted(&report->gaps, "ZONES_TOO_DEEP",
+                        "zones nested deeper than the report follows, left out", n_too_deep);
         if (r != 0)
                 return r;
-        r = report_gaps_add_counted(&report->gaps, "UNKNOWN_EVENTS",
-                                    "events of a newer version of hyprof, left out",
-                                    totals->walk.n_unknown_ops);
+        r = add_counted(&report->gaps, "UNKNOWN_EVENTS", "events of a newer version of hyprof, left out",
+                        totals->walk.n_unknown_ops);
         if (r != 0)
                 return r;
-        return report_gaps_add_counted(&report->gaps, "UNKNOWN_CHUNKS",
-                                       "chunks of a newer version of hyprof, left out",
-                                       report->trace.version->n_unknown_chunks);
+        return add_counted(&report->gaps, "UNKNOWN_CHUNKS", "chunks of a newer version of hyprof, left out",
+                           report->trace.version->n_unknown_chunks);
 }
 
-/* Times on the CPU come from context switches; say so if there are none and the recorder did not. */
+/* Times on the CPU come from context switches: reports that there are none, unless the recorder did. */
 static int add_switches(struct report *report, const struct trace_dictionary *d)
 {
         struct report_gap gap = {
@@ -360,31 +441,28 @@ static int add_switches(struct report *report, const struct trace_dictionary *d)
                 .words = notice_texts[TRACE_NOTICE_NO_CONTEXT_SWITCHES].words,
         };
 
-        if (report->on_cpu_known || report->n_threads == 0)
+        if (report->on_cpu_known || report->n_threads == 0 ||
+            trace_dictionary_has_notice(d, TRACE_NOTICE_NO_CONTEXT_SWITCHES))
                 return 0;
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
-                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
-
-                if (row->notice == TRACE_NOTICE_NO_CONTEXT_SWITCHES)
-                        return 0;
-        }
         return add_gap(&report->gaps, &gap);
 }
 
-/* Between two switches out in a row one is missing, and how long the thread ran and waited is unknown. */
+/*
+ * Between two switches out in a row, a switch in is missing: how long the thread ran and waited is unknown.
+ */
 static int add_lost_switches(struct report *report, const struct trace_totals *totals)
 {
         uint64_t n_lost = 0;
 
         for (uint32_t i = 0; i < totals->walk.n_threads; i++)
                 n_lost += totals->walk.threads[i].timeline.n_lost;
-        return report_gaps_add_counted(
+        return add_counted(
                 &report->gaps, "SWITCHES_MISSING",
                 "context switches are missing between others; on-CPU times and waits lack their part",
                 n_lost);
 }
 
-/* "6.18.3-amd64" and "Linux 6.18.3" are at least 6.16; a text that is not a version is not. */
+/* Both "6.18.3-amd64" and "Linux 6.18.3" are at least 6.16; a text without a version never is. */
 static bool is_kernel_at_least(struct text_view release, uint64_t major, uint64_t minor)
 {
         uint64_t numbers[2] = { 0, 0 };
@@ -402,29 +480,37 @@ static bool is_kernel_at_least(struct text_view release, uint64_t major, uint64_
 }
 
 /*
- * Since Linux 6.16 a throttled leader stops its group; before, the others of the group count on without it.
+ * Since Linux 6.16 a throttled leader stops its group; before that, the rest of the group kept counting
+ * without it.
  */
 static int add_throttled(struct report *report, const struct trace_dictionary *d)
 {
-        uint64_t n_throttled = 0;
-
         if (report->counters.n_counters == 0 || is_kernel_at_least(report->recording.kernel, 6, 16))
                 return 0;
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
-                const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
-
-                if (row->reason == TRACE_LOSS_THROTTLED)
-                        n_throttled += row->count;
-        }
-        return report_gaps_add_counted(
+        return add_counted(
                 &report->gaps, "RATIOS_THROTTLED",
                 "times that the counters of a group kept counting while their leader was throttled (Linux before "
                 "6.16); IPC and other ratios are too high there; a lower -F avoids it",
-                n_throttled);
+                trace_dictionary_loss_count(d, TRACE_LOSS_THROTTLED));
 }
 
-/* Recordings of other hosts than the first one's. */
-static int report_gaps_add_unsure_clocks(struct report *report, const struct trace_dictionary *d)
+/* Adds a line if a zone is so short that the clock's steps show. */
+static int add_clock_step(struct report *report)
+{
+        const struct report_gap gap = { .source = REPORT_GAP_ANALYSIS,
+                                        .code = "TIMES_IN_STEPS",
+                                        .words = report->gaps.step };
+        bool shows = false;
+
+        for (uint32_t i = 0; i < report->n_zones; i++)
+                shows = shows || (report->zones[i].n_closed != 0 &&
+                                  report->zones[i].p50_ns / STEPS_THAT_SHOW < report->clock_step_ns);
+        clock_step_words(report->clock_step_ns, report->gaps.step);
+        return shows && report->clock_step_ns != 0 ? add_gap(&report->gaps, &gap) : 0;
+}
+
+/* Counts the recordings of hosts other than the first one's. */
+static int add_unsure_clocks(struct report *report, const struct trace_dictionary *d)
 {
         uint64_t n = 0;
 
@@ -433,7 +519,7 @@ static int report_gaps_add_unsure_clocks(struct report *report, const struct tra
 
                 n += row->clock != TRACE_ALIGNMENT_REFERENCE && row->clock != TRACE_ALIGNMENT_SAME_BOOT;
         }
-        return report_gaps_add_counted(
+        return add_counted(
                 &report->gaps, "CLOCKS_UNSURE",
                 "recordings are placed by CLOCK_REALTIME; their times against other hosts are not exact", n);
 }
@@ -445,19 +531,19 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
 
         if (r != 0)
                 return r;
-        r = add_notices(&report->gaps, d);
+        r = report_gaps_add_recorded(&report->gaps, d, &report->unsampled);
         if (r != 0)
                 return r;
-        r = add_losses(&report->gaps, d);
-        if (r != 0)
-                return r;
-        r = report_gaps_add_unsure_clocks(report, d);
+        r = add_unsure_clocks(report, d);
         if (r != 0)
                 return r;
         r = add_throttled(report, d);
         if (r != 0)
                 return r;
-        r = report_gaps_add_samples(report, d);
+        r = add_clock_step(report);
+        if (r != 0)
+                return r;
+        r = add_samples(report, d);
         if (r != 0)
                 return r;
         r = add_images(report, d, totals);
@@ -469,5 +555,5 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
         r = add_lost_switches(report, totals);
         if (r != 0)
                 return r;
-        return report_gaps_add_zones(report, totals);
+        return add_zones(report, totals);
 }

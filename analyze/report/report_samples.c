@@ -58,12 +58,22 @@ static int init_paths(struct report_samples *s)
         return 0;
 }
 
+#define TYPE_TRACEPOINT 2 /* perf_event_attr.type */
+
+bool report_samples_is_tracepoint(const struct trace_sample_event *event)
+{
+        return event->type == TYPE_TRACEPOINT ||
+               (event->mode == TRACE_SAMPLE_MODE_WITH_LEADER && event->leader == 0);
+}
+
 /* Sorts the rows of the event by their path, by counting. */
 static void sort_by_path(struct report_samples *s, uint32_t event)
 {
         uint32_t n_rows = sample_stats_count(s->stats);
         uint32_t n_used = 0;
 
+        s->skips_kernel = event != 0 && report_samples_is_tracepoint(trace_dictionary_row(
+                                                s->dictionary, TRACE_TABLE_SAMPLE_EVENTS, event));
         memset(s->path_first, 0, ((size_t)s->n_paths + 2) * sizeof(*s->path_first));
         for (uint32_t i = 0; i < n_rows; i++) {
                 const struct sample_key *key = sample_stats_key(s->stats, i);
@@ -83,7 +93,7 @@ static void sort_by_path(struct report_samples *s, uint32_t event)
                 if (key->event == event)
                         s->by_path[s->path_first[key->path]++] = i;
         }
-        /* Filling moved each path's place to that of the next one. */
+        /* Filling moved the start of each path to that of the next one. */
         memmove(s->path_first + 1, s->path_first, ((size_t)s->n_paths + 1) * sizeof(*s->path_first));
         s->path_first[0] = 0;
 }
@@ -109,6 +119,10 @@ int report_samples_init(struct report_samples *s, const struct sample_stats *sta
         r = function_table_init(&s->functions, dictionary);
         if (r < 0)
                 goto fail;
+        r = python_stacks_init(&s->python, dictionary);
+        if (r < 0)
+                goto fail;
+        s->parts = python_stacks_sum(&s->python, dictionary, stats, event);
         r = init_stacks(s);
         if (r < 0)
                 goto fail;
@@ -134,6 +148,7 @@ fail:
 
 void report_samples_deinit(struct report_samples *s)
 {
+        python_stacks_deinit(&s->python);
         label_tree_deinit(&s->stacks);
         label_tree_deinit(&s->paths);
         label_groups_deinit(&s->locations);
@@ -145,18 +160,45 @@ void report_samples_deinit(struct report_samples *s)
         s->contains = NULL;
 }
 
-/* A stack that is nothing but a mark has no function that the sample fell into. */
-static uint32_t node_of_stack(const struct report_samples *s, uint32_t stack)
+void report_samples_fold(struct report_samples *s)
+{
+        uint32_t n_stacks = trace_dictionary_count(s->dictionary, TRACE_TABLE_STACKS);
+
+        s->is_folded = true;
+        for (uint32_t i = 1; i <= n_stacks; i++)
+                s->stacks.nodes[i].parent = python_stacks_shown(&s->python, s->stacks.nodes[i].parent);
+}
+
+/* The program's part of a stack; a stack of the kernel alone is kept.  Callers have lower ids. */
+static uint32_t skip_kernel(const struct report_samples *s, uint32_t stack)
+{
+        uint32_t at = stack;
+
+        while (at != 0 && trace_dictionary_is_kernel_frame(s->dictionary, s->stacks.nodes[at].group))
+                at = s->stacks.nodes[at].parent;
+        return at != 0 ? at : stack;
+}
+
+/* A call stack that consists of a mark alone has no function that the sample could belong to. */
+uint32_t report_samples_node(const struct report_samples *s, uint32_t stack)
 {
         const struct label_groups *frames = &s->functions.frames;
         uint32_t first;
 
         if (stack == 0)
                 return s->stacks.n_nodes;
+        stack = python_stacks_shown(report_samples_folds(s), s->skips_kernel ? skip_kernel(s, stack) : stack);
         first = frames->first[s->stacks.nodes[stack].group];
         return function_table_get(&s->functions, frames->labels[first])->kind == FUNCTION_MARK
                        ? s->stacks.n_nodes
                        : stack;
+}
+
+uint32_t report_samples_label(const struct report_samples *s, uint32_t stack)
+{
+        const struct label_groups *frames = &s->functions.frames;
+
+        return frames->labels[frames->first[s->stacks.nodes[report_samples_node(s, stack)].group]];
 }
 
 static void add_stacks_of_path(struct report_samples *s, uint32_t path)
@@ -165,7 +207,7 @@ static void add_stacks_of_path(struct report_samples *s, uint32_t path)
                 uint32_t row = s->by_path[i];
                 uint32_t stack = sample_stats_key(s->stats, row)->stack;
 
-                label_tree_add(&s->stacks, node_of_stack(s, stack), &s->stats->sums[row]);
+                label_tree_add(&s->stacks, report_samples_node(s, stack), &s->stats->sums[row]);
         }
 }
 
@@ -177,7 +219,10 @@ static int compare_functions(const void *a, const void *b)
 
         if (order == 0)
                 order = report_compare(y->total.weight, x->total.weight);
-        /* In the order of the trace, which is the same on every machine; addresses of names are not. */
+        /*
+         * Ties keep the order of the trace, which is the same on every machine, unlike the addresses of
+         * names.
+         */
         return order != 0 ? order : report_compare(x->label, y->label);
 }
 
@@ -227,11 +272,34 @@ struct label_sum report_samples_function(const struct report_samples *s, uint32_
         return s->stacks.sums[label];
 }
 
+/* Adds for each function the parts of its samples: Python, native code, the kernel. */
+static int add_parts(const struct report_samples *s, struct report_functions *functions)
+{
+        struct python_parts *parts = calloc((size_t)s->functions.frames.n_labels + 1, sizeof(*parts));
+
+        if (!parts)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < s->path_first[s->n_paths + 1]; i++) {
+                uint32_t stack = sample_stats_key(s->stats, s->by_path[i])->stack;
+                uint32_t label = report_samples_label(s, stack);
+
+                python_stacks_add(&s->python, s->dictionary, stack, s->stats->sums[s->by_path[i]].weight,
+                                  &parts[label]);
+        }
+        for (uint32_t i = 0; i < functions->n_rows; i++)
+                functions->rows[i].parts = parts[functions->rows[i].label];
+        free(parts);
+        return 0;
+}
+
 int report_samples_functions(struct report_samples *s, struct report_functions *ret_functions)
 {
+        int r;
+
         for (uint32_t path = 0; path <= s->n_paths; path++)
                 add_stacks_of_path(s, path);
-        return sum_functions(s, 0, ret_functions);
+        r = sum_functions(s, 0, ret_functions);
+        return r == 0 && s->is_folded ? add_parts(s, ret_functions) : r;
 }
 
 struct sample_sum report_samples_in_zone(const struct report_samples *s, uint32_t location)
@@ -242,7 +310,7 @@ struct sample_sum report_samples_in_zone(const struct report_samples *s, uint32_
 int report_samples_functions_in_zone(struct report_samples *s, uint32_t location, uint32_t n_max,
                                      struct report_functions *ret_functions)
 {
-        /* The path around a path has a lower id, so its answer is there already. */
+        /* The enclosing path has a lower id, so its result is already known. */
         for (uint32_t path = 1; path <= s->n_paths; path++) {
                 const struct label_node *node = &s->paths.nodes[path];
 

@@ -6,25 +6,31 @@
  *                   [report_samples] -> report
  *
  * "In a zone" means that the zone was open on the sample's thread at that
- * instant, also when others were open inside it.  Not thread-safe.
+ * instant, also when others were open inside it.  Native code below Python functions may be shown as
+ * theirs: report_samples_fold().  Not thread-safe.
  */
 #ifndef ANALYZE_REPORT_REPORT_SAMPLES_H
 #define ANALYZE_REPORT_REPORT_SAMPLES_H
 
+#include "analyze/samples/function_table.h"
+#include "analyze/samples/label_tree.h"
+#include "analyze/samples/python_stacks.h"
 #include "analyze/trace/sample_stats.h"
-#include "analyze/walk/function_table.h"
-#include "analyze/walk/label_tree.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct report_functions;
 struct trace_dictionary;
+struct trace_sample_event;
 
 struct report_samples {
         const struct trace_dictionary *dictionary; /* borrowed */
         const struct sample_stats *stats;          /* borrowed */
         struct function_table functions;
+        struct python_stacks python;
+        struct python_parts parts; /* of all samples of the event, for whether to fold */
+        bool is_folded;
         struct label_tree stacks;      /* node s is stack s; the one after the last is "no callstack" */
         struct label_groups locations; /* group l is location l, with itself as its only label */
         struct label_tree paths;       /* node p is zone path p; `sums` are of all samples */
@@ -33,7 +39,14 @@ struct report_samples {
         uint32_t *by_path; /* heap; rows of `stats` */
         bool *contains;    /* heap; scratch: whether a path has the location in question */
         uint32_t n_paths;
+        bool skips_kernel; /* the event is a tracepoint: samples count for the program's innermost function */
 };
+
+/*
+ * Is it an event at one place in the kernel?  Its innermost function says nothing of the program.  The
+ * same holds for system calls that were counted.
+ */
+bool report_samples_is_tracepoint(const struct trace_sample_event *event);
 
 /*
  * report_samples_init() - take the samples of @event
@@ -43,6 +56,26 @@ struct report_samples {
 int report_samples_init(struct report_samples *s, const struct sample_stats *stats,
                         const struct trace_dictionary *dictionary, uint32_t event);
 void report_samples_deinit(struct report_samples *s);
+
+/*
+ * From now on a stack is shown from its innermost Python function on, see python_stacks.h.  To be called
+ * before anything is asked.
+ */
+void report_samples_fold(struct report_samples *s);
+
+/* For what else shows stacks: NULL = as they are. */
+static inline const struct python_stacks *report_samples_folds(const struct report_samples *s)
+{
+        return s->is_folded ? &s->python : NULL;
+}
+
+/*
+ * The stack that samples with @stack count for, as a node of `stacks`; the last node = no function.
+ */
+uint32_t report_samples_node(const struct report_samples *s, uint32_t stack);
+
+/* The function that they count for. */
+uint32_t report_samples_label(const struct report_samples *s, uint32_t stack);
 
 /*
  * All functions of all samples, hottest first; the caller frees ret_functions->rows.  Returns 0 or -ENOMEM.

@@ -3,11 +3,13 @@
 
 #include "analyze/report/report.h"
 #include "analyze/stats/wait_places.h"
-#include "analyze/walk/trace_totals.h"
+#include "analyze/stats/wait_scale.h"
+#include "analyze/zones/trace_totals.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +20,18 @@ static const char *const wait_words[TRACE_WAIT_STATE_COUNT + 1] = {
                 [TRACE_WAIT_STATE_COUNT] = "of a newer version of hyprof",
 };
 
-/* Compared as bytes: who ended waits at a place, as people know it. */
+/* The waker of waits at a place, identified the way people know it.  Compared as bytes. */
 struct waker {
         uint32_t place;
-        uint32_t name;  /* string */
-        uint32_t label; /* 0 = none */
+        uint32_t name;    /* string */
+        uint32_t label;   /* 0 = none */
+        uint32_t process; /* 0 = unknown */
+};
+
+struct waker_row {
+        struct wait_sum ended;
+        uint32_t thread; /* the first one of them */
+        bool are_several;
 };
 
 /* One filling, with what it needs on the way. */
@@ -31,10 +40,11 @@ struct filling {
         const struct trace_totals *totals;
         const struct trace_dictionary *dictionary;
         struct wait_places places;
-        uint32_t *place_of_row;      /* heap; the place of a row of wait_stats, by its id */
-        struct intern wakers;        /* struct waker */
-        struct wait_sum *waker_sums; /* heap; by id of `wakers` - 1 */
-        size_t waker_sums_capacity;
+        uint32_t *place_of_row;       /* heap; the place of a row of wait_stats, by its id */
+        struct intern wakers;         /* struct waker */
+        struct waker_row *waker_rows; /* heap; by id of `wakers` - 1 */
+        size_t waker_rows_capacity;
+        struct wait_scale scale;
         size_t frames_capacity, names_capacity, n_frames, n_names;
 };
 
@@ -50,8 +60,8 @@ static struct report_wait_frame describe_label(const struct filling *f, uint32_t
 }
 
 /*
- * For a recorded thread the name that all views have, even where the kernel knows it by another;
- * else the kernel's.
+ * The name of a waker: for a recorded thread the name that all views use, even if the kernel has another
+ * one; else the kernel's.
  */
 static uint32_t name_of_waker(const struct filling *f, const struct waker_key *key)
 {
@@ -60,7 +70,7 @@ static uint32_t name_of_waker(const struct filling *f, const struct waker_key *k
         return name != 0 ? name : key->name;
 }
 
-static int report_waits_find_places(struct filling *f)
+static int find_places(struct filling *f)
 {
         const struct wait_stats *stats = &f->totals->waits;
         uint32_t n_rows = wait_stats_count(stats);
@@ -80,20 +90,52 @@ static int report_waits_find_places(struct filling *f)
         return f->waits->places ? 0 : -ENOMEM;
 }
 
+static void scale_sum(const struct filling *f, const struct wait_key *key, struct wait_sum *sum)
+{
+        sum->total_ns = (uint64_t)llround(wait_scale_ns(&f->scale, key, sum->total_ns));
+        sum->n_waits = (uint64_t)llround(wait_scale_count(&f->scale, key, sum->n_waits));
+}
+
+/*
+ * Waits with a call stack are scaled to stand for the waits of their class without one, which are then not
+ * added.
+ */
+static void sum_row(struct filling *f, uint32_t id)
+{
+        const struct wait_key *key = intern_get(&f->totals->waits.keys, id, NULL);
+        struct report_wait_place *place = &f->waits->places[f->place_of_row[id] - 1];
+        struct wait_row row = f->totals->waits.rows[id - 1];
+
+        wait_row_merge(&f->waits->all, &row);
+        if (key->stack != 0) {
+                wait_row_merge(&f->waits->with_stack, &row);
+                place->seen_ns += wait_row_total_ns(&row);
+                scale_sum(f, key, &row.ended);
+                scale_sum(f, key, &row.delays);
+        } else {
+                f->waits->idle.n_open += row.n_open;
+                f->waits->idle.open_ns += row.open_ns;
+                row.n_open = 0;
+                row.open_ns = 0;
+                if (wait_scale_is_from_before(&f->scale, key)) {
+                        wait_sum_merge(&f->waits->idle.ended, &row.ended);
+                        return;
+                }
+                if (wait_scale_is_known(&f->scale, key))
+                        return;
+        }
+        wait_row_merge(&place->sum, &row);
+}
+
 static void sum_places(struct filling *f)
 {
         const struct wait_stats *stats = &f->totals->waits;
-        struct report_waits *w = f->waits;
 
-        for (uint32_t i = 1; i <= wait_stats_count(stats); i++) {
-                const struct wait_key *key = intern_get(&stats->keys, i, NULL);
-                const struct wait_row *row = &stats->rows[i - 1];
-
-                wait_row_merge(&w->places[f->place_of_row[i] - 1].sum, row);
-                wait_row_merge(&w->all, row);
-                if (key->stack != 0)
-                        wait_row_merge(&w->with_stack, row);
-        }
+        for (uint32_t i = 1; i <= wait_stats_count(stats); i++)
+                wait_scale_add(&f->scale, intern_get(&stats->keys, i, NULL), stats->rows[i - 1].ended.n_waits,
+                               stats->rows[i - 1].ended.total_ns);
+        for (uint32_t i = 1; i <= wait_stats_count(stats); i++)
+                sum_row(f, i);
 }
 
 static int describe_place(struct filling *f, uint32_t id)
@@ -117,11 +159,12 @@ static int describe_place(struct filling *f, uint32_t id)
         row->wait_words = wait_words[place.wait];
         row->has_stack = place.has_stack != 0;
         row->is_cut = place.is_cut != 0;
+        row->line = place.line;
         f->n_frames += place.n_labels;
         return 0;
 }
 
-/* The frames' array has moved while it grew: places borrow from it only now. */
+/* The array of frames has moved while it grew, so places get their pointers into it only now. */
 static int describe_places(struct filling *f)
 {
         size_t first = 0;
@@ -139,35 +182,48 @@ static int describe_places(struct filling *f)
         return 0;
 }
 
-static int sum_wakers(struct filling *f)
+/* Scales a waker's sum like the waits that the waker ended. */
+static int sum_waker(struct filling *f, const struct waker_key *key, struct wait_sum ended)
 {
-        const struct wait_stats *stats = &f->totals->waits;
+        const struct wait_key *wait = intern_get(&f->totals->waits.keys, key->row, NULL);
+        struct waker waker = {
+                .place = f->place_of_row[key->row],
+                .name = name_of_waker(f, key),
+                .label = wait_places_find_waker(&f->places, key->stack),
+                .process = trace_dictionary_process_of(f->dictionary, key->thread),
+        };
+        struct waker_row *row;
+        uint32_t id;
+        int r;
 
-        for (uint32_t i = 1; i <= stats->waker_keys.n_items; i++) {
-                const struct waker_key *key = intern_get(&stats->waker_keys, i, NULL);
-                struct waker waker = {
-                        .place = f->place_of_row[key->row],
-                        .name = name_of_waker(f, key),
-                        .label = key->stack != 0 ? wait_places_find_waker(&f->places, key->stack) : 0,
-                };
-                uint32_t id;
-                int r = array_reserve(&f->waker_sums, &f->waker_sums_capacity, (size_t)f->wakers.n_items + 1,
-                                      sizeof(*f->waker_sums));
-
-                if (r < 0)
-                        return r;
-                r = intern_add(&f->wakers, &waker, sizeof(waker), &id);
-                if (r < 0)
-                        return r;
-                if (r == 1)
-                        f->waker_sums[id - 1] = (struct wait_sum){ .n_waits = 0 };
-                wait_sum_merge(&f->waker_sums[id - 1], &stats->wakers[i - 1]);
-                wait_sum_merge(&f->waits->woken, &stats->wakers[i - 1]);
-        }
+        wait_sum_merge(&f->waits->woken, &ended);
+        if (wait->stack == 0 && wait_scale_is_known(&f->scale, wait))
+                return 0;
+        r = intern_add_row(&f->wakers, &waker, &f->waker_rows, &f->waker_rows_capacity,
+                           sizeof(*f->waker_rows), &id);
+        if (r < 0)
+                return r;
+        row = &f->waker_rows[id - 1];
+        if (r == 1)
+                row->thread = key->thread;
+        row->are_several |= row->thread != key->thread;
+        if (wait->stack != 0)
+                scale_sum(f, wait, &ended);
+        wait_sum_merge(&row->ended, &ended);
         return 0;
 }
 
-static int report_waits_compare_wakers(const void *a, const void *b)
+static int sum_wakers(struct filling *f)
+{
+        const struct wait_stats *stats = &f->totals->waits;
+        int r = 0;
+
+        for (uint32_t i = 1; i <= stats->waker_keys.n_items && r == 0; i++)
+                r = sum_waker(f, intern_get(&stats->waker_keys, i, NULL), stats->wakers[i - 1]);
+        return r;
+}
+
+static int compare_wakers(const void *a, const void *b)
 {
         const struct report_waker *x = a;
         const struct report_waker *y = b;
@@ -183,7 +239,7 @@ static int report_waits_compare_wakers(const void *a, const void *b)
 }
 
 /* Sorts the wakers by their place, by counting, and then those of each place. */
-static int report_waits_list_wakers(struct filling *f)
+static int list_wakers(struct filling *f)
 {
         struct report_waits *w = f->waits;
         uint32_t *next = calloc((size_t)w->n_places + 2, sizeof(*next));
@@ -208,29 +264,53 @@ static int report_waits_list_wakers(struct filling *f)
                 row->has_function = waker->label != 0;
                 if (row->has_function)
                         row->function = describe_label(f, waker->label);
-                row->ended = f->waker_sums[i - 1];
+                row->ended = f->waker_rows[i - 1].ended;
+                row->process = waker->process;
+                if (waker->process != 0 && !f->waker_rows[i - 1].are_several)
+                        row->tid = ((const struct trace_thread *)trace_dictionary_row(
+                                            f->dictionary, TRACE_TABLE_THREADS, f->waker_rows[i - 1].thread))
+                                           ->tid;
         }
         for (uint32_t i = 0; i < w->n_places; i++)
                 qsort(w->wakers + (w->places[i].wakers - w->wakers), w->places[i].n_wakers,
-                      sizeof(*w->wakers), report_waits_compare_wakers);
+                      sizeof(*w->wakers), compare_wakers);
         free(next);
         return 0;
 }
 
-static int report_waits_compare_places(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
         const struct report_wait_place *x = a;
         const struct report_wait_place *y = b;
-        int order = report_compare(wait_row_total_ns(&y->sum), wait_row_total_ns(&x->sum));
+        int order = report_compare(x->is_idle, y->is_idle);
 
+        if (order == 0)
+                order = report_compare(y->has_stack, x->has_stack);
+        if (order == 0)
+                order = report_compare(wait_row_total_ns(&y->sum), wait_row_total_ns(&x->sum));
         if (order == 0)
                 order = report_compare(y->sum.ended.n_waits, x->sum.ended.n_waits);
         return order != 0 ? order : report_compare((uintptr_t)x->frames, (uintptr_t)y->frames);
 }
 
+/* All idle threads are one place.  A place is left out if others stand for its waits. */
+static void pick_places(struct report_waits *w)
+{
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < w->n_places; i++)
+                if (w->places[i].sum.ended.n_waits != 0 || w->places[i].sum.n_open != 0)
+                        w->places[n++] = w->places[i];
+        if (w->idle.n_open != 0 || w->idle.ended.n_waits != 0)
+                w->places[n++] = (struct report_wait_place){
+                        .frames = w->frames, .wait_words = "idle", .is_idle = true, .sum = w->idle
+                };
+        w->n_places = n;
+}
+
 static int fill_places(struct filling *f)
 {
-        int r = report_waits_find_places(f);
+        int r = find_places(f);
 
         if (r < 0)
                 return r;
@@ -241,14 +321,15 @@ static int fill_places(struct filling *f)
         r = sum_wakers(f);
         if (r != 0)
                 return r;
-        r = report_waits_list_wakers(f);
+        r = list_wakers(f);
         if (r != 0)
                 return r;
-        qsort(f->waits->places, f->waits->n_places, sizeof(*f->waits->places), report_waits_compare_places);
+        pick_places(f->waits);
+        qsort(f->waits->places, f->waits->n_places, sizeof(*f->waits->places), compare_places);
         return r;
 }
 
-static int report_waits_compare_zones(const void *a, const void *b)
+static int compare_zones(const void *a, const void *b)
 {
         const struct report_wait_zone *x = a;
         const struct report_wait_zone *y = b;
@@ -258,7 +339,7 @@ static int report_waits_compare_zones(const void *a, const void *b)
 }
 
 /* Writes the names of a path's zones, the outermost first, after the names so far. */
-static int report_waits_add_names(struct filling *f, uint32_t path, struct report_wait_zone *zone)
+static int add_names(struct filling *f, uint32_t path, struct report_wait_zone *zone)
 {
         const struct zone_paths *paths = &f->totals->walk.paths;
         uint32_t n = 0;
@@ -284,7 +365,7 @@ static int report_waits_add_names(struct filling *f, uint32_t path, struct repor
         return 0;
 }
 
-static int report_waits_fill_zones(struct filling *f)
+static int fill_zones(struct filling *f)
 {
         const struct wait_stats *stats = &f->totals->waits;
         uint32_t n_paths = zone_paths_count(&f->totals->walk.paths);
@@ -305,19 +386,19 @@ static int report_waits_fill_zones(struct filling *f)
                 if (sums[path].ended.n_waits == 0 && sums[path].n_open == 0)
                         continue;
                 w->zones[w->n_zones].sum = sums[path];
-                r = report_waits_add_names(f, path, &w->zones[w->n_zones++]);
+                r = add_names(f, path, &w->zones[w->n_zones++]);
         }
         for (uint32_t i = 0; i < w->n_zones && r == 0; i++) {
                 w->zones[i].names = w->names + first;
                 first += w->zones[i].n_names;
         }
         if (r == 0)
-                qsort(w->zones, w->n_zones, sizeof(*w->zones), report_waits_compare_zones);
+                qsort(w->zones, w->n_zones, sizeof(*w->zones), compare_zones);
         free(sums);
         return r;
 }
 
-static int report_waits_compare_threads(const void *a, const void *b)
+static int compare_threads(const void *a, const void *b)
 {
         const struct report_wait_thread *x = a;
         const struct report_wait_thread *y = b;
@@ -328,7 +409,7 @@ static int report_waits_compare_threads(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->tid, y->tid);
 }
 
-static int report_waits_fill_threads(struct filling *f)
+static int fill_threads(struct filling *f)
 {
         const struct wait_stats *stats = &f->totals->waits;
         struct report_waits *w = f->waits;
@@ -357,12 +438,30 @@ static int report_waits_fill_threads(struct filling *f)
                         .preempted = thread->preempted,
                 };
         }
-        qsort(w->threads, w->n_threads, sizeof(*w->threads), report_waits_compare_threads);
+        qsort(w->threads, w->n_threads, sizeof(*w->threads), compare_threads);
         return 0;
 }
 
+/* Waits without a call stack do not show whether they are in Python. */
+static bool is_mostly_python(const struct trace_totals *totals, const struct trace_dictionary *d,
+                             const struct python_stacks *python)
+{
+        const struct wait_stats *stats = &totals->waits;
+        struct python_parts parts = { .all = 0 };
+
+        for (uint32_t i = 1; i <= wait_stats_count(stats); i++) {
+                const struct wait_key *key = intern_get(&stats->keys, i, NULL);
+
+                if (key->stack != 0)
+                        python_stacks_add(python, d, key->stack, wait_row_total_ns(&stats->rows[i - 1]),
+                                          &parts);
+        }
+        return python_parts_are_most(&parts);
+}
+
 int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
-                      const struct trace_dictionary *d)
+                      const struct trace_dictionary *d, const struct python_stacks *python,
+                      enum report_waits_view view)
 {
         struct filling f = { .waits = w, .totals = totals, .dictionary = d };
         int r;
@@ -372,19 +471,25 @@ int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
         r = wait_places_init(&f.places, d);
         if (r != 0)
                 goto done;
+        w->is_folded = view == REPORT_WAITS_PYTHON ||
+                       (view == REPORT_WAITS_AS_MOST && is_mostly_python(totals, d, python));
+        if (w->is_folded)
+                r = wait_places_fold(&f.places, python);
+        if (r != 0)
+                goto done;
         r = fill_places(&f);
         if (r != 0)
                 goto done;
-        r = report_waits_fill_zones(&f);
+        r = fill_zones(&f);
         if (r != 0)
                 goto done;
-        r = report_waits_fill_threads(&f);
+        r = fill_threads(&f);
 
 done:
         wait_places_deinit(&f.places);
         intern_deinit(&f.wakers);
         free(f.place_of_row);
-        free(f.waker_sums);
+        free(f.waker_rows);
         return r;
 }
 

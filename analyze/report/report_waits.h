@@ -10,13 +10,14 @@
 #ifndef ANALYZE_REPORT_REPORT_WAITS_H
 #define ANALYZE_REPORT_REPORT_WAITS_H
 
-#include "analyze/walk/function_table.h"
-#include "analyze/walk/wait_stats.h"
+#include "analyze/samples/function_table.h"
+#include "analyze/waits/wait_stats.h"
 #include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct python_stacks;
 struct trace_dictionary;
 struct trace_totals;
 
@@ -31,7 +32,9 @@ struct report_waker {
         /* Where it was: its innermost function outside of the C library, else of the kernel. */
         struct report_wait_frame function;
         bool has_function;
-        struct wait_sum ended;
+        uint32_t process;      /* in PROCESSES; 0 = not recorded, or an interrupt */
+        uint32_t tid;          /* 0 = several, or unknown */
+        struct wait_sum ended; /* as that of the place */
 };
 
 /* Waits with the same functions on their callstack, in the same state. */
@@ -43,9 +46,13 @@ struct report_wait_place {
         struct text_view kernel; /* the function of the kernel that it waits in; empty = unknown */
         uint32_t wait;           /* enum trace_wait_state, or TRACE_WAIT_STATE_COUNT: of a newer version */
         const char *wait_words;
-        bool has_stack; /* else it was not recorded */
+        bool has_stack; /* else no wait of their state and length has one */
+        uint32_t line;  /* of a Python function, frames[0]; 0 = none, or unknown */
         bool is_cut;    /* the callers beyond WAIT_PLACES_FRAMES_MAX frames are left out */
+        bool is_idle;   /* threads that slept to the end, or before the recording; without a place */
+        /* With a callstack: an estimate that has the waits without one of the same state and length too. */
         struct wait_row sum;
+        uint64_t seen_ns;                  /* of that, in waits that have the callstack themselves */
         const struct report_waker *wakers; /* borrowed; that with the most time first */
         uint32_t n_wakers;
 };
@@ -69,7 +76,8 @@ struct report_wait_thread {
 };
 
 struct report_waits {
-        struct report_wait_place *places; /* heap; most time first */
+        /* heap; those with a callstack, then others, then those that are idle; most time first */
+        struct report_wait_place *places;
         uint32_t n_places;
         struct report_wait_zone *zones; /* heap; most time first */
         uint32_t n_zones;
@@ -78,8 +86,10 @@ struct report_waits {
 
         struct wait_row all;
         struct wait_row with_stack; /* of `all` */
+        struct wait_row idle;       /* the same, without a callstack: not ended, or begun before */
         struct wait_sum preempted;
         struct wait_sum woken; /* of the waits that ended: those whose waker was recorded */
+        bool is_folded;        /* native code counts for the Python function that called it */
         bool has_wakeups;      /* the trace has any: else delays are unknown */
 
         struct report_wait_frame *frames; /* heap; what places borrow */
@@ -87,9 +97,21 @@ struct report_waits {
         struct text_view *names;          /* heap; what zones borrow */
 };
 
-/* @totals: of the whole trace, finished, with `wants_waits`.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/* Whether native code counts for the Python function that called it. */
+enum report_waits_view {
+        REPORT_WAITS_NATIVE,  /* never */
+        REPORT_WAITS_AS_MOST, /* if more than half of the waiting, by time, is below Python functions */
+        REPORT_WAITS_PYTHON
+};
+
+/*
+ * @totals: of the whole trace, finished, with `wants_waits`
+ * @python: of the trace
+ * Returns 0, -ENOMEM, -EOVERFLOW.
+ */
 int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
-                      const struct trace_dictionary *d);
+                      const struct trace_dictionary *d, const struct python_stacks *python,
+                      enum report_waits_view view);
 void report_waits_deinit(struct report_waits *w);
 
 #endif /* ANALYZE_REPORT_REPORT_WAITS_H */

@@ -10,13 +10,15 @@
 #include <string.h>
 
 /*
- * A program whose compiler keeps names to itself, by a file that its processes map, and the
- * option that changes that.
+ * A runtime whose compiler does not publish the names of its code, recognised by a file that its processes
+ * map, and the option that makes it do so.
  */
 struct runtime {
         const char *file; /* what the file's name begins with */
         const char *advice;
 };
+
+#define ADVICE_SBCL "try: (sb-perf:write-perfmap) in the program, of SBCL's contrib sb-perf"
 
 static const struct runtime runtimes[] = {
         { "libjvm.so",
@@ -26,32 +28,38 @@ static const struct runtime runtimes[] = {
         { "beam.smp", "try: erl +JPperf true" },
         { "mono", "try: mono --jitmap" },
         { "libcoreclr.so", "try: DOTNET_PerfMapEnabled=1" },
+        { "luajit", "try: a LuaJIT that is built with -DLUAJIT_USE_PERFTOOLS" },
+        { "libluajit", "try: a LuaJIT that is built with -DLUAJIT_USE_PERFTOOLS" },
+        { "sbcl", ADVICE_SBCL },
+        { "php", "try: php -d opcache.jit_debug=16 (with its JIT)" },
         { "python3", "try: python3 -X perf (Python 3.12 or later)" },
         { "libpython3", "try: python3 -X perf (Python 3.12 or later)" },
 };
 
-static int unnamed_modules_compare_numbers(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
         return a < b ? -1 : a > b;
 }
 
-static int unnamed_modules_compare_paths(const void *a, const void *b)
+static int compare_paths(const void *a, const void *b)
 {
         const struct unnamed_module *x = a, *y = b;
 
-        return unnamed_modules_compare_numbers(x->path, y->path);
+        return compare_numbers(x->path, y->path);
 }
 
-static int unnamed_modules_compare_sums(const void *a, const void *b)
+static int compare_sums(const void *a, const void *b)
 {
         const struct unnamed_module *x = a, *y = b;
-        int order = unnamed_modules_compare_numbers(y->self.weight, x->self.weight);
+        int order = compare_numbers(y->self.weight, x->self.weight);
 
-        return order != 0 ? order : unnamed_modules_compare_numbers(x->path, y->path);
+        return order != 0 ? order : compare_numbers(x->path, y->path);
 }
 
-/* A row for each function without a symbol, by path; then those of one path added up. */
-static size_t unnamed_modules_add_up(const struct report *report, struct unnamed_module *rows)
+/*
+ * Makes a row for each function without a symbol, sorts the rows by path, and adds up those of each path.
+ */
+static size_t add_up(const struct report *report, struct unnamed_module *rows)
 {
         const struct report_functions *functions = &report->functions;
         size_t n = 0, n_paths = 0;
@@ -68,7 +76,7 @@ static size_t unnamed_modules_add_up(const struct report *report, struct unnamed
                 };
         }
         if (n > 0)
-                qsort(rows, n, sizeof(*rows), unnamed_modules_compare_paths);
+                qsort(rows, n, sizeof(*rows), compare_paths);
         for (size_t i = 0; i < n; i++)
                 if (n_paths > 0 && rows[n_paths - 1].path == rows[i].path) {
                         sample_sum_add(&rows[n_paths - 1].self, &rows[i].self);
@@ -81,45 +89,52 @@ static size_t unnamed_modules_add_up(const struct report *report, struct unnamed
 
 /* ---- what would help ----------------------------------------------------------------------------------- */
 
-static bool unnamed_modules_begins_with(struct text_view text, const char *words)
+/* The text after the last slash; empty if there is none. */
+static struct text_view file_name(struct text_view path)
 {
-        size_t n = strlen(words);
+        const char *slash = path.n_bytes > 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
+        struct text_view name = { .n_bytes = 0 };
 
-        return text.n_bytes >= n && memcmp(text.bytes, words, n) == 0;
+        if (slash) {
+                name.bytes = slash + 1;
+                name.n_bytes = (size_t)(path.bytes + path.n_bytes - name.bytes);
+        }
+        return name;
 }
 
 static const char *advise_on_memory(const struct trace_dictionary *d)
 {
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_MODULES); i++) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
-                struct text_view path = trace_dictionary_text(d, row->path);
-                const char *slash = path.n_bytes > 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
-                struct text_view name = path;
+                struct text_view name = file_name(trace_dictionary_text(d, row->path));
 
-                if (row->kind != TRACE_MODULE_FILE || !slash)
+                if (row->kind != TRACE_MODULE_FILE || name.n_bytes == 0)
                         continue;
-                name.bytes = slash + 1;
-                name.n_bytes = (size_t)(path.bytes + path.n_bytes - name.bytes);
                 for (size_t k = 0; k < sizeof(runtimes) / sizeof(runtimes[0]); k++)
-                        if (unnamed_modules_begins_with(name, runtimes[k].file))
+                        if (text_view_begins_with(name, runtimes[k].file))
                                 return runtimes[k].advice;
         }
         return NULL;
 }
 
-static const char *unnamed_modules_advise_on_file(const struct trace_module *module, struct text_view path)
+static const char *advise_on_file(const struct trace_module *module, struct text_view path)
 {
-        static const char *const folders[] = { "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/" };
+        static const char *const folders[] = { "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", NULL };
 
-        for (size_t i = 0; module->build_id != 0 && i < sizeof(folders) / sizeof(folders[0]); i++)
-                if (unnamed_modules_begins_with(path, folders[i]) &&
-                    !unnamed_modules_begins_with(path, "/usr/local/"))
-                        return "try: hyprof symbolize --debuginfod=https://debuginfod.elfutils.org TRACE, or on Debian "
-                               "install the -dbgsym package of the one that dpkg -S MODULE names";
+        /*
+         * A heap with code has no unstripped file; code that the program compiles lies between the parts of
+         * the heap.
+         */
+        if (text_view_is(file_name(path), "sbcl.core"))
+                return ADVICE_SBCL;
+        if (module->build_id != 0 && text_view_begins_with_any(path, folders) &&
+            !text_view_begins_with(path, "/usr/local/"))
+                return "try: hyprof symbolize --debuginfod=https://debuginfod.elfutils.org TRACE, or on Debian "
+                       "the -dbgsym package of the one that dpkg -S names";
         return "try: hyprof symbolize --debug-dir DIR TRACE, with its unstripped file in DIR";
 }
 
-/* All that is known of the modules of its path. */
+/* Describes a row by the latest module with its path. */
 static void describe(const struct trace_dictionary *d, struct unnamed_module *m)
 {
         for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_MODULES); i > 0; i--) {
@@ -131,7 +146,7 @@ static void describe(const struct trace_dictionary *d, struct unnamed_module *m)
                 if (m->is_memory)
                         m->advice = advise_on_memory(d);
                 else if (row->kind == TRACE_MODULE_FILE || row->kind == TRACE_MODULE_IMAGE)
-                        m->advice = unnamed_modules_advise_on_file(row, trace_dictionary_text(d, m->path));
+                        m->advice = advise_on_file(row, trace_dictionary_text(d, m->path));
                 return;
         }
 }
@@ -143,11 +158,11 @@ int unnamed_modules_find(const struct report *report, struct unnamed_module **re
 
         if (!rows)
                 return -ENOMEM;
-        n = unnamed_modules_add_up(report, rows);
+        n = add_up(report, rows);
         for (size_t i = 0; i < n; i++)
                 describe(report->samples.dictionary, &rows[i]);
         if (n > 0)
-                qsort(rows, n, sizeof(*rows), unnamed_modules_compare_sums);
+                qsort(rows, n, sizeof(*rows), compare_sums);
         *ret_rows = rows;
         *ret_n_rows = n;
         return 0;

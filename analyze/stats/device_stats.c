@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------ busy time */
 
-static int device_stats_compare(const void *left, const void *right)
+static int compare(const void *left, const void *right)
 {
         const struct busy_span *a = left, *b = right;
 
@@ -19,13 +19,13 @@ static int device_stats_compare(const void *left, const void *right)
 }
 
 /* Overlapping ones become one. */
-static void device_stats_join(struct busy_time *b)
+static void join(struct busy_time *b)
 {
         size_t n = 0;
 
         if (b->n_spans == 0)
                 return;
-        qsort(b->spans, b->n_spans, sizeof(*b->spans), device_stats_compare);
+        qsort(b->spans, b->n_spans, sizeof(*b->spans), compare);
         for (size_t i = 0; i < b->n_spans; i++) {
                 if (n == 0 || b->spans[i].begin_ns > b->spans[n - 1].end_ns)
                         b->spans[n++] = b->spans[i];
@@ -35,7 +35,7 @@ static void device_stats_join(struct busy_time *b)
         b->n_spans = n;
 }
 
-static void device_stats_settle(struct busy_time *b, size_t n)
+static void settle(struct busy_time *b, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 b->busy_ns += b->spans[i].end_ns - b->spans[i].begin_ns;
@@ -58,9 +58,9 @@ int busy_time_add(struct busy_time *b, uint64_t begin_ns, uint64_t end_ns)
         if (end_ns <= begin_ns)
                 return 0;
         if (b->n_spans == DEVICE_STATS_SPANS_MAX) {
-                device_stats_join(b);
+                join(b);
                 if (b->n_spans > DEVICE_STATS_SPANS_MAX / 2)
-                        device_stats_settle(b, b->n_spans / 2);
+                        settle(b, b->n_spans / 2);
                 if (begin_ns < b->settled_ns)
                         begin_ns = b->settled_ns;
                 if (end_ns <= begin_ns)
@@ -74,8 +74,8 @@ int busy_time_add(struct busy_time *b, uint64_t begin_ns, uint64_t end_ns)
 
 void busy_time_finish(struct busy_time *b)
 {
-        device_stats_join(b);
-        device_stats_settle(b, b->n_spans);
+        join(b);
+        settle(b, b->n_spans);
 }
 
 void busy_time_deinit(struct busy_time *b)
@@ -86,7 +86,7 @@ void busy_time_deinit(struct busy_time *b)
 
 /* ------------------------------------------------------------------ zones */
 
-static int device_stats_add_row(struct device_stats *s, const struct device_zone *zone)
+static int add_row(struct device_stats *s, const struct device_zone *zone)
 {
         struct device_row_key key = { .device = zone->device, .location = zone->location };
         uint32_t id;
@@ -106,10 +106,10 @@ static int device_stats_add_row(struct device_stats *s, const struct device_zone
         return r < 0 ? r : histogram_add(&s->rows[id - 1], zone->end_ns - zone->begin_ns);
 }
 
-static int device_stats_take_event(void *context, const struct device_zone *zone, struct error *err)
+static int take_event(void *context, const struct device_zone *zone, struct error *err)
 {
         struct device_stats *s = context;
-        int r = device_stats_add_row(s, zone);
+        int r = add_row(s, zone);
 
         if (r == 0)
                 r = busy_time_add(&s->busy[zone->device - 1], zone->begin_ns, zone->end_ns);
@@ -125,7 +125,7 @@ int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const 
                                                                         TRACE_TABLE_DEVICES) };
         intern_init(&s->keys, sizeof(struct device_row_key), DEVICE_STATS_ROWS_MAX);
         s->busy = calloc((size_t)s->n_devices + 1, sizeof(*s->busy));
-        if (device_zones_init(&s->zones, trace->dictionary, device_stats_take_event, s) < 0 || !s->busy)
+        if (device_zones_init(&s->zones, trace->dictionary, take_event, s) < 0 || !s->busy)
                 return error_set(err, -ENOMEM, "adding up devices: out of memory");
         r = device_zones_take(&s->zones, trace, filter, err);
         for (uint32_t i = 0; i < s->n_devices; i++)

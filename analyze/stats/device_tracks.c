@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int device_tracks_compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
         const struct device_zone *x = a, *y = b;
 
@@ -24,12 +24,12 @@ static int device_tracks_compare(const void *a, const void *b)
 }
 
 /* The first @n in order. */
-static int device_tracks_hand_out(struct device_tracks *t, size_t n, struct error *err)
+static int hand_out(struct device_tracks *t, size_t n, struct error *err)
 {
         int r = 0;
 
         if (t->n_kept > 1)
-                qsort(t->kept, t->n_kept, sizeof(*t->kept), device_tracks_compare);
+                qsort(t->kept, t->n_kept, sizeof(*t->kept), compare);
         for (size_t i = 0; i < n && r == 0; i++, t->n_handed++)
                 r = t->take(t->context, &t->kept[i], err);
         t->n_kept -= n;
@@ -38,7 +38,7 @@ static int device_tracks_hand_out(struct device_tracks *t, size_t n, struct erro
         return r;
 }
 
-static int device_tracks_take_zone(void *context, const struct device_zone *zone, struct error *err)
+static int take_zone(void *context, const struct device_zone *zone, struct error *err)
 {
         struct device_tracks *t = context;
 
@@ -47,9 +47,7 @@ static int device_tracks_take_zone(void *context, const struct device_zone *zone
                 return 0;
         }
         t->kept[t->n_kept++] = *zone;
-        return t->n_kept == DEVICE_TRACKS_ZONES_MAX
-                       ? device_tracks_hand_out(t, DEVICE_TRACKS_ZONES_MAX / 2, err)
-                       : 0;
+        return t->n_kept == DEVICE_TRACKS_ZONES_MAX ? hand_out(t, DEVICE_TRACKS_ZONES_MAX / 2, err) : 0;
 }
 
 int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
@@ -59,7 +57,7 @@ int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *d
         if (trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES) == 0)
                 return 0;
         t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
-        if (device_zones_init(&t->zones, dictionary, device_tracks_take_zone, t) < 0 || !t->kept)
+        if (device_zones_init(&t->zones, dictionary, take_zone, t) < 0 || !t->kept)
                 return -ENOMEM;
         return 0;
 }
@@ -75,7 +73,7 @@ int device_tracks_finish(struct device_tracks *t, struct error *err)
         if (!t->kept)
                 return 0;
         device_zones_finish(&t->zones);
-        return device_tracks_hand_out(t, t->n_kept, err);
+        return hand_out(t, t->n_kept, err);
 }
 
 int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
@@ -88,7 +86,7 @@ int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, cons
         if (!t->kept)
                 return 0;
         r = device_zones_take(&t->zones, trace, filter, err);
-        return r == 0 ? device_tracks_hand_out(t, t->n_kept, err) : r;
+        return r == 0 ? hand_out(t, t->n_kept, err) : r;
 }
 
 void device_tracks_deinit(struct device_tracks *t)

@@ -46,7 +46,7 @@ void device_zones_deinit(struct device_zones *z)
 /* ------------------------------------------------------------------ places for open zones */
 
 /* Returns its index + 1, 0 if there is no room, or -ENOMEM. */
-static int64_t device_zones_take_slot(struct device_zones *z)
+static int64_t take_slot(struct device_zones *z)
 {
         uint32_t slot = z->first_free;
 
@@ -79,8 +79,8 @@ static void give_slot(struct device_zones *z, uint32_t slot)
 
 /* ------------------------------------------------------------------ when all of it is known */
 
-static int device_zones_tell(struct device_zones *z, struct device_zone *zone, uint64_t begin_ticks,
-                             uint64_t end_ticks, struct error *err)
+static int tell(struct device_zones *z, struct device_zone *zone, uint64_t begin_ticks, uint64_t end_ticks,
+                struct error *err)
 {
         const struct device_clock *clock = &z->clocks.clocks[zone->device - 1];
 
@@ -95,8 +95,8 @@ static int device_zones_tell(struct device_zones *z, struct device_zone *zone, u
         return z->take(z->context, zone, err);
 }
 
-/* Reports a complete zone, and forgets it; an incomplete one is forgotten when it has ended. */
-static int device_zones_settle(struct device_zones *z, uint32_t slot, struct error *err)
+/* Reports a complete zone and forgets it.  A lost zone is forgotten once it has ended. */
+static int settle(struct device_zones *z, uint32_t slot, struct error *err)
 {
         struct open_device_zone *open = &z->open[slot - 1];
         int r = 0;
@@ -107,7 +107,7 @@ static int device_zones_settle(struct device_zones *z, uint32_t slot, struct err
                 if (!open->has_begin_time || !open->has_end_time)
                         return 0;
                 z->n_zones++;
-                r = device_zones_tell(z, &open->zone, open->begin_ticks, open->end_ticks, err);
+                r = tell(z, &open->zone, open->begin_ticks, open->end_ticks, err);
         }
         give_slot(z, slot);
         return r;
@@ -139,7 +139,7 @@ static int wait_for(struct device_zones *z, const struct ordered_event *event, u
         z->waiting[id - 1].is_end = event->op == TRACE_OP_DEVICE_ZONE_END;
         *ret_query = id;
         if (before != 0 && before != slot)
-                return device_zones_settle(z, before, NULL);
+                return settle(z, before, NULL);
         return 0;
 }
 
@@ -157,12 +157,12 @@ static int find_queue(struct device_zones *z, const struct ordered_event *event,
         return 0;
 }
 
-static int device_zones_begin(struct device_zones *z, const struct ordered_event *event)
+static int begin(struct device_zones *z, const struct ordered_event *event)
 {
         struct open_device_zone *open;
         uint32_t queue = 0, query = 0, around;
         int r = find_queue(z, event, &queue);
-        int64_t slot = r == 0 ? device_zones_take_slot(z) : r;
+        int64_t slot = r == 0 ? take_slot(z) : r;
 
         if (slot <= 0)
                 return slot == 0 ? -EOVERFLOW : (int)slot;
@@ -187,7 +187,7 @@ static int device_zones_begin(struct device_zones *z, const struct ordered_event
         return 0;
 }
 
-static int device_zones_end(struct device_zones *z, const struct ordered_event *event, struct error *err)
+static int end(struct device_zones *z, const struct ordered_event *event, struct error *err)
 {
         struct open_device_zone *open;
         uint32_t queue, query = 0, slot;
@@ -207,7 +207,7 @@ static int device_zones_end(struct device_zones *z, const struct ordered_event *
         open->end_query = query;
         if (r < 0)
                 open->is_lost = true;
-        if (device_zones_settle(z, slot, err) < 0)
+        if (settle(z, slot, err) < 0)
                 return -ENOMEM;
         return r;
 }
@@ -220,7 +220,7 @@ static int give_time(struct device_zones *z, const struct ordered_event *event, 
         struct open_device_zone *open;
 
         if (slot == 0) {
-                /* The other half of a zone that never happened says so as well. */
+                /* A time of 0 says that the zone never happened; both halves of such a zone say so. */
                 z->n_alone += event->value[1] != 0;
                 return 0;
         }
@@ -237,7 +237,7 @@ static int give_time(struct device_zones *z, const struct ordered_event *event, 
                 open->is_lost = true;
         }
         z->waiting[id - 1].zone = 0;
-        return device_zones_settle(z, slot, err);
+        return settle(z, slot, err);
 }
 
 static int span(struct device_zones *z, const struct ordered_event *event, struct error *err)
@@ -254,7 +254,7 @@ static int span(struct device_zones *z, const struct ordered_event *event, struc
                 return 0;
         }
         z->n_spans++;
-        return device_zones_tell(z, &zone, event->value[0], end_ticks, err);
+        return tell(z, &zone, event->value[0], end_ticks, err);
 }
 
 int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err)
@@ -263,10 +263,10 @@ int device_zones_add(struct device_zones *z, const struct ordered_event *event, 
 
         switch (event->op) {
         case TRACE_OP_DEVICE_ZONE_BEGIN:
-                r = device_zones_begin(z, event);
+                r = begin(z, event);
                 break;
         case TRACE_OP_DEVICE_ZONE_END:
-                r = device_zones_end(z, event, err);
+                r = end(z, event, err);
                 break;
         case TRACE_OP_DEVICE_TIME:
                 return give_time(z, event, err);
@@ -288,7 +288,7 @@ void device_zones_finish(struct device_zones *z)
                 z->n_untimed += z->open[i].zone.device != 0 && !z->open[i].is_lost;
 }
 
-static int device_zones_take_event(void *context, const struct ordered_event *event, struct error *err)
+static int take_event(void *context, const struct ordered_event *event, struct error *err)
 {
         return device_zones_add(context, event, err);
 }
@@ -299,7 +299,7 @@ int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const 
         struct event_walk_request request = {
                 .ops = EVENT_WALK_OP(TRACE_OP_DEVICE_ZONE_BEGIN) | EVENT_WALK_OP(TRACE_OP_DEVICE_ZONE_END) |
                        EVENT_WALK_OP(TRACE_OP_DEVICE_TIME) | EVENT_WALK_OP(TRACE_OP_DEVICE_SPAN),
-                .take = device_zones_take_event,
+                .take = take_event,
                 .context = z,
                 .wants_paths = true,
         };

@@ -101,7 +101,9 @@ static void vote(struct frame_set *set, uint32_t thread)
                 set->n_votes--;
 }
 
-/* The zones that are open at a mark are around frames, not in them.  Those around a known one are known. */
+/*
+ * Zones that are open at a mark enclose frames, and are not in them.  Zones around a known one are known.
+ */
 static int note_around(struct frame_stats *s, struct frame_set *set, uint32_t path)
 {
         for (; s->naming && path != 0 && !id_set_has(&set->around, path);
@@ -111,8 +113,7 @@ static int note_around(struct frame_stats *s, struct frame_set *set, uint32_t pa
         return 0;
 }
 
-static int frame_stats_add_to_set(struct frame_stats *s, struct frame_set *set,
-                                  const struct ordered_event *event)
+static int add_to_set(struct frame_stats *s, struct frame_set *set, const struct ordered_event *event)
 {
         bool is_split = (size_t)(set - s->sets) < FRAME_STATS_SPLIT_MAX;
         int r = 0;
@@ -162,7 +163,7 @@ int frame_stats_add(struct frame_stats *s, const struct ordered_event *event)
                 s->n_sets = id;
                 s->sets[id - 1] = (struct frame_set){ .first_ns = event->time_ns };
         }
-        return r < 0 ? r : frame_stats_add_to_set(s, &s->sets[id - 1], event);
+        return r < 0 ? r : add_to_set(s, &s->sets[id - 1], event);
 }
 
 uint64_t frame_set_split_ns(const struct frame_set *set, const struct frame_set_key *key)
@@ -210,7 +211,7 @@ void frame_stats_finish(struct frame_stats *s)
         }
 }
 
-static int frame_stats_take_event(void *context, const struct ordered_event *event, struct error *err)
+static int take_event(void *context, const struct ordered_event *event, struct error *err)
 {
         int r = frame_stats_add(context, event);
 
@@ -223,7 +224,7 @@ int frame_stats_take(struct frame_stats *s, struct loaded_trace *trace, const st
         struct event_walk_request request = {
                 .ops = EVENT_WALK_OP(TRACE_OP_FRAME_MARK) | EVENT_WALK_OP(TRACE_OP_FRAME_BEGIN) |
                        EVENT_WALK_OP(TRACE_OP_FRAME_END),
-                .take = frame_stats_take_event,
+                .take = take_event,
                 .context = s,
                 .wants_paths = true,
         };

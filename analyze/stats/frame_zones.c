@@ -21,7 +21,7 @@ static uint32_t count_split(const struct frame_stats *s)
         return s->n_sets < FRAME_STATS_SPLIT_MAX ? s->n_sets : FRAME_STATS_SPLIT_MAX;
 }
 
-/* The outermost of those that are not around. */
+/* Whether the zone is the outermost one inside of the frames. */
 static bool is_in_frames(const struct frame_set *set, const struct zone_paths *paths, uint32_t path)
 {
         uint32_t parent;
@@ -32,8 +32,7 @@ static bool is_in_frames(const struct frame_set *set, const struct zone_paths *p
         return parent == 0 || id_set_has(&set->around, parent);
 }
 
-static int frame_zones_find_row(struct frame_zones *z, const struct frame_zone_key *key,
-                                struct frame_zone **ret_row)
+static int find_row(struct frame_zones *z, const struct frame_zone_key *key, struct frame_zone **ret_row)
 {
         uint32_t id;
         int r = intern_add(&z->keys, key, sizeof(*key), &id);
@@ -55,7 +54,7 @@ static int frame_zones_find_row(struct frame_zones *z, const struct frame_zone_k
         return 0;
 }
 
-static uint64_t frame_zones_overlap(uint64_t begin_ns, uint64_t end_ns, const struct slow_frame *frame)
+static uint64_t overlap(uint64_t begin_ns, uint64_t end_ns, const struct slow_frame *frame)
 {
         uint64_t last_ns = frame->begin_ns + frame->duration_ns;
 
@@ -66,8 +65,8 @@ static uint64_t frame_zones_overlap(uint64_t begin_ns, uint64_t end_ns, const st
         return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
-static int frame_zones_add_to_set(struct frame_zones *z, uint32_t id, const struct walked_thread *thread,
-                                  const struct zone_instance *zone)
+static int add_to_set(struct frame_zones *z, uint32_t id, const struct walked_thread *thread,
+                      const struct zone_instance *zone)
 {
         const struct frame_set *set = &z->stats->sets[id - 1];
         const struct frame_set_key *set_key = intern_get(&z->stats->keys, id, NULL);
@@ -84,18 +83,18 @@ static int frame_zones_add_to_set(struct frame_zones *z, uint32_t id, const stru
 
         if (ns == 0)
                 return 0;
-        r = frame_zones_find_row(z, &key, &row);
+        r = find_row(z, &key, &row);
         if (r < 0 || !row)
                 return r;
         row->n_zones++;
         row->total_ns += ns;
         for (uint32_t i = 0; i < set->n_slowest; i++)
-                row->slowest_ns[i] += frame_zones_overlap(zone->begin_ns, end_ns, &set->slowest[i]);
+                row->slowest_ns[i] += overlap(zone->begin_ns, end_ns, &set->slowest[i]);
         return 0;
 }
 
-static int frame_zones_take_zone(void *context, struct walked_thread *thread,
-                                 const struct zone_instance *zone, struct error *err)
+static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                     struct error *err)
 {
         struct walking *w = context;
         struct frame_zones *z = w->zones;
@@ -103,11 +102,11 @@ static int frame_zones_take_zone(void *context, struct walked_thread *thread,
 
         for (uint32_t id = 1; id <= count_split(z->stats) && r == 0; id++)
                 if (is_in_frames(&z->stats->sets[id - 1], &w->walk.paths, zone->path))
-                        r = frame_zones_add_to_set(z, id, thread, zone);
+                        r = add_to_set(z, id, thread, zone);
         return r < 0 ? error_set(err, r, "splitting frames by zones: out of memory") : 0;
 }
 
-/* A zone that began before the range may reach into its first frame. */
+/* A zone that began before the range may reach into the first frame of the range. */
 static struct trace_filter without_range(const struct trace_filter *filter)
 {
         struct trace_filter f = *filter;
@@ -120,7 +119,7 @@ static struct trace_filter without_range(const struct trace_filter *filter)
 int frame_zones_take(struct frame_zones *z, struct frame_stats *stats, struct loaded_trace *trace,
                      const struct trace_filter *filter, struct error *err)
 {
-        struct trace_sink sink = { .zone = frame_zones_take_zone, .wants_zone_paths = true };
+        struct trace_sink sink = { .zone = take_zone, .wants_zone_paths = true };
         struct walking w = { .zones = z };
         struct trace_filter all_time;
         int r;

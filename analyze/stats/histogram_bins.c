@@ -3,11 +3,11 @@
 
 #include <stdbool.h>
 
-#define WIDE_RATIO    16 /* of the largest to the smallest: from here on bars grow with the numbers */
+#define WIDE_RATIO    16 /* largest to smallest: from here bars grow with the numbers */
 #define BINS_WANTED   12
-#define BUCKETS_EXACT 64 /* numbers per bucket are at most 1/64 of the number */
+#define BUCKETS_EXACT 64 /* a bucket spans at most 1/64 of its numbers */
 
-/* The next of 1, 2, 5, 10, 20 ...; UINT64_MAX after the last. */
+/* The step after @step in 1, 2, 5, 10, 20 ...; UINT64_MAX after the last. */
 static uint64_t next_step(uint64_t step, bool by_tens)
 {
         uint64_t power = 1, next;
@@ -50,7 +50,7 @@ static void add_bin(struct histogram_bins *b, const struct histogram *h, uint64_
                 return;
         bin.n_values = to == UINT64_MAX ? h->n_values : histogram_count_below(h, to);
         bin.n_values -= histogram_count_below(h, from);
-        /* The middle of a bucket may lie on the other side of a limit than its numbers. */
+        /* The middle of a bucket may be on the other side of a limit than the bucket's numbers. */
         if (bin.n_values == 0 && b->n_bins == 0)
                 return;
         if (bin.n_values > b->n_largest)
@@ -58,20 +58,22 @@ static void add_bin(struct histogram_bins *b, const struct histogram *h, uint64_
         b->bins[b->n_bins++] = bin;
 }
 
-static void fill_growing(struct histogram_bins *b, const struct histogram *h)
+static void fill_growing(struct histogram_bins *b, const struct histogram *h, uint64_t step)
 {
         bool by_tens = count_steps(h->smallest, h->largest, false) > HISTOGRAM_BINS_MAX;
-        uint64_t from = step_below(h->smallest, by_tens);
+        uint64_t from = h->smallest < step ? 0 : step_below(h->smallest, by_tens);
 
         while (from <= h->largest && from != UINT64_MAX) {
                 uint64_t to = from == 0 ? 1 : next_step(from, by_tens);
 
+                while (to - from < step && to != UINT64_MAX)
+                        to = next_step(to, by_tens);
                 add_bin(b, h, from, to);
                 from = to;
         }
 }
 
-static void fill_equal(struct histogram_bins *b, const struct histogram *h)
+static void fill_equal(struct histogram_bins *b, const struct histogram *h, uint64_t step)
 {
         uint64_t span = h->largest - h->smallest;
         uint64_t width = step_below(span / BINS_WANTED, false);
@@ -79,6 +81,8 @@ static void fill_equal(struct histogram_bins *b, const struct histogram *h)
 
         if (width < h->largest / BUCKETS_EXACT)
                 width = next_step(step_below(h->largest / BUCKETS_EXACT, false), false);
+        while (width < step && width != UINT64_MAX)
+                width = width == 0 ? 1 : next_step(width, false);
         while (width == 0 || span / width >= HISTOGRAM_BINS_MAX - 2)
                 width = width == 0 ? 1 : next_step(width, false);
         from = h->smallest - h->smallest % width;
@@ -94,15 +98,15 @@ static void fill_equal(struct histogram_bins *b, const struct histogram *h)
         }
 }
 
-void histogram_bins_fill(struct histogram_bins *b, const struct histogram *h)
+void histogram_bins_fill(struct histogram_bins *b, const struct histogram *h, uint64_t step)
 {
         *b = (struct histogram_bins){ .n_bins = 0 };
         if (h->n_values == 0)
                 return;
         if (h->largest / WIDE_RATIO >= h->smallest)
-                fill_growing(b, h);
+                fill_growing(b, h, step);
         else
-                fill_equal(b, h);
+                fill_equal(b, h, step);
         while (b->n_bins != 0 && b->bins[b->n_bins - 1].n_values == 0)
                 b->n_bins--;
 }

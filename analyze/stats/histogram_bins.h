@@ -28,7 +28,8 @@ struct histogram_bins {
         uint64_t n_largest; /* of the fullest */
 };
 
-void histogram_bins_fill(struct histogram_bins *b, const struct histogram *h);
+/* @step: the numbers are multiples of it, and no bar is narrower; 0 = of 1 */
+void histogram_bins_fill(struct histogram_bins *b, const struct histogram *h, uint64_t step);
 
 /* Finer, for drawing: each power of two in 16 steps of equal width, numbers below 64 in steps of 4. */
 #define HISTOGRAM_STEPS_MAX (HISTOGRAM_BUCKETS / 4)

@@ -52,21 +52,16 @@ void lock_stats_deinit(struct lock_stats *s)
 
 /* ------------------------------------------------------------------ rows */
 
-static int lock_stats_add_row(struct lock_stats *s, const struct lock_row_key *key,
-                              const struct lock_party *party, uint64_t ns)
+static int add_row(struct lock_stats *s, const struct lock_row_key *key, const struct lock_party *party,
+                   uint64_t ns)
 {
         struct lock_row *row;
         uint32_t id;
-        int r = intern_add(&s->keys, key, sizeof(*key), &id);
+        int r = intern_add_row(&s->keys, key, &s->rows, &s->rows_capacity, sizeof(*s->rows), &id);
 
         if (r == -EOVERFLOW) {
                 s->n_rows_lost++;
                 return 0;
-        }
-        if (r == 1) {
-                r = array_reserve(&s->rows, &s->rows_capacity, id, sizeof(*s->rows));
-                if (r == 0)
-                        s->rows[id - 1] = (struct lock_row){ .n = 0 };
         }
         if (r < 0)
                 return r;
@@ -86,8 +81,8 @@ static bool is_in_the_way(const struct lock_party *holder, const struct lock_par
         return holder->thread != waiter->thread && !(holder->shared && waiter->shared);
 }
 
-/* The time since the last event of the lock is put down to who held it meanwhile. */
-static void lock_stats_account(struct lock_state *lock, uint64_t time_ns)
+/* The time since the last event of the lock is attributed to the holders in that time. */
+static void account(struct lock_state *lock, uint64_t time_ns)
 {
         uint64_t ns = time_ns > lock->at_ns ? time_ns - lock->at_ns : 0;
 
@@ -112,7 +107,7 @@ static void mark_contended(struct lock_state *lock, struct lock_party *waiter)
                         waiter->contended = true;
 }
 
-/* The last one of the thread; @p->n if it has none. */
+/* The index of the thread's last entry; @p->n if the thread has none. */
 static uint32_t find_party(const struct lock_parties *p, uint32_t thread)
 {
         for (uint32_t i = p->n; i > 0; i--)
@@ -130,7 +125,7 @@ static uint32_t free_place(const struct lock_parties *p)
         return (uint32_t)__builtin_ctzll(~taken);
 }
 
-static int lock_stats_enter(struct lock_stats *s, struct lock_parties *p, const struct ordered_event *event)
+static int enter(struct lock_stats *s, struct lock_parties *p, const struct ordered_event *event)
 {
         if (p->n == LOCK_STATS_PARTIES_MAX) {
                 s->n_untracked++;
@@ -148,8 +143,8 @@ static int lock_stats_enter(struct lock_stats *s, struct lock_parties *p, const 
 }
 
 /* The wait or hold at @index is over. */
-static int lock_stats_leave(struct lock_stats *s, uint32_t lock, struct lock_parties *p, uint32_t index,
-                            uint64_t time_ns)
+static int leave(struct lock_stats *s, uint32_t lock, struct lock_parties *p, uint32_t index,
+                 uint64_t time_ns)
 {
         struct lock_state *state = &s->locks[lock - 1];
         struct lock_party party = p->items[index];
@@ -175,78 +170,75 @@ static int lock_stats_leave(struct lock_stats *s, uint32_t lock, struct lock_par
         }
         if (histogram_add(holds ? &state->holds_ns : &state->waits_ns, ns) < 0)
                 return -ENOMEM;
-        return lock_stats_add_row(s, &key, &party, ns);
+        return add_row(s, &key, &party, ns);
 }
 
-static int lock_stats_begin_wait(struct lock_stats *s, struct lock_state *lock,
-                                 const struct ordered_event *event)
+static int begin_wait(struct lock_stats *s, struct lock_state *lock, const struct ordered_event *event)
 {
         uint32_t n = lock->waiting.n;
-        int r = lock_stats_enter(s, &lock->waiting, event);
+        int r = enter(s, &lock->waiting, event);
 
         if (lock->waiting.n > n)
                 mark_contended(lock, &lock->waiting.items[n]);
         return r;
 }
 
-static int lock_stats_end_wait(struct lock_stats *s, const struct ordered_event *event)
+static int end_wait(struct lock_stats *s, const struct ordered_event *event)
 {
         struct lock_state *lock = &s->locks[event->subject - 1];
         uint32_t index = find_party(&lock->waiting, event->thread);
 
-        return index < lock->waiting.n
-                       ? lock_stats_leave(s, event->subject, &lock->waiting, index, event->time_ns)
-                       : 0;
+        return index < lock->waiting.n ? leave(s, event->subject, &lock->waiting, index, event->time_ns) : 0;
 }
 
 static int obtain(struct lock_stats *s, const struct ordered_event *event)
 {
         struct lock_state *lock = &s->locks[event->subject - 1];
-        int r = lock_stats_end_wait(s, event);
+        int r = end_wait(s, event);
 
         lock->n_obtains++;
         lock->n_shared += event->value[0] != 0;
         if (r == 0)
-                r = lock_stats_enter(s, &lock->holding, event);
+                r = enter(s, &lock->holding, event);
         for (uint32_t w = 0; w < lock->waiting.n; w++)
                 mark_contended(lock, &lock->waiting.items[w]);
         return r;
 }
 
-static int lock_stats_release(struct lock_stats *s, const struct ordered_event *event)
+static int release(struct lock_stats *s, const struct ordered_event *event)
 {
         struct lock_state *lock = &s->locks[event->subject - 1];
         uint32_t index = find_party(&lock->holding, event->thread);
 
-        /* Some may be released by another thread than the one that has them. */
+        /* Some locks may be released by a thread other than their holder. */
         if (index == lock->holding.n && index == 1)
                 index = 0;
         if (index >= lock->holding.n) {
                 s->n_releases_alone++;
                 return 0;
         }
-        return lock_stats_leave(s, event->subject, &lock->holding, index, event->time_ns);
+        return leave(s, event->subject, &lock->holding, index, event->time_ns);
 }
 
 int lock_stats_add(struct lock_stats *s, const struct ordered_event *event)
 {
         struct lock_state *lock = &s->locks[event->subject - 1];
 
-        lock_stats_account(lock, event->time_ns);
+        account(lock, event->time_ns);
         if (!lock->any && (event->op == TRACE_OP_LOCK_WAIT || event->op == TRACE_OP_LOCK_OBTAIN)) {
                 lock->any = true;
                 s->n_used++;
         }
         switch (event->op) {
         case TRACE_OP_LOCK_WAIT:
-                return lock_stats_begin_wait(s, lock, event);
+                return begin_wait(s, lock, event);
         case TRACE_OP_LOCK_OBTAIN:
                 return obtain(s, event);
         case TRACE_OP_LOCK_RELEASE:
-                return lock_stats_release(s, event);
+                return release(s, event);
         case EVENT_WALK_GIVE_UP:
                 lock->n_given_up++;
-                return lock_stats_end_wait(s, event);
+                return end_wait(s, event);
         case TRACE_OP_LOCK_MARK:
                 lock->mark = (uint32_t)event->value[0];
                 return 0;
@@ -269,20 +261,20 @@ int lock_stats_finish(struct lock_stats *s, uint64_t end_ns)
                 struct lock_state *lock = &s->locks[i];
                 uint64_t at_ns = end_ns > lock->at_ns ? end_ns : lock->at_ns;
 
-                lock_stats_account(lock, at_ns);
+                account(lock, at_ns);
                 s->n_open_holds += lock->holding.n;
                 s->n_open_waits += lock->waiting.n;
                 while (lock->waiting.n != 0 && r == 0)
-                        r = lock_stats_leave(s, i + 1, &lock->waiting, 0, at_ns);
+                        r = leave(s, i + 1, &lock->waiting, 0, at_ns);
                 while (lock->holding.n != 0 && r == 0)
-                        r = lock_stats_leave(s, i + 1, &lock->holding, 0, at_ns);
+                        r = leave(s, i + 1, &lock->holding, 0, at_ns);
         }
         return r;
 }
 
 /* ------------------------------------------------------------------ a trace */
 
-static int lock_stats_take_event(void *context, const struct ordered_event *event, struct error *err)
+static int take_event(void *context, const struct ordered_event *event, struct error *err)
 {
         int r = lock_stats_add(context, event);
 
@@ -296,7 +288,7 @@ int lock_stats_take(struct lock_stats *s, struct loaded_trace *trace, const stru
                 .ops = EVENT_WALK_OP(TRACE_OP_LOCK_WAIT) | EVENT_WALK_OP(TRACE_OP_LOCK_OBTAIN) |
                        EVENT_WALK_OP(TRACE_OP_LOCK_RELEASE) | EVENT_WALK_OP(TRACE_OP_LOCK_MARK) |
                        EVENT_WALK_OP(TRACE_OP_LOCK_GONE) | EVENT_WALK_OP(TRACE_OP_LOCK_NAME),
-                .take = lock_stats_take_event,
+                .take = take_event,
                 .context = s,
                 .wants_paths = true,
                 .wants_give_up = true,

@@ -11,7 +11,7 @@
 void memory_blocks_init(struct memory_blocks *b, uint32_t n_max)
 {
         *b = (struct memory_blocks){ .n_max = n_max != 0 ? n_max : MEMORY_BLOCKS_MAX };
-        /* Else a trace could be made whose addresses all meet at one place. */
+        /* Without a random seed, a trace could be made whose addresses all hash to one place. */
         if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) < 0)
                 b->seed = (uintptr_t)b;
 }
@@ -24,7 +24,7 @@ void memory_blocks_deinit(struct memory_blocks *b)
 }
 
 /* The finalizer of MurmurHash3: addresses have few bits that differ. */
-static uint64_t memory_blocks_mix(uint64_t h)
+static uint64_t mix(uint64_t h)
 {
         h = (h ^ (h >> 33)) * UINT64_C(0xff51afd7ed558ccd);
         h = (h ^ (h >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
@@ -32,11 +32,10 @@ static uint64_t memory_blocks_mix(uint64_t h)
 }
 
 /* Where the block is, or where it would be. */
-static struct memory_block *memory_blocks_find_slot(struct memory_block *slots, size_t n_slots, uint64_t seed,
-                                                    const struct memory_block *wanted)
+static struct memory_block *find_slot(struct memory_block *slots, size_t n_slots, uint64_t seed,
+                                      const struct memory_block *wanted)
 {
-        size_t i = (size_t)memory_blocks_mix(wanted->address ^ ((uint64_t)wanted->pool << 48) ^ seed) &
-                   (n_slots - 1);
+        size_t i = (size_t)mix(wanted->address ^ ((uint64_t)wanted->pool << 48) ^ seed) & (n_slots - 1);
 
         while (slots[i].pool != 0 && (slots[i].pool != wanted->pool || slots[i].address != wanted->address))
                 i = (i + 1) & (n_slots - 1);
@@ -50,11 +49,11 @@ struct memory_block *memory_blocks_find(const struct memory_blocks *b, uint32_t 
 
         if (b->n_slots == 0)
                 return NULL;
-        slot = memory_blocks_find_slot(b->slots, b->n_slots, b->seed, &wanted);
+        slot = find_slot(b->slots, b->n_slots, b->seed, &wanted);
         return slot->pool != 0 ? slot : NULL;
 }
 
-/* Into a table of another size, with or without those that are freed. */
+/* Copies the blocks into a table of another size, with or without the freed ones. */
 static int rebuild(struct memory_blocks *b, size_t n_slots, bool keeps_freed)
 {
         struct memory_block *slots = calloc(n_slots, sizeof(*slots));
@@ -67,7 +66,7 @@ static int rebuild(struct memory_blocks *b, size_t n_slots, bool keeps_freed)
 
                 if (block->pool == 0 || (block->site == 0 && !keeps_freed))
                         continue;
-                *memory_blocks_find_slot(slots, n_slots, b->seed, block) = *block;
+                *find_slot(slots, n_slots, b->seed, block) = *block;
                 n_blocks++;
         }
         free(b->slots);
@@ -77,12 +76,18 @@ static int rebuild(struct memory_blocks *b, size_t n_slots, bool keeps_freed)
         return 0;
 }
 
-static int memory_blocks_make_room(struct memory_blocks *b)
+static int make_room(struct memory_blocks *b)
 {
         if (b->n_slots == 0)
                 return rebuild(b, SLOTS_MIN, true);
+        /* A program that frees what it allocates must not cost more memory than it uses. */
+        if (b->n_blocks - b->n_live > b->n_live + b->n_max / 8)
+                return rebuild(b, b->n_slots, false);
         if (b->n_blocks >= b->n_max) {
-                /* Not for each block anew: that would cost the square of the events. */
+                /*
+                 * The table is not rebuilt for each block: that would cost the square of the number of
+                 * events.
+                 */
                 if (b->n_live > b->n_max - b->n_max / 8)
                         return -EOVERFLOW;
                 return rebuild(b, b->n_slots, false);
@@ -98,10 +103,10 @@ int memory_blocks_add(struct memory_blocks *b, uint32_t pool, uint64_t address,
         int r;
 
         if (!slot) {
-                r = memory_blocks_make_room(b);
+                r = make_room(b);
                 if (r < 0)
                         return r;
-                slot = memory_blocks_find_slot(b->slots, b->n_slots, b->seed, &wanted);
+                slot = find_slot(b->slots, b->n_slots, b->seed, &wanted);
                 *slot = wanted;
                 b->n_blocks++;
         }

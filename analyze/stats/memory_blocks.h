@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/memory_blocks.h - the blocks of memory that are in use, by address
+ * analyze/stats/memory_blocks.h - the blocks of memory that are in use, by pool and address
  *
  * Way of the data:  event_walk -> memory_stats -> [memory_blocks]
  *
- * A hash table.  A freed block stays for as long as there is room, so that a second free is distinguished
- * from one of an address that was never seen.  At most `n_max` blocks.
+ * A hash table.  It keeps as many freed blocks as are in use, and an eighth of `n_max` besides, so that a
+ * second free is distinguished from one of an address that was never seen.  At most `n_max` blocks in all.
  */
 #ifndef ANALYZE_STATS_MEMORY_BLOCKS_H
 #define ANALYZE_STATS_MEMORY_BLOCKS_H
@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 40 bytes each, in a table that is at most three quarters full: 112 MiB. */
-#define MEMORY_BLOCKS_MAX (UINT32_C(3) << 19)
+/* 40 bytes each, in a table that is at most three quarters full and grows with need: 640 MiB. */
+#define MEMORY_BLOCKS_MAX (UINT32_C(3) << 22)
 
 struct memory_block {
         uint64_t address, size_bytes;

@@ -5,22 +5,27 @@
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-void memory_stats_init(struct memory_stats *s, uint32_t n_blocks_max)
+#define ANCESTORS_MAX 64 /* of a process, along the chain of its forks */
+
+void memory_stats_init(struct memory_stats *s, const struct trace_dictionary *dictionary,
+                       uint32_t n_blocks_max)
 {
-        *s = (struct memory_stats){ .pools = NULL };
+        *s = (struct memory_stats){ .dictionary = dictionary };
         memory_blocks_init(&s->blocks, n_blocks_max);
-        intern_init(&s->pool_names, sizeof(uint32_t), MEMORY_STATS_POOLS_MAX);
+        intern_init(&s->pool_keys, sizeof(struct memory_pool_key), MEMORY_STATS_POOLS_MAX);
         intern_init(&s->site_keys, sizeof(struct memory_site_key), MEMORY_STATS_SITES_MAX);
 }
 
 void memory_stats_deinit(struct memory_stats *s)
 {
         memory_blocks_deinit(&s->blocks);
-        intern_deinit(&s->pool_names);
+        intern_deinit(&s->pool_keys);
         intern_deinit(&s->site_keys);
         free(s->pools);
         free(s->sites);
@@ -31,7 +36,10 @@ void memory_stats_deinit(struct memory_stats *s)
 /* Returns 0, -ENOMEM, -EOVERFLOW. */
 static int find_pool(struct memory_stats *s, const struct ordered_event *event, uint32_t *ret_id)
 {
-        int r = intern_add(&s->pool_names, &event->subject, sizeof(event->subject), ret_id);
+        const struct trace_thread *thread = trace_dictionary_row(s->dictionary, TRACE_TABLE_THREADS,
+                                                                 event->thread);
+        const struct memory_pool_key key = { .process = thread->process, .name = event->subject };
+        int r = intern_add(&s->pool_keys, &key, sizeof(key), ret_id);
 
         if (r != 1)
                 return r;
@@ -41,7 +49,7 @@ static int find_pool(struct memory_stats *s, const struct ordered_event *event, 
         return 0;
 }
 
-/* Its numbers of blocks in use are those of the pool's generation. */
+/* Finds a site, and resets its blocks in use if they are of an older generation. */
 static int find_site(struct memory_stats *s, uint32_t pool, const struct ordered_event *event,
                      uint32_t *ret_id)
 {
@@ -98,16 +106,16 @@ static void note_peak(struct memory_pool *pool, uint64_t time_ns)
         pool->peak_ns = time_ns;
 }
 
-/* Sums of hostile sizes may not run over: what would is left out of them. */
-static bool memory_stats_fits(const struct memory_pool *pool, uint64_t size_bytes)
+/* Sums of hostile sizes must not overflow: sizes that would overflow them are left out. */
+static bool fits(const struct memory_pool *pool, uint64_t size_bytes)
 {
         uint64_t sum;
 
         return !__builtin_add_overflow(pool->allocated_bytes, size_bytes, &sum);
 }
 
-/* Removes discarded blocks, but not so often that it costs the square of the events. */
-static bool memory_stats_make_room(struct memory_stats *s)
+/* Removes discarded blocks, but not so often that the cost is the square of the number of events. */
+static bool make_room(struct memory_stats *s)
 {
         if (s->n_discarded < s->blocks.n_max / 8)
                 return false;
@@ -118,13 +126,13 @@ static bool memory_stats_make_room(struct memory_stats *s)
         return true;
 }
 
-static int memory_stats_allocate(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
+static int allocate(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
 {
         struct memory_pool *pool = &s->pools[pool_id - 1];
         uint64_t size_bytes = event->value[1];
         struct memory_block *block;
         uint32_t site_id = 0;
-        int r = memory_stats_fits(pool, size_bytes) ? find_site(s, pool_id, event, &site_id) : -EOVERFLOW;
+        int r = fits(pool, size_bytes) ? find_site(s, pool_id, event, &site_id) : -EOVERFLOW;
 
         pool->n_allocations++;
         if (r == 0) {
@@ -133,7 +141,7 @@ static int memory_stats_allocate(struct memory_stats *s, uint32_t pool_id, const
                 s->sites[site_id - 1].n_allocations++;
                 s->sites[site_id - 1].allocated_bytes += size_bytes;
                 r = memory_blocks_add(&s->blocks, pool_id, event->value[0], &block);
-                if (r == -EOVERFLOW && memory_stats_make_room(s))
+                if (r == -EOVERFLOW && make_room(s))
                         r = memory_blocks_add(&s->blocks, pool_id, event->value[0], &block);
         }
         if (r == -EOVERFLOW) {
@@ -157,21 +165,47 @@ static int memory_stats_allocate(struct memory_stats *s, uint32_t pool_id, const
         return 0;
 }
 
-static void memory_stats_release(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
+/*
+ * Whether an ancestor of the process allocated the block: a fork copies memory, and each process frees its
+ * copy.
+ */
+static bool is_inherited(const struct memory_stats *s, uint32_t pool_id, uint64_t address)
+{
+        struct memory_pool_key key = *(const struct memory_pool_key *)intern_get(&s->pool_keys, pool_id,
+                                                                                 NULL);
+
+        for (unsigned n = 0; n < ANCESTORS_MAX; n++) {
+                const struct trace_process *process = trace_dictionary_row(
+                        s->dictionary, TRACE_TABLE_PROCESSES, key.process);
+                uint32_t pool;
+
+                if (process->parent == 0)
+                        return false;
+                key.process = process->parent;
+                pool = intern_find(&s->pool_keys, &key, sizeof(key));
+                if (pool != 0 && memory_blocks_find(&s->blocks, pool, address))
+                        return true;
+        }
+        return false;
+}
+
+static void release(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
 {
         struct memory_pool *pool = &s->pools[pool_id - 1];
         struct memory_block *block = memory_blocks_find(&s->blocks, pool_id, event->value[0]);
 
         pool->n_frees++;
-        if (!block)
+        if (!block && !is_inherited(s, pool_id, event->value[0]))
                 pool->n_freed_unknown++;
+        else if (!block)
+                pool->n_freed_inherited++;
         else if (!is_live(s, block))
                 pool->n_freed_twice++;
         if (block)
                 drop(s, block);
 }
 
-/* At once, however many blocks it has: blocks of an older generation are not in use. */
+/* Discards all blocks at once, however many there are: blocks of an older generation are not in use. */
 static void discard(struct memory_stats *s, struct memory_pool *pool)
 {
         s->n_discarded += pool->n_live;
@@ -180,11 +214,13 @@ static void discard(struct memory_stats *s, struct memory_pool *pool)
         pool->live_bytes = pool->n_live = 0;
 }
 
-int memory_stats_add(struct memory_stats *s, const struct ordered_event *event)
+int memory_stats_add(struct memory_stats *s, const struct ordered_event *event, uint32_t *ret_pool)
 {
         uint32_t id;
         int r = find_pool(s, event, &id);
 
+        if (ret_pool)
+                *ret_pool = r < 0 ? 0 : id;
         if (r == -EOVERFLOW) {
                 s->n_pools_lost++;
                 return 0;
@@ -194,9 +230,9 @@ int memory_stats_add(struct memory_stats *s, const struct ordered_event *event)
         s->has_stacks |= event->stack != 0;
         s->pools[id - 1].last_ns = event->time_ns;
         if (event->op == TRACE_OP_MEMORY_ALLOC)
-                return memory_stats_allocate(s, id, event);
+                return allocate(s, id, event);
         if (event->op == TRACE_OP_MEMORY_FREE)
-                memory_stats_release(s, id, event);
+                release(s, id, event);
         else
                 discard(s, &s->pools[id - 1]);
         return 0;
@@ -222,9 +258,9 @@ void memory_stats_finish(struct memory_stats *s)
 
 /* ------------------------------------------------------------------ a trace */
 
-static int memory_stats_take_event(void *context, const struct ordered_event *event, struct error *err)
+static int take_event(void *context, const struct ordered_event *event, struct error *err)
 {
-        int r = memory_stats_add(context, event);
+        int r = memory_stats_add(context, event, NULL);
 
         return r < 0 ? error_set(err, r, "adding up memory: out of memory") : 0;
 }
@@ -235,13 +271,13 @@ int memory_stats_take(struct memory_stats *s, struct loaded_trace *trace, const 
         struct event_walk_request request = {
                 .ops = EVENT_WALK_OP(TRACE_OP_MEMORY_ALLOC) | EVENT_WALK_OP(TRACE_OP_MEMORY_FREE) |
                        EVENT_WALK_OP(TRACE_OP_MEMORY_DISCARD),
-                .take = memory_stats_take_event,
+                .take = take_event,
                 .context = s,
                 .wants_paths = true,
         };
         int r;
 
-        memory_stats_init(s, 0);
+        memory_stats_init(s, trace->dictionary, 0);
         r = event_walk_take(walk, trace, filter, &request, err);
         if (r == 0)
                 memory_stats_finish(s);

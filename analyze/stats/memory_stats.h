@@ -22,27 +22,35 @@ struct error;
 struct event_walk;
 struct loaded_trace;
 struct ordered_event;
+struct trace_dictionary;
 struct trace_filter;
 
 #define MEMORY_STATS_SITES_MAX (UINT32_C(1) << 20)
 #define MEMORY_STATS_POOLS_MAX (UINT32_C(1) << 16)
 
+/* The same address means other memory in another process.  Compared as bytes. */
+struct memory_pool_key {
+        uint32_t process; /* in PROCESSES */
+        uint32_t name;    /* string; 0 = the main one */
+};
+
 struct memory_pool {
         uint64_t live_bytes, n_live; /* now; at the end: never freed */
         uint64_t peak_bytes, n_at_peak, peak_ns;
         uint64_t allocated_bytes, n_allocations, n_frees, n_discards;
-        uint64_t largest_bytes;    /* of one allocation */
-        uint64_t n_freed_twice;    /* frees of blocks that are free already */
-        uint64_t n_freed_unknown;  /* frees of blocks that were never allocated, as far as is known */
-        uint64_t n_allocated_over; /* allocations at an address that is in use: its free is missing */
-        uint64_t n_untracked;      /* allocations beyond a limit: they are in `allocated_bytes` alone */
+        uint64_t largest_bytes;     /* of one allocation */
+        uint64_t n_freed_twice;     /* frees of blocks that are free already */
+        uint64_t n_freed_unknown;   /* frees of blocks that were never allocated, as far as is known */
+        uint64_t n_freed_inherited; /* frees of what a process allocated that this one was forked from */
+        uint64_t n_allocated_over;  /* allocations at an address that is in use: its free is missing */
+        uint64_t n_untracked;       /* allocations beyond a limit: they are in `allocated_bytes` alone */
         uint64_t first_ns, last_ns;
         uint32_t generation;
 };
 
 /* Compared as bytes. */
 struct memory_site_key {
-        uint32_t pool;        /* id of `pool_names` */
+        uint32_t pool;        /* id of `pool_keys` */
         uint32_t stack, path; /* one of the two */
 };
 
@@ -56,10 +64,11 @@ struct memory_site {
 
 struct memory_stats {
         struct memory_blocks blocks;
-        struct intern pool_names;  /* uint32_t: strings; 0 = the main one */
-        struct memory_pool *pools; /* heap; by id of pool_names - 1 */
-        struct intern site_keys;   /* struct memory_site_key */
-        struct memory_site *sites; /* heap; by id of site_keys - 1 */
+        const struct trace_dictionary *dictionary; /* borrowed: whose threads are whose */
+        struct intern pool_keys;                   /* struct memory_pool_key */
+        struct memory_pool *pools;                 /* heap; by id of pool_keys - 1 */
+        struct intern site_keys;                   /* struct memory_site_key */
+        struct memory_site *sites;                 /* heap; by id of site_keys - 1 */
         size_t pools_capacity, sites_capacity;
         uint64_t n_pools_lost; /* events of pools beyond MEMORY_STATS_POOLS_MAX */
         uint64_t n_discarded;  /* blocks that were in use in discarded pools, and are in `blocks` still */
@@ -67,11 +76,15 @@ struct memory_stats {
 };
 
 /* @n_blocks_max: 0 = MEMORY_BLOCKS_MAX. */
-void memory_stats_init(struct memory_stats *s, uint32_t n_blocks_max);
+void memory_stats_init(struct memory_stats *s, const struct trace_dictionary *dictionary,
+                       uint32_t n_blocks_max);
 void memory_stats_deinit(struct memory_stats *s);
 
-/* Events of the ops MEMORY_ALLOC, _FREE and _DISCARD in the order of time.  Returns 0 or -ENOMEM. */
-int memory_stats_add(struct memory_stats *s, const struct ordered_event *event);
+/*
+ * Events of the ops MEMORY_ALLOC, _FREE and _DISCARD in the order of time.  Returns 0 or -ENOMEM.
+ * @ret_pool:  may be NULL; whose event it was, or 0: its pool is beyond MEMORY_STATS_POOLS_MAX
+ */
+int memory_stats_add(struct memory_stats *s, const struct ordered_event *event, uint32_t *ret_pool);
 void memory_stats_finish(struct memory_stats *s);
 
 /* For a whole trace: as lock_stats_take(). */

@@ -44,7 +44,7 @@ void message_list_deinit(struct message_list *l)
 }
 
 /* Removes the oldest; the rest moves down when half of the array is empty. */
-static void message_list_make_room(struct message_list *l, uint32_t n_bytes)
+static void make_room(struct message_list *l, uint32_t n_bytes)
 {
         while (l->first < l->n_messages &&
                (l->n_messages - l->first >= l->n_max || l->n_bytes + n_bytes > MESSAGE_LIST_BYTES_MAX)) {
@@ -60,12 +60,12 @@ static void message_list_make_room(struct message_list *l, uint32_t n_bytes)
         }
 }
 
-static int message_list_keep(struct message_list *l, struct message *message, struct text_view text)
+static int keep(struct message_list *l, struct message *message, struct text_view text)
 {
         message->is_cut = text.n_bytes > MESSAGE_LIST_TEXT_MAX;
         message->n_bytes = message->is_cut ? MESSAGE_LIST_TEXT_MAX : (uint32_t)text.n_bytes;
         l->n_cut += message->is_cut;
-        message_list_make_room(l, message->n_bytes);
+        make_room(l, message->n_bytes);
         if (array_reserve(&l->messages, &l->capacity, l->n_messages + 1, sizeof(*l->messages)) < 0)
                 return -ENOMEM;
         message->text = malloc((size_t)message->n_bytes + 1);
@@ -83,8 +83,8 @@ struct taking {
         struct trace_walk *walk;
 };
 
-static int message_list_take_event(void *context, struct walked_thread *thread,
-                                   const struct trace_event *event, struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct taking *t = context;
         struct message_list *l = t->list;
@@ -107,12 +107,12 @@ static int message_list_take_event(void *context, struct walked_thread *thread,
         if (message.severity < l->severity_min)
                 return 0;
         l->n_fit++;
-        if (trace_walk_path(t->walk, thread, &message.path) < 0 || message_list_keep(l, &message, text) < 0)
+        if (trace_walk_path(t->walk, thread, &message.path) < 0 || keep(l, &message, text) < 0)
                 return error_set(err, -ENOMEM, "keeping messages: out of memory");
         return 0;
 }
 
-static int message_list_compare(const void *left, const void *right)
+static int compare(const void *left, const void *right)
 {
         const struct message *a = left, *b = right;
 
@@ -126,7 +126,7 @@ int message_list_take(struct message_list *l, struct loaded_trace *trace, const 
 {
         struct taking t = { .list = l, .walk = walk };
         struct trace_sink sink = {
-                .context = &t, .event = message_list_take_event, .wants_paths = true, .may_skip = true
+                .context = &t, .event = take_event, .wants_paths = true, .may_skip = true
         };
         int r = trace_walk_init(walk, trace, filter, &sink);
 
@@ -134,7 +134,6 @@ int message_list_take(struct message_list *l, struct loaded_trace *trace, const 
                 return error_set(err, r, "keeping messages: out of memory");
         r = loaded_trace_walk(trace, walk, err);
         if (l->n_messages > l->first)
-                qsort(l->messages + l->first, l->n_messages - l->first, sizeof(*l->messages),
-                      message_list_compare);
+                qsort(l->messages + l->first, l->n_messages - l->first, sizeof(*l->messages), compare);
         return r;
 }

@@ -25,7 +25,7 @@ void plot_stats_deinit(struct plot_stats *s)
         s->rows = NULL;
 }
 
-static double plot_stats_value_of(const struct ordered_event *event)
+static double value_of(const struct ordered_event *event)
 {
         double value;
         int64_t whole;
@@ -48,8 +48,7 @@ static uint32_t bin_of(const struct plot_stats *s, uint64_t time_ns)
         return share < 1 ? (uint32_t)(share * PLOT_STATS_BINS) : PLOT_STATS_BINS - 1;
 }
 
-static void plot_stats_add_value(const struct plot_stats *s, struct plot_row *row, double value,
-                                 uint64_t time_ns)
+static void add_value(const struct plot_stats *s, struct plot_row *row, double value, uint64_t time_ns)
 {
         uint32_t bin = bin_of(s, time_ns);
         double n = (double)(row->n_values - row->n_not_finite);
@@ -72,7 +71,7 @@ static void plot_stats_add_value(const struct plot_stats *s, struct plot_row *ro
 
 int plot_stats_add(struct plot_stats *s, const struct ordered_event *event)
 {
-        double value = plot_stats_value_of(event);
+        double value = value_of(event);
         struct plot_row *row;
         uint32_t id;
         int r = intern_add(&s->names, &event->subject, sizeof(event->subject), &id);
@@ -91,7 +90,7 @@ int plot_stats_add(struct plot_stats *s, const struct ordered_event *event)
         row = &s->rows[id - 1];
         row->n_values++;
         if (isfinite(value))
-                plot_stats_add_value(s, row, value, event->time_ns);
+                add_value(s, row, value, event->time_ns);
         else
                 row->n_not_finite++;
         return 0;
@@ -108,7 +107,7 @@ void plot_stats_course(const struct plot_row *row, double ret_heights[PLOT_STATS
         }
 }
 
-static int plot_stats_take_event(void *context, const struct ordered_event *event, struct error *err)
+static int take_event(void *context, const struct ordered_event *event, struct error *err)
 {
         int r = plot_stats_add(context, event);
 
@@ -120,7 +119,7 @@ int plot_stats_take(struct plot_stats *s, struct loaded_trace *trace, const stru
 {
         struct event_walk_request request = {
                 .ops = EVENT_WALK_OP(TRACE_OP_PLOT_I64) | EVENT_WALK_OP(TRACE_OP_PLOT_F64),
-                .take = plot_stats_take_event,
+                .take = take_event,
                 .context = s,
         };
         uint64_t from_ns = trace->start_ns, to_ns = trace->end_ns;

@@ -12,8 +12,8 @@ static double away_from_zero(double x)
         return fabs(x) < TINY ? TINY : x;
 }
 
-/* Lentz's way to the value of the continued fraction, for x < (a + 1) / (a + b + 2). */
-static double student_t_beta_fraction(double a, double b, double x)
+/* The value of the continued fraction by Lentz's method, for x < (a + 1) / (a + b + 2). */
+static double beta_fraction(double a, double b, double x)
 {
         double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), value = d;
 
@@ -39,15 +39,15 @@ static double student_t_beta_fraction(double a, double b, double x)
  * The regularised incomplete beta function; @rest is 1 - @x, which may be too small to
  * be found by subtraction.
  */
-static double student_t_incomplete_beta(double a, double b, double x, double rest)
+static double incomplete_beta(double a, double b, double x, double rest)
 {
         int sign; /* lgamma() alone keeps it in a global */
         double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
                            b * log(rest));
 
         if (x < (a + 1) / (a + b + 2))
-                return front * student_t_beta_fraction(a, b, x) / a;
-        return 1 - front * student_t_beta_fraction(b, a, rest) / b;
+                return front * beta_fraction(a, b, x) / a;
+        return 1 - front * beta_fraction(b, a, rest) / b;
 }
 
 double student_t_two_sided(double t, double df)
@@ -60,7 +60,7 @@ double student_t_two_sided(double t, double df)
                 return 0;
         if (df >= STUDENT_T_NORMAL)
                 return erfc(fabs(t) / sqrt(2));
-        return student_t_incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
+        return incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
 }
 
 double student_t_quantile(double p, double df)

@@ -4,8 +4,11 @@
 #include "analyze/trace/wrapper_names.h"
 #include "base/text_view.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HEADER_WORDS (offsetof(struct wait_place, labels) / sizeof(uint32_t))
@@ -21,36 +24,42 @@ void wait_places_deinit(struct wait_places *p)
 {
         function_table_deinit(&p->functions);
         intern_deinit(&p->places);
+        free(p->first_symbols);
+        p->first_symbols = NULL;
 }
 
-static bool wait_places_begins_with(struct text_view string, const char *prefix)
+int wait_places_fold(struct wait_places *p, const struct python_stacks *folds)
 {
-        size_t n = strlen(prefix);
-
-        return string.n_bytes >= n && memcmp(string.bytes, prefix, n) == 0;
+        p->folds = folds;
+        p->first_symbols = trace_dictionary_find_symbols(p->dictionary);
+        return p->first_symbols ? 0 : -ENOMEM;
 }
 
-static bool wait_places_equals(struct text_view string, const char *text)
+static uint32_t line_of_python(const struct wait_places *p, uint32_t frame)
 {
-        return string.n_bytes == strlen(text) && wait_places_begins_with(string, text);
+        uint32_t first = p->first_symbols[frame];
+        const struct trace_symbol *symbol;
+
+        if (first == 0 || !python_stacks_is_python(p->dictionary, frame))
+                return 0;
+        symbol = trace_dictionary_row(p->dictionary, TRACE_TABLE_SYMBOLS, first);
+        return symbol->line;
 }
 
 bool wait_places_is_plumbing(struct text_view name)
 {
 #define X(prefix) prefix,
-        static const char *const prefixes[] = { WAIT_PLACES_PLUMBING(X) };
+        static const char *const prefixes[] = { WAIT_PLACES_PLUMBING(X) NULL };
 #undef X
 
-        for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-                if (wait_places_begins_with(name, prefixes[i]))
-                        return true;
-        return false;
+        return text_view_begins_with_any(name, prefixes);
 }
 
 bool wait_places_is_c_library(struct text_view path)
 {
-        static const char *const prefixes[] = { "libc.so", "libc-2",  "libc.musl", "libpthread", "ld-linux",
-                                                "ld-2",    "ld-musl", "ld.so",     "ld64.so",    "librt" };
+        static const char *const prefixes[] = { "libc.so",  "libc-2", "libc.musl", "libpthread",
+                                                "ld-linux", "ld-2",   "ld-musl",   "ld.so",
+                                                "ld64.so",  "librt",  NULL };
         const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
         struct text_view file = path;
 
@@ -58,13 +67,10 @@ bool wait_places_is_c_library(struct text_view path)
                 file.bytes = slash + 1;
                 file.n_bytes = path.n_bytes - (size_t)(file.bytes - path.bytes);
         }
-        for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-                if (wait_places_begins_with(file, prefixes[i]))
-                        return true;
-        return wait_places_equals(path, "[vdso]");
+        return text_view_begins_with_any(file, prefixes) || text_view_is(path, "[vdso]");
 }
 
-static bool is_own(const struct wait_places *p, uint32_t label)
+bool wait_places_is_own(const struct wait_places *p, uint32_t label)
 {
         const struct function *function = function_table_get(&p->functions, label);
 
@@ -72,18 +78,7 @@ static bool is_own(const struct wait_places *p, uint32_t label)
                !wait_places_is_c_library(trace_dictionary_text(p->dictionary, function->module));
 }
 
-static bool is_kernel_frame(const struct trace_dictionary *d, uint32_t frame)
-{
-        const struct trace_frame *row = trace_dictionary_row(d, TRACE_TABLE_FRAMES, frame);
-        const struct trace_module *module;
-
-        if (row->module == 0)
-                return false;
-        module = trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module);
-        return module->kind == TRACE_MODULE_KERNEL;
-}
-
-/* The innermost function of the kernel that says something; the innermost of all if none does. */
+/* The innermost informative function of the kernel; the innermost of all if none is informative. */
 static void take_kernel_frame(const struct wait_places *p, uint32_t frame, struct wait_place *place,
                               bool *is_telling)
 {
@@ -99,7 +94,7 @@ static void take_kernel_frame(const struct wait_places *p, uint32_t frame, struc
         }
 }
 
-static void wait_places_take_frame(const struct wait_places *p, uint32_t frame, struct wait_place *place)
+static void take_frame(const struct wait_places *p, uint32_t frame, struct wait_place *place)
 {
         const struct label_groups *frames = &p->functions.frames;
 
@@ -112,8 +107,8 @@ static void wait_places_take_frame(const struct wait_places *p, uint32_t frame, 
         }
 }
 
-/* Frames of the kernel are few; a trace that has more than that of them is not believed any further. */
-static void wait_places_describe(const struct wait_places *p, uint32_t stack, struct wait_place *place)
+/* Few frames of a stack are in the kernel: a stack with more of them than this limit is read no further. */
+static void describe(const struct wait_places *p, uint32_t stack, struct wait_place *place)
 {
         uint32_t n_kernel_left = WAIT_PLACES_FRAMES_MAX;
         bool is_telling = false;
@@ -123,8 +118,12 @@ static void wait_places_describe(const struct wait_places *p, uint32_t stack, st
                 const struct trace_stack *row = trace_dictionary_row(p->dictionary, TRACE_TABLE_STACKS,
                                                                      stack);
 
-                if (!is_kernel_frame(p->dictionary, row->frame)) {
-                        wait_places_take_frame(p, row->frame, place);
+                if (!trace_dictionary_is_kernel_frame(p->dictionary, row->frame)) {
+                        stack = python_stacks_shown(p->folds, stack);
+                        row = trace_dictionary_row(p->dictionary, TRACE_TABLE_STACKS, stack);
+                        if (p->folds && place->n_labels == 0)
+                                place->line = line_of_python(p, row->frame);
+                        take_frame(p, row->frame, place);
                 } else {
                         if (n_kernel_left-- == 0)
                                 break;
@@ -134,7 +133,7 @@ static void wait_places_describe(const struct wait_places *p, uint32_t stack, st
         }
 }
 
-static int wait_places_keep(struct wait_places *p, const struct wait_place *place, uint32_t *ret_id)
+static int keep(struct wait_places *p, const struct wait_place *place, uint32_t *ret_id)
 {
         int r = intern_add(&p->places, place, (HEADER_WORDS + place->n_labels) * sizeof(uint32_t), ret_id);
 
@@ -145,8 +144,8 @@ int wait_places_add(struct wait_places *p, uint32_t stack, uint32_t wait, uint32
 {
         struct wait_place place = { .wait = wait };
 
-        wait_places_describe(p, stack, &place);
-        return wait_places_keep(p, &place, ret_id);
+        describe(p, stack, &place);
+        return keep(p, &place, ret_id);
 }
 
 static bool is_client(const struct wait_places *p, uint32_t label)
@@ -160,14 +159,14 @@ int wait_places_add_told(struct wait_places *p, uint32_t stack, uint32_t *ret_id
         struct wait_place place = { .wait = 0 };
         uint32_t n = 0;
 
-        wait_places_describe(p, stack, &place);
+        describe(p, stack, &place);
         while (n < place.n_labels && is_client(p, place.labels[n]))
                 n++;
         if (n < place.n_labels) {
                 place.n_labels -= n;
                 memmove(place.labels, place.labels + n, place.n_labels * sizeof(place.labels[0]));
         }
-        return wait_places_keep(p, &place, ret_id);
+        return keep(p, &place, ret_id);
 }
 
 void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place *ret_place)
@@ -190,7 +189,7 @@ uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_pla
         uint32_t own = place->n_labels;
 
         for (uint32_t i = 0; i < place->n_labels; i++) {
-                if (!is_own(p, place->labels[i]))
+                if (!wait_places_is_own(p, place->labels[i]))
                         continue;
                 if (!is_wrapper(p, place->labels[i]))
                         return i;
@@ -200,12 +199,24 @@ uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_pla
         return own;
 }
 
+uint32_t wait_places_find_call(const struct wait_places *p, const struct wait_place *place)
+{
+        for (uint32_t i = wait_places_find_own(p, place); i > 0; i--) {
+                uint32_t label = place->labels[i - 1];
+
+                if (i < place->n_labels && function_table_get(&p->functions, label)->kind == FUNCTION_NAMED &&
+                    !wait_places_is_own(p, label))
+                        return label;
+        }
+        return 0;
+}
+
 uint32_t wait_places_find_waker(const struct wait_places *p, uint32_t stack)
 {
         struct wait_place place = { .wait = 0 };
         uint32_t own;
 
-        wait_places_describe(p, stack, &place);
+        describe(p, stack, &place);
         own = wait_places_find_own(p, &place);
         if (own < place.n_labels)
                 return place.labels[own];

@@ -7,12 +7,13 @@
  * The same place has many callstacks: they differ in addresses, and in how the
  * kernel came from the system call to its scheduler.  A place is the chain of
  * the program's functions, one function of the kernel, which says what for, and
- * the state.  Not thread-safe.
+ * the state.  Folded, the chain begins at the innermost Python function, and has its line.  Not thread-safe.
  */
 #ifndef ANALYZE_STATS_WAIT_PLACES_H
 #define ANALYZE_STATS_WAIT_PLACES_H
 
-#include "analyze/walk/function_table.h"
+#include "analyze/samples/function_table.h"
+#include "analyze/samples/python_stacks.h"
 #include "base/intern.h"
 #include "base/text_view.h"
 
@@ -56,6 +57,7 @@ struct wait_place {
         uint32_t wait;         /* as in struct wait_key */
         uint32_t kernel_label; /* 0 = none */
         uint32_t has_stack, is_cut;
+        uint32_t line;                           /* of a Python function, labels[0]; 0 = none, or unknown */
         uint32_t labels[WAIT_PLACES_FRAMES_MAX]; /* innermost first */
         uint32_t n_labels;                       /* not part of the kept data */
 };
@@ -63,12 +65,17 @@ struct wait_place {
 struct wait_places {
         const struct trace_dictionary *dictionary; /* borrowed */
         struct function_table functions;
-        struct intern places; /* the kept part of struct wait_place */
+        struct intern places;              /* the kept part of struct wait_place */
+        const struct python_stacks *folds; /* borrowed; NULL = native code stands for itself */
+        uint32_t *first_symbols;           /* heap; by frame, for lines; NULL if not folded */
 };
 
 /* Returns 0, -ENOMEM or -EOVERFLOW; empty then. */
 int wait_places_init(struct wait_places *p, const struct trace_dictionary *dictionary);
 void wait_places_deinit(struct wait_places *p);
+
+/* Before the first place: native code counts for the Python function that called it.  0 or -ENOMEM. */
+int wait_places_fold(struct wait_places *p, const struct python_stacks *folds);
 
 /*
  * The id of the place of a callstack; equal ones get the same.  @stack 0 = none.  Returns
@@ -88,6 +95,12 @@ void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place
  * language's library; else the innermost outside of these two; n_labels if there is neither.
  */
 uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_place *place);
+
+/* The function of the C library that the program called there, as pthread_mutex_lock(); 0 = none. */
+uint32_t wait_places_find_call(const struct wait_places *p, const struct wait_place *place);
+
+/* A function outside of the C library and the loader, no mark. */
+bool wait_places_is_own(const struct wait_places *p, uint32_t label);
 
 /* The function to name for a waker's callstack; 0 = nothing is known. */
 uint32_t wait_places_find_waker(const struct wait_places *p, uint32_t stack);

@@ -11,7 +11,7 @@
 #define PERIOD_MAX_NS 1e9 /* a slower clock is not believed */
 #define PERIOD_MIN_NS 1e-6
 
-static int device_clock_compare(const void *left, const void *right)
+static int compare(const void *left, const void *right)
 {
         const struct device_reading *a = left, *b = right;
 
@@ -30,7 +30,7 @@ void device_clock_complete(struct device_clock *c, double period_ns)
         size_t n = 0;
 
         if (c->n_readings > 1)
-                qsort(c->readings, c->n_readings, sizeof(*c->readings), device_clock_compare);
+                qsort(c->readings, c->n_readings, sizeof(*c->readings), compare);
         for (size_t i = 0; i < c->n_readings; i++) {
                 const struct device_reading *reading = &c->readings[i];
 
@@ -59,22 +59,6 @@ static uint64_t plus(uint64_t base_ns, double ns)
         return base_ns + (uint64_t)(ns + 0.5);
 }
 
-/* The last reading at or before the ticks; n_readings if all are after them. */
-static size_t device_clock_find(const struct device_clock *c, uint64_t ticks)
-{
-        size_t low = 0, high = c->n_readings;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (c->readings[middle].ticks <= ticks)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low != 0 ? low - 1 : c->n_readings;
-}
-
 uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks)
 {
         const struct device_reading *at;
@@ -83,11 +67,12 @@ uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks)
 
         if (c->n_readings == 0)
                 return plus(0, (double)ticks * slope);
-        i = device_clock_find(c, ticks);
-        if (i == c->n_readings)
+        i = array_count_to(c->readings, c->n_readings, sizeof(*c->readings),
+                           offsetof(struct device_reading, ticks), ticks);
+        if (i == 0)
                 return plus(c->readings[0].raw_ns, -(double)(c->readings[0].ticks - ticks) * slope);
-        at = &c->readings[i];
-        if (i + 1 < c->n_readings)
+        at = &c->readings[i - 1];
+        if (i < c->n_readings)
                 slope = (double)(at[1].raw_ns - at->raw_ns) / (double)(at[1].ticks - at->ticks);
         return plus(at->raw_ns, (double)(ticks - at->ticks) * slope);
 }

@@ -21,7 +21,7 @@ void event_order_deinit(struct event_order *o)
         o->events = NULL;
 }
 
-static int event_order_compare(const void *left, const void *right)
+static int compare(const void *left, const void *right)
 {
         const struct ordered_event *a = left, *b = right;
 
@@ -30,12 +30,12 @@ static int event_order_compare(const void *left, const void *right)
         return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-static int event_order_hand_out(struct event_order *o, size_t n, struct error *err)
+static int hand_out(struct event_order *o, size_t n, struct error *err)
 {
         int r = 0;
 
         if (o->is_mixed)
-                qsort(o->events, o->n_events, sizeof(*o->events), event_order_compare);
+                qsort(o->events, o->n_events, sizeof(*o->events), compare);
         o->is_mixed = false;
         for (size_t i = 0; i < n && r == 0; i++) {
                 const struct ordered_event *event = &o->events[i];
@@ -57,7 +57,7 @@ int event_order_add(struct event_order *o, const struct ordered_event *event, st
         int r = 0;
 
         if (o->n_events == o->n_max)
-                r = event_order_hand_out(o, o->n_events - o->n_events / 2, err);
+                r = hand_out(o, o->n_events - o->n_events / 2, err);
         if (r == 0 && array_reserve(&o->events, &o->capacity, o->n_events + 1, sizeof(*o->events)) < 0)
                 r = error_set(err, -ENOMEM, "putting events in order: out of memory");
         if (r < 0)
@@ -71,5 +71,5 @@ int event_order_add(struct event_order *o, const struct ordered_event *event, st
 
 int event_order_finish(struct event_order *o, struct error *err)
 {
-        return o->n_events != 0 ? event_order_hand_out(o, o->n_events, err) : 0;
+        return o->n_events != 0 ? hand_out(o, o->n_events, err) : 0;
 }

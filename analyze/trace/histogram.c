@@ -11,7 +11,7 @@
 
 _Static_assert(HISTOGRAM_BUCKETS == (64 - GROUP_BITS + 1) << GROUP_BITS, "bucket of UINT64_MAX");
 
-#define LISTED_MAX 64 /* numbers, before there are buckets: no more room than one group has */
+#define LISTED_MAX 64 /* numbers before there are buckets: the room of one group */
 
 uint64_t histogram_bucket_middle(uint32_t bucket)
 {
@@ -31,7 +31,7 @@ void histogram_deinit(struct histogram *h)
 }
 
 /* Makes room for whole groups up to or down to that of @bucket. */
-static int histogram_grow(struct histogram *h, uint32_t bucket)
+static int grow(struct histogram *h, uint32_t bucket)
 {
         uint32_t group_first = bucket & ~(GROUP_BUCKETS - 1);
         uint32_t first = group_first;
@@ -57,7 +57,7 @@ static int histogram_grow(struct histogram *h, uint32_t bucket)
 }
 
 /* Puts a number into the list; its room is the next power of two. */
-static int histogram_append(struct histogram *h, uint64_t value)
+static int append(struct histogram *h, uint64_t value)
 {
         if ((h->n_values & (h->n_values - 1)) == 0) {
                 size_t capacity = h->n_values != 0 ? (size_t)h->n_values * 2 : 1;
@@ -79,8 +79,7 @@ static int sort_into_buckets(struct histogram *h)
         for (uint64_t i = 0; i < h->n_values; i++) {
                 uint32_t bucket = histogram_bucket_of(h->counts[i]);
 
-                if (bucket - buckets.first_bucket >= buckets.n_buckets &&
-                    histogram_grow(&buckets, bucket) < 0) {
+                if (bucket - buckets.first_bucket >= buckets.n_buckets && grow(&buckets, bucket) < 0) {
                         histogram_deinit(&buckets);
                         return -ENOMEM;
                 }
@@ -99,17 +98,17 @@ int histogram_add_beside(struct histogram *h, uint64_t value)
         int r = 0;
 
         if (h->n_buckets == 0 && h->n_values < LISTED_MAX)
-                return histogram_append(h, value);
+                return append(h, value);
         if (h->n_buckets == 0)
                 r = sort_into_buckets(h);
         if (r == 0 && bucket - h->first_bucket >= h->n_buckets)
-                r = histogram_grow(h, bucket);
+                r = grow(h, bucket);
         if (r == 0)
                 h->counts[bucket - h->first_bucket]++;
         return r;
 }
 
-static int histogram_compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
         uint64_t x = *(const uint64_t *)a;
         uint64_t y = *(const uint64_t *)b;
@@ -123,7 +122,7 @@ static uint64_t listed_quantile(const struct histogram *h, uint64_t rank)
         uint64_t sorted[LISTED_MAX];
 
         memcpy(sorted, h->counts, (size_t)h->n_values * sizeof(*sorted));
-        qsort(sorted, (size_t)h->n_values, sizeof(*sorted), histogram_compare);
+        qsort(sorted, (size_t)h->n_values, sizeof(*sorted), compare);
         return sorted[rank - 1];
 }
 

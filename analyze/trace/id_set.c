@@ -4,7 +4,6 @@
 #include "base/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define WORD_BITS 64
 
@@ -20,11 +19,10 @@ int id_set_add(struct id_set *s, uint32_t id)
         uint64_t bit = UINT64_C(1) << (id % WORD_BITS);
 
         if (word >= s->n_words) {
-                int r = array_reserve(&s->words, &s->capacity, word + 1, sizeof(*s->words));
+                int r = array_extend(&s->words, &s->capacity, s->n_words, word + 1, sizeof(*s->words));
 
                 if (r < 0)
                         return r;
-                memset(s->words + s->n_words, 0, (word + 1 - s->n_words) * sizeof(*s->words));
                 s->n_words = word + 1;
         }
         s->n_ids += !(s->words[word] & bit);

@@ -3,18 +3,14 @@
 
 #include "format/trace_dictionary.h"
 
-#include <string.h>
-
 struct text_view meta_value_find(const struct trace_dictionary *d, const char *key)
 {
         struct text_view found = { .bytes = NULL };
-        size_t key_bytes = strlen(key);
 
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
                 const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
-                struct text_view name = trace_dictionary_text(d, row->key);
 
-                if (name.n_bytes == key_bytes && memcmp(name.bytes, key, key_bytes) == 0)
+                if (text_view_is(trace_dictionary_text(d, row->key), key))
                         found = trace_dictionary_text(d, row->value);
         }
         return found;

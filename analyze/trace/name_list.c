@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/trace/name_list.h"
 
+#include "analyze/trace/handle_word.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #define NAME_BYTES_MAX 4095
 
 /* The end of the item: a comma without a backslash before it. */
-static const char *name_list_find_end(const char *at)
+static const char *find_end(const char *at)
 {
         for (; *at && *at != ','; at++)
                 if (*at == '\\' && at[1])
@@ -32,7 +33,7 @@ int name_list_init(struct name_list *l, const char *text, struct error *err)
         if (!l->globs)
                 return error_set(err, -ENOMEM, "a list of names: out of memory");
         for (const char *at = text;;) {
-                const char *end = name_list_find_end(at);
+                const char *end = find_end(at);
 
                 if (end == at)
                         return error_set(err, -EINVAL, "'%s': an empty name", text);
@@ -51,7 +52,29 @@ void name_list_deinit(struct name_list *l)
         for (size_t i = 0; i < l->n_globs; i++)
                 free(l->globs[i]);
         free(l->globs);
+        free(l->meanings);
         *l = (struct name_list){ .n_globs = 0 };
+}
+
+int name_list_read_handles(struct name_list *l, char letter)
+{
+        l->meanings = calloc(l->n_globs + 1, sizeof(*l->meanings));
+        if (!l->meanings)
+                return -ENOMEM;
+        for (size_t i = 0; i < l->n_globs; i++) {
+                struct handle_word word = handle_word_parse(l->globs[i], letter);
+
+                if (word.bare == l->globs[i])
+                        continue;
+                l->meanings[i] = word.id != 0 ? HANDLE_ONLY : NAME_ONLY;
+                memmove(l->globs[i], word.bare, strlen(word.bare) + 1);
+        }
+        return 0;
+}
+
+static bool means(const struct name_list *l, size_t i, enum name_meaning other)
+{
+        return !l->meanings || l->meanings[i] != other;
 }
 
 bool name_list_fits(const struct name_list *l, struct text_view name)
@@ -63,7 +86,8 @@ bool name_list_fits(const struct name_list *l, struct text_view name)
                 memcpy(text, name.bytes, n_bytes);
         text[n_bytes] = '\0';
         for (size_t i = 0; i < l->n_globs; i++)
-                if (strcmp(l->globs[i], text) == 0 || fnmatch(l->globs[i], text, 0) == 0)
+                if (means(l, i, HANDLE_ONLY) &&
+                    (strcmp(l->globs[i], text) == 0 || fnmatch(l->globs[i], text, 0) == 0))
                         return true;
         return false;
 }
@@ -85,20 +109,15 @@ bool name_list_has_handle(const struct name_list *l, char letter, uint64_t id)
 
         (void)snprintf(text, sizeof(text), "%c%" PRIu64, letter, id);
         for (size_t i = 0; i < l->n_globs; i++)
-                if (strcmp(l->globs[i], text) == 0)
+                if (means(l, i, NAME_ONLY) && strcmp(l->globs[i], text) == 0)
                         return true;
         return false;
 }
 
 bool name_list_has_names(const struct name_list *l)
 {
-        for (size_t i = 0; i < l->n_globs; i++) {
-                const char *glob = l->globs[i];
-                size_t n_letters = *glob >= 'a' && *glob <= 'z' ? 1 : 0;
-
-                if (glob[n_letters] == '\0' ||
-                    strspn(glob + n_letters, "0123456789") != strlen(glob + n_letters))
+        for (size_t i = 0; i < l->n_globs; i++)
+                if (means(l, i, HANDLE_ONLY) && l->globs[i][strspn(l->globs[i], "0123456789")] != '\0')
                         return true;
-        }
         return false;
 }

@@ -17,8 +17,11 @@
 
 struct error;
 
+enum name_meaning { NAME_OR_HANDLE = 0, NAME_ONLY, HANDLE_ONLY };
+
 struct name_list {
-        char **globs; /* heap, and each of them */
+        char **globs;                /* heap, and each of them */
+        enum name_meaning *meanings; /* heap; of each; NULL = NAME_OR_HANDLE */
         size_t n_globs;
 };
 
@@ -26,11 +29,14 @@ struct name_list {
 int name_list_init(struct name_list *l, const char *text, struct error *err);
 void name_list_deinit(struct name_list *l);
 
+/* Items such as "handle:t3" and "name:t3" are what they say, for handles with this letter.  0 or -ENOMEM. */
+int name_list_read_handles(struct name_list *l, char letter);
+
 bool name_list_fits(const struct name_list *l, struct text_view name);
 bool name_list_has_number(const struct name_list *l, uint64_t number);
 bool name_list_has_handle(const struct name_list *l, char letter, uint64_t id);
 
-/* Whether there is an item that is neither a number nor a handle. */
+/* Whether there is an item that is neither a number nor certainly a handle. */
 bool name_list_has_names(const struct name_list *l);
 
 #endif /* ANALYZE_TRACE_NAME_LIST_H */

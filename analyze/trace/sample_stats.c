@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/trace/sample_stats.h"
 
-#include "base/array.h"
 #include "format/trace_event.h"
 
 #include <stdlib.h>
@@ -28,15 +27,10 @@ int sample_stats_add(struct sample_stats *s, const struct trace_event *sample, b
                 .stack = (uint32_t)sample->sample.stack,
         };
         uint32_t id;
-        int r = array_reserve(&s->sums, &s->capacity, (size_t)s->keys.n_items + 1, sizeof(*s->sums));
+        int r = intern_add_row(&s->keys, &key, &s->sums, &s->capacity, sizeof(*s->sums), &id);
 
         if (r < 0)
                 return r;
-        r = intern_add(&s->keys, &key, sizeof(key), &id);
-        if (r < 0)
-                return r;
-        if (r == 1)
-                s->sums[id - 1] = (struct sample_sum){ .n_samples = 0 };
         s->sums[id - 1].n_samples++;
         s->sums[id - 1].weight = saturating_add(
                 s->sums[id - 1].weight, sample->sample.weight || with_leader ? sample->sample.weight : 1);

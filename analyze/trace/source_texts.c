@@ -27,7 +27,7 @@ void source_texts_deinit(struct source_texts *s)
         source_texts_init(s, s->dictionary);
 }
 
-static struct source_text *source_texts_add_text(struct source_texts *s, uint32_t attachment)
+static struct source_text *add_text(struct source_texts *s, uint32_t attachment)
 {
         if (array_reserve(&s->texts, &s->capacity, s->n_texts + 1, sizeof(*s->texts)) < 0)
                 return NULL;
@@ -35,7 +35,7 @@ static struct source_text *source_texts_add_text(struct source_texts *s, uint32_
         return &s->texts[s->n_texts++];
 }
 
-static struct source_text *source_texts_find_attachment(struct source_texts *s, uint32_t attachment)
+static struct source_text *find_attachment(struct source_texts *s, uint32_t attachment)
 {
         for (size_t i = s->n_texts; i > 0; i--) /* the latest is the likeliest */
                 if (s->texts[i - 1].attachment == attachment)
@@ -51,11 +51,11 @@ int source_texts_add_part(struct source_texts *s, const struct attachment_chunk 
 
         if (row->kind != TRACE_ATTACHMENT_SOURCE_TEXT || part->n_bytes > SOURCE_TEXTS_BYTES_MAX - s->n_bytes)
                 return 0;
-        text = part->offset_bytes != 0 ? source_texts_find_attachment(s, part->attachment) : NULL;
+        text = part->offset_bytes != 0 ? find_attachment(s, part->attachment) : NULL;
         if (part->offset_bytes != 0 && (!text || text->bytes.used_bytes != part->offset_bytes))
                 return 0; /* its beginning was left out */
         if (part->offset_bytes == 0)
-                text = source_texts_add_text(s, part->attachment);
+                text = add_text(s, part->attachment);
         if (!text)
                 return -ENOMEM;
         text->origin = SOURCE_OF_TRACE;
@@ -66,7 +66,7 @@ int source_texts_add_part(struct source_texts *s, const struct attachment_chunk 
 
 /* ---- by name ------------------------------------------------------------------------------------------- */
 
-static struct text_view source_texts_name_of(const struct source_texts *s, const struct source_text *text)
+static struct text_view name_of(const struct source_texts *s, const struct source_text *text)
 {
         const struct trace_attachment *row;
 
@@ -85,19 +85,14 @@ static bool is_end_of(struct text_view end, struct text_view path)
                (end.bytes[0] == '/' || path.bytes[left - 1] == '/');
 }
 
-static bool source_texts_is_same(struct text_view a, struct text_view b)
-{
-        return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
-}
-
 static struct source_text *find_known(struct source_texts *s, struct text_view name)
 {
         struct source_text *by_end = NULL;
 
         for (size_t i = 0; i < s->n_texts; i++) {
-                struct text_view known = source_texts_name_of(s, &s->texts[i]);
+                struct text_view known = name_of(s, &s->texts[i]);
 
-                if (source_texts_is_same(known, name))
+                if (text_view_equal(known, name))
                         return &s->texts[i];
                 if (s->texts[i].attachment != 0 && (is_end_of(known, name) || is_end_of(name, known)))
                         by_end = &s->texts[i];
@@ -105,18 +100,22 @@ static struct source_text *find_known(struct source_texts *s, struct text_view n
         return by_end;
 }
 
-static struct source_text *source_texts_read_file(struct source_texts *s, struct text_view name)
+static struct source_text *read_file(struct source_texts *s, struct text_view name)
 {
-        struct source_file_path path = { .root = s->sysroot, .path = name.bytes };
-        struct source_text *text = source_texts_add_text(s, 0);
+        struct source_file_path path = { .root = s->sysroot, .path = name.bytes, .given = &s->given };
+        struct source_text *text = add_text(s, 0);
         uint64_t modified_ns = 0;
+        int r;
 
         if (!text)
                 return NULL;
         byte_buffer_add(&text->name, name.bytes, name.n_bytes);
         path.n_bytes = name.n_bytes < UINT32_MAX ? (uint32_t)name.n_bytes : UINT32_MAX;
-        if (text->name.failed || source_file_read(&path, &text->bytes, &modified_ns, NULL) < 0)
+        r = text->name.failed ? -ENOMEM : source_file_read(&path, &text->bytes, &modified_ns, NULL);
+        if (r < 0) {
+                text->origin = r == -EPERM ? SOURCE_WITHHELD : SOURCE_NOT_FOUND;
                 return text;
+        }
         text->origin = s->recorded_ns != 0 && modified_ns > s->recorded_ns ? SOURCE_OF_NEWER_FILE
                                                                            : SOURCE_OF_FILE;
         return text;
@@ -146,7 +145,7 @@ const struct source_text *source_texts_find(struct source_texts *s, struct text_
         struct source_text *text = find_known(s, name);
 
         if (!text)
-                text = source_texts_read_file(s, name);
+                text = read_file(s, name);
         if (!text || (text->bytes.used_bytes > 0 && !text->line_ends && find_lines(text) < 0))
                 return NULL;
         return text;

@@ -13,6 +13,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/text_view.h"
+#include "symbolize/listing/source_rule.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,7 @@ struct attachment_chunk;
 
 enum source_origin {
         SOURCE_NOT_FOUND,
+        SOURCE_WITHHELD, /* there is a file, which source_rule does not allow */
         SOURCE_OF_TRACE,
         SOURCE_OF_FILE,
         SOURCE_OF_NEWER_FILE, /* written after the recording began */
@@ -44,6 +46,7 @@ struct source_text {
 struct source_texts {
         const struct trace_dictionary *dictionary; /* borrowed */
         const char *sysroot;                       /* borrowed; NULL = "" */
+        struct source_folders given;               /* of the user */
         uint64_t recorded_ns;                      /* since 1970; 0 = unknown */
         struct source_text *texts;                 /* heap */
         size_t n_texts, capacity;

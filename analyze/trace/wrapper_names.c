@@ -2,7 +2,6 @@
 #include "analyze/trace/wrapper_names.h"
 
 #include <stddef.h>
-#include <string.h>
 
 static bool opens(char c)
 {
@@ -15,11 +14,11 @@ static bool closes(char c)
 }
 
 /*
- * The beginning of the qualified name, after a return type: "void std::f<int>(int)" has one, since it is a
- * template.  Only blanks outside of all brackets part words, and the parameters are in the first parenthesis
- * that follows a name.
+ * The name from its qualified part on, after a return type: "void std::f<int>(int)" has a return type
+ * because it is a template.  Only blanks outside of all brackets separate words, and the parameters are in
+ * the first parenthesis that follows a name.
  */
-static size_t find_begin(struct text_view name)
+static struct text_view qualified_name(struct text_view name)
 {
         size_t begin = 0, depth = 0;
 
@@ -35,34 +34,20 @@ static size_t find_begin(struct text_view name)
                 else if (c == ' ' && depth == 0)
                         begin = i + 1;
         }
-        return begin;
-}
-
-static bool wrapper_names_begins_with_any(struct text_view name, const char *const *prefixes,
-                                          size_t n_prefixes)
-{
-        size_t begin = find_begin(name);
-
-        for (size_t i = 0; i < n_prefixes; i++) {
-                size_t n = strlen(prefixes[i]);
-
-                if (name.n_bytes - begin >= n && memcmp(name.bytes + begin, prefixes[i], n) == 0)
-                        return true;
-        }
-        return false;
+        return name.n_bytes != 0 ? (struct text_view){ name.bytes + begin, name.n_bytes - begin } : name;
 }
 
 bool wrapper_names_have(struct text_view name)
 {
-        static const char *const prefixes[] = { "std::",  "__gthread_", "__gnu_cxx::",
-                                                "core::", "hyprof::",   "parking_lot::" };
+        static const char *const prefixes[] = { "std::",    "__gthread_",    "__gnu_cxx::", "core::",
+                                                "hyprof::", "parking_lot::", NULL };
 
-        return wrapper_names_begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
+        return text_view_begins_with_any(qualified_name(name), prefixes);
 }
 
 bool wrapper_names_have_client(struct text_view name)
 {
-        static const char *const prefixes[] = { "hyprof_", "hyprof::", "___tracy_", "tracy::" };
+        static const char *const prefixes[] = { "hyprof_", "hyprof::", "___tracy_", "tracy::", NULL };
 
-        return wrapper_names_begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
+        return text_view_begins_with_any(qualified_name(name), prefixes);
 }

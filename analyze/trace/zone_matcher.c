@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A state is, for each choice of the pattern, the set of its steps that the zones so far may have come to,
- * and whether they fit all of it, in two words; then a word of flags.  Bit i of a set: the zones fit the
- * steps before step i.  "**" keeps its bit whatever comes, and gives the next step its own for nothing.
+ * A state has two words for each choice of the pattern, and then a word of flags.  The first word of a
+ * choice is the set of steps that the zones so far may have reached, the second says whether they fit the
+ * whole choice.  Bit i of a set: the zones fit the steps before step i.  A "**" keeps its bit whatever zone
+ * comes, and sets the bit of the next step without any zone.
  */
 #include "analyze/trace/zone_matcher.h"
 
@@ -20,7 +21,7 @@ enum { STEPS, COMPLETE, CHOICE_WORDS };
 /* Flags of a state beside those of enum zone_matcher_flag. */
 #define IS_OUTSIDE UINT64_C(0x100)
 
-static size_t zone_matcher_state_words(const struct zone_pattern *pattern)
+static size_t state_words(const struct zone_pattern *pattern)
 {
         return (size_t)pattern->n_choices * CHOICE_WORDS + 1;
 }
@@ -48,9 +49,9 @@ static void start(const struct zone_pattern_choice *choice, uint64_t words[CHOIC
         close_over(choice, words);
 }
 
-/* A zone that fits the steps @class begins. */
-static void zone_matcher_advance(const struct zone_pattern_choice *choice, uint64_t class,
-                                 const uint64_t before[CHOICE_WORDS], uint64_t after[CHOICE_WORDS])
+/* Advances a choice by a zone that fits the steps in @class. */
+static void advance(const struct zone_pattern_choice *choice, uint64_t class,
+                    const uint64_t before[CHOICE_WORDS], uint64_t after[CHOICE_WORDS])
 {
         after[STEPS] = choice->anchored ? 0 : 1;
         after[COMPLETE] = 0;
@@ -67,9 +68,9 @@ static void zone_matcher_advance(const struct zone_pattern_choice *choice, uint6
         close_over(choice, after);
 }
 
-/* A last "**" has to stand for a zone at least, but where it is all of the pattern. */
-static bool zone_matcher_is_named(const struct zone_pattern_choice *choice, bool was_outside,
-                                  const uint64_t before[CHOICE_WORDS], const uint64_t after[CHOICE_WORDS])
+/* A last "**" has to stand for at least one zone, unless it is the whole pattern. */
+static bool is_named(const struct zone_pattern_choice *choice, bool was_outside,
+                     const uint64_t before[CHOICE_WORDS], const uint64_t after[CHOICE_WORDS])
 {
         if (choice->steps[choice->n_steps - 1].glob)
                 return after[COMPLETE];
@@ -78,7 +79,7 @@ static bool zone_matcher_is_named(const struct zone_pattern_choice *choice, bool
 
 static int add_state(struct zone_matcher *m, const uint64_t *words, uint32_t *ret_state)
 {
-        size_t n_words = zone_matcher_state_words(m->pattern);
+        size_t n_words = state_words(m->pattern);
         int r = intern_add(&m->states, words, n_words * sizeof(*words), ret_state);
 
         if (r <= 0)
@@ -91,7 +92,7 @@ static int add_state(struct zone_matcher *m, const uint64_t *words, uint32_t *re
 }
 
 /* Widens the table of steps, so that it has a row for each state and an item for each class. */
-static int zone_matcher_make_room(struct zone_matcher *m, uint32_t n_states, uint32_t n_classes)
+static int make_room(struct zone_matcher *m, uint32_t n_states, uint32_t n_classes)
 {
         uint32_t n_rows = m->n_rows != 0 ? m->n_rows : 8, row_length = m->row_length != 0 ? m->row_length : 4;
         uint32_t *next;
@@ -121,7 +122,7 @@ static int zone_matcher_make_room(struct zone_matcher *m, uint32_t n_states, uin
 int zone_matcher_init(struct zone_matcher *m, const struct trace_dictionary *dictionary,
                       const struct zone_pattern *pattern)
 {
-        size_t n_words = zone_matcher_state_words(pattern);
+        size_t n_words = state_words(pattern);
         uint32_t state;
         int r;
 
@@ -137,7 +138,7 @@ int zone_matcher_init(struct zone_matcher *m, const struct trace_dictionary *dic
                 start(&pattern->choices[i], m->scratch + (size_t)i * CHOICE_WORDS);
         m->scratch[n_words - 1] = IS_OUTSIDE;
         r = add_state(m, m->scratch, &state);
-        return r < 0 ? r : zone_matcher_make_room(m, state, 0);
+        return r < 0 ? r : make_room(m, state, 0);
 }
 
 void zone_matcher_deinit(struct zone_matcher *m)
@@ -152,7 +153,7 @@ void zone_matcher_deinit(struct zone_matcher *m)
 }
 
 /* Finds out which steps a location fits; once for each. */
-static int zone_matcher_classify(struct zone_matcher *m, uint32_t location)
+static int classify(struct zone_matcher *m, uint32_t location)
 {
         const struct zone_pattern *pattern = m->pattern;
         uint64_t *sets = m->scratch;
@@ -173,7 +174,7 @@ static int zone_matcher_classify(struct zone_matcher *m, uint32_t location)
 int zone_matcher_compute(struct zone_matcher *m, uint32_t state, uint32_t location, uint32_t *ret_state)
 {
         const struct zone_pattern *pattern = m->pattern;
-        size_t n_words = zone_matcher_state_words(pattern);
+        size_t n_words = state_words(pattern);
         uint64_t *after = m->scratch;
         const uint64_t *before, *class;
         uint64_t flags;
@@ -181,7 +182,7 @@ int zone_matcher_compute(struct zone_matcher *m, uint32_t state, uint32_t locati
         int r = 0;
 
         if (m->classes[location - 1] == 0)
-                r = zone_matcher_classify(m, location);
+                r = classify(m, location);
         if (r < 0)
                 return r;
         before = intern_get(&m->states, state, NULL);
@@ -191,15 +192,14 @@ int zone_matcher_compute(struct zone_matcher *m, uint32_t state, uint32_t locati
         for (uint32_t i = 0; i < pattern->n_choices; i++) {
                 size_t at = (size_t)i * CHOICE_WORDS;
 
-                zone_matcher_advance(&pattern->choices[i], class[i], before + at, after + at);
-                if (zone_matcher_is_named(&pattern->choices[i], before[n_words - 1] & IS_OUTSIDE, before + at,
-                                          after + at))
+                advance(&pattern->choices[i], class[i], before + at, after + at);
+                if (is_named(&pattern->choices[i], before[n_words - 1] & IS_OUTSIDE, before + at, after + at))
                         flags |= ZONE_MATCHER_NAMED;
         }
         after[n_words - 1] = flags;
         r = add_state(m, after, &next);
         if (r == 0)
-                r = zone_matcher_make_room(m, m->states.n_items, m->class_sets.n_items);
+                r = make_room(m, m->states.n_items, m->class_sets.n_items);
         if (r < 0)
                 return r;
         m->next[(size_t)(state - 1) * m->row_length + m->classes[location - 1]] = next;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Which path follows which is remembered in this many places, by a hash: programs begin the same zones
- * again and again.
+ * This many steps from one path to the next are remembered, by a hash: programs begin the same zones again
+ * and again.
  */
 #define RECENT_STEPS (UINT32_C(1) << 12)
 
@@ -17,8 +17,8 @@ struct recent_step {
         uint32_t parent, location, path;
 };
 
-/* A path of which nothing but the row is known; its number is the next one. */
-static int zone_paths_judge(struct zone_paths *p, uint32_t parent, uint32_t location, uint32_t path)
+/* Judges a path of which only the row is known; its number is the next one. */
+static int judge(struct zone_paths *p, uint32_t parent, uint32_t location, uint32_t path)
 {
         int r;
 
@@ -44,7 +44,7 @@ int zone_paths_step(struct zone_paths *p, uint32_t parent, uint32_t location, ui
         }
         r = intern_add(&p->paths, &row, sizeof(row), ret_path);
         if (r == 1)
-                r = zone_paths_judge(p, parent, location, *ret_path);
+                r = judge(p, parent, location, *ret_path);
         if (r == 0)
                 *recent = (struct recent_step){ .parent = parent, .location = location, .path = *ret_path };
         return r;
@@ -76,7 +76,7 @@ int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *diction
                 int r = intern_append(&p->paths, row, sizeof(*row));
 
                 if (r == 0)
-                        r = zone_paths_judge(p, row->parent, row->location, i);
+                        r = judge(p, row->parent, row->location, i);
                 if (r < 0)
                         return r;
         }
@@ -92,19 +92,19 @@ void zone_paths_deinit(struct zone_paths *p)
         *p = (struct zone_paths){ .states = NULL };
 }
 
-static const struct trace_zone_path *zone_paths_row_of(const struct zone_paths *p, uint32_t path)
+static const struct trace_zone_path *row_of(const struct zone_paths *p, uint32_t path)
 {
         return intern_get(&p->paths, path, NULL);
 }
 
 uint32_t zone_paths_parent(const struct zone_paths *p, uint32_t path)
 {
-        return path != 0 ? zone_paths_row_of(p, path)->parent : 0;
+        return path != 0 ? row_of(p, path)->parent : 0;
 }
 
 uint32_t zone_paths_location(const struct zone_paths *p, uint32_t path)
 {
-        return path != 0 ? zone_paths_row_of(p, path)->location : 0;
+        return path != 0 ? row_of(p, path)->location : 0;
 }
 
 bool zone_paths_wanted(const struct zone_paths *p, uint32_t path)

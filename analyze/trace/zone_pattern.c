@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/trace/zone_pattern.h"
 
+#include "analyze/trace/handle_word.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 
@@ -21,31 +22,14 @@ static size_t count_char(const char *text, char c)
         return n;
 }
 
-/* "z7" -> 7; 0 if it is a name. */
-static uint32_t parse_handle(const char *word)
-{
-        uint64_t id = 0;
-
-        if (word[0] != 'z' || word[1] < '1' || word[1] > '9')
-                return 0;
-        for (const char *at = word + 1; *at; at++) {
-                if (*at < '0' || *at > '9')
-                        return 0;
-                id = id * 10 + (uint64_t)(*at - '0');
-                if (id > UINT32_MAX)
-                        return 0;
-        }
-        return (uint32_t)id;
-}
-
 /*
  * One step, @n_bytes at @text, with its backslashes but for that before a separator, which
  * fnmatch() would take too.
  */
-static int zone_pattern_add_step(struct zone_pattern_choice *choice, const char *text, size_t n_bytes,
-                                 struct error *err)
+static int add_step(struct zone_pattern_choice *choice, const char *text, size_t n_bytes, struct error *err)
 {
         struct zone_pattern_step *step = &choice->steps[choice->n_steps];
+        struct handle_word word;
         char *glob;
 
         if (n_bytes == 0)
@@ -60,12 +44,15 @@ static int zone_pattern_add_step(struct zone_pattern_choice *choice, const char 
         if (!glob)
                 return error_set(err, -ENOMEM, "a pattern of zones: out of memory");
         step->glob = glob;
-        step->location = parse_handle(glob);
+        word = handle_word_parse(glob, 'z');
+        memmove(glob, word.bare, strlen(word.bare) + 1);
+        step->location = word.id;
+        step->is_certain = word.is_certain;
         return 0;
 }
 
 /* The end of the text up to one of @stops without a backslash before it. */
-static const char *zone_pattern_find_end(const char *at, const char *stops)
+static const char *find_end(const char *at, const char *stops)
 {
         for (; *at && !strchr(stops, *at); at++)
                 if (*at == '\\' && at[1])
@@ -84,8 +71,8 @@ static int parse_choice(struct zone_pattern_choice *choice, const char *at, cons
                 at++;
         }
         for (;;) {
-                const char *stop = zone_pattern_find_end(at, "/,");
-                int r = zone_pattern_add_step(choice, at, (size_t)(stop - at), err);
+                const char *stop = find_end(at, "/,");
+                int r = add_step(choice, at, (size_t)(stop - at), err);
 
                 if (r < 0)
                         return r;
@@ -96,7 +83,8 @@ static int parse_choice(struct zone_pattern_choice *choice, const char *at, cons
 }
 
 /*
- * The whole text as the name of one zone, for text that is copied out of a report: "GET /index,html" is one.
+ * Takes the whole text as the name of one zone, for text that is copied out of a report: "GET /index,html"
+ * is such a name.
  */
 static int add_literal(struct zone_pattern_choice *choice, const char *text, struct error *err)
 {
@@ -119,7 +107,7 @@ int zone_pattern_init(struct zone_pattern *p, const char *text, struct error *er
         if (!p->choices)
                 return error_set(err, -ENOMEM, "a pattern of zones: out of memory");
         for (;;) {
-                const char *end = zone_pattern_find_end(at, ",");
+                const char *end = find_end(at, ",");
 
                 r = parse_choice(&p->choices[p->n_choices++], at, end, err);
                 if (r < 0)
@@ -142,32 +130,76 @@ void zone_pattern_deinit(struct zone_pattern *p)
         *p = (struct zone_pattern){ .n_choices = 0 };
 }
 
+struct text_view zone_pattern_name_of(const struct trace_dictionary *dictionary, uint32_t location)
+{
+        const struct trace_location *row = trace_dictionary_row(dictionary, TRACE_TABLE_LOCATIONS, location);
+
+        return trace_dictionary_text(dictionary, row->name != 0 ? row->name : row->function);
+}
+
 bool zone_pattern_step_fits(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary,
                             uint32_t location)
 {
-        const struct trace_location *row;
         char name[NAME_BYTES_MAX + 1];
-        const char *bytes;
-        size_t n_bytes;
+        struct text_view text;
 
-        /* A handle is never ambiguous: a zone that happens to be called like one is reached by "[z]7". */
+        /* Where this is also the name of another zone, zone_pattern_check_handles() has refused it. */
         if (step->location != 0 &&
-            step->location <= trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS))
+            (step->is_certain || step->location <= trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS)))
                 return step->location == location;
-        row = trace_dictionary_row(dictionary, TRACE_TABLE_LOCATIONS, location);
-        /* A zone without a name is known by its function. */
-        bytes = trace_dictionary_string(dictionary, row->name != 0 ? row->name : row->function, &n_bytes);
-        if (n_bytes > NAME_BYTES_MAX)
-                n_bytes = NAME_BYTES_MAX;
-        if (n_bytes != 0)
-                memcpy(name, bytes, n_bytes);
-        name[n_bytes] = '\0';
+        text = zone_pattern_name_of(dictionary, location);
+        if (text.n_bytes > NAME_BYTES_MAX)
+                text.n_bytes = NAME_BYTES_MAX;
+        if (text.n_bytes != 0)
+                memcpy(name, text.bytes, text.n_bytes);
+        name[text.n_bytes] = '\0';
         return step->is_literal ? strcmp(step->glob, name) == 0 : fnmatch(step->glob, name, 0) == 0;
+}
+
+bool zone_pattern_is_shadowed(const struct trace_dictionary *dictionary, uint32_t location)
+{
+        uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS);
+
+        for (uint32_t i = 1; i <= n; i++)
+                if (i != location && handle_word_is_name('z', location, zone_pattern_name_of(dictionary, i)))
+                        return true;
+        return false;
+}
+
+int zone_pattern_take_names(struct zone_pattern *p, struct error *err)
+{
+        for (uint32_t i = 0; i < p->n_choices; i++)
+                for (uint32_t j = 0; j < p->choices[i].n_steps; j++) {
+                        struct zone_pattern_step *step = &p->choices[i].steps[j];
+
+                        if (step->location != 0 && step->is_certain)
+                                return error_set(err, -EINVAL, "zones have handles only in a trace");
+                        step->location = 0;
+                }
+        return 0;
+}
+
+int zone_pattern_check_handles(const struct zone_pattern *p, const struct trace_dictionary *dictionary,
+                               struct error *err)
+{
+        uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS);
+
+        for (uint32_t i = 0; i < p->n_choices; i++)
+                for (uint32_t k = 0; k < p->choices[i].n_steps; k++) {
+                        const struct zone_pattern_step *step = &p->choices[i].steps[k];
+                        const struct handle_word word = { .bare = step->glob, .id = step->location };
+
+                        if (step->location != 0 && step->location <= n && !step->is_certain &&
+                            zone_pattern_is_shadowed(dictionary, step->location))
+                                return handle_word_refuse(
+                                        &word, "zone", zone_pattern_name_of(dictionary, step->location), err);
+                }
+        return 0;
 }
 
 /*
  * Fits the steps to the zones from @locations on, to their end.  As with globs of text, only the last "**"
- * ever has to give way, so the work is the product of both lengths at most.
+ * is ever tried again with more zones, so the work is at most the product of both lengths.
  */
 static bool steps_fit(const struct zone_pattern_choice *choice, const struct trace_dictionary *dictionary,
                       const uint32_t *locations, uint32_t n)
@@ -197,7 +229,7 @@ static bool steps_fit(const struct zone_pattern_choice *choice, const struct tra
         return step == choice->n_steps;
 }
 
-/* A last "**" has to stand for a zone at least: the zones inside of a are not a itself. */
+/* A last "**" has to stand for at least one zone: a zone is not one of the zones inside of it. */
 static bool choice_fits(const struct zone_pattern_choice *choice, const struct trace_dictionary *dictionary,
                         const uint32_t *locations, uint32_t n)
 {
@@ -229,8 +261,7 @@ bool zone_pattern_names(const struct zone_pattern *p, const struct trace_diction
         return false;
 }
 
-static bool zone_pattern_is_known(const struct zone_pattern_step *step,
-                                  const struct trace_dictionary *dictionary)
+static bool is_known(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary)
 {
         uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS);
 
@@ -240,22 +271,23 @@ static bool zone_pattern_is_known(const struct zone_pattern_step *step,
         return false;
 }
 
-/* One choice.  A "**" is in the way only of a trace without zones. */
-static const char *find_unknown(const struct zone_pattern_choice *choice,
-                                const struct trace_dictionary *dictionary)
+/* The first unknown step of one choice.  A "**" is unknown only in a trace without zones. */
+static const struct zone_pattern_step *find_unknown(const struct zone_pattern_choice *choice,
+                                                    const struct trace_dictionary *dictionary)
 {
         for (uint32_t i = 0; i < choice->n_steps; i++)
-                if (!zone_pattern_is_known(&choice->steps[i], dictionary))
-                        return choice->steps[i].glob ? choice->steps[i].glob : "**";
+                if (!is_known(&choice->steps[i], dictionary))
+                        return &choice->steps[i];
         return NULL;
 }
 
-const char *zone_pattern_find_unknown(const struct zone_pattern *p, const struct trace_dictionary *dictionary)
+const struct zone_pattern_step *zone_pattern_find_unknown(const struct zone_pattern *p,
+                                                          const struct trace_dictionary *dictionary)
 {
-        const char *first = NULL;
+        const struct zone_pattern_step *first = NULL;
 
         for (uint32_t i = 0; i < p->n_choices; i++) {
-                const char *unknown = find_unknown(&p->choices[i], dictionary);
+                const struct zone_pattern_step *unknown = find_unknown(&p->choices[i], dictionary);
 
                 if (!unknown)
                         return NULL;

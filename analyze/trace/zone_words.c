@@ -20,7 +20,7 @@ void zone_words_clear(struct zone_words *w)
         w->has_value = w->has_color = w->any = false;
 }
 
-static void zone_words_add_line(struct byte_buffer *text, const char *bytes, uint64_t n_bytes)
+static void add_line(struct byte_buffer *text, const char *bytes, uint64_t n_bytes)
 {
         size_t room = ZONE_WORDS_TEXT_MAX - text->used_bytes;
 
@@ -36,11 +36,11 @@ int zone_words_add(struct zone_words *w, const struct trace_event *event)
         w->any = true;
         switch (event->op) {
         case TRACE_OP_ZONE_TEXT:
-                zone_words_add_line(&w->text, event->text, event->zone_text.text_bytes);
+                add_line(&w->text, event->text, event->zone_text.text_bytes);
                 break;
         case TRACE_OP_ZONE_NAME:
                 byte_buffer_clear(&w->name);
-                zone_words_add_line(&w->name, event->text, event->zone_name.name_bytes);
+                add_line(&w->name, event->text, event->zone_name.name_bytes);
                 break;
         case TRACE_OP_ZONE_VALUE:
                 w->value = event->zone_value.value;

@@ -7,8 +7,8 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
-static int event_walk_take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                                 struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct event_walk *w = context;
 
@@ -23,8 +23,8 @@ static int take_begin(void *context, struct walked_thread *thread, const struct 
         return ordered_events_begin_zone(&w->events, &w->walk, thread, event->time_ns, err);
 }
 
-static int event_walk_take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                                struct error *err)
+static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                     struct error *err)
 {
         struct event_walk *w = context;
 
@@ -37,8 +37,8 @@ int event_walk_take(struct event_walk *w, struct loaded_trace *trace, const stru
         struct trace_sink sink = {
                 .context = w,
                 .begin_zone = take_begin,
-                .zone = request->wants_give_up ? event_walk_take_zone : NULL,
-                .event = event_walk_take_event,
+                .zone = request->wants_give_up ? take_zone : NULL,
+                .event = take_event,
                 .wants_paths = request->wants_paths,
                 .may_skip = true,
         };

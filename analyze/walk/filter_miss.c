@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/walk/filter_miss.h"
 
+#include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
@@ -15,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The limit of the list: more are not listed, and machines have fewer. */
+/* The list has at most this many CPUs; machines have fewer. */
 #define CPUS_SEEN_MAX 4096
 
 #define PATHS_NAMED_MAX 3
 #define WORDS_BYTES     192
 
-/* The events that each condition leaves by itself; all of them for an absent condition. */
+/* The events that each condition passes by itself; an absent condition passes all. */
 struct survey {
         const struct trace_filter *filter;
         bool in_time, of_thread, on_cpu, of_sample;
@@ -30,7 +31,7 @@ struct survey {
         bool cpus[CPUS_SEEN_MAX];
 };
 
-static void filter_miss_look(struct survey *s, const struct walked_thread *thread, uint64_t time_ns)
+static void look(struct survey *s, const struct walked_thread *thread, uint64_t time_ns)
 {
         if (!s->any || time_ns < s->first_ns)
                 s->first_ns = time_ns;
@@ -44,26 +45,26 @@ static void filter_miss_look(struct survey *s, const struct walked_thread *threa
                 s->cpus[thread->cpu] = true;
 }
 
-static int filter_miss_on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                                struct error *err)
+static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                    struct error *err)
 {
         (void)err;
-        filter_miss_look(context, thread, event->time_ns);
+        look(context, thread, event->time_ns);
         return 0;
 }
 
-static int filter_miss_on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                                 struct error *err)
+static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                     struct error *err)
 {
         struct survey *s = context;
 
         s->of_sample |= (s->filter->event == 0 || s->filter->event == event->sample.event) &&
                         trace_filter_wants_stack(s->filter, event->sample.stack);
-        return filter_miss_on_event(context, thread, event, err);
+        return on_event(context, thread, event, err);
 }
 
-static int filter_miss_on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                               struct error *err)
+static int on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                   struct error *err)
 {
         struct survey *s = context;
 
@@ -106,14 +107,7 @@ static double seconds_of(const struct loaded_trace *trace, uint64_t time_ns)
         return time_ns > trace->start_ns ? (double)(time_ns - trace->start_ns) / (double)NS_PER_S : 0;
 }
 
-static struct text_view filter_miss_name_of(const struct trace_dictionary *d, uint32_t location)
-{
-        const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
-
-        return trace_dictionary_text(d, row->name != 0 ? row->name : row->function);
-}
-
-static void filter_miss_add_words(char words[WORDS_BYTES], const char *between, struct text_view name)
+static void add_words(char words[WORDS_BYTES], const char *between, struct text_view name)
 {
         size_t used = strlen(words);
 
@@ -122,7 +116,10 @@ static void filter_miss_add_words(char words[WORDS_BYTES], const char *between, 
                        name.n_bytes != 0 ? name.bytes : "");
 }
 
-/* "parse is in: dispatch, load/unpack", by the zones directly around the one that the pattern ends with. */
+/*
+ * Writes "parse is in: dispatch, load/unpack": the zones directly around the one that the pattern ends
+ * with.
+ */
 static void list_paths(const struct zone_paths *paths, const struct trace_filter *f, char words[WORDS_BYTES])
 {
         uint32_t n_named = 0;
@@ -135,21 +132,19 @@ static void list_paths(const struct zone_paths *paths, const struct trace_filter
                 if (!zone_pattern_names(&f->zone, paths->dictionary, location))
                         continue;
                 if (n_named++ == PATHS_NAMED_MAX) {
-                        filter_miss_add_words(words, ", ",
-                                              (struct text_view){ .bytes = "...", .n_bytes = 3 });
+                        add_words(words, ", ", (struct text_view){ .bytes = "...", .n_bytes = 3 });
                         return;
                 }
                 if (parent != 0)
-                        filter_miss_add_words(
+                        add_words(
                                 path, "",
-                                filter_miss_name_of(paths->dictionary, zone_paths_location(paths, parent)));
-                filter_miss_add_words(path, "/", filter_miss_name_of(paths->dictionary, location));
-                filter_miss_add_words(words, ", ",
-                                      (struct text_view){ .bytes = path, .n_bytes = strlen(path) });
+                                zone_pattern_name_of(paths->dictionary, zone_paths_location(paths, parent)));
+                add_words(path, "/", zone_pattern_name_of(paths->dictionary, location));
+                add_words(words, ", ", (struct text_view){ .bytes = path, .n_bytes = strlen(path) });
         }
 }
 
-static bool filter_miss_has_path(const struct zone_paths *paths)
+static bool has_path(const struct zone_paths *paths)
 {
         for (uint32_t i = 1; i <= zone_paths_count(paths); i++)
                 if (zone_paths_wanted(paths, i))
@@ -162,8 +157,11 @@ static int say_zone(const struct zone_paths *paths, const struct trace_filter *f
         char words[WORDS_BYTES];
 
         list_paths(paths, f, words);
-        if (words[0] == '\0')
-                return error_set(err, -ENOENT, "no zone '%s' in this trace ever began", f->request.zone);
+        if (words[0] == '\0') {
+                (void)error_set(err, -ENOENT, "no zone '%s' in this trace ever began", f->request.zone);
+                trace_filter_add_who_has_zones(paths->dictionary, err);
+                return -ENOENT;
+        }
         return error_set(err, -ENOENT, "no zone '%s' in this trace is nested this way; it occurs as %s",
                          f->request.zone, words);
 }
@@ -188,9 +186,9 @@ static int say_sample(const struct trace_filter *f, struct error *err)
                          f->request.module);
 }
 
-/* The condition that leaves nothing, whatever the others are. */
-static int filter_miss_say(const struct survey *s, const struct zone_paths *paths,
-                           const struct loaded_trace *trace, struct error *err)
+/* Reports the condition that nothing passes, whatever the other conditions are. */
+static int say(const struct survey *s, const struct zone_paths *paths, const struct loaded_trace *trace,
+               struct error *err)
 {
         const struct trace_filter *f = s->filter;
         char words[WORDS_BYTES];
@@ -204,7 +202,7 @@ static int filter_miss_say(const struct survey *s, const struct zone_paths *path
         }
         if (!s->in_time)
                 return say_time(s, trace, err);
-        if (f->has_zone && !filter_miss_has_path(paths))
+        if (f->has_zone && !has_path(paths))
                 return say_zone(paths, f, err);
         if (!s->of_thread)
                 return error_set(err, -ENOENT, "nothing was recorded of the chosen threads");
@@ -218,10 +216,10 @@ int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *f
         struct trace_filter only_zone = { .to_ns = UINT64_MAX, .is_empty = true };
         struct survey *s = calloc(1, sizeof(*s));
         struct trace_sink sink = { .context = s,
-                                   .begin_zone = filter_miss_on_event,
-                                   .sample = filter_miss_on_sample,
-                                   .wait = filter_miss_on_wait,
-                                   .event = filter_miss_on_event,
+                                   .begin_zone = on_event,
+                                   .sample = on_sample,
+                                   .wait = on_wait,
+                                   .event = on_event,
                                    .wants_zone_paths = true };
         struct trace_walk walk = { .n_threads = 0 };
         int r;
@@ -231,14 +229,14 @@ int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *f
         s->filter = filter;
         r = trace_walk_init(&walk, trace, &only_zone, &sink);
         if (r == 0 && filter->has_zone) {
-                /* Paths are judged by it, events are not. */
+                /* The zone pattern is only used to judge paths, not events. */
                 zone_paths_deinit(&walk.paths);
                 r = zone_paths_init(&walk.paths, trace->dictionary, &filter->zone);
         }
         r = r < 0 ? error_set(err, r, "finding out why nothing passed the filters: out of memory")
                   : loaded_trace_walk(trace, &walk, err);
         if (r == 0)
-                r = filter_miss_say(s, &walk.paths, trace, err);
+                r = say(s, &walk.paths, trace, err);
         trace_walk_deinit(&walk);
         free(s);
         return r;

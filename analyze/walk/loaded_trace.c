@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/walk/loaded_trace.h"
 
+#include "analyze/trace/function_labels.h"
 #include "analyze/trace/meta_value.h"
 #include "analyze/walk/filter_miss.h"
 #include "analyze/walk/trace_filter.h"
@@ -14,6 +15,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FORMER_NAMES_MAX (1U << 20)
 
 static bool may_have_names(const struct trace_chunk_header *header)
 {
@@ -47,14 +50,28 @@ static int name_process(struct loaded_trace *t, uint32_t process, uint32_t name)
         return r < 0 ? r : 0;
 }
 
-static int loaded_trace_take_name(void *context, uint32_t thread, uint32_t name)
+/* The name that a thread is about to lose.  Beyond the limit such names are not known. */
+static int note_former(struct loaded_trace *t, uint32_t thread)
+{
+        struct former_name item = { .thread = thread, .name = t->thread_names[thread - 1] };
+        uint32_t id;
+        int r = item.name != 0 ? intern_add(&t->former_names, &item, sizeof(item), &id) : 0;
+
+        return r == -ENOMEM ? r : 0;
+}
+
+static int take_name(void *context, uint32_t thread, uint32_t name)
 {
         struct loaded_trace *t = context;
         const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, thread);
         const struct trace_process *process = trace_dictionary_row(t->dictionary, TRACE_TABLE_PROCESSES,
                                                                    row->process);
+        int r;
 
+        r = t->thread_names[thread - 1] != name ? note_former(t, thread) : 0;
         t->thread_names[thread - 1] = name;
+        if (r < 0)
+                return r;
         return row->tid == process->pid ? name_process(t, row->process, name) : 0;
 }
 
@@ -80,7 +97,7 @@ static int read_names(const struct loaded_trace *t, const struct trace_item *ite
         return r;
 }
 
-/* Those of all chunks up to a place, from the beginning.  Returns 0 or -errno. */
+/* Reads the names in all chunks up to a place, from the beginning.  Returns 0 or -errno. */
 static int read_all_names(struct loaded_trace *t, uint64_t until_bytes, name_take *take, void *context,
                           struct error *err)
 {
@@ -96,7 +113,7 @@ static int read_all_names(struct loaded_trace *t, uint64_t until_bytes, name_tak
         return r < 0 ? r : 0;
 }
 
-/* A thread that was given no name has that of its process's first one that was. */
+/* A thread without a name gets the name of the first thread of its process that has one. */
 static int complete_names(struct loaded_trace *t)
 {
         uint32_t n_processes = trace_dictionary_count(t->dictionary, TRACE_TABLE_PROCESSES);
@@ -127,7 +144,7 @@ int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
 
         if (t->has_names)
                 return 0;
-        r = read_all_names(t, UINT64_MAX, loaded_trace_take_name, t, err);
+        r = read_all_names(t, UINT64_MAX, take_name, t, err);
         if (r < 0)
                 return r;
         if (complete_names(t) < 0)
@@ -136,7 +153,7 @@ int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
         return trace_reader_rewind(t->reader, err);
 }
 
-static void loaded_trace_find_range(struct loaded_trace *t, uint64_t first_ns, uint64_t last_ns)
+static void find_range(struct loaded_trace *t, uint64_t first_ns, uint64_t last_ns)
 {
         t->start_ns = loaded_trace_meta_number(t, "start_raw_ns");
         t->end_ns = loaded_trace_meta_number(t, "end_raw_ns");
@@ -148,13 +165,14 @@ static void loaded_trace_find_range(struct loaded_trace *t, uint64_t first_ns, u
                 t->end_ns = t->start_ns;
 }
 
-int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *err)
+int loaded_trace_open_plain(struct loaded_trace *ret, const char *path, struct error *err)
 {
         uint64_t first_ns, last_ns;
         int r;
 
         *ret = (struct loaded_trace){ .ending_words = "" };
         intern_init(&ret->process_names, sizeof(struct process_name), 0);
+        intern_init(&ret->former_names, sizeof(struct former_name), FORMER_NAMES_MAX);
         r = trace_reader_open(path, &ret->reader, err);
         if (r < 0)
                 return r;
@@ -167,8 +185,18 @@ int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *
         ret->thread_names = calloc((size_t)ret->n_threads + 1, sizeof(*ret->thread_names));
         if (!ret->thread_names)
                 return error_set(err, -ENOMEM, "%s: out of memory", path);
-        loaded_trace_find_range(ret, first_ns, last_ns);
+        find_range(ret, first_ns, last_ns);
         return 0;
+}
+
+int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *err)
+{
+        int r = loaded_trace_open_plain(ret, path, err);
+
+        if (r < 0)
+                return r;
+        r = function_labels_settle(trace_reader_edit(ret->reader));
+        return r == -ENOMEM ? error_set(err, r, "%s: out of memory", path) : 0;
 }
 
 void loaded_trace_close(struct loaded_trace *t)
@@ -177,11 +205,12 @@ void loaded_trace_close(struct loaded_trace *t)
                 trace_reader_close(t->reader);
         free(t->thread_names);
         intern_deinit(&t->process_names);
+        intern_deinit(&t->former_names);
         *t = (struct loaded_trace){ .reader = NULL };
 }
 
-static bool loaded_trace_is_done(const struct read_ahead *ahead, const struct trace_walk *walk,
-                                 const struct trace_reader_range *range)
+static bool is_done(const struct read_ahead *ahead, const struct trace_walk *walk,
+                    const struct trace_reader_range *range)
 {
         return range && read_ahead_position(ahead) >= range->end_bytes &&
                read_ahead_position(ahead) > range->states_at_bytes && trace_walk_is_done(walk);
@@ -194,7 +223,7 @@ static int walk_items(struct loaded_trace *t, struct read_ahead *ahead, struct t
         struct read_ahead_item next;
         int r = 0;
 
-        while (!loaded_trace_is_done(ahead, walk, range) && (r = read_ahead_next(ahead, &next, err)) == 1) {
+        while (!is_done(ahead, walk, range) && (r = read_ahead_next(ahead, &next, err)) == 1) {
                 bool is_begin = range && next.item.header.kind == TRACE_CHUNK_STATES &&
                                 next.item.file_offset_bytes == range->states_at_bytes;
 
@@ -216,7 +245,7 @@ static int take_walk_name(void *context, uint32_t thread, uint32_t name)
         return trace_walk_name(context, thread, name);
 }
 
-/* Goes to where the range begins.  The names from before it are those of all chunks that are left out. */
+/* Seeks to where the range begins.  The names from before it come from all chunks that are left out. */
 static int seek_range(struct loaded_trace *t, struct trace_walk *walk, struct trace_reader_range *range,
                       struct error *err)
 {
@@ -260,7 +289,7 @@ int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct er
         if (is_part) {
                 range.from_ns = f->from_ns;
                 range.to_ns = f->to_ns;
-                end_ns = t->end_ns; /* the last events, which may not be read, say no more */
+                end_ns = t->end_ns; /* the last events may not be read, so use the known end */
                 r = seek_range(t, walk, &range, err);
         } else {
                 r = trace_reader_rewind(t->reader, err);
@@ -292,4 +321,13 @@ uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key)
 struct text_view loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread)
 {
         return trace_dictionary_text(t->dictionary, t->thread_names[thread - 1]);
+}
+
+uint32_t loaded_trace_thread_pid(const struct loaded_trace *t, uint32_t thread)
+{
+        const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, thread);
+        const struct trace_process *process = trace_dictionary_row(t->dictionary, TRACE_TABLE_PROCESSES,
+                                                                   row->process);
+
+        return process->pid;
 }

@@ -32,12 +32,19 @@ struct process_name {
         uint32_t name; /* string */
 };
 
+/* A name that a thread had before its last one. */
+struct former_name {
+        uint32_t thread;
+        uint32_t name; /* string */
+};
+
 struct loaded_trace {
         struct trace_reader *reader;
         const struct trace_dictionary *dictionary; /* the reader's, complete */
         uint32_t *thread_names;                    /* heap; strings by thread id - 1; see has_names */
         uint32_t n_threads;
         struct intern process_names; /* struct process_name, each once; see has_names */
+        struct intern former_names;  /* struct former_name, the same; the first million */
         bool has_names;              /* loaded_trace_read_names() was here */
         uint64_t start_ns, end_ns; /* of the recording; without META of the first and last chunk of events */
         const struct trace_version *version; /* the reader's: all chunks are counted */
@@ -48,12 +55,14 @@ struct loaded_trace {
 };
 
 /*
- * loaded_trace_open() - read the tables
+ * loaded_trace_open() - read the tables; different functions of one name get different names
  * @path:  "-" for standard input
  * Returns 0, what trace_reader_open() returns, -errno of read(2) and of writing the temporary file, -ENOMEM.
  * The object is to be closed in any case.
  */
 int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *err);
+/* The same with the names as the file has them. */
+int loaded_trace_open_plain(struct loaded_trace *ret, const char *path, struct error *err);
 void loaded_trace_close(struct loaded_trace *t);
 
 /*
@@ -78,5 +87,8 @@ int loaded_trace_read_names(struct loaded_trace *t, struct error *err);
  * thread with one; else empty.
  */
 struct text_view loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread);
+
+/* The pid of a thread's process. */
+uint32_t loaded_trace_thread_pid(const struct loaded_trace *t, uint32_t thread);
 
 #endif /* ANALYZE_WALK_LOADED_TRACE_H */

@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One program's; all zones that it began are in one of them. */
+/* The counts of one program: each zone that it began is in one of them. */
 struct program_zones {
         uint64_t n_lost, n_recorded;
 };
 
-static bool lost_zones_is_wanted(const struct trace_walk *walk, uint32_t thread)
+static bool is_wanted(const struct trace_walk *walk, uint32_t thread)
 {
         return !walk->filter || trace_filter_wants_thread(walk->filter, thread);
 }
@@ -33,7 +33,7 @@ static struct program_zones *program_of(const struct trace_walk *walk, struct pr
         return &programs[row->process];
 }
 
-/* The reasons that count events of a program, whatever they were. */
+/* Whether the reason counts events of a program, of whatever kind. */
 static bool may_be_zones(enum trace_loss_reason reason)
 {
         static const bool may_be[TRACE_LOSS_COUNT] = {
@@ -59,7 +59,7 @@ static void count_lost(struct lost_zones *lost, const struct trace_walk *walk, s
                 lost->has_others |= may_be_zones(loss->reason);
                 if (loss->reason != TRACE_LOSS_DROPPED_ZONES && loss->reason != TRACE_LOSS_ZONE_TOO_DEEP)
                         continue;
-                if (loss->thread != 0 && !lost_zones_is_wanted(walk, loss->thread))
+                if (loss->thread != 0 && !is_wanted(walk, loss->thread))
                         continue;
                 lost->n_lost += loss->count;
                 if (loss->thread != 0)
@@ -72,7 +72,7 @@ static void count_lost(struct lost_zones *lost, const struct trace_walk *walk, s
 static void count_recorded(const struct trace_walk *walk, struct program_zones *programs)
 {
         for (uint32_t i = 0; i < walk->n_threads; i++)
-                if (walk->threads[i].timeline.n_zones != 0 && lost_zones_is_wanted(walk, i + 1))
+                if (walk->threads[i].timeline.n_zones != 0 && is_wanted(walk, i + 1))
                         program_of(walk, programs, i + 1)->n_recorded += walk->threads[i].timeline.n_zones;
 }
 

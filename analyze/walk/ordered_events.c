@@ -61,7 +61,7 @@ static int add_ordered(struct ordered_events *o, struct trace_walk *walk, struct
         return event_order_add(&o->order, &item, err);
 }
 
-/* Only what the thread itself says: it runs on, so it does not wait for the lock any more. */
+/* Only events of the thread itself count: it runs on, so it does not wait for the lock any more. */
 static int give_up(struct ordered_events *o, struct trace_walk *walk, struct walked_thread *thread,
                    uint64_t time_ns, struct error *err)
 {

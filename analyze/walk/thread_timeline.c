@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * The room for open zones doubles from here on: it is full at the greatest depth, so that
- * there is one thing to ask.
+ * The room for open zones doubles from this size on, so that it is full at the greatest depth, and one
+ * check is enough.
  */
 #define FIRST_ZONES 8
 
@@ -22,7 +22,7 @@ void thread_timeline_deinit(struct thread_timeline *t)
         *t = (struct thread_timeline){ .open = NULL };
 }
 
-static uint64_t thread_timeline_elapsed(uint64_t from_ns, uint64_t to_ns)
+static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
 {
         return to_ns > from_ns ? to_ns - from_ns : 0;
 }
@@ -136,19 +136,21 @@ void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns)
 
 void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns)
 {
-        /* Nothing was heard of it but its name, which a new thread has before it first runs. */
+        /*
+         * Whether nothing but the thread's name was recorded, which a new thread has before it first runs.
+         */
         bool is_new = t->n_switches == 0 && t->n_zones == 0 && t->n_samples == 0;
 
         t->n_lost += !t->is_fiber && t->running && t->n_switches != 0;
         t->n_switches++;
         /*
-         * A recorder that attached received its samples sooner than its switches: it ran until
-         * the last one, about.
+         * A recorder that attached received the thread's samples before its switches, so the thread ran
+         * until about the last sample.
          */
         if (t->running && t->n_switches == 1 && t->n_samples > 0)
-                t->ran_ns = thread_timeline_elapsed(t->running_since_ns, t->before_ns);
+                t->ran_ns = elapsed(t->running_since_ns, t->before_ns);
         else if (t->running && !is_new)
-                return; /* the switch out before it was lost; when it was is unknown */
+                return; /* the switch out before was lost; its time is unknown */
         t->running = true;
         t->running_since_ns = time_ns;
 }

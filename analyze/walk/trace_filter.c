@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/walk/trace_filter.h"
 
+#include "analyze/trace/function_labels.h"
+#include "analyze/trace/handle_word.h"
 #include "analyze/trace/name_list.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/clock.h"
@@ -8,7 +10,7 @@
 #include "base/name_guess.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
-#include "symbolize/symbols/live_names_file.h"
+#include "symbolize/process/live_names_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,12 +21,27 @@
 /* More CPUs than any machine has: it bounds what a list of them may ask for. */
 #define CPUS_MAX 65536
 
-static int trace_filter_no_memory(struct error *err)
+static int no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "looking up the names in the filters: out of memory");
 }
 
-/* -ENOENT with the nearest of the offered names, if any is near. */
+void trace_filter_add_who_has_zones(const struct trace_dictionary *d, struct error *err)
+{
+        size_t used = err ? strlen(err->text) : 0;
+
+        for (uint32_t i = 1; err && i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
+                const struct trace_loss *loss = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
+
+                if (loss->reason != TRACE_LOSS_CLIENT_BUSY)
+                        continue;
+                (void)snprintf(err->text + used, sizeof(err->text) - used,
+                               "; another hyprof was recording a program here, and has its zones");
+                return;
+        }
+}
+
+/* -ENOENT, naming the nearest of the offered names if one is near. */
 static int not_there(const char *kind, const char *words, const struct name_guess *guess, struct error *err)
 {
         if (guess->best[0] != '\0')
@@ -35,14 +52,14 @@ static int not_there(const char *kind, const char *words, const struct name_gues
 
 /* ------------------------------------------------------------------ threads and processes */
 
-static const struct trace_thread *trace_filter_thread_row(const struct loaded_trace *trace, uint32_t thread)
+static const struct trace_thread *thread_row(const struct loaded_trace *trace, uint32_t thread)
 {
         return trace_dictionary_row(trace->dictionary, TRACE_TABLE_THREADS, thread);
 }
 
 /* In a merged trace names end with "@" and the label of their recording; both forms of a name fit. */
-static bool trace_filter_name_fits(const struct loaded_trace *trace, const struct name_list *list,
-                                   uint32_t process, struct text_view name)
+static bool name_fits(const struct loaded_trace *trace, const struct name_list *list, uint32_t process,
+                      struct text_view name)
 {
         const struct trace_process *row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_PROCESSES,
                                                                process);
@@ -62,7 +79,7 @@ static bool trace_filter_name_fits(const struct loaded_trace *trace, const struc
         return name_list_fits(list, name);
 }
 
-/* By process id - 1, whether one of its names fits, or its number; to be freed.  NULL without memory. */
+/* By process id - 1, whether its number or one of its names fits; to be freed.  NULL without memory. */
 static bool *choose_processes(const struct loaded_trace *trace, const struct name_list *list)
 {
         uint32_t n = trace_dictionary_count(trace->dictionary, TRACE_TABLE_PROCESSES);
@@ -78,7 +95,7 @@ static bool *choose_processes(const struct loaded_trace *trace, const struct nam
                 const struct process_name *name = intern_get(&trace->process_names, i, NULL);
 
                 if (!fits[name->process - 1])
-                        fits[name->process - 1] = trace_filter_name_fits(
+                        fits[name->process - 1] = name_fits(
                                 trace, list, name->process,
                                 trace_dictionary_text(trace->dictionary, name->name));
         }
@@ -87,10 +104,67 @@ static bool *choose_processes(const struct loaded_trace *trace, const struct nam
 
 static bool thread_fits(const struct loaded_trace *trace, const struct name_list *list, uint32_t thread)
 {
-        return name_list_has_number(list, trace_filter_thread_row(trace, thread)->tid) ||
+        return name_list_has_number(list, thread_row(trace, thread)->tid) ||
                name_list_has_handle(list, 't', thread) ||
-               trace_filter_name_fits(trace, list, trace_filter_thread_row(trace, thread)->process,
-                                      loaded_trace_thread_name(trace, thread));
+               name_fits(trace, list, thread_row(trace, thread)->process,
+                         loaded_trace_thread_name(trace, thread));
+}
+
+/* By string, whether it is the last name of a thread; to be freed.  NULL without memory. */
+static bool *list_last_names(const struct loaded_trace *trace)
+{
+        bool *is_last = calloc((size_t)trace_dictionary_count(trace->dictionary, TRACE_TABLE_STRINGS) + 1,
+                               sizeof(*is_last));
+
+        for (uint32_t i = 0; i < trace->n_threads && is_last; i++)
+                is_last[trace->thread_names[i]] = true;
+        return is_last;
+}
+
+/*
+ * By thread id - 1, whether the thread is still left and fits; to be freed.  NULL without memory.  A former
+ * name that is the last name of a thread finds that thread alone: a thread has the name of its creator
+ * before its own.
+ */
+static bool *choose_threads(const struct trace_filter *f, const struct loaded_trace *trace,
+                            const struct name_list *list)
+{
+        bool *fits = calloc((size_t)f->n_threads + 1, sizeof(*fits)), *is_last = list_last_names(trace);
+
+        for (uint32_t i = 1; i <= f->n_threads && fits; i++)
+                fits[i - 1] = f->threads[i - 1] && thread_fits(trace, list, i);
+        for (uint32_t i = 1; i <= trace->former_names.n_items && fits && is_last; i++) {
+                const struct former_name *former = intern_get(&trace->former_names, i, NULL);
+                uint32_t process = thread_row(trace, former->thread)->process;
+                struct text_view name = trace_dictionary_text(trace->dictionary, former->name);
+
+                if (f->threads[former->thread - 1] && !is_last[former->name] &&
+                    name_fits(trace, list, process, name))
+                        fits[former->thread - 1] = true;
+        }
+        if (!is_last) {
+                free(fits);
+                fits = NULL;
+        }
+        free(is_last);
+        return fits;
+}
+
+/* -EINVAL if an item is the handle of one thread and the name of another. */
+static int check_handles(const struct loaded_trace *trace, const struct name_list *list, struct error *err)
+{
+        for (size_t i = 0; i < list->n_globs; i++) {
+                struct handle_word word = handle_word_parse(list->globs[i], 't');
+
+                if (word.id == 0 || word.id > trace->n_threads || list->meanings[i] != NAME_OR_HANDLE)
+                        continue;
+                for (uint32_t thread = 1; thread <= trace->n_threads; thread++)
+                        if (thread != word.id &&
+                            handle_word_is_name('t', word.id, loaded_trace_thread_name(trace, thread)))
+                                return handle_word_refuse(&word, "thread",
+                                                          loaded_trace_thread_name(trace, word.id), err);
+        }
+        return 0;
 }
 
 static int no_thread(const struct loaded_trace *trace, const struct name_list *list, const char *words,
@@ -101,6 +175,12 @@ static int no_thread(const struct loaded_trace *trace, const struct name_list *l
         name_guess_init(&guess, list->globs[0], strlen(list->globs[0]));
         for (uint32_t i = 1; i <= trace->n_threads && !by_process && name_list_has_names(list); i++) {
                 struct text_view name = loaded_trace_thread_name(trace, i);
+
+                name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
+        }
+        for (uint32_t i = 1; i <= trace->former_names.n_items && !by_process; i++) {
+                const struct former_name *item = intern_get(&trace->former_names, i, NULL);
+                struct text_view name = trace_dictionary_text(trace->dictionary, item->name);
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
@@ -118,30 +198,33 @@ static int keep_threads(struct trace_filter *f, struct loaded_trace *trace, cons
                         bool by_process, struct error *err)
 {
         struct name_list list;
-        bool *processes = NULL;
+        bool *chosen = NULL;
         uint32_t n_left = 0;
         int r = name_list_init(&list, words, err);
 
+        if (r == 0 && !by_process && name_list_read_handles(&list, 't') < 0)
+                r = no_memory(err);
         if (r == 0 && name_list_has_names(&list))
                 r = loaded_trace_read_names(trace, err);
+        if (r == 0 && !by_process)
+                r = check_handles(trace, &list, err);
         if (r < 0)
                 goto done;
-        processes = by_process ? choose_processes(trace, &list) : NULL;
-        if (by_process && !processes) {
-                r = trace_filter_no_memory(err);
+        chosen = by_process ? choose_processes(trace, &list) : choose_threads(f, trace, &list);
+        if (!chosen) {
+                r = no_memory(err);
                 goto done;
         }
         for (uint32_t i = 1; i <= f->n_threads; i++) {
-                if (f->threads[i - 1])
-                        f->threads[i - 1] =
-                                by_process ? processes[trace_filter_thread_row(trace, i)->process - 1]
-                                           : thread_fits(trace, &list, i);
+                uint32_t at = by_process ? thread_row(trace, i)->process : i;
+
+                f->threads[i - 1] = f->threads[i - 1] && chosen[at - 1];
                 n_left += f->threads[i - 1];
         }
         if (n_left == 0)
                 r = no_thread(trace, &list, words, by_process, err);
 done:
-        free(processes);
+        free(chosen);
         name_list_deinit(&list);
         return r;
 }
@@ -156,7 +239,7 @@ static int look_up_threads(struct trace_filter *f, const struct trace_filter_req
         f->n_threads = trace->n_threads;
         f->threads = malloc((size_t)f->n_threads + 1);
         if (!f->threads)
-                return trace_filter_no_memory(err);
+                return no_memory(err);
         memset(f->threads, true, (size_t)f->n_threads + 1);
         if (request->process)
                 r = keep_threads(f, trace, request->process, true, err);
@@ -191,7 +274,7 @@ static int look_up_cpus(struct trace_filter *f, const char *words, struct error 
         f->n_cpus = CPUS_MAX;
         f->cpus = calloc(CPUS_MAX, sizeof(*f->cpus));
         if (!f->cpus)
-                return trace_filter_no_memory(err);
+                return no_memory(err);
         for (;;) {
                 uint32_t first, last;
 
@@ -215,7 +298,7 @@ static int look_up_cpus(struct trace_filter *f, const char *words, struct error 
 
 /* ------------------------------------------------------------------ modules, zones, events */
 
-static struct text_view trace_filter_last_part(struct text_view path)
+static struct text_view last_part(struct text_view path)
 {
         const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
 
@@ -247,7 +330,7 @@ static int no_module(const struct name_list *list, const char *words, const stru
         name_guess_init(&guess, list->globs[0], strlen(list->globs[0]));
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
-                struct text_view name = trace_filter_last_part(trace_dictionary_text(d, row->path));
+                struct text_view name = last_part(trace_dictionary_text(d, row->path));
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
@@ -268,14 +351,13 @@ static int look_up_modules(struct trace_filter *f, const char *words, const stru
         f->modules = calloc((size_t)f->n_modules + 1, sizeof(*f->modules));
         f->stacks = calloc((size_t)f->n_stacks + 1, sizeof(*f->stacks));
         if (!f->modules || !f->stacks)
-                return trace_filter_no_memory(err);
+                return no_memory(err);
         r = name_list_init(&list, words, err);
         for (uint32_t i = 1; r == 0 && i <= f->n_modules; i++) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
                 struct text_view path = trace_dictionary_text(d, row->path);
 
-                f->modules[i - 1] = name_list_fits(&list, path) ||
-                                    name_list_fits(&list, trace_filter_last_part(path));
+                f->modules[i - 1] = name_list_fits(&list, path) || name_list_fits(&list, last_part(path));
                 n_found += f->modules[i - 1];
         }
         if (r == 0 && n_found == 0)
@@ -286,34 +368,40 @@ static int look_up_modules(struct trace_filter *f, const char *words, const stru
         return r;
 }
 
-/* A zone without a name is known by its function. */
-static int no_zone(const char *unknown, const char *words, const struct trace_dictionary *d,
+static int no_zone(const struct zone_pattern_step *step, const char *words, const struct trace_dictionary *d,
                    struct error *err)
 {
+        const char *unknown = step->glob ? step->glob : "**";
+        bool is_handle = step->location != 0 && step->is_certain; /* a handle has no near matches */
         uint32_t n = trace_dictionary_count(d, TRACE_TABLE_LOCATIONS);
         struct name_guess guess;
+        int r;
 
         name_guess_init(&guess, unknown, strlen(unknown));
-        for (uint32_t i = 1; i <= n; i++) {
-                const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, i);
-                struct text_view name = trace_dictionary_text(d, row->name != 0 ? row->name : row->function);
+        for (uint32_t i = 1; i <= n && !is_handle; i++) {
+                struct text_view name = zone_pattern_name_of(d, i);
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
-        return not_there("zone", strlen(unknown) < strlen(words) && guess.best[0] != '\0' ? unknown : words,
-                         &guess, err);
+        r = not_there("zone", strlen(unknown) < strlen(words) && guess.best[0] != '\0' ? unknown : words,
+                      &guess, err);
+        trace_filter_add_who_has_zones(d, err);
+        return r;
 }
 
 static int look_up_zones(struct trace_filter *f, const char *words, const struct trace_dictionary *d,
                          struct error *err)
 {
-        const char *unknown;
+        const struct zone_pattern_step *unknown;
         int r;
 
         if (!words)
                 return 0;
         f->has_zone = true;
         r = zone_pattern_init(&f->zone, words, err);
+        if (r < 0)
+                return r;
+        r = zone_pattern_check_handles(&f->zone, d, err);
         if (r < 0)
                 return r;
         unknown = zone_pattern_find_unknown(&f->zone, d);
@@ -349,9 +437,8 @@ static int look_up_event(struct trace_filter *f, const char *word, const struct 
 
         for (uint32_t i = 1; word && i <= n; i++) {
                 const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, i);
-                struct text_view name = trace_dictionary_text(d, row->name);
 
-                if (name.n_bytes == strlen(word) && memcmp(name.bytes, word, name.n_bytes) == 0)
+                if (text_view_is(trace_dictionary_text(d, row->name), word))
                         f->event = i;
         }
         if (word && f->event == 0)
@@ -395,6 +482,17 @@ struct trace_range trace_filter_range(const struct trace_filter *f, const struct
         return range;
 }
 
+/* Names of a trace that is still being written. */
+static int take_live_names(struct loaded_trace *trace, int names_fd, struct error *err)
+{
+        struct trace_dictionary *d = trace_reader_edit(trace->reader);
+        int r = live_names_file_take(d, names_fd, err);
+
+        if (r == 0 && function_labels_settle(d) == -ENOMEM)
+                r = error_set(err, -ENOMEM, "no memory for the names of functions");
+        return r;
+}
+
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
                       struct loaded_trace *trace, struct error *err)
 {
@@ -405,7 +503,7 @@ int trace_filter_init(struct trace_filter *f, const struct trace_filter_request 
         if (r != 0)
                 goto done;
         if (request->names_fd > 0)
-                r = live_names_file_take(trace_reader_edit(trace->reader), request->names_fd, err);
+                r = take_live_names(trace, request->names_fd, err);
         if (r != 0)
                 goto done;
         r = look_up_threads(f, request, trace, err);

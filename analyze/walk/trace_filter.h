@@ -79,6 +79,9 @@ struct trace_range trace_filter_range(const struct trace_filter *f, const struct
 /* -ENOENT, with the names of those that there are. */
 int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, struct error *err);
 
+/* Adds to the error about a missing zone that another recorder had the zones of a program, if so. */
+void trace_filter_add_who_has_zones(const struct trace_dictionary *d, struct error *err);
+
 static inline bool trace_filter_wants_time(const struct trace_filter *f, uint64_t time_ns)
 {
         return time_ns >= f->from_ns && time_ns < f->to_ns;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int trace_walk_no_memory(struct error *err, int r)
+static int no_memory(struct error *err, int r)
 {
         return error_set(err, r, "going through the events: %s",
                          r == -EOVERFLOW ? "too many different paths of zones" : "out of memory");
@@ -73,18 +73,17 @@ void trace_walk_deinit(struct trace_walk *w)
         *w = (struct trace_walk){ .threads = NULL };
 }
 
-/* Once a chunk, so that no event has to ask whether there is room. */
-static int trace_walk_reserve(struct trace_walk *w)
+/* This is done once per chunk, so that no event has to check for room. */
+static int reserve(struct trace_walk *w)
 {
         uint32_t n_threads = trace_dictionary_count(w->dictionary, TRACE_TABLE_THREADS);
         int r;
 
         if (n_threads <= w->n_threads)
                 return 0;
-        r = array_reserve(&w->threads, &w->threads_capacity, n_threads, sizeof(*w->threads));
+        r = array_extend(&w->threads, &w->threads_capacity, w->n_threads, n_threads, sizeof(*w->threads));
         if (r < 0)
                 return r;
-        memset(w->threads + w->n_threads, 0, (n_threads - w->n_threads) * sizeof(*w->threads));
         for (uint32_t i = w->n_threads; i < n_threads; i++) {
                 const struct trace_thread *row = trace_dictionary_row(w->dictionary, TRACE_TABLE_THREADS,
                                                                       i + 1);
@@ -100,7 +99,7 @@ static int trace_walk_reserve(struct trace_walk *w)
 
 /* ------------------------------------------------------------------ what passes the filter */
 
-/* Within the range of time, and after it as long as a zone of it goes on. */
+/* Whether the time is within the range, or after it while a zone of the range still lasts. */
 static bool is_time_counted(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
 {
         return !w->filter || trace_filter_wants_time(w->filter, time_ns) || thread->timeline.n_wanted != 0;
@@ -115,7 +114,7 @@ static void see_cpu(const struct trace_walk *w, struct walked_thread *thread, ui
         thread->cpu = number;
 }
 
-/* Time, thread and the CPU that it was seen on last. */
+/* Whether the time, the thread, and its last known CPU are wanted. */
 static bool is_in_range(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
 {
         const struct trace_filter *f = w->filter;
@@ -124,7 +123,7 @@ static bool is_in_range(const struct trace_walk *w, const struct walked_thread *
                       trace_filter_wants_cpu(f, thread->cpu));
 }
 
-/* Inside of a zone that is wanted, also one that began before the range of time. */
+/* Whether the thread is inside a wanted zone, also one that began before the range of time. */
 static bool is_inside(const struct trace_walk *w, const struct walked_thread *thread)
 {
         return !w->filter || !w->filter->has_zone ||
@@ -147,7 +146,7 @@ static bool is_sample_wanted(const struct trace_walk *w, const struct walked_thr
                       trace_filter_wants_stack(f, event->sample.stack));
 }
 
-/* The thread's time on a CPU at the ends of the range that is wanted, for what it ran in between. */
+/* Notes the thread's time on a CPU at both ends of the wanted range, to find what it ran in between. */
 static void pass_range_ends(const struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
 {
         struct thread_timeline *timeline = &thread->timeline;
@@ -163,8 +162,8 @@ static void pass_range_ends(const struct trace_walk *w, struct walked_thread *th
 }
 
 /*
- * How long it ran since its event before, where no sample shows it.  It was on @cpu all the time, or did not
- * run at all.
+ * Adds up how long the thread ran since its previous event outside of the wanted CPUs and zones.  It was on
+ * @cpu all the time, or did not run at all.
  */
 static void count_elsewhere(const struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
                             uint64_t cpu)
@@ -181,7 +180,7 @@ static void count_elsewhere(const struct trace_walk *w, struct walked_thread *th
                 thread->ran_elsewhere_ns += end_ns - begin_ns;
 }
 
-/* Before the event changes anything: how long the thread ran, and where. */
+/* Follows how long the thread ran, and where, before the event changes anything. */
 static void follow_time(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event)
 {
         uint64_t cpu = thread->cpu;
@@ -195,7 +194,8 @@ static void follow_time(struct trace_walk *w, struct walked_thread *thread, cons
 }
 
 /*
- * The same for the time after the last event of a thread: once it is finished, no event shows where it ran.
+ * Does the same for the time after the last event of a thread: once the thread is finished, no event shows
+ * where it ran.
  */
 static void follow_end(struct trace_walk *w, struct walked_thread *thread, uint64_t end_ns)
 {
@@ -207,7 +207,7 @@ static void follow_end(struct trace_walk *w, struct walked_thread *thread, uint6
         count_elsewhere(w, thread, last_ns, thread->cpu);
 }
 
-/* A new thread turns out not to have run before its first switch onto a CPU: earlier counts are void. */
+/* If a new thread turns out not to have run before its first switch onto a CPU, earlier counts are void. */
 static void follow_start(struct walked_thread *thread, uint64_t time_ns)
 {
         if (thread_timeline_ran_until(&thread->timeline, time_ns) < thread->ran_seen_ns)
@@ -215,14 +215,26 @@ static void follow_start(struct walked_thread *thread, uint64_t time_ns)
                         thread->ran_at_to_ns = 0;
 }
 
-uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread)
+/* @ran_ns:  run since the thread's first event, whatever is wanted */
+static uint64_t wanted_ran_ns(const struct trace_walk *w, const struct walked_thread *thread, uint64_t ran_ns)
 {
-        uint64_t until_ns = thread->passed_to ? thread->ran_at_to_ns : thread->timeline.ran_ns;
+        uint64_t until_ns = thread->passed_to ? thread->ran_at_to_ns : ran_ns;
         uint64_t without_ns = thread->ran_at_from_ns + thread->ran_elsewhere_ns;
 
         if (w->filter && !thread->passed_from)
-                return 0; /* it ended before the range began */
+                return 0; /* the range has not begun, or the thread ended before it */
         return until_ns > without_ns ? until_ns - without_ns : 0;
+}
+
+uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread)
+{
+        return wanted_ran_ns(w, thread, thread->timeline.ran_ns);
+}
+
+uint64_t trace_walk_ran_so_far_ns(const struct trace_walk *w, const struct walked_thread *thread,
+                                  uint64_t now_ns)
+{
+        return wanted_ran_ns(w, thread, thread_timeline_ran_until(&thread->timeline, now_ns));
 }
 
 /* ------------------------------------------------------------------ zones */
@@ -270,7 +282,7 @@ static int prepare_words(struct walked_thread *thread)
         return 0;
 }
 
-/* Whether the sink hears of the zone: it asks for no other ones, or for this one. */
+/* Whether the sink gets the zone: the sink asks for all zones, or for this one. */
 static bool is_told(const struct trace_walk *w, const struct timeline_zone *zone)
 {
         return w->sink.asked_only == 0 || (zone->flags[THREAD_TIMELINE_ASKED] & w->sink.asked_only) != 0;
@@ -286,8 +298,8 @@ static int tell_begin(struct trace_walk *w, struct walked_thread *thread, uint64
         return w->sink.begin_zone(w->sink.context, thread, &event, err);
 }
 
-static int trace_walk_begin_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
-                                 uint32_t location, struct error *err)
+static int begin_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, uint32_t location,
+                      struct error *err)
 {
         struct thread_timeline *timeline = &thread->timeline;
         uint32_t n_open = timeline->n_open;
@@ -295,7 +307,7 @@ static int trace_walk_begin_zone(struct trace_walk *w, struct walked_thread *thr
         const struct timeline_zone *zone;
 
         if (r < 0)
-                return trace_walk_no_memory(err, r);
+                return no_memory(err, r);
         if (timeline->n_open == n_open) /* too deep */
                 return 0;
         if (w->follows_zones)
@@ -303,7 +315,7 @@ static int trace_walk_begin_zone(struct trace_walk *w, struct walked_thread *thr
         if (r == 0 && w->sink.wants_words)
                 r = prepare_words(thread);
         if (r < 0)
-                return trace_walk_no_memory(err, r);
+                return no_memory(err, r);
         zone = thread_timeline_innermost(timeline);
         if (!zone->wanted)
                 return 0;
@@ -335,8 +347,7 @@ static int close_zone(struct trace_walk *w, struct walked_thread *thread, uint64
         return w->sink.zone ? w->sink.zone(w->sink.context, thread, &zone, err) : 0;
 }
 
-static int trace_walk_end_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
-                               struct error *err)
+static int end_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
 {
         struct thread_timeline *timeline = &thread->timeline;
 
@@ -359,16 +370,15 @@ static int drop_zones(struct trace_walk *w, struct walked_thread *thread, uint64
         return r;
 }
 
-static int trace_walk_add_words(struct walked_thread *thread, const struct trace_event *event,
-                                struct error *err)
+static int add_words(struct walked_thread *thread, const struct trace_event *event, struct error *err)
 {
         uint64_t level = event->operand[1];
         uint32_t n_open = thread->timeline.n_open;
 
         if (thread->timeline.n_open_too_deep != 0 || level >= n_open)
-                return 0; /* about a zone that the trace does not have, or that is too deep */
+                return 0; /* the zone is not in the trace, or is too deep */
         if (zone_words_add(&thread->words[n_open - 1 - (uint32_t)level], event) < 0)
-                return trace_walk_no_memory(err, -ENOMEM);
+                return no_memory(err, -ENOMEM);
         return 0;
 }
 
@@ -402,8 +412,8 @@ static bool is_wait_wanted(const struct trace_walk *w, const struct walked_threa
                               trace_filter_wants_stack(w->filter, wait->stack));
 }
 
-static int trace_walk_begin_wait(struct trace_walk *w, struct walked_thread *thread,
-                                 const struct trace_event *event, struct error *err)
+static int begin_wait(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         uint64_t state = event->switch_out.wait;
         int r;
@@ -416,7 +426,7 @@ static int trace_walk_begin_wait(struct trace_walk *w, struct walked_thread *thr
         thread->wait = (struct thread_wait){
                 .out_ns = event->time_ns,
                 .stack = (uint32_t)event->switch_out.stack,
-                /* One number stands for all that a newer version may say. */
+                /* One number stands for all states of newer versions. */
                 .state = state < TRACE_WAIT_STATE_COUNT ? (uint32_t)state : TRACE_WAIT_STATE_COUNT,
                 .out_cpu = thread->cpu,
                 .in_cpu = TRACE_WALK_NO_CPU,
@@ -425,10 +435,10 @@ static int trace_walk_begin_wait(struct trace_walk *w, struct walked_thread *thr
         if (!w->sink.wants_paths && !w->sink.wants_zone_paths)
                 return 0;
         r = trace_walk_path(w, thread, &thread->wait.path);
-        return r < 0 ? trace_walk_no_memory(err, r) : 0;
+        return r < 0 ? no_memory(err, r) : 0;
 }
 
-/* The first one ends the wait; a later one finds the thread ready to run. */
+/* The first wake-up ends the wait; a later one finds the thread ready to run. */
 static void wake_up(struct walked_thread *thread, const struct trace_event *event)
 {
         struct thread_wait *wait = &thread->wait;
@@ -442,8 +452,15 @@ static void wake_up(struct walked_thread *thread, const struct trace_event *even
         wait->waker_stack = (uint32_t)event->wakeup.stack;
 }
 
-static int trace_walk_end_wait(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
-                               bool ended, struct error *err)
+/* The call stack of a long wait may be known only when it ends. */
+static void place_wait(struct walked_thread *thread, const struct trace_event *event)
+{
+        if (thread->is_out && thread->wait.stack == 0)
+                thread->wait.stack = (uint32_t)event->switch_in.stack;
+}
+
+static int end_wait(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, bool ended,
+                    struct error *err)
 {
         if (!thread->is_out)
                 return 0;
@@ -470,7 +487,11 @@ static int walk_sample(struct trace_walk *w, struct walked_thread *thread, const
         thread->timeline.n_interrupts += row->mode != TRACE_SAMPLE_MODE_WITH_LEADER;
         if (!is_sample_wanted(w, thread, event))
                 return 0;
-        thread->n_samples += row->mode != TRACE_SAMPLE_MODE_WITH_LEADER;
+        if (row->mode != TRACE_SAMPLE_MODE_WITH_LEADER) {
+                thread->n_samples++;
+                w->n_samples++;
+                w->n_truncated += event->sample.state >= TRACE_STACK_TRUNCATED;
+        }
         w->n_events[event->op]++;
         return w->sink.sample ? w->sink.sample(w->sink.context, thread, event, err) : 0;
 }
@@ -490,8 +511,9 @@ static int walk_switch(struct trace_walk *w, struct walked_thread *thread, const
         if (thread->timeline.is_fiber)
                 return 0;
         w->n_switches++;
-        return is_out ? trace_walk_begin_wait(w, thread, event, err)
-                      : trace_walk_end_wait(w, thread, event->time_ns, true, err);
+        if (!is_out)
+                place_wait(thread, event);
+        return is_out ? begin_wait(w, thread, event, err) : end_wait(w, thread, event->time_ns, true, err);
 }
 
 static int walk_exit(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
@@ -501,6 +523,20 @@ static int walk_exit(struct trace_walk *w, struct walked_thread *thread, uint64_
         thread_timeline_exit(&thread->timeline);
         thread->has_ended = true;
         thread->is_out = false;
+        return r;
+}
+
+static int walk_name(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                     struct error *err)
+{
+        uint32_t name = (uint32_t)event->thread_name.name;
+        int r = 0;
+
+        if (w->filter && event->time_ns >= w->filter->to_ns)
+                return 0;
+        if (w->sink.rename && name != thread->timeline.name)
+                r = w->sink.rename(w->sink.context, thread, event->time_ns, err);
+        thread_timeline_name(&thread->timeline, name);
         return r;
 }
 
@@ -520,29 +556,26 @@ static int follow_event(struct trace_walk *w, struct walked_thread *thread, cons
         case TRACE_OP_ZONES_GONE:
                 return drop_zones(w, thread, event->time_ns, err);
         case TRACE_OP_THREAD_NAME:
-                if (!w->filter || event->time_ns < w->filter->to_ns)
-                        thread_timeline_name(&thread->timeline, (uint32_t)event->thread_name.name);
-                return 0;
+                return walk_name(w, thread, event, err);
         case TRACE_OP_ZONE_TEXT:
         case TRACE_OP_ZONE_NAME:
         case TRACE_OP_ZONE_VALUE:
         case TRACE_OP_ZONE_COLOR:
-                return w->sink.wants_words ? trace_walk_add_words(thread, event, err) : 0;
+                return w->sink.wants_words ? add_words(thread, event, err) : 0;
         default:
                 return 0;
         }
 }
 
-static int trace_walk_take_event(struct trace_walk *w, struct walked_thread *thread,
-                                 const struct trace_event *event, struct error *err)
+static int take_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         int r;
 
         if (event->op == TRACE_OP_ZONE_BEGIN)
-                return trace_walk_begin_zone(w, thread, event->time_ns, (uint32_t)event->zone_begin.location,
-                                             err);
+                return begin_zone(w, thread, event->time_ns, (uint32_t)event->zone_begin.location, err);
         if (event->op == TRACE_OP_ZONE_END)
-                return trace_walk_end_zone(w, thread, event->time_ns, err);
+                return end_zone(w, thread, event->time_ns, err);
         if (event->op == TRACE_OP_SAMPLE)
                 return walk_sample(w, thread, event, err);
         r = follow_event(w, thread, event, err);
@@ -566,9 +599,9 @@ static int walk_event(struct trace_walk *w, struct walked_thread *thread, const 
         else
                 thread_timeline_advance(timeline, event->time_ns);
         if (!w->filter)
-                return trace_walk_take_event(w, thread, event, err);
+                return take_event(w, thread, event, err);
         follow_time(w, thread, event);
-        r = trace_walk_take_event(w, thread, event, err);
+        r = take_event(w, thread, event, err);
         if (!trace_filter_wants_time(w->filter, event->time_ns)) {
                 timeline->n_lost = n_lost;
                 timeline->n_unbalanced = n_unbalanced;
@@ -590,7 +623,7 @@ bool trace_walk_is_done(const struct trace_walk *w)
 
 int trace_walk_name(struct trace_walk *w, uint32_t thread, uint32_t name)
 {
-        int r = trace_walk_reserve(w);
+        int r = reserve(w);
 
         if (r == 0)
                 thread_timeline_name(&w->threads[thread - 1].timeline, name);
@@ -622,18 +655,18 @@ static int walk_run(struct trace_walk *w, struct walked_thread *thread, const st
                         continue;
                 }
                 thread_timeline_advance(&thread->timeline, e->time_ns);
-                r = e->op == TRACE_OP_ZONE_END ? trace_walk_end_zone(w, thread, e->time_ns, err)
-                                               : trace_walk_begin_zone(w, thread, e->time_ns, e->value, err);
+                r = e->op == TRACE_OP_ZONE_END ? end_zone(w, thread, e->time_ns, err)
+                                               : begin_zone(w, thread, e->time_ns, e->value, err);
         }
         return r;
 }
 
 int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct error *err)
 {
-        int r = trace_walk_reserve(w);
+        int r = reserve(w);
 
         if (r < 0)
-                return trace_walk_no_memory(err, r);
+                return no_memory(err, r);
         while ((r = event_batch_next(batch, EVENT_BATCH_EVENTS, err)) == 1) {
                 const struct packed_event *events = batch->events;
 
@@ -647,7 +680,7 @@ int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct err
                 }
         }
         w->n_unknown_ops += batch->decoder.n_unknown_ops;
-        return r == -ENOMEM ? trace_walk_no_memory(err, r) : r;
+        return r == -ENOMEM ? no_memory(err, r) : r;
 }
 
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err)
@@ -655,12 +688,12 @@ int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct
         if (!w->batch)
                 w->batch = calloc(1, sizeof(*w->batch));
         if (!w->batch)
-                return trace_walk_no_memory(err, -ENOMEM);
+                return no_memory(err, -ENOMEM);
         event_batch_open(w->batch, w->dictionary, item->body, item->body_bytes);
         return trace_walk_batch(w, w->batch, err);
 }
 
-static void trace_walk_find_range(struct trace_walk *w)
+static void find_range(struct trace_walk *w)
 {
         for (uint32_t i = 0; i < w->n_threads; i++) {
                 const struct thread_timeline *thread = &w->threads[i].timeline;
@@ -677,7 +710,7 @@ static void trace_walk_find_range(struct trace_walk *w)
 
 int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err)
 {
-        trace_walk_find_range(w);
+        find_range(w);
         if (end_ns < w->last_ns)
                 end_ns = w->last_ns;
         for (uint32_t i = 0; i < w->n_threads; i++) {
@@ -688,7 +721,7 @@ int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err)
                         continue;
                 follow_end(w, thread, end_ns);
                 thread_timeline_finish(&thread->timeline, end_ns);
-                r = trace_walk_end_wait(w, thread, end_ns, false, err);
+                r = end_wait(w, thread, end_ns, false, err);
                 if (r == 0)
                         r = drop_zones(w, thread, thread->timeline.last_ns, err);
                 if (r < 0)
@@ -697,7 +730,7 @@ int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err)
         return 0;
 }
 
-/* A module or an event chooses samples; the zones around them pass all the same. */
+/* A module or an event selects samples only: the zones around them pass in any case. */
 bool trace_walk_found(const struct trace_walk *w)
 {
         if (!w->filter)

@@ -91,6 +91,8 @@ struct trace_sink {
                     struct error *err);
         int (*event)(void *context, struct walked_thread *thread, const struct trace_event *event,
                      struct error *err);
+        /* Before a thread gets another name than its timeline has; also before the range of time begins. */
+        int (*rename)(void *context, struct walked_thread *thread, uint64_t time_ns, struct error *err);
         bool wants_paths;      /* fill `path` of waits, and trace_walk_path() */
         bool wants_zone_paths; /* the same, and fill `path` of zones; costs about 5 ns a zone */
         /*
@@ -122,6 +124,7 @@ struct trace_walk {
         size_t threads_capacity;
         uint64_t n_events[TRACE_OP_COUNT]; /* that passed */
         uint64_t n_waits;                  /* the same */
+        uint64_t n_samples, n_truncated;   /* the same, without values read with another event; cut stacks */
         uint64_t n_unknown_ops;            /* events of a newer version of the format, left out */
         uint64_t first_ns, last_ns;        /* of all events, also those that did not pass; valid if `any` */
         uint64_t n_switches;               /* of threads of the kernel, all: 0 = on-CPU times are unknown */
@@ -189,8 +192,26 @@ bool trace_walk_names(const struct walked_thread *thread);
  */
 uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread);
 
+/* The same in a sink, until the event at hand. */
+uint64_t trace_walk_ran_so_far_ns(const struct trace_walk *w, const struct walked_thread *thread,
+                                  uint64_t now_ns);
+
 /* In `zone`: the texts about the zone that ended; NULL if nothing.  Borrowed for the call. */
 const struct zone_words *trace_walk_words(const struct walked_thread *thread,
                                           const struct zone_instance *zone);
+
+/*
+ * A number of 0 .. 1 that differs between threads and times, and is the same in each run: to choose some
+ * of them (the finalizer of splitmix64).
+ */
+static inline double trace_walk_chance(uint32_t thread, uint64_t time_ns)
+{
+        uint64_t x = time_ns + UINT64_C(0x9e3779b97f4a7c15) * thread;
+
+        x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+        x ^= x >> 31;
+        return (double)(x >> 11) * 0x1p-53;
+}
 
 #endif /* ANALYZE_WALK_TRACE_WALK_H */

@@ -4,7 +4,6 @@
 #include "base/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void zone_stat_deinit(struct zone_stat *stat)
 {
@@ -37,10 +36,8 @@ int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations)
 
         if (n_locations <= s->n_zones)
                 return 0;
-        r = array_reserve(&s->zones, &s->capacity, n_locations, sizeof(*s->zones));
-        if (r < 0)
-                return r;
-        memset(s->zones + s->n_zones, 0, (n_locations - s->n_zones) * sizeof(*s->zones));
-        s->n_zones = n_locations;
-        return 0;
+        r = array_extend(&s->zones, &s->capacity, s->n_zones, n_locations, sizeof(*s->zones));
+        if (r == 0)
+                s->n_zones = n_locations;
+        return r;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why.h"
 
+#include "analyze/trace/clock_step.h"
+#include "analyze/trace/meta_value.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/why/why_causes.h"
 #include "analyze/why/why_fibers.h"
@@ -17,20 +19,24 @@
 /* The part of the room that is used: the number of instances that a hash chooses is not exact. */
 #define KEEP_FILL 0.9
 /*
- * Others had the CPU for so much of what the slowest take longer: then instances are
- * ranked without that time.
+ * If others had the CPU for this share of the extra time of the slowest instances, instances are ranked
+ * without that time.
  */
 #define MACHINE_DOMINATES 0.25
+/* The owners of the CPU are looked for from this smaller share on. */
+#define OWNERS_FROM 0.05
 
 void why_deinit(struct why *w)
 {
         zone_pattern_deinit(&w->pattern);
         why_survey_deinit(&w->survey);
         why_collector_deinit(&w->collector);
-        why_holders_deinit(&w->holders);
+        meanwhile_deinit(&w->meanwhile);
         wait_places_deinit(&w->places);
+        python_stacks_deinit(&w->python);
         why_profile_deinit(&w->profile);
         why_tree_deinit(&w->tree);
+        why_waits_deinit(&w->waits);
         free(w->place_ids);
         free(w->causes);
         free(w->holder_rows);
@@ -47,7 +53,18 @@ static double keep_of(double n)
         return fmin(KEEP_FILL * WHY_INSTANCES_MAX / fmax(n, 1), 1);
 }
 
-static int why_rank_rows(struct why *w)
+/* For the owners, instances are divided by wall time, whatever they are ranked by in the end. */
+static int want_owners(struct why *w)
+{
+        bool is_throttled = meta_value_find(w->dictionary, "cpu_throttled").n_bytes != 0;
+
+        if (w->survey.n_switches == 0 || w->machine_share < OWNERS_FROM)
+                return 0;
+        return why_cpu_owners_init(&w->collector.owners, &w->rank, &w->cost,
+                                   trace_dictionary_count(w->dictionary, TRACE_TABLE_THREADS), is_throttled);
+}
+
+static int rank_rows(struct why *w)
 {
         const struct why_durations *d = &w->survey.durations;
         struct why_rank_request request = { .by = w->request.by,
@@ -59,7 +76,9 @@ static int why_rank_rows(struct why *w)
                 request.by = WHY_BY_WALL;
         r = why_durations_rank(d, &request, &w->cost, &w->rank);
         w->machine_share = w->rank.machine_share;
-        /* A limit in time is one of wall time, unless something else is asked for. */
+        if (r == 0)
+                r = want_owners(w);
+        /* A limit in time is a limit of wall time, unless something else is asked for. */
         if (r == 0 && w->request.by == WHY_BY_AUTOMATIC && w->request.slower_than_ns == 0 &&
             w->machine_share >= MACHINE_DOMINATES) {
                 request.by = WHY_BY_OWN;
@@ -76,7 +95,7 @@ static int find_bounds(struct why *w)
         int r = why_durations_learn(d, &w->cost);
 
         if (r == 0)
-                r = why_rank_rows(w);
+                r = rank_rows(w);
         if (r < 0)
                 return r;
         b->by = w->by;
@@ -91,6 +110,7 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
                        struct error *err)
 {
         struct why_collector *c = &w->collector;
+        const struct sample_sum none = { .n_samples = 0 };
         int r = why_survey_take(&w->survey, trace, filter, &w->pattern, err);
 
         if (r < 0)
@@ -100,17 +120,20 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
         c->pattern = &w->pattern;
         c->event = w->request.event != 0 ? w->request.event : why_survey_choose_event(&w->survey);
         c->has_switches = w->survey.n_switches != 0;
+        unsampled_time_judge(&w->survey.unsampled, w->dictionary, c->event,
+                             c->event != 0 ? &w->survey.samples[c->event - 1] : &none);
         r = why_collector_take(c, trace, filter, err);
         if (r == 0)
                 r = why_fibers_take(&c->instances, trace, filter, c->event, err);
         if (r < 0)
                 return r;
-        return why_holders_take(&w->holders, trace, &c->lock_waits, c->event, err);
+        r = meanwhile_take(&w->meanwhile, trace, &c->waits_for, c->event, err);
+        return r < 0 ? r : why_cpu_owners_take(&c->owners, trace, err);
 }
 
 /* ------------------------------------------------------------------ sums */
 
-static void why_add_bare(struct why *w, enum why_group group)
+static void add_bare(struct why *w, enum why_group group)
 {
         const struct why_bare *bare = &w->collector.bare[group];
 
@@ -118,7 +141,7 @@ static void why_add_bare(struct why *w, enum why_group group)
         w->on_cpu_ns[group] = bare->on_cpu_ns;
 }
 
-static void why_add_instance(struct why *w, const struct why_instance *instance)
+static void add_instance(struct why *w, const struct why_instance *instance)
 {
         enum why_group group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
         double duration = (double)instance->duration_ns;
@@ -135,15 +158,15 @@ static void why_add_instance(struct why *w, const struct why_instance *instance)
         w->n_moves[group] += (double)instance->n_moves;
 }
 
-static void why_add_groups(struct why *w)
+static void add_groups(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
         double weight, on_cpu;
 
-        why_add_bare(w, WHY_TYPICAL);
-        why_add_bare(w, WHY_SLOW);
+        add_bare(w, WHY_TYPICAL);
+        add_bare(w, WHY_SLOW);
         for (size_t i = 0; i < s->n_items; i++)
-                why_add_instance(w, &s->items[i]);
+                add_instance(w, &s->items[i]);
         weight = w->weight[WHY_TYPICAL] + w->weight[WHY_SLOW];
         on_cpu = w->on_cpu_ns[WHY_TYPICAL] + w->on_cpu_ns[WHY_SLOW];
         w->ns_per_weight = weight > 0 ? on_cpu / weight : 0;
@@ -176,8 +199,29 @@ static void take_clock(struct why *w)
                 return;
         event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, w->collector.event);
         unit = trace_dictionary_text(w->dictionary, event->unit);
-        if (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0)
+        if (text_view_is(unit, "ns"))
                 w->ns_per_weight = 1;
+}
+
+/* The samples in instances decide, or if there are none, the waits. */
+static bool is_mostly_python(const struct why *w)
+{
+        const struct why_instances *s = &w->collector.instances;
+        struct python_parts samples = { .all = 0 }, waits = { .all = 0 };
+
+        for (size_t i = 0; i < s->n_rows; i++) {
+                const struct why_row *row = &s->rows[i];
+                const struct why_wait_key *key;
+
+                if (row->kind == WHY_SAMPLE)
+                        python_stacks_add(&w->python, w->dictionary, row->id, row->amount, &samples);
+                if (row->kind != WHY_WAIT || row->id == 0)
+                        continue;
+                key = intern_get(&w->collector.waits, row->id, NULL);
+                if (key->stack != 0)
+                        python_stacks_add(&w->python, w->dictionary, key->stack, row->amount, &waits);
+        }
+        return python_parts_are_most(samples.all != 0 ? &samples : &waits);
 }
 
 static int name_places(struct why *w)
@@ -185,6 +229,10 @@ static int name_places(struct why *w)
         uint32_t n = w->collector.waits.n_items;
         int r = wait_places_init(&w->places, w->dictionary);
 
+        if (r == 0)
+                r = python_stacks_init(&w->python, w->dictionary);
+        if (r == 0 && !w->request.shows_native && is_mostly_python(w))
+                r = wait_places_fold(&w->places, &w->python);
         if (r < 0)
                 return r;
         w->place_ids = calloc((size_t)n + 1, sizeof(*w->place_ids));
@@ -200,47 +248,6 @@ static int name_places(struct why *w)
 
 /* ------------------------------------------------------------------ holders and wakers */
 
-static uint32_t own_label(struct why *w, uint32_t stack)
-{
-        return stack != 0 ? wait_places_find_waker(&w->places, stack) : 0;
-}
-
-struct doing {
-        double ns, waiting_ns;
-};
-
-/* A holder's work, by function, in @sums; which is 0 again afterwards. */
-static void find_doing(struct why *w, struct why_holder *row, struct doing *sums)
-{
-        const struct why_holders *h = &w->holders;
-        uint32_t n_labels = w->places.functions.frames.n_labels;
-        double best = 0;
-
-        for (uint32_t i = 1; i <= h->keys.n_items; i++) {
-                const struct why_holder_key *key = intern_get(&h->keys, i, NULL);
-                double ns = (double)h->sums[i - 1].amount;
-                uint32_t label;
-
-                if (key->lock != row->lock || key->thread != row->thread || key->doing == WHY_HELD)
-                        continue;
-                label = own_label(w, key->stack);
-                if (key->doing == WHY_HELD_WAIT)
-                        sums[label].waiting_ns += ns;
-                else
-                        ns *= w->ns_per_weight;
-                sums[label].ns += ns;
-        }
-        for (uint32_t label = 0; label <= n_labels; label++) {
-                if (label != 0 && sums[label].ns > best) {
-                        best = sums[label].ns;
-                        row->label = label;
-                        row->label_ns = (uint64_t)best;
-                        row->is_waiting = sums[label].waiting_ns > best / 2;
-                }
-                sums[label] = (struct doing){ .ns = 0 };
-        }
-}
-
 static int compare_holders(const void *a, const void *b)
 {
         const struct why_holder *left = a, *right = b;
@@ -250,32 +257,33 @@ static int compare_holders(const void *a, const void *b)
         return (left->held_ns < right->held_ns) - (left->held_ns > right->held_ns);
 }
 
-/* Those that held a lock longest: what each did costs a look at all. */
-#define DETAILED_HOLDERS_MAX 64
+/*
+ * The greatest number of holders and wakers that are followed, by time: each costs a pass through all rows.
+ */
+#define DETAILED_MAX 64
 
 static int list_holders(struct why *w)
 {
-        const struct why_holders *h = &w->holders;
-        struct doing *sums = calloc((size_t)w->places.functions.frames.n_labels + 1, sizeof(*sums));
-        int r = sums ? 0 : -ENOMEM;
+        const struct meanwhile *m = &w->meanwhile;
+        int r = 0;
 
-        for (uint32_t i = 1; i <= h->keys.n_items && r == 0; i++) {
-                const struct why_holder_key *key = intern_get(&h->keys, i, NULL);
+        for (uint32_t i = 1; i <= m->keys.n_items && r == 0; i++) {
+                const struct meanwhile_key *key = intern_get(&m->keys, i, NULL);
 
-                if (key->doing != WHY_HELD)
+                if (key->doing != MEANWHILE_HELD || key->level != 0)
                         continue;
                 r = array_reserve(&w->holder_rows, &w->holders_capacity, w->n_holders + 1,
                                   sizeof(*w->holder_rows));
                 if (r == 0)
                         w->holder_rows[w->n_holders++] = (struct why_holder){
-                                .lock = key->lock, .thread = key->thread, .held_ns = h->sums[i - 1].amount
+                                .lock = key->kind, .thread = key->thread, .held_ns = m->sums[i - 1].amount
                         };
         }
         if (w->n_holders > 1)
                 qsort(w->holder_rows, w->n_holders, sizeof(*w->holder_rows), compare_holders);
-        for (size_t i = 0; i < w->n_holders && i < DETAILED_HOLDERS_MAX && r == 0; i++)
-                find_doing(w, &w->holder_rows[i], sums);
-        free(sums);
+        for (size_t i = 0; i < w->n_holders && i < DETAILED_MAX && r == 0; i++)
+                r = why_meanwhile_follow(w, w->holder_rows[i].lock, 0, w->holder_rows[i].thread,
+                                         &w->holder_rows[i].did);
         return r;
 }
 
@@ -284,45 +292,43 @@ struct shown_waker {
         uint32_t kind, id, thread, name, label;
 };
 
-static int why_add_waker(struct why *w, struct intern *shown, const struct why_row *row)
+static int add_waker(struct why *w, struct intern *shown, const struct why_row *row)
 {
         const struct why_waker_key *key = intern_get(&w->collector.wakers, row->id, NULL);
         struct shown_waker to = { .kind = key->kind == WHY_LOCK ? WHY_CAUSE_LOCK : WHY_CAUSE_WAIT,
                                   .id = key->id,
                                   .thread = key->thread,
                                   .name = key->name };
+        struct why_waker *waker;
         uint32_t id;
         int r;
 
         if (key->kind == WHY_WAIT)
-                to.id = key->id != 0 ? w->place_ids[key->id - 1] : 0;
-        to.label = own_label(w, key->stack);
-        r = intern_add(shown, &to, sizeof(to), &id);
-        if (r == 1) {
-                r = array_reserve(&w->waker_rows, &w->wakers_capacity, id, sizeof(*w->waker_rows));
-                if (r == 0)
-                        w->waker_rows[w->n_wakers++] =
-                                (struct why_waker){ .kind = (enum why_cause_kind)to.kind,
-                                                    .id = to.id,
-                                                    .thread = to.thread,
-                                                    .name = to.name,
-                                                    .label = to.label };
-        }
+                to.id = key->id != 0 ? why_place_of(w, key->id) : 0;
+        to.label = wait_places_find_waker(&w->places, key->stack);
+        r = intern_add_row(shown, &to, &w->waker_rows, &w->wakers_capacity, sizeof(*w->waker_rows), &id);
         if (r < 0)
                 return r;
-        w->waker_rows[id - 1].n += row->n;
-        w->waker_rows[id - 1].ns += row->amount;
+        w->n_wakers = shown->n_items;
+        waker = &w->waker_rows[id - 1];
+        waker->kind = (enum why_cause_kind)to.kind;
+        waker->id = to.id;
+        waker->thread = to.thread;
+        waker->name = to.name;
+        waker->label = to.label;
+        waker->n += row->n;
+        waker->ns += row->amount;
         return 0;
 }
 
-static int why_compare_wakers(const void *a, const void *b)
+static int compare_wakers(const void *a, const void *b)
 {
         const struct why_waker *left = a, *right = b;
 
         return (left->ns < right->ns) - (left->ns > right->ns);
 }
 
-static int why_list_wakers(struct why *w)
+static int list_wakers(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
         struct intern shown;
@@ -334,18 +340,22 @@ static int why_list_wakers(struct why *w)
                         const struct why_row *row = &s->rows[s->items[i].first_row + k];
 
                         if (row->kind == WHY_WAKER)
-                                r = why_add_waker(w, &shown, row);
+                                r = add_waker(w, &shown, row);
                 }
         intern_deinit(&shown);
         if (w->n_wakers > 1)
-                qsort(w->waker_rows, w->n_wakers, sizeof(*w->waker_rows), why_compare_wakers);
+                qsort(w->waker_rows, w->n_wakers, sizeof(*w->waker_rows), compare_wakers);
+        for (size_t i = 0; i < w->n_wakers && i < DETAILED_MAX && r == 0; i++)
+                if (w->waker_rows[i].kind == WHY_CAUSE_WAIT && w->waker_rows[i].thread != 0)
+                        r = why_meanwhile_follow(w, 0, w->waker_rows[i].id, w->waker_rows[i].thread,
+                                                 &w->waker_rows[i].did);
         return r;
 }
 
 /* ------------------------------------------------------------------ the answer */
 
-/* The time on a CPU of a mean instance, as its samples divide it. */
-static int why_build_tree(struct why *w)
+/* Builds a tree of a mean instance's time on a CPU, divided in proportion to its samples. */
+static int build_tree(struct why *w)
 {
         double ns_per_weight[2] = { 0, 0 };
 
@@ -355,7 +365,7 @@ static int why_build_tree(struct why *w)
         return why_tree_init(&w->tree, &w->profile, ns_per_weight);
 }
 
-static int why_explain(struct why *w)
+static int explain(struct why *w)
 {
         int r = name_places(w);
 
@@ -364,10 +374,15 @@ static int why_explain(struct why *w)
         r = why_profile_init(&w->profile, w->dictionary, &w->places.functions, &w->collector.instances);
         if (r < 0)
                 return r;
-        why_add_groups(w);
+        w->profile.folds = w->places.folds;
+        add_groups(w);
+        why_common_find(&w->collector.common);
         take_clock(w);
         if (why_compares_functions(w))
                 r = why_profile_find(&w->profile);
+        if (r < 0)
+                return r;
+        r = why_waits_find(&w->waits, w);
         if (r < 0)
                 return r;
         r = why_causes_find_parts(w);
@@ -377,11 +392,11 @@ static int why_explain(struct why *w)
         if (r < 0)
                 return r;
         w->links = why_links_of(w);
-        r = why_build_tree(w);
+        r = build_tree(w);
         if (r < 0)
                 return r;
         r = list_holders(w);
-        return r < 0 ? r : why_list_wakers(w);
+        return r < 0 ? r : list_wakers(w);
 }
 
 int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
@@ -389,20 +404,33 @@ int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filte
 {
         int r;
 
-        *w = (struct why){ .dictionary = trace->dictionary, .request = *request };
+        *w = (struct why){ .dictionary = trace->dictionary,
+                           .request = *request,
+                           .clock_step_ns = clock_step_ns(trace->dictionary) };
         r = zone_pattern_init(&w->pattern, request->zone, err);
+        if (r == 0)
+                r = zone_pattern_check_handles(&w->pattern, trace->dictionary, err);
         if (r == 0)
                 r = take_passes(w, trace, filter, err);
         if (r < 0)
                 return r;
-        r = why_explain(w);
+        r = explain(w);
+        for (size_t i = 0; r == 0 && i < w->n_causes && why_is_below_clock(w); i++)
+                if (w->causes[i].confidence > WHY_CONFIDENCE_LOW)
+                        w->causes[i].confidence = WHY_CONFIDENCE_LOW;
         return r < 0 ? error_set(err, r, "comparing the zones: out of memory") : 0;
 }
 
-/* The causes are in that order: if one is good enough, it is the first. */
+bool why_is_below_clock(const struct why *w)
+{
+        return w->clock_step_ns != 0 && w->extra_ns < 2 * (double)w->clock_step_ns;
+}
+
+/* The causes are sorted: if any cause is good enough, the first one is. */
 const struct why_cause *why_find_answer(const struct why *w)
 {
-        if (w->n_causes == 0 || !(w->extra_ns > 0) || w->causes[0].confidence < WHY_CONFIDENCE_MEDIUM)
+        if (w->n_causes == 0 || !(w->extra_ns > 0) || why_is_below_clock(w) ||
+            w->causes[0].confidence < WHY_CONFIDENCE_MEDIUM)
                 return NULL;
         return w->causes;
 }

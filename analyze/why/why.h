@@ -2,7 +2,7 @@
 /*
  * analyze/why/why.h - why the slow instances of a zone take longer than the others
  *
- * Way of the data:  loaded_trace -> why_survey -> why_collector -> why_holders -> [why] -> why_view
+ * Way of the data:  loaded_trace -> why_survey -> why_collector -> meanwhile -> [why] -> why_view
  *
  * Three passes at most: durations, evidence, and if locks were waited for their
  * holders.  Slow instances are compared with all others.  The extra time is the mean
@@ -17,13 +17,14 @@
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/why/why_collector.h"
 #include "analyze/why/why_durations.h"
-#include "analyze/why/why_holders.h"
 #include "analyze/why/why_judge.h"
 #include "analyze/why/why_links.h"
+#include "analyze/why/why_meanwhile.h"
 #include "analyze/why/why_profile.h"
 #include "analyze/why/why_survey.h"
 #include "analyze/why/why_tally.h"
 #include "analyze/why/why_tree.h"
+#include "analyze/why/why_waits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,7 @@ enum why_cause_kind {
         WHY_CAUSE_DISPLACED, /* preempted, and moved by the scheduler */
         WHY_CAUSE_PREEMPTED,
         WHY_CAUSE_DELAY,
+        WHY_CAUSE_STOPPED, /* by a signal or a debugger */
         WHY_CAUSE_INTERRUPTS,
         WHY_CAUSE_SAME, /* running, in the same functions as typical instances; id: label of the most of it */
         WHY_CAUSE_UNEXPLAINED, /* no wait, and too few samples, or none */
@@ -55,6 +57,7 @@ struct why_cause {
         enum why_cause_kind kind;
         enum why_confidence confidence;
         uint32_t id;
+        uint32_t outer; /* FUNCTION: label of the outermost caller with the same extra time; 0 = itself */
         uint32_t place; /* FUNCTION: label of the one that most of it is spent in; 0 = unknown */
         struct why_share share;
         double own_low;             /* of the share without the machine's, the lower end */
@@ -68,9 +71,7 @@ struct why_cause {
 struct why_holder {
         uint32_t lock, thread;
         uint64_t held_ns; /* while slow instances waited for it */
-        uint32_t label;   /* function that most of this time was in; 0 = unknown */
-        uint64_t label_ns;
-        bool is_waiting; /* there it waits itself, mostly */
+        struct why_steps did;
 };
 
 struct why_waker {
@@ -78,6 +79,7 @@ struct why_waker {
         uint32_t id;
         uint32_t thread, name, label; /* as struct why_waker_key; label 0 = unknown */
         uint64_t n, ns;
+        struct why_steps did; /* of the thread in these waits, of its label or any other */
 };
 
 /* Zones inside of instances, and counters. */
@@ -96,6 +98,7 @@ struct why_request {
         uint64_t slower_than_ns; /* 0 = not given */
         uint32_t event;          /* whose samples count; 0 = chosen */
         enum why_by by;          /* what instances are ranked by */
+        bool shows_native;       /* never fold native functions into Python functions */
 };
 
 struct why {
@@ -104,7 +107,8 @@ struct why {
         struct why_request request;
         struct why_survey survey;
         struct why_collector collector;
-        struct why_holders holders;
+        struct meanwhile meanwhile;
+        struct python_stacks python;
         struct wait_places places; /* its functions are the labels of everything here */
         struct why_profile profile;
         struct why_tree tree;
@@ -121,7 +125,8 @@ struct why {
         bool are_fibers;
         double extra_ns;
         struct why_group_sum own_groups[2]; /* the same without the time when others had the CPU */
-        uint32_t *place_ids;                /* heap; by id in collector.waits - 1 */
+        uint32_t *place_ids;    /* heap; by id in collector.waits - 1: the place that stands for its group */
+        struct why_waits waits; /* the groups */
         struct why_cause
                 *causes; /* heap; those of the program that are more than doubtful, then others, by share */
         size_t n_causes, causes_capacity;
@@ -133,6 +138,7 @@ struct why {
         size_t n_zones, n_counters;
         uint64_t n_tests; /* candidates that were looked at */
         struct why_links links;
+        uint64_t clock_step_ns; /* times are multiples of it; 0 = as good as exact */
 };
 
 /*
@@ -144,6 +150,9 @@ struct why {
 int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
              const struct why_request *request, struct error *err);
 void why_deinit(struct why *w);
+
+/* Whether the slow instances take longer by less than two steps of the clock: not to be explained. */
+bool why_is_below_clock(const struct why *w);
 
 /* The cause that the answer names; NULL if no cause can be named. */
 const struct why_cause *why_find_answer(const struct why *w);
@@ -157,6 +166,12 @@ bool why_compares_functions(const struct why *w);
 /* The thread that held a lock the longest, or ended the most waits; NULL if unknown. */
 const struct why_holder *why_find_holder(const struct why *w, uint32_t lock);
 const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind kind, uint32_t id);
+
+/* The place that stands for a wait's group.  @id: of the wait; 0 = beyond the limit, as the first one. */
+static inline uint32_t why_place_of(const struct why *w, uint32_t id)
+{
+        return w->place_ids[id != 0 ? id - 1 : 0];
+}
 
 static inline bool why_cause_is_own(enum why_cause_kind kind)
 {

@@ -10,40 +10,40 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* For an instance: times are measured, not tossed; it only keeps a variance from being zero. */
+/* Per instance: times are measured, not drawn at random, so this only keeps a variance from being zero. */
 #define TIMES_UNIT       0.1
 #define PLACED_MIN       0.25 /* of the waits without a call stack */
 #define MOVED_OF_ALL_MIN 0.5  /* slow instances that were moved, at least */
 
-/* Things of the first tally, after locks and places. */
-enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_SUSPENDED, N_THINGS };
-
 struct tallies {
-        struct why_tally times; /* a part of the duration: locks, places, N_THINGS */
+        struct why_tally times; /* a part of the duration: locks, places, other waits by enum why_kind */
         struct why_tally runs;  /* a part of the samples: WHY_STACK_* */
         bool are_gaps_moves;    /* preemptions that end on another CPU are no accident */
         uint32_t n_locks, n_places;
 };
 
-static enum why_group why_causes_group_of(const struct why_instance *instance)
+static enum why_group group_of(const struct why_instance *instance)
 {
         return instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
 }
 
 /* ------------------------------------------------------------------ adding up */
 
-/* Whether a kind of time is part of that by which instances are ranked. */
+static bool is_machine_time(uint32_t kind)
+{
+        return kind == WHY_PREEMPTED || kind == WHY_DISPLACED || kind == WHY_DELAY || kind == WHY_STOPPED;
+}
+
+/* Whether a kind of time is part of the time by which instances are ranked. */
 static bool is_ranked(const struct why *w, uint32_t kind)
 {
-        bool is_machine = kind == WHY_PREEMPTED || kind == WHY_DISPLACED || kind == WHY_DELAY;
-
         switch (w->by) {
         case WHY_BY_OWN:
-                return !is_machine;
+                return !is_machine_time(kind);
         case WHY_BY_ON_CPU:
                 return kind == WHY_SAMPLE;
         case WHY_BY_WAITING:
-                return kind != WHY_SAMPLE && !is_machine;
+                return kind != WHY_SAMPLE && !is_machine_time(kind);
         case WHY_BY_WALL:
         case WHY_BY_AUTOMATIC:
                 break;
@@ -51,48 +51,34 @@ static bool is_ranked(const struct why *w, uint32_t kind)
         return true;
 }
 
-static void why_causes_add_row(struct why *w, struct tallies *t, enum why_group group,
-                               const struct why_row *row)
+static void add_row(struct why *w, struct tallies *t, enum why_group group, const struct why_row *row)
 {
-        uint32_t first = t->n_locks + t->n_places;
         double amount = (double)row->amount;
+        uint32_t kind = row->kind;
 
-        if (!is_ranked(w, row->kind))
+        if (!is_ranked(w, kind))
                 return;
-        switch (row->kind) {
+        switch (kind) {
         case WHY_LOCK:
                 why_tally_add(&t->times, group, row->id - 1, amount, row->n);
                 break;
         case WHY_WAIT:
-                why_tally_add(&t->times, group,
-                              t->n_locks + (row->id != 0 ? w->place_ids[row->id - 1] : w->place_ids[0]) - 1,
-                              amount, row->n);
-                break;
-        case WHY_MOVED:
-                why_tally_add(&t->times, group, first + THING_MOVED, amount, row->n);
-                break;
-        case WHY_DISPLACED:
-                why_tally_add(&t->times, group, first + (t->are_gaps_moves ? THING_MOVED : THING_DISPLACED),
-                              amount, row->n);
-                break;
-        case WHY_PREEMPTED:
-                why_tally_add(&t->times, group, first + THING_PREEMPTED, amount, row->n);
-                break;
-        case WHY_SUSPENDED:
-                why_tally_add(&t->times, group, first + THING_SUSPENDED, amount, row->n);
-                break;
-        case WHY_DELAY:
-                why_tally_add(&t->times, group, first + THING_DELAY, amount, row->n);
+                why_tally_add(&t->times, group, t->n_locks + why_place_of(w, row->id) - 1, amount, row->n);
                 break;
         case WHY_SAMPLE:
                 why_tally_add(&t->runs, group, w->profile.stacks[row->id], amount, row->n);
                 break;
-        default:
+        case WHY_COUNTER:
+        case WHY_WAKER:
                 break;
+        default:
+                if (kind == WHY_DISPLACED && t->are_gaps_moves)
+                        kind = WHY_MOVED;
+                why_tally_add(&t->times, group, t->n_locks + t->n_places + kind, amount, row->n);
         }
 }
 
-/* When others had the CPU, if that is part of its duration. */
+/* The time in which others had the CPU, if that is part of the instance's duration. */
 static double machine_ns(const struct why *w, const struct tallies *t, const struct why_instance *instance)
 {
         const struct why_instances *s = &w->collector.instances;
@@ -101,14 +87,13 @@ static double machine_ns(const struct why *w, const struct tallies *t, const str
         for (size_t k = 0; k < instance->n_rows && w->by == WHY_BY_WALL; k++) {
                 const struct why_row *row = &s->rows[instance->first_row + k];
 
-                if (row->kind == WHY_PREEMPTED || row->kind == WHY_DELAY ||
-                    (row->kind == WHY_DISPLACED && !t->are_gaps_moves))
+                if (is_machine_time(row->kind) && !(row->kind == WHY_DISPLACED && t->are_gaps_moves))
                         ns += (double)row->amount;
         }
         return ns;
 }
 
-static void why_causes_add_up(struct why *w, struct tallies *t)
+static void add_up(struct why *w, struct tallies *t)
 {
         const struct why_instances *s = &w->collector.instances;
 
@@ -120,7 +105,7 @@ static void why_causes_add_up(struct why *w, struct tallies *t)
         }
         for (size_t i = 0; i < s->n_items; i++) {
                 const struct why_instance *instance = &s->items[i];
-                enum why_group group = why_causes_group_of(instance);
+                enum why_group group = group_of(instance);
                 double duration = (double)instance->duration_ns;
                 double own = fmax(duration - machine_ns(w, t, instance), 0);
 
@@ -128,7 +113,7 @@ static void why_causes_add_up(struct why *w, struct tallies *t)
                 w->own_groups[group].duration += own;
                 w->own_groups[group].duration2 += own * own;
                 for (size_t k = 0; k < instance->n_rows; k++)
-                        why_causes_add_row(w, t, group, &s->rows[instance->first_row + k]);
+                        add_row(w, t, group, &s->rows[instance->first_row + k]);
                 why_tally_close(&t->times, group, duration, duration, own);
                 why_tally_close(&t->runs, group, (double)instance->weight, duration, own);
         }
@@ -137,8 +122,8 @@ static void why_causes_add_up(struct why *w, struct tallies *t)
 }
 
 /*
- * Preempted threads occasionally migrate.  Only where most of the slow ones do, and where a preemption ends
- * on another CPU more often than it otherwise does, is that more than the scheduler's usual work.
+ * Preempted threads occasionally migrate.  Migration is more than the scheduler's usual work only if most
+ * of the slow instances are moved, and if their preemptions end on another CPU more often than others do.
  */
 static bool judge_gaps(const struct why *w)
 {
@@ -148,7 +133,7 @@ static bool judge_gaps(const struct why *w)
         for (size_t i = 0; i < s->n_items; i++)
                 if (s->items[i].is_slow)
                         why_ratio_add(&slow, (double)s->items[i].n_moved_gaps, (double)s->items[i].n_gaps);
-        /* Each preemption in an instance that is not slow stands for itself. */
+        /* Each preemption in an instance that is not slow counts as an observation of its own. */
         other = (struct why_ratio){
                 .x = (double)w->collector.n_moved_gaps,
                 .xx = (double)w->collector.n_moved_gaps,
@@ -164,7 +149,7 @@ static bool judge_gaps(const struct why *w)
 
 /* ------------------------------------------------------------------ judging */
 
-static void why_causes_judge(const struct why *w, struct why_cause *cause)
+static void judge(const struct why *w, struct why_cause *cause)
 {
         struct why_evidence e = { .n_slow = w->groups[WHY_SLOW].n,
                                   .n_typical = w->groups[WHY_TYPICAL].n,
@@ -181,8 +166,8 @@ static void why_causes_judge(const struct why *w, struct why_cause *cause)
 }
 
 /*
- * Where slow instances spend less on something than others, the rest is more than the extra time:
- * shares are of all of it.
+ * If slow instances spend less on something than others, the other causes add up to more than the extra
+ * time: shares are then relative to that sum.
  */
 static void judge_all(struct why *w)
 {
@@ -198,11 +183,11 @@ static void judge_all(struct why *w)
                 share->low = fmin(fmax(share->low * scale, -1), 1);
                 share->high = fmin(fmax(share->high * scale, -1), 1);
                 w->causes[i].own_low *= scale;
-                why_causes_judge(w, &w->causes[i]);
+                judge(w, &w->causes[i]);
         }
 }
 
-static int why_causes_put(struct why *w, const struct why_cause *cause)
+static int put(struct why *w, const struct why_cause *cause)
 {
         int r = array_reserve(&w->causes, &w->causes_capacity, w->n_causes + 1, sizeof(*w->causes));
 
@@ -211,7 +196,7 @@ static int why_causes_put(struct why *w, const struct why_cause *cause)
         return r;
 }
 
-/* A part of the extra time that was measured; none if no instance of either group has it. */
+/* Puts a cause that is a measured part of the extra time, unless no instance of either group has it. */
 static int put_measure(struct why *w, struct why_cause cause, const struct why_measure *m)
 {
         cause.share = why_share_of(m, w->groups);
@@ -219,10 +204,10 @@ static int put_measure(struct why *w, struct why_cause cause, const struct why_m
         cause.n_slow = m->ratio[WHY_SLOW].n_with;
         cause.n_typical = m->ratio[WHY_TYPICAL].n_with;
         cause.n_times = m->n_times[WHY_SLOW];
-        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : why_causes_put(w, &cause);
+        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
 }
 
-/* The same for samples, which divide the time on a CPU. */
+/* The same for a cause from samples, which divide the time on a CPU. */
 static int put_run(struct why *w, struct why_cause cause, const struct why_measure *m)
 {
         cause.is_sampled = true;
@@ -231,7 +216,7 @@ static int put_run(struct why *w, struct why_cause cause, const struct why_measu
         cause.n_slow = m->ratio[WHY_SLOW].n_with;
         cause.n_typical = m->ratio[WHY_TYPICAL].n_with;
         cause.n_times = m->n_times[WHY_SLOW];
-        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : why_causes_put(w, &cause);
+        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
 }
 
 static double share_of_instances(const struct why *w)
@@ -242,8 +227,9 @@ static double share_of_instances(const struct why *w)
 }
 
 /*
- * By the part of all the time of a group, and by how many instances have it: a thing that comes at a fixed
- * pace is in more of those that last longer, without it, so that their time is the base of chance.
+ * Compares by the part that a thing has of all the time of a group, and by how many instances have it.  A
+ * thing that comes at a fixed pace is in more of those instances that last longer even without it, so the
+ * time without it is the base of chance.
  */
 static double compare_times(const struct why *w, const struct why_measure *m)
 {
@@ -267,7 +253,7 @@ static double compare_runs(const struct why *w, const struct why_measure *m)
         return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit);
 }
 
-static int why_causes_put_waits(struct why *w, const struct tallies *t)
+static int put_waits(struct why *w, const struct tallies *t)
 {
         int r = 0;
 
@@ -290,30 +276,28 @@ static int why_causes_put_waits(struct why *w, const struct tallies *t)
 
 static int put_unwaited(struct why *w, const struct tallies *t)
 {
-        const struct why_measure *first = &t->times.measures[t->n_locks + t->n_places];
-        struct why_cause preempted = { .kind = WHY_CAUSE_PREEMPTED, .p = 1 };
-        struct why_cause delay = { .kind = WHY_CAUSE_DELAY, .p = 1 };
-        struct why_cause displaced = { .kind = WHY_CAUSE_DISPLACED, .p = 1 };
-        struct why_cause moved = { .kind = WHY_CAUSE_MOVED, .p = compare_times(w, &first[THING_MOVED]) };
-        struct why_cause suspended = { .kind = WHY_CAUSE_SUSPENDED,
-                                       .p = compare_times(w, &first[THING_SUSPENDED]) };
-        int r = put_measure(w, moved, &first[THING_MOVED]);
+        static const struct {
+                enum why_kind kind;
+                enum why_cause_kind cause;
+        } kinds[] = {
+                { WHY_MOVED, WHY_CAUSE_MOVED },         { WHY_SUSPENDED, WHY_CAUSE_SUSPENDED },
+                { WHY_STOPPED, WHY_CAUSE_STOPPED },     { WHY_DISPLACED, WHY_CAUSE_DISPLACED },
+                { WHY_PREEMPTED, WHY_CAUSE_PREEMPTED }, { WHY_DELAY, WHY_CAUSE_DELAY },
+        };
+        int r = 0;
 
-        if (r != 0)
-                return r;
-        r = put_measure(w, suspended, &first[THING_SUSPENDED]);
-        if (r != 0)
-                return r;
-        r = put_measure(w, displaced, &first[THING_DISPLACED]);
-        if (r != 0)
-                return r;
-        r = put_measure(w, preempted, &first[THING_PREEMPTED]);
-        if (r != 0)
-                return r;
-        return put_measure(w, delay, &first[THING_DELAY]);
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && r == 0; i++) {
+                const struct why_measure *m = &t->times.measures[t->n_locks + t->n_places + kinds[i].kind];
+                struct why_cause cause = { .kind = kinds[i].cause, .p = 1 };
+
+                if (why_cause_is_own(cause.kind))
+                        cause.p = compare_times(w, m);
+                r = put_measure(w, cause, m);
+        }
+        return r;
 }
 
-/* Too few samples in a group divide nothing: then that time is unexplained. */
+/* Too few samples in a group cannot divide its time: then that time is unexplained. */
 static int put_runs(struct why *w, const struct tallies *t)
 {
         struct why_cause interrupts = { .kind = WHY_CAUSE_INTERRUPTS, .p = 1 };
@@ -340,6 +324,7 @@ static int put_runs(struct why *w, const struct tallies *t)
         for (uint32_t i = 0; i < w->profile.n_labels && r == 0; i++) {
                 struct why_cause function = { .kind = WHY_CAUSE_FUNCTION,
                                               .id = w->profile.labels[i],
+                                              .outer = w->profile.outer[i],
                                               .p = w->profile.p[i] };
 
                 r = why_profile_place(&w->profile, (uint8_t)(WHY_STACK_FUNCTION + i), &function.place);
@@ -370,8 +355,8 @@ static struct why_part part_of(const struct why *w, const struct why_measure *m,
         };
 }
 
-static int why_causes_list_parts(const struct why *w, const struct why_tally *tally,
-                                 struct why_part **ret_parts, size_t *ret_n)
+static int list_parts(const struct why *w, const struct why_tally *tally, struct why_part **ret_parts,
+                      size_t *ret_n)
 {
         *ret_parts = calloc((size_t)tally->n + 1, sizeof(**ret_parts));
         for (uint32_t id = 1; id < tally->n && *ret_parts; id++)
@@ -380,7 +365,7 @@ static int why_causes_list_parts(const struct why *w, const struct why_tally *ta
         return *ret_parts ? 0 : -ENOMEM;
 }
 
-static int why_causes_find_counters(struct why *w)
+static int find_counters(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
         uint32_t n = trace_dictionary_count(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
@@ -399,13 +384,13 @@ static int why_causes_find_counters(struct why *w)
                         const struct why_row *row = &s->rows[instance->first_row + k];
 
                         if (row->kind == WHY_COUNTER)
-                                why_tally_add(&tally, why_causes_group_of(instance), row->id,
-                                              (double)row->amount, row->n);
+                                why_tally_add(&tally, group_of(instance), row->id, (double)row->amount,
+                                              row->n);
                 }
-                why_tally_close(&tally, why_causes_group_of(instance), duration, duration, duration);
+                why_tally_close(&tally, group_of(instance), duration, duration, duration);
         }
         why_tally_finish(&tally);
-        r = why_causes_list_parts(w, &tally, &w->counters, &w->n_counters);
+        r = list_parts(w, &tally, &w->counters, &w->n_counters);
         why_tally_deinit(&tally);
         return r;
 }
@@ -441,14 +426,14 @@ static int put_zone_part(struct why *w, const struct why_part *parts, size_t n_p
         cause.n_slow = best->n_slow;
         cause.n_typical = best->n_typical;
         cause.n_times = best->n_slow;
-        return why_causes_put(w, &cause);
+        return put(w, &cause);
 }
 
 /*
- * Without samples nested zones are all that says what ran: the one that has most of the extra time.  Its
- * waits are among the waits already.
+ * Without samples, only nested zones show what ran: the cause is the zone with most of the extra time.  Its
+ * waits are already among the waits.
  */
-static int why_causes_put_zone(struct why *w)
+static int put_zone(struct why *w)
 {
         struct why_part *parts = NULL;
         size_t n_parts = 0;
@@ -458,7 +443,7 @@ static int why_causes_put_zone(struct why *w)
                 return 0;
         if (!w->collector.has_switches || w->by == WHY_BY_WAITING)
                 return put_zone_part(w, w->zones, w->n_zones);
-        r = why_causes_list_parts(w, &w->collector.zones[1], &parts, &n_parts);
+        r = list_parts(w, &w->collector.zones[1], &parts, &n_parts);
         if (r == 0)
                 r = put_zone_part(w, parts, n_parts);
         free(parts);
@@ -485,7 +470,7 @@ static int put_rest(struct why *w)
         rest.share.high = rest.share.value;
         rest.n_slow = w->groups[WHY_SLOW].n;
         rest.n_typical = w->groups[WHY_TYPICAL].n;
-        return why_causes_put(w, &rest);
+        return put(w, &rest);
 }
 
 static int compare_causes(const void *a, const void *b)
@@ -529,7 +514,7 @@ int why_causes_find(struct why *w)
 {
         struct tallies t = { .n_locks = trace_dictionary_count(w->dictionary, TRACE_TABLE_LOCKS),
                              .n_places = w->places.places.n_items };
-        int r = why_tally_init(&t.times, t.n_locks + t.n_places + N_THINGS);
+        int r = why_tally_init(&t.times, t.n_locks + t.n_places + WHY_KINDS);
 
         if (r != 0)
                 goto done;
@@ -537,10 +522,11 @@ int why_causes_find(struct why *w)
         if (r != 0)
                 goto done;
         t.are_gaps_moves = judge_gaps(w);
-        why_causes_add_up(w, &t);
+        add_up(w, &t);
         /* Moves and page faults are two more. */
-        w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2 + w->are_fibers;
-        r = why_causes_put_waits(w, &t);
+        w->n_tests = w->profile.n_tested + w->waits.n_tested + count_waits(&t) + w->n_zones + 2 +
+                     w->are_fibers;
+        r = put_waits(w, &t);
         if (r != 0)
                 goto done;
         r = put_unwaited(w, &t);
@@ -549,7 +535,7 @@ int why_causes_find(struct why *w)
         r = put_runs(w, &t);
         if (r != 0)
                 goto done;
-        r = why_causes_put_zone(w);
+        r = put_zone(w);
         if (r != 0)
                 goto done;
         r = put_rest(w);
@@ -577,10 +563,10 @@ static int compare_parts(const void *a, const void *b)
 
 int why_causes_find_parts(struct why *w)
 {
-        int r = why_causes_list_parts(w, &w->collector.zones[0], &w->zones, &w->n_zones);
+        int r = list_parts(w, &w->collector.zones[0], &w->zones, &w->n_zones);
 
         if (r == 0)
-                r = why_causes_find_counters(w);
+                r = find_counters(w);
         if (r == 0)
                 qsort(w->zones, w->n_zones, sizeof(*w->zones), compare_parts);
         return r;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int why_collector_no_memory(struct error *err)
+static int no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "collecting what happened in the zones: out of memory");
 }
@@ -23,23 +23,27 @@ void why_collector_deinit(struct why_collector *c)
         for (uint32_t i = 0; c->threads && i < c->n_threads; i++) {
                 why_draft_deinit(&c->threads[i].draft);
                 why_inside_deinit(&c->threads[i].inside);
-                free(c->threads[i].lock_waits.items);
+                free(c->threads[i].waits.items);
         }
         free(c->threads);
-        free(c->lock_waits.items);
+        free(c->waits_for.items);
         why_instances_deinit(&c->instances);
         intern_deinit(&c->waits);
         intern_deinit(&c->wakers);
         why_tally_deinit(&c->zones[0]);
         why_tally_deinit(&c->zones[1]);
+        why_common_deinit(&c->common);
+        why_cpu_owners_deinit(&c->owners);
         *c = (struct why_collector){ .threads = NULL };
 }
 
 /* ------------------------------------------------------------------ zones */
 
-static void open_instance(struct why_collector_thread *state, const struct walked_thread *thread,
-                          uint64_t time_ns)
+static void open_instance(struct why_collector *c, const struct walked_thread *thread, uint64_t time_ns)
 {
+        struct why_collector_thread *state = &c->threads[thread->id - 1];
+
+        why_cpu_owners_begin(&c->owners, thread->id);
         why_draft_clear(&state->draft);
         why_inside_clear(&state->inside);
         state->is_open = true;
@@ -50,50 +54,19 @@ static void open_instance(struct why_collector_thread *state, const struct walke
         state->n_moved_gaps = 0;
         state->n_samples = 0;
         state->weight = 0;
-        state->lock_waits.n_items = 0;
+        state->waits.n_items = 0;
+        state->waits.n_left_out = 0;
 }
 
-static int why_collector_begin_zone(void *context, struct walked_thread *thread,
-                                    const struct trace_event *event, struct error *err)
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
 
         (void)err;
         if (!state->is_open && trace_walk_names(thread))
-                open_instance(state, thread, event->time_ns);
-        return 0;
-}
-
-/*
- * A number of 0 .. 1 that differs between instances, and is the same in each run (the
- * finalizer of splitmix64).
- */
-static double chance_of(const struct walked_thread *thread, uint64_t begin_ns)
-{
-        uint64_t x = begin_ns + UINT64_C(0x9e3779b97f4a7c15) * thread->id;
-
-        x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-        x ^= x >> 31;
-        return (double)(x >> 11) * 0x1p-53;
-}
-
-static int keep_lock_waits(struct why_collector *c, const struct why_lock_waits *more)
-{
-        size_t n = more->n_items;
-        int r;
-
-        if (n > WHY_LOCK_WAITS_MAX - c->lock_waits.n_items) {
-                c->n_lock_waits_left_out += n;
-                return 0;
-        }
-        r = array_reserve(&c->lock_waits.items, &c->lock_waits.capacity, c->lock_waits.n_items + n,
-                          sizeof(*c->lock_waits.items));
-        if (r < 0 || n == 0)
-                return r;
-        memcpy(c->lock_waits.items + c->lock_waits.n_items, more->items, n * sizeof(*more->items));
-        c->lock_waits.n_items += n;
+                open_instance(c, thread, event->time_ns);
         return 0;
 }
 
@@ -114,7 +87,7 @@ static void take_zones(struct why_collector *c, struct why_inside *inside, enum 
         why_tally_close(&c->zones[1], group, duration, duration, duration);
 }
 
-static void why_collector_add_bare(struct why_bare *bare, const struct why_instance *instance)
+static void add_bare(struct why_bare *bare, const struct why_instance *instance)
 {
         double duration = (double)instance->duration_ns;
 
@@ -129,17 +102,35 @@ static int keep_instance(struct why_collector *c, struct why_collector_thread *s
                          const struct why_instance *instance, bool is_fiber)
 {
         enum why_group group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
-        int r = instance->is_slow ? keep_lock_waits(c, &state->lock_waits) : 0;
+        int r = instance->is_slow
+                        ? meanwhile_waits_add(&c->waits_for, state->waits.items, state->waits.n_items)
+                        : 0;
 
         if (r < 0)
                 return r;
+        c->waits_for.n_left_out += instance->is_slow ? state->waits.n_left_out : 0;
         take_zones(c, &state->inside, group, (double)instance->duration_ns);
         /* The samples of fibers come later. */
         if (state->draft.n_rows == 0 && instance->n_moves == 0 && !is_fiber) {
-                why_collector_add_bare(&c->bare[group], instance);
+                add_bare(&c->bare[group], instance);
                 return 0;
         }
         return why_instances_add(&c->instances, instance, &state->draft);
+}
+
+static int add_common(struct why_collector *c, const struct walked_thread *thread,
+                      const struct zone_instance *zone, bool is_slow)
+{
+        struct why_common_instance instance = {
+                .words = trace_walk_words(thread, zone),
+                .begin_ns = zone->begin_ns,
+                .thread = thread->id,
+                .process = trace_dictionary_process_of(c->dictionary, thread->id),
+                .parent = thread_timeline_location(&thread->timeline),
+                .cpu = thread->cpu != TRACE_WALK_NO_CPU ? thread->cpu : WHY_COMMON_NO_CPU,
+        };
+
+        return why_common_add(&c->common, is_slow ? WHY_SLOW : WHY_TYPICAL, &instance);
 }
 
 static int close_instance(struct why_collector *c, const struct walked_thread *thread,
@@ -163,6 +154,8 @@ static int close_instance(struct why_collector *c, const struct walked_thread *t
                 .thread = thread->id,
         };
 
+        if (why_cpu_owners_end(&c->owners, thread->id, &spent) < 0)
+                return -ENOMEM;
         instance.is_slow = why_rank_is_slow(&b->rank, &spent, value);
         if (instance.is_slow) {
                 c->n_slow++;
@@ -171,13 +164,16 @@ static int close_instance(struct why_collector *c, const struct walked_thread *t
                 c->n_gaps += state->n_gaps;
                 c->n_moved_gaps += state->n_moved_gaps;
         }
-        if (chance_of(thread, zone->begin_ns) >= (instance.is_slow ? b->keep_slow : b->keep_typical))
+        if (add_common(c, thread, zone, instance.is_slow) < 0)
+                return -ENOMEM;
+        if (trace_walk_chance(thread->id, zone->begin_ns) >=
+            (instance.is_slow ? b->keep_slow : b->keep_typical))
                 return 0;
         return keep_instance(c, state, &instance, thread->timeline.is_fiber);
 }
 
-static int why_collector_end_zone(void *context, struct walked_thread *thread,
-                                  const struct zone_instance *zone, struct error *err)
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -194,13 +190,13 @@ static int why_collector_end_zone(void *context, struct walked_thread *thread,
                 if (zone->closed)
                         r = close_instance(c, thread, zone);
         }
-        return r < 0 ? why_collector_no_memory(err) : 0;
+        return r < 0 ? no_memory(err) : 0;
 }
 
 /* ------------------------------------------------------------------ samples and waits */
 
-static int why_collector_take_sample(void *context, struct walked_thread *thread,
-                                     const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -221,7 +217,7 @@ static int why_collector_take_sample(void *context, struct walked_thread *thread
         } else {
                 r = why_draft_add(&state->draft, WHY_COUNTER, id, weight);
         }
-        return r < 0 ? why_collector_no_memory(err) : 0;
+        return r < 0 ? no_memory(err) : 0;
 }
 
 /* A key beyond the limit is the unknown one. */
@@ -234,8 +230,8 @@ static int find_id(struct intern *keys, const void *key, uint32_t *ret_id)
         return r == -ENOMEM ? r : 0;
 }
 
-static int why_collector_add_waker(struct why_collector *c, struct why_draft *draft,
-                                   const struct thread_wait *wait, struct why_row of)
+static int add_waker(struct why_collector *c, struct why_draft *draft, const struct thread_wait *wait,
+                     struct why_row of)
 {
         struct why_waker_key key = { .kind = of.kind,
                                      .id = of.id,
@@ -248,31 +244,52 @@ static int why_collector_add_waker(struct why_collector *c, struct why_draft *dr
         return r < 0 || id == 0 ? r : why_draft_add(draft, WHY_WAKER, id, of.amount);
 }
 
-/* Until it was made ready to run, it waited; from then on it was up to the scheduler. */
-static int why_collector_add_wait(struct why_collector *c, struct why_collector_thread *state,
-                                  const struct thread_wait *wait, const struct why_wait_parts *parts)
+/* Keeps a wait that a recorded thread ended, to find out later what that thread did during it. */
+static int add_waited(struct why_collector *c, struct why_collector_thread *state,
+                      const struct thread_wait *wait, const struct why_wait_parts *parts, uint32_t id)
+{
+        struct meanwhile_wait waited = { .begin_ns = parts->begin_ns,
+                                         .end_ns = parts->ready_ns,
+                                         .by = wait->waker_thread,
+                                         .thread = (uint32_t)(state - c->threads) + 1 };
+
+        if (!wait->is_woken || waited.by == 0 || waited.by == waited.thread || id == 0 ||
+            waited.end_ns <= waited.begin_ns)
+                return 0;
+        waited.kind = trace_dictionary_count(c->dictionary, TRACE_TABLE_LOCKS) + id;
+        return meanwhile_waits_add(&state->waits, &waited, 1);
+}
+
+/* A thread waited until it was made ready to run; the time after that is the scheduler's delay. */
+static int add_wait(struct why_collector *c, struct why_collector_thread *state,
+                    const struct thread_wait *wait, const struct why_wait_parts *parts)
 {
         struct why_wait_key key = { .stack = wait->stack, .state = wait->state };
         struct why_row row = { .kind = WHY_LOCK, .id = state->lock };
         int r = 0;
 
         row.amount = parts->ready_ns - parts->begin_ns;
-        if (state->lock == 0) {
+        if (parts->is_stopped) {
+                row.kind = WHY_STOPPED;
+                row.id = 0;
+        } else if (state->lock == 0) {
                 row.kind = WHY_WAIT;
                 r = find_id(&c->waits, &key, &row.id);
         }
         if (r < 0)
                 return r;
         r = why_draft_add(&state->draft, row.kind, row.id, row.amount);
-        if (r == 0 && wait->is_woken)
-                r = why_collector_add_waker(c, &state->draft, wait, row);
+        if (r == 0 && wait->is_woken && !parts->is_stopped)
+                r = add_waker(c, &state->draft, wait, row);
+        if (r == 0 && row.kind == WHY_WAIT)
+                r = add_waited(c, state, wait, parts, row.id);
         if (r < 0 || wait->in_ns <= parts->ready_ns)
                 return r;
         return why_draft_add(&state->draft, WHY_DELAY, 0, wait->in_ns - parts->ready_ns);
 }
 
-static int why_collector_take_wait(void *context, struct walked_thread *thread,
-                                   const struct thread_wait *wait, struct error *err)
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -280,10 +297,16 @@ static int why_collector_take_wait(void *context, struct walked_thread *thread,
         struct why_wait_parts parts;
         int r;
 
-        if (!state->is_open || !wait->ended || wait->in_ns <= begin_ns)
+        if (!state->is_open)
+                begin_ns = wait->out_ns;
+        if (!wait->ended || wait->in_ns <= begin_ns)
+                return 0;
+        parts = why_wait_parts_of(c->dictionary, wait, begin_ns);
+        if (why_cpu_owners_wait(&c->owners, thread->id, wait, &parts, state->is_open) < 0)
+                return no_memory(err);
+        if (!state->is_open)
                 return 0;
         why_spending_wait(&state->spending, c->dictionary, wait);
-        parts = why_wait_parts_of(c->dictionary, wait, begin_ns);
         if (parts.is_preempted) {
                 state->n_gaps++;
                 state->n_moved_gaps += parts.is_moved;
@@ -292,9 +315,9 @@ static int why_collector_take_wait(void *context, struct walked_thread *thread,
         } else if (parts.is_sent) {
                 r = why_draft_add(&state->draft, WHY_MOVED, 0, wait->in_ns - begin_ns);
         } else {
-                r = why_collector_add_wait(c, state, wait, &parts);
+                r = add_wait(c, state, wait, &parts);
         }
-        return r < 0 ? why_collector_no_memory(err) : 0;
+        return r < 0 ? no_memory(err) : 0;
 }
 
 /* ------------------------------------------------------------------ locks */
@@ -302,7 +325,6 @@ static int why_collector_take_wait(void *context, struct walked_thread *thread,
 static int obtain_lock(struct why_collector *c, struct why_collector_thread *state, uint32_t thread,
                        uint64_t time_ns)
 {
-        struct why_lock_waits *waits = &state->lock_waits;
         uint64_t begin_ns = state->lock_since_ns > state->spending.begin_ns ? state->lock_since_ns
                                                                             : state->spending.begin_ns;
         int r;
@@ -314,20 +336,19 @@ static int obtain_lock(struct why_collector *c, struct why_collector_thread *sta
                 if (r < 0)
                         return r;
         }
-        if (waits->n_items == WHY_LOCK_WAITS_MAX) {
-                c->n_lock_waits_left_out++;
-                return 0;
-        }
-        r = array_reserve(&waits->items, &waits->capacity, waits->n_items + 1, sizeof(*waits->items));
-        if (r < 0)
-                return r;
-        waits->items[waits->n_items++] = (struct why_lock_wait){
-                .begin_ns = begin_ns, .end_ns = time_ns, .lock = state->lock, .thread = thread
-        };
-        return 0;
+        return meanwhile_waits_add(&state->waits,
+                                   &(struct meanwhile_wait){ .begin_ns = begin_ns,
+                                                             .end_ns = time_ns,
+                                                             .lock = state->lock,
+                                                             .thread = thread,
+                                                             .kind = state->lock },
+                                   1);
 }
 
-/* A fiber waits for nothing that the kernel knows: it is taken off its thread, or its thread off the CPU. */
+/*
+ * The kernel knows of no waits of a fiber: either the fiber is taken off its thread, or the thread off the
+ * CPU.
+ */
 static int take_fiber_switch(struct why_collector_thread *state, const struct trace_event *event)
 {
         uint64_t out_ns = why_spending_fiber(&state->spending, event);
@@ -338,8 +359,8 @@ static int take_fiber_switch(struct why_collector_thread *state, const struct tr
                              out_ns);
 }
 
-static int why_collector_take_event(void *context, struct walked_thread *thread,
-                                    const struct trace_event *event, struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -352,13 +373,16 @@ static int why_collector_take_event(void *context, struct walked_thread *thread,
                 r = obtain_lock(c, state, thread->id, event->time_ns);
                 state->lock = 0;
         } else if (event->op == TRACE_OP_LOCK_RELEASE || event->op == TRACE_OP_LOCK_OBTAIN) {
-                /* A thread that uses another lock has given up waiting: a try with a time limit. */
+                /*
+                 * A thread that uses another lock has given up waiting: its wait was a try with a time
+                 * limit.
+                 */
                 state->lock = 0;
         } else if (thread->timeline.is_fiber &&
                    (event->op == TRACE_OP_SWITCH_OUT || event->op == TRACE_OP_SWITCH_IN)) {
                 r = take_fiber_switch(state, event);
         }
-        return r < 0 ? why_collector_no_memory(err) : 0;
+        return r < 0 ? no_memory(err) : 0;
 }
 
 /* ------------------------------------------------------------------ the pass */
@@ -368,20 +392,22 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
 {
         struct trace_sink sink = {
                 .context = c,
-                .begin_zone = why_collector_begin_zone,
-                .zone = why_collector_end_zone,
-                .sample = why_collector_take_sample,
-                .wait = why_collector_take_wait,
-                .event = why_collector_take_event,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .sample = take_sample,
+                .wait = take_wait,
+                .event = take_event,
                 .asked = c->pattern,
                 .asked_only = ZONE_MATCHER_NAMED | ZONE_MATCHER_INSIDE,
                 .may_skip = true,
+                .wants_words = true,
         };
         uint32_t n_locations = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCATIONS);
         struct trace_walk walk;
         int r;
 
         c->dictionary = trace->dictionary;
+        why_common_init(&c->common, trace->start_ns, trace->end_ns);
         intern_init(&c->waits, sizeof(struct why_wait_key), WHY_KEYS_MAX);
         intern_init(&c->wakers, sizeof(struct why_waker_key), WHY_KEYS_MAX);
         c->n_threads = trace_dictionary_count(trace->dictionary, TRACE_TABLE_THREADS);
@@ -390,9 +416,9 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
         if (r == 0)
                 r = why_tally_init(&c->zones[1], n_locations + 1);
         if (r < 0)
-                return why_collector_no_memory(err);
+                return no_memory(err);
         r = trace_walk_init(&walk, trace, filter, &sink);
-        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : why_collector_no_memory(err);
+        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
         trace_walk_deinit(&walk);
         why_tally_finish(&c->zones[0]);
         why_tally_finish(&c->zones[1]);

@@ -13,7 +13,10 @@
 #ifndef ANALYZE_WHY_WHY_COLLECTOR_H
 #define ANALYZE_WHY_WHY_COLLECTOR_H
 
-#include "analyze/walk/sample_cost.h"
+#include "analyze/samples/sample_cost.h"
+#include "analyze/stats/meanwhile.h"
+#include "analyze/why/why_common.h"
+#include "analyze/why/why_cpu_owners.h"
 #include "analyze/why/why_durations.h"
 #include "analyze/why/why_inside.h"
 #include "analyze/why/why_instances.h"
@@ -33,8 +36,6 @@ struct zone_pattern;
 
 /* Different waits and wakers; further ones are counted as unknown, 0. */
 #define WHY_KEYS_MAX (UINT32_C(1) << 20)
-/* Waits for locks in slow instances whose holders are looked for; further ones are left out. */
-#define WHY_LOCK_WAITS_MAX (UINT32_C(1) << 16)
 
 /* Compared as bytes. */
 struct why_wait_key {
@@ -47,16 +48,6 @@ struct why_waker_key {
         uint32_t thread;   /* 0 = not recorded, or an interrupt */
         uint32_t name;     /* string; 0 = unknown */
         uint32_t stack;    /* 0 = not recorded */
-};
-
-struct why_lock_wait {
-        uint64_t begin_ns, end_ns;
-        uint32_t lock, thread;
-};
-
-struct why_lock_waits {
-        struct why_lock_wait *items; /* heap */
-        size_t n_items, capacity;
 };
 
 /* The groups: the slow instances, and all others. */
@@ -76,7 +67,7 @@ struct why_bare {
 struct why_collector_thread {
         struct why_draft draft;
         struct why_inside inside;
-        struct why_lock_waits lock_waits;
+        struct meanwhile_waits waits;
         struct why_spending spending;
         uint64_t n_migrations, n_gaps, n_moved_gaps, n_samples, weight;
         uint64_t lock_since_ns;
@@ -94,13 +85,15 @@ struct why_collector {
         struct why_collector_thread *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         struct why_instances instances;
-        struct why_bare bare[2];          /* by enum why_group */
-        struct why_tally zones[2];        /* inside of instances, by location: time, and time on a CPU */
-        struct why_lock_waits lock_waits; /* of slow instances */
-        uint64_t n_lock_waits_left_out;
-        struct intern waits;        /* struct why_wait_key */
-        struct intern wakers;       /* struct why_waker_key */
-        uint64_t n_slow, n_typical; /* that there were */
+        struct why_bare bare[2];   /* by enum why_group */
+        struct why_tally zones[2]; /* inside of instances, by location: time, and time on a CPU */
+        struct why_common common;  /* of all instances */
+        /* Waits of slow instances: their kind is a lock, or after all locks an id of `waits`. */
+        struct meanwhile_waits waits_for;
+        struct why_cpu_owners owners; /* wanted or not: by the caller */
+        struct intern waits;          /* struct why_wait_key */
+        struct intern wakers;         /* struct why_waker_key */
+        uint64_t n_slow, n_typical;   /* that there were */
         uint64_t n_gaps,
                 n_moved_gaps; /* preemptions in instances that are not slow, and those that moved a thread */
 };

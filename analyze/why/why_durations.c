@@ -12,20 +12,23 @@
 
 #define HIGH_SHARE 0.75
 /*
- * A part of the median: where a sample costs less, those with a sample are ranked as exactly as the others.
+ * As a part of the median: if a sample costs less, instances with a sample are ranked as exactly as the
+ * others.
  */
 #define WEIGH_MIN 0.1
 /*
- * More samples in slow instances than their number predicts: then some of these are slow
- * by their sample alone.
+ * If slow instances have this many times the samples that their number predicts, some of them are slow only
+ * because of their sample.
  */
 #define SAMPLED_EXCESS 1.5
 #define SAMPLED_SLACK  3
-/* That it is no chance: of more instances the test adds nothing to SAMPLED_EXCESS. */
+/*
+ * The probability that the excess is chance; with more instances, the test adds nothing to SAMPLED_EXCESS.
+ */
 #define EXCESS_P     0.01
 #define EXCESS_N_MAX 1000
 #define RAISES_MAX   1000
-/* Costs of a sample: an instance that waits so much longer than a sample takes is not slow by its sample. */
+/* In costs of a sample: an instance that waits at least this long is not slow because of its sample. */
 #define SURE_WAIT_COSTS 5
 
 enum { CLASS_NONE, CLASS_ONCE, CLASS_MORE, CLASS_OFF_CPU };
@@ -129,7 +132,7 @@ static struct ranked ranked_of(const struct why_spent *sum, double n, enum why_b
 {
         double n_samples = (double)sum->n_samples;
 
-        /* The cost of samples in a sum of durations is the sum of each one's. */
+        /* The cost of samples in a sum of durations is the sum of the single costs. */
         return (struct ranked){
                 .value_ns = why_spent_value(sum, by, cost) / n,
                 .on_cpu_ns = sample_cost_without(cost, (double)sum->on_cpu_ns, n_samples) / n,
@@ -141,7 +144,7 @@ static struct ranked ranked_of(const struct why_spent *sum, double n, enum why_b
         };
 }
 
-static int why_durations_compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
         const struct ranked *left = a, *right = b;
 
@@ -149,8 +152,8 @@ static int why_durations_compare(const void *a, const void *b)
 }
 
 /* All instances, or those of one class, sorted; @class below 0 = all. */
-static int why_durations_list(const struct why_durations *d, int class, enum why_by by,
-                              const struct sample_cost *cost, struct ranked **ret_list, size_t *ret_n)
+static int list(const struct why_durations *d, int class, enum why_by by, const struct sample_cost *cost,
+                struct ranked **ret_list, size_t *ret_n)
 {
         size_t room = d->n_exact + (size_t)WHY_DURATIONS_CLASSES * HISTOGRAM_BUCKETS, n = 0;
         struct ranked *items = calloc(room, sizeof(*items));
@@ -166,7 +169,7 @@ static int why_durations_list(const struct why_durations *d, int class, enum why
                                 items[n++] = ranked_of(&d->bins[by][k][i].sum, (double)d->bins[by][k][i].n,
                                                        by, cost);
         if (n > 1)
-                qsort(items, n, sizeof(*items), why_durations_compare);
+                qsort(items, n, sizeof(*items), compare);
         *ret_list = items;
         *ret_n = n;
         return 0;
@@ -179,7 +182,7 @@ static int list_points(const struct why_durations *d, int class, struct sample_c
 {
         static const struct sample_cost none = { .is_known = false };
         struct ranked *items;
-        int r = why_durations_list(d, class, WHY_BY_WALL, &none, &items, ret_n);
+        int r = list(d, class, WHY_BY_WALL, &none, &items, ret_n);
 
         if (r < 0)
                 return r;
@@ -210,18 +213,17 @@ int why_durations_learn(const struct why_durations *d, struct sample_cost *ret_c
 /* ------------------------------------------------------------------ the slow ones */
 
 /*
- * Whether a sample decides how such an instance is ranked.  Nearly all that run for most of a period have
- * one, and no sample makes an instance wait.
+ * Whether a sample decides how such an instance is ranked.  Nearly all instances that run for most of a
+ * period have a sample, and no sample makes an instance wait.
  */
-static bool why_durations_is_doubtful(const struct ranked *item, const struct sample_cost *cost,
-                                      double sure_wait_ns)
+static bool is_doubtful(const struct ranked *item, const struct sample_cost *cost, double sure_wait_ns)
 {
         return item->on_cpu_ns < SAMPLE_COST_PERIOD_MAX * cost->period_ns && item->waiting_ns < sure_wait_ns;
 }
 
 /*
- * One without a sample stands for those of its length that have one, whose durations are less exact; all of
- * them together for as many as there are.
+ * An instance without a sample stands for those of its length that have one, whose durations are less
+ * exact; the weights of all doubtful instances add up to their number.
  */
 static void weigh(struct ranked *items, size_t n, const struct sample_cost *cost, double sure_wait_ns)
 {
@@ -230,14 +232,14 @@ static void weigh(struct ranked *items, size_t n, const struct sample_cost *cost
         for (size_t i = 0; i < n; i++) {
                 struct ranked *item = &items[i];
 
-                if (!why_durations_is_doubtful(item, cost, sure_wait_ns))
+                if (!is_doubtful(item, cost, sure_wait_ns))
                         continue;
                 n_doubtful += item->n;
                 item->weight = item->n_samples > 0 ? 0 : item->n / (1 - item->on_cpu_ns / cost->period_ns);
                 predicted += item->weight;
         }
         for (size_t i = 0; i < n && predicted > 0; i++)
-                if (why_durations_is_doubtful(&items[i], cost, sure_wait_ns))
+                if (is_doubtful(&items[i], cost, sure_wait_ns))
                         items[i].weight *= n_doubtful / predicted;
 }
 
@@ -250,21 +252,21 @@ static double total_of(const struct ranked *items, size_t n)
         return total;
 }
 
-/* The smallest value that at least @wanted, by weight, do not exceed. */
+/* The smallest value that at least @wanted instances, by weight, do not exceed. */
 static double value_at(const struct ranked *items, size_t n, double wanted)
 {
         double sum = 0;
 
         for (size_t i = 0; i < n; i++) {
                 sum += items[i].weight;
-                /* 1e-9: a third of three may be a little more than one. */
+                /* 1e-9: rounding may make a third of three a little more than one. */
                 if (items[i].weight > 0 && sum >= wanted - 1e-9)
                         return items[i].value_ns;
         }
         return n != 0 ? items[n - 1].value_ns : 0;
 }
 
-/* The duration that the slowest ones, this share of all but at least one, reach. */
+/* The duration that the slowest instances reach: a share of @share of all, but at least one. */
 static double slowest_from(const struct ranked *items, size_t n, double total, double share)
 {
         double wanted = fmax(ceil(fmin(fmax(share, 0), 1) * total - 1e-9), 1), sum = 0;
@@ -277,7 +279,10 @@ static double slowest_from(const struct ranked *items, size_t n, double total, d
         return 0;
 }
 
-/* Whether more of the slow ones have a sample than those without one predict, and than chance explains. */
+/*
+ * Whether more slow instances have a sample than the slow ones without a sample predict, and than chance
+ * explains.
+ */
 static bool has_excess(const struct ranked *items, size_t n, const struct sample_cost *cost,
                        double sure_wait_ns, double from_ns)
 {
@@ -288,7 +293,7 @@ static bool has_excess(const struct ranked *items, size_t n, const struct sample
 
                 if (item->waiting_ns >= sure_wait_ns)
                         continue;
-                if (!why_durations_is_doubtful(item, cost, sure_wait_ns)) {
+                if (!is_doubtful(item, cost, sure_wait_ns)) {
                         longer += item->n * item->n_samples;
                         continue;
                 }
@@ -307,8 +312,8 @@ static bool has_excess(const struct ranked *items, size_t n, const struct sample
 }
 
 /*
- * An instance with a sample is slow if no spread of the cost explains it, and if there are not more
- * such than there can be.
+ * An instance with a sample is slow if the spread of the cost cannot explain it, and if there are no more
+ * such instances than there can be.
  */
 static double slow_sampled_from(const struct ranked *items, size_t n, const struct sample_cost *cost,
                                 const struct why_rank *rank)
@@ -323,7 +328,7 @@ static double slow_sampled_from(const struct ranked *items, size_t n, const stru
         return from_ns;
 }
 
-static double why_durations_machine_share(const struct ranked *items, size_t n, double slow_ns)
+static double machine_share(const struct ranked *items, size_t n, double slow_ns)
 {
         double weight[2] = { 0, 0 }, value[2] = { 0, 0 }, machine[2] = { 0, 0 }, extra;
 
@@ -348,7 +353,7 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
         struct ranked *items;
         double total;
         size_t n;
-        int r = why_durations_list(d, -1, request->by, cost, &items, &n);
+        int r = list(d, -1, request->by, cost, &items, &n);
 
         if (r < 0)
                 return r;
@@ -365,7 +370,10 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
         rank.high_ns = value_at(items, n, total * HIGH_SHARE);
         rank.slow_ns = request->slower_than_ns != 0 ? (double)request->slower_than_ns
                                                     : slowest_from(items, n, total, request->slowest);
-        /* An instance that takes as long as three of four is not slow: then there is nothing to compare. */
+        /*
+         * An instance that takes no longer than three quarters of all is not slow: then there is nothing to
+         * compare.
+         */
         if (request->slower_than_ns == 0 && rank.slow_ns <= rank.high_ns)
                 rank.slow_ns = rank.high_ns + 1;
         /* Samples do not explain a limit that most instances exceed. */
@@ -376,7 +384,7 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
                 if (items[i].value_ns >= rank.slow_ns)
                         rank.n_slow += items[i].n;
         if (request->by == WHY_BY_WALL)
-                rank.machine_share = why_durations_machine_share(items, n, rank.slow_ns);
+                rank.machine_share = machine_share(items, n, rank.slow_ns);
         free(items);
         *ret_rank = rank;
         return 0;

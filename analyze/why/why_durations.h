@@ -12,7 +12,7 @@
 #ifndef ANALYZE_WHY_WHY_DURATIONS_H
 #define ANALYZE_WHY_WHY_DURATIONS_H
 
-#include "analyze/walk/sample_cost.h"
+#include "analyze/samples/sample_cost.h"
 #include "analyze/why/why_spent.h"
 
 #include <stdbool.h>

@@ -26,12 +26,12 @@ struct placing {
         uint32_t event;
         const struct why_instance **order; /* heap; of fibers, by thread and begin */
         size_t n_order;
-        uint32_t *fibers;              /* heap; by thread id - 1: that runs on it now; 0 = none */
+        uint32_t *fibers;              /* heap; by thread id - 1: the fiber that it runs; 0 = none */
         struct placed_sample *samples; /* heap */
         size_t n_samples, capacity;
 };
 
-static int why_fibers_no_memory(struct error *err)
+static int no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "looking for what ran in fibers: out of memory");
 }
@@ -81,8 +81,8 @@ static const struct why_instance *find_instance(const struct placing *p, uint32_
         return found->thread == fiber && time_ns - found->begin_ns <= found->duration_ns ? found : NULL;
 }
 
-static int why_fibers_take_sample(void *context, struct walked_thread *thread,
-                                  const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct placing *p = context;
         uint32_t fiber = p->fibers[thread->id - 1], id = (uint32_t)event->sample.event;
@@ -105,13 +105,13 @@ static int why_fibers_take_sample(void *context, struct walked_thread *thread,
         }
         sample.item = (size_t)(instance - p->instances->items);
         if (array_reserve(&p->samples, &p->capacity, p->n_samples + 1, sizeof(*p->samples)) < 0)
-                return why_fibers_no_memory(err);
+                return no_memory(err);
         p->samples[p->n_samples++] = sample;
         return 0;
 }
 
-static int why_fibers_take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                                 struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct placing *p = context;
 
@@ -123,7 +123,7 @@ static int why_fibers_take_event(void *context, struct walked_thread *thread, co
         return 0;
 }
 
-static int why_fibers_prepare(struct placing *p)
+static int prepare(struct placing *p)
 {
         const struct why_instances *s = p->instances;
 
@@ -171,20 +171,18 @@ int why_fibers_take(struct why_instances *instances, struct loaded_trace *trace,
                     const struct trace_filter *filter, uint32_t event, struct error *err)
 {
         struct placing p = { .instances = instances, .dictionary = trace->dictionary, .event = event };
-        const struct trace_sink sink = { .context = &p,
-                                         .sample = why_fibers_take_sample,
-                                         .event = why_fibers_take_event };
+        const struct trace_sink sink = { .context = &p, .sample = take_sample, .event = take_event };
         struct trace_walk walk = { .threads = NULL };
-        int r = why_fibers_prepare(&p);
+        int r = prepare(&p);
 
         if (r < 0)
-                (void)why_fibers_no_memory(err);
+                (void)no_memory(err);
         if (r < 0 || p.n_order == 0)
                 goto done;
         r = trace_walk_init(&walk, trace, filter, &sink);
-        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : why_fibers_no_memory(err);
+        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
         if (r == 0 && put_samples(&p) < 0)
-                r = why_fibers_no_memory(err);
+                r = no_memory(err);
         trace_walk_deinit(&walk);
 done:
         free((void *)p.order);

@@ -17,7 +17,7 @@ void why_inside_deinit(struct why_inside *s)
 }
 
 /* The slot of a location, or the empty one where it belongs; at most half of them are in use. */
-static uint32_t *why_inside_find_slot(const struct why_inside *s, uint32_t location)
+static uint32_t *find_slot(const struct why_inside *s, uint32_t location)
 {
         size_t at = location & (s->n_slots - 1); /* locations are dense: neighbours have slots of their own */
 
@@ -27,19 +27,19 @@ static uint32_t *why_inside_find_slot(const struct why_inside *s, uint32_t locat
 }
 
 /*
- * Only the slots of its zones, the last first, so that each is found as it was: the next
- * instance may be a small one.
+ * Clears only the slots in use, because the next instance may be a small one.  The last zone goes first, so
+ * that each is found as it was added.
  */
 void why_inside_clear(struct why_inside *s)
 {
         while (s->n_zones > 0) {
-                *why_inside_find_slot(s, s->zones[s->n_zones - 1].location) = 0;
+                *find_slot(s, s->zones[s->n_zones - 1].location) = 0;
                 s->n_zones--;
         }
         s->n_left_out = 0;
 }
 
-static int why_inside_grow_slots(struct why_inside *s)
+static int grow_slots(struct why_inside *s)
 {
         size_t n_slots = s->n_slots != 0 ? 2 * s->n_slots : FIRST_SLOTS;
         uint32_t *slots = calloc(n_slots, sizeof(*slots));
@@ -50,11 +50,11 @@ static int why_inside_grow_slots(struct why_inside *s)
         s->slots = slots;
         s->n_slots = n_slots;
         for (size_t i = 0; i < s->n_zones; i++)
-                *why_inside_find_slot(s, s->zones[i].location) = (uint32_t)i + 1;
+                *find_slot(s, s->zones[i].location) = (uint32_t)i + 1;
         return 0;
 }
 
-static int why_inside_add_location(struct why_inside *s, uint32_t location, uint32_t *slot)
+static int add_location(struct why_inside *s, uint32_t location, uint32_t *slot)
 {
         int r = array_reserve(&s->zones, &s->capacity, s->n_zones + 1, sizeof(*s->zones));
 
@@ -69,17 +69,17 @@ int why_inside_add(struct why_inside *s, uint32_t location, uint64_t ns, uint64_
 {
         struct why_inside_zone *zone;
         uint32_t *slot;
-        int r = s->n_slots / 2 > s->n_zones ? 0 : why_inside_grow_slots(s);
+        int r = s->n_slots / 2 > s->n_zones ? 0 : grow_slots(s);
 
         if (r < 0)
                 return r;
-        slot = why_inside_find_slot(s, location);
+        slot = find_slot(s, location);
         if (*slot == 0) {
                 if (s->n_zones == WHY_INSIDE_ZONES_MAX) {
                         s->n_left_out++;
                         return 0;
                 }
-                r = why_inside_add_location(s, location, slot);
+                r = add_location(s, location, slot);
                 if (r < 0)
                         return r;
         }

@@ -29,7 +29,8 @@ static size_t first_slot(const struct why_draft *d, uint32_t kind, uint32_t id)
 }
 
 /*
- * Only the slots of its rows, each with those that follow without a gap: the next draft may be a small one.
+ * Clears only the slots of the rows, each with the slots that follow without a gap, because the next draft
+ * may be small.
  */
 static void clear_slots(struct why_draft *d)
 {
@@ -48,7 +49,7 @@ void why_draft_clear(struct why_draft *d)
         d->n_left_out = 0;
 }
 
-static int why_instances_compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
         const struct why_row *left = a, *right = b;
 
@@ -64,9 +65,9 @@ static void merge(struct why_draft *d)
 
         if (d->n_rows < 2)
                 return;
-        qsort(d->rows, d->n_rows, sizeof(*d->rows), why_instances_compare);
+        qsort(d->rows, d->n_rows, sizeof(*d->rows), compare);
         for (size_t i = 1; i < d->n_rows; i++) {
-                if (why_instances_compare(&d->rows[n], &d->rows[i]) != 0) {
+                if (compare(&d->rows[n], &d->rows[i]) != 0) {
                         d->rows[++n] = d->rows[i];
                         continue;
                 }
@@ -77,7 +78,7 @@ static void merge(struct why_draft *d)
 }
 
 /* The slot of a row, or the empty one where it belongs; at most half of them are in use. */
-static uint32_t *why_instances_find_slot(const struct why_draft *d, uint32_t kind, uint32_t id)
+static uint32_t *find_slot(const struct why_draft *d, uint32_t kind, uint32_t id)
 {
         size_t at = first_slot(d, kind, id);
 
@@ -87,7 +88,7 @@ static uint32_t *why_instances_find_slot(const struct why_draft *d, uint32_t kin
         return &d->slots[at];
 }
 
-static int why_instances_grow_slots(struct why_draft *d)
+static int grow_slots(struct why_draft *d)
 {
         size_t n_slots = d->n_slots != 0 ? 2 * d->n_slots : 16;
         uint32_t *slots = calloc(n_slots, sizeof(*slots));
@@ -98,18 +99,18 @@ static int why_instances_grow_slots(struct why_draft *d)
         d->slots = slots;
         d->n_slots = n_slots;
         for (size_t i = 0; i < d->n_rows; i++)
-                *why_instances_find_slot(d, d->rows[i].kind, d->rows[i].id) = (uint32_t)i + 1;
+                *find_slot(d, d->rows[i].kind, d->rows[i].id) = (uint32_t)i + 1;
         return 0;
 }
 
 int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t amount)
 {
         uint32_t *slot;
-        int r = d->n_slots / 2 > d->n_rows ? 0 : why_instances_grow_slots(d);
+        int r = d->n_slots / 2 > d->n_rows ? 0 : grow_slots(d);
 
         if (r < 0)
                 return r;
-        slot = why_instances_find_slot(d, kind, id);
+        slot = find_slot(d, kind, id);
         if (*slot != 0) {
                 d->rows[*slot - 1].n++;
                 d->rows[*slot - 1].amount += amount;
@@ -157,7 +158,7 @@ int why_instances_add(struct why_instances *s, const struct why_instance *instan
         return 0;
 }
 
-/* Its rows are written anew after all others; the old ones stay, unused. */
+/* The rows of the instance are written anew after all others; the old rows stay, unused. */
 int why_instances_extend(struct why_instances *s, struct why_instance *item, struct why_draft *draft)
 {
         int r = 0;

@@ -30,6 +30,8 @@ enum why_kind {                     /* id; amount: */
                 WHY_COUNTER = 8,    /* sample event; weight */
                 WHY_WAKER = 9,      /* struct why_waker_key; ns of the waits that it ended */
                 WHY_SUSPENDED = 10, /* 0; ns that the fiber was on no thread, or its thread waited */
+                WHY_STOPPED = 11,   /* 0; ns that a signal or a debugger stopped the thread */
+                WHY_KINDS = 12,
 };
 
 struct why_row {

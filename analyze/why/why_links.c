@@ -7,13 +7,14 @@
 #include <math.h>
 
 #define P_LINKED       0.01
-#define MOVED_OF_ALL   0.5 /* slow instances that were moved, of WHY_SLOW_MIN at least */
-#define ZONE_SLOW_MIN  4   /* slow instances with the zone */
-#define ZONE_SHARE_MIN 0.5 /* of the extra time */
+#define MOVED_OF_ALL   0.5  /* slow instances that were moved, of WHY_SLOW_MIN at least */
+#define ZONE_SLOW_MIN  4    /* slow instances with the zone */
+#define ZONE_SHARE_MIN 0.5  /* of the extra time */
+#define ZONE_EQUAL     0.95 /* of the one with the most */
 
 /*
- * An instance that takes longer has more time in which it may be moved.  If moves came at one pace, each that
- * had one would be a slow one with the probability of the slow ones' part of all the time that was looked at.
+ * An instance that takes longer has more time in which it may be moved.  If moves came at a constant rate,
+ * the probability that a moved instance is slow would be the slow instances' part of all the time.
  */
 static void find_moves(const struct why *w, struct why_links *links)
 {
@@ -34,18 +35,30 @@ static void find_moves(const struct why *w, struct why_links *links)
                           (double)links->n_moved_slow >= MOVED_OF_ALL * (double)w->groups[WHY_SLOW].n;
 }
 
-/* If there are several, the one with the most extra time, which is the outermost of those in each other. */
-static void why_links_find_zone(const struct why *w, struct why_links *links)
+static bool is_linked(const struct why *w, const struct why_part *part)
 {
-        for (size_t i = 0; i < w->n_zones; i++) {
-                const struct why_part *part = &w->zones[i];
+        return part->share.value >= ZONE_SHARE_MIN && part->n_slow >= ZONE_SLOW_MIN &&
+               part->p * (double)w->n_tests < P_LINKED;
+}
 
-                if (part->share.value < ZONE_SHARE_MIN || part->n_slow < ZONE_SLOW_MIN ||
-                    part->p * (double)w->n_tests >= P_LINKED || part->share.value <= links->zone_share)
-                        continue;
-                links->zone = part->id;
-                links->zone_share = part->share.value;
-        }
+/*
+ * Finds the zone with the most extra time; of zones with about as much, the innermost, which has the least
+ * time.
+ */
+static void find_zone(const struct why *w, struct why_links *links)
+{
+        const struct why_part *found = NULL;
+        double most = 0;
+
+        for (size_t i = 0; i < w->n_zones; i++)
+                if (is_linked(w, &w->zones[i]))
+                        most = fmax(most, w->zones[i].share.value);
+        for (size_t i = 0; i < w->n_zones; i++)
+                if (is_linked(w, &w->zones[i]) && w->zones[i].share.value >= ZONE_EQUAL * most &&
+                    (!found || w->zones[i].slow < found->slow))
+                        found = &w->zones[i];
+        links->zone = found ? found->id : 0;
+        links->zone_share = found ? found->share.value : 0;
 }
 
 struct why_links why_links_of(const struct why *w)
@@ -55,6 +68,6 @@ struct why_links why_links_of(const struct why *w)
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN)
                 return links;
         find_moves(w, &links);
-        why_links_find_zone(w, &links);
+        find_zone(w, &links);
         return links;
 }

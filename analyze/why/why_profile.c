@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_profile.h"
 
-#include "analyze/walk/function_table.h"
+#include "analyze/samples/function_table.h"
+#include "analyze/samples/python_stacks.h"
+#include "analyze/stats/wait_places.h"
 #include "base/text_view.h"
 #include "format/trace_dictionary.h"
 
@@ -11,12 +13,15 @@
 #include <string.h>
 
 /*
- * A function that is further from the best one is another matter; of equals the outermost is where ways part.
+ * Functions with nearly the largest gain count as equal; slow instances take another path at the outermost
+ * of them.
  */
 #define WHY_NEARLY_BEST 0.9
+/* Functions with this part of the gain share the same time, which is spent in the innermost of them. */
+#define WHY_EQUAL 0.95
 /*
- * One whose share of the samples grows by less is no way that parts: what all instances
- * run, slow ones run longer.
+ * The least growth of a function's share of the samples: below it, slow instances only run longer in what
+ * all instances run.
  */
 #define WHY_FUNCTION_GAIN_MIN  0.1
 #define WHY_FUNCTION_P_MAX     0.05 /* corrected for the functions of the round */
@@ -26,20 +31,12 @@ void why_profile_deinit(struct why_profile *p)
 {
         free(p->stacks);
         free(p->is_cut);
+        free(p->is_foreign);
         free(p->seen);
         *p = (struct why_profile){ .stacks = NULL };
 }
 
 /* ------------------------------------------------------------------ interrupts and page faults */
-
-static bool why_profile_begins_with_any(struct text_view name, const char *const *prefixes)
-{
-        for (; *prefixes; prefixes++)
-                if (name.n_bytes >= strlen(*prefixes) &&
-                    memcmp(name.bytes, *prefixes, strlen(*prefixes)) == 0)
-                        return true;
-        return false;
-}
 
 /* By the kernel's names for its entries, of x86, Arm and RISC-V. */
 static uint8_t classify_name(struct text_view name)
@@ -59,27 +56,16 @@ static uint8_t classify_name(struct text_view name)
                                               "handle_mm_fault",      "clear_page",     "do_page_fault",
                                               "do_translation_fault", "do_mem_abort",   NULL };
 
-        if (why_profile_begins_with_any(name, interrupts))
+        if (text_view_begins_with_any(name, interrupts))
                 return WHY_STACK_INTERRUPT;
-        return why_profile_begins_with_any(name, faults) ? WHY_STACK_FAULT : WHY_STACK_SAME;
-}
-
-static bool is_kernel(const struct trace_dictionary *d, uint32_t frame)
-{
-        const struct trace_frame *row = trace_dictionary_row(d, TRACE_TABLE_FRAMES, frame);
-        const struct trace_module *module;
-
-        if (row->module == 0)
-                return false;
-        module = trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module);
-        return module->kind == TRACE_MODULE_KERNEL;
+        return text_view_begins_with_any(name, faults) ? WHY_STACK_FAULT : WHY_STACK_SAME;
 }
 
 static uint8_t classify_frame(const struct why_profile *p, uint32_t frame)
 {
         const struct label_groups *frames = &p->functions->frames;
 
-        if (!is_kernel(p->dictionary, frame))
+        if (!trace_dictionary_is_kernel_frame(p->dictionary, frame))
                 return WHY_STACK_SAME;
         for (uint32_t i = frames->first[frame]; i < frames->first[frame + 1]; i++) {
                 const struct function *f = function_table_get(p->functions, frames->labels[i]);
@@ -94,26 +80,42 @@ static uint8_t classify_frame(const struct why_profile *p, uint32_t frame)
 }
 
 /* Marks, as "[truncated]", stand for callers that are not known. */
-static bool why_profile_is_mark(const struct why_profile *p, uint32_t frame)
+static bool is_mark(const struct why_profile *p, uint32_t frame)
 {
         const struct label_groups *frames = &p->functions->frames;
 
         return function_table_get(p->functions, frames->labels[frames->first[frame]])->kind == FUNCTION_MARK;
 }
 
-/* Callers have smaller ids.  An interrupt of a fault is an interrupt. */
-static void why_profile_classify(struct why_profile *p)
+/* Callers have smaller ids.  An interrupt during a fault is an interrupt. */
+static void classify(struct why_profile *p)
 {
         p->is_cut[0] = true;
         for (uint32_t i = 1; i <= p->n_stacks; i++) {
                 const struct trace_stack *row = trace_dictionary_row(p->dictionary, TRACE_TABLE_STACKS, i);
                 uint8_t own = classify_frame(p, row->frame);
 
-                p->is_cut[i] = row->parent != 0 ? p->is_cut[row->parent] : why_profile_is_mark(p, row->frame);
+                p->is_cut[i] = row->parent != 0 ? p->is_cut[row->parent] : is_mark(p, row->frame);
                 p->stacks[i] = p->stacks[row->parent];
                 if (own == WHY_STACK_INTERRUPT || p->stacks[i] == WHY_STACK_SAME)
                         p->stacks[i] = own;
         }
+}
+
+static void find_foreign(struct why_profile *p)
+{
+        const struct label_groups *frames = &p->functions->frames;
+        uint32_t n_frames = trace_dictionary_count(p->dictionary, TRACE_TABLE_FRAMES);
+
+        for (uint32_t frame = 1; frame <= n_frames; frame++)
+                for (uint32_t i = frames->first[frame]; i < frames->first[frame + 1]; i++) {
+                        uint32_t label = frames->labels[i];
+                        const struct function *f = function_table_get(p->functions, label);
+
+                        p->is_foreign[label] = trace_dictionary_is_kernel_frame(p->dictionary, frame) ||
+                                               wait_places_is_c_library(
+                                                       trace_dictionary_text(p->dictionary, f->module));
+                }
 }
 
 int why_profile_init(struct why_profile *p, const struct trace_dictionary *dictionary,
@@ -123,10 +125,12 @@ int why_profile_init(struct why_profile *p, const struct trace_dictionary *dicti
         p->n_stacks = trace_dictionary_count(dictionary, TRACE_TABLE_STACKS);
         p->stacks = calloc((size_t)p->n_stacks + 1, sizeof(*p->stacks));
         p->is_cut = calloc((size_t)p->n_stacks + 1, sizeof(*p->is_cut));
+        p->is_foreign = calloc((size_t)functions->frames.n_labels + 1, sizeof(*p->is_foreign));
         p->seen = calloc((size_t)functions->frames.n_labels + 1, sizeof(*p->seen));
-        if (!p->stacks || !p->is_cut || !p->seen)
+        if (!p->stacks || !p->is_cut || !p->is_foreign || !p->seen)
                 return -ENOMEM;
-        why_profile_classify(p);
+        find_foreign(p);
+        classify(p);
         return 0;
 }
 
@@ -138,80 +142,86 @@ struct part {
         double *depths; /* heap; by label, weighted: how far from the root in slow instances */
 };
 
-/* All of them, and only those whose callers are known. */
+/* All call stacks of the group, and only those whose callers are known. */
 struct round {
         struct part all, whole;
 };
 
-static int why_profile_part_init(struct part *p, uint32_t n_labels)
+static int part_init(struct part *p, uint32_t n_labels)
 {
         p->depths = calloc((size_t)n_labels + 1, sizeof(*p->depths));
         return p->depths ? why_tally_init(&p->tally, n_labels + 1) : -ENOMEM;
 }
 
-static void why_profile_part_deinit(struct part *p)
+static void part_deinit(struct part *p)
 {
         why_tally_deinit(&p->tally);
         free(p->depths);
 }
 
-static int why_profile_round_init(struct round *r, uint32_t n_labels)
+static int round_init(struct round *r, uint32_t n_labels)
 {
         *r = (struct round){ .all = { .depths = NULL } };
-        if (why_profile_part_init(&r->all, n_labels) < 0)
+        if (part_init(&r->all, n_labels) < 0)
                 return -ENOMEM;
-        return why_profile_part_init(&r->whole, n_labels);
+        return part_init(&r->whole, n_labels);
 }
 
-static void why_profile_round_deinit(struct round *r)
+static void round_deinit(struct round *r)
 {
-        why_profile_part_deinit(&r->all);
-        why_profile_part_deinit(&r->whole);
+        part_deinit(&r->all);
+        part_deinit(&r->whole);
 }
 
-static void why_profile_part_add(struct part *p, enum why_group group, uint32_t label,
-                                 const struct why_row *row, uint32_t depth)
+static void part_add(struct part *p, enum why_group group, uint32_t label, const struct why_row *row,
+                     uint32_t depth)
 {
         why_tally_add(&p->tally, group, label, (double)row->amount, row->n);
         if (group == WHY_SLOW)
                 p->depths[label] += (double)row->amount * depth;
 }
 
-static uint32_t measure_depth(const struct why_profile *p, uint32_t stack)
+struct why_visit why_profile_visit(struct why_profile *p, uint32_t stack)
 {
-        uint32_t depth = 0;
+        struct why_visit v = { .stack = stack };
 
-        for (; stack != 0 && depth < WHY_FRAMES_MAX; depth++) {
+        why_profile_begin_visit(p);
+        for (; stack != 0 && v.depth < WHY_FRAMES_MAX; v.depth++) {
                 const struct trace_stack *row = trace_dictionary_row(p->dictionary, TRACE_TABLE_STACKS,
                                                                      stack);
 
                 stack = row->parent;
         }
-        return depth;
+        return v;
 }
 
-/* Each function of a call stack once, however often it is in it. */
-static void why_profile_add_stack(struct why_profile *p, struct round *r, const struct why_row *row,
-                                  enum why_group group)
+bool why_profile_next(struct why_profile *p, struct why_visit *v)
 {
         const struct label_groups *frames = &p->functions->frames;
-        uint32_t depth = measure_depth(p, row->id);
 
-        p->n_visits++;
-        for (uint32_t stack = row->id; stack != 0 && depth > 0; depth--) {
-                const struct trace_stack *at = trace_dictionary_row(p->dictionary, TRACE_TABLE_STACKS, stack);
+        for (; v->depth > 0; v->depth--) {
+                const struct trace_stack *row = trace_dictionary_row(p->dictionary, TRACE_TABLE_STACKS,
+                                                                     v->stack);
+                uint32_t first = frames->first[row->frame], n = frames->first[row->frame + 1] - first;
 
-                for (uint32_t i = frames->first[at->frame]; i < frames->first[at->frame + 1]; i++) {
-                        uint32_t label = frames->labels[i];
-
-                        if (p->seen[label] == p->n_visits)
-                                continue;
-                        p->seen[label] = p->n_visits;
-                        why_profile_part_add(&r->all, group, label, row, depth);
-                        if (!p->is_cut[row->id])
-                                why_profile_part_add(&r->whole, group, label, row, depth);
+                v->frame = row->frame;
+                while (v->n_taken < n) {
+                        v->label = frames->labels[first + v->n_taken++];
+                        if (why_profile_is_first(p, v->label))
+                                return true;
                 }
-                stack = at->parent;
+                v->stack = row->parent;
+                v->n_taken = 0;
+        }
+        return false;
+}
+
+static void add_stack(struct why_profile *p, struct round *r, const struct why_row *row, enum why_group group)
+{
+        for (struct why_visit v = why_profile_visit(p, row->id); why_profile_next(p, &v);) {
+                part_add(&r->all, group, v.label, row, v.depth);
+                if (!p->is_cut[row->id])
+                        part_add(&r->whole, group, v.label, row, v.depth);
         }
 }
 
@@ -231,7 +241,7 @@ static void measure(struct why_profile *p, struct round *r)
                                 continue;
                         all += (double)row->amount;
                         whole += p->is_cut[row->id] ? 0 : (double)row->amount;
-                        why_profile_add_stack(p, r, row, group);
+                        add_stack(p, r, row, group);
                 }
                 why_tally_close(&r->all.tally, group, all, duration, duration);
                 why_tally_close(&r->whole.tally, group, whole, duration, duration);
@@ -246,16 +256,29 @@ struct candidate {
         double whole_gain, whole_depth; /* where callers are known; 0 if that is in too few samples */
 };
 
-static double why_profile_gain_of(const struct part *p, uint32_t label)
+static double gain_of(const struct part *p, uint32_t label)
 {
         const struct why_measure *m = &p->tally.measures[label];
 
         return why_ratio_value(&m->ratio[WHY_SLOW]) - why_ratio_value(&m->ratio[WHY_TYPICAL]);
 }
 
-static double why_profile_depth_of(const struct part *p, uint32_t label)
+static double depth_of(const struct part *p, uint32_t label)
 {
         return p->depths[label] / p->tally.measures[label].ratio[WHY_SLOW].x;
+}
+
+/* A label can be named if it is a function; marks and other labels cannot. */
+static bool is_nameable(const struct why_profile *p, uint32_t label)
+{
+        uint32_t kind = function_table_get(p->functions, label)->kind;
+
+        return kind == FUNCTION_NAMED || kind == FUNCTION_UNNAMED;
+}
+
+static bool is_candidate(const struct why_profile *p, const struct round *r, uint32_t label)
+{
+        return r->all.tally.measures[label].ratio[WHY_SLOW].x > 0 && is_nameable(p, label);
 }
 
 static bool consider(const struct why_profile *p, const struct round *r, uint32_t label,
@@ -264,14 +287,16 @@ static bool consider(const struct why_profile *p, const struct round *r, uint32_
         const struct why_measure *m = &r->all.tally.measures[label];
         const struct why_ratio *slow = &m->ratio[WHY_SLOW];
 
+        if (!is_candidate(p, r, label))
+                return false;
         *ret = (struct candidate){ .label = label,
-                                   .gain = why_profile_gain_of(&r->all, label),
-                                   .depth = why_profile_depth_of(&r->all, label),
+                                   .gain = gain_of(&r->all, label),
+                                   .depth = depth_of(&r->all, label),
                                    .p = why_ratio_compare(slow, &m->ratio[WHY_TYPICAL], p->unit) };
         if (r->whole.tally.measures[label].n_times[WHY_SLOW] >= WHY_FUNCTION_TIMES_MIN) {
-                ret->whole_gain = why_profile_gain_of(&r->whole, label);
-                ret->whole_depth = why_profile_depth_of(&r->whole, label);
-                /* A caller is in fewer samples of the group with more call stacks that are cut. */
+                ret->whole_gain = gain_of(&r->whole, label);
+                ret->whole_depth = depth_of(&r->whole, label);
+                /* If a group has more truncated call stacks, a caller is in fewer of its samples. */
                 if (ret->whole_gain < WHY_FUNCTION_GAIN_MIN)
                         return false;
         }
@@ -279,59 +304,44 @@ static bool consider(const struct why_profile *p, const struct round *r, uint32_
                ret->p * (double)n_candidates < WHY_FUNCTION_P_MAX;
 }
 
-/* A caller misses samples whose callers are not known, and so is compared without these as well. */
-static bool why_profile_is_nearly(const struct candidate *c, const struct candidate *best)
+/* A caller lacks the samples whose callers are unknown, so it is also compared without such samples. */
+static bool is_nearly(const struct candidate *c, const struct candidate *best)
 {
         return c->gain >= WHY_NEARLY_BEST * best->gain ||
                (best->whole_gain > 0 && c->whole_gain >= WHY_NEARLY_BEST * best->whole_gain);
 }
 
-static bool why_profile_is_outer(const struct candidate *a, const struct candidate *b)
+static bool is_outer(const struct candidate *a, const struct candidate *b)
 {
         if (a->whole_depth > 0 && b->whole_depth > 0)
                 return a->whole_depth < b->whole_depth;
         return a->depth < b->depth;
 }
 
-/* Marks and other things that are no functions name nothing. */
-static bool is_nameable(const struct why_profile *p, uint32_t label)
-{
-        uint32_t kind = function_table_get(p->functions, label)->kind;
-
-        return kind == FUNCTION_NAMED || kind == FUNCTION_UNNAMED;
-}
-
-static bool why_profile_is_candidate(const struct why_profile *p, const struct round *r, uint32_t label)
-{
-        return r->all.tally.measures[label].ratio[WHY_SLOW].x > 0 && is_nameable(p, label);
-}
-
 /*
- * @ret_best: the function whose share is larger by the most; returns the outermost of those
- * that are nearly as good.
+ * @ret_best: the function whose share grows the most; returns the outermost of the functions that are
+ * nearly as good.
  */
-static struct candidate why_profile_choose(struct why_profile *p, const struct round *r, uint32_t *ret_best)
+static struct candidate choose(struct why_profile *p, const struct round *r, uint32_t *ret_best)
 {
         struct candidate best = { .label = 0 }, chosen, c;
         uint64_t n = 0;
 
         for (uint32_t label = 1; label < r->all.tally.n; label++)
-                n += why_profile_is_candidate(p, r, label);
+                n += is_candidate(p, r, label);
         p->n_tested += n;
         for (uint32_t label = 1; label < r->all.tally.n; label++)
-                if (why_profile_is_candidate(p, r, label) && consider(p, r, label, n, &c) &&
-                    c.gain > best.gain)
+                if (consider(p, r, label, n, &c) && c.gain > best.gain)
                         best = c;
         chosen = best;
         for (uint32_t label = 1; label < r->all.tally.n && best.label != 0; label++)
-                if (why_profile_is_candidate(p, r, label) && consider(p, r, label, n, &c) &&
-                    why_profile_is_nearly(&c, &best) && why_profile_is_outer(&c, &chosen))
+                if (consider(p, r, label, n, &c) && is_nearly(&c, &best) && is_outer(&c, &chosen))
                         chosen = c;
         *ret_best = best.label;
         return chosen;
 }
 
-static bool why_profile_has_label(const struct why_profile *p, uint32_t frame, uint32_t label)
+static bool has_label(const struct why_profile *p, uint32_t frame, uint32_t label)
 {
         const struct label_groups *frames = &p->functions->frames;
 
@@ -342,20 +352,20 @@ static bool why_profile_has_label(const struct why_profile *p, uint32_t frame, u
 }
 
 /* By call stack: whether it has the function. */
-static bool *why_profile_find_stacks(const struct why_profile *p, uint32_t label)
+static bool *find_stacks(const struct why_profile *p, uint32_t label)
 {
         bool *has = calloc((size_t)p->n_stacks + 1, sizeof(*has));
 
         for (uint32_t i = 1; has && i <= p->n_stacks; i++) {
                 const struct trace_stack *row = trace_dictionary_row(p->dictionary, TRACE_TABLE_STACKS, i);
 
-                has[i] = has[row->parent] || why_profile_has_label(p, row->frame, label);
+                has[i] = has[row->parent] || has_label(p, row->frame, label);
         }
         return has;
 }
 
-/* Whether slow instances run the one function in the other, where callers are known. */
-static bool why_profile_is_within(const struct why_profile *p, const bool *has_inner, const bool *has_outer)
+/* Whether slow instances run the inner function within the outer one, where callers are known. */
+static bool is_within(const struct why_profile *p, const bool *has_inner, const bool *has_outer)
 {
         const struct why_instances *s = p->instances;
         double inner = 0, both = 0;
@@ -373,13 +383,13 @@ static bool why_profile_is_within(const struct why_profile *p, const bool *has_i
 }
 
 /*
- * The call stacks with this function that belong to nothing else; and those whose callers are not known with
- * @inner, which it calls.
+ * Takes the call stacks with this function that belong to nothing else; and, of those whose callers are
+ * unknown, the call stacks with @inner, which the function calls.
  */
 static int take_stacks(struct why_profile *p, uint32_t label, uint32_t inner, uint8_t kind)
 {
-        bool *has = why_profile_find_stacks(p, label), *has_inner = why_profile_find_stacks(p, inner);
-        bool takes_inner = has && has_inner && why_profile_is_within(p, has_inner, has);
+        bool *has = find_stacks(p, label), *has_inner = find_stacks(p, inner);
+        bool takes_inner = has && has_inner && is_within(p, has_inner, has);
         int r = has && has_inner ? 0 : -ENOMEM;
 
         for (uint32_t i = 1; i <= p->n_stacks && r == 0; i++)
@@ -391,24 +401,80 @@ static int take_stacks(struct why_profile *p, uint32_t label, uint32_t inner, ui
         return r;
 }
 
+/* Whether a candidate is called below the outer function, and is deeper than what was found so far. */
+static int is_deeper(const struct why_profile *p, const struct candidate *c, const struct candidate *deepest,
+                     const bool *has_outer, bool *ret_is)
+{
+        bool *has = NULL;
+
+        *ret_is = false;
+        if (p->is_foreign[c->label] || !is_outer(deepest, c))
+                return 0;
+        has = find_stacks(p, c->label);
+        if (!has)
+                return -ENOMEM;
+        *ret_is = is_within(p, has, has_outer);
+        free(has);
+        return 0;
+}
+
+/*
+ * The innermost function below @outer whose share grows by as much as that of the best one: for example,
+ * the garbage collector that an allocator calls, and that takes the time.
+ */
+static int find_deepest(const struct why_profile *p, const struct round *round, const struct candidate *outer,
+                        double best_gain, struct candidate *ret)
+{
+        bool *has_outer = find_stacks(p, outer->label);
+        int r = has_outer ? 0 : -ENOMEM;
+
+        *ret = *outer;
+        for (uint32_t label = 1; label < round->all.tally.n && r == 0; label++) {
+                struct candidate c;
+                bool is;
+
+                if (!consider(p, round, label, 1, &c) || c.gain < WHY_EQUAL * best_gain)
+                        continue;
+                r = is_deeper(p, &c, ret, has_outer, &is);
+                if (r == 0 && is)
+                        *ret = c;
+        }
+        free(has_outer);
+        return r;
+}
+
+/* Finds the next function, in @ret_outer and @ret; label 0 = no more. */
+static int take_round(struct why_profile *p, struct candidate *ret_outer, struct candidate *ret,
+                      uint32_t *ret_best)
+{
+        struct round round;
+        int r = round_init(&round, p->functions->frames.n_labels);
+
+        *ret_outer = (struct candidate){ .label = 0 };
+        *ret = *ret_outer;
+        if (r == 0) {
+                measure(p, &round);
+                *ret_outer = choose(p, &round, ret_best);
+        }
+        if (r == 0 && ret_outer->label != 0)
+                r = find_deepest(p, &round, ret_outer, gain_of(&round.all, *ret_best), ret);
+        round_deinit(&round);
+        return r;
+}
+
 int why_profile_find(struct why_profile *p)
 {
         int r = 0;
 
         while (r == 0 && p->n_labels < WHY_FUNCTIONS_MAX) {
-                struct candidate c = { .label = 0 };
-                struct round round;
+                struct candidate outer, c;
                 uint32_t best = 0;
 
-                r = why_profile_round_init(&round, p->functions->frames.n_labels);
-                if (r == 0) {
-                        measure(p, &round);
-                        c = why_profile_choose(p, &round, &best);
-                }
-                why_profile_round_deinit(&round);
-                if (c.label == 0)
+                r = take_round(p, &outer, &c, &best);
+                if (r < 0 || c.label == 0)
                         break;
                 p->labels[p->n_labels] = c.label;
+                p->outer[p->n_labels] = outer.label != c.label ? outer.label : 0;
                 p->p[p->n_labels] = c.p;
                 r = take_stacks(p, c.label, best, (uint8_t)(WHY_STACK_FUNCTION + p->n_labels));
                 p->n_labels++;
@@ -416,16 +482,17 @@ int why_profile_find(struct why_profile *p)
         return r;
 }
 
-/* The innermost function of a call stack that is no code of the kernel; 0 = none with a name. */
-static uint32_t why_profile_find_own(const struct why_profile *p, uint32_t stack)
+/* The innermost function of a call stack outside of the kernel; 0 = none with a name. */
+static uint32_t find_own(const struct why_profile *p, const struct python_stacks *folds, uint32_t stack)
 {
         const struct label_groups *frames = &p->functions->frames;
 
+        stack = python_stacks_shown(folds, stack);
         for (uint32_t i = 0; stack != 0 && i < WHY_FRAMES_MAX; i++) {
                 const struct trace_stack *row = trace_dictionary_row(p->dictionary, TRACE_TABLE_STACKS,
                                                                      stack);
 
-                if (!is_kernel(p->dictionary, row->frame)) {
+                if (!trace_dictionary_is_kernel_frame(p->dictionary, row->frame)) {
                         uint32_t label = frames->labels[frames->first[row->frame]];
 
                         return is_nameable(p, label) ? label : 0;
@@ -435,9 +502,22 @@ static uint32_t why_profile_find_own(const struct why_profile *p, uint32_t stack
         return 0;
 }
 
+static bool is_python_function(const struct why_profile *p, uint32_t label)
+{
+        uint32_t n_frames = trace_dictionary_count(p->dictionary, TRACE_TABLE_FRAMES);
+
+        for (uint32_t frame = 1; frame <= n_frames; frame++)
+                if (python_stacks_is_python(p->dictionary, frame) && has_label(p, frame, label))
+                        return true;
+        return false;
+}
+
 int why_profile_place(struct why_profile *p, uint8_t kind, uint32_t *ret_label)
 {
         const struct why_instances *s = p->instances;
+        bool is_native = kind >= WHY_STACK_FUNCTION &&
+                         !is_python_function(p, p->labels[kind - WHY_STACK_FUNCTION]);
+        const struct python_stacks *folds = is_native ? NULL : p->folds;
         double *sums = calloc((size_t)p->functions->frames.n_labels + 1, sizeof(*sums));
 
         *ret_label = 0;
@@ -448,7 +528,7 @@ int why_profile_place(struct why_profile *p, uint8_t kind, uint32_t *ret_label)
                         const struct why_row *row = &s->rows[s->items[i].first_row + k];
 
                         if (row->kind == WHY_SAMPLE && p->stacks[row->id] == kind)
-                                sums[why_profile_find_own(p, row->id)] += (double)row->amount;
+                                sums[find_own(p, folds, row->id)] += (double)row->amount;
                 }
         for (uint32_t label = 1; label <= p->functions->frames.n_labels; label++)
                 if (sums[label] > sums[*ret_label] || (*ret_label == 0 && sums[label] > 0))

@@ -5,7 +5,8 @@
  * Way of the data:  why_instances, function_table -> [why_profile] -> why_causes, why_tree
  *
  * Each callstack belongs to one cause: interrupts and page faults first, by the names of the kernel's
- * functions; then, one after the other, the function whose share of the rest differs most.  Not thread-safe.
+ * functions; then, one after the other, the function whose share of the rest differs most.  The
+ * innermost of callers and callees with the same share is named, and the outermost kept.  Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_PROFILE_H
 #define ANALYZE_WHY_WHY_PROFILE_H
@@ -36,13 +37,16 @@ struct why_profile {
         const struct trace_dictionary *dictionary; /* borrowed */
         const struct function_table *functions;    /* borrowed */
         const struct why_instances *instances;     /* borrowed */
+        const struct python_stacks *folds;         /* borrowed; NULL = native code stands for itself */
         double unit;                               /* weight of one sample */
         uint8_t *stacks;   /* heap; WHY_STACK_* by stack id; [0] = without a callstack */
         bool *is_cut;      /* heap; by stack id: its callers are not known */
         uint32_t n_stacks; /* ids 1 .. this */
+        bool *is_foreign;  /* heap; by label: code of the kernel or the C library */
         uint64_t *seen;    /* heap; by label: the visit that counted it last */
         uint64_t n_visits;
         uint32_t labels[WHY_FUNCTIONS_MAX]; /* the functions that were found */
+        uint32_t outer[WHY_FUNCTIONS_MAX];  /* the outermost of its callers with the same; 0 = itself */
         double p[WHY_FUNCTIONS_MAX];        /* of each, not corrected */
         uint32_t n_labels;
         uint64_t n_tested; /* functions that were looked at, in all rounds */
@@ -55,12 +59,38 @@ int why_profile_init(struct why_profile *p, const struct trace_dictionary *dicti
                      const struct function_table *functions, const struct why_instances *instances);
 void why_profile_deinit(struct why_profile *p);
 
+/* A way through the functions of a callstack, each once, from the innermost on. */
+struct why_visit {
+        uint32_t stack;
+        uint32_t depth;   /* of the frame: 1 = the outermost, or that beyond which no frame is looked at */
+        uint32_t n_taken; /* functions of the frame so far: more than one if the compiler inlined some */
+        uint32_t frame, label;
+};
+
+/* One visit at a time.  why_profile_next() returns false at the end. */
+struct why_visit why_profile_visit(struct why_profile *p, uint32_t stack);
+bool why_profile_next(struct why_profile *p, struct why_visit *v);
+
+/* For labels that are no callstack: a visit of them begins, and whether a label comes for the first time. */
+static inline void why_profile_begin_visit(struct why_profile *p)
+{
+        p->n_visits++;
+}
+
+static inline bool why_profile_is_first(struct why_profile *p, uint32_t label)
+{
+        bool is_first = p->seen[label] != p->n_visits;
+
+        p->seen[label] = p->n_visits;
+        return is_first;
+}
+
 /* Finds functions, if there are samples enough: `labels`.  `unit` is set by then.  Returns 0 or -ENOMEM. */
 int why_profile_find(struct why_profile *p);
 
 /*
  * The function that most of the time of a kind of callstacks is in, the innermost one outside
- * of the kernel; 0 = none.
+ * of the kernel; folded, the innermost Python function, unless the kind is that of a native one.  0 = none.
  */
 int why_profile_place(struct why_profile *p, uint8_t kind, uint32_t *ret_label);
 

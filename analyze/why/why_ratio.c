@@ -21,7 +21,10 @@ double why_ratio_value(const struct why_ratio *r)
         return r->w > 0 ? r->x / r->w : 0;
 }
 
-/* One more observation of each kind: a group without it must not have zero variance (Agresti and Caffo). */
+/*
+ * Adds one observation of each kind: a group without the thing must not have zero variance (Agresti and
+ * Caffo).
+ */
 static double shrunk_value(const struct why_ratio *r, double unit)
 {
         double value = (r->x + unit) / (r->w + 2 * unit);
@@ -29,8 +32,8 @@ static double shrunk_value(const struct why_ratio *r, double unit)
         return fmin(fmax(value, 0), 1);
 }
 
-/* Linearised, over clusters (Cochran); at least that of independent tosses. */
-static double why_ratio_variance_of(const struct why_ratio *r, double value, double unit)
+/* The variance, linearised over clusters (Cochran); at least the variance of independent tosses. */
+static double variance_of(const struct why_ratio *r, double value, double unit)
 {
         double plain = why_ratio_value(r);
         double residuals = r->xx - 2 * plain * r->xw + plain * plain * r->ww;
@@ -43,7 +46,7 @@ static double why_ratio_variance_of(const struct why_ratio *r, double value, dou
 
 double why_ratio_variance(const struct why_ratio *r, double unit)
 {
-        return r->n < 2 || !(r->w > 0) ? 0 : why_ratio_variance_of(r, shrunk_value(r, unit), unit);
+        return r->n < 2 || !(r->w > 0) ? 0 : variance_of(r, shrunk_value(r, unit), unit);
 }
 
 double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *typical, double unit)
@@ -54,8 +57,8 @@ double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *t
                 return 1;
         slow_value = shrunk_value(slow, unit);
         typical_value = shrunk_value(typical, unit);
-        slow_variance = why_ratio_variance_of(slow, slow_value, unit);
-        typical_variance = why_ratio_variance_of(typical, typical_value, unit);
+        slow_variance = variance_of(slow, slow_value, unit);
+        typical_variance = variance_of(typical, typical_value, unit);
         variance = slow_variance + typical_variance;
         if (!(variance > 0))
                 return 1;
@@ -68,7 +71,7 @@ double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *t
 /* The logarithm of the number of ways to choose @k of @n. */
 static double log_choose(double n, double k)
 {
-        int sign; /* of lgamma_r(), where lgamma() would write a global */
+        int sign; /* for lgamma_r(); lgamma() would write a global variable */
 
         return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
 }
@@ -87,7 +90,7 @@ double why_binomial_tail(uint64_t k, uint64_t n, double q)
 }
 
 /* The continued fraction of the incomplete beta function, by Lentz's method. */
-static double why_ratio_beta_fraction(double a, double b, double x)
+static double beta_fraction(double a, double b, double x)
 {
         const double tiny = 1e-300;
         double c = 1, d = 1 - (a + b) * x / (a + 1), h;
@@ -117,10 +120,10 @@ static double why_ratio_beta_fraction(double a, double b, double x)
         return h;
 }
 
-static double why_ratio_incomplete_beta(double a, double b, double x)
+static double incomplete_beta(double a, double b, double x)
 {
         double front;
-        int sign; /* of lgamma_r(), where lgamma() would write a global */
+        int sign; /* for lgamma_r(); lgamma() would write a global variable */
 
         if (x <= 0 || x >= 1)
                 return x <= 0 ? 0 : 1;
@@ -128,13 +131,13 @@ static double why_ratio_incomplete_beta(double a, double b, double x)
         front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
                     b * log1p(-x));
         if (x < (a + 1) / (a + b + 2))
-                return front * why_ratio_beta_fraction(a, b, x) / a;
-        return 1 - front * why_ratio_beta_fraction(b, a, 1 - x) / b;
+                return front * beta_fraction(a, b, x) / a;
+        return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
 double why_student_tail(double t, double df)
 {
-        double both = why_ratio_incomplete_beta(df / 2, 0.5, df / (df + t * t));
+        double both = incomplete_beta(df / 2, 0.5, df / (df + t * t));
 
         return t > 0 ? both / 2 : 1 - both / 2;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_spent.h"
 
-#include "analyze/walk/sample_cost.h"
+#include "analyze/samples/sample_cost.h"
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/text_view.h"
@@ -11,13 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The kernel's thread that takes others to another CPU, one for each CPU: "migration/3". */
+/* The kernel's thread that moves other threads to another CPU; there is one for each CPU: "migration/3". */
 static bool is_mover(const struct trace_dictionary *d, uint32_t name)
 {
-        static const char prefix[] = "migration/";
-        struct text_view s = trace_dictionary_text(d, name);
-
-        return s.n_bytes >= strlen(prefix) && memcmp(s.bytes, prefix, strlen(prefix)) == 0;
+        return text_view_begins_with(trace_dictionary_text(d, name), "migration/");
 }
 
 struct why_wait_parts why_wait_parts_of(const struct trace_dictionary *d, const struct thread_wait *wait,
@@ -31,6 +28,7 @@ struct why_wait_parts why_wait_parts_of(const struct trace_dictionary *d, const 
                 p.ready_ns = begin_ns;
                 return p;
         }
+        p.is_stopped = wait->state == TRACE_WAIT_STOPPED;
         p.is_sent = p.is_moved && wait->is_woken && is_mover(d, wait->waker_name);
         if (wait->is_woken && !p.is_sent && wait->woken_ns < wait->in_ns)
                 p.ready_ns = wait->woken_ns > begin_ns ? wait->woken_ns : begin_ns;
@@ -47,9 +45,13 @@ void why_spending_wait(struct why_spending *s, const struct trace_dictionary *d,
                        const struct thread_wait *wait)
 {
         uint64_t begin_ns = wait->out_ns > s->begin_ns ? wait->out_ns : s->begin_ns;
+        struct why_wait_parts parts;
 
-        if (wait->ended && wait->in_ns > begin_ns)
-                s->waiting_ns += why_wait_parts_of(d, wait, begin_ns).ready_ns - begin_ns;
+        if (!wait->ended || wait->in_ns <= begin_ns)
+                return;
+        parts = why_wait_parts_of(d, wait, begin_ns);
+        if (!parts.is_stopped)
+                s->waiting_ns += parts.ready_ns - begin_ns;
 }
 
 uint64_t why_spending_fiber(struct why_spending *s, const struct trace_event *event)
@@ -83,7 +85,8 @@ struct why_spent why_spent_of(const struct why_spending *s, const struct zone_in
                 spent.on_cpu_ns = zone->on_cpu_ns;
         off_ns = spent.wall_ns - spent.on_cpu_ns;
         /*
-         * A switch that the kernel did not report begins no wait: that time is not called the program's own.
+         * A switch that the kernel did not report begins no wait, so that time is not taken for the
+         * program's own.
          */
         spent.waiting_ns = s->waiting_ns < off_ns ? s->waiting_ns : off_ns;
         spent.machine_ns = off_ns - spent.waiting_ns;

@@ -31,7 +31,7 @@ enum why_by {
 struct why_spent {
         uint64_t wall_ns, on_cpu_ns;
         uint64_t waiting_ns; /* off the CPU for a reason of its own, as far as such waits are recorded */
-        /* the rest: others had the CPU, it was preempted, or ready to run and not running */
+        /* the rest: others had the CPU, it was preempted, or ready to run and not running; or stopped */
         uint64_t machine_ns;
         uint64_t n_samples; /* that interrupted it, of all events */
 };
@@ -51,6 +51,7 @@ struct why_wait_parts {
         bool is_preempted; /* it was ready to run all the time */
         bool is_moved;     /* preempted or not, it continued on another CPU */
         bool is_sent;      /* by the kernel's thread for that: all of it was waiting */
+        bool is_stopped;   /* by a signal or a debugger: it waited for nothing of its own */
 };
 
 struct why_wait_parts why_wait_parts_of(const struct trace_dictionary *d, const struct thread_wait *wait,

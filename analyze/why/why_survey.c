@@ -16,14 +16,14 @@ void why_survey_deinit(struct why_survey *s)
 {
         why_durations_deinit(&s->durations);
         free(s->threads);
-        free(s->n_samples);
+        free(s->samples);
         free(s->n_inside);
         free(s->lock_names);
         *s = (struct why_survey){ .threads = NULL };
 }
 
-static int why_survey_begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
-                                 struct error *err)
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
@@ -37,8 +37,8 @@ static int why_survey_begin_zone(void *context, struct walked_thread *thread, co
         return 0;
 }
 
-static int why_survey_end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                               struct error *err)
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
@@ -57,19 +57,20 @@ static int why_survey_end_zone(void *context, struct walked_thread *thread, cons
         return 0;
 }
 
-static int why_survey_take_sample(void *context, struct walked_thread *thread,
-                                  const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct why_survey *s = context;
+        struct sample_sum sum = { .n_samples = 1, .weight = event->sample.weight };
 
         (void)err;
-        s->n_samples[event->sample.event - 1]++;
+        sample_sum_add(&s->samples[event->sample.event - 1], &sum);
         s->n_inside[event->sample.event - 1] += s->threads[thread->id - 1].is_open;
         return 0;
 }
 
-static int why_survey_take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                                struct error *err)
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
@@ -80,8 +81,8 @@ static int why_survey_take_wait(void *context, struct walked_thread *thread, con
         return 0;
 }
 
-static int why_survey_take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                                 struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct why_survey *s = context;
 
@@ -94,16 +95,16 @@ static int why_survey_take_event(void *context, struct walked_thread *thread, co
         return 0;
 }
 
-static int why_survey_reserve(struct why_survey *s)
+static int reserve(struct why_survey *s)
 {
         s->n_threads = trace_dictionary_count(s->dictionary, TRACE_TABLE_THREADS);
         s->n_events = trace_dictionary_count(s->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
         s->n_locks = trace_dictionary_count(s->dictionary, TRACE_TABLE_LOCKS);
         s->threads = calloc((size_t)s->n_threads + 1, sizeof(*s->threads));
-        s->n_samples = calloc((size_t)s->n_events + 1, sizeof(*s->n_samples));
+        s->samples = calloc((size_t)s->n_events + 1, sizeof(*s->samples));
         s->n_inside = calloc((size_t)s->n_events + 1, sizeof(*s->n_inside));
         s->lock_names = calloc((size_t)s->n_locks + 1, sizeof(*s->lock_names));
-        return s->threads && s->n_samples && s->n_inside && s->lock_names ? 0 : -ENOMEM;
+        return s->threads && s->samples && s->n_inside && s->lock_names ? 0 : -ENOMEM;
 }
 
 int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const struct trace_filter *filter,
@@ -111,11 +112,11 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
 {
         struct trace_sink sink = {
                 .context = s,
-                .begin_zone = why_survey_begin_zone,
-                .zone = why_survey_end_zone,
-                .sample = why_survey_take_sample,
-                .wait = why_survey_take_wait,
-                .event = why_survey_take_event,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .sample = take_sample,
+                .wait = take_wait,
+                .event = take_event,
                 .asked = pattern,
                 .asked_only = ZONE_MATCHER_NAMED,
                 .may_skip = true,
@@ -124,7 +125,7 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
         int r;
 
         *s = (struct why_survey){ .dictionary = trace->dictionary };
-        r = why_survey_reserve(s);
+        r = reserve(s);
         if (r < 0)
                 return error_set(err, r, "going through the zones: out of memory");
         r = trace_walk_init(&walk, trace, filter, &sink);
@@ -134,6 +135,8 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
                 (void)error_set(err, r, "going through the zones: out of memory");
         if (r == 0 && lost_zones_find(&s->lost, &walk) < 0)
                 r = error_set(err, -ENOMEM, "going through the zones: out of memory");
+        if (r == 0)
+                unsampled_time_take(&s->unsampled, &walk, 0);
         s->n_switches = walk.n_switches;
         s->n_wakeups = walk.n_events[TRACE_OP_WAKEUP];
         trace_walk_deinit(&walk);
@@ -145,8 +148,7 @@ static bool is_time(const struct why_survey *s, const struct trace_sample_event 
 {
         struct text_view unit = trace_dictionary_text(s->dictionary, event->unit);
 
-        return (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0) ||
-               (unit.n_bytes == 6 && memcmp(unit.bytes, "cycles", 6) == 0);
+        return text_view_is(unit, "ns") || text_view_is(unit, "cycles");
 }
 
 uint32_t why_survey_choose_event(const struct why_survey *s)
@@ -159,10 +161,11 @@ uint32_t why_survey_choose_event(const struct why_survey *s)
                                                                             TRACE_TABLE_SAMPLE_EVENTS, i);
                 bool time = is_time(s, row);
 
-                if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER || s->n_samples[i - 1] == 0 ||
+                if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER || s->samples[i - 1].n_samples == 0 ||
                     (best_is_time && !time))
                         continue;
-                if (best == 0 || (time && !best_is_time) || s->n_samples[i - 1] > s->n_samples[best - 1]) {
+                if (best == 0 || (time && !best_is_time) ||
+                    s->samples[i - 1].n_samples > s->samples[best - 1].n_samples) {
                         best = i;
                         best_is_time = time;
                 }

@@ -10,6 +10,8 @@
 #ifndef ANALYZE_WHY_WHY_SURVEY_H
 #define ANALYZE_WHY_WHY_SURVEY_H
 
+#include "analyze/samples/unsampled_time.h"
+#include "analyze/trace/sample_stats.h"
 #include "analyze/walk/lost_zones.h"
 #include "analyze/why/why_durations.h"
 
@@ -35,11 +37,12 @@ struct why_survey {
         uint32_t n_threads;
         struct why_durations durations;
         struct lost_zones lost;
-        uint64_t n_unclosed; /* instances without an end, which are left out */
-        uint64_t n_wakeups;  /* that passed the filter */
-        uint64_t n_switches; /* of the whole trace; 0 = who ran when is unknown */
-        uint64_t *n_samples; /* heap; by sample event - 1: of the whole trace */
-        uint64_t *n_inside;  /* heap; the same, inside of instances */
+        struct unsampled_time unsampled; /* judged by `why` */
+        uint64_t n_unclosed;             /* instances without an end, which are left out */
+        uint64_t n_wakeups;              /* that passed the filter */
+        uint64_t n_switches;             /* of the whole trace; 0 = who ran when is unknown */
+        struct sample_sum *samples;      /* heap; by sample event - 1: of the whole trace */
+        uint64_t *n_inside;              /* heap; the same, inside of instances */
         uint32_t n_events;
         uint32_t *
                 lock_names; /* heap; strings by lock id - 1: what each was called last; 0 = by its location */

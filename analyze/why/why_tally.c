@@ -71,9 +71,9 @@ void why_tally_finish(struct why_tally *t)
                 }
 }
 
-/* For the mean of amount - share * duration over the instances of a group. */
-static double why_tally_variance_of(const struct why_ratio *r, const struct why_group_sum *g, double product,
-                                    double share)
+/* The variance of the mean of amount - share * duration over the instances of a group. */
+static double variance_of(const struct why_ratio *r, const struct why_group_sum *g, double product,
+                          double share)
 {
         double n = (double)g->n;
         double mean = (r->x - share * g->duration) / n;
@@ -82,8 +82,8 @@ static double why_tally_variance_of(const struct why_ratio *r, const struct why_
         return g->n < 2 ? 0 : fmax(squares - n * mean * mean, 0) / (n - 1) / n;
 }
 
-static struct why_share why_tally_share_of(const struct why_measure *m, const double products[2],
-                                           const struct why_group_sum groups[2])
+static struct why_share share_of(const struct why_measure *m, const double products[2],
+                                 const struct why_group_sum groups[2])
 {
         struct why_share s = { .slow_ns = 0 };
         double extra, deviation;
@@ -97,10 +97,9 @@ static struct why_share why_tally_share_of(const struct why_measure *m, const do
         if (!(extra > 0))
                 return s;
         s.value = (s.slow_ns - s.typical_ns) / extra;
-        deviation = sqrt(why_tally_variance_of(&m->ratio[WHY_SLOW], &groups[WHY_SLOW], products[WHY_SLOW],
-                                               s.value) +
-                         why_tally_variance_of(&m->ratio[WHY_TYPICAL], &groups[WHY_TYPICAL],
-                                               products[WHY_TYPICAL], s.value)) /
+        deviation = sqrt(variance_of(&m->ratio[WHY_SLOW], &groups[WHY_SLOW], products[WHY_SLOW], s.value) +
+                         variance_of(&m->ratio[WHY_TYPICAL], &groups[WHY_TYPICAL], products[WHY_TYPICAL],
+                                     s.value)) /
                     extra;
         s.low = s.value - 1.96 * deviation;
         s.high = s.value + 1.96 * deviation;
@@ -109,12 +108,12 @@ static struct why_share why_tally_share_of(const struct why_measure *m, const do
 
 struct why_share why_share_of(const struct why_measure *m, const struct why_group_sum groups[2])
 {
-        return why_tally_share_of(m, m->by_duration, groups);
+        return share_of(m, m->by_duration, groups);
 }
 
 struct why_share why_share_of_own(const struct why_measure *m, const struct why_group_sum own_groups[2])
 {
-        return why_tally_share_of(m, m->by_own, own_groups);
+        return share_of(m, m->by_own, own_groups);
 }
 
 /* Variance of the mean duration. */
@@ -126,8 +125,8 @@ static double duration_variance(const struct why_group_sum *g)
 }
 
 /*
- * The variance of the ratio, and, as far as the function's share of the time on a CPU differs from its share
- * of the extra time, that of the durations.
+ * The variance of the ratio, plus that of the durations, as far as the function's share of the time on a
+ * CPU differs from its share of the extra time.
  */
 struct why_share why_share_of_run(const struct why_measure *m, const double on_cpu_ns[2],
                                   const struct why_group_sum groups[2], double unit)

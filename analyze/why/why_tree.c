@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_tree.h"
 
-#include "analyze/walk/function_table.h"
+#include "analyze/samples/function_table.h"
 #include "analyze/why/why_profile.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
@@ -23,8 +23,7 @@ const struct why_node_key *why_tree_key(const struct why_tree *t, uint32_t node)
 }
 
 /* The labels of a call stack, the innermost first. */
-static uint32_t why_tree_list_labels(const struct why_profile *p, uint32_t stack,
-                                     uint32_t labels[WHY_FRAMES_MAX])
+static uint32_t list_labels(const struct why_profile *p, uint32_t stack, uint32_t labels[WHY_FRAMES_MAX])
 {
         const struct label_groups *frames = &p->functions->frames;
         uint32_t n = 0;
@@ -50,11 +49,10 @@ static int add_node(struct why_tree *t, uint32_t node)
         return r;
 }
 
-static int why_tree_add_stack(struct why_tree *t, const struct why_profile *p, uint32_t stack, int group,
-                              double ns)
+static int add_stack(struct why_tree *t, const struct why_profile *p, uint32_t stack, int group, double ns)
 {
         uint32_t labels[WHY_FRAMES_MAX];
-        uint32_t n = why_tree_list_labels(p, stack, labels);
+        uint32_t n = list_labels(p, stack, labels);
         uint32_t node = 0;
 
         t->nodes[0].ns[group] += ns;
@@ -80,7 +78,7 @@ struct sorted_node {
         uint32_t node;
 };
 
-static int why_tree_compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
         const struct sorted_node *left = a, *right = b;
 
@@ -98,7 +96,7 @@ static int link_children(struct why_tree *t)
         for (uint32_t i = 0; i < n; i++)
                 sorted[i] = (struct sorted_node){ .extra_ns = why_node_extra_ns(&t->nodes[i + 1]),
                                                   .node = i + 1 };
-        qsort(sorted, n, sizeof(*sorted), why_tree_compare);
+        qsort(sorted, n, sizeof(*sorted), compare);
         for (uint32_t i = 0; i < n; i++) {
                 struct why_node *parent = &t->nodes[why_tree_key(t, sorted[i].node)->parent];
 
@@ -127,8 +125,8 @@ int why_tree_init(struct why_tree *t, const struct why_profile *profile, const d
                         const struct why_row *row = &s->rows[s->items[i].first_row + k];
 
                         if (row->kind == WHY_SAMPLE)
-                                r = why_tree_add_stack(t, profile, row->id, group,
-                                                       (double)row->amount * ns_per_weight[group]);
+                                r = add_stack(t, profile, row->id, group,
+                                              (double)row->amount * ns_per_weight[group]);
                 }
         }
         return r < 0 ? r : link_children(t);

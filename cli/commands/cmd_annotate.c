@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 #include "format/trace_dictionary.h"
 
 #include "analyze/annotate/annotation.h"
 #include "analyze/annotate/annotation_files.h"
 #include "analyze/report/report.h"
-#include "analyze/walk/function_table.h"
-#include "analyze/walk/sampled_trace.h"
+#include "analyze/samples/function_table.h"
+#include "analyze/samples/sampled_trace.h"
+#include "analyze/trace/handle_word.h"
+#include "analyze/trace/meta_value.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/commands/command_frame.h"
@@ -14,10 +16,11 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/output_options.h"
 #include "cli/options/search_options.h"
+#include "cli/options/source_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "symbolize/debug/symbol_search.h"
-#include "view/answers/annotation_view.h"
+#include "view/annotate/annotation_view.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_color.h"
 #include "view/text/text_number.h"
@@ -56,6 +59,7 @@ struct arguments {
         const char *event;                  /* NULL = the one with the most samples */
         struct trace_filter_request filter; /* whose samples count */
         struct symbol_search search;
+        struct source_folders source_folders;
         uint32_t context; /* CONTEXT_UNSET, CONTEXT_ALL */
         double share_hot;
         struct output_options output;
@@ -84,6 +88,7 @@ static const struct option_row option_rows[] = {
         FILTER_OPTION_ROWS_OF_PLACE,
         FILTER_OPTION_ROW_ZONE,
         SEARCH_OPTION_ROWS,
+        SOURCE_OPTION_ROW,
         COMMON_ROW_HELP,
 };
 
@@ -122,7 +127,7 @@ static int take_context(struct arguments *args, const char *value)
         return 0;
 }
 
-static int cmd_annotate_take_limit(struct arguments *args, const char *value)
+static int take_limit(struct arguments *args, const char *value)
 {
         char *end;
         double percent = strtod(value, &end);
@@ -135,7 +140,7 @@ static int cmd_annotate_take_limit(struct arguments *args, const char *value)
         return 0;
 }
 
-static int cmd_annotate_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
@@ -164,8 +169,10 @@ static int cmd_annotate_take_option(void *context, int letter, const char *value
                 return 0;
         case LETTER_CONTEXT:
                 return take_context(args, value);
+        case SOURCE_OPTION_DIR:
+                return source_options_take(&args->source_folders, value);
         case LETTER_PERCENT_LIMIT:
-                return cmd_annotate_take_limit(args, value);
+                return take_limit(args, value);
         default:
                 r = filter_options_take(&args->filter, letter, value);
                 if (r == 0)
@@ -189,10 +196,10 @@ static bool may_be_trace(const char *word)
 }
 
 /*
- * Two operands are TRACE and FUNCTION, or the other way round if only the second one may be a trace; one is
- * FUNCTION, as for perf, unless it is named like a trace.
+ * Two operands are TRACE and FUNCTION, or FUNCTION and TRACE if only the second one may be a trace.  A
+ * single operand is FUNCTION, as for perf, unless it is named like a trace.
  */
-static int cmd_annotate_take_operands(struct arguments *args, struct common_options *common)
+static int take_operands(struct arguments *args, struct common_options *common)
 {
         int n = common->n_operands;
 
@@ -203,7 +210,7 @@ static int cmd_annotate_take_operands(struct arguments *args, struct common_opti
                 return 0;
         }
         if ((n == 2 || (n == 1 && !common->trace && is_name_of_trace(common->operands[0]))) &&
-            common_options_take_trace(common, &table) < 0)
+            common_options_take_trace(common) < 0)
                 return -EINVAL;
         args->path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
         args->function = common->operands[0];
@@ -216,18 +223,29 @@ static bool is_event(const struct sampled_trace *trace, uint32_t event, const ch
 {
         const struct trace_sample_event *row = trace_dictionary_row(trace->dictionary,
                                                                     TRACE_TABLE_SAMPLE_EVENTS, event);
-        struct text_view own = trace_dictionary_text(trace->dictionary, row->name);
 
-        return own.n_bytes == strlen(name) && memcmp(own.bytes, name, own.n_bytes) == 0;
+        return text_view_is(trace_dictionary_text(trace->dictionary, row->name), name);
+}
+
+/*
+ * Whether @event stands for system calls chosen from the counted ones: the program's code takes no time in
+ * them.
+ */
+static bool is_of_counted_calls(const struct sampled_trace *trace, uint32_t event)
+{
+        const struct trace_sample_event *row = trace_dictionary_row(trace->dictionary,
+                                                                    TRACE_TABLE_SAMPLE_EVENTS, event);
+
+        return row->mode == TRACE_SAMPLE_MODE_WITH_LEADER && row->leader == 0;
 }
 
 /* The event that was asked for, or the one with the most samples; 0 after a complaint. */
-static uint32_t cmd_annotate_find_event(const struct sampled_trace *trace, const struct arguments *args)
+static uint32_t find_event(const struct sampled_trace *trace, const struct arguments *args)
 {
         uint32_t found = 0;
 
         for (uint32_t event = 1; event <= trace->n_events; event++) {
-                if (args->event && !is_event(trace, event, args->event))
+                if (args->event ? !is_event(trace, event, args->event) : is_of_counted_calls(trace, event))
                         continue;
                 if (found == 0 || trace->events[event - 1].n_samples > trace->events[found - 1].n_samples)
                         found = event;
@@ -265,22 +283,18 @@ static void list_candidates(const struct sampled_trace *trace, const struct func
                 complain("... and %zu more", choice->n_rows - CANDIDATES_MAX);
 }
 
-/* Recorded with --no-symbolize, and not symbolized since: the kernel's names may be there all the same. */
+/*
+ * The trace was recorded with --no-symbolize and has not been symbolized since; the kernel's names may
+ * still be in it.
+ */
 static bool is_without_names(const struct sampled_trace *trace)
 {
         const struct trace_dictionary *d = trace->dictionary;
 
         if (trace->n_symbols == 0)
                 return true;
-        if (sampled_trace_meta(trace, "symbolized_by").n_bytes > 0)
-                return false;
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
-                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
-
-                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
-                        return true;
-        }
-        return false;
+        return sampled_trace_meta(trace, "symbolized_by").n_bytes == 0 &&
+               trace_dictionary_has_notice(d, TRACE_NOTICE_NOT_SYMBOLIZED);
 }
 
 static void explain_caller(const struct sampled_trace *trace, const struct arguments *args, uint32_t name)
@@ -331,40 +345,42 @@ static void explain_choice(const struct sampled_trace *trace, const struct argum
         }
 }
 
-/* Returns 1 if @word is the handle of a function, "f12" as in reports, 0 if it is not, -ENOMEM. */
-static int cmd_annotate_find_handle(const struct sampled_trace *trace, const char *word,
-                                    struct function *ret_function)
+/* As function_table_find_handle(), or -ENOMEM. */
+static int find_handle(const struct sampled_trace *trace, const char *wanted, struct function *ret_function,
+                       struct error *err)
 {
         struct function_table functions;
-        uint64_t label;
+        uint32_t label;
         int r;
 
-        if (!word || word[0] != 'f' || word[1] < '1' || word[1] > '9' ||
-            option_parse_number(word + 1, 1, UINT32_MAX, &label) < 0)
+        if (handle_word_parse(wanted, 'f').id == 0)
                 return 0;
         r = function_table_init(&functions, trace->dictionary);
         if (r < 0)
                 return r;
-        r = label <= functions.functions.n_items;
+        r = function_table_find_handle(&functions, trace->dictionary, wanted, &label, err);
         if (r == 1)
-                *ret_function = *function_table_get(&functions, (uint32_t)label);
+                *ret_function = *function_table_get(&functions, label);
         function_table_deinit(&functions);
         return r;
 }
 
 /*
  * Returns 1, with the function as the first row of the choice, which is to be deinitialised; 0
- * after a complaint, -ENOMEM.
+ * after a complaint, -EINVAL, -ENOENT, -ENOMEM.
  */
 static int choose_function(const struct sampled_trace *trace, const struct arguments *args, uint32_t event,
-                           struct function_choice *ret_choice)
+                           struct function_choice *ret_choice, struct error *err)
 {
-        struct function_request request = {
-                .name = args->function, .module = args->module, .event = event, .only_inlined = args->inlined
-        };
+        struct function_request request = { .name = args->function
+                                                            ? handle_word_parse(args->function, 'f').bare
+                                                            : NULL,
+                                            .module = args->module,
+                                            .event = event,
+                                            .only_inlined = args->inlined };
         struct function_choice choice;
         struct function exact;
-        int r = cmd_annotate_find_handle(trace, args->function, &exact);
+        int r = args->function ? find_handle(trace, args->function, &exact, err) : 0;
 
         if (r == 1)
                 request.exact = &exact;
@@ -377,6 +393,10 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
         } else if (args->function && choice.n_names > 1) {
                 complain("error: several functions have '%s' in their names:", args->function);
                 list_candidates(trace, &choice);
+                complain_try(
+                        "hyprof annotate %s %s, which is the first of them",
+                        shell_word_of_name(annotation_function_name(trace->dictionary, &choice.rows[0])).text,
+                        shell_word_of(args->path).text);
         } else {
                 explain_choice(trace, args, &choice);
                 *ret_choice = choice;
@@ -388,8 +408,7 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
 
 /* ---- the result ---------------------------------------------------------------------------------------- */
 
-static struct annotation_view_options cmd_annotate_choose_rows(const struct annotation *a,
-                                                               const struct arguments *args)
+static struct annotation_view_options choose_rows(const struct annotation *a, const struct arguments *args)
 {
         bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
         bool is_text = args->output.document.format == DOCUMENT_TEXT;
@@ -397,7 +416,10 @@ static struct annotation_view_options cmd_annotate_choose_rows(const struct anno
 
         return (struct annotation_view_options){
                 .with_source = !args->assembly || args->source,
-                /* Lines of CSV are one of its sections; text has them between the instructions. */
+                /*
+                 * CSV output has the source lines as a section of its own; text output has them between the
+                 * instructions.
+                 */
                 .with_lines = !is_text || (only_lines && !args->assembly),
                 .with_code = !only_lines || args->assembly,
                 .show_all = is_short || args->context == CONTEXT_ALL,
@@ -411,8 +433,8 @@ static struct annotation_view_options cmd_annotate_choose_rows(const struct anno
 }
 
 /* Returns 0, or an exit status after a complaint. */
-static int cmd_annotate_print(const struct annotation *a, struct source_texts *sources,
-                              const struct annotation_view_options *options, const struct arguments *args)
+static int print(const struct annotation *a, struct source_texts *sources,
+                 const struct annotation_view_options *options, const struct arguments *args)
 {
         struct view_document document;
         int r;
@@ -424,8 +446,8 @@ static int cmd_annotate_print(const struct annotation *a, struct source_texts *s
         return r;
 }
 
-static int cmd_annotate_show(struct sampled_trace *trace, const struct arguments *args,
-                             const struct function_choice *choice, uint32_t event)
+static int show(struct sampled_trace *trace, const struct arguments *args,
+                const struct function_choice *choice, uint32_t event)
 {
         struct annotation_options options = { .search = &args->search, .intel_syntax = args->intel };
         struct byte_buffer words = { .data = NULL };
@@ -439,10 +461,10 @@ static int cmd_annotate_show(struct sampled_trace *trace, const struct arguments
         if (r == 0 && args->whole_files)
                 r = annotation_files_fill(&a, &trace->sources);
         if (r == 0) {
-                view = cmd_annotate_choose_rows(&a, args);
+                view = choose_rows(&a, args);
                 view.filter = (struct text_view){ (const char *)words.data, words.used_bytes };
                 view.choice = args->function ? NULL : choice;
-                r = cmd_annotate_print(&a, &trace->sources, &view, args);
+                r = print(&a, &trace->sources, &view, args);
         }
         byte_buffer_deinit(&words);
         annotation_deinit(&a);
@@ -451,7 +473,8 @@ static int cmd_annotate_show(struct sampled_trace *trace, const struct arguments
 
 static int annotate(struct sampled_trace *trace, const struct arguments *args)
 {
-        uint32_t event = cmd_annotate_find_event(trace, args);
+        uint32_t event = find_event(trace, args);
+        struct error err = ERROR_NONE;
         struct function_choice choice;
         int r;
 
@@ -460,11 +483,13 @@ static int annotate(struct sampled_trace *trace, const struct arguments *args)
         complain_of_newer(args->path, trace->trace.version, trace->trace.n_unknown_events);
         if (trace_ending_is_early(trace->ending))
                 complain("warning: %s: %s; showing the part before", args->path, trace->ending_words);
-        r = choose_function(trace, args, event, &choice);
-        if (r == 0)
-                return EXIT_STATUS_FAILED;
+        r = choose_function(trace, args, event, &choice, &err);
+        if (r == -EINVAL || r == -ENOENT)
+                complain("error: %s", err.text);
+        if (r == 0 || r == -EINVAL || r == -ENOENT)
+                return r == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
         if (r == 1) {
-                r = cmd_annotate_show(trace, args, &choice, event);
+                r = show(trace, args, &choice, event);
                 function_choice_deinit(&choice);
         }
         if (r > 0)
@@ -477,23 +502,36 @@ static int annotate(struct sampled_trace *trace, const struct arguments *args)
 
 static void set_up_sources(struct sampled_trace *trace, const struct arguments *args)
 {
-        struct text_view start = sampled_trace_meta(trace, "start_realtime_ns");
-        uint64_t start_ns = 0;
-
-        for (size_t i = 0; i < start.n_bytes && start.bytes[i] >= '0' && start.bytes[i] <= '9'; i++)
-                start_ns = start_ns * 10 + (uint64_t)(start.bytes[i] - '0');
-        trace->sources.recorded_ns = start_ns;
+        trace->sources.recorded_ns = meta_value_number(trace->dictionary, "start_realtime_ns");
         trace->sources.sysroot = args->search.sysroot;
+        trace->sources.given = args->source_folders;
 }
 
-static int cmd_annotate_run(void *context, struct common_options *common)
+static void explain_withheld(const struct source_texts *sources)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < sources->n_texts; i++) {
+                const struct source_text *text = &sources->texts[i];
+
+                if (text->origin == SOURCE_WITHHELD && ++n == 1)
+                        complain("source withheld: %.*s: private, hidden or not named like a source",
+                                 (int)text->name.used_bytes, (const char *)text->name.data);
+        }
+        if (n > 1)
+                complain("source withheld: %zu more files", n - 1);
+        if (n > 0)
+                complain_try("--source-dir DIR, which shows private sources below DIR");
+}
+
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct sampled_trace trace;
         struct error err = ERROR_NONE;
         int r, status = EXIT_STATUS_FAILED;
 
-        if (cmd_annotate_take_operands(args, common) < 0 || output_options_adopt(&args->output, common) < 0)
+        if (take_operands(args, common) < 0 || output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
         output_options_complete(&args->output);
         r = sampled_trace_load(&trace, args->path, &args->filter, &err);
@@ -503,6 +541,7 @@ static int cmd_annotate_run(void *context, struct common_options *common)
                 search_options_complete(&args->search, trace.dictionary);
                 set_up_sources(&trace, args);
                 status = annotate(&trace, args);
+                explain_withheld(&trace.sources);
         }
         sampled_trace_deinit(&trace);
         return status;
@@ -515,9 +554,11 @@ const struct option_table *cmd_annotate_options(void)
 
 int cmd_annotate(int argc, char **argv)
 {
-        struct arguments args = { .context = CONTEXT_UNSET, .share_hot = SHARE_HOT_DEFAULT };
+        struct arguments args = { .context = CONTEXT_UNSET,
+                                  .share_hot = SHARE_HOT_DEFAULT,
+                                  .source_folders = { .has_current = true } };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_annotate_take_option, .context = &args, .run = cmd_annotate_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
 
         output_options_init(&args.output);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/commands/command_frame.h"
-#include "cli/commands/viewer_child.h"
-#include "cli/commands/viewer_start.h"
 #include "cli/exit_status.h"
 #include "cli/files/output_file.h"
 #include "cli/options/search_options.h"
 #include "cli/terminal/complaint.h"
+#include "cli/viewer/viewer_child.h"
+#include "cli/viewer/viewer_start.h"
 #include "format/trace_lock.h"
 #include "sampler/relay/relay_address.h"
 #include "sampler/relay/relay_intake.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
-#include "web/server_confinement.h"
+#include "web/server/server_confinement.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 #define TRY_AGAIN_MS 100
-#define SILENCE_MS   3000 /* of a recorder that does not answer, until that is said */
+#define SILENCE_MS   3000 /* how long a recorder may be silent before a note is printed */
 #define LOCK_TRIES   50
 #define PATH_BYTES   4096
 #define WORDS_MAX    64
@@ -53,7 +53,7 @@ enum {
 
 struct arguments {
         const char *output;
-        char *words[WORDS_MAX + 4]; /* heap: of hyprof symbolize: what is given on to it */
+        char *words[WORDS_MAX + 4]; /* arguments of hyprof symbolize: its name, then heap strings */
         int n_words;
         bool waits, views, no_symbolize;
 };
@@ -80,7 +80,7 @@ struct capture {
         int signal_fd;
         sigset_t mask;      /* of signals, before this began */
         int report_fd;      /* the child's words */
-        int names_fds[2];   /* the viewer sees its end closed when all names are there */
+        int names_fds[2];   /* its closing tells the viewer that all names are there */
         pid_t viewer;       /* 0 = not started, -1 = it cannot be */
         bool is_terminated; /* by SIGTERM: the viewer ends as well */
 };
@@ -116,7 +116,7 @@ static const struct option_table table = {
 };
 
 /* An option of hyprof symbolize, as one word. */
-static int cmd_capture_add_word(struct arguments *args, const char *option, const char *value)
+static int add_word(struct arguments *args, const char *option, const char *value)
 {
         char *word = NULL;
 
@@ -128,17 +128,17 @@ static int cmd_capture_add_word(struct arguments *args, const char *option, cons
         return 0;
 }
 
-static int cmd_capture_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
         switch (letter) {
         case SEARCH_OPTION_DEBUG_DIR:
-                return cmd_capture_add_word(args, "--debug-dir", value);
+                return add_word(args, "--debug-dir", value);
         case SEARCH_OPTION_SYSROOT:
-                return cmd_capture_add_word(args, "--sysroot", value);
+                return add_word(args, "--sysroot", value);
         case LETTER_DEBUGINFOD:
-                return cmd_capture_add_word(args, "--debuginfod", value);
+                return add_word(args, "--debuginfod", value);
         case 'o':
                 args->output = value;
                 return 0;
@@ -156,7 +156,7 @@ static int cmd_capture_take_option(void *context, int letter, const char *value)
 
 /* ---- the address --------------------------------------------------------------------------------------- */
 
-static int cmd_capture_parse(const char *text, struct relay_address *ret)
+static int parse(const char *text, struct relay_address *ret)
 {
         struct error err = ERROR_NONE;
         const char *colon = strrchr(text, ':');
@@ -173,7 +173,10 @@ static int cmd_capture_parse(const char *text, struct relay_address *ret)
         return EXIT_STATUS_USAGE;
 }
 
-/* Until the first byte of an answer, which is left there.  Returns 0; -EPIPE: closed; -EINTR: a signal. */
+/*
+ * Waits for the first byte of an answer and leaves it in the socket.  Returns 0; -EPIPE: closed; -EINTR: a
+ * signal.
+ */
 static int await_answer(const struct capture *c, int fd, struct error *err)
 {
         struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .fd = c->signal_fd, .events = POLLIN } };
@@ -230,7 +233,10 @@ static int reach_recorder(const struct capture *c, bool waits, struct error *err
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
-/* One capture a file.  One that was killed is gone in a moment.  Returns false if it is still there. */
+/*
+ * Only one capture writes a file at a time, and a killed capture is gone in a moment.  Returns false if the
+ * other one is still there.
+ */
 static bool own_place(int place_fd)
 {
         for (int i = 0; i < LOCK_TRIES; i++) {
@@ -248,14 +254,14 @@ static int refuse_shared_file(const struct capture *c)
         return EXIT_STATUS_FAILED;
 }
 
-static bool cmd_capture_has_nothing(int fd)
+static bool has_nothing(int fd)
 {
         struct stat status;
 
         return fstat(fd, &status) == 0 && status.st_size == 0;
 }
 
-/* Opens the files of an interrupted capture, if there is something to go on with. */
+/* Opens the files of an interrupted capture, if it can be resumed. */
 static int find_rest(struct capture *c)
 {
         int r = -ENOENT;
@@ -270,15 +276,15 @@ static int find_rest(struct capture *c)
                 r = relay_place_read(c->fds[FD_PLACE], c->fds[FD_FILE], &c->place);
         if (r == 1)
                 return EXIT_STATUS_OK;
-        /* A capture was killed before a chunk was whole: its file is not to replace FILE.old. */
-        if (r == 0 || (r == -EBADMSG && cmd_capture_has_nothing(c->fds[FD_FILE])))
+        /* The file of a capture that was killed before its first whole chunk must not replace FILE.old. */
+        if (r == 0 || (r == -EBADMSG && has_nothing(c->fds[FD_FILE])))
                 (void)unlink(c->path);
         io_close(&c->fds[FD_FILE]);
         io_close(&c->fds[FD_PLACE]);
         return EXIT_STATUS_OK;
 }
 
-/* The file beside the trace, and then a new trace, readable as well.  Returns 0, -EBUSY or -errno. */
+/* Opens the file beside the trace, and then a new trace, also for reading.  Returns 0, -EBUSY or -errno. */
 static int open_new_files(struct capture *c, struct error *err)
 {
         struct error why = ERROR_NONE;
@@ -301,7 +307,7 @@ static int open_new_files(struct capture *c, struct error *err)
         if (c->fds[FD_FILE] < 0 || ftruncate(c->fds[FD_PLACE], 0) < 0)
                 return error_errno(err, "%s", c->path);
         io_close(&c->file.fd);
-        /* From now on a part that cannot be gone on with is known as ours. */
+        /* From now on a partial trace that cannot be resumed is known to be ours. */
         c->place = (struct relay_place){ .file_id = relay_place_identify(c->fds[FD_FILE]) };
         r = relay_place_write(c->fds[FD_PLACE], &c->place, &why);
         return r < 0 ? error_set(err, r, "%s: %s", c->place_path, why.text) : 0;
@@ -326,7 +332,7 @@ static int make_files(struct capture *c)
 
 /* ---- the child ----------------------------------------------------------------------------------------- */
 
-/* All of it.  The parent hears when there is something in the file. */
+/* Takes all chunks, and tells the parent once the file contains something. */
 static int take_all_chunks(struct relay_intake *intake, int report_fd, struct error *err)
 {
         const struct outcome begun = { .has_ended = false };
@@ -355,11 +361,13 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place, p
         if (intake)
                 intake->place = *place;
         if (getppid() != parent)
-                _exit(1); /* it was killed before this process was to die with it */
+                _exit(1); /* the parent was killed before this process could die with it */
         if (r == 0) {
-                (void)trace_lock_take(fds[FD_FILE]);  /* a pause is no end, for those that follow the file */
-                (void)signal(SIGTERM, SIG_IGN);       /* the parent hears it, and ends this */
-                (void)server_confinement_close(&err); /* where the kernel has no filter the rest holds */
+                (void)trace_lock_take(
+                        fds[FD_FILE]); /* the lock tells readers that follow: a pause is not the end */
+                (void)signal(SIGTERM, SIG_IGN); /* the parent hears it, and ends this */
+                (void)server_confinement_close(
+                        &err); /* if the kernel lacks the filter, the other limits hold */
                 r = relay_intake_begin(intake, fds[FD_SOCKET], fds[FD_FILE], fds[FD_PLACE], place, &err);
         }
         if (r == 0)
@@ -379,7 +387,10 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place, p
         _exit(0);
 }
 
-/* In one step: the child writes less than a pipe takes at once.  Returns false if it is gone. */
+/*
+ * Reads one report of the child, which is small enough to be written to a pipe at once.  Returns false if
+ * the child is gone.
+ */
 static bool hear_child(int report_fd, struct outcome *ret)
 {
         size_t got = 0;
@@ -401,7 +412,7 @@ static void start_viewer(struct capture *c)
         c->viewer = viewer_child_start(&c->start, foreign_fds, sizeof(foreign_fds) / sizeof(foreign_fds[0]));
 }
 
-/* The connection is closed at a signal: then the child comes to its end. */
+/* Shuts the connection down at a signal, which makes the child end. */
 static void hear_signal(struct capture *c)
 {
         struct signalfd_siginfo info;
@@ -422,7 +433,7 @@ static void wait_for_outcome(struct capture *c, struct outcome *ret)
                         continue;
                 if (fds[1].revents != 0) {
                         hear_signal(c);
-                        fds[1].fd = -1; /* another signal is for what comes after this */
+                        fds[1].fd = -1; /* a second signal is meant for what follows the capture */
                 }
                 if (fds[0].revents == 0)
                         continue;
@@ -475,7 +486,7 @@ static bool is_of_disk(int code)
         return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EIO || code == -EROFS;
 }
 
-/* Whether there is something to go on with: what find_rest() will find. */
+/* Whether the capture can be resumed: find_rest() will find its files. */
 static bool leaves_rest(const struct capture *c, const struct outcome *o)
 {
         struct relay_place place;
@@ -483,7 +494,7 @@ static bool leaves_rest(const struct capture *c, const struct outcome *o)
         return !o->is_complete && relay_place_read(c->fds[FD_PLACE], c->fds[FD_FILE], &place) == 1;
 }
 
-static void cmd_capture_report(const struct capture *c, const struct outcome *o)
+static void report_outcome(const struct capture *c, const struct outcome *o)
 {
         const char *path = c->path;
 
@@ -513,7 +524,7 @@ static void cmd_capture_report(const struct capture *c, const struct outcome *o)
                          o->is_resumed ? ", gone on with" : "");
 }
 
-/* Signals that were obeyed are forgotten: the capture ends with a status of its own.  Others end it. */
+/* Discards signals that the capture has obeyed: it ends with a status of its own.  Later signals end it. */
 static void unblock_signals(const struct capture *c)
 {
         struct signalfd_siginfo info;
@@ -523,13 +534,16 @@ static void unblock_signals(const struct capture *c)
         (void)pthread_sigmask(SIG_SETMASK, &c->mask, NULL);
 }
 
-/* Names that the recorder's machine did not have.  The trace is whole by then: a signal ends the search. */
-static int cmd_capture_symbolize(struct arguments *args, const struct capture *c)
+/*
+ * Finds names that the recorder's machine did not have.  The trace is complete by then, so a signal only
+ * ends the search.
+ */
+static int symbolize(struct arguments *args, const struct capture *c)
 {
         if (args->no_symbolize)
                 return EXIT_STATUS_OK;
         unblock_signals(c);
-        if (c->quiet && cmd_capture_add_word(args, "-q", NULL) < 0)
+        if (c->quiet && add_word(args, "-q", NULL) < 0)
                 return EXIT_STATUS_FAILED;
         args->words[args->n_words] = strdup(c->path);
         if (!args->words[args->n_words])
@@ -537,7 +551,7 @@ static int cmd_capture_symbolize(struct arguments *args, const struct capture *c
         return cmd_symbolize(++args->n_words, args->words);
 }
 
-/* Connects, and has the files.  Nothing is made before a recorder answers. */
+/* Connects and opens the files.  No file is created before a recorder answers. */
 static int begin_capture(struct capture *c, bool waits)
 {
         struct error err = ERROR_NONE;
@@ -555,7 +569,10 @@ static int begin_capture(struct capture *c, bool waits)
         return c->fds[FD_FILE] >= 0 ? EXIT_STATUS_OK : make_files(c);
 }
 
-/* The next capture needs the file beside the trace.  Without a new trace an earlier one is put back. */
+/*
+ * Keeps the file beside the trace if the next capture needs it.  Without a new trace an earlier one is put
+ * back.
+ */
 static void tidy_up(struct capture *c, const struct outcome *outcome)
 {
         if (leaves_rest(c, outcome))
@@ -566,25 +583,25 @@ static void tidy_up(struct capture *c, const struct outcome *outcome)
 }
 
 /* Takes the trace.  Returns the exit status. */
-static int cmd_capture_take(struct arguments *args, struct capture *c)
+static int take(struct arguments *args, struct capture *c)
 {
         struct outcome outcome = { .code = 0 };
         int status = begin_capture(c, args->waits);
 
         if (status == EXIT_STATUS_OK) {
                 take_trace(c, &outcome);
-                cmd_capture_report(c, &outcome);
+                report_outcome(c, &outcome);
                 tidy_up(c, &outcome);
         }
         for (int i = 0; i < FD_REPORT; i++)
                 io_close(&c->fds[i]);
         if (status != EXIT_STATUS_OK)
                 return status;
-        return outcome.is_complete ? cmd_capture_symbolize(args, c) : EXIT_STATUS_FAILED;
+        return outcome.is_complete ? symbolize(args, c) : EXIT_STATUS_FAILED;
 }
 
-/* The viewer shows what came until another signal. */
-static int cmd_capture_view(struct capture *c, int status)
+/* The viewer keeps showing the captured trace until another signal. */
+static int view(struct capture *c, int status)
 {
         int viewed;
 
@@ -600,7 +617,7 @@ static int cmd_capture_view(struct capture *c, int status)
         return status != EXIT_STATUS_OK ? status : viewed;
 }
 
-static int cmd_capture_take_and_view(struct arguments *args, struct capture *c)
+static int take_and_view(struct arguments *args, struct capture *c)
 {
         int status;
 
@@ -608,17 +625,18 @@ static int cmd_capture_take_and_view(struct arguments *args, struct capture *c)
                 complain("error: a pipe to the viewer: %s", strerrordesc_np(errno));
                 return EXIT_STATUS_FAILED;
         }
-        c->start = (struct viewer_start){ .traces = { .trace = c->path },
+        c->start = (struct viewer_start){ .traces = { .trace = c->path,
+                                                      .source_folders = { .has_current = true } },
                                           .quiet = c->quiet,
                                           .follows = true,
                                           .ends_with_parent = true,
                                           .names_come_fd = c->names_fds[0] };
-        status = cmd_capture_view(c, cmd_capture_take(args, c));
+        status = view(c, take(args, c));
         io_close(&c->names_fds[0]);
         return status;
 }
 
-static int cmd_capture_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct relay_address address;
@@ -645,7 +663,7 @@ static int cmd_capture_run(void *context, struct common_options *common)
         }
         c.name = common->operands[0];
         (void)snprintf(c.place_path, sizeof(c.place_path), "%s" RELAY_PLACE_ENDING, c.path);
-        status = cmd_capture_parse(c.name, &address);
+        status = parse(c.name, &address);
         if (status != EXIT_STATUS_OK)
                 return status;
         (void)sigemptyset(&signals);
@@ -657,7 +675,7 @@ static int cmd_capture_run(void *context, struct common_options *common)
                 complain("error: a descriptor for signals: %s", strerrordesc_np(errno));
                 return EXIT_STATUS_FAILED;
         }
-        status = cmd_capture_take_and_view(args, &c);
+        status = take_and_view(args, &c);
         unblock_signals(&c);
         io_close(&c.signal_fd);
         return status;
@@ -672,13 +690,13 @@ int cmd_capture(int argc, char **argv)
 {
         struct arguments args = { .output = NULL };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_capture_take_option, .context = &args, .run = cmd_capture_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
         int status;
 
-        args.words[args.n_words++] = strdup("symbolize");
+        args.words[args.n_words++] = (char[]){ "symbolize" };
         status = command_frame_run(&frame, argc, argv);
-        for (int i = 0; i < args.n_words; i++)
+        for (int i = 1; i < args.n_words; i++)
                 free(args.words[i]);
         return status;
 }

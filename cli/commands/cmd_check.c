@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
+#include "analyze/trace/meta_value.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/commands/command_frame.h"
@@ -42,9 +43,9 @@ struct findings {
         uint64_t n_indexes;        /* of the chunks, 0 or 1 */
         uint64_t whole_bytes;      /* up to the last whole chunk */
         enum trace_ending ending;
-        bool finished; /* the recorder said when it ended: it was not interrupted, and did not go on */
-        uint32_t n_attachments;                  /* rows */
-        uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
+        bool finished;          /* the recorder stated its end: not interrupted, not ongoing */
+        uint32_t n_attachments; /* rows */
+        uint32_t incomplete;    /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
         const char *result;           /* "intact", "cut off", "still being written", "damaged", .. */
         char words[ERROR_TEXT_BYTES]; /* the fault; "" = nothing is */
@@ -70,7 +71,7 @@ static const struct option_table table = {
                    "written, not a trace, or unreadable; 2 = usage\n",
 };
 
-static int cmd_check_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -81,8 +82,8 @@ static int cmd_check_take_option(void *context, int letter, const char *value)
         return output_options_take(&args->output, letter, value) < 0 ? -EINVAL : 0;
 }
 
-static int cmd_check_count_events(const struct trace_reader *reader, const struct trace_item *item,
-                                  struct findings *f, struct error *err)
+static int count_events(const struct trace_reader *reader, const struct trace_item *item, struct findings *f,
+                        struct error *err)
 {
         struct event_decoder decoder;
         struct trace_event event;
@@ -108,19 +109,6 @@ static int count_part(const struct trace_reader *reader, const struct trace_item
         return r < 0 ? r : attachment_tally_add(tally, d, &part, err);
 }
 
-static bool has_meta(const struct trace_dictionary *d, const char *key)
-{
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
-                const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
-                size_t n_bytes;
-                const char *name = trace_dictionary_string(d, row->key, &n_bytes);
-
-                if (n_bytes == strlen(key) && memcmp(name, key, n_bytes) == 0)
-                        return true;
-        }
-        return false;
-}
-
 static void find_incomplete(const struct trace_dictionary *d, const struct attachment_tally *tally,
                             struct findings *f)
 {
@@ -135,9 +123,9 @@ static void find_incomplete(const struct trace_dictionary *d, const struct attac
         f->wanted_bytes = row->size_bytes;
 }
 
-/* Reads all of it; with @writer, names each whole chunk to it. */
-static int cmd_check_read_all(struct trace_reader *reader, struct trace_writer *writer,
-                              struct findings *ret_findings, struct error *err)
+/* Reads the whole trace, and lets @writer, if any, adopt each whole chunk. */
+static int read_all(struct trace_reader *reader, struct trace_writer *writer, struct findings *ret_findings,
+                    struct error *err)
 {
         struct findings f = { .n_chunks = 1 }; /* the FILE chunk was read when it was opened */
         struct attachment_tally tally = { .n_bytes = NULL };
@@ -146,7 +134,7 @@ static int cmd_check_read_all(struct trace_reader *reader, struct trace_writer *
 
         while ((r = trace_reader_next(reader, &item, err)) == 1) {
                 if (item.header.kind == TRACE_CHUNK_EVENTS)
-                        r = cmd_check_count_events(reader, &item, &f, err);
+                        r = count_events(reader, &item, &f, err);
                 else if (item.header.kind == TRACE_CHUNK_ATTACHMENT)
                         r = count_part(reader, &item, &tally, err);
                 if (r < 0) {
@@ -159,8 +147,8 @@ static int cmd_check_read_all(struct trace_reader *reader, struct trace_writer *
                 f.n_indexes += item.header.kind == TRACE_CHUNK_INDEX;
         }
         f.ending = trace_reader_ending(reader, NULL, &f.whole_bytes);
-        f.finished = has_meta(trace_reader_dictionary(reader), "end_raw_ns") &&
-                     !has_meta(trace_reader_dictionary(reader), "ring_goes_on");
+        f.finished = meta_value_find(trace_reader_dictionary(reader), "end_raw_ns").n_bytes > 0 &&
+                     meta_value_find(trace_reader_dictionary(reader), "ring_goes_on").n_bytes == 0;
         find_incomplete(trace_reader_dictionary(reader), &tally, &f);
         attachment_tally_deinit(&tally);
         *ret_findings = f;
@@ -189,7 +177,8 @@ static int copy_whole_chunks(const char *path, uint64_t n_bytes, int to_fd, stru
 }
 
 /*
- * Reads all of the new file: a file with other contents than were found in the trace never takes its place.
+ * Reads the whole new file: it may replace the trace only if its contents are those that were found in the
+ * trace.
  */
 static int verify(int fd, const struct findings *wanted, struct error *err)
 {
@@ -202,7 +191,7 @@ static int verify(int fd, const struct findings *wanted, struct error *err)
         r = trace_reader_open(path, &reader, err);
         if (r < 0)
                 return r;
-        r = cmd_check_read_all(reader, NULL, &f, err);
+        r = read_all(reader, NULL, &f, err);
         trace_reader_close(reader);
         if (r < 0)
                 return r;
@@ -228,7 +217,7 @@ static int write_repaired(const char *path, int fd, struct findings *ret_finding
         if (r < 0)
                 goto out;
         trace_writer_adopt(writer, trace_reader_first_header(reader));
-        r = cmd_check_read_all(reader, writer, ret_findings, err);
+        r = read_all(reader, writer, ret_findings, err);
         if (r == 0)
                 r = copy_whole_chunks(path, trace_writer_count_bytes(writer), fd, err);
         if (r == 0)
@@ -282,8 +271,8 @@ static int repair(const char *path, struct findings *ret_findings, char **ret_ke
 }
 
 /*
- * An attachment that lacks bytes is a fault of a recording that went on to its end.  In one that
- * was interrupted, and repaired since, or in a dump of one that goes on, it is what there is.
+ * An attachment that lacks bytes is a fault if the recording ran to its end.  It is none if the recording
+ * was interrupted and repaired since, or if the trace is a dump of a recording that still runs.
  * Returns 0 or -EBADMSG.
  */
 static int judge_attachments(struct findings *f)
@@ -295,8 +284,10 @@ static int judge_attachments(struct findings *f)
         return f->finished ? -EBADMSG : 0;
 }
 
-/* @code: of read_all(), with its @words.  Returns 0 or -errno, and fills in what it comes to. */
-static int cmd_check_judge(struct findings *f, int code, const char *words)
+/*
+ * Judges @code, the result of read_all(), with its @words.  Returns 0 or -errno, and fills in the verdict.
+ */
+static int judge(struct findings *f, int code, const char *words)
 {
         int r = code;
 
@@ -317,7 +308,7 @@ static int cmd_check_judge(struct findings *f, int code, const char *words)
 /* ------------------------------------------------------------------ the answer */
 
 /* "intact: 36 chunks, 1,234 events, 12.1 KB, 2 attachments" */
-static void cmd_check_describe(const struct findings *f, char *words, size_t n_bytes)
+static void describe(const struct findings *f, char *words, size_t n_bytes)
 {
         char attachments[256] = "", reason[sizeof(f->words) + 8] = "";
 
@@ -352,7 +343,7 @@ static int print_answer(const struct findings *f, const char *path, const struct
         struct view_table *t;
         int status;
 
-        cmd_check_describe(f, words, sizeof(words));
+        describe(f, words, sizeof(words));
         view_document_init(&d, SCHEMA);
         view_document_set_answer(&d, (struct text_view){ words, strlen(words) });
         t = view_document_add_table(&d, "traces", NULL, columns, sizeof(columns) / sizeof(columns[0]));
@@ -396,7 +387,7 @@ static bool names_file(const char *words, const char *path)
         return strncmp(words, path, strlen(path)) == 0;
 }
 
-static int cmd_check_check(const char *path, const struct arguments *args)
+static int check(const char *path, const struct arguments *args)
 {
         struct error err = ERROR_NONE;
         struct trace_reader *reader;
@@ -408,10 +399,10 @@ static int cmd_check_check(const char *path, const struct arguments *args)
                 complain_of_trace(r, path, &err);
                 return EXIT_STATUS_FAILED;
         }
-        r = cmd_check_read_all(reader, NULL, &f, &err);
+        r = read_all(reader, NULL, &f, &err);
         complain_of_newer(path, trace_reader_version(reader), f.n_unknown_events);
         (void)trace_reader_ending(reader, &words, NULL);
-        r = cmd_check_judge(&f, r, r < 0 ? err.text : words);
+        r = judge(&f, r, r < 0 ? err.text : words);
         if (f.words[0] != '\0')
                 complain("%s: %s%s%s", r < 0 ? "error" : "warning", names_file(f.words, path) ? "" : path,
                          names_file(f.words, path) ? "" : ": ", f.words);
@@ -433,7 +424,7 @@ static int check_trace(void *context, struct common_options *common)
         if (output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
         output_options_complete(&args->output);
-        return cmd_check_check(common->trace, args);
+        return check(common->trace, args);
 }
 
 const struct option_table *cmd_check_options(void)
@@ -445,7 +436,7 @@ int cmd_check(int argc, char **argv)
 {
         struct arguments args = { .mend = false };
         const struct command_frame frame = { .table = &table,
-                                             .take = cmd_check_take_option,
+                                             .take = take_option,
                                              .context = &args,
                                              .takes_trace = true,
                                              .run = check_trace };

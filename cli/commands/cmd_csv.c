@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/lost_zones.h"
 #include "analyze/walk/trace_filter.h"
 #include "base/error.h"
+#include "base/text_view.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
+#include "cli/files/gzip_file.h"
+#include "cli/files/replaced_file.h"
 #include "cli/options/filter_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "export/tables/tracy_csv.h"
 #include "view/text/shell_word.h"
+#include "view/text/text_number.h"
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LETTER_SAFE = OPTION_LONG_ONLY };
+enum { LETTER_SAFE = OPTION_LONG_ONLY, LETTER_FORCE };
 
 struct arguments {
+        const char *output; /* NULL or "-" = standard output */
+        bool force;
         struct tracy_csv_options csv;
         struct trace_filter_request filter;
 };
@@ -29,42 +36,62 @@ struct arguments {
 /*
  * -e is --self as in tracy-csvexport; --event of the other commands has no place here: there are no samples.
  */
-static const struct option_row option_rows[] = {
-        { 'f', "filter", "NAME", "only zones whose name contains this" },
-        { 'c', "case", NULL, "make --filter case-sensitive" },
-        { 's', "sep", "CHAR", "column separator; default: a comma; \"\\t\" is a tab" },
-        { LETTER_SAFE, "csv-safe", NULL,
-          "put an apostrophe before texts that a spreadsheet would take for formulas" },
-        { 'e', "self", NULL, "self times: without the zones inside" },
-        { 'u', "unwrap", NULL, "print every zone, one per line, instead of statistics" },
-        { 'm', "messages", NULL, "print messages instead of zones" },
-        { 'g', "gpu", NULL, "print zones of accelerators instead, one per line" },
-        { 'p', "plot", NULL, "with -u: print the values of plots as well" },
-        FILTER_OPTION_ROWS_OF_PLACE,
-        FILTER_OPTION_ROW_ZONE,
-        COMMON_ROW_INPUT,
-        COMMON_ROW_HELP,
+#define SHARED_ROWS                                                                               \
+        { 'f', "filter", "NAME", "only zones whose name contains this" },                         \
+                { 'c', "case", NULL, "make --filter case-sensitive" },                            \
+                { 's', "sep", "CHAR", "column separator; default: a comma; \"\\t\" is a tab" },   \
+                { LETTER_SAFE, "csv-safe", NULL,                                                  \
+                  "put an apostrophe before texts that a spreadsheet would take for formulas" },  \
+                { 'e', "self", NULL, "self times: without the zones inside" },                    \
+                { 'u', "unwrap", NULL, "print every zone, one per line, instead of statistics" }, \
+                { 'm', "messages", NULL, "print messages instead of zones" },                     \
+                { 'g', "gpu", NULL, "print zones of accelerators instead, one per line" },        \
+                { 'p', "plot", NULL, "with -u: print the values of plots as well" },              \
+                FILTER_OPTION_ROWS_OF_PLACE, FILTER_OPTION_ROW_ZONE, COMMON_ROW_INPUT, COMMON_ROW_HELP
+
+/* What `hyprof csv` and `hyprof export csv` have in common. */
+#define SHARED_MEMBERS                                                                                          \
+        .operands = "[TRACE]", .n_operands_max = 1,                                                             \
+        .about =                                                                                                \
+                "Prints statistics of the zones of a trace, or every zone, as tracy-csvexport does: the same\n" \
+                "columns in the same order, quoted where necessary; more columns follow.  TRACE is a\n"         \
+                "file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",                              \
+        .closing = FILTER_OPTION_WORDS                                                                          \
+                "exit status: 0 = printed, or as far as a damaged trace can be read;\n"                         \
+                "1 = TRACE cannot be read, nothing in it passes the filters, or the table cannot be\n"          \
+                "written; 2 = usage\n"
+
+static const struct option_row csv_rows[] = { SHARED_ROWS };
+
+static const struct option_row export_rows[] = {
+        { 'o', "output", "FILE", "write to FILE; default: standard output" },
+        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
+        COMMON_ROW_QUIET,
+        SHARED_ROWS,
 };
 
-static const struct option_table table = {
+static const struct option_table csv_table = {
         .command = "hyprof csv",
-        .operands = "[TRACE]",
-        .n_operands_max = 1,
-        .about =
-                "Prints statistics of the zones of a trace, or every zone, as tracy-csvexport does: the same\n"
-                "columns in the same order, quoted where necessary; more columns follow.  TRACE is a\n"
-                "file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
-        .rows = option_rows,
-        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = printed, or as far as a damaged trace can be read;\n"
-        "1 = TRACE cannot be read, nothing in it passes the filters, or the table cannot be\n"
-        "written; 2 = usage\n",
+        .rows = csv_rows,
+        .n_rows = sizeof(csv_rows) / sizeof(csv_rows[0]),
+        SHARED_MEMBERS,
+};
+
+static const struct option_table export_table = {
+        .command = "hyprof export csv",
+        .rows = export_rows,
+        .n_rows = sizeof(export_rows) / sizeof(export_rows[0]),
+        SHARED_MEMBERS,
 };
 
 const struct option_table *cmd_csv_options(void)
 {
-        return &table;
+        return &csv_table;
+}
+
+const struct option_table *cmd_export_csv_options(void)
+{
+        return &export_table;
 }
 
 static int take_separator(struct arguments *args, const char *value)
@@ -81,12 +108,18 @@ static int take_separator(struct arguments *args, const char *value)
         return 0;
 }
 
-static int cmd_csv_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
 
         switch (letter) {
+        case 'o':
+                args->output = value;
+                return 0;
+        case LETTER_FORCE:
+                args->force = true;
+                return 0;
         case 'f':
                 args->csv.name = value;
                 return 0;
@@ -119,7 +152,7 @@ static int cmd_csv_take_option(void *context, int letter, const char *value)
         }
 }
 
-static int cmd_csv_write_table(struct arguments *args, const char *path, struct error *err)
+static int write_table(struct arguments *args, const char *path, FILE *out, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
         struct lost_zones lost = { .n_lost = 0 };
@@ -135,7 +168,7 @@ static int cmd_csv_write_table(struct arguments *args, const char *path, struct 
         args->csv.filter = &filter;
         if (!args->csv.messages && !args->csv.devices && !args->csv.plots)
                 args->csv.ret_lost = &lost;
-        r = tracy_csv_write(&trace, &args->csv, stdout, err);
+        r = tracy_csv_write(&trace, &args->csv, out, err);
         args->csv.ret_lost = NULL;
         if (r < 0)
                 goto fail;
@@ -151,7 +184,31 @@ fail:
         return r;
 }
 
-/* --filter names no zone; or the trace is not there. */
+/* Writes the file, which appears only when it is complete. */
+static int write_file(struct arguments *args, const struct common_options *common, struct error *err)
+{
+        struct replaced_file file;
+        struct gzip_file stream = { .out = NULL };
+        uint64_t n_bytes;
+        int r = replaced_file_open(&file, args->output, !args->force, err);
+
+        if (r < 0)
+                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT stands for names that are not in the trace */
+        r = gzip_file_open(&stream, file.fd, text_ends_with(args->output, ".gz"), err);
+        if (r == 0)
+                r = write_table(args, common->trace, stream.out, err);
+        if (r == 0)
+                r = gzip_file_finish(&stream, &n_bytes, err);
+        if (r == 0)
+                r = replaced_file_commit(&file, err);
+        if (r == 0 && !common->quiet)
+                complain("wrote %s (%s)", args->output, text_number_bytes(n_bytes).text);
+        gzip_file_close(&stream);
+        replaced_file_close(&file);
+        return r;
+}
+
+/* Explains that --filter matches no zone, or that the trace is missing. */
 static int explain_name(const char *path, const struct error *err)
 {
         complain_of_trace(-ENOENT, path, err);
@@ -160,18 +217,31 @@ static int explain_name(const char *path, const struct error *err)
         return EXIT_STATUS_FAILED;
 }
 
-static int cmd_csv_run(void *context, struct common_options *common)
+static int explain_file(const struct arguments *args, const struct common_options *common,
+                        const struct error *err)
+{
+        complain("error: %s", err->text);
+        complain_try("%s --force -o %s %s", common->command, shell_word_of(args->output).text,
+                     shell_word_of(common->trace).text);
+        return EXIT_STATUS_FAILED;
+}
+
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct error err = ERROR_NONE;
+        bool is_file;
         int r;
 
         if (args->csv.plots && !args->csv.unwrap) {
                 complain("error: --plot prints values below every zone");
-                complain_try("hyprof csv --unwrap --plot");
+                complain_try("%s --unwrap --plot", common->command);
                 return EXIT_STATUS_USAGE;
         }
-        r = cmd_csv_write_table(args, common->trace, &err);
+        is_file = args->output && strcmp(args->output, "-") != 0;
+        r = is_file ? write_file(args, common, &err) : write_table(args, common->trace, stdout, &err);
+        if (r == -EEXIST)
+                return explain_file(args, common, &err);
         if (r == -EPIPE) /* who reads has seen enough */
                 return EXIT_STATUS_OK;
         if (r < 0 && args->csv.name && !args->filter.zone && r == -ENOENT)
@@ -181,14 +251,22 @@ static int cmd_csv_run(void *context, struct common_options *common)
         return standard_output_finish(EXIT_STATUS_OK, "the table");
 }
 
-int cmd_csv(int argc, char **argv)
+static int run_with(const struct option_table *table, int argc, char **argv)
 {
         struct arguments args = { .csv = { .separator = ',' } };
-        const struct command_frame frame = { .table = &table,
-                                             .take = cmd_csv_take_option,
-                                             .context = &args,
-                                             .takes_trace = true,
-                                             .run = cmd_csv_run };
+        const struct command_frame frame = {
+                .table = table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
 
         return command_frame_run(&frame, argc, argv);
+}
+
+int cmd_csv(int argc, char **argv)
+{
+        return run_with(&csv_table, argc, argv);
+}
+
+int cmd_export_csv(int argc, char **argv)
+{
+        return run_with(&export_table, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/byte_buffer.h"
 #include "base/error.h"
@@ -54,7 +54,7 @@ static const struct option_table table = {
         .stray_advice = "hyprof ctl mark 'a text in quotes'",
 };
 
-static int cmd_ctl_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r = output_options_take(&args->output, letter, value);
@@ -64,15 +64,15 @@ static int cmd_ctl_take_option(void *context, int letter, const char *value)
 
 /* ---- recorders ----------------------------------------------------------------------------------------- */
 
-static bool cmd_ctl_is_silent(const struct control_recorder *recorder)
+static bool is_silent(const struct control_recorder *recorder)
 {
         return recorder->status[0] == '\0';
 }
 
 /* Has complained if it is. */
-static bool cmd_ctl_refuse_silent(const struct control_recorder *recorder)
+static bool refuse_silent(const struct control_recorder *recorder)
 {
-        if (!cmd_ctl_is_silent(recorder))
+        if (!is_silent(recorder))
                 return false;
         complain("error: the recorder, process %" PRIu64
                  ", has not answered for %d s: it is stopped, busy, or still starting",
@@ -81,7 +81,7 @@ static bool cmd_ctl_refuse_silent(const struct control_recorder *recorder)
         return true;
 }
 
-static void cmd_ctl_list(const struct control_search *search, uint64_t pid, const char *verb)
+static void list(const struct control_search *search, uint64_t pid, const char *verb)
 {
         char trace[CONTROL_STATUS_VALUE];
         uint64_t example = 0;
@@ -89,7 +89,7 @@ static void cmd_ctl_list(const struct control_search *search, uint64_t pid, cons
         for (size_t i = 0; i < search->n_recorders; i++) {
                 const struct control_recorder *recorder = &search->recorders[i];
 
-                if (cmd_ctl_is_silent(recorder)) {
+                if (is_silent(recorder)) {
                         complain("process %" PRIu64 " does not answer", recorder->pid);
                 } else if (pid == 0 || control_recorder_is(recorder, pid)) {
                         control_recorder_find(recorder, "trace", trace);
@@ -101,7 +101,7 @@ static void cmd_ctl_list(const struct control_search *search, uint64_t pid, cons
                 complain_try("hyprof ctl %" PRIu64 " %s", example, verb);
 }
 
-static void cmd_ctl_refuse_none(const struct control_search *search, uint64_t pid)
+static void refuse_none(const struct control_search *search, uint64_t pid)
 {
         if (pid == 0)
                 complain("error: you have no recording that is running");
@@ -109,15 +109,14 @@ static void cmd_ctl_refuse_none(const struct control_search *search, uint64_t pi
                 complain("error: process %" PRIu64 " records nothing of yours, and is not recorded by you",
                          pid);
         for (size_t i = 0; i < search->n_recorders; i++)
-                if (cmd_ctl_is_silent(&search->recorders[i]))
+                if (is_silent(&search->recorders[i]))
                         complain("the recorder, process %" PRIu64 ", does not answer, and may be the one",
                                  search->recorders[i].pid);
         complain_try("hyprof record -- COMMAND");
 }
 
 /* The recorder that is meant; NULL after a complaint. */
-static const struct control_recorder *cmd_ctl_choose(struct control_search *search, uint64_t pid,
-                                                     const char *verb)
+static const struct control_recorder *choose(struct control_search *search, uint64_t pid, const char *verb)
 {
         const struct control_recorder *found = NULL;
         size_t n = 0;
@@ -132,12 +131,12 @@ static const struct control_recorder *cmd_ctl_choose(struct control_search *sear
                 }
         }
         if (n == 1)
-                return cmd_ctl_refuse_silent(found) ? NULL : found;
+                return refuse_silent(found) ? NULL : found;
         if (n > 1) {
                 complain("error: you have %zu recordings; say which by its process", n);
-                cmd_ctl_list(search, pid, verb);
+                list(search, pid, verb);
         } else {
-                cmd_ctl_refuse_none(search, pid);
+                refuse_none(search, pid);
         }
         return NULL;
 }
@@ -157,7 +156,7 @@ static const struct {
         { "trace", "trace", VIEW_STRING },         { "attached_pids", "attached", VIEW_STRING },
 };
 
-static int cmd_ctl_print_status(struct output_options *output, const struct control_recorder *recorder)
+static int print_status(struct output_options *output, const struct control_recorder *recorder)
 {
         struct view_document d;
         char value[CONTROL_STATUS_VALUE];
@@ -178,10 +177,12 @@ static int cmd_ctl_print_status(struct output_options *output, const struct cont
         return code;
 }
 
-static int cmd_ctl_send(const struct control_recorder *to, const char *verb, const char *text, bool quiet)
+static int send_request(const struct control_recorder *to, const char *verb, const char *text, bool quiet)
 {
         char request[CONTROL_SOCKET_BYTES], answer[CONTROL_SOCKET_BYTES];
-        /* A dump is answered when it is written, and the recorder has just answered. */
+        /*
+         * The answer to a dump comes when it is written; the recorder is alive, for it has just answered.
+         */
         int wait_ms = strcmp(verb, "dump") == 0 ? -1 : CONTROL_SOCKET_WAIT_MS;
         struct error err = ERROR_NONE;
 
@@ -204,7 +205,7 @@ static int cmd_ctl_send(const struct control_recorder *to, const char *verb, con
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-static int cmd_ctl_refuse(const char *words, const char *what)
+static int refuse(const char *words, const char *what)
 {
         complain("error: %s%s", words, what);
         complain_try("hyprof ctl --help");
@@ -212,8 +213,8 @@ static int cmd_ctl_refuse(const char *words, const char *what)
 }
 
 /* [PID] VERB [TEXT]; NULL = all is well. */
-static const char *cmd_ctl_parse(char **operands, int n, uint64_t *ret_pid, const char **ret_verb,
-                                 const char **ret_text)
+static const char *parse(char **operands, int n, uint64_t *ret_pid, const char **ret_verb,
+                         const char **ret_text)
 {
         int at = 0;
 
@@ -238,7 +239,7 @@ static const char *cmd_ctl_parse(char **operands, int n, uint64_t *ret_pid, cons
         return NULL;
 }
 
-static int cmd_ctl_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         const struct control_recorder *to;
@@ -247,21 +248,21 @@ static int cmd_ctl_run(void *context, struct common_options *common)
 
         if (output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
-        wrong = cmd_ctl_parse(common->operands, common->n_operands, &pid, &verb, &text);
+        wrong = parse(common->operands, common->n_operands, &pid, &verb, &text);
         if (wrong)
-                return cmd_ctl_refuse(wrong, wrong[strlen(wrong) - 1] == ' ' ? verb : "");
+                return refuse(wrong, wrong[strlen(wrong) - 1] == ' ' ? verb : "");
         args->search = calloc(1, sizeof(*args->search));
         if (!args->search) {
                 complain("error: no memory");
                 return EXIT_STATUS_FAILED;
         }
-        to = cmd_ctl_choose(args->search, pid, verb);
+        to = choose(args->search, pid, verb);
         if (!to)
                 return EXIT_STATUS_FAILED;
         if (strcmp(verb, "status") != 0)
-                return cmd_ctl_send(to, verb, text, common->quiet);
+                return send_request(to, verb, text, common->quiet);
         output_options_complete(&args->output);
-        return cmd_ctl_print_status(&args->output, to);
+        return print_status(&args->output, to);
 }
 
 const struct option_table *cmd_ctl_options(void)
@@ -273,7 +274,7 @@ int cmd_ctl(int argc, char **argv)
 {
         struct arguments args = { .search = NULL };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_ctl_take_option, .context = &args, .run = cmd_ctl_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
         int status;
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 #include "format/trace_dictionary.h"
 
 #include "analyze/diff/diff_comparison.h"
+#include "analyze/diff/diff_environment.h"
+#include "analyze/diff/diff_identity.h"
 #include "analyze/diff/diff_program.h"
+#include "analyze/diff/diff_python.h"
 #include "analyze/diff/diff_run.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
@@ -14,9 +17,10 @@
 #include "cli/exit_status.h"
 #include "cli/files/diff_files.h"
 #include "cli/options/filter_options.h"
+#include "cli/options/native_option.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
-#include "view/answers/diff_view.h"
+#include "view/diff/diff_view.h"
 #include "view/document/view_document.h"
 
 #include <errno.h>
@@ -28,9 +32,14 @@
 
 #define TEXT_ROWS 20
 
+/* Recorders write no more than this; variables beyond it are not compared. */
+#define ENVIRONMENT_BYTES_MAX 16384
+#define VARIABLES_NAMED_MAX   4
+
 /* As diff(1): 1 is an answer, not a failure. */
 #define STATUS_WORSE   1
 #define STATUS_TROUBLE 2
+#define STATUS_UNKNOWN 3
 
 enum {
         LETTER_BEFORE = OPTION_LONG_ONLY,
@@ -53,10 +62,10 @@ struct arguments {
         struct diff_options options;
         const char *per;
         double threshold, fail_above;
-        bool has_fail_above, anyway;
+        bool has_fail_above, anyway, shows_native;
 };
 
-/* One after the other, all in one place. */
+/* The state of loading all runs, one after the other. */
 struct loading {
         const struct arguments *args;
         struct diff_names names;
@@ -64,10 +73,14 @@ struct loading {
         const struct diff_run **list; /* heap; of all runs, in order */
         size_t n_runs;
         struct zone_pattern unit;
-        char *event;              /* heap; whose samples are compared: of the first run, or as requested */
+        char *event;              /* heap; event to compare: as requested, or the first run's */
         char *command;            /* heap; of the first run that states one */
         const char *command_path; /* of that recording */
         bool arguments_differ;
+        char *environment;            /* heap; of the first run that states one */
+        const char *environment_path; /* of that recording */
+        bool environment_is_before;
+        bool environments_differ;
         struct trace_sample_event rate; /* how the first run was sampled; all 0 = it was not */
         bool rates_differ;
         struct view_document *document;
@@ -82,11 +95,12 @@ static const struct option_row option_rows[] = {
         { LETTER_WALL, "wall", NULL,
           "compare zones from begin to end, waiting included; default: their time on a CPU" },
         { LETTER_ONLY, "only", "WHAT",
-          "judge and show only functions, only zones, or only these names (a glob)" },
+          "judge and show only functions, zones, waits or syscalls, or only these names (a glob)" },
+        NATIVE_OPTION_ROW,
         { LETTER_ANYWAY, "anyway", NULL, "compare recordings of different programs" },
         { LETTER_THRESHOLD, "threshold", "PERCENT", "leave out smaller changes that are not significant" },
         { LETTER_FAIL_ABOVE, "fail-above", "PERCENT",
-          "exit with status 1 if something is significantly slower by more than this" },
+          "exit with status 1 if something is significantly slower by more than this, 3 if that cannot be told" },
         { LETTER_ALPHA, "alpha", "PERCENT",
           "accepted false alarms: how often anything may be called significant if nothing changed; default: 5; 1 for a "
           "pair, 0.5 for 8 runs or more of each" },
@@ -111,7 +125,8 @@ static const struct option_table table = {
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
         "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, different\n"
-        "programs, --only matches nothing, or there is nothing to compare for --fail-above\n",
+        "programs, --only matches nothing, or there is nothing to compare for --fail-above; 3 = the whole run is\n"
+        "slower than --fail-above allows as it was recorded, but that may be chance\n",
 };
 
 const struct option_table *cmd_diff_options(void)
@@ -135,7 +150,7 @@ static int parse_percent(const char *name, const char *text, double max, double 
         return 0;
 }
 
-static int cmd_diff_add_files(struct diff_files *files, const char *pattern)
+static int add_files(struct diff_files *files, const char *pattern)
 {
         struct error err = ERROR_NONE;
         int r = diff_files_add(files, pattern, &err);
@@ -167,7 +182,7 @@ static int take_percent(struct arguments *args, int letter, const char *value)
         }
 }
 
-static int cmd_diff_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r = filter_options_take(&args->filter, letter, value);
@@ -178,9 +193,9 @@ static int cmd_diff_take_option(void *context, int letter, const char *value)
                 return r < 0 ? r : 0;
         switch (letter) {
         case LETTER_BEFORE:
-                return cmd_diff_add_files(&args->before, value);
+                return add_files(&args->before, value);
         case LETTER_AFTER:
-                return cmd_diff_add_files(&args->after, value);
+                return add_files(&args->after, value);
         case LETTER_PER:
                 args->per = value;
                 args->options.basis.per_unit = true;
@@ -190,6 +205,9 @@ static int cmd_diff_take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_ANYWAY:
                 args->anyway = true;
+                return 0;
+        case NATIVE_OPTION:
+                args->shows_native = true;
                 return 0;
         case LETTER_ONLY:
                 args->options.only = value;
@@ -209,13 +227,13 @@ static bool has_input(const struct diff_files *files)
 }
 
 /* With one set given, the operands are the other one. */
-static int cmd_diff_take_operands(struct arguments *args, const struct common_options *common)
+static int take_operands(struct arguments *args, const struct common_options *common)
 {
         for (int i = 0; i < common->n_operands; i++) {
                 bool is_before = args->after.n > 0 ||
                                  (args->before.n == 0 && i == 0 && common->n_operands == 2);
 
-                if (cmd_diff_add_files(is_before ? &args->before : &args->after, common->operands[i]) < 0)
+                if (add_files(is_before ? &args->before : &args->after, common->operands[i]) < 0)
                         return -EINVAL;
         }
         if (has_input(&args->before) && has_input(&args->after)) {
@@ -229,7 +247,7 @@ static int cmd_diff_take_operands(struct arguments *args, const struct common_op
         return -EINVAL;
 }
 
-/* The event of the first run is that of all: the counted event must be the same. */
+/* The event of the first run applies to all runs: they must have counted the same event. */
 static int remember_event(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
 {
         const struct trace_sample_event *row;
@@ -245,7 +263,7 @@ static int remember_event(struct loading *l, const struct loaded_trace *trace, c
         return l->event ? 0 : -ENOMEM;
 }
 
-/* Sampling takes time itself, of the functions that are sampled as well. */
+/* Sampling itself costs time, also in the sampled functions, so the rates are compared. */
 static void compare_rates(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
 {
         const struct trace_sample_event *row;
@@ -258,8 +276,8 @@ static void compare_rates(struct loading *l, const struct loaded_trace *trace, c
         l->rates_differ |= row->rate != l->rate.rate || row->mode != l->rate.mode;
 }
 
-/* The zone of --per must exist: the filter's words on the alternatives are the best. */
-static int cmd_diff_find_unit(const struct loading *l, struct loaded_trace *trace, struct error *err)
+/* The zone of --per must exist; the filter is asked because its message on the alternatives is the best. */
+static int find_unit(const struct loading *l, struct loaded_trace *trace, struct error *err)
 {
         struct trace_filter_request request = { .zone = l->args->per };
         struct trace_filter filter = { .is_empty = true };
@@ -272,16 +290,16 @@ static int cmd_diff_find_unit(const struct loading *l, struct loaded_trace *trac
 static int load_events(struct loading *l, struct diff_run *run, struct loaded_trace *trace, const char *path,
                        struct error *err)
 {
-        struct diff_run_request request = { .event = l->event };
+        struct diff_run_request request = { .event = l->event, .shows_native = l->args->shows_native };
         struct trace_filter filter = { .is_empty = true };
-        int r = cmd_diff_find_unit(l, trace, err);
+        int r = find_unit(l, trace, err);
 
         if (r < 0)
                 return r;
         r = trace_filter_init(&filter, &l->args->filter, trace, err);
         if (r < 0)
                 goto fail;
-        filter.event = 0; /* the run takes its samples; one without any is compared all the same */
+        filter.event = 0; /* the run selects its samples; it is compared without any, too */
         request.filter = &filter;
         request.unit = l->args->per ? &l->unit : NULL;
         r = diff_run_load(run, &l->names, trace, &request, err);
@@ -298,14 +316,14 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
         if (l->args->per && run->n_units == 0)
                 r = error_set(err, -ENOENT, "no zone '%s' ended", l->args->per);
         else if (trace_ending_is_early(trace->ending))
-                view_document_warn(l->document, "%s: %s; the part before is compared", path,
+                view_document_warn(l->document, "%s: %s; only zones are compared, or --per", path,
                                    trace->ending_words);
 fail:
         trace_filter_deinit(&filter);
         return r;
 }
 
-/* Another program has other functions: that nothing of it is slower says nothing. */
+/* Another program has other functions, so the fact that none of them is slower would mean nothing. */
 static int compare_programs(struct loading *l, const struct loaded_trace *trace, const char *path,
                             struct error *err)
 {
@@ -321,14 +339,14 @@ static int compare_programs(struct loading *l, const struct loaded_trace *trace,
         first = (struct text_view){ l->command, strlen(l->command) };
         name = diff_program_name(command);
         first_name = diff_program_name(first);
-        if (!diff_program_is_same(name, first_name) && !l->args->anyway)
+        if (!text_view_equal(name, first_name) && !l->args->anyway)
                 return error_set(
                         err, -EINVAL,
                         "records '%.*s', and %s records '%.*s': these are different programs; compare them with --anyway",
                         (int)name.n_bytes, name.bytes, l->command_path, (int)first_name.n_bytes,
                         first_name.bytes);
         if (!l->arguments_differ &&
-            !diff_program_is_same(diff_program_arguments(command), diff_program_arguments(first))) {
+            !text_view_equal(diff_program_arguments(command), diff_program_arguments(first))) {
                 l->arguments_differ = true;
                 view_document_warn(l->document, "the arguments differ: '%s' in %s, '%.*s' in %s", l->command,
                                    l->command_path, (int)command.n_bytes, command.bytes, path);
@@ -336,15 +354,113 @@ static int compare_programs(struct loading *l, const struct loaded_trace *trace,
         return 0;
 }
 
+static void put_setting(struct byte_buffer *words, const struct diff_variable *v, bool is_second)
+{
+        struct text_view value = is_second ? v->second : v->first;
+
+        if (value.bytes && (!is_second || !v->first.bytes))
+                byte_buffer_add_format(words, "%.*s=%.*s", (int)v->name.n_bytes, v->name.bytes,
+                                       (int)value.n_bytes, value.bytes);
+        else if (value.bytes)
+                byte_buffer_add_format(words, "%.*s", (int)value.n_bytes, value.bytes);
+        else if (is_second)
+                byte_buffer_add_format(words, "not set");
+        else
+                byte_buffer_add_format(words, "%.*s not set", (int)v->name.n_bytes, v->name.bytes);
+}
+
+/* "GOGC=2 before, not set after; ..." */
+static void put_settings(struct diff_environment *e, const char *first_place, const char *second_place,
+                         struct byte_buffer *words)
+{
+        struct diff_variable v;
+        size_t n = 0;
+
+        while (diff_environment_next(e, &v)) {
+                if (n++ >= VARIABLES_NAMED_MAX)
+                        continue;
+                byte_buffer_add_format(words, "%s", n > 1 ? "; " : "");
+                put_setting(words, &v, false);
+                byte_buffer_add_format(words, " %s, ", first_place);
+                put_setting(words, &v, true);
+                byte_buffer_add_format(words, " %s", second_place);
+        }
+        if (n > VARIABLES_NAMED_MAX)
+                byte_buffer_add_format(words, "; and %zu more", n - VARIABLES_NAMED_MAX);
+}
+
+static int warn_of_environments(struct loading *l, struct diff_environment *e, const char *path,
+                                bool is_after)
+{
+        struct byte_buffer first = { .data = NULL }, second = { .data = NULL }, words = { .data = NULL };
+        int r = -ENOMEM;
+
+        byte_buffer_add_format(&first, is_after ? "before" : "in %s", l->environment_path);
+        byte_buffer_add_format(&second, is_after ? "after" : "in %s", path);
+        byte_buffer_add_u8(&first, '\0');
+        byte_buffer_add_u8(&second, '\0');
+        if (first.failed || second.failed)
+                goto fail;
+        put_settings(e, (const char *)first.data, (const char *)second.data, &words);
+        if (words.failed)
+                goto fail;
+        r = 0;
+        l->environments_differ = words.used_bytes > 0;
+        if (l->environments_differ)
+                view_document_warn(l->document, "the environments differ: %.*s", (int)words.used_bytes,
+                                   (const char *)words.data);
+fail:
+        byte_buffer_deinit(&first);
+        byte_buffer_deinit(&second);
+        byte_buffer_deinit(&words);
+        return r;
+}
+
+/* Each difference is reported for the first recording whose environment differs. */
+static int compare_environments(struct loading *l, const struct loaded_trace *trace, const char *path,
+                                bool is_after, struct error *err)
+{
+        struct text_view text = loaded_trace_meta(trace, "environment");
+        struct diff_environment e;
+
+        if (text.n_bytes > ENVIRONMENT_BYTES_MAX)
+                text.n_bytes = ENVIRONMENT_BYTES_MAX;
+        if (text.n_bytes == 0 || l->environments_differ)
+                return 0;
+        if (!l->environment) {
+                l->environment = strndup(text.bytes, text.n_bytes);
+                l->environment_path = path;
+                l->environment_is_before = !is_after;
+                return l->environment ? 0 : error_set(err, -ENOMEM, "no memory for an environment");
+        }
+        e = (struct diff_environment){ .first = { l->environment, strlen(l->environment) }, .second = text };
+        if (text_view_equal(e.first, text))
+                return 0;
+        if (memchr(e.first.bytes, ';', e.first.n_bytes) || memchr(text.bytes, ';', text.n_bytes)) {
+                l->environments_differ = true;
+                view_document_warn(l->document,
+                                   "the environments of the processes differ between %s and %s; "
+                                   "`hyprof report --json` has them",
+                                   l->environment_path, path);
+                return 0;
+        }
+        return warn_of_environments(l, &e, path, is_after && l->environment_is_before) < 0
+                       ? error_set(err, -ENOMEM, "no memory for an environment")
+                       : 0;
+}
+
 static int load_run(struct loading *l, const char *path, struct error *err)
 {
         struct diff_run *loaded = &l->runs[l->n_runs];
+        bool is_after = l->n_runs >= l->args->before.n;
         struct loaded_trace trace;
         int r = loaded_trace_open(&trace, path, err);
 
         l->list[l->n_runs++] = loaded;
         if (r == 0) {
                 r = compare_programs(l, &trace, path, err);
+                if (r == 0)
+                        r = compare_environments(l, &trace, path, is_after, err);
                 if (r == 0)
                         r = load_events(l, loaded, &trace, path, err);
                 if (r < 0)
@@ -354,7 +470,7 @@ static int load_run(struct loading *l, const char *path, struct error *err)
         return r;
 }
 
-/* A mistake in a job that looks as if all were well. */
+/* Comparing a file with itself is a mistake that looks like a pass. */
 static void warn_of_same(const struct loading *l)
 {
         const struct diff_files *before = &l->args->before, *after = &l->args->after;
@@ -403,36 +519,55 @@ static void unload(struct loading *l)
         free((void *)l->list);
         free(l->event);
         free(l->command);
+        free(l->environment);
         zone_pattern_deinit(&l->unit);
         diff_names_deinit(&l->names);
 }
 
-/* Nothing was slower, because nothing was there: no reason to pass. */
-static int cmd_diff_judge(const struct arguments *args, const struct diff_comparison *c)
+/* Slower as recorded, perhaps by chance: neither a pass nor a failure. */
+static int refuse_to_tell(const struct arguments *args, const struct diff_comparison *c,
+                          const struct diff_item *item, double change)
+{
+        struct text_view name = { .bytes = "the whole run", .n_bytes = strlen("the whole run") };
+
+        if (item)
+                name = diff_names_shown(c->names, item->key_after);
+        complain("error: --fail-above: cannot tell %g%% from %s: %.*s %+.1f%% as recorded, not certain",
+                 100 * args->fail_above, diff_comparison_is_pair(c) ? "one pair" : "these recordings",
+                 (int)name.n_bytes, name.bytes, 100 * change);
+        complain_try("hyprof diff --before 'a*.hyp' --after 'b*.hyp', with five recordings each");
+        return STATUS_UNKNOWN;
+}
+
+/* If there was nothing to compare, nothing was slower, but that is no reason to pass. */
+static int judge(const struct arguments *args, const struct diff_comparison *c)
 {
         const struct diff_item *item;
+        double suspected;
 
         if (!args->has_fail_above)
                 return EXIT_STATUS_OK;
-        if (c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] == 0) {
+        if (diff_comparison_count_gates(c) == 0) {
                 complain("error: --fail-above: nothing can be compared");
                 return STATUS_TROUBLE;
         }
-        return diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE : EXIT_STATUS_OK;
+        if (diff_comparison_worst(c, &item) > args->fail_above)
+                return STATUS_WORSE;
+        suspected = diff_comparison_suspected(c, &item);
+        return suspected > args->fail_above ? refuse_to_tell(args, c, item, suspected) : EXIT_STATUS_OK;
 }
 
-static bool cmd_diff_shows_title(const struct arguments *args)
+static bool shows_title(const struct arguments *args)
 {
         return args->output.document.format == DOCUMENT_TEXT ||
                args->output.document.format == DOCUMENT_MARKDOWN;
 }
 
-static int cmd_diff_print(const struct loading *l, const struct diff_comparison *c)
+static int print(const struct loading *l, const struct diff_comparison *c)
 {
         const struct arguments *args = l->args;
         struct view_document *d = l->document;
-        struct diff_view_options options = { .threshold = args->threshold,
-                                             .has_title = cmd_diff_shows_title(args) };
+        struct diff_view_options options = { .threshold = args->threshold, .has_title = shows_title(args) };
         struct byte_buffer words = { .data = NULL };
         int status;
 
@@ -444,26 +579,34 @@ static int cmd_diff_print(const struct loading *l, const struct diff_comparison 
         diff_view_fill(d, c, &options);
         byte_buffer_deinit(&words);
         status = output_options_print(&args->output, d);
-        return status != EXIT_STATUS_OK ? STATUS_TROUBLE : cmd_diff_judge(args, c);
+        return status != EXIT_STATUS_OK ? STATUS_TROUBLE : judge(args, c);
 }
 
-/* Nothing has the name that was asked for: no answer. */
+/* Explains that nothing has the name that --only asks for. */
 static int explain_only(const struct arguments *args, const struct diff_comparison *c, struct error *err)
 {
+        static const char *const kinds[][2] = { { "functions", "samples of the event" },
+                                                { "zones", "zones" },
+                                                { "waits", "waits with a call stack (record --off-cpu)" },
+                                                { "syscalls",
+                                                  "numbers of system calls (record --syscalls), or there "
+                                                  "is a filter: they are of whole recordings" } };
         const char *only = args->options.only;
         struct name_guess guess;
 
-        if (strcmp(only, "functions") == 0 || strcmp(only, "zones") == 0)
-                return error_set(err, -ENOENT, "--only %s: not all recordings have %s", only,
-                                 strcmp(only, "zones") == 0 ? "zones" : "samples of the event");
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+                if (strcmp(only, kinds[i][0]) == 0)
+                        return error_set(err, -ENOENT, "--only %s: not all recordings have %s", only,
+                                         kinds[i][1]);
         name_guess_init(&guess, only, strlen(only));
         for (size_t i = 0; i < c->n_items; i++) {
                 uint32_t key = c->items[i].key_after != 0 ? c->items[i].key_after : c->items[i].key_before;
-                struct text_view name = diff_names_string(c->names, diff_names_key(c->names, key)->name);
+                struct text_view name = diff_names_shown(c->names, key);
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
-        return error_set(err, -ENOENT, "--only %s: no function or zone is called '%s'%s%s%s", only, only,
+        return error_set(err, -ENOENT,
+                         "--only %s: no function, zone, wait or system call is called '%s'%s%s%s", only, only,
                          guess.best[0] != '\0' ? "; did you mean '" : "", guess.best,
                          guess.best[0] != '\0' ? "'?" : "");
 }
@@ -475,6 +618,9 @@ static int load_and_compare(struct arguments *args, struct loading *l, struct er
 
         if (r < 0)
                 return r;
+        if (diff_python_settle(&l->names, l->runs, (uint32_t)l->n_runs, args->options.only) < 0 ||
+            diff_identity_settle(&l->names, l->runs, (uint32_t)args->before.n, (uint32_t)args->after.n) < 0)
+                return error_set(err, -ENOMEM, "no memory to compare");
         r = diff_comparison_init(&c, &l->names, l->list, (uint32_t)args->before.n, (uint32_t)args->after.n,
                                  &args->options);
         if (r < 0)
@@ -482,12 +628,12 @@ static int load_and_compare(struct arguments *args, struct loading *l, struct er
         else if (args->options.only && c.n_asked == 0)
                 r = explain_only(args, &c, err);
         else
-                r = cmd_diff_print(l, &c);
+                r = print(l, &c);
         diff_comparison_deinit(&c);
         return r;
 }
 
-static int cmd_diff_compare(struct arguments *args)
+static int compare(struct arguments *args)
 {
         struct error err = ERROR_NONE;
         struct view_document document;
@@ -513,14 +659,14 @@ static int run(void *context, struct common_options *common)
         if (output_options_adopt(&args->output, common) < 0)
                 return STATUS_TROUBLE;
         output_options_complete(&args->output);
-        return cmd_diff_take_operands(args, common) < 0 ? EXIT_STATUS_USAGE : cmd_diff_compare(args);
+        return take_operands(args, common) < 0 ? EXIT_STATUS_USAGE : compare(args);
 }
 
 int cmd_diff(int argc, char **argv)
 {
         struct arguments args = { .options = diff_options_default() };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_diff_take_option, .context = &args, .run = run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
         int status;
 

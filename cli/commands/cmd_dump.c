@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -55,7 +55,7 @@ static const struct option_table table = {
                 "or a file cannot be written; 2 = usage\n",
 };
 
-static int cmd_dump_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -69,15 +69,14 @@ static int cmd_dump_take_option(void *context, int letter, const char *value)
 }
 
 /* The fault at the end of the trace, if any. */
-static int cmd_dump_finish(const struct trace_reader *reader, const char *path, int status, const char *what)
+static int finish(const struct trace_reader *reader, const char *path, int status, const char *what)
 {
         const char *words;
 
         enum trace_ending ending = trace_reader_ending(reader, &words, NULL);
 
         if (ending != TRACE_ENDING_WHOLE) {
-                (void)fflush(
-                        stdout); /* the complaint comes after all of it, and not in the middle of a line */
+                (void)fflush(stdout); /* the complaint must follow all output, not split a line */
                 complain("error: %s: %s; the output covers the part before", path, words);
                 if (ending == TRACE_ENDING_CUT_OFF)
                         complain_try_repair(path);
@@ -86,7 +85,7 @@ static int cmd_dump_finish(const struct trace_reader *reader, const char *path, 
         return standard_output_finish(status, what);
 }
 
-static int cmd_dump_dump(struct trace_reader *reader, const char *path)
+static int dump(struct trace_reader *reader, const char *path)
 {
         struct error err = ERROR_NONE;
         int r = trace_dump_write(reader, stdout, &err);
@@ -98,10 +97,10 @@ static int cmd_dump_dump(struct trace_reader *reader, const char *path)
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
-        return cmd_dump_finish(reader, path, EXIT_STATUS_OK, "the dump");
+        return finish(reader, path, EXIT_STATUS_OK, "the dump");
 }
 
-static int cmd_dump_extract(struct trace_reader *reader, const char *path, const char *folder)
+static int extract(struct trace_reader *reader, const char *path, const char *folder)
 {
         struct attachment_files_result result;
         struct error err = ERROR_NONE;
@@ -119,7 +118,7 @@ static int cmd_dump_extract(struct trace_reader *reader, const char *path, const
         }
         if (result.n_written + result.n_absent == 0)
                 (void)printf("there are none\n");
-        return cmd_dump_finish(reader, path, status, "the names of the files");
+        return finish(reader, path, status, "the names of the files");
 }
 
 /* ---- with filters: all tables, to which events refer, then the events that pass; no chunks and runs ---- */
@@ -130,9 +129,9 @@ struct printing {
         bool has_tables; /* they stand there already */
 };
 
-/* The tables come with the first event: where none passes, there is nothing but the complaint. */
-static int cmd_dump_on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                             struct error *err)
+/* The tables are printed with the first event; if no event passes, only the complaint is printed. */
+static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                    struct error *err)
 {
         struct printing *p = context;
 
@@ -144,13 +143,13 @@ static int cmd_dump_on_event(void *context, struct walked_thread *thread, const 
         return ferror(p->out) ? error_set(err, -EPIPE, "the dump cannot be written") : 0;
 }
 
-/* The end of a zone that passed does as well.  One that never ended has none. */
-static int cmd_dump_on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                            struct error *err)
+/* The end of a zone that passed the filter passes, too.  A zone that never ended has no end event. */
+static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                   struct error *err)
 {
         const struct trace_event end = { .time_ns = zone->end_ns, .op = TRACE_OP_ZONE_END };
 
-        return zone->closed ? cmd_dump_on_event(context, thread, &end, err) : 0;
+        return zone->closed ? on_event(context, thread, &end, err) : 0;
 }
 
 static int print_passing(struct loaded_trace *trace, const struct trace_filter *filter, FILE *out,
@@ -159,10 +158,10 @@ static int print_passing(struct loaded_trace *trace, const struct trace_filter *
         struct printing p = { .dictionary = trace->dictionary, .out = out };
         const struct trace_sink sink = {
                 .context = &p,
-                .begin_zone = cmd_dump_on_event,
-                .zone = cmd_dump_on_zone,
-                .sample = cmd_dump_on_event,
-                .event = cmd_dump_on_event,
+                .begin_zone = on_event,
+                .zone = on_zone,
+                .sample = on_event,
+                .event = on_event,
                 .may_skip = true,
         };
         struct trace_walk walk = { .n_threads = 0 };
@@ -184,15 +183,14 @@ static int print_filtered(const char *path, const struct trace_filter_request *r
         struct trace_filter filter = { .is_empty = true };
         struct loaded_trace trace;
         int status = EXIT_STATUS_OK;
-        int r = loaded_trace_open(&trace, path, err);
+        int r = loaded_trace_open_plain(&trace, path, err);
 
         if (r == 0)
                 r = trace_filter_init(&filter, request, &trace, err);
         if (r == 0)
                 r = print_passing(&trace, &filter, out, err);
         if (r == 0 && (trace_ending_is_early(trace.ending))) {
-                (void)fflush(
-                        stdout); /* the complaint comes after all of it, and not in the middle of a line */
+                (void)fflush(stdout); /* the complaint must follow all output, not split a line */
                 complain("error: %s: %s; the output covers the part before", path, trace.ending_words);
                 if (trace.ending == TRACE_ENDING_CUT_OFF)
                         complain_try_repair(path);
@@ -213,7 +211,7 @@ static int dump_filtered(const struct trace_filter_request *filter, const char *
         return standard_output_finish(r < 0 ? EXIT_STATUS_OK : r, "the dump");
 }
 
-static int cmd_dump_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         const struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -232,8 +230,7 @@ static int cmd_dump_run(void *context, struct common_options *common)
                 complain_of_trace(r, common->trace, &err);
                 return EXIT_STATUS_FAILED;
         }
-        status = args->folder ? cmd_dump_extract(reader, common->trace, args->folder)
-                              : cmd_dump_dump(reader, common->trace);
+        status = args->folder ? extract(reader, common->trace, args->folder) : dump(reader, common->trace);
         trace_reader_close(reader);
         return status;
 }
@@ -246,11 +243,9 @@ const struct option_table *cmd_dump_options(void)
 int cmd_dump(int argc, char **argv)
 {
         struct arguments args = { .folder = NULL };
-        const struct command_frame frame = { .table = &table,
-                                             .take = cmd_dump_take_option,
-                                             .context = &args,
-                                             .takes_trace = true,
-                                             .run = cmd_dump_run };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "base/text_view.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
 #include "cli/files/gzip_file.h"
 #include "cli/files/replaced_file.h"
 #include "cli/options/filter_options.h"
+#include "cli/options/native_option.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "export/shared/export_event.h"
@@ -41,7 +43,7 @@ struct arguments {
         const char *output; /* NULL = named like the trace */
         struct trace_filter_request filter;
         uint64_t n_markers_max;
-        bool zones_as_frames, no_waits;
+        bool zones_as_frames, no_waits, shows_native;
         bool force, list, quiet;
 };
 
@@ -50,6 +52,15 @@ struct destination {
         const char *path; /* "-" = standard output */
         struct replaced_file file;
         struct gzip_file stream;
+};
+
+/* Commands of their own, see the aliases of command_table. */
+static const struct {
+        const char *name, *extension, *help;
+} other_formats[] = {
+        { "sqlite", ".db", "a database, for any other question: docs/use/sqlite.md" },
+        { "html", ".html", "the viewer and the trace as one file, for a bug report" },
+        { "csv", "", "zones, messages and plots as tracy-csvexport prints them" },
 };
 
 static const struct option_row option_rows[] = {
@@ -61,6 +72,7 @@ static const struct option_row option_rows[] = {
         { LETTER_NO_WAITS, "no-waits", NULL, "firefox: only samples, no waits" },
         { LETTER_MAX_MARKERS, "max-markers", "N",
           "firefox: at most N zones, the longest; 0 = all; default: 200000" },
+        NATIVE_OPTION_ROW,
         FILTER_OPTION_ROWS,
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
@@ -70,14 +82,16 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof export",
         .operands = "FORMAT [TRACE]",
-        /* export_formats() */
-        .choices = "perfetto|firefox|speedscope|pprof|folded|flamegraph|chrome|perf-data|callgrind",
+        /* export_formats(), other_formats */
+        .choices =
+                "perfetto|firefox|speedscope|pprof|folded|flamegraph|chrome|perf-data|callgrind|sqlite|html|csv",
         .n_operands_max = 2,
         .about =
                 "Writes a trace in the format of another tool, and reports what that format cannot hold.  --list\n"
                 "shows the formats.  TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE
                 ".  A FILE whose name ends in .gz\n"
-                "is compressed.  --event also chooses which samples are written; default: the event with the most.\n",
+                "is compressed.  --event also chooses which samples are written; default: the event with the most.\n"
+                "sqlite, html and csv have options of their own: hyprof export sqlite --help\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
@@ -90,7 +104,7 @@ const struct option_table *cmd_export_options(void)
         return &table;
 }
 
-static int cmd_export_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
@@ -107,6 +121,9 @@ static int cmd_export_take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_ZONES_AS_FRAMES:
                 args->zones_as_frames = true;
+                return 0;
+        case NATIVE_OPTION:
+                args->shows_native = true;
                 return 0;
         case LETTER_NO_WAITS:
                 args->no_waits = true;
@@ -126,10 +143,13 @@ static int list_formats(void)
 {
         for (const struct export_format *f = export_formats(); f->name; f++)
                 (void)printf("%-11s %-16s %s\n", f->name, f->extension, f->help);
+        for (size_t i = 0; i < sizeof(other_formats) / sizeof(other_formats[0]); i++)
+                (void)printf("%-11s %-16s %s\n", other_formats[i].name, other_formats[i].extension,
+                             other_formats[i].help);
         return standard_output_finish(EXIT_STATUS_OK, "the list");
 }
 
-/* One of the choices of the table: others are refused before.  NULL after a complaint. */
+/* Finds one of the choices of the table; other names are refused before.  NULL after a complaint. */
 static const struct export_format *find_format(const char *name)
 {
         for (const struct export_format *f = export_formats(); f->name; f++)
@@ -140,26 +160,9 @@ static const struct export_format *find_format(const char *name)
         return NULL;
 }
 
-static bool cmd_export_ends_with(const char *text, const char *end)
-{
-        size_t n_text = strlen(text), n_end = strlen(end);
-
-        return n_text >= n_end && strcmp(text + n_text - n_end, end) == 0;
-}
-
-/* The trace's name with the format's extension; NULL without memory. */
-static char *name_output(const char *trace, const char *extension)
-{
-        const char *stem = strcmp(trace, "-") == 0 ? "hyprof" : trace;
-        size_t n = strlen(stem) - (cmd_export_ends_with(stem, ".hyp") ? strlen(".hyp") : 0);
-        char *path;
-
-        return asprintf(&path, "%.*s%s", (int)n, stem, extension) < 0 ? NULL : path;
-}
-
 static bool is_packed(const struct export_format *format, const char *output)
 {
-        return cmd_export_ends_with(strcmp(output, "-") == 0 ? format->extension : output, ".gz");
+        return text_ends_with(strcmp(output, "-") == 0 ? format->extension : output, ".gz");
 }
 
 static int open_destination(struct destination *d, const struct export_format *format, const char *path,
@@ -187,7 +190,7 @@ static void close_destination(struct destination *d)
 }
 
 /* "left out: 3 messages; 2 frames" */
-static void cmd_export_print_left_out(const struct export_totals *totals)
+static void print_left_out(const struct export_totals *totals)
 {
         struct byte_buffer words = { .data = NULL };
 
@@ -206,19 +209,21 @@ static void cmd_export_print_left_out(const struct export_totals *totals)
         byte_buffer_deinit(&words);
 }
 
-static void cmd_export_print_done(const struct destination *d, const struct export_format *format,
-                                  const struct export_totals *totals, uint64_t n_bytes)
+static void print_done(const struct destination *d, const struct export_format *format,
+                       const struct export_totals *totals, uint64_t n_bytes)
 {
         bool is_stdout = strcmp(d->path, "-") == 0;
 
         complain("wrote %s (%s): %s, %s", is_stdout ? "standard output" : d->path,
                  text_number_bytes(n_bytes).text, text_number_counted(totals->n_samples, "samples").text,
                  text_number_counted(totals->n_zones, "zones").text);
-        cmd_export_print_left_out(totals);
+        if (totals->is_folded)
+                complain("native code counts for the Python function that called it (--native: apart)");
+        print_left_out(totals);
         if (!is_stdout)
                 complain_next("%s %s",
-                              cmd_export_ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip"
-                                                                                            : format->next,
+                              text_ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip"
+                                                                                      : format->next,
                               shell_word_of(d->path).text);
 }
 
@@ -229,9 +234,9 @@ static void warn_of_ending(const struct loaded_trace *trace, const char *path)
                 complain("warning: %s: %s; writing the part before", path, trace->ending_words);
 }
 
-static int cmd_export_write_trace(struct loaded_trace *trace, const struct export_format *format,
-                                  const struct export_options *options, const struct arguments *args,
-                                  const char *path, struct error *err)
+static int write_trace(struct loaded_trace *trace, const struct export_format *format,
+                       const struct export_options *options, const struct arguments *args, const char *path,
+                       struct error *err)
 {
         struct export_totals totals = { .n_samples = 0 };
         struct destination d;
@@ -240,7 +245,7 @@ static int cmd_export_write_trace(struct loaded_trace *trace, const struct expor
 
         if (r == 0)
                 r = format->write(trace, options, d.stream.out, &totals, err);
-        /* A write that failed says more than who noticed it. */
+        /* A failed write is best explained by the stream itself. */
         if (d.stream.out && (r == 0 || ferror(d.stream.out) != 0)) {
                 r = gzip_file_finish(&d.stream, &n_bytes, err);
                 if (r < 0)
@@ -251,7 +256,7 @@ static int cmd_export_write_trace(struct loaded_trace *trace, const struct expor
         if (r == 0) {
                 warn_of_ending(trace, args->path);
                 if (!args->quiet)
-                        cmd_export_print_done(&d, format, &totals, n_bytes);
+                        print_done(&d, format, &totals, n_bytes);
         }
         /* The reader of a pipe may have seen enough. */
         if (r == -EPIPE && strcmp(d.path, "-") == 0)
@@ -265,11 +270,13 @@ static int export_trace(const struct export_format *format, const struct argumen
         struct export_options options = {
                 .zones_as_frames = args->zones_as_frames,
                 .no_waits = args->no_waits,
+                .shows_native = args->shows_native,
                 .n_markers_max = args->n_markers_max,
         };
         struct trace_filter filter = { .is_empty = true };
         struct loaded_trace trace;
-        char *path = args->output ? strdup(args->output) : name_output(args->path, format->extension);
+        char *path = args->output ? strdup(args->output)
+                                  : replaced_file_name_after(args->path, format->extension);
         int r;
 
         if (!path)
@@ -284,7 +291,7 @@ static int export_trace(const struct export_format *format, const struct argumen
         r = export_event_choose(&trace, &filter, &options.event, err);
         if (r != 0)
                 goto done;
-        r = cmd_export_write_trace(&trace, format, &options, args, path, err);
+        r = write_trace(&trace, format, &options, args, path, err);
 
 done:
         trace_filter_deinit(&filter);
@@ -293,7 +300,7 @@ done:
         return r;
 }
 
-/* The same command again, with what it lacks. */
+/* Suggests the same command again, with --force. */
 static void try_force(const struct export_format *format, const struct arguments *args)
 {
         complain_try("hyprof export %s --force%s%s %s", format->name, args->output ? " -o " : "",
@@ -301,8 +308,8 @@ static void try_force(const struct export_format *format, const struct arguments
 }
 
 /* Returns the exit status. */
-static int cmd_export_explain_failure(int code, const struct error *err, const struct export_format *format,
-                                      const struct arguments *args)
+static int explain_failure(int code, const struct error *err, const struct export_format *format,
+                           const struct arguments *args)
 {
         if (code != -EEXIST)
                 return filter_options_explain(&args->filter, code, args->path, err);
@@ -312,7 +319,7 @@ static int cmd_export_explain_failure(int code, const struct error *err, const s
 }
 
 /* The format, which goes before the trace.  NULL after a complaint. */
-static const struct export_format *cmd_export_take_format(struct common_options *common)
+static const struct export_format *take_format(struct common_options *common)
 {
         if (common->n_operands > 0) {
                 common->n_operands--;
@@ -323,7 +330,7 @@ static const struct export_format *cmd_export_take_format(struct common_options 
         return NULL;
 }
 
-static int cmd_export_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         const struct export_format *format;
@@ -332,20 +339,20 @@ static int cmd_export_run(void *context, struct common_options *common)
 
         if (args->list)
                 return list_formats();
-        format = cmd_export_take_format(common);
-        if (!format || common_options_take_trace(common, &table) < 0)
+        format = take_format(common);
+        if (!format || common_options_take_trace(common) < 0)
                 return EXIT_STATUS_USAGE;
         args->path = common->trace;
         args->quiet = common->quiet;
         r = export_trace(format, args, &err);
-        return r < 0 ? cmd_export_explain_failure(r, &err, format, args) : EXIT_STATUS_OK;
+        return r < 0 ? explain_failure(r, &err, format, args) : EXIT_STATUS_OK;
 }
 
 int cmd_export(int argc, char **argv)
 {
         struct arguments args = { .n_markers_max = MARKERS_MAX_DEFAULT };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_export_take_option, .context = &args, .run = cmd_export_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
 
         return command_frame_run(&frame, argc, argv);

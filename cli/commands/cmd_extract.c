@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "base/io.h"
@@ -26,6 +26,7 @@ enum { LETTER_FORCE = OPTION_LONG_ONLY };
 #define LISTED_MAX 20 /* modules of one name that are shown */
 
 struct arguments {
+        const char *command; /* as it was called */
         const char *output;
         bool force;
         bool quiet;
@@ -55,7 +56,7 @@ static const struct option_table table = {
                 "written; 2 = usage\n",
 };
 
-static int cmd_extract_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -74,7 +75,7 @@ static uint32_t attachment_of(const struct trace_code *t, uint32_t module)
         return row ? row->attachment : 0;
 }
 
-static void cmd_extract_list(const struct trace_code *t, const char *wanted)
+static void list(const struct trace_code *t, const char *wanted)
 {
         uint32_t n = 0;
 
@@ -107,10 +108,10 @@ static struct name_guess guess_name(const struct trace_code *t, const char *want
 }
 
 /*
- * A number means one module.  Names that mean several are fine if these have the same code.  Returns the
- * module, or 0 after a complaint.
+ * A number selects one module.  A name that matches several modules is fine if they have the same code.
+ * Returns the module, or 0 after a complaint.
  */
-static uint32_t cmd_extract_choose(const struct trace_code *t, const char *wanted)
+static uint32_t choose(const struct trace_code *t, const char *wanted)
 {
         uint32_t n_modules = trace_dictionary_count(t->dictionary, TRACE_TABLE_MODULES);
         uint32_t found = 0;
@@ -123,7 +124,7 @@ static uint32_t cmd_extract_choose(const struct trace_code *t, const char *wante
                         continue;
                 if (found != 0 && attachment_of(t, found) != attachment_of(t, i)) {
                         complain("error: more than one module is called '%s'", wanted);
-                        cmd_extract_list(t, wanted);
+                        list(t, wanted);
                         complain_try("one of these numbers");
                         return 0;
                 }
@@ -155,8 +156,8 @@ static int write_image(const struct spooled_image *image, const struct arguments
         return r;
 }
 
-static void cmd_extract_print_done(const struct trace_code *t, uint32_t module,
-                                   const struct spooled_image *image, const char *output)
+static void print_done(const struct trace_code *t, uint32_t module, const struct spooled_image *image,
+                       const char *output)
 {
         const struct trace_attachment *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_ATTACHMENTS,
                                                                   attachment_of(t, module));
@@ -166,7 +167,7 @@ static void cmd_extract_print_done(const struct trace_code *t, uint32_t module,
                                                             : "the whole file");
 }
 
-static int cmd_extract_extract(const struct trace_code *t, uint32_t module, const struct arguments *args)
+static int extract(const struct trace_code *t, uint32_t module, const struct arguments *args)
 {
         const struct trace_module_image *row = module_images_find(&t->images, t->dictionary, module);
         struct error err = ERROR_NONE;
@@ -191,17 +192,17 @@ static int cmd_extract_extract(const struct trace_code *t, uint32_t module, cons
         if (r == 1) {
                 r = write_image(&image, args, &err);
                 if (r == 0 && !args->quiet && strcmp(args->output, "-") != 0)
-                        cmd_extract_print_done(t, module, &image, args->output);
+                        print_done(t, module, &image, args->output);
                 image_spool_unmap(&image);
         }
         if (r < 0)
                 complain("error: %s", err.text);
         if (r == -EEXIST)
-                complain_try("hyprof extract --force");
+                complain_try("%s --force", args->command);
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 
-static int cmd_extract_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -212,25 +213,26 @@ static int cmd_extract_run(void *context, struct common_options *common)
 
         if (common->n_operands == 0 || !args->output) {
                 complain("error: MODULE and -o FILE are needed");
-                complain_try("hyprof extract --help");
+                complain_try("%s --help", common->command);
                 return EXIT_STATUS_USAGE;
         }
         if (strcmp(args->output, "-") == 0 && standard_output_check_bytes("machine code", &err) < 0) {
                 complain("error: %s", err.text);
-                complain_try("hyprof extract -o FILE MODULE");
+                complain_try("%s -o FILE MODULE", common->command);
                 return EXIT_STATUS_USAGE;
         }
-        if (common->n_operands == 2 && common_options_take_trace(common, &table) < 0)
+        if (common->n_operands == 2 && common_options_take_trace(common) < 0)
                 return EXIT_STATUS_USAGE;
         path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
         args->quiet = common->quiet;
+        args->command = common->command;
         r = trace_code_read(&code, path, &(struct trace_code_options){ .copy = NULL }, &err);
         if (r < 0) {
                 complain_of_trace(r, path, &err);
                 return EXIT_STATUS_FAILED;
         }
-        module = cmd_extract_choose(&code, common->operands[0]);
-        status = module != 0 ? cmd_extract_extract(&code, module, args) : EXIT_STATUS_FAILED;
+        module = choose(&code, common->operands[0]);
+        status = module != 0 ? extract(&code, module, args) : EXIT_STATUS_FAILED;
         trace_code_deinit(&code);
         return status;
 }
@@ -244,7 +246,7 @@ int cmd_extract(int argc, char **argv)
 {
         struct arguments args = { .output = NULL };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_extract_take_option, .context = &args, .run = cmd_extract_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
 
         return command_frame_run(&frame, argc, argv);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "cli/commands/command_frame.h"
-#include "cli/commands/man_page.h"
 #include "cli/exit_status.h"
+#include "cli/manual/man_page.h"
 #include "cli/terminal/standard_output.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const struct option_table table = {
         .closing = "exit status: 0; 2 = usage\n",
 };
 
-static int cmd_guide_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         (void)context;
         (void)common;
@@ -37,7 +37,7 @@ const struct option_table *cmd_guide_options(void)
 
 int cmd_guide(int argc, char **argv)
 {
-        const struct command_frame frame = { .table = &table, .run = cmd_guide_run };
+        const struct command_frame frame = { .table = &table, .run = run };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/name_guess.h"
 #include "cli/commands/command_frame.h"
-#include "cli/commands/command_table.h"
-#include "cli/commands/man_page.h"
-#include "cli/commands/manual_prose.h"
 #include "cli/exit_status.h"
+#include "cli/manual/command_table.h"
+#include "cli/manual/man_page.h"
+#include "cli/manual/manual_prose.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 
@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Shows it as `man` does, with the pager that this has; the page is the one of this very program. */
+/* Shows the page with `man` and its pager; the page is that of this very program. */
 #define SHOW_COMMAND "exec man -l - 2>/dev/null"
 
-/* Schemas are called by what follows this, too. */
+/* A schema may also be named without this prefix. */
 #define SCHEMA_PREFIX "hyprof."
 #define TITLE_KEY     "\n  \"title\": \""
 
@@ -41,8 +41,8 @@ static const struct option_table table = {
         .n_operands_max = 1,
         .about =
                 "Shows the manual of a command, as man(1) does, or as plain text where there is no terminal.\n"
-                "TOPIC is a command; default: the list of them.  With --schema, the JSON Schema of what a command\n"
-                "prints with --json.\n",
+                "TOPIC is a command; default: the list of them.  'hyprof help guide' shows on one page how to find\n"
+                "out where time goes.  With --schema, the JSON Schema of what a command prints with --json.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: 0 = shown; 2 = there is no such command or schema, or usage\n",
@@ -62,7 +62,7 @@ static bool show_with_man(const char *name)
         return pclose(man) == 0;
 }
 
-static int cmd_help_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -140,7 +140,7 @@ static int help_show_schema(const char *wanted)
         return standard_output_finish(EXIT_STATUS_OK, "the schema");
 }
 
-static int cmd_help_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         const struct arguments *args = context;
         const char *name = common->operands[0];
@@ -171,7 +171,7 @@ int cmd_help(int argc, char **argv)
 {
         struct arguments args = { .wants_schema = false };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_help_take_option, .context = &args, .run = cmd_help_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
 
         return command_frame_run(&frame, argc, argv);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/commands/command_frame.h"
-#include "cli/commands/view_answers.h"
 #include "cli/exit_status.h"
 #include "cli/files/replaced_file.h"
+#include "cli/options/source_options.h"
 #include "cli/terminal/complaint.h"
+#include "cli/viewer/view_answers.h"
 #include "view/text/text_number.h"
-#include "web/html_file.h"
+#include "web/file/html_file.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -27,6 +28,7 @@ enum { LETTER_MAX_SIZE = OPTION_LONG_ONLY, LETTER_REDACT, LETTER_FORCE };
 struct arguments {
         const char *output;
         uint64_t bytes_max;
+        struct source_folders source_folders;
         bool redact, force;
 };
 
@@ -37,6 +39,7 @@ static const struct option_row option_rows[] = {
           "leave out what does not fit: short zones first; the page says so; default: 32M" },
         { LETTER_REDACT, "redact", NULL,
           "leave out source text, command lines, host names and folders, for a public bug report" },
+        SOURCE_OPTION_ROW,
         { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
@@ -58,7 +61,7 @@ static const struct option_table table = {
                 "tables fit into the size; 2 = usage\n",
 };
 
-static int cmd_html_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -71,6 +74,8 @@ static int cmd_html_take_option(void *context, int letter, const char *value)
                         return 0;
                 complain("error: --max-size %s: not a size from 64K to 1G", value);
                 return -EINVAL;
+        case SOURCE_OPTION_DIR:
+                return source_options_take(&args->source_folders, value);
         case LETTER_REDACT:
                 args->redact = true;
                 return 0;
@@ -82,7 +87,7 @@ static int cmd_html_take_option(void *context, int letter, const char *value)
         }
 }
 
-static int cmd_html_write(const struct arguments *args, const struct html_file *file, struct error *err)
+static int write_page(const struct arguments *args, const struct html_file *file, struct error *err)
 {
         struct replaced_file out;
         int r;
@@ -105,6 +110,7 @@ static void print_done(const struct arguments *args, const struct html_file *fil
         const char *at = (const char *)file->left_out.data, *end = at + file->left_out.used_bytes;
 
         complain("wrote %s (%s)", args->output, text_number_bytes(file->text.used_bytes).text);
+        source_options_list("the page", &file->sources);
         while (at && at < end) {
                 const char *line = memchr(at, '\n', (size_t)(end - at));
 
@@ -113,17 +119,20 @@ static void print_done(const struct arguments *args, const struct html_file *fil
         }
 }
 
-/* @is_made: the page, whose file cannot be written: it may be too large for that, and not for --max-size. */
-static int cmd_html_explain(int code, bool is_made, const char *trace, const struct error *err)
+/*
+ * @is_made: the page was made, but its file could not be written: it may be too large for the file, but not
+ * for --max-size.
+ */
+static int explain(int code, bool is_made, const struct common_options *common, const struct error *err)
 {
         if (code == -EFBIG || code == -EEXIST) {
                 complain("error: %s", err->text);
                 if (code == -EEXIST)
-                        complain_try("hyprof html --force");
+                        complain_try("%s --force", common->command);
                 else if (!is_made)
                         complain_try("a larger --max-size");
         } else {
-                complain_of_trace(code, trace, err);
+                complain_of_trace(code, common->trace, err);
         }
         return EXIT_STATUS_FAILED;
 }
@@ -137,10 +146,17 @@ static const char *choose_output(const char *trace, char *buffer, size_t n_buffe
         return snprintf(buffer, n_buffer, "%.*s.html", n, trace) < (int)n_buffer ? buffer : NULL;
 }
 
-static int cmd_html_run(void *context, struct common_options *common)
+/* Drawn over by the next one; NULL clears the line. */
+static void show_stage(const char *stage)
+{
+        (void)fprintf(stderr, "\r\033[K%s%s", stage ? "making the page: " : "", stage ? stage : "");
+        (void)fflush(stderr);
+}
+
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
-        struct view_traces traces = { .trace = common->trace };
+        struct view_traces traces = { .trace = common->trace, .source_folders = args->source_folders };
         struct web_answers answers = view_answers_of(&traces);
         struct html_file_options options = { .trace = common->trace,
                                              .bytes_max = args->bytes_max,
@@ -154,21 +170,25 @@ static int cmd_html_run(void *context, struct common_options *common)
 
         if (strcmp(common->trace, "-") == 0) {
                 complain("error: the page is made in several passes: standard input cannot be read");
-                complain_try("hyprof html TRACE -o FILE");
+                complain_try("%s TRACE -o FILE", common->command);
                 return EXIT_STATUS_USAGE;
         }
         if (!args->output)
                 args->output = choose_output(common->trace, name, sizeof(name));
         if (!args->output)
                 return EXIT_STATUS_USAGE;
+        if (!common->quiet && isatty(STDERR_FILENO) == 1)
+                options.show_stage = show_stage;
         r = html_file_make(&file, &options, &err);
+        if (options.show_stage)
+                options.show_stage(NULL);
         is_made = r == 0;
         if (is_made)
-                r = cmd_html_write(args, &file, &err);
+                r = write_page(args, &file, &err);
         if (r == 0 && !common->quiet)
                 print_done(args, &file);
         html_file_deinit(&file);
-        return r < 0 ? cmd_html_explain(r, is_made, common->trace, &err) : EXIT_STATUS_OK;
+        return r < 0 ? explain(r, is_made, common, &err) : EXIT_STATUS_OK;
 }
 
 const struct option_table *cmd_html_options(void)
@@ -179,11 +199,9 @@ const struct option_table *cmd_html_options(void)
 int cmd_html(int argc, char **argv)
 {
         struct arguments args = { .bytes_max = BYTES_DEFAULT };
-        const struct command_frame frame = { .table = &table,
-                                             .take = cmd_html_take_option,
-                                             .context = &args,
-                                             .takes_trace = true,
-                                             .run = cmd_html_run };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "cli/commands/command_frame.h"
@@ -39,7 +39,7 @@ static const struct option_table table = {
         .n_operands_max = 1,
 };
 
-static int cmd_list_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r = output_options_take(&args->output, letter, value);
@@ -84,7 +84,7 @@ static const struct view_column group_columns[] = {
 
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-static void cmd_list_put_words(struct view_document *d, struct view_table *t, const char *words)
+static void put_words(struct view_document *d, struct view_table *t, const char *words)
 {
         if (words && words[0] != '\0')
                 view_table_put_words(d, t, words);
@@ -99,8 +99,7 @@ static bool is_counted_only(const struct event_catalog_row *row, const struct ar
                (row->kind == EVENT_CATALOG_TRACEPOINT || row->kind == EVENT_CATALOG_LIBRARY);
 }
 
-static void cmd_list_add_events(struct view_document *d, const struct event_catalog *c,
-                                const struct arguments *args)
+static void add_events(struct view_document *d, const struct event_catalog *c, const struct arguments *args)
 {
         struct view_table *t = view_document_add_table(d, "events", "Events", columns, COUNT_OF(columns));
         uint32_t limit = output_options_limit(&args->output, 0);
@@ -118,17 +117,16 @@ static void cmd_list_add_events(struct view_document *d, const struct event_cata
                         continue;
                 }
                 n++;
-                cmd_list_put_words(d, t, kind_words[row->kind]);
-                cmd_list_put_words(d, t, row->name);
-                cmd_list_put_words(d, t, row->alias);
-                cmd_list_put_words(d, t, row->group);
+                put_words(d, t, kind_words[row->kind]);
+                put_words(d, t, row->name);
+                put_words(d, t, row->alias);
+                put_words(d, t, row->group);
                 view_table_put_bool(d, t, row->error == 0);
-                cmd_list_put_words(d, t, row->error < 0 ? reason(row->error) : NULL);
+                put_words(d, t, row->error < 0 ? reason(row->error) : NULL);
         }
 }
 
-static void cmd_list_add_groups(struct view_document *d, const struct event_catalog *c,
-                                const struct arguments *args)
+static void add_groups(struct view_document *d, const struct event_catalog *c, const struct arguments *args)
 {
         struct view_table *t = view_document_add_table(d, "groups", "Groups of the others", group_columns,
                                                        COUNT_OF(group_columns));
@@ -142,14 +140,13 @@ static void cmd_list_add_groups(struct view_document *d, const struct event_cata
                         n++;
                 if (!is_counted_only(row, args))
                         continue;
-                cmd_list_put_words(d, t, kind_words[row->kind]);
-                cmd_list_put_words(d, t, row->group);
+                put_words(d, t, kind_words[row->kind]);
+                put_words(d, t, row->group);
                 view_table_put_number(d, t, n);
         }
 }
 
-static void cmd_list_fill(struct view_document *d, const struct event_catalog *c,
-                          const struct arguments *args)
+static void fill(struct view_document *d, const struct event_catalog *c, const struct arguments *args)
 {
         uint32_t n_available = 0;
         bool has_library = false;
@@ -168,8 +165,8 @@ static void cmd_list_fill(struct view_document *d, const struct event_catalog *c
                 view_document_warn(d, "no tracepoints: %s", c->tracing.text);
         if (!args->word && !has_library)
                 view_document_warn(d, "libpfm4 knows no events of this processor");
-        cmd_list_add_events(d, c, args);
-        cmd_list_add_groups(d, c, args);
+        add_events(d, c, args);
+        add_groups(d, c, args);
         if (args->word)
                 return;
         view_document_hint(d, "hyprof list WORD");
@@ -178,13 +175,13 @@ static void cmd_list_fill(struct view_document *d, const struct event_catalog *c
 }
 
 /* Returns an exit status. */
-static int cmd_list_print(const struct event_catalog *c, const struct arguments *args)
+static int print(const struct event_catalog *c, const struct arguments *args)
 {
         struct view_document d;
         int status;
 
         view_document_init(&d, SCHEMA);
-        cmd_list_fill(&d, c, args);
+        fill(&d, c, args);
         status = output_options_print(&args->output, &d);
         view_document_deinit(&d);
         return status;
@@ -198,7 +195,7 @@ static void complain_no_event(const char *word)
         complain_try("hyprof list");
 }
 
-static int cmd_list_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -213,7 +210,7 @@ static int cmd_list_run(void *context, struct common_options *common)
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
-        status = cmd_list_print(&catalog, args);
+        status = print(&catalog, args);
         if (catalog.n_rows == 0) {
                 complain_no_event(args->word ? args->word : "");
                 status = EXIT_STATUS_FAILED;
@@ -231,7 +228,7 @@ int cmd_list(int argc, char **argv)
 {
         struct arguments args = { .word = NULL };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_list_take_option, .context = &args, .run = cmd_list_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
 
         output_options_init(&args.output);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "base/io.h"
@@ -48,7 +48,7 @@ static const struct option_table table = {
                 "recording, or FILE cannot be written; 2 = usage\n",
 };
 
-static int cmd_merge_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -60,7 +60,7 @@ static int cmd_merge_take_option(void *context, int letter, const char *value)
 }
 
 /* "exact", "within 1.2 ms", "not known" */
-static void cmd_merge_describe_place(const struct merge_part *part, char *words, size_t n_bytes)
+static void describe_place(const struct merge_part *part, char *words, size_t n_bytes)
 {
         bool is_unknown = part->clock == TRACE_ALIGNMENT_REALTIME_FREE;
 
@@ -72,6 +72,50 @@ static void cmd_merge_describe_place(const struct merge_part *part, char *words,
                                is_unknown ? "" : text_number_duration(part->error_ns).text);
 }
 
+/* Where an input lies on the timeline. */
+static void find_span(const struct merge_input *in, int64_t *ret_from_ns, int64_t *ret_to_ns)
+{
+        uint64_t end_ns = in->last_ns;
+
+        if (in->n_parts == 1 && in->parts[0].end_ns > end_ns)
+                end_ns = in->parts[0].end_ns;
+        if (__builtin_add_overflow(in->start_ns, in->shift_ns, ret_from_ns))
+                *ret_from_ns = 0;
+        if (__builtin_add_overflow(end_ns, in->shift_ns, ret_to_ns))
+                *ret_to_ns = INT64_MAX;
+}
+
+static void warn_of_clock(const struct trace_merge *m, size_t index)
+{
+        const struct merge_input *in = &m->inputs[index];
+        int64_t from_ns, to_ns;
+        uint64_t nearest_ns = UINT64_MAX;
+
+        if (in->has_other_clock)
+                complain(
+                        "warning: %s: same boot as another one, but its monotonic clock differs: a copy of a "
+                        "machine, or its time was set",
+                        in->path);
+        find_span(in, &from_ns, &to_ns);
+        for (size_t i = 0; i < m->n_inputs; i++) {
+                int64_t other_from_ns, other_to_ns;
+                uint64_t gap_ns;
+
+                if (i == index || m->inputs[i].start_ns == 0)
+                        continue;
+                find_span(&m->inputs[i], &other_from_ns, &other_to_ns);
+                /* Times of a hostile trace may differ by more than a signed number holds. */
+                gap_ns = from_ns > other_to_ns   ? (uint64_t)from_ns - (uint64_t)other_to_ns
+                         : other_from_ns > to_ns ? (uint64_t)other_from_ns - (uint64_t)to_ns
+                                                 : 0;
+                if (gap_ns < nearest_ns)
+                        nearest_ns = gap_ns;
+        }
+        if (in->start_ns != 0 && nearest_ns > 0 && nearest_ns != UINT64_MAX)
+                complain("note: %s does not overlap with another one: the nearest is %s away", in->path,
+                         text_number_duration(nearest_ns).text);
+}
+
 static void report_inputs(const struct trace_merge *m)
 {
         for (size_t i = 0; i < m->n_inputs; i++) {
@@ -81,8 +125,9 @@ static void report_inputs(const struct trace_merge *m)
                 if (m->damages[i].code != 0)
                         complain("warning: %s: %s; the part before that is merged", in->path,
                                  m->damages[i].text);
-                cmd_merge_describe_place(&in->parts[0], words, sizeof(words));
+                describe_place(&in->parts[0], words, sizeof(words));
                 complain("%s is %s, placed %s", in->path, in->parts[0].label, words);
+                warn_of_clock(m, i);
         }
         if (m->n_unknown != 0 || m->n_unknown_chunks != 0)
                 complain("warning: %s and %s of a newer hyprof left out",
@@ -113,7 +158,7 @@ static int write_merged(const struct arguments *args, const struct common_option
         return r;
 }
 
-static int cmd_merge_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         const struct arguments *args = context;
         struct trace_merge m = { .inputs = NULL };
@@ -154,7 +199,7 @@ int cmd_merge(int argc, char **argv)
 {
         struct arguments args = { .output = NULL };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_merge_take_option, .context = &args, .run = cmd_merge_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
 
         return command_frame_run(&frame, argc, argv);

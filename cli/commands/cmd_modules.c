@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "base/text_view.h"
@@ -14,10 +14,10 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "symbolize/debug/symbol_search.h"
-#include "symbolize/symbols/image_finder.h"
-#include "symbolize/symbols/known_symbols.h"
-#include "symbolize/symbols/symbol_findings.h"
-#include "symbolize/symbols/symbol_process.h"
+#include "symbolize/images/image_finder.h"
+#include "symbolize/process/known_symbols.h"
+#include "symbolize/process/symbol_findings.h"
+#include "symbolize/process/symbol_process.h"
 #include "view/document/view_document.h"
 
 #include <errno.h>
@@ -29,8 +29,17 @@
 
 #define MODULES_SCHEMA "hyprof.module_list/2"
 
+enum { LETTER_EXTRACT = OPTION_LONG_ONLY };
+
+/* --extract makes another command of it, see the aliases of command_table. */
 static const struct option_row option_rows[] = {
-        SEARCH_OPTION_ROWS, OUTPUT_OPTION_ROWS, COMMON_ROW_INPUT, COMMON_ROW_PAGER, COMMON_ROW_HELP,
+        { LETTER_EXTRACT, "extract", NULL,
+          "write the code of a module into a file instead: hyprof modules --extract [TRACE] MODULE -o FILE" },
+        SEARCH_OPTION_ROWS,
+        OUTPUT_OPTION_ROWS,
+        COMMON_ROW_INPUT,
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -51,7 +60,7 @@ struct arguments {
         struct output_options output;
 };
 
-static int cmd_modules_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r = output_options_take(&args->output, letter, value);
@@ -69,8 +78,7 @@ static uint32_t at_least(uint32_t n, uint64_t n_known, uint32_t n_max)
 }
 
 /* Names that are in the trace count, whether its files are on this machine or not. */
-static int cmd_modules_add_known(const struct trace_dictionary *d, struct symbol_findings *findings,
-                                 struct error *err)
+static int add_known(const struct trace_dictionary *d, struct symbol_findings *findings, struct error *err)
 {
         struct known_symbols_totals all, *modules = calloc((size_t)findings->n_modules + 1, sizeof(*modules));
         int r = modules ? known_symbols_count(d, modules, &all, err)
@@ -87,8 +95,8 @@ static int cmd_modules_add_known(const struct trace_dictionary *d, struct symbol
 }
 
 /* The children need no cache: nothing is written. */
-static int cmd_modules_look(struct trace_code *t, const struct symbol_search *wanted,
-                            struct symbol_findings *findings, struct error *err)
+static int look(struct trace_code *t, const struct symbol_search *wanted, struct symbol_findings *findings,
+                struct error *err)
 {
         struct symbol_search search = *wanted;
         struct error why = ERROR_NONE;
@@ -106,7 +114,7 @@ static int cmd_modules_look(struct trace_code *t, const struct symbol_search *wa
                 return error_set(err, r, "%s", why.text);
         if (r < 0)
                 complain("warning: %s", why.text);
-        return cmd_modules_add_known(d, findings, err);
+        return add_known(d, findings, err);
 }
 
 /* ---- the answer ---------------------------------------------------------------------------------------- */
@@ -127,7 +135,7 @@ static const struct view_column columns[] = {
         { .key = "found_at", .title = "found at", .type = VIEW_STRING, .may_go = true },
 };
 
-/* With what is needed to find them: the whole path and build-id. */
+/* The columns give what is needed to find a module: its whole path and build-id. */
 static const struct view_column missing_columns[] = {
         { .key = "id", .title = "id", .type = VIEW_ID },
         { .key = "build_id", .title = "build-id", .type = VIEW_STRING },
@@ -135,19 +143,18 @@ static const struct view_column missing_columns[] = {
 };
 
 /* The code is missing and not all of its names are in the trace, or it is stripped of what is needed. */
-static bool cmd_modules_lacks_names(const struct trace_code *t, const struct module_finding *finding,
-                                    uint32_t module)
+static bool lacks_names(const struct trace_code *t, const struct module_finding *finding, uint32_t module)
 {
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
 
         if (row->kind == TRACE_MODULE_KERNEL && row->generation != 0)
-                return false; /* code that it made is in no file */
+                return false; /* kernel-generated code is in no file */
         return finding->n_frames > 0 && row->kind != TRACE_MODULE_ANONYMOUS &&
                (finding->n_named < finding->n_frames - finding->n_named ||
                 (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));
 }
 
-static void cmd_modules_put_words(struct view_document *d, struct view_table *t, const char *words)
+static void put_words(struct view_document *d, struct view_table *t, const char *words)
 {
         if (words && words[0] != '\0')
                 view_table_put_words(d, t, words);
@@ -177,8 +184,8 @@ static void put_kept(struct view_document *d, struct view_table *out, const stru
         view_table_put_words(d, out, kept->kind == TRACE_ATTACHMENT_MODULE_PARTS ? "parts" : "whole file");
 }
 
-static void cmd_modules_put_module(struct view_document *d, struct view_table *out,
-                                   const struct trace_code *t, const struct module_finding *finding)
+static void put_module(struct view_document *d, struct view_table *out, const struct trace_code *t,
+                       const struct module_finding *finding)
 {
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES,
                                                               finding->module);
@@ -190,16 +197,16 @@ static void cmd_modules_put_module(struct view_document *d, struct view_table *o
         view_table_put_number(d, out, finding->n_frames);
         view_table_put_number(d, out, finding->n_named);
         view_table_put_number(d, out, finding->n_lines);
-        cmd_modules_put_words(d, out, module_words_source(finding->source));
+        put_words(d, out, module_words_source(finding->source));
         if (row->path != 0)
                 view_table_put_place(d, out, trace_dictionary_text(t->dictionary, row->path), 0);
         else
                 view_table_put_unknown(d, out);
-        cmd_modules_put_words(d, out, module_words_kind(row->kind));
+        put_words(d, out, module_words_kind(row->kind));
         put_kept(d, out, t, image);
-        cmd_modules_put_words(d, out, module_words_state(image));
-        cmd_modules_put_words(d, out, module_words_of(t->dictionary, finding->module).build_id);
-        cmd_modules_put_words(d, out, finding->path);
+        put_words(d, out, module_words_state(image));
+        put_words(d, out, module_words_of(t->dictionary, finding->module).build_id);
+        put_words(d, out, finding->path);
 }
 
 static void put_missing(struct view_document *d, struct view_table *out, const struct trace_code *t,
@@ -208,15 +215,14 @@ static void put_missing(struct view_document *d, struct view_table *out, const s
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
 
         view_table_put_number(d, out, module);
-        cmd_modules_put_words(d, out, module_words_of(t->dictionary, module).build_id);
+        put_words(d, out, module_words_of(t->dictionary, module).build_id);
         if (row->path != 0)
                 view_table_put_string(d, out, trace_dictionary_text(t->dictionary, row->path));
         else
                 view_table_put_unknown(d, out);
 }
 
-static void cmd_modules_set_answer(struct view_document *d, const struct symbol_findings *findings,
-                                   uint32_t n_lacking)
+static void set_answer(struct view_document *d, const struct symbol_findings *findings, uint32_t n_lacking)
 {
         uint32_t n_modules = 0, n_found = 0;
         char words[160];
@@ -236,8 +242,8 @@ static void cmd_modules_set_answer(struct view_document *d, const struct symbol_
         view_document_add_number(d, "n_missing", NULL, VIEW_COUNT, n_lacking);
 }
 
-static void cmd_modules_fill(struct view_document *d, const struct trace_code *t,
-                             const struct symbol_findings *findings, uint32_t limit)
+static void fill(struct view_document *d, const struct trace_code *t, const struct symbol_findings *findings,
+                 uint32_t limit)
 {
         struct view_table *modules, *missing;
         uint32_t n_lacking = 0;
@@ -250,10 +256,10 @@ static void cmd_modules_fill(struct view_document *d, const struct trace_code *t
                 if (findings->items[i].n_frames == 0)
                         continue;
                 if (limit == 0 || n++ < limit)
-                        cmd_modules_put_module(d, modules, t, &findings->items[i]);
+                        put_module(d, modules, t, &findings->items[i]);
                 else if (modules)
                         modules->n_left_out++;
-                if (!cmd_modules_lacks_names(t, &findings->items[i], i))
+                if (!lacks_names(t, &findings->items[i], i))
                         continue;
                 if (limit == 0 || n_lacking < limit)
                         put_missing(d, missing, t, i);
@@ -261,14 +267,14 @@ static void cmd_modules_fill(struct view_document *d, const struct trace_code *t
                         missing->n_left_out++;
                 n_lacking++;
         }
-        cmd_modules_set_answer(d, findings, n_lacking);
+        set_answer(d, findings, n_lacking);
         if (n_lacking != 0)
                 view_document_hint(d, "hyprof symbolize --help");
 }
 
 /* Returns an exit status. */
-static int cmd_modules_print(const struct trace_code *t, const char *path,
-                             const struct symbol_findings *findings, const struct output_options *output)
+static int print(const struct trace_code *t, const char *path, const struct symbol_findings *findings,
+                 const struct output_options *output)
 {
         struct view_document d;
         const char *words;
@@ -280,13 +286,13 @@ static int cmd_modules_print(const struct trace_code *t, const char *path,
                 complain("warning: %s: %s", path, words);
                 view_document_warn(&d, "%s", words);
         }
-        cmd_modules_fill(&d, t, findings, output_options_limit(output, 0));
+        fill(&d, t, findings, output_options_limit(output, 0));
         status = output_options_print(output, &d);
         view_document_deinit(&d);
         return status;
 }
 
-static int cmd_modules_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct symbol_findings findings = { .items = NULL };
@@ -304,9 +310,9 @@ static int cmd_modules_run(void *context, struct common_options *common)
                 complain_of_trace(r, common->trace, &err);
                 return EXIT_STATUS_FAILED;
         }
-        r = cmd_modules_look(&code, &args->search, &findings, &err);
+        r = look(&code, &args->search, &findings, &err);
         if (r == 0)
-                status = cmd_modules_print(&code, common->trace, &findings, &args->output);
+                status = print(&code, common->trace, &findings, &args->output);
         else
                 complain("error: %s", err.code != 0 ? err.text : "no memory for the list");
         symbol_findings_deinit(&findings);
@@ -322,11 +328,9 @@ const struct option_table *cmd_modules_options(void)
 int cmd_modules(int argc, char **argv)
 {
         struct arguments args = { .search = { .n_debug_dirs = 0 } };
-        const struct command_frame frame = { .table = &table,
-                                             .take = cmd_modules_take_option,
-                                             .context = &args,
-                                             .takes_trace = true,
-                                             .run = cmd_modules_run };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
 
         output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);

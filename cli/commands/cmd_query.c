@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
+#include "cli/files/replaced_file.h"
 #include "cli/options/filter_options.h"
 #include "cli/terminal/complaint.h"
 #include "export/tables/sqlite_database.h"
-#include "sampler/kernel/privileges.h"
+#include "sampler/rights/privileges.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
@@ -18,54 +19,81 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { LETTER_SQLITE = OPTION_LONG_ONLY, LETTER_FORCE };
 
 struct arguments {
+        const char *command; /* as it was called */
+        const char *option;  /* the one that names the database */
         const char *path;
-        const char *database;
+        const char *database; /* NULL = not given */
         struct trace_filter_request filter;
         bool force, quiet;
 };
 
-static const struct option_row option_rows[] = {
+/* After the one that names the database. */
+#define SHARED_ROWS                                                                           \
+        { LETTER_FORCE, "force", NULL, "replace the file if it exists" }, FILTER_OPTION_ROWS, \
+                COMMON_ROW_INPUT, COMMON_ROW_QUIET, COMMON_ROW_HELP
+
+/* What `hyprof query` and `hyprof export sqlite` have in common. */
+#define SHARED_MEMBERS                                                                                                 \
+        .operands = "[TRACE]", .n_operands_max = 1,                                                                    \
+        .about =                                                                                                       \
+                "Writes samples, call stacks, zones, waits and counters into an SQLite database, with views for the\n" \
+                "usual questions (docs/use/sqlite.md), for any other: sqlite3 FILE 'select * from zone_stats'.\n"      \
+                "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",                                  \
+        .closing = FILTER_OPTION_WORDS                                                                                 \
+                "exit status: 0 = written; 1 = the trace cannot be read, nothing in it passes the filters,\n"          \
+                "or FILE cannot be written; 2 = usage\n"
+
+static const struct option_row query_rows[] = {
         { LETTER_SQLITE, "sqlite", "FILE", "write the database to FILE" },
-        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
-        FILTER_OPTION_ROWS,
-        COMMON_ROW_INPUT,
-        COMMON_ROW_QUIET,
-        COMMON_ROW_HELP,
+        SHARED_ROWS,
 };
 
-static const struct option_table table = {
+static const struct option_row sqlite_rows[] = {
+        { 'o', "output", "FILE", "write to FILE; default: the trace's name with .db" },
+        { LETTER_SQLITE, "sqlite", "FILE", NULL },
+        SHARED_ROWS,
+};
+
+static const struct option_table query_table = {
         .command = "hyprof query",
-        .operands = "[TRACE]",
-        .n_operands_max = 1,
         .stray_advice = "hyprof query --sqlite out.db TRACE, then sqlite3 out.db 'SELECT ...'",
-        .about =
-                "Writes samples, call stacks, zones, waits and counters into an SQLite database, with views for the\n"
-                "usual questions (docs/use/sqlite.md), for any other: sqlite3 FILE 'select * from zone_stats'.\n"
-                "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
-        .rows = option_rows,
-        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it passes the filters,\n"
-        "or FILE cannot be written; 2 = usage\n",
+        .rows = query_rows,
+        .n_rows = sizeof(query_rows) / sizeof(query_rows[0]),
+        SHARED_MEMBERS,
+};
+
+static const struct option_table sqlite_table = {
+        .command = "hyprof export sqlite",
+        .stray_advice = "hyprof export sqlite -o out.db TRACE, then sqlite3 out.db 'SELECT ...'",
+        .rows = sqlite_rows,
+        .n_rows = sizeof(sqlite_rows) / sizeof(sqlite_rows[0]),
+        SHARED_MEMBERS,
 };
 
 const struct option_table *cmd_query_options(void)
 {
-        return &table;
+        return &query_table;
 }
 
-static int cmd_query_take_option(void *context, int letter, const char *value)
+const struct option_table *cmd_export_sqlite_options(void)
+{
+        return &sqlite_table;
+}
+
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
 
         switch (letter) {
+        case 'o':
         case LETTER_SQLITE:
                 args->database = value;
                 return 0;
@@ -78,7 +106,10 @@ static int cmd_query_take_option(void *context, int letter, const char *value)
         }
 }
 
-/* A database needs a name while it is written: one beside its own, so that who sees that has all of it. */
+/*
+ * While it is written, a database has a temporary name beside its own: under its own name it is always
+ * complete.
+ */
 static int create_part(const struct arguments *args, char **ret_part, struct error *err)
 {
         struct stat status;
@@ -135,22 +166,14 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
         return 0;
 }
 
-static int cmd_query_run(void *context, struct common_options *common)
+/* Writes args->database, which is not NULL.  Returns the exit status. */
+static int make_database(const struct arguments *args)
 {
         struct trace_filter filter = { .is_empty = true };
-        struct arguments *args = context;
         struct error err = ERROR_NONE;
         struct loaded_trace trace;
-        int r;
+        int r = loaded_trace_open(&trace, args->path, &err);
 
-        args->path = common->trace;
-        args->quiet = common->quiet;
-        if (!args->database) {
-                complain("error: --sqlite FILE is missing: the database to write");
-                complain_try("hyprof query --sqlite out.db %s", shell_word_of(args->path).text);
-                return EXIT_STATUS_USAGE;
-        }
-        r = loaded_trace_open(&trace, args->path, &err);
         if (r == 0)
                 r = trace_filter_init(&filter, &args->filter, &trace, &err);
         if (r == 0)
@@ -161,20 +184,73 @@ static int cmd_query_run(void *context, struct common_options *common)
                 return filter_options_explain(&args->filter, r, args->path, &err);
         if (r == -EEXIST) {
                 complain("error: %s", err.text);
-                complain_try("hyprof query --force --sqlite %s %s", shell_word_of(args->database).text,
-                             shell_word_of(args->path).text);
+                complain_try("%s --force %s %s %s", args->command, args->option,
+                             shell_word_of(args->database).text, shell_word_of(args->path).text);
         }
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 
+static void learn_common(struct arguments *args, const struct common_options *common)
+{
+        args->command = common->command;
+        args->path = common->trace;
+        args->quiet = common->quiet;
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+
+        learn_common(args, common);
+        if (args->database)
+                return make_database(args);
+        complain("error: --sqlite FILE is missing: the database to write");
+        complain_try("%s --sqlite out.db %s", args->command, shell_word_of(args->path).text);
+        return EXIT_STATUS_USAGE;
+}
+
 int cmd_query(int argc, char **argv)
 {
-        struct arguments args = { .path = NULL };
-        const struct command_frame frame = { .table = &table,
-                                             .take = cmd_query_take_option,
+        struct arguments args = { .option = "--sqlite" };
+        const struct command_frame frame = {
+                .table = &query_table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
+}
+
+/* The database is named after the trace where -o names none. */
+static int export_sqlite_run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        char *named = NULL;
+        int status;
+
+        learn_common(args, common);
+        if (args->database && strcmp(args->database, "-") == 0) {
+                complain("error: -o -: a database is written to a file");
+                complain_try("%s -o out.db %s", args->command, shell_word_of(args->path).text);
+                return EXIT_STATUS_USAGE;
+        }
+        if (!args->database)
+                args->database = named = replaced_file_name_after(args->path, ".db");
+        if (!args->database) {
+                complain("error: no memory for a path");
+                return EXIT_STATUS_FAILED;
+        }
+        status = make_database(args);
+        free(named);
+        return status;
+}
+
+int cmd_export_sqlite(int argc, char **argv)
+{
+        struct arguments args = { .option = "-o" };
+        const struct command_frame frame = { .table = &sqlite_table,
+                                             .take = take_option,
                                              .context = &args,
                                              .takes_trace = true,
-                                             .run = cmd_query_run };
+                                             .run = export_sqlite_run };
 
         return command_frame_run(&frame, argc, argv);
 }

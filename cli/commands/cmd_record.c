@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/commands/listen_record.h"
-#include "cli/commands/progress_line.h"
-#include "cli/commands/record_and_view.h"
-#include "cli/commands/ring_record.h"
-#include "cli/commands/scope_check.h"
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
 #include "cli/files/output_file.h"
@@ -15,21 +10,27 @@
 #include "cli/options/option_table.h"
 #include "cli/options/rate_limit.h"
 #include "cli/options/record_options.h"
+#include "cli/record/listen_record.h"
+#include "cli/record/progress_line.h"
+#include "cli/record/record_and_view.h"
+#include "cli/record/ring_record.h"
+#include "cli/record/scope_check.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
 #include "instrument/client_abi.h"
-#include "sampler/code/table_store.h"
-#include "sampler/kernel/privileges.h"
 #include "sampler/recording/command.h"
 #include "sampler/recording/recorder.h"
 #include "sampler/recording/recording_facts.h"
+#include "sampler/rights/privileges.h"
+#include "sampler/tables/table_store.h"
 #include "sampler/zones/spare_memory.h"
-#include "symbolize/symbols/image_spool.h"
-#include "symbolize/symbols/index_cache.h"
-#include "symbolize/symbols/kernel_symbols.h"
-#include "symbolize/symbols/symbol_process.h"
+#include "symbolize/images/image_spool.h"
+#include "symbolize/images/index_cache.h"
+#include "symbolize/kernel/kernel_symbols.h"
+#include "symbolize/listing/source_embedder.h"
+#include "symbolize/process/symbol_process.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
@@ -46,11 +47,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A program needs it with default rings, in a part of its addresses: docs/understand/client-abi.md. */
+/*
+ * The memory that a program needs with default rings, within a share of its addresses:
+ * docs/understand/client-abi.md.
+ */
 #define ZONE_MEMORY_BYTES_MIN   (UINT64_C(294) << 16)
 #define ZONE_SHARE_OF_ADDRESSES 8
 
-/* A table of this many rows takes about 100 MB; what finds no room is counted as lost. */
+/* A table of this many rows takes about 100 MB; rows beyond that are counted as lost. */
 #define TABLE_ROWS_MAX (UINT32_C(1) << 22)
 
 /* Everything that one recording owns. */
@@ -78,8 +82,7 @@ struct work {
 /* ---- after the recording ------------------------------------------------------------------------------- */
 
 /* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
-static void cmd_record_symbolize(struct trace_dictionary *dictionary,
-                                 const struct symbol_process_options *options)
+static void symbolize(struct trace_dictionary *dictionary, const struct symbol_process_options *options)
 {
         struct error err = ERROR_NONE;
         int r = symbol_process_run(dictionary, options, &err);
@@ -90,7 +93,7 @@ static void cmd_record_symbolize(struct trace_dictionary *dictionary,
         (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_SYMBOLIZER_FAILED, err.text);
 }
 
-static int cmd_record_complete(struct work *w, struct error *err)
+static int complete(struct work *w, struct error *err)
 {
         const struct record_options *options = w->options;
         struct symbol_process_options naming = { .stop_fd = w->result.stop_fd,
@@ -108,21 +111,22 @@ static int cmd_record_complete(struct work *w, struct error *err)
         if (options->no_symbolize)
                 (void)recording_facts_add_notice(&w->dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         trace_dictionary_lift_limits(&w->dictionary);
-        /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
-        cmd_record_symbolize(&w->dictionary, &naming);
+        /* The kernel's names can be found only on this machine, and only until it is rebooted. */
+        symbolize(&w->dictionary, &naming);
         if (options->ring)
                 ring_record_add_names(&w->ring, &w->dictionary);
         if (options->embed_source)
-                r = source_embedding_run(&w->dictionary, w->writer, NULL, options->quiet, NULL, err);
+                r = source_embedding_run(
+                        &(struct source_embedder_options){ .given = &options->source_folders },
+                        &w->dictionary, w->writer, options->quiet, NULL, err);
         if (r == 0)
                 r = trace_writer_put_tables(w->writer, &w->dictionary, err);
         return r < 0 ? r : trace_writer_finish(w->writer, err);
 }
 
 /* @path: of the trace, as it is called now */
-static void cmd_record_print_summary(const struct record_options *options,
-                                     const struct recorder_result *result, const char *path,
-                                     uint64_t file_bytes)
+static void print_summary(const struct record_options *options, const struct recorder_result *result,
+                          const char *path, uint64_t file_bytes)
 {
         struct recorder_progress progress = result->progress;
         const struct recorder_progress *p = &progress;
@@ -140,7 +144,7 @@ static void cmd_record_print_summary(const struct record_options *options,
         if (!events->no_samples)
                 (void)snprintf(samples, sizeof(samples), "%s of %s%s, ",
                                text_number_counted(p->n_samples, "samples").text, result->event_names, rate);
-        /* With --listen it is not written yet: listen_record.c says what became of it. */
+        /* With --listen the trace is not written yet; listen_record.c reports what became of it. */
         complain("%s%s (%s): %s, %s%s, %s lost; sampler used %.1f%% of one core",
                  options->listen ? "recorded" : "wrote ", options->listen ? "" : path,
                  text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text, samples,
@@ -164,7 +168,7 @@ static bool wants_kernel(const struct event_request *events)
         return events->n_specs == 0;
 }
 
-/* An ordinary user would learn it from frames that are missing. */
+/* Without this note, an ordinary user would notice only that frames are missing. */
 static void note_no_kernel(const struct record_options *options, const struct perf_access *access)
 {
         struct perf_refusal refusal;
@@ -177,7 +181,7 @@ static void note_no_kernel(const struct record_options *options, const struct pe
                 complain_try("%s", refusal.remedy);
 }
 
-/* Where rings were full: the size that would have been enough, if one is known. */
+/* If rings were full, suggests the size that would have been enough, if that is known. */
 static void try_for_full_rings(const struct recorder_progress *p)
 {
         const struct spare_need *need = &p->client_need;
@@ -206,8 +210,28 @@ static void try_for_full_rings(const struct recorder_progress *p)
                              ring_bytes >> 20);
 }
 
-/* From one in a hundred on it changes what reports say: they tell what it was. */
-static void cmd_record_warn_of_losses(const struct recorder_progress *p)
+/*
+ * True if the note was printed.  Even on a busy machine, a light thread waits for less than a fifth of the
+ * time.
+ */
+static bool told_of_waiting(const struct recorder_progress *p)
+{
+        if (p->n_kernel_full == 0 || p->waited_ns < p->elapsed_ns / 5)
+                return false;
+        complain("note: hyprof itself waited for a processor for %s of %s: programs with a higher priority, "
+                 "such as those of a real-time class (chrt), took it",
+                 text_number_duration(p->waited_ns).text, text_number_duration(p->elapsed_ns).text);
+        if (p->is_guarded)
+                complain_try(
+                        "hyprof record with a lower -F, or with a processor that these programs leave free "
+                        "(taskset)");
+        else
+                complain_try("sudo hyprof record, which has a higher priority, or the programs without chrt");
+        return true;
+}
+
+/* A loss of at least one event in a hundred changes the reports, which say what was lost. */
+static void warn_of_losses(const struct recorder_progress *p)
 {
         uint64_t n_all = p->n_samples + p->n_zones + p->n_others + p->n_lost;
 
@@ -216,14 +240,15 @@ static void cmd_record_warn_of_losses(const struct recorder_progress *p)
         complain("warning: %s lost (%.1f%%); hyprof report says which",
                  text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text,
                  100.0 * (double)p->n_lost / (double)n_all);
-        try_for_full_rings(p);
+        if (!told_of_waiting(p) || p->client_need.bytes > 0)
+                try_for_full_rings(p);
         if (p->n_too_deep > 0)
                 complain_try(
                         "zones around a recursion instead of inside it, for they nest 4,095 deep; of calls in "
                         "Python: python3 -m hyprof --exclude MODULE");
 }
 
-/* Ends as the command did; a signal's core dump is the command's alone. */
+/* Ends with the status or signal of the command, but dumps no core of its own. */
 static int end_as_command(const struct recorder_result *result)
 {
         static const struct rlimit no_core = { .rlim_cur = 0, .rlim_max = 0 };
@@ -246,6 +271,8 @@ static int end_as_command(const struct recorder_result *result)
  */
 static int end_of_recording(const struct record_options *options, const struct recorder_result *result)
 {
+        if (result->flight.n_failed > 0) /* what --ring is for is lost */
+                return EXIT_STATUS_RECORD_FAILED;
         if (record_options_is_attaching(options) || options->ignore_status)
                 return EXIT_STATUS_OK;
         return end_as_command(result);
@@ -260,14 +287,14 @@ static int status_of_failure(int code, const struct recorder_result *result)
         return EXIT_STATUS_RECORD_FAILED;
 }
 
-/* Over the line of progress, which is drawn anew soon. */
+/* Clears the progress line, which is drawn again soon, for a note. */
 static void print_note(void *context, const char *words)
 {
         progress_line_clear(context);
         complain("note: %s", words);
 }
 
-/* A process whose soft limit is the hard one has had it raised already, or cannot. */
+/* If the soft limit equals the hard limit, it was raised already or cannot be raised. */
 static void suggest_descriptors(void)
 {
         struct rlimit files;
@@ -280,7 +307,7 @@ static void suggest_descriptors(void)
                 complain_try("sudo hyprof record ..., which may open more descriptors");
 }
 
-/* The remedy for what the kernel refused, after its words. */
+/* Suggests a remedy for what the kernel refused, after the error message. */
 static void suggest(int code, const struct record_options *options, const struct recorder_result *result)
 {
         const struct perf_access *access = &result->access;
@@ -350,6 +377,7 @@ static int run_recorder(struct work *w, struct error *err)
                 .keep_stacks = options->keep_stacks,
                 .python = options->python,
                 .off_cpu = options->off_cpu,
+                .syscalls = options->syscalls,
                 .no_switches = options->no_switches || options->events.no_samples,
                 .command_as_root = options->as_root,
                 .families = options->families ? options->families | CLIENT_ABI_FAMILY_ALWAYS
@@ -358,6 +386,7 @@ static int run_recorder(struct work *w, struct error *err)
                 .trace_name = options->to_stdout ? "-" : options->path,
                 .on_progress = isatty(STDERR_FILENO) && !options->quiet ? progress_line_draw : NULL,
                 .on_note = options->quiet ? NULL : print_note,
+                .on_busy = print_note, /* also with -q: the trace is not what was asked for */
                 .context = &w->line,
         };
         int r;
@@ -384,7 +413,7 @@ static int record_trace(struct work *w, struct error *err)
 
         if (r == 0)
                 r = run_recorder(w, err);
-        return r == 0 ? cmd_record_complete(w, err) : r;
+        return r == 0 ? complete(w, err) : r;
 }
 
 static ino_t inode_of(int fd)
@@ -394,7 +423,7 @@ static ino_t inode_of(int fd)
         return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Others may have taken the name for a recording of their own, or the file away, meanwhile. */
+/* Meanwhile another recording may have taken the name, or the file may have been moved or removed. */
 static int locate_trace(struct work *w, struct error *err)
 {
         const char *path = w->options->path;
@@ -433,8 +462,8 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
                 rate_limit_check(w->options, result->access.max_sample_hz);
         if (code == 0 && !w->options->quiet) {
                 note_no_kernel(w->options, &result->access);
-                cmd_record_warn_of_losses(&result->progress);
-                cmd_record_print_summary(w->options, result, w->path, trace_writer_count_bytes(w->writer));
+                warn_of_losses(&result->progress);
+                print_summary(w->options, result, w->path, trace_writer_count_bytes(w->writer));
                 if (w->options->ring)
                         ring_record_print_summary(&w->ring, &result->flight);
         }
@@ -461,8 +490,8 @@ static void wait_for_command(struct work *w)
 }
 
 /*
- * The programs' shared memory is a file to the kernel, and may take a part of their addresses: the least of
- * it is larger than small limits, which they have from us.
+ * The programs' shared memory counts as a file, and may take only a part of their address space.  Even its
+ * minimum exceeds small limits, which the programs inherit from us.
  */
 static void note_small_limits(const struct record_options *options, char **argv)
 {
@@ -527,7 +556,7 @@ static int check_command(const char *name)
         return r == -ENOENT ? EXIT_STATUS_COMMAND_NOT_FOUND : EXIT_STATUS_CANNOT_EXECUTE;
 }
 
-/* From here on files are opened with the rights of who called sudo, and so is the command started. */
+/* From here on, files are opened and the command is started with the rights of the user who called sudo. */
 static int become_user(const struct record_options *options)
 {
         struct invoking_user user = invoking_user_read();
@@ -540,7 +569,7 @@ static int become_user(const struct record_options *options)
         return EXIT_STATUS_RECORD_FAILED;
 }
 
-/* The same with a taker: the file, if there is one, is the relay's. */
+/* Records for a taker; the file, if there is one, belongs to the relay. */
 static int record_for_taker(struct record_options *options, char **argv)
 {
         struct output_file file;
@@ -553,7 +582,7 @@ static int record_for_taker(struct record_options *options, char **argv)
         return status;
 }
 
-/* Opening a pipe may take until another process reads it, and a signal ends that. */
+/* Opening a pipe may block until another process reads it; a signal ends that wait. */
 static bool is_for_a_file(const char *path)
 {
         struct stat status;
@@ -580,7 +609,7 @@ static int open_output(const struct record_options *options, struct output_file 
         return EXIT_STATUS_RECORD_FAILED;
 }
 
-static int cmd_record_run(struct record_options *options, char **argv)
+static int run(struct record_options *options, char **argv)
 {
         struct output_file file;
         sigset_t signals;
@@ -631,7 +660,7 @@ const struct option_table *cmd_record_options(void)
         return record_options_table();
 }
 
-/* As perf's front ends have it; what there is beside is `hyprof list`'s. */
+/* As in perf's front ends; everything else is up to `hyprof list`. */
 static int list_events(void)
 {
         char *words[] = { (char[]){ "list" }, NULL };
@@ -653,9 +682,9 @@ int cmd_record(int argc, char **argv)
                 if (options->lists_events && !options->help)
                         status = list_events();
                 else if (options->view && !options->help)
-                        status = record_and_view_run(options, argv, cmd_record_run);
+                        status = record_and_view_run(options, argv, run);
                 else
-                        status = cmd_record_run(options, argv);
+                        status = run(options, argv);
         }
         record_options_deinit(options);
         free(options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "cli/commands/command_frame.h"
@@ -17,7 +17,7 @@
 
 struct arguments {
         const char *path;
-        struct report_views views; /* or one of these; with filters, and how to print */
+        struct report_views views; /* one of these views, with its filters and output options */
         struct event_views events; /* or one of these */
 };
 
@@ -43,7 +43,7 @@ static const struct option_table table = {
         "cannot be written; 2 = usage\n",
 };
 
-static int cmd_report_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r = event_views_take(&args->events, letter, value);
@@ -54,7 +54,7 @@ static int cmd_report_take_option(void *context, int letter, const char *value)
 }
 
 /* Returns the exit status. */
-static int cmd_report_explain_failure(int code, const struct arguments *args, const struct error *err)
+static int explain_failure(int code, const struct arguments *args, const struct error *err)
 {
         bool is_there = strcmp(args->path, "-") == 0 || access(args->path, F_OK) == 0;
 
@@ -65,7 +65,7 @@ static int cmd_report_explain_failure(int code, const struct arguments *args, co
         return EXIT_STATUS_FAILED;
 }
 
-static int cmd_report_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -81,7 +81,7 @@ static int cmd_report_run(void *context, struct common_options *common)
                                       &err);
         else
                 r = report_views_print(&args->views, args->path, &err);
-        return r < 0 ? cmd_report_explain_failure(r, args, &err) : r;
+        return r < 0 ? explain_failure(r, args, &err) : r;
 }
 
 const struct option_table *cmd_report_options(void)
@@ -92,11 +92,9 @@ const struct option_table *cmd_report_options(void)
 int cmd_report(int argc, char **argv)
 {
         struct arguments args = { .path = NULL };
-        const struct command_frame frame = { .table = &table,
-                                             .take = cmd_report_take_option,
-                                             .context = &args,
-                                             .takes_trace = true,
-                                             .run = cmd_report_run };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
 
         report_views_init(&args.views);
         return command_frame_run(&frame, argc, argv);

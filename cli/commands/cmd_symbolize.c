@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "cli/commands/command_frame.h"
@@ -9,21 +9,23 @@
 #include "cli/files/source_embedding.h"
 #include "cli/files/trace_code.h"
 #include "cli/options/search_options.h"
+#include "cli/options/source_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "cli/views/module_words.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
-#include "sampler/kernel/privileges.h"
+#include "sampler/rights/privileges.h"
 #include "symbolize/debug/debuginfod_fetch.h"
 #include "symbolize/debug/symbol_search.h"
-#include "symbolize/symbols/debuginfod_folder.h"
-#include "symbolize/symbols/image_finder.h"
-#include "symbolize/symbols/index_cache.h"
-#include "symbolize/symbols/known_symbols.h"
-#include "symbolize/symbols/symbol_findings.h"
-#include "symbolize/symbols/symbol_process.h"
+#include "symbolize/images/image_finder.h"
+#include "symbolize/images/index_cache.h"
+#include "symbolize/listing/source_embedder.h"
+#include "symbolize/process/debuginfod_folder.h"
+#include "symbolize/process/known_symbols.h"
+#include "symbolize/process/symbol_findings.h"
+#include "symbolize/process/symbol_process.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
@@ -42,6 +44,7 @@ struct arguments {
         const char *output; /* NULL = the trace itself */
         bool debuginfod;
         bool no_cache;
+        struct source_folders source_folders;
         bool embed_source;
         bool quiet;
 };
@@ -50,7 +53,7 @@ struct arguments {
 struct work {
         const struct arguments *args;
         const char *path;
-        bool is_in_place; /* and there is nothing to write if nothing is new */
+        bool is_in_place; /* TRACE is replaced, and only if there is something new */
         struct symbol_search search;
         struct trace_code code;
         struct trace_writer *writer;
@@ -69,6 +72,7 @@ static const struct option_row option_rows[] = {
         { LETTER_NO_CACHE, "no-cache", NULL, "neither use nor write the cache for large debug information" },
         { LETTER_EMBED_SOURCE, "embed-source", NULL,
           "keep the sources of sampled lines as well; the trace says which files are read" },
+        SOURCE_OPTION_ROW,
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
@@ -91,7 +95,7 @@ static const struct option_table table = {
                    "unchanged; 2 = usage\n",
 };
 
-static int cmd_symbolize_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -99,6 +103,8 @@ static int cmd_symbolize_take_option(void *context, int letter, const char *valu
         case SEARCH_OPTION_DEBUG_DIR:
         case SEARCH_OPTION_SYSROOT:
                 return search_options_take(&args->search, letter, value);
+        case SOURCE_OPTION_DIR:
+                return source_options_take(&args->source_folders, value);
         case 'o':
                 args->output = value;
                 return 0;
@@ -121,7 +127,7 @@ static int cmd_symbolize_take_option(void *context, int letter, const char *valu
 
 /* ---- the work ------------------------------------------------------------------------------------------ */
 
-/* A trace that is not whole would be cut in its own place; `hyprof check --repair` is for that. */
+/* Replacing an incomplete trace would cut off the rest of it; that is left to `hyprof check --repair`. */
 static int judge_ending(const struct work *w, struct error *err)
 {
         const char *words;
@@ -136,8 +142,7 @@ static int judge_ending(const struct work *w, struct error *err)
         return 0;
 }
 
-static int cmd_symbolize_add_meta(struct trace_dictionary *d, const char *key, const char *value,
-                                  struct error *err)
+static int add_meta(struct trace_dictionary *d, const char *key, const char *value, struct error *err)
 {
         struct trace_meta row;
         uint32_t id;
@@ -177,7 +182,7 @@ static int find_names(struct work *w, struct trace_dictionary *d, const struct i
         return 0;
 }
 
-/* Once more, with what servers have of the modules that lack something. */
+/* Searches once more, with what servers have for modules that lack something. */
 static int find_more_names(struct work *w, struct trace_dictionary *d, struct error *err)
 {
         struct debuginfod_folder folder;
@@ -216,7 +221,7 @@ static int find_all_names(struct work *w, struct trace_dictionary *d, struct err
         return r;
 }
 
-static int cmd_symbolize_symbolize(struct work *w, struct error *err)
+static int symbolize(struct work *w, struct error *err)
 {
         struct trace_dictionary *d;
         int r = judge_ending(w, err);
@@ -234,11 +239,14 @@ static int cmd_symbolize_symbolize(struct work *w, struct error *err)
                 return r;
         r = known_symbols_count(d, NULL, &w->totals, err);
         if (r == 0 && w->n_news > 0)
-                r = cmd_symbolize_add_meta(d, "symbolized_by", HYPROF_VERSION, err);
+                r = add_meta(d, "symbolized_by", HYPROF_VERSION, err);
         if (r < 0)
                 return r;
         if (w->args->embed_source)
-                r = source_embedding_run(d, w->writer, w->search.sysroot, w->args->quiet, &w->n_sources, err);
+                r = source_embedding_run(
+                        &(struct source_embedder_options){ .sysroot = w->search.sysroot,
+                                                           .given = &w->args->source_folders },
+                        d, w->writer, w->args->quiet, &w->n_sources, err);
         if (r < 0)
                 return r;
         r = trace_writer_put_tables(w->writer, d, err);
@@ -247,8 +255,8 @@ static int cmd_symbolize_symbolize(struct work *w, struct error *err)
 
 /* ---- messages about it --------------------------------------------------------------------------------- */
 
-/* Missing, or stripped of all that is needed but for a few exported functions. */
-static bool cmd_symbolize_lacks_names(const struct module_finding *finding)
+/* The module's code is missing, or it is stripped, with names for only a few exported functions. */
+static bool lacks_names(const struct module_finding *finding)
 {
         return finding->n_named < finding->n_frames - finding->n_named;
 }
@@ -260,12 +268,12 @@ static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
 
         *ret_largest = 0;
         if (w->totals.n_named == w->totals.n_frames)
-                return 0; /* by what the trace had before, too: the kernel's names are found nowhere else */
+                return 0; /* names in the trace count, too: the kernel's are only there */
         for (uint32_t i = 1; i <= w->findings.n_modules; i++) {
                 const struct module_finding *finding = &w->findings.items[i];
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
 
-                if (!cmd_symbolize_lacks_names(finding) || row->kind == TRACE_MODULE_ANONYMOUS ||
+                if (!lacks_names(finding) || row->kind == TRACE_MODULE_ANONYMOUS ||
                     (row->kind == TRACE_MODULE_KERNEL && row->generation != 0)) /* no file has it */
                         continue;
                 n++;
@@ -276,7 +284,7 @@ static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
 }
 
 /* The advice for naming @module.  @others: words about further ones. */
-static void cmd_symbolize_advise(const struct work *w, uint32_t module, const char *others)
+static void advise(const struct work *w, uint32_t module, const char *others)
 {
         struct module_words words = module_words_of(w->code.dictionary, module);
         const struct trace_module_image *kept = module_images_find(&w->code.images, w->code.dictionary,
@@ -297,7 +305,7 @@ static void cmd_symbolize_advise(const struct work *w, uint32_t module, const ch
                         words.name, others);
 }
 
-static void cmd_symbolize_print_summary(const struct work *w)
+static void print_summary(const struct work *w)
 {
         const struct known_symbols_totals *t = &w->totals;
         uint32_t largest;
@@ -308,12 +316,12 @@ static void cmd_symbolize_print_summary(const struct work *w)
                  text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_nameless,
                  w->findings.n_modules);
         if (n_nameless > 0)
-                cmd_symbolize_advise(w, largest, n_nameless > 1 ? "; hyprof modules shows the others" : "");
+                advise(w, largest, n_nameless > 1 ? "; hyprof modules shows the others" : "");
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-static int cmd_symbolize_write_trace(struct work *w, const char *output, struct error *err)
+static int write_trace(struct work *w, const char *output, struct error *err)
 {
         int r = trace_writer_new(w->file.fd, &w->writer, err);
 
@@ -321,7 +329,7 @@ static int cmd_symbolize_write_trace(struct work *w, const char *output, struct 
                 return error_prefix(err, r, "%s", output);
         r = trace_code_read(&w->code, w->path, &(struct trace_code_options){ .copy = w->writer }, err);
         if (r == 0)
-                r = cmd_symbolize_symbolize(w, err);
+                r = symbolize(w, err);
         return r < 0 && trace_writer_has_failed(w->writer) ? error_prefix(err, r, "%s", output) : r;
 }
 
@@ -331,13 +339,13 @@ static int run_work(struct work *w, struct error *err)
         int r = replaced_file_open(&w->file, output, false, err);
 
         if (r == 0)
-                r = cmd_symbolize_write_trace(w, output, err);
+                r = write_trace(w, output, err);
         if (r == 0 && (w->n_news > 0 || w->n_sources > 0 || !w->is_in_place))
                 r = replaced_file_commit(&w->file, err);
         return r;
 }
 
-/* Waiting for the reader of a pipe that we are to read from would last forever. */
+/* Opening a pipe that we also read from would wait for its reader forever. */
 static int check_place(const char *path, struct error *err)
 {
         struct stat status;
@@ -349,7 +357,7 @@ static int check_place(const char *path, struct error *err)
         return error_set(err, -ESPIPE, "%s: no file that could be replaced", path);
 }
 
-static int cmd_symbolize_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         const char *path = common->trace;
@@ -376,7 +384,7 @@ static int cmd_symbolize_run(void *context, struct common_options *common)
         else if (r < 0 && w.is_in_place && (r == -ESPIPE || r == -EACCES || r == -EPERM || r == -EROFS))
                 complain_try("hyprof symbolize -o FILE %s", shell_word_of(path).text);
         else if (r == 0 && !args->quiet)
-                cmd_symbolize_print_summary(&w);
+                print_summary(&w);
         symbol_findings_deinit(&w.findings);
         if (w.code.reader)
                 trace_code_deinit(&w.code);
@@ -393,11 +401,9 @@ const struct option_table *cmd_symbolize_options(void)
 int cmd_symbolize(int argc, char **argv)
 {
         struct arguments args = { .output = NULL };
-        const struct command_frame frame = { .table = &table,
-                                             .take = cmd_symbolize_take_option,
-                                             .context = &args,
-                                             .takes_trace = true,
-                                             .run = cmd_symbolize_run };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/commands/command_frame.h"
-#include "cli/commands/drop_rights.h"
 #include "cli/exit_status.h"
+#include "cli/options/native_option.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "cli/top/top_head.h"
 #include "cli/top/top_input.h"
 #include "cli/top/top_screen.h"
 #include "cli/top/top_view.h"
+#include "cli/viewer/drop_rights.h"
 #include "format/trace_follow.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_table.h"
@@ -40,7 +41,7 @@ struct arguments {
         struct top_view view;
         const char *sort;
         uint64_t interval_ns, n_updates;
-        bool all_time;
+        bool all_time, shows_native;
         /* Words for the recorder. */
         char *record[WORDS_MAX];
         int n_record;
@@ -61,6 +62,7 @@ static const struct option_row option_rows[] = {
           "the table to begin with; default: functions" },
         { LETTER_SORT, "sort", "COLUMN", "sort by the column with this title" },
         { LETTER_FILTER, "filter", "TEXT", "show rows that have this text in a name" },
+        NATIVE_OPTION_ROW,
         { LETTER_ALL_TIME, "all-time", NULL, "sum up all that has arrived, not the last 10 seconds" },
         { LETTER_INTERVAL, "interval", "TIME", "between two tables; default: 1s" },
         { 'n', "updates", "N", "end after N tables" },
@@ -108,7 +110,7 @@ static int hand_on(struct arguments *args, const char *option, const char *value
         return 0;
 }
 
-static int cmd_top_take_time(struct arguments *args, const char *value)
+static int take_time(struct arguments *args, const char *value)
 {
         if (option_parse_duration(value, INTERVAL_MIN_NS, INTERVAL_MAX_NS, &args->interval_ns) == 0)
                 return 0;
@@ -116,7 +118,7 @@ static int cmd_top_take_time(struct arguments *args, const char *value)
         return -EINVAL;
 }
 
-static int cmd_top_take_filter(struct arguments *args, const char *value)
+static int take_filter(struct arguments *args, const char *value)
 {
         if (strlen(value) < sizeof(args->view.filter)) {
                 memcpy(args->view.filter, value, strlen(value) + 1);
@@ -126,7 +128,7 @@ static int cmd_top_take_filter(struct arguments *args, const char *value)
         return -EINVAL;
 }
 
-static int cmd_top_take_updates(struct arguments *args, const char *value)
+static int take_updates(struct arguments *args, const char *value)
 {
         if (option_parse_number(value, 1, UPDATES_MAX, &args->n_updates) == 0)
                 return 0;
@@ -134,7 +136,7 @@ static int cmd_top_take_updates(struct arguments *args, const char *value)
         return -EINVAL;
 }
 
-static int cmd_top_take_recording(struct arguments *args, int letter, const char *value)
+static int take_recording(struct arguments *args, int letter, const char *value)
 {
         switch (letter) {
         case 'p':
@@ -152,7 +154,7 @@ static int cmd_top_take_recording(struct arguments *args, int letter, const char
         }
 }
 
-static int cmd_top_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -164,16 +166,19 @@ static int cmd_top_take_option(void *context, int letter, const char *value)
                 args->sort = value;
                 return 0;
         case LETTER_FILTER:
-                return cmd_top_take_filter(args, value);
+                return take_filter(args, value);
         case LETTER_INTERVAL:
-                return cmd_top_take_time(args, value);
+                return take_time(args, value);
+        case NATIVE_OPTION:
+                args->shows_native = true;
+                return 0;
         case LETTER_ALL_TIME:
                 args->all_time = true;
                 return 0;
         case 'n':
-                return cmd_top_take_updates(args, value);
+                return take_updates(args, value);
         default:
-                return cmd_top_take_recording(args, letter, value);
+                return take_recording(args, letter, value);
         }
 }
 
@@ -221,7 +226,7 @@ static int take_subject(struct arguments *args, struct common_options *common)
                              shell_word_of(common->operands[0]).text);
                 return -EINVAL;
         }
-        if (!args->is_attaching && common_options_take_trace(common, &table) < 0)
+        if (!args->is_attaching && common_options_take_trace(common) < 0)
                 return -EINVAL;
         args->trace = args->is_attaching ? NULL : common->trace;
         return 0;
@@ -257,8 +262,8 @@ static int run_record(void *context)
         return status;
 }
 
-/* Its complaints, and the end of what the command printed, which went nowhere else. */
-static void cmd_top_print_words(const struct top_input *in)
+/* Prints the recorder's complaints and the end of the command's output, which went nowhere else. */
+static void print_words(const struct top_input *in)
 {
         struct byte_buffer out = { .data = NULL };
         size_t begin = 0;
@@ -277,12 +282,14 @@ static void cmd_top_print_words(const struct top_input *in)
 
 /* ---- plain tables -------------------------------------------------------------------------------------- */
 
-static void print_head(const struct top_input *in, const struct arguments *args, const char *title)
+static void print_head(const struct top_input *in, const struct arguments *args, const char *title,
+                       bool is_python)
 {
         struct byte_buffer out = { .data = NULL };
+        const struct top_head what = { .title = title, .all = args->all_time, .is_python = is_python };
         char head[512];
 
-        top_head_print(in, title, args->all_time, false, head, sizeof(head));
+        top_head_print(in, &what, head, sizeof(head));
         (void)text_escape(&out, head, strlen(head));
         (void)printf("%.*s\n", (int)out.used_bytes, out.data ? (const char *)out.data : "");
         byte_buffer_deinit(&out);
@@ -291,12 +298,18 @@ static void print_head(const struct top_input *in, const struct arguments *args,
 static int print_plain(const struct top_input *in, struct arguments *args, const char *title, uint32_t limit,
                        struct error *err)
 {
-        const struct live_rows rows = { .stats = &in->stats, .names = &in->names, .all = args->all_time };
+        const struct live_rows rows = {
+                .stats = &in->stats,
+                .names = &in->names,
+                .shown = in->shown,
+                .all = args->all_time,
+                .shows_native = args->shows_native,
+        };
         struct top_text text;
 
         if (top_view_print(&args->view, &rows, limit == COMMON_LIMIT_UNSET ? ROWS_PLAIN : limit, &text) < 0)
                 return error_set(err, -ENOMEM, "the table: out of memory");
-        print_head(in, args, title);
+        print_head(in, args, title, text.is_python);
         (void)printf("%s\n", text.bytes);
         top_text_free(&text);
         args->output = standard_output_flush();
@@ -331,7 +344,7 @@ static int run_plain(struct top_input *in, struct arguments *args, const char *t
 
 /* ---- all together -------------------------------------------------------------------------------------- */
 
-static int cmd_top_open_signals(void)
+static int open_signals(void)
 {
         sigset_t set;
 
@@ -345,7 +358,7 @@ static int cmd_top_open_signals(void)
         return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* A path takes the room of the numbers: its last part is enough. */
+/* A whole path would take the room of the numbers, so the last part of it is the title. */
 static const char *title_of(const struct arguments *args)
 {
         const char *path = args->command ? args->command[0] : args->trace ? args->trace : "recording";
@@ -362,7 +375,8 @@ static int show(struct top_input *in, struct arguments *args, const struct commo
                                               .interval_ns = args->interval_ns,
                                               .n_updates = args->n_updates,
                                               .all = args->all_time,
-                                              .stop_fd = cmd_top_open_signals() };
+                                              .shows_native = args->shows_native,
+                                              .stop_fd = open_signals() };
         int r;
 
         options.wants_color = text_color_is_wanted(common->color, STDOUT_FILENO);
@@ -372,9 +386,9 @@ static int show(struct top_input *in, struct arguments *args, const struct commo
         return r;
 }
 
-/* The exit status, after complaints.  @r: of showing. */
-static int cmd_top_judge(const struct top_input *in, const struct arguments *args, bool has_events, int r,
-                         const struct error *err)
+/* The exit status, after complaints.  @r: the result of show(). */
+static int judge(const struct top_input *in, const struct arguments *args, bool has_events, int r,
+                 const struct error *err)
 {
         int status = in->recorder_status;
         bool has_recorder_failed = !args->trace && !has_events && WIFEXITED(status) &&
@@ -388,7 +402,7 @@ static int cmd_top_judge(const struct top_input *in, const struct arguments *arg
                 complain("error: %s", err->text);
                 return EXIT_STATUS_FAILED;
         }
-        /* It has said why, and its trace has no end then. */
+        /* A recorder that failed has said why; its trace has no end. */
         if (in->is_over && in->ending[0] != '\0' && !has_recorder_failed)
                 complain("%s: %s: %s", args->trace ? "warning" : "note",
                          args->trace ? args->trace : "the recording", in->ending);
@@ -425,12 +439,12 @@ static int run_top(struct arguments *args, const struct common_options *common)
                 complain_of_newer(args->trace ? args->trace : "the recording",
                                   trace_follow_version(in.follow), in.stats.walk.n_unknown_ops);
         top_input_close(&in);
-        cmd_top_print_words(&in);
-        status = cmd_top_judge(&in, args, has_events, r, &err);
+        print_words(&in);
+        status = judge(&in, args, has_events, r, &err);
         return standard_output_judge(status, args->output, "the tables");
 }
 
-static int cmd_top_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
 
@@ -448,7 +462,7 @@ int cmd_top(int argc, char **argv)
 {
         struct arguments args = { .interval_ns = NS_PER_S };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_top_take_option, .context = &args, .run = cmd_top_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
         int status;
 

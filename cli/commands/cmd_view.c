@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "base/error.h"
 #include "cli/commands/command_frame.h"
-#include "cli/commands/view_answers.h"
-#include "cli/commands/viewer_start.h"
 #include "cli/exit_status.h"
+#include "cli/options/source_options.h"
 #include "cli/terminal/complaint.h"
+#include "cli/viewer/view_answers.h"
+#include "cli/viewer/viewer_start.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -20,17 +21,18 @@ enum { LETTER_PORT = OPTION_LONG_ONLY, LETTER_NO_OPEN, LETTER_BEFORE, LETTER_AFT
 struct arguments {
         const char *before, *after;
         uint16_t port;
+        struct source_folders source_folders;
         bool no_open, follows;
 };
 
 static const struct option_row option_rows[] = {
-        { LETTER_PORT, "port", "N",
-          "serve on this port of 127.0.0.1; default: one of the user's own, else any" },
+        { LETTER_PORT, "port", "N", "serve on this port of 127.0.0.1; default: any" },
         { LETTER_NO_OPEN, "no-open", NULL, "do not start a browser: only print the address" },
         { LETTER_BEFORE, "before", "TRACE",
           "with --after: compare, this is the recording from before a change" },
         { LETTER_AFTER, "after", "TRACE", "with --before: the recording from after the change" },
         { LETTER_FOLLOW, "follow", NULL, "TRACE is still being recorded: show it as it grows" },
+        SOURCE_OPTION_ROW,
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
@@ -53,7 +55,7 @@ static const struct option_table table = {
                 "it was followed, or the port cannot be used; 2 = usage\n",
 };
 
-static int cmd_view_take_port(struct arguments *args, const char *value)
+static int take_port(struct arguments *args, const char *value)
 {
         uint64_t port;
 
@@ -65,13 +67,15 @@ static int cmd_view_take_port(struct arguments *args, const char *value)
         return 0;
 }
 
-static int cmd_view_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
         switch (letter) {
         case LETTER_PORT:
-                return cmd_view_take_port(args, value);
+                return take_port(args, value);
+        case SOURCE_OPTION_DIR:
+                return source_options_take(&args->source_folders, value);
         case LETTER_FOLLOW:
                 args->follows = true;
                 return 0;
@@ -89,8 +93,11 @@ static int cmd_view_take_option(void *context, int letter, const char *value)
         }
 }
 
-/* Two traces are named by both options, one by neither.  Returns 0 or -EINVAL after a complaint. */
-static int cmd_view_check(const struct arguments *args, const struct common_options *common)
+/*
+ * A comparison needs both options, and a single trace needs neither.  Returns 0 or -EINVAL after a
+ * complaint.
+ */
+static int check(const struct arguments *args, const struct common_options *common)
 {
         bool has_trace = common->trace || common->n_operands > 0;
 
@@ -113,17 +120,18 @@ static int cmd_view_check(const struct arguments *args, const struct common_opti
         return 0;
 }
 
-static int cmd_view_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         const struct arguments *args = context;
         struct viewer_start start = {
                 .port = args->port, .no_open = args->no_open, .quiet = common->quiet, .follows = args->follows
         };
 
-        if (cmd_view_check(args, common) < 0)
+        if (check(args, common) < 0)
                 return EXIT_STATUS_USAGE;
-        if (!args->before && common_options_take_trace(common, &table) < 0)
+        if (!args->before && common_options_take_trace(common) < 0)
                 return EXIT_STATUS_USAGE;
+        start.traces.source_folders = args->source_folders;
         start.traces.before = args->before;
         start.traces.trace = args->before ? args->after : common->trace;
         return viewer_start_run(&start);
@@ -136,9 +144,9 @@ const struct option_table *cmd_view_options(void)
 
 int cmd_view(int argc, char **argv)
 {
-        struct arguments args = { .port = 0 };
+        struct arguments args = { .source_folders = { .has_current = true } };
         const struct command_frame frame = {
-                .table = &table, .take = cmd_view_take_option, .context = &args, .run = cmd_view_run
+                .table = &table, .take = take_option, .context = &args, .run = run
         };
 
         return command_frame_run(&frame, argc, argv);

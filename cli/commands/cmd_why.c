@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/commands.h"
+#include "cli/manual/commands.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
@@ -9,11 +9,12 @@
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
 #include "cli/options/filter_options.h"
+#include "cli/options/native_option.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
-#include "view/answers/why_view.h"
 #include "view/document/view_document.h"
 #include "view/text/shell_word.h"
+#include "view/why/why_view.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -42,6 +43,7 @@ static const struct option_row option_rows[] = {
           "instances that last at least this long are called slow: 10ms" },
         { LETTER_BY, "by", "wall|on-cpu|waiting|own",
           "rank by this time; default: wall, or own on a busy machine" },
+        NATIVE_OPTION_ROW,
         FILTER_OPTION_ROWS_BUT_ZONE,
         OUTPUT_OPTION_ROWS,
         COMMON_ROW_PAGER,
@@ -128,7 +130,7 @@ static int take_by(struct arguments *args, const char *value)
         return -EINVAL;
 }
 
-static int cmd_why_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
@@ -141,6 +143,9 @@ static int cmd_why_take_option(void *context, int letter, const char *value)
                 return take_slowest(args, value);
         case LETTER_SLOWER_THAN:
                 return take_slower_than(args, value);
+        case NATIVE_OPTION:
+                args->request.shows_native = true;
+                return 0;
         case LETTER_BY:
                 return take_by(args, value);
         default:
@@ -151,18 +156,17 @@ static int cmd_why_take_option(void *context, int letter, const char *value)
         }
 }
 
-static bool cmd_why_shows_title(const struct arguments *args)
+static bool shows_title(const struct arguments *args)
 {
         return args->output.document.format == DOCUMENT_TEXT ||
                args->output.document.format == DOCUMENT_MARKDOWN;
 }
 
-static int cmd_why_print(const struct why *why, const struct loaded_trace *trace,
-                         const struct arguments *args)
+static int print(const struct why *why, const struct loaded_trace *trace, const struct arguments *args)
 {
         struct why_view_options options = { .path = args->path,
                                             .limit = output_options_limit(&args->output, TEXT_ROWS),
-                                            .has_title = cmd_why_shows_title(args) };
+                                            .has_title = shows_title(args) };
         struct byte_buffer words = { .data = NULL };
         struct view_document document;
         int status;
@@ -182,8 +186,8 @@ static int cmd_why_print(const struct why *why, const struct loaded_trace *trace
         return status;
 }
 
-/* The filter looks for zones of that name as well, and its words on the alternatives are the best. */
-static int cmd_why_find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
+/* Lets the filter look for zones of that name, because its message on the alternatives is the best. */
+static int find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
 {
         struct trace_filter_request request = { .zone = args->request.zone };
         struct trace_filter filter = { .is_empty = true };
@@ -193,7 +197,7 @@ static int cmd_why_find_zone(struct loaded_trace *trace, const struct arguments 
         return r;
 }
 
-static int cmd_why_answer(struct arguments *args, int *ret_status, struct error *err)
+static int answer(struct arguments *args, int *ret_status, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
         struct why why = { .n_causes = 0 };
@@ -205,7 +209,7 @@ static int cmd_why_answer(struct arguments *args, int *ret_status, struct error 
         r = loaded_trace_read_names(&trace, err);
         if (r != 0)
                 goto done;
-        r = cmd_why_find_zone(&trace, args, err);
+        r = find_zone(&trace, args, err);
         if (r != 0)
                 goto done;
         r = trace_filter_init(&filter, &args->filter, &trace, err);
@@ -218,7 +222,7 @@ static int cmd_why_answer(struct arguments *args, int *ret_status, struct error 
         complain_of_newer(args->path, trace.version, trace.n_unknown_events);
         if (trace_ending_is_early(trace.ending))
                 complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
-        *ret_status = cmd_why_print(&why, &trace, args);
+        *ret_status = print(&why, &trace, args);
 
 done:
         why_deinit(&why);
@@ -228,7 +232,7 @@ done:
 }
 
 /* The zone is a condition like the others. */
-static int cmd_why_explain(const struct arguments *args, int code, const struct error *err)
+static int explain(const struct arguments *args, int code, const struct error *err)
 {
         struct trace_filter_request request = args->filter;
 
@@ -236,7 +240,7 @@ static int cmd_why_explain(const struct arguments *args, int code, const struct 
         return filter_options_explain(&request, code, args->path, err);
 }
 
-static int cmd_why_run(void *context, struct common_options *common)
+static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -252,18 +256,16 @@ static int cmd_why_run(void *context, struct common_options *common)
                 complain_try("hyprof report --zones %s", shell_word_of(args->path).text);
                 return EXIT_STATUS_USAGE;
         }
-        r = cmd_why_answer(args, &status, &err);
-        return r == 0 ? status : cmd_why_explain(args, r, &err);
+        r = answer(args, &status, &err);
+        return r == 0 ? status : explain(args, r, &err);
 }
 
 int cmd_why(int argc, char **argv)
 {
         struct arguments args = { .request = { .slowest = SLOWEST_DEFAULT, .by = WHY_BY_AUTOMATIC } };
-        const struct command_frame frame = { .table = &table,
-                                             .take = cmd_why_take_option,
-                                             .context = &args,
-                                             .takes_trace = true,
-                                             .run = cmd_why_run };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
 
         output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);

@@ -21,7 +21,8 @@ struct command_frame {
 };
 
 /*
- * @argv: from the command's name on.  Returns the exit status of run(), or that of the help or a usage error.
+ * @argv: from the command's name on; a name of two words, such as "export csv", stands in help and messages
+ * instead of the table's.  Returns the exit status of run(), or that of the help or a usage error.
  */
 int command_frame_run(const struct command_frame *frame, int argc, char **argv);
 

@@ -7,7 +7,7 @@
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"
 #include "format/trace_reader.h"
-#include "sampler/kernel/privileges.h"
+#include "sampler/rights/privileges.h"
 #include "view/text/text_number.h"
 
 #include <errno.h>
@@ -29,19 +29,19 @@ struct extraction {
         const struct trace_dictionary *dictionary; /* borrowed */
         int folder_fd;
         struct attachment_tally tally;
-        int *fds; /* heap; by id - 1: open until the attachment is whole; -1 = not, or not any more */
+        int *fds; /* heap; by id - 1; -1 = not open: not yet, or already whole */
         uint32_t n_fds;
         size_t fds_capacity;
 };
 
-static bool attachment_files_is_plain(char c)
+static bool is_plain(char c)
 {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
                c == '_' || c == '-';
 }
 
-/* Begins with words of ours, so that it is never hidden, an option, or one of "." and "..". */
-static struct file_name attachment_files_name_of(const struct extraction *x, uint32_t attachment)
+/* The name begins with our own words, so that it is never a hidden file, an option, "." or "..". */
+static struct file_name name_of(const struct extraction *x, uint32_t attachment)
 {
         const struct trace_attachment *row = trace_dictionary_row(x->dictionary, TRACE_TABLE_ATTACHMENTS,
                                                                   attachment);
@@ -65,16 +65,16 @@ static struct file_name attachment_files_name_of(const struct extraction *x, uin
         used = strlen(name.text);
         for (size_t i = 0; i < n_bytes; i++) {
                 name.text[used + i] = '_';
-                if (attachment_files_is_plain(given[i]))
+                if (is_plain(given[i]))
                         name.text[used + i] = given[i];
         }
         name.text[used + n_bytes] = '\0';
         return name;
 }
 
-static int attachment_files_create(struct extraction *x, uint32_t attachment, struct error *err)
+static int create(struct extraction *x, uint32_t attachment, struct error *err)
 {
-        struct file_name name = attachment_files_name_of(x, attachment);
+        struct file_name name = name_of(x, attachment);
         int fd = openat(x->folder_fd, name.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
         if (fd >= 0)
@@ -92,7 +92,7 @@ static int *fd_of(struct extraction *x, uint32_t attachment)
         return &x->fds[attachment - 1];
 }
 
-static int attachment_files_add_part(struct extraction *x, const struct trace_item *item, struct error *err)
+static int add_part(struct extraction *x, const struct trace_item *item, struct error *err)
 {
         const struct trace_attachment *row;
         struct attachment_chunk part;
@@ -109,22 +109,21 @@ static int attachment_files_add_part(struct extraction *x, const struct trace_it
         if (!fd)
                 return error_set(err, -ENOMEM, "no memory for the attachments");
         if (part.offset_bytes == 0) {
-                *fd = attachment_files_create(x, part.attachment, err);
+                *fd = create(x, part.attachment, err);
                 if (*fd < 0)
                         return *fd;
         }
         r = io_write_all(*fd, part.bytes, part.n_bytes, err);
         if (r < 0)
-                return error_prefix(err, r, "%s", attachment_files_name_of(x, part.attachment).text);
+                return error_prefix(err, r, "%s", name_of(x, part.attachment).text);
         row = trace_dictionary_row(x->dictionary, TRACE_TABLE_ATTACHMENTS, part.attachment);
         if (attachment_tally_get(&x->tally, part.attachment) == row->size_bytes)
                 io_close(fd);
         return 0;
 }
 
-/* Files without bytes, and what there is to say about each. */
-static int attachment_files_finish(struct extraction *x, FILE *out, struct attachment_files_result *result,
-                                   struct error *err)
+/* Creates the empty files, and prints what there is to say about each file. */
+static int finish(struct extraction *x, FILE *out, struct attachment_files_result *result, struct error *err)
 {
         uint32_t n_attachments = trace_dictionary_count(x->dictionary, TRACE_TABLE_ATTACHMENTS);
 
@@ -138,7 +137,7 @@ static int attachment_files_finish(struct extraction *x, FILE *out, struct attac
                         continue;
                 }
                 if (n_bytes == 0) {
-                        int fd = attachment_files_create(x, id, err);
+                        int fd = create(x, id, err);
 
                         if (fd < 0)
                                 return fd;
@@ -146,8 +145,7 @@ static int attachment_files_finish(struct extraction *x, FILE *out, struct attac
                 }
                 result->n_written++;
                 result->n_incomplete += n_bytes != row->size_bytes;
-                (void)fprintf(out, "%s: %s", attachment_files_name_of(x, id).text,
-                              text_number_bytes(n_bytes).text);
+                (void)fprintf(out, "%s: %s", name_of(x, id).text, text_number_bytes(n_bytes).text);
                 if (n_bytes != row->size_bytes)
                         (void)fprintf(out, " of %s", text_number_bytes(row->size_bytes).text);
                 (void)fputc('\n', out);
@@ -155,7 +153,7 @@ static int attachment_files_finish(struct extraction *x, FILE *out, struct attac
         return 0;
 }
 
-static int attachment_files_open_folder(const char *folder, struct error *err)
+static int open_folder(const char *folder, struct error *err)
 {
         int fd;
 
@@ -177,18 +175,18 @@ int attachment_files_extract(struct trace_reader *reader, const char *folder, FI
         int r;
 
         *ret = (struct attachment_files_result){ .n_written = 0 };
-        r = x.folder_fd = attachment_files_open_folder(folder, err);
+        r = x.folder_fd = open_folder(folder, err);
         if (r < 0)
                 return r;
         while ((r = trace_reader_next(reader, &item, err)) == 1) {
                 if (item.header.kind != TRACE_CHUNK_ATTACHMENT)
                         continue;
-                r = attachment_files_add_part(&x, &item, err);
+                r = add_part(&x, &item, err);
                 if (r < 0)
                         break;
         }
         if (r == 0)
-                r = attachment_files_finish(&x, out, ret, err);
+                r = finish(&x, out, ret, err);
         for (uint32_t i = 0; i < x.n_fds; i++)
                 io_close(&x.fds[i]);
         free(x.fds);

@@ -2,9 +2,9 @@
 #include "cli/files/cache_folder.h"
 
 #include "base/user_account.h"
-#include "sampler/code/table_store.h"
-#include "sampler/kernel/privileges.h"
-#include "symbolize/symbols/index_cache.h"
+#include "sampler/rights/privileges.h"
+#include "sampler/tables/table_store.h"
+#include "symbolize/images/index_cache.h"
 #include "timeline/timeline_cache.h"
 
 #include <stddef.h>
@@ -14,14 +14,15 @@
 #include <unistd.h>
 
 /* Heap; NULL = nowhere. */
-static char *cache_folder_join(const char *folder, const char *name)
+static char *join(const char *folder, const char *name)
 {
         char *path;
 
         return folder && folder[0] == '/' && asprintf(&path, "%s/%s", folder, name) >= 0 ? path : NULL;
 }
 
-static char *find_home_cache(uid_t uid)
+/* @name: below the user's home */
+static char *find_below_home(uid_t uid, const char *name)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *home = getenv("HOME");
@@ -29,12 +30,11 @@ static char *find_home_cache(uid_t uid)
         struct stat status;
 
         if (home && stat(home, &status) == 0 && status.st_uid == uid)
-                return cache_folder_join(home, ".cache/hyprof");
-        return user_account_find(&account, uid) ? cache_folder_join(account.entry.pw_dir, ".cache/hyprof")
-                                                : NULL;
+                return join(home, name);
+        return user_account_find(&account, uid) ? join(account.entry.pw_dir, name) : NULL;
 }
 
-static char *cache_folder_find_folder(uid_t uid)
+static char *find_folder(uid_t uid)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *own = getenv("HYPROF_CACHE_DIR");
@@ -46,8 +46,8 @@ static char *cache_folder_find_folder(uid_t uid)
         if (own)
                 return own[0] != '\0' && asprintf(&path, "%s", own) >= 0 ? path : NULL;
         if (all && stat(all, &status) == 0 && status.st_uid == uid)
-                return cache_folder_join(all, "hyprof");
-        return find_home_cache(uid);
+                return join(all, "hyprof");
+        return find_below_home(uid, ".cache/hyprof");
 }
 
 /* The cache, or a folder in it, and whose it is. */
@@ -63,7 +63,7 @@ static struct cache_place cache_place_find(const char *name)
         struct invoking_user user = invoking_user_read();
         struct cache_place place = { .uid = user.known ? user.uid : geteuid(),
                                      .gid = user.known ? user.gid : getegid() };
-        char *folder = cache_folder_find_folder(place.uid);
+        char *folder = find_folder(place.uid);
 
         if (!name)
                 place.path = folder;
@@ -99,4 +99,17 @@ bool cache_folder_open_tables(struct table_store *store)
 
         free(place.path);
         return is_open;
+}
+
+char *cache_folder_find_kept(void)
+{
+        struct invoking_user user = invoking_user_read();
+        uid_t uid = user.known ? user.uid : geteuid();
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        const char *all = getenv("XDG_STATE_HOME");
+        struct stat status;
+
+        if (all && (stat(all, &status) == 0 ? status.st_uid == uid : !user.known))
+                return join(all, "hyprof/viewer");
+        return find_below_home(uid, ".local/state/hyprof/viewer");
 }

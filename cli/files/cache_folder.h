@@ -23,6 +23,13 @@ bool cache_folder_open(struct index_cache *cache);
 /* The same of the folder "timeline" in it. */
 bool cache_folder_open_timeline(struct timeline_cache *cache);
 
+/*
+ * cache_folder_find_kept() - the folder where the viewer keeps notes and pins; it need not exist
+ * $XDG_STATE_HOME/hyprof/viewer, else ~/.local/state/hyprof/viewer: not the cache, as notes cannot be made
+ * again.  Heap; NULL = nowhere.
+ */
+char *cache_folder_find_kept(void);
+
 /* The same of the folder "unwind" in it. */
 bool cache_folder_open_tables(struct table_store *store);
 

@@ -27,7 +27,7 @@ struct gzip_stream {
         uint8_t out[OUT_BYTES];
 };
 
-static int gzip_file_send(struct gzip_stream *s, const void *bytes, size_t n_bytes)
+static int write_out(struct gzip_stream *s, const void *bytes, size_t n_bytes)
 {
         if (s->code == 0)
                 s->code = io_write_all(s->fd, bytes, n_bytes, &s->err);
@@ -45,7 +45,7 @@ static int deflate_input(struct gzip_stream *s, int how)
                 s->z.next_out = s->out;
                 s->z.avail_out = OUT_BYTES;
                 z = deflate(&s->z, how);
-                if (gzip_file_send(s, s->out, OUT_BYTES - s->z.avail_out) < 0)
+                if (write_out(s, s->out, OUT_BYTES - s->z.avail_out) < 0)
                         return s->code;
         } while (z == Z_OK && (s->z.avail_out == 0 || how == Z_FINISH));
         return 0;
@@ -56,7 +56,7 @@ static ssize_t write_cookie(void *cookie, const char *bytes, size_t n_bytes)
         struct gzip_stream *s = cookie;
         size_t done = 0;
 
-        if (!s->packed && gzip_file_send(s, bytes, n_bytes) == 0)
+        if (!s->packed && write_out(s, bytes, n_bytes) == 0)
                 return (ssize_t)n_bytes;
         while (s->code == 0 && done < n_bytes) {
                 size_t n = n_bytes - done < BUFFER_BYTES ? n_bytes - done : BUFFER_BYTES;

@@ -24,7 +24,7 @@ static char *old_name(const char *path)
         return asprintf(&name, "%s.old", path) < 0 ? NULL : name;
 }
 
-/* Is what has this name another recorder's, which writes it at this moment? */
+/* Whether another recorder is writing the file of this name at this moment. */
 static bool is_being_recorded(const char *name)
 {
         int fd = name ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
@@ -44,7 +44,7 @@ static int rotate(const char *path)
         return r;
 }
 
-/* /dev/stdout is a link to such a file when standard output is redirected. */
+/* Whether a file is a standard stream: /dev/stdout links to one if standard output is redirected. */
 static bool is_standard_stream(const struct stat *st)
 {
         struct stat stream;
@@ -96,8 +96,8 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
                 file->rotated = r > 0;
         }
         /*
-         * O_EXCL: whatever appears under this name meanwhile, a link to a file of
-         * root's say, is not followed.
+         * O_EXCL: anything that appears under this name meanwhile, such as a link to a file of root's, is
+         * not followed.
          */
         file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
         if (file->fd < 0) {
@@ -109,8 +109,7 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
                 return r;
         }
         file->created = true;
-        (void)trace_lock_take(
-                file->fd); /* readers tell by it that more comes; they do without where it fails */
+        (void)trace_lock_take(file->fd); /* the lock tells readers that more comes; it may fail */
         return 0;
 }
 
@@ -149,7 +148,10 @@ static bool has_name(const struct stat *file, const char *name)
                there.st_ino == file->st_ino;
 }
 
-/* By which the kernel knows the open file, on the heap; NULL if that leads elsewhere, or nowhere. */
+/*
+ * The name by which the kernel knows the open file, on the heap; NULL if it leads to another file or to
+ * none.
+ */
 static char *present_name(int fd, const struct stat *st)
 {
         char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)], name[PATH_MAX];

@@ -5,7 +5,7 @@
  * Way of the data:  command line -> [output_file] -> trace_writer
  *
  * An earlier recording of that name is kept as NAME.old, as perf does.  All of it is done with the rights of
- * the user that the process is: under sudo, see sampler/kernel/privileges.h, that is not root.
+ * the user that the process is: under sudo, see sampler/rights/privileges.h, that is not root.
  */
 #ifndef CLI_FILES_OUTPUT_FILE_H
 #define CLI_FILES_OUTPUT_FILE_H

@@ -3,7 +3,8 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/kernel/privileges.h"
+#include "base/text_view.h"
+#include "sampler/rights/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +18,14 @@
 #define KEPT_MAX  99 /* files of one name that were repaired again and again */
 
 /* The last part of the path; the folder is open. */
-static const char *replaced_file_name_of(const struct replaced_file *f)
+static const char *name_of(const struct replaced_file *f)
 {
         const char *slash = strrchr(f->path, '/');
 
         return slash ? slash + 1 : f->path;
 }
 
-static int replaced_file_open_folder(struct replaced_file *f, struct error *err)
+static int open_folder(struct replaced_file *f, struct error *err)
 {
         char *slash = strrchr(f->path, '/');
 
@@ -41,10 +42,10 @@ static int replaced_file_open_folder(struct replaced_file *f, struct error *err)
 }
 
 /* Not all file systems have files without a name. */
-static int replaced_file_open_part(struct replaced_file *f, struct error *err)
+static int open_part(struct replaced_file *f, struct error *err)
 {
         f->fd = openat(f->folder_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
-        if (asprintf(&f->part, "%s.part-%ld", replaced_file_name_of(f), (long)getpid()) < 0) {
+        if (asprintf(&f->part, "%s.part-%ld", name_of(f), (long)getpid()) < 0) {
                 f->part = NULL;
                 return error_set(err, -ENOMEM, "no memory for a path");
         }
@@ -56,8 +57,9 @@ static int replaced_file_open_part(struct replaced_file *f, struct error *err)
 }
 
 /*
- * Root that works for a user follows no link of theirs to what is not theirs.  This is for mistakes: folders
- * of the path may be links, and a link that is exchanged meanwhile is not noticed.
+ * When root works for a user, it refuses to write through the user's link to another user's file.  This only
+ * guards against mistakes: folders of the path may be links, and a link that is exchanged meanwhile is not
+ * noticed.
  */
 static bool is_link_to_others(const char *path, const struct stat *target)
 {
@@ -106,17 +108,17 @@ int replaced_file_open(struct replaced_file *f, const char *path, bool only_new,
         *f = (struct replaced_file){ .folder_fd = -1, .fd = -1 };
         r = find_target(f, path, only_new, err);
         if (r == 0 && f->path)
-                r = replaced_file_open_folder(f, err);
+                r = open_folder(f, err);
         if (r == 0 && f->path)
-                r = replaced_file_open_part(f, err);
+                r = open_part(f, err);
         if (r < 0)
                 replaced_file_close(f);
         return r;
 }
 
 /*
- * As traces do, what root writes under sudo belongs to who called it, and what takes the place of a file to
- * the owner of that.  Without root there is no choice.
+ * As with traces, a file that root writes under sudo belongs to the user who called sudo, and a replacement
+ * to the owner of the file it replaces.  Without root there is no choice.
  */
 static void give_to_owner(const struct replaced_file *f)
 {
@@ -127,7 +129,7 @@ static void give_to_owner(const struct replaced_file *f)
 }
 
 /* The part is on the disk, under its name beside the target. */
-static int replaced_file_name_part(struct replaced_file *f, struct error *err)
+static int name_part(struct replaced_file *f, struct error *err)
 {
         char fd_path[32];
 
@@ -141,36 +143,36 @@ static int replaced_file_name_part(struct replaced_file *f, struct error *err)
         return 0;
 }
 
-static int replaced_file_replace(struct replaced_file *f, struct error *err)
+static int replace(struct replaced_file *f, struct error *err)
 {
-        if (renameat(f->folder_fd, f->part, f->folder_fd, replaced_file_name_of(f)) < 0)
+        if (renameat(f->folder_fd, f->part, f->folder_fd, name_of(f)) < 0)
                 return error_errno(err, "%s", f->path);
         free(f->part);
         f->part = NULL;
-        (void)fsync(f->folder_fd); /* of a file that has its name; not all file systems can */
+        (void)fsync(f->folder_fd); /* the file has its name now; not all file systems can do this */
         return 0;
 }
 
 int replaced_file_commit(struct replaced_file *f, struct error *err)
 {
-        int r = f->path ? replaced_file_name_part(f, err) : 0;
+        int r = f->path ? name_part(f, err) : 0;
 
-        return r == 0 && f->path ? replaced_file_replace(f, err) : r;
+        return r == 0 && f->path ? replace(f, err) : r;
 }
 
-/* A second name for the earlier file.  Where there are no hard links it gets this one instead of its own. */
+/*
+ * Gives the earlier file a second name.  On file systems without hard links the new name replaces its own.
+ */
 static int name_earlier(struct replaced_file *f, const char *kept)
 {
         const char *name = strrchr(kept, '/');
 
         name = name ? name + 1 : kept;
-        if (linkat(f->folder_fd, replaced_file_name_of(f), f->folder_fd, name, 0) == 0)
+        if (linkat(f->folder_fd, name_of(f), f->folder_fd, name, 0) == 0)
                 return 0;
         if (errno == EEXIST)
                 return -EEXIST;
-        return renameat2(f->folder_fd, replaced_file_name_of(f), f->folder_fd, name, RENAME_NOREPLACE) == 0
-                       ? 0
-                       : -errno;
+        return renameat2(f->folder_fd, name_of(f), f->folder_fd, name, RENAME_NOREPLACE) == 0 ? 0 : -errno;
 }
 
 static int keep_earlier(struct replaced_file *f, char **ret_kept, struct error *err)
@@ -200,13 +202,13 @@ static int keep_earlier(struct replaced_file *f, char **ret_kept, struct error *
 int replaced_file_commit_and_keep(struct replaced_file *f, char **ret_kept, struct error *err)
 {
         char *kept = NULL;
-        int r = replaced_file_name_part(f, err);
+        int r = name_part(f, err);
 
         if (r == 0)
                 r = keep_earlier(f, &kept, err);
         if (r < 0)
                 return r;
-        r = replaced_file_replace(f, err);
+        r = replace(f, err);
         if (r < 0) {
                 (void)rename(kept, f->path);
                 free(kept);
@@ -225,4 +227,13 @@ void replaced_file_close(struct replaced_file *f)
         free(f->path);
         free(f->part);
         *f = (struct replaced_file){ .folder_fd = -1, .fd = -1 };
+}
+
+char *replaced_file_name_after(const char *trace, const char *extension)
+{
+        const char *stem = strcmp(trace, "-") == 0 ? "hyprof" : trace;
+        size_t n = strlen(stem) - (text_ends_with(stem, ".hyp") ? strlen(".hyp") : 0);
+        char *path;
+
+        return asprintf(&path, "%.*s%s", (int)n, stem, extension) < 0 ? NULL : path;
 }

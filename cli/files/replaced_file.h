@@ -50,4 +50,11 @@ int replaced_file_commit_and_keep(struct replaced_file *f, char **ret_kept, stru
 /* Frees all; without a commit there was nothing. */
 void replaced_file_close(struct replaced_file *f);
 
+/*
+ * replaced_file_name_after() - "a.hyp" and ".db" make "a.db"
+ * @trace:  "-" is called hyprof
+ * Returns heap, the caller's to free; NULL without memory.
+ */
+char *replaced_file_name_after(const char *trace, const char *extension);
+
 #endif /* CLI_FILES_REPLACED_FILE_H */

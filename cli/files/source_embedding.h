@@ -11,16 +11,17 @@
 #include <stdint.h>
 
 struct error;
+struct source_embedder_options;
 struct trace_dictionary;
 struct trace_writer;
 
 /*
  * source_embedding_run() - keep the sources, and say on standard error what came of it
- * Between the symbols and the end of the trace.  @sysroot: put before every path; NULL = "".
+ * Between the symbols and the end of the trace.
  * @ret_n_kept: how many the trace has got now; may be NULL.
  * Returns what source_embedder_run() does.
  */
-int source_embedding_run(struct trace_dictionary *dictionary, struct trace_writer *writer,
-                         const char *sysroot, bool is_quiet, uint32_t *ret_n_kept, struct error *err);
+int source_embedding_run(const struct source_embedder_options *options, struct trace_dictionary *dictionary,
+                         struct trace_writer *writer, bool is_quiet, uint32_t *ret_n_kept, struct error *err);
 
 #endif /* CLI_FILES_SOURCE_EMBEDDING_H */

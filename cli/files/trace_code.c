@@ -20,7 +20,7 @@ struct reading {
         size_t counted_capacity;
 };
 
-static void trace_code_count_sample(struct reading *r, const struct trace_event *event)
+static void count_sample(struct reading *r, const struct trace_event *event)
 {
         const struct trace_dictionary *d = r->code->dictionary;
         const struct trace_sample_event *what = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS,
@@ -56,7 +56,7 @@ static int count_samples(struct reading *r, const struct trace_item *item, struc
         while (n >= 0 && (n = event_decoder_next_run(&decoder, &run, err)) == 1)
                 while ((n = event_decoder_next(&decoder, &event, err)) == 1)
                         if (event.op == TRACE_OP_SAMPLE)
-                                trace_code_count_sample(r, &event);
+                                count_sample(r, &event);
         return n;
 }
 
@@ -70,7 +70,7 @@ static int take_part(struct reading *r, const struct trace_item *item, struct er
         return image_spool_add_part(&r->code->spool, r->code->dictionary, &part, err);
 }
 
-static int trace_code_take_item(struct reading *r, const struct trace_item *item, struct error *err)
+static int take_item(struct reading *r, const struct trace_item *item, struct error *err)
 {
         int n = 0;
 
@@ -96,7 +96,7 @@ int trace_code_read(struct trace_code *t, const char *path, const struct trace_c
         if (r == 0)
                 t->dictionary = trace_reader_dictionary(t->reader);
         while (r == 0 && (r = trace_reader_next(t->reader, &item, err)) == 1)
-                r = trace_code_take_item(&reading, &item, err);
+                r = take_item(&reading, &item, err);
         if (r == 0)
                 r = module_images_init(&t->images, t->dictionary, err);
         if (r < 0)

@@ -8,8 +8,8 @@
 #ifndef CLI_FILES_TRACE_CODE_H
 #define CLI_FILES_TRACE_CODE_H
 
-#include "symbolize/symbols/image_spool.h"
-#include "symbolize/symbols/module_images.h"
+#include "symbolize/images/image_spool.h"
+#include "symbolize/images/module_images.h"
 
 #include <stdbool.h>
 #include <stdint.h>

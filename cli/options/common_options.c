@@ -11,7 +11,7 @@ void common_options_init(struct common_options *common)
         *common = (struct common_options){ .limit = COMMON_LIMIT_UNSET };
 }
 
-static int common_options_take_limit(struct common_options *common, const char *value)
+static int take_limit(struct common_options *common, const char *value)
 {
         uint64_t limit;
 
@@ -23,7 +23,7 @@ static int common_options_take_limit(struct common_options *common, const char *
         return 1;
 }
 
-/* Whether it is one of ours that take no argument. */
+/* Whether @name is one of our options without an argument. */
 static bool switch_on(struct common_options *common, const char *name)
 {
         if (strcmp(name, "help") == 0)
@@ -46,7 +46,7 @@ int common_options_take(struct common_options *common, const struct option_row *
                 return 1;
         }
         if (row->letter == 'l' && strcmp(row->name, "limit") == 0)
-                return common_options_take_limit(common, value);
+                return take_limit(common, value);
         if (row->letter == COMMON_OPTION_COLOR) {
                 common->color = text_color_find(value);
                 return 1;
@@ -54,17 +54,17 @@ int common_options_take(struct common_options *common, const struct option_row *
         return 0;
 }
 
-int common_options_take_trace(struct common_options *common, const struct option_table *table)
+int common_options_take_trace(struct common_options *common)
 {
         if (common->n_operands > 0 && common->trace) {
                 complain("error: -i and %s: one trace at a time", common->operands[0]);
-                complain_try("%s --help", table->command);
+                complain_try("%s --help", common->command);
                 return -EINVAL;
         }
         if ((common->n_operands > 0 && common->operands[0][0] == '\0') ||
             (common->trace && common->trace[0] == '\0')) {
                 complain("error: the name of the trace is empty");
-                complain_try("%s --help", table->command);
+                complain_try("%s --help", common->command);
                 return -EINVAL;
         }
         if (common->n_operands > 0) {

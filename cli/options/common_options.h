@@ -22,9 +22,9 @@
         {                                            \
                 'h', "help", NULL, "print this help" \
         }
-#define COMMON_ROW_INPUT                                   \
-        {                                                  \
-                'i', "input", "TRACE", "the same as TRACE" \
+#define COMMON_ROW_INPUT                        \
+        {                                       \
+                'i', "input", "TRACE", "=TRACE" \
         }
 #define COMMON_ROW_QUIET                                \
         {                                               \
@@ -46,8 +46,9 @@
 #define COMMON_LIMIT_UNSET UINT32_MAX
 
 struct common_options {
-        const char *trace; /* of -i; NULL = not given */
-        char **operands;   /* end with NULL */
+        const char *command; /* as it was called: "hyprof csv", "hyprof export csv" */
+        const char *trace;   /* of -i; NULL = not given */
+        char **operands;     /* end with NULL */
         int n_operands;
         uint32_t limit; /* 0 = all; COMMON_LIMIT_UNSET = not given */
         enum text_color_when color;
@@ -68,6 +69,6 @@ int common_options_take(struct common_options *common, const struct option_row *
  * that of -i, or the default
  * Returns 0, or -EINVAL after a complaint: there are both.
  */
-int common_options_take_trace(struct common_options *common, const struct option_table *table);
+int common_options_take_trace(struct common_options *common);
 
 #endif /* CLI_OPTIONS_COMMON_OPTIONS_H */

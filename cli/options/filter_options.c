@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options/filter_options.h"
 
+#include "analyze/trace/handle_word.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int filter_options_take_time(const char *name, const char *value, uint64_t *ret_ns, bool *ret_has)
+static int take_time(const char *name, const char *value, uint64_t *ret_ns, bool *ret_has)
 {
         if (option_parse_duration(value, 0, UINT64_MAX, ret_ns) < 0) {
                 complain("error: %s %s: not a time", name, value);
@@ -51,13 +52,13 @@ static int take_times(struct trace_filter_request *request, const char *value)
         }
         (void)snprintf(from, sizeof(from), "%.*s", (int)(comma - value), value);
         if (from[0] != '\0')
-                r = filter_options_take_time("--time", from, &request->from_ns, &request->has_from);
+                r = take_time("--time", from, &request->from_ns, &request->has_from);
         if (r == 1 && comma[1] != '\0')
-                r = filter_options_take_time("--time", comma + 1, &request->to_ns, &request->has_to);
+                r = take_time("--time", comma + 1, &request->to_ns, &request->has_to);
         return r < 0 ? r : check_range(request);
 }
 
-static int filter_options_take_word(const char *name, const char *value, const char **ret_word)
+static int take_word(const char *name, const char *value, const char **ret_word)
 {
         if (value[0] == '\0') {
                 complain("error: %s is empty", name);
@@ -67,7 +68,7 @@ static int filter_options_take_word(const char *name, const char *value, const c
         return 1;
 }
 
-static int filter_options_take_names(struct trace_filter_request *request, const char *value)
+static int take_names(struct trace_filter_request *request, const char *value)
 {
         uint64_t fd;
 
@@ -85,35 +86,35 @@ int filter_options_take(struct trace_filter_request *request, int letter, const 
 
         switch (letter) {
         case FILTER_OPTION_FROM:
-                r = filter_options_take_time("--from", value, &request->from_ns, &request->has_from);
+                r = take_time("--from", value, &request->from_ns, &request->has_from);
                 return r < 0 ? r : check_range(request);
         case FILTER_OPTION_TO:
-                r = filter_options_take_time("--to", value, &request->to_ns, &request->has_to);
+                r = take_time("--to", value, &request->to_ns, &request->has_to);
                 return r < 0 ? r : check_range(request);
         case FILTER_OPTION_TIME:
                 return take_times(request, value);
         case FILTER_OPTION_PROCESS:
-                return filter_options_take_word("--process", value, &request->process);
+                return take_word("--process", value, &request->process);
         case FILTER_OPTION_THREAD:
-                return filter_options_take_word("--thread", value, &request->thread);
+                return take_word("--thread", value, &request->thread);
         case FILTER_OPTION_TID:
-                return filter_options_take_word("--tid", value, &request->thread);
+                return take_word("--tid", value, &request->thread);
         case FILTER_OPTION_CPU:
-                return filter_options_take_word("--cpu", value, &request->cpu);
+                return take_word("--cpu", value, &request->cpu);
         case FILTER_OPTION_ZONE:
-                return filter_options_take_word("--zone", value, &request->zone);
+                return take_word("--zone", value, &request->zone);
         case FILTER_OPTION_MODULE:
-                return filter_options_take_word("--module", value, &request->module);
+                return take_word("--module", value, &request->module);
         case FILTER_OPTION_NAMES:
-                return filter_options_take_names(request, value);
+                return take_names(request, value);
         case FILTER_OPTION_EVENT:
-                return filter_options_take_word("--event", value, &request->event);
+                return take_word("--event", value, &request->event);
         default:
                 return 0;
         }
 }
 
-static void filter_options_add_time(struct byte_buffer *words, const char *name, uint64_t ns)
+static void add_time(struct byte_buffer *words, const char *name, uint64_t ns)
 {
         char text[64];
         int n = snprintf(text, sizeof(text), "%s%s %" PRIu64 ".%09" PRIu64 " s",
@@ -132,6 +133,16 @@ static void add_word(struct byte_buffer *words, const char *name, const char *wo
         byte_buffer_add(words, word, strlen(word));
 }
 
+/* "handle:z7" is shown as the handle. */
+static const char *without_prefix(const char *word, char letter)
+{
+        struct handle_word parsed = { .bare = NULL };
+
+        if (word)
+                parsed = handle_word_parse(word, letter);
+        return parsed.id != 0 ? parsed.bare : word;
+}
+
 bool filter_options_is_empty(const struct trace_filter_request *request)
 {
         return !request->has_from && !request->has_to && !request->process && !request->thread &&
@@ -141,19 +152,19 @@ bool filter_options_is_empty(const struct trace_filter_request *request)
 void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words)
 {
         if (request->has_from)
-                filter_options_add_time(words, "from", request->from_ns);
+                add_time(words, "from", request->from_ns);
         if (request->has_to)
-                filter_options_add_time(words, "to", request->to_ns);
+                add_time(words, "to", request->to_ns);
         add_word(words, "process", request->process);
-        add_word(words, "thread", request->thread);
+        add_word(words, "thread", without_prefix(request->thread, 't'));
         add_word(words, "CPU", request->cpu);
-        add_word(words, "zone", request->zone);
+        add_word(words, "zone", without_prefix(request->zone, 'z'));
         add_word(words, "module", request->module);
         add_word(words, "event", request->event);
 }
 
 /* The command that lists the requested names; if there are several, the one that is looked up last. */
-static const char *filter_options_find_list(const struct trace_filter_request *request)
+static const char *find_list(const struct trace_filter_request *request)
 {
         if (request->module)
                 return "--modules";
@@ -167,7 +178,7 @@ static const char *filter_options_find_list(const struct trace_filter_request *r
 int filter_options_explain(const struct trace_filter_request *request, int code, const char *path,
                            const struct error *err)
 {
-        const char *list = filter_options_find_list(request);
+        const char *list = find_list(request);
 
         complain_of_trace(code, path, err);
         if (code == -ENOENT && list && (strcmp(path, "-") == 0 || access(path, F_OK) == 0))

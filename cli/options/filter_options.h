@@ -35,10 +35,10 @@ struct error;
 #define FILTER_OPTION_ROWS_OF_PLACE                                                                        \
         { FILTER_OPTION_FROM, "from", "TIME", "only from this time after the start on: 1.5s, 200ms" },     \
                 { FILTER_OPTION_TO, "to", "TIME", "only before this time" },                               \
-                { FILTER_OPTION_TIME, "time", "FROM,TO", "both at once: 1.5s,2s" },                        \
+                { FILTER_OPTION_TIME, "time", "FROM,TO", "=--from FROM --to TO" },                         \
                 { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },       \
                 { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" }, \
-                { FILTER_OPTION_TID, "tid", "LIST", "the same, under perf's name" },                       \
+                { FILTER_OPTION_TID, "tid", "LIST", "=--thread" },                                         \
                 { FILTER_OPTION_NAMES, "names-fd", "N", NULL },                                            \
         {                                                                                                  \
                 FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7"                \
@@ -61,7 +61,8 @@ struct error;
 #define FILTER_OPTION_WORDS                                                                                    \
         "Names are globs with '*', '?' and '[ab]', not regular expressions: 'work*' matches worker/1, 'a|b'\n" \
         "matches neither a nor b.  a,b matches either; zones with / between them are nested:\n"                \
-        "docs/use/report.md.\n\n"
+        "docs/use/report.md.  t3, z7 and f12 are handles of reports; if something else has such a name,\n"     \
+        "write handle:t3 or name:t3.\n\n"
 
 /*
  * filter_options_take() - take one of the options

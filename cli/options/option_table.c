@@ -59,11 +59,6 @@ static void make_form(const struct option_table *table, struct getopt_form *form
         }
 }
 
-bool option_row_needs_argument(const struct option_row *row)
-{
-        return getopt_kind(row->argument) == required_argument;
-}
-
 const struct option_row *option_table_find_letter(const struct option_table *table, int letter)
 {
         for (size_t i = 0; i < table->n_rows; i++)
@@ -81,6 +76,45 @@ const struct option_row *option_table_find_name(const struct option_table *table
         return NULL;
 }
 
+bool option_row_is_alias(const struct option_row *row)
+{
+        return row->help && row->help[0] == '=';
+}
+
+static int next_in_order(const struct option_table *table, struct option_cursor *cursor)
+{
+        while (cursor->n_done < table->n_rows) {
+                cursor->row = &table->rows[cursor->n_done++];
+                if (cursor->row->help && !option_row_is_alias(cursor->row))
+                        return 1;
+        }
+        return 0;
+}
+
+int option_table_next(const struct option_table *table, struct option_cursor *cursor)
+{
+        if (!table->groups)
+                return next_in_order(table, cursor);
+        while (cursor->n_done < table->n_groups) {
+                const struct option_group *group = &table->groups[cursor->n_done];
+                const char *names = cursor->is_rare ? group->rare : group->names;
+
+                if (!cursor->word.text)
+                        cursor->word.text = names ? names : "";
+                if (argument_word_next(&cursor->word) == 1) {
+                        cursor->begins_group = cursor->group != group;
+                        cursor->group = group;
+                        cursor->row = option_table_find_name(table, cursor->word.text, cursor->word.n_bytes);
+                        assert(cursor->row);
+                        return 1;
+                }
+                cursor->word = (struct argument_word){ .text = NULL };
+                cursor->n_done += cursor->is_rare;
+                cursor->is_rare = !cursor->is_rare;
+        }
+        return 0;
+}
+
 /* How many names begin with these bytes; the first two. */
 static size_t count_beginning(const struct option_table *table, const char *bytes, size_t n_bytes,
                               const char *first[2])
@@ -94,6 +128,41 @@ static size_t count_beginning(const struct option_table *table, const char *byte
                         n++;
                 }
         return n;
+}
+
+const struct option_row *option_table_find_long(const struct option_table *table, const char *word)
+{
+        const char *first[2], *name = word + 2;
+        size_t n_bytes = strcspn(name, "=");
+        const struct option_row *row = option_table_find_name(table, name, n_bytes);
+
+        if (row || n_bytes == 0 || count_beginning(table, name, n_bytes, first) != 1)
+                return row;
+        return option_table_find_name(table, first[0], strlen(first[0]));
+}
+
+/* In a word such as "-qo", letters follow each other until one takes the rest as its value. */
+static const struct option_row *find_waiting_letter(const struct option_table *table, const char *letters)
+{
+        for (; *letters != '\0'; letters++) {
+                const struct option_row *row = option_table_find_letter(table, *letters);
+
+                if (row && getopt_kind(row->argument) == required_argument)
+                        return letters[1] == '\0' ? row : NULL;
+        }
+        return NULL;
+}
+
+const struct option_row *option_table_find_waiting(const struct option_table *table, const char *word)
+{
+        const struct option_row *row;
+
+        if (word[0] != '-' || word[1] == '\0')
+                return NULL;
+        if (word[1] != '-')
+                return find_waiting_letter(table, word + 1);
+        row = option_table_find_long(table, word);
+        return row && getopt_kind(row->argument) == required_argument && !strchr(word, '=') ? row : NULL;
 }
 
 /* @word: "--nmae", perhaps with "=VALUE". */
@@ -122,7 +191,7 @@ static void complain_of_name(const struct option_table *table, const char *word)
                 complain("error: unknown option %s", word);
 }
 
-/* @word is that of the option, unless getopt stopped at a letter in the middle of one, such as "-abc". */
+/* @word is the option's word, unless getopt stopped at a letter in the middle of a word such as "-abc". */
 static void complain_of_option(const struct option_table *table, int outcome, const char *word)
 {
         if (outcome == ':' && strncmp(word, "--", 2) == 0)
@@ -152,7 +221,7 @@ static int take_checked(const struct option_table *table, int letter, const char
         return -EINVAL;
 }
 
-/* The wrong one of too many operands: the first that is not a file, where a trace is wanted. */
+/* The operand to blame if there are too many: where a trace is wanted, the first one that is not a file. */
 static const char *find_stray(const struct option_table *table, int n_operands, char **operands)
 {
         bool wants_trace = !table->choices && table->n_operands_max == 1 && strstr(table->operands, "TRACE");
@@ -218,30 +287,43 @@ void option_row_name(const struct option_row *row, char form[OPTION_FORM_BYTES])
                        row->argument ? row->argument : "");
 }
 
+static void print_option_row(const struct option_row *row, uint32_t n_columns, FILE *out)
+{
+        char form[OPTION_FORM_BYTES];
+
+        option_row_name(row, form);
+        if (strlen(form) <= HELP_INDENT - 3)
+                (void)fprintf(out, "  %-*s ", HELP_INDENT - 3, form);
+        else
+                (void)fprintf(out, "  %s\n%*s", form, HELP_INDENT, "");
+        text_wrap_within(row->help, strlen(row->help), HELP_INDENT, n_columns, out);
+}
+
 void option_table_print(const struct option_table *table, FILE *out)
 {
+        struct option_cursor cursor = { .row = NULL };
         uint32_t n_columns = text_width_of(out);
+        size_t n_rare = 0;
 
         if (n_columns > HELP_COLUMNS_MAX)
                 n_columns = HELP_COLUMNS_MAX;
         (void)fprintf(out, "usage: %s [OPTIONS] %s\n\n%s\n", table->command, table->operands, table->about);
-        for (size_t i = 0; i < table->n_rows; i++) {
-                const struct option_row *row = &table->rows[i];
-                char form[OPTION_FORM_BYTES];
-
-                if (!row->help)
+        while (option_table_next(table, &cursor) == 1) {
+                n_rare += cursor.is_rare;
+                if (cursor.is_rare)
                         continue;
-                option_row_name(row, form);
-                if (strlen(form) <= HELP_INDENT - 3)
-                        (void)fprintf(out, "  %-*s ", HELP_INDENT - 3, form);
-                else
-                        (void)fprintf(out, "  %s\n%*s", form, HELP_INDENT, "");
-                text_wrap_within(row->help, strlen(row->help), HELP_INDENT, n_columns, out);
+                if (cursor.begins_group)
+                        (void)fprintf(out, "%s%s:\n", cursor.group > table->groups ? "\n" : "",
+                                      cursor.group->title);
+                print_option_row(cursor.row, n_columns, out);
         }
+        if (n_rare > 0)
+                (void)fprintf(out, "\n%zu rare options are in the manual: hyprof help %s\n", n_rare,
+                              table->command + strlen("hyprof "));
         (void)fprintf(out, "\n%s", table->closing);
 }
 
-/* A name for the number of counted things. */
+/* A unit's name and how many things it stands for. */
 struct unit {
         const char *name;
         uint64_t factor;
@@ -283,7 +365,7 @@ int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *r
         return parse_in_units(text, units, min, max, ret_bytes);
 }
 
-static int option_table_find_unit(const char *word, uint64_t *ret_ns)
+static int find_unit(const char *word, uint64_t *ret_ns)
 {
         static const struct {
                 const char *name;
@@ -324,7 +406,7 @@ int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, ui
         }
         /* As the reports print it: "1.234567890 s". */
         word = *end == ' ' ? end + 1 : end;
-        if (option_table_find_unit(word, &unit_ns) < 0)
+        if (find_unit(word, &unit_ns) < 0)
                 return -EINVAL;
         errno = 0;
         whole = strtoull(text, NULL, 10);

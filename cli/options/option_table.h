@@ -8,6 +8,8 @@
 #ifndef CLI_OPTIONS_OPTION_TABLE_H
 #define CLI_OPTIONS_OPTION_TABLE_H
 
+#include "cli/options/argument_words.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,9 +32,20 @@ struct option_row {
         const char *argument;
         /*
          * One paragraph, without line ends: it is wrapped where it is shown.  NULL = hyprof gives the option
-         * to itself, and neither help nor completion shows it.
+         * to itself, and neither help nor completion shows it.  "=--thread" = the option is an alias of this,
+         * and the manual alone shows it, in one line with the other aliases.
          */
         const char *help;
+};
+
+/*
+ * Rows that belong together, where a table has many: help, manual and completion show them in this order.
+ * Lists are names of rows with a blank between.
+ */
+struct option_group {
+        const char *title;
+        const char *names;
+        const char *rare; /* the manual shows these too, --help does not; NULL = none */
 };
 
 /* The trace that every command means when none is named. */
@@ -46,7 +59,10 @@ struct option_table {
         const char *operands; /* "[TRACE]": kinds and choices as for options */
         const char *about;    /* lines below the usage */
         const struct option_row *rows;
-        size_t n_rows;        /* at most OPTION_ROWS_MAX */
+        size_t n_rows; /* at most OPTION_ROWS_MAX */
+        const struct option_group
+                *groups; /* have all rows that are shown, each once; NULL = there are none */
+        size_t n_groups;
         const char *closing;  /* lines below the options */
         int n_operands_max;   /* more are refused, unless they are another program's */
         bool ends_at_operand; /* what follows the first operand is another program's */
@@ -76,13 +92,34 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
 /* The text of --help. */
 void option_table_print(const struct option_table *table, FILE *out);
 
+/* A place in the order in which the rows are shown; zeroed at first. */
+struct option_cursor {
+        const struct option_row *row;
+        const struct option_group *group; /* NULL = the table has none */
+        bool begins_group;                /* the first of its group */
+        bool is_rare;
+        size_t n_done; /* rows, or groups */
+        struct argument_word word;
+};
+
+bool option_row_is_alias(const struct option_row *row);
+
+/* The next row that is shown, which no alias is.  Returns 1, or 0 after the last. */
+int option_table_next(const struct option_table *table, struct option_cursor *cursor);
+
 /* NULL when absent. */
 const struct option_row *option_table_find_letter(const struct option_table *table, int letter);
 const struct option_row *option_table_find_name(const struct option_table *table, const char *name,
                                                 size_t n_bytes);
 
-/* Whether the next word is its argument, if none is in the same. */
-bool option_row_needs_argument(const struct option_row *row);
+/*
+ * Of "--name" or "--name=VALUE"; the name may be shortened as getopt_long(3) allows.
+ * NULL = none, or several.
+ */
+const struct option_row *option_table_find_long(const struct option_table *table, const char *word);
+
+/* The option in @word whose value is the next word; NULL = none is. */
+const struct option_row *option_table_find_waiting(const struct option_table *table, const char *word);
 
 /* "-o, --output FILE" */
 #define OPTION_FORM_BYTES 96

@@ -33,7 +33,7 @@ static int set_format(struct output_options *o, enum document_format format)
         return 1;
 }
 
-static int output_options_take_format(struct output_options *o, const char *value)
+static int take_format(struct output_options *o, const char *value)
 {
         static const struct {
                 const char *name;
@@ -50,7 +50,7 @@ static int output_options_take_format(struct output_options *o, const char *valu
         return -EINVAL;
 }
 
-static int output_options_take_limit(struct output_options *o, const char *value)
+static int take_limit(struct output_options *o, const char *value)
 {
         uint64_t limit;
 
@@ -73,7 +73,7 @@ int output_options_take(struct output_options *o, int letter, const char *value)
                 o->document.csv_is_safe = true;
                 return set_format(o, DOCUMENT_CSV);
         case OUTPUT_OPTION_FORMAT:
-                return output_options_take_format(o, value);
+                return take_format(o, value);
         case OUTPUT_OPTION_SECTION:
                 o->document.section = value;
                 return 1;
@@ -81,7 +81,7 @@ int output_options_take(struct output_options *o, int letter, const char *value)
                 o->document.full_names = true;
                 return 1;
         case OUTPUT_OPTION_LIMIT:
-                return output_options_take_limit(o, value);
+                return take_limit(o, value);
         case OUTPUT_OPTION_COLOR:
                 o->color = text_color_find(value);
                 return 1;

@@ -33,7 +33,7 @@ struct view_document;
         { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/use/view-json.md)" },                 \
                 { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                         \
                 { OUTPUT_OPTION_CSV_SAFE, "csv-safe", NULL,                                         \
-                  "the same, with no cell that a spreadsheet takes for a formula" },                \
+                  "=--csv, with no cell that a spreadsheet takes for a formula" },                  \
         {                                                                                           \
                 OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" \
         }

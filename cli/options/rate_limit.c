@@ -4,7 +4,7 @@
 #include "cli/exit_status.h"
 #include "cli/options/record_options.h"
 #include "cli/terminal/complaint.h"
-#include "sampler/kernel/perf_access.h"
+#include "sampler/rights/perf_access.h"
 
 #include <inttypes.h>
 #include <limits.h>

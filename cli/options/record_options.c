@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/options/argument_words.h"
 #include "cli/options/common_options.h"
+#include "cli/options/source_options.h"
 #include "cli/terminal/complaint.h"
 #include "instrument/client_abi.h"
 
@@ -12,15 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_HZ \
-        997 /* prime: a round rate falls into step with timers and sees the same spot again and again */
+#define DEFAULT_HZ       997 /* prime: a round rate would sample in step with timers */
 #define HZ_MAX           100000
 #define RING_BYTES_MIN   UINT64_C(4096)
 #define RING_BYTES_MAX   (UINT64_C(960) << 20)
 #define EMBED_BYTES_MAX  (UINT64_C(1) << 36)
 #define FLIGHT_BYTES_MIN (UINT64_C(1) << 20)
 #define FLIGHT_BYTES_MAX (UINT64_C(1) << 36)
-#define FLIGHT_BYTES     (UINT64_C(1) << 29) /* of a ring that is so and so long */
+#define FLIGHT_BYTES     (UINT64_C(1) << 29) /* of a ring that is given only as a time */
 #define FLIGHT_NS_MIN    (NS_PER_S / 10)
 #define DUMPS_DEFAULT    10
 #define DUMPS_MAX        1000
@@ -50,6 +50,7 @@ enum {
         LETTER_STACK_SIZE,
         LETTER_KEEP_STACKS,
         LETTER_OFF_CPU,
+        LETTER_SYSCALLS,
         LETTER_NO_SWITCHES,
         LETTER_NO_SAMPLING,
         LETTER_NO_CSWITCH,
@@ -105,9 +106,8 @@ static const struct option_row option_rows[] = {
         { LETTER_UNWIND, "unwind", UNWIND_CHOICES,
           "call stacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
           "alone; fp, by frame pointers alone; none, only the innermost function; default: auto" },
-        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, under perf's name" },
-        { 'g', "callstacks", NULL,
-          "accepted for compatibility with perf, no effect: there are always call stacks" },
+        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "=--unwind" },
+        { 'g', "callstacks", NULL, "=nothing, for there are always call stacks" },
         { LETTER_PYTHON, "python", PYTHON_CHOICES,
           "Python functions in call stacks: auto, in place of the interpreter's own functions; frames, beside them; off; "
           "default: auto" },
@@ -117,17 +117,19 @@ static const struct option_row option_rows[] = {
         { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies to the trace, too" },
         { LETTER_OFF_CPU, "off-cpu", NULL,
           "record what threads wait for, where, and which thread wakes them" },
+        { LETTER_SYSCALLS, "syscalls", NULL,
+          "count all system calls: number, time, bytes, errors of each thread; needs root, or CAP_BPF and CAP_PERFMON" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
           "do not record context switches (cheaper for programs that switch very often)" },
         { LETTER_NO_SAMPLING, "no-sampling", NULL,
           "record only what the program reports (zones, messages ...), which leaves its times undisturbed: "
           "no samples, no context switches" },
-        { LETTER_NO_CSWITCH, "no-cswitch", NULL, "the same, under the name that other tools use" },
+        { LETTER_NO_CSWITCH, "no-cswitch", NULL, "=--no-sampling" },
         { 'p', "pid", "PID[,...]",
           "record running processes, with their children; until they end, or as long as COMMAND runs if there is one" },
-        { 't', "tid", "TID[,...]", "the same for single threads" },
-        { 'a', "all", NULL, "the same for the whole machine" },
-        { LETTER_CGROUP, "cgroup", "PATH", "the same for all processes of a cgroup" },
+        { 't', "tid", "TID[,...]", "record running threads, as -p does processes" },
+        { 'a', "all", NULL, "record the whole machine" },
+        { LETTER_CGROUP, "cgroup", "PATH", "record all processes of a cgroup" },
         { 'C', "cpu", "CPUS", "record only these CPUs: 0-3,8" },
         { LETTER_NO_CHILDREN, "no-children", NULL,
           "record only the processes that are given, or COMMAND itself, not the processes that they start" },
@@ -152,7 +154,7 @@ static const struct option_row option_rows[] = {
         { LETTER_DROP, "drop", DROP_CHOICES,
           "with --listen: which events are dropped, and counted, when that is full; default: oldest" },
         { LETTER_LINGER, "linger", "TIME",
-          "with --listen: how long to wait at the end for who takes the rest; default: until Ctrl-C" },
+          "with --listen: how long to wait at the end while nothing is taken; default: until Ctrl-C" },
         { LETTER_MAX_SIZE, "max-size", "SIZE",
           "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
         { LETTER_VIEW, "view", NULL,
@@ -179,10 +181,24 @@ static const struct option_row option_rows[] = {
           "files, memfds, containers' files); all, also every other file with samples; none; default: auto" },
         { LETTER_EMBED_MAX, "embed-max", "SIZE", "the limit for all of that code: 64M, 1G; default: 256M" },
         { LETTER_EMBED_SOURCE, "embed-source", NULL, "keep the sources of sampled lines as well" },
+        SOURCE_OPTION_ROW,
         { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL,
           "record addresses without names, except the kernel's; 'hyprof symbolize' adds the rest" },
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
+};
+
+static const struct option_group groups[] = {
+        { "Used most", "output freq event off-cpu pid all duration view quiet help", NULL },
+        { "What to record", "tid cgroup cpu no-children syscalls stat no-switches no-sampling list-events",
+          "self scope as-root" },
+        { "How often", "count strict-freq", NULL },
+        { "Call stacks, their names and code", "unwind python embed embed-source no-symbolize",
+          "stack-size keep-stacks embed-max source-dir" },
+        { "Events that the program reports", "zones frames messages plots memory locks devices",
+          "client-ring" },
+        { "When it ends", "delay max-size ring trigger", "max-dumps ignore-child-status" },
+        { "From another machine", "listen", "no-wait buffer drop linger" },
 };
 
 static const struct option_table table = {
@@ -194,6 +210,8 @@ static const struct option_table table = {
                 "is already running.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .groups = groups,
+        .n_groups = sizeof(groups) / sizeof(groups[0]),
         .closing =
                 "Ctrl-C ends the recording and keeps the trace; a second Ctrl-C skips symbolization.\n"
                 "\n"
@@ -277,7 +295,7 @@ static int take_stack_size(struct record_options *options, const char *value)
                 return -EINVAL;
         }
         if (n_bytes > UNWIND_COPY_MAX)
-                n_bytes = UNWIND_COPY_MAX; /* what a record can hold of 64 KiB */
+                n_bytes = UNWIND_COPY_MAX; /* a record of 64 KiB cannot hold more */
         options->unwinder.copy_bytes = (uint32_t)(n_bytes & ~UINT64_C(7));
         return 0;
 }
@@ -307,9 +325,10 @@ static int take_max_size(struct record_options *options, const char *value)
 }
 
 /*
- * By the word, which is a choice: of none, only the innermost function is kept of the frame pointers' chain.
+ * Sets the mode for @word, a valid choice; with "none", only the innermost function of the frame-pointer
+ * chain is kept.
  */
-static void record_options_take_unwinding(struct record_options *options, const char *word)
+static void take_unwinding(struct record_options *options, const char *word)
 {
         int mode = argument_words_find(UNWIND_CHOICES, word);
 
@@ -335,7 +354,7 @@ static int take_rate(struct record_options *options, const char *value)
         return -EINVAL;
 }
 
-static int record_options_take_time(const char *option, const char *value, uint64_t *ret_ns)
+static int take_time(const char *option, const char *value, uint64_t *ret_ns)
 {
         if (option_parse_duration(value, 1, DURATION_MAX, ret_ns) == 0)
                 return 0;
@@ -343,8 +362,7 @@ static int record_options_take_time(const char *option, const char *value, uint6
         return -EINVAL;
 }
 
-static int record_options_take_number(const char *option, const char *value, uint64_t max,
-                                      uint64_t *ret_number)
+static int take_number(const char *option, const char *value, uint64_t max, uint64_t *ret_number)
 {
         if (option_parse_number(value, 1, max, ret_number) == 0)
                 return 0;
@@ -397,6 +415,8 @@ static bool *find_switch(struct record_options *options, int letter)
                 return &options->keep_stacks;
         case LETTER_OFF_CPU:
                 return &options->off_cpu;
+        case LETTER_SYSCALLS:
+                return &options->syscalls;
         case LETTER_NO_SAMPLING:
                 return &options->events.no_samples;
         case LETTER_NO_SWITCHES:
@@ -430,7 +450,7 @@ static bool *find_switch(struct record_options *options, int letter)
 }
 
 /* Opening these by name would let the command print into the trace. */
-static bool record_options_is_stdout(const char *path)
+static bool is_stdout(const char *path)
 {
         static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
 
@@ -444,7 +464,7 @@ static int take_max_dumps(struct record_options *options, const char *value)
 {
         uint64_t number;
 
-        if (record_options_take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
+        if (take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
                 return -EINVAL;
         options->n_dumps_max = (uint32_t)number;
         return 0;
@@ -455,7 +475,7 @@ static int take_listening(struct record_options *options, int letter, const char
         if (letter == LETTER_BUFFER)
                 return take_buffer(options, value);
         if (letter == LETTER_LINGER)
-                return record_options_take_time("--linger", value, &options->linger_ns);
+                return take_time("--linger", value, &options->linger_ns);
         if (letter == LETTER_LISTEN)
                 options->listen = value;
         else if (letter == LETTER_NO_WAIT)
@@ -465,7 +485,7 @@ static int take_listening(struct record_options *options, int letter, const char
         return 0;
 }
 
-static int record_options_take_option(void *context, int letter, const char *value)
+static int take_option(void *context, int letter, const char *value)
 {
         struct record_options *options = context;
         bool *is_on = find_switch(options, letter);
@@ -474,6 +494,8 @@ static int record_options_take_option(void *context, int letter, const char *val
                 *is_on = true;
                 return 0;
         }
+        if (letter == SOURCE_OPTION_DIR)
+                return source_options_take(&options->source_folders, value);
         if (letter >= LETTER_ZONES) {
                 take_family(options, letter, value);
                 return 0;
@@ -485,12 +507,12 @@ static int record_options_take_option(void *context, int letter, const char *val
                 options->has_period = true;
                 options->events.rate_hz = 0;
                 options->events.rate_is_default = false;
-                return record_options_take_number("-c", value, INT64_MAX, &options->events.period);
+                return take_number("-c", value, INT64_MAX, &options->events.period);
         case 'e':
                 return take_events(options, value);
         case LETTER_UNWIND:
         case LETTER_CALL_GRAPH: /* with the words that both know */
-                record_options_take_unwinding(options, value);
+                take_unwinding(options, value);
                 return 0;
         case LETTER_PYTHON:
                 options->python = (enum python_mode)argument_words_find(PYTHON_CHOICES, value);
@@ -524,9 +546,9 @@ static int record_options_take_option(void *context, int letter, const char *val
                 options->scope.kind = (enum event_scope_kind)argument_words_find(SCOPE_CHOICES, value);
                 return 0;
         case LETTER_DELAY:
-                return record_options_take_time("--delay", value, &options->delay_ns);
+                return take_time("--delay", value, &options->delay_ns);
         case 'd':
-                return record_options_take_time("-d", value, &options->duration_ns);
+                return take_time("-d", value, &options->duration_ns);
         case LETTER_CLIENT_RING:
                 return take_ring(options, value);
         case LETTER_LISTEN:
@@ -537,7 +559,7 @@ static int record_options_take_option(void *context, int letter, const char *val
                 return take_listening(options, letter, value);
         case 'o':
                 options->has_path = true;
-                options->to_stdout = record_options_is_stdout(value);
+                options->to_stdout = is_stdout(value);
                 options->path = options->to_stdout ? "standard output" : value;
                 return 0;
         default:
@@ -562,8 +584,21 @@ static const char *find_wrong_listening(const struct record_options *options)
         return NULL;
 }
 
+static const char *find_wrong_ring(const struct record_options *options)
+{
+        if (!options->ring)
+                return options->n_triggers > 0 ? "--trigger needs --ring, which says how much is kept" : NULL;
+        if (options->events.wants_totals)
+                return "--stat counts the whole recording, and --ring keeps only its end";
+        if (options->syscalls)
+                return "--syscalls counts the whole recording, and --ring keeps only its end";
+        return options->bytes_max > 0
+                       ? "--max-size cannot be combined with --ring, which takes a size itself: --ring 64M"
+                       : NULL;
+}
+
 /* Contradictory options. */
-static int record_options_check(const struct record_options *options)
+static int check(const struct record_options *options)
 {
         const struct event_scope_request *scope = &options->scope;
         int n_ways = (scope->n_pids + scope->n_tids > 0) + scope->whole_machine + (scope->cgroup != NULL);
@@ -587,12 +622,11 @@ static int record_options_check(const struct record_options *options)
                 wrong = "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
         else if (options->embed_source && options->no_symbolize)
                 wrong = "--embed-source needs the lines that --no-symbolize leaves out";
-        else if (options->n_triggers > 0 && !options->ring)
-                wrong = "--trigger needs --ring, which says how much is kept";
-        else if (options->ring && options->events.wants_totals)
-                wrong = "--stat counts the whole recording, and --ring keeps only its end";
-        else if (options->ring && options->bytes_max > 0)
-                wrong = "--max-size cannot be combined with --ring, which takes a size itself: --ring 64M";
+        else if (options->syscalls && (options->no_switches || options->events.no_samples))
+                wrong = "--syscalls counts in the BPF program of the switches, which --no-switches and --no-sampling "
+                        "leave out";
+        if (!wrong)
+                wrong = find_wrong_ring(options);
         if (!wrong)
                 wrong = find_wrong_listening(options);
         if (!wrong)
@@ -612,11 +646,11 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         options->linger_ns = UINT64_MAX;
         options->scope.pids = options->pids;
         options->scope.tids = options->tids;
-        if (option_table_parse(&table, argc, argv, record_options_take_option, options, ret_operand) < 0)
+        if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)
                 return -EINVAL;
         if (options->ring && options->ring_bytes == 0)
                 options->ring_bytes = FLIGHT_BYTES;
-        return options->help ? 0 : record_options_check(options);
+        return options->help ? 0 : check(options);
 }
 
 void record_options_deinit(struct record_options *options)

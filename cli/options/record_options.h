@@ -8,10 +8,11 @@
 #define CLI_OPTIONS_RECORD_OPTIONS_H
 
 #include "cli/options/ring_trigger.h"
-#include "sampler/code/code_keeper.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/event_scope.h"
+#include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/unwind_request.h"
+#include "symbolize/listing/source_rule.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,6 +56,7 @@ struct record_options {
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;
+        bool syscalls;       /* count system calls */
         bool view;           /* then show the trace */
         bool as_root;        /* the command, though sudo was asked by another user */
         bool ignore_status;  /* of the command */
@@ -64,6 +66,7 @@ struct record_options {
         bool lists_events;   /* --list-events: instead of recording */
         bool no_symbolize;
         bool embed_source;
+        struct source_folders source_folders; /* whose files may be private */
         bool quiet;
         bool help;
 };

@@ -19,7 +19,7 @@ static int complain_about(const char *words)
         return -EINVAL;
 }
 
-/* The name may hold a ">" itself: the last one divides. */
+/* The name may itself contain a ">", so the last one is the separator. */
 int ring_trigger_init(struct ring_trigger *t, const char *words)
 {
         const char *name = words + strlen(PREFIX), *sign = strrchr(words, '>');
@@ -35,6 +35,8 @@ int ring_trigger_init(struct ring_trigger *t, const char *words)
         text = strndup(name, (size_t)(sign - name));
         r = text ? zone_pattern_init(&t->pattern, text, &err) : error_set(&err, -ENOMEM, "no memory");
         free(text);
+        if (r == 0)
+                r = zone_pattern_take_names(&t->pattern, &err);
         if (r == 0)
                 return 0;
         zone_pattern_deinit(&t->pattern);
@@ -52,8 +54,8 @@ static bool names(const void *pattern, const struct trace_dictionary *dictionary
         return zone_pattern_names(pattern, dictionary, location);
 }
 
-static bool ring_trigger_fits(const void *pattern, const struct trace_dictionary *dictionary,
-                              const uint32_t *locations, uint32_t n)
+static bool fits(const void *pattern, const struct trace_dictionary *dictionary, const uint32_t *locations,
+                 uint32_t n)
 {
         return zone_pattern_fits(pattern, dictionary, locations, n);
 }
@@ -64,5 +66,5 @@ struct zone_trigger_rule ring_trigger_rule(const struct ring_trigger *t)
                                            .words = t->words,
                                            .pattern = &t->pattern,
                                            .names = names,
-                                           .fits = ring_trigger_fits };
+                                           .fits = fits };
 }

@@ -3,7 +3,7 @@
 
 #include "cli/terminal/complaint.h"
 #include "symbolize/debug/symbol_search.h"
-#include "symbolize/symbols/trace_origin.h"
+#include "symbolize/images/trace_origin.h"
 
 #include <errno.h>
 #include <string.h>

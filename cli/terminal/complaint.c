@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Without memory to escape it: a failure is said all the same. */
+/* Used if there is no memory for escaping: a failure is reported all the same. */
 static void replace_unprintable(char *text)
 {
         for (; *text != '\0'; text++)

@@ -14,7 +14,7 @@
 
 #define PAUSE_NS (2 * NS_PER_S)
 
-static const char *top_head_state_of(const struct top_input *in, bool is_paused)
+static const char *state_of(const struct top_input *in, bool is_paused)
 {
         if (in->is_over)
                 return "ended";
@@ -38,25 +38,29 @@ __attribute__((format(printf, 3, 4))) static void add_words(char *line, size_t n
 }
 
 /* In the order of importance: the terminal's width cuts the end. */
-void top_head_print(const struct top_input *in, const char *title, bool all, bool is_paused, char *line,
-                    size_t n_bytes)
+void top_head_print(const struct top_input *in, const struct top_head *head, char *line, size_t n_bytes)
 {
         const struct live_stats *s = &in->stats;
-        struct live_tally tally = live_stats_tally(s, all);
+        struct live_tally tally = live_stats_tally(s, head->all);
         uint64_t n_lost = trace_loss_total(s->dictionary);
+        struct unsampled_time unsampled = live_stats_unsampled(s);
 
         line[0] = '\0';
-        add_words(line, n_bytes, "hyprof top: %s, ", top_head_state_of(in, is_paused));
+        add_words(line, n_bytes, "hyprof top: %s, ", state_of(in, head->is_paused));
         if (n_lost > 0)
                 add_words(line, n_bytes, "%s lost in all, ", text_number_short(n_lost).text);
+        if (unsampled.share > 0)
+                add_words(line, n_bytes, "%s unsampled, ", text_number_share(unsampled.share).text);
         if (s->n_clock_jumps > 0)
                 add_words(line, n_bytes, "%" PRIu32 " clock jump%s, ", s->n_clock_jumps,
                           s->n_clock_jumps == 1 ? "" : "s");
-        add_words(line, n_bytes, "%s %s: %s sample%s, %s zone%s", all ? "all" : "last",
-                  text_number_duration(live_stats_window_ns(s, all)).text,
+        add_words(line, n_bytes, "%s %s: %s sample%s, %s zone%s", head->all ? "all" : "last",
+                  text_number_duration(live_stats_window_ns(s, head->all)).text,
                   text_number_short(tally.n_samples).text, tally.n_samples == 1 ? "" : "s",
                   text_number_short(tally.n_zones).text, tally.n_zones == 1 ? "" : "s");
         if (tally.n_zones_beside > 0)
                 add_words(line, n_bytes, " (%s not listed)", text_number_short(tally.n_zones_beside).text);
-        add_words(line, n_bytes, "  %s", title);
+        if (head->is_python)
+                add_words(line, n_bytes, ", Python functions with native code (--native: apart)");
+        add_words(line, n_bytes, "  %s", head->title);
 }

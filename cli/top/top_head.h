@@ -12,11 +12,13 @@
 
 struct top_input;
 
-/*
- * The subject, its time, and whether more comes, for people.  @title is foreign text: the line is to be
- * escaped.
- */
-void top_head_print(const struct top_input *in, const char *title, bool all, bool is_paused, char *line,
-                    size_t n_bytes);
+struct top_head {
+        const char *title; /* foreign text: the line is to be escaped */
+        bool all, is_paused;
+        bool is_python; /* of struct top_text */
+};
+
+/* The subject, its time, and whether more comes, for people. */
+void top_head_print(const struct top_input *in, const struct top_head *head, char *line, size_t n_bytes);
 
 #endif /* CLI_TOP_TOP_HEAD_H */

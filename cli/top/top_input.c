@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/top/top_input.h"
 
+#include "analyze/live/live_shown.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -8,7 +9,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_follow.h"
 #include "format/trace_reader.h"
-#include "symbolize/symbols/kernel_symbols.h"
+#include "symbolize/kernel/kernel_symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 #define STEP_NS     (100 * NS_PER_MS)
-#define PAUSE_NS    (NS_PER_S * 3 / 2) /* longer without events: time goes on without them */
+#define PAUSE_NS    (NS_PER_S * 3 / 2) /* after such a pause of events, the clock goes on without them */
 #define END_STEP_MS 50
 #define END_STEPS   60 /* to end by itself after a signal: 3 s */
 #define PIPE_BYTES  (1 << 20)
@@ -35,8 +36,7 @@ static void prepare(struct top_input *in)
         in->names.child_fd = -1;
 }
 
-static int top_input_follow(struct top_input *in, const struct trace_follow_options *options,
-                            struct error *err)
+static int follow(struct top_input *in, const struct trace_follow_options *options, struct error *err)
 {
         struct live_names_options naming = { .kallsyms_fd = in->kallsyms_fd };
         int r = trace_follow_open(options, &in->follow, err);
@@ -57,7 +57,7 @@ int top_input_open(struct top_input *in, const char *path, struct error *err)
 
         prepare(in);
         in->kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
-        return top_input_follow(in, &options, err);
+        return follow(in, &options, err);
 }
 
 /* The child's side: standard output is the trace. */
@@ -97,28 +97,28 @@ int top_input_record(struct top_input *in, top_recording *record, void *context,
         }
         (void)setpgid(in->recorder, in->recorder);
         options.fd = trace[0];
-        return top_input_follow(in, &options, err);
+        return follow(in, &options, err);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
-static bool top_input_has_ended(struct top_input *in)
+static bool has_ended(struct top_input *in)
 {
         if (in->recorder > 0 && waitpid(in->recorder, &in->recorder_status, WNOHANG) == in->recorder)
                 in->recorder = 0;
         return in->recorder == 0;
 }
 
-/* The rest of the trace is thrown away: a recorder that waits to write it does not end. */
+/* Discards the rest of the trace, because a recorder that waits to write it would not end. */
 static void end_recorder(struct top_input *in)
 {
         static const int signals[] = { SIGINT, SIGTERM, SIGKILL };
 
-        for (size_t k = 0; k < sizeof(signals) / sizeof(signals[0]) && !top_input_has_ended(in); k++) {
+        for (size_t k = 0; k < sizeof(signals) / sizeof(signals[0]) && !has_ended(in); k++) {
                 (void)kill(-in->recorder, signals[k]);
                 trace_follow_close(in->follow); /* its writes fail from now on */
                 in->follow = NULL;
-                for (int i = 0; i < END_STEPS && !top_input_has_ended(in); i++)
+                for (int i = 0; i < END_STEPS && !has_ended(in); i++)
                         (void)poll(NULL, 0, END_STEP_MS);
         }
 }
@@ -126,6 +126,7 @@ static void end_recorder(struct top_input *in)
 void top_input_close(struct top_input *in)
 {
         end_recorder(in);
+        live_shown_free(in->shown);
         live_names_deinit(&in->names);
         if (in->stats.dictionary)
                 live_stats_deinit(&in->stats);
@@ -139,7 +140,7 @@ void top_input_close(struct top_input *in)
 /* ---- what comes ---------------------------------------------------------------------------------------- */
 
 /* The latest bytes are kept. */
-static void top_input_read_words(struct top_input *in)
+static void read_words(struct top_input *in)
 {
         struct pollfd ready = { .fd = in->words_fd, .events = POLLIN };
         char bytes[TOP_INPUT_WORDS_BYTES / 2];
@@ -174,7 +175,7 @@ bool top_input_wait(struct top_input *in, int fd, int timeout_ms)
         return poll(fds, 4, timeout_ms) > 0 && fds[0].revents != 0;
 }
 
-static void top_input_note_end(struct top_input *in)
+static void note_end(struct top_input *in)
 {
         const char *words;
         enum trace_follow_state state = trace_follow_state(in->follow, &words);
@@ -211,11 +212,11 @@ static int take_chunks(struct top_input *in, struct error *err)
                         return 0;
         }
         if (r == 0)
-                top_input_note_end(in);
+                note_end(in);
         return r;
 }
 
-/* A program that does nothing sends nothing, and its last seconds pass all the same. */
+/* Lets the statistics advance in time: an idle program sends nothing, but its time passes all the same. */
 static void let_time_pass(struct top_input *in)
 {
         uint64_t pause_ns = clock_raw_ns() - in->arrived_ns;
@@ -228,14 +229,16 @@ int top_input_step(struct top_input *in, struct error *err)
 {
         int r = 0;
 
-        top_input_read_words(in);
+        read_words(in);
         if (!in->is_over)
                 r = take_chunks(in, err);
         if (r < 0)
                 return r;
         let_time_pass(in);
-        (void)top_input_has_ended(in);
+        (void)has_ended(in);
         r = live_names_step(&in->names);
+        if (r == 1)
+                r = live_shown_renew(trace_follow_dictionary(in->follow), &in->names, &in->shown);
         return r < 0 ? error_set(err, r, "names of functions: out of memory") : 0;
 }
 

@@ -12,8 +12,8 @@
 
 #include "analyze/live/live_rows.h"
 #include "analyze/live/live_stats.h"
-#include "symbolize/symbols/index_cache.h"
-#include "symbolize/symbols/live_names.h"
+#include "symbolize/images/index_cache.h"
+#include "symbolize/process/live_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +28,7 @@ struct top_input {
         struct trace_follow *follow;
         struct live_stats stats;
         struct live_names names;
+        struct live_shown *shown; /* of these names */
         struct index_cache cache;
         bool has_cache;
         int kallsyms_fd;

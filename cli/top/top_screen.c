@@ -28,7 +28,7 @@
 #define PAIR_HOT       2
 #define ESCAPE_WAIT_MS 25
 
-/* 80 columns have all of it; "?" shows the other keys. */
+/* This line fits into 80 columns; "?" shows the other keys. */
 static const char keys_line[] =
         "q quit  ? keys  1-4 table  Enter zone  </> sort  / filter  a all  space pause";
 
@@ -206,10 +206,14 @@ static void draw_help(void)
 
 static void draw(struct top_screen *s)
 {
+        const struct top_head what = { .title = s->options->title,
+                                       .all = s->all,
+                                       .is_paused = s->is_paused,
+                                       .is_python = s->text.is_python };
         char head[512];
         struct byte_buffer out = { .data = NULL };
 
-        top_head_print(s->in, s->options->title, s->all, s->is_paused, head, sizeof(head));
+        top_head_print(s->in, &what, head, sizeof(head));
         (void)text_escape(&out, head, strlen(head));
         put_line(0, (const char *)out.data, out.used_bytes, A_NORMAL);
         byte_buffer_deinit(&out);
@@ -225,7 +229,13 @@ static void draw(struct top_screen *s)
 /* The table of this moment.  Returns 0 or -ENOMEM. */
 static int make_text(struct top_screen *s)
 {
-        const struct live_rows rows = { .stats = &s->in->stats, .names = &s->in->names, .all = s->all };
+        const struct live_rows rows = {
+                .stats = &s->in->stats,
+                .names = &s->in->names,
+                .shown = s->in->shown,
+                .all = s->all,
+                .shows_native = s->options->shows_native,
+        };
         struct top_text text;
         int r;
 
@@ -340,7 +350,7 @@ static bool take_table_key(struct top_screen *s, int key)
         return true;
 }
 
-static void top_screen_take_key(struct top_screen *s, int key)
+static void take_key(struct top_screen *s, int key)
 {
         if (s->is_typing) {
                 type_key(s, key);
@@ -366,7 +376,7 @@ static void top_screen_take_key(struct top_screen *s, int key)
         }
 }
 
-/* All that were pressed.  Returns whether there was any, or the terminal has another size. */
+/* Takes all keys that were pressed.  Returns whether there was any, or the terminal has another size. */
 static bool take_keys(struct top_screen *s)
 {
         bool any = false;
@@ -376,7 +386,7 @@ static bool take_keys(struct top_screen *s)
                 if (key == KEY_RESIZE)
                         (void)clear();
                 else
-                        top_screen_take_key(s, key);
+                        take_key(s, key);
                 any = true;
         }
         return any;
@@ -384,19 +394,19 @@ static bool take_keys(struct top_screen *s)
 
 /* ---- all together -------------------------------------------------------------------------------------- */
 
-static bool top_screen_is_readable(int fd)
+static bool is_readable(int fd)
 {
         struct pollfd ready = { .fd = fd, .events = POLLIN };
 
         return fd >= 0 && poll(&ready, 1, 0) > 0;
 }
 
-/* A terminal that hangs up is always readable, and has no key: that is an end as well. */
+/* A terminal that hung up is always readable but delivers no key, which also ends the view. */
 static bool is_to_end(const struct top_screen *s, bool has_key, bool took_key)
 {
         struct pollfd keys = { .fd = s->key_fd, .events = POLLIN };
 
-        if (s->is_over || top_input_has_failed_early(s->in) || top_screen_is_readable(s->options->stop_fd))
+        if (s->is_over || top_input_has_failed_early(s->in) || is_readable(s->options->stop_fd))
                 return true;
         if (s->options->n_updates != 0 && s->n_updates >= s->options->n_updates)
                 return true;
@@ -414,10 +424,10 @@ static int draw_anew(struct top_screen *s, bool is_new, struct error *err)
 }
 
 /*
- * Keys are answered at once, and the table is drawn anew once an interval.  @ends: waits end for it; signals
- * come through the same poll, since keys and the descriptor of signals are looked at after each wait.
+ * Keys are answered at once, and the table is redrawn once per interval.  Signals need no wait of their
+ * own, since keys and the descriptor of signals are checked after each wait.
  */
-static int top_screen_loop(struct top_screen *s, struct error *err)
+static int loop(struct top_screen *s, struct error *err)
 {
         uint64_t next_ns = 0;
         int r = 0;
@@ -451,7 +461,7 @@ int top_screen_run(struct top_input *in, struct top_view *view, const struct top
         int r = begin_screen(&s, err);
 
         if (r == 0)
-                r = top_screen_loop(&s, err);
+                r = loop(&s, err);
         end_screen(&s);
         return r;
 }

@@ -21,8 +21,9 @@ struct top_screen_options {
         uint64_t interval_ns; /* between drawings */
         uint64_t n_updates;   /* ends after so many; 0 = does not */
         bool wants_color;
-        bool all;    /* begin with all that has arrived, not with the last seconds */
-        int stop_fd; /* readable = end; -1 = never */
+        bool shows_native; /* of Python programs */
+        bool all;          /* begin with all that has arrived, not with the last seconds */
+        int stop_fd;       /* readable = end; -1 = never */
 };
 
 /* Whether the terminal can be drawn on: it is one for input and output, and its cursor can be moved. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/top/top_view.h"
 
+#include "analyze/live/live_folds.h"
 #include "analyze/live/live_rows.h"
 #include "analyze/live/live_stats.h"
 #include "analyze/walk/trace_walk.h"
@@ -152,7 +153,10 @@ static void set_text(struct top_row *row, unsigned i, unsigned number, struct te
         row->texts[number] = text;
 }
 
-/* The name that was made for a label is the row's own then: @label is freed before the table is printed. */
+/*
+ * A name that was made for @label is copied into the row, since @label is freed before the table is
+ * printed.
+ */
 static void set_label(struct top_row *row, unsigned i, unsigned number, const struct live_label *label)
 {
         if (label->name.n_bytes > 0) {
@@ -163,7 +167,7 @@ static void set_label(struct top_row *row, unsigned i, unsigned number, const st
         set_text(row, i, number, (struct text_view){ row->made, strlen(row->made) });
 }
 
-static struct text_view top_view_text_of(const char *words)
+static struct text_view view_text_of(const char *words)
 {
         return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
@@ -178,7 +182,7 @@ static void set_place(struct top_row *row, unsigned i, unsigned number, struct t
 
         (void)snprintf(row->made, sizeof(row->made), "%.*s:%" PRIu32, (int)n, n ? file.bytes + n_before : "",
                        line);
-        set_text(row, i, number, n ? top_view_text_of(row->made) : (struct text_view){ .n_bytes = 0 });
+        set_text(row, i, number, n ? view_text_of(row->made) : (struct text_view){ .n_bytes = 0 });
 }
 
 static const char *words_of_wait(uint32_t state)
@@ -211,7 +215,7 @@ static const char *words_of_thread(const struct live_thread_row *t)
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
-/* Room for @n rows, or for none after a failure.  Returns 0, -ENOMEM, or the failure. */
+/* Makes room for @n rows, or for none if @n is a failure.  Returns 0, -ENOMEM, or the failure. */
 static int make_rows(struct top_rows *rows, int n)
 {
         if (n < 0)
@@ -221,7 +225,7 @@ static int make_rows(struct top_rows *rows, int n)
         return rows->rows ? 0 : -ENOMEM;
 }
 
-static int top_take_functions(const struct live_rows *of, struct top_rows *rows)
+static int take_functions(const struct live_rows *of, struct top_rows *rows)
 {
         struct live_function_row *list = NULL;
         int r = make_rows(rows, live_rows_functions(of, &list));
@@ -239,7 +243,7 @@ static int top_take_functions(const struct live_rows *of, struct top_rows *rows)
         return r;
 }
 
-static int top_take_zones(const struct live_rows *of, struct top_rows *rows)
+static int take_zones(const struct live_rows *of, struct top_rows *rows)
 {
         struct live_zone_row *list = NULL;
         int r = make_rows(rows, live_rows_zones(of, &list));
@@ -261,7 +265,7 @@ static int top_take_zones(const struct live_rows *of, struct top_rows *rows)
         return r;
 }
 
-static int top_take_threads(const struct live_rows *of, struct top_rows *rows)
+static int take_threads(const struct live_rows *of, struct top_rows *rows)
 {
         struct live_thread_row *list = NULL;
         int r = make_rows(rows, live_rows_threads(of, &list));
@@ -289,7 +293,7 @@ static int top_take_threads(const struct live_rows *of, struct top_rows *rows)
         return r;
 }
 
-static int top_take_waits(const struct live_rows *of, struct top_rows *rows)
+static int take_waits(const struct live_rows *of, struct top_rows *rows)
 {
         struct live_wait_row *list = NULL;
         int r = make_rows(rows, live_rows_waits(of, &list));
@@ -311,13 +315,13 @@ static int top_take_waits(const struct live_rows *of, struct top_rows *rows)
         return r;
 }
 
-static int top_take_rows(enum top_table table, const struct live_rows *of, struct top_rows *rows)
+static int take_rows(enum top_table table, const struct live_rows *of, struct top_rows *rows)
 {
         static int (*const takers[TOP_TABLES])(const struct live_rows *, struct top_rows *) = {
-                [TOP_FUNCTIONS] = top_take_functions,
-                [TOP_ZONES] = top_take_zones,
-                [TOP_THREADS] = top_take_threads,
-                [TOP_WAITS] = top_take_waits,
+                [TOP_FUNCTIONS] = take_functions,
+                [TOP_ZONES] = take_zones,
+                [TOP_THREADS] = take_threads,
+                [TOP_WAITS] = take_waits,
         };
 
         return takers[table](of, rows);
@@ -360,7 +364,7 @@ static int compare_texts(struct text_view a, struct text_view b)
         return r != 0 ? r : (a.n_bytes > b.n_bytes) - (a.n_bytes < b.n_bytes);
 }
 
-/* The sorted item: a row may point into itself, and stays where it is. */
+/* Sorting moves these items only: a row may point into itself, and must stay where it is. */
 struct sorted_row {
         const struct top_row *row;
 };
@@ -424,8 +428,8 @@ static int print_table(const struct text_table *t, struct top_text *ret)
         return fclose(out) != 0 && r == 0 ? -ENOMEM : r;
 }
 
-static int top_print_rows(const struct top_view *v, struct top_rows *rows, size_t n_rows_max,
-                          struct top_text *ret)
+static int print_rows(const struct top_view *v, struct top_rows *rows, size_t n_rows_max,
+                      struct top_text *ret)
 {
         struct text_table t;
         size_t n;
@@ -459,7 +463,7 @@ static const struct text_column duration_columns[] = {
         { .title = "DURATIONS" },
 };
 
-static void top_view_add_bar(struct text_table *t, uint64_t n, uint64_t largest)
+static void view_add_bar(struct text_table *t, uint64_t n, uint64_t largest)
 {
         char bar[BAR_COLUMNS + 1];
         size_t n_columns = n == 0 ? 0 : 1 + (size_t)((double)n * (BAR_COLUMNS - 1) / (double)largest);
@@ -488,7 +492,7 @@ static int print_durations(const struct top_view *v, const struct live_rows *row
         for (int i = first; i <= last; i++) {
                 text_table_add_text(&t, text_number_duration(UINT64_C(1) << i).text);
                 text_table_add_text(&t, text_number_count(counts[i]).text);
-                top_view_add_bar(&t, counts[i], largest);
+                view_add_bar(&t, counts[i], largest);
                 ret->n_rows++;
         }
         r = t.failed ? -ENOMEM : print_table(&t, ret);
@@ -503,7 +507,7 @@ static int print_zone(const struct top_view *v, const struct live_rows *of, stru
         struct top_text row = { .bytes = NULL }, durations = { .bytes = NULL };
         int r;
 
-        r = top_print_rows(v, rows, 1, &row);
+        r = print_rows(v, rows, 1, &row);
         if (r == 0)
                 r = print_durations(v, of, &durations);
         if (r == 0 && asprintf(&ret->bytes, "%s\n%s", row.bytes, durations.bytes) < 0)
@@ -517,18 +521,30 @@ static int print_zone(const struct top_view *v, const struct live_rows *of, stru
         return r;
 }
 
+static int view_find_python(enum top_table table, const struct live_rows *of, bool *ret)
+{
+        struct live_folds folds = { .folds = NULL };
+        int r = table == TOP_ZONES ? 0 : live_folds_init(&folds, of, table != TOP_FUNCTIONS);
+
+        *ret = folds.folds != NULL;
+        live_folds_deinit(&folds);
+        return r;
+}
+
 int top_view_print(const struct top_view *v, const struct live_rows *of, size_t n_rows_max,
                    struct top_text *ret)
 {
         struct top_rows rows = { .rows = NULL };
-        int r = top_take_rows(v->table, of, &rows);
+        int r = take_rows(v->table, of, &rows);
 
         *ret = (struct top_text){ .bytes = NULL };
         if (r == 0 && v->table == TOP_ZONES && v->zone != 0) {
                 r = print_zone(v, of, &rows, ret);
         } else if (r == 0) {
-                r = top_print_rows(v, &rows, n_rows_max, ret);
+                r = print_rows(v, &rows, n_rows_max, ret);
         }
+        if (r == 0)
+                r = view_find_python(v->table, of, &ret->is_python);
         free(rows.rows);
         if (r < 0)
                 top_text_free(ret);

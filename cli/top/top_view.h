@@ -36,6 +36,7 @@ struct top_text {
         size_t n_bytes;
         uint32_t *zones; /* heap; of the rows of TOP_ZONES: their places; else NULL */
         size_t n_rows;   /* without the titles */
+        bool is_python;  /* native code counts for the Python functions that called it */
 };
 
 /* The name of a table, as it is written in options and titles; and the reverse, -1 = no such table. */

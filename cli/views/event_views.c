@@ -16,9 +16,9 @@
 #include "cli/options/option_table.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
-#include "view/answers/event_names.h"
-#include "view/answers/event_view.h"
 #include "view/document/view_document.h"
+#include "view/shared/event_names.h"
+#include "view/shared/event_view.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct printing {
         struct event_view_options options;
 };
 
-static int event_views_take_view(struct event_views *v, enum event_view view)
+static int take_view(struct event_views *v, enum event_view view)
 {
         if (v->view != EVENT_VIEW_NONE && v->view != view) {
                 complain(
@@ -54,26 +54,26 @@ static int take_severity(struct event_views *v, const char *value)
                 return -EINVAL;
         }
         v->severity_min = (uint32_t)severity;
-        return event_views_take_view(v, EVENT_VIEW_MESSAGES);
+        return take_view(v, EVENT_VIEW_MESSAGES);
 }
 
 int event_views_take(struct event_views *v, int letter, const char *value)
 {
         switch (letter) {
         case EVENT_VIEW_OPTION_LOCKS:
-                return event_views_take_view(v, EVENT_VIEW_LOCKS);
+                return take_view(v, EVENT_VIEW_LOCKS);
         case EVENT_VIEW_OPTION_MEMORY:
-                return event_views_take_view(v, EVENT_VIEW_MEMORY);
+                return take_view(v, EVENT_VIEW_MEMORY);
         case EVENT_VIEW_OPTION_FRAMES:
-                return event_views_take_view(v, EVENT_VIEW_FRAMES);
+                return take_view(v, EVENT_VIEW_FRAMES);
         case EVENT_VIEW_OPTION_PLOTS:
-                return event_views_take_view(v, EVENT_VIEW_PLOTS);
+                return take_view(v, EVENT_VIEW_PLOTS);
         case EVENT_VIEW_OPTION_MESSAGES:
-                return event_views_take_view(v, EVENT_VIEW_MESSAGES);
+                return take_view(v, EVENT_VIEW_MESSAGES);
         case EVENT_VIEW_OPTION_SEVERITY:
                 return take_severity(v, value);
         case EVENT_VIEW_OPTION_DEVICES:
-                return event_views_take_view(v, EVENT_VIEW_DEVICES);
+                return take_view(v, EVENT_VIEW_DEVICES);
         default:
                 return 0;
         }
@@ -162,7 +162,7 @@ static int fill_devices(struct printing *p, struct error *err)
         return r;
 }
 
-static int event_views_fill(struct printing *p, struct error *err)
+static int fill(struct printing *p, struct error *err)
 {
         switch (p->views->view) {
         case EVENT_VIEW_LOCKS:
@@ -185,7 +185,7 @@ static int event_views_fill(struct printing *p, struct error *err)
 
 /* ------------------------------------------------------------------ printing */
 
-static const char *event_views_schema_of(enum event_view view)
+static const char *schema_of(enum event_view view)
 {
         static const char *const schemas[] = {
                 [EVENT_VIEW_NONE] = "",
@@ -200,15 +200,15 @@ static const char *event_views_schema_of(enum event_view view)
         return schemas[view];
 }
 
-static int event_views_print_document(struct printing *p, const struct output_options *options,
-                                      const char *path, struct error *err)
+static int print_document(struct printing *p, const struct output_options *options, const char *path,
+                          struct error *err)
 {
         struct output_options output = *options;
         int r;
 
         output_options_complete(&output);
-        view_document_init(&p->document, event_views_schema_of(p->views->view));
-        r = event_views_fill(p, err);
+        view_document_init(&p->document, schema_of(p->views->view));
+        r = fill(p, err);
         if (r != 0)
                 goto done;
         r = output_options_check(&p->document, p->options.filter, err);
@@ -246,7 +246,7 @@ int event_views_print(const struct event_views *v, const struct trace_filter_req
                 r = loaded_trace_read_names(&p.trace, err);
         }
         if (r == 0)
-                r = event_views_print_document(&p, output, path, err);
+                r = print_document(&p, output, path, err);
         trace_filter_deinit(&p.filter);
         loaded_trace_close(&p.trace);
         byte_buffer_deinit(&words);

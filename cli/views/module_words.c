@@ -3,7 +3,7 @@
 
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/symbols/image_finder.h"
+#include "symbolize/images/image_finder.h"
 
 #include <inttypes.h>
 #include <stdio.h>

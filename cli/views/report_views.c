@@ -2,6 +2,7 @@
 #include "cli/views/report_views.h"
 
 #include "analyze/report/report.h"
+#include "analyze/trace/handle_word.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/exit_status.h"
@@ -9,9 +10,9 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/option_table.h"
 #include "cli/terminal/complaint.h"
-#include "view/answers/report_heading.h"
-#include "view/answers/report_view.h"
 #include "view/document/view_document.h"
+#include "view/shared/report_heading.h"
+#include "view/shared/report_view.h"
 #include "view/text/text_number.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@
 #define GROUP_CHOICES      "text|name|value|thread|parent" /* as in enum zone_group_key */
 #define TEXT_ROWS          25
 #define TEXT_ROWS_ZONE     5 /* of each table about one zone */
-#define TEXT_ROWS_OVERVIEW 8 /* of many tables: all of it is to be about 60 lines */
+#define TEXT_ROWS_OVERVIEW 8 /* of each table: all together should be about 60 lines */
 #define TEXT_ZONES_INSIDE  3
 #define TEXT_ROWS_INSIDE   3
 #define DATA_ROWS_INSIDE   10 /* functions of each zone */
@@ -42,7 +43,7 @@ void report_views_init(struct report_views *v)
         output_options_init(&v->output);
 }
 
-static int report_views_take_view(struct report_views *v, enum report_view view)
+static int take_view(struct report_views *v, enum report_view view)
 {
         if (v->view != REPORT_VIEW_NONE && v->view != view) {
                 complain("error: choose one view: --functions, --zones, --threads or --modules");
@@ -89,26 +90,31 @@ static int take_own(struct report_views *v, int letter, const char *value)
 {
         switch (letter) {
         case VIEW_OPTION_FUNCTIONS:
-                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_TOP_DOWN:
                 v->top_down = true;
-                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_BOTTOM_UP:
                 v->bottom_up = true;
-                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_ZONES_AS_FRAMES:
                 v->zones_as_frames = true;
                 v->top_down = true;
-                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_FUNCTION:
                 v->function = value;
-                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
+        case VIEW_OPTION_LINES:
+                return take_view(v, REPORT_VIEW_LINES);
+        case NATIVE_OPTION:
+                v->native = true;
+                return 1;
         case VIEW_OPTION_MIN_SHARE:
                 return take_share(v, value);
         case VIEW_OPTION_DEPTH:
                 return take_depth(v, value);
         case VIEW_OPTION_ZONES:
-                return report_views_take_view(v, REPORT_VIEW_ZONES);
+                return take_view(v, REPORT_VIEW_ZONES);
         case VIEW_OPTION_HISTOGRAM:
                 v->histogram = true;
                 return 1;
@@ -121,15 +127,17 @@ static int take_own(struct report_views *v, int letter, const char *value)
         case VIEW_OPTION_SHORTER:
                 return take_duration("shorter-than", value, &v->shorter_than_ns);
         case VIEW_OPTION_THREADS:
-                return report_views_take_view(v, REPORT_VIEW_THREADS);
+                return take_view(v, REPORT_VIEW_THREADS);
         case VIEW_OPTION_MODULES:
-                return report_views_take_view(v, REPORT_VIEW_MODULES);
+                return take_view(v, REPORT_VIEW_MODULES);
         case VIEW_OPTION_OFF_CPU:
                 v->off_cpu = true;
-                return report_views_take_view(v, REPORT_VIEW_WAITS);
+                return take_view(v, REPORT_VIEW_WAITS);
+        case VIEW_OPTION_SYSCALLS:
+                return take_view(v, REPORT_VIEW_SYSCALLS);
         case VIEW_OPTION_CPUS:
                 v->cpus = true;
-                return report_views_take_view(v, REPORT_VIEW_WAITS);
+                return take_view(v, REPORT_VIEW_WAITS);
         default:
                 return 0;
         }
@@ -144,7 +152,7 @@ int report_views_take(struct report_views *v, int letter, const char *value)
         return r == 0 ? filter_options_take(&v->filter, letter, value) : r;
 }
 
-/* Groups and durations are of the instances that --zone names, in the view of these. */
+/* Options for groups and durations apply to the instances that --zone names, in their view. */
 static int complete_instances(const struct report_views *v, bool has_other)
 {
         bool is_group = v->group_by != ZONE_GROUP_NONE;
@@ -171,8 +179,7 @@ int report_views_complete(struct report_views *v, bool has_other)
 {
         if (complete_instances(v, has_other) < 0)
                 return -EINVAL;
-        if (v->histogram && v->group_by == ZONE_GROUP_NONE &&
-            report_views_take_view(v, REPORT_VIEW_ZONES) < 0)
+        if (v->histogram && v->group_by == ZONE_GROUP_NONE && take_view(v, REPORT_VIEW_ZONES) < 0)
                 return -EINVAL;
         if (has_other && v->view != REPORT_VIEW_NONE) {
                 complain("error: choose one view: --functions, --zones, --threads and --modules cannot be "
@@ -198,7 +205,7 @@ static uint32_t count_slowest(const struct report_views *v)
         return v->output.limit != 0 ? v->output.limit : ZONE_INSTANCES_SLOWEST_MAX;
 }
 
-static uint32_t report_views_choose_rows(const struct report_views *v)
+static uint32_t choose_rows(const struct report_views *v)
 {
         if (v->view == REPORT_VIEW_ZONE)
                 return TEXT_ROWS_ZONE;
@@ -206,18 +213,19 @@ static uint32_t report_views_choose_rows(const struct report_views *v)
                                                                                : TEXT_ROWS;
 }
 
-static struct report_view_options report_views_choose(const struct report_views *v, const char *path)
+static struct report_view_options choose(const struct report_views *v, const char *path)
 {
         bool is_zone = v->view == REPORT_VIEW_ZONE;
         bool is_text = is_for_people(v);
+        struct handle_word zone = handle_word_parse(v->filter.zone ? v->filter.zone : "", 'z');
         struct report_view_options options = {
                 .path = strcmp(path, OPTION_DEFAULT_TRACE) != 0 && strcmp(path, "-") != 0 ? path : NULL,
-                .limit = output_options_limit(&v->output, report_views_choose_rows(v)),
+                .limit = output_options_limit(&v->output, choose_rows(v)),
                 .tree_limit = output_options_limit(&v->output, is_zone ? TEXT_TREE_ZONE : TEXT_TREE_ROWS),
                 .share_min = is_text ? TEXT_SHARE_MIN : DATA_SHARE_MIN,
                 .depth_max = DEPTH_MAX,
                 .function = v->function,
-                .zone = v->filter.zone,
+                .zone = zone.id != 0 ? zone.bare : v->filter.zone,
                 .group_limit = output_options_limit(&v->output, TEXT_ROWS),
                 .has_group_histograms = v->histogram && v->group_by != ZONE_GROUP_NONE,
                 .n_histograms = is_text && !v->histogram ? TEXT_HISTOGRAMS : 0,
@@ -238,16 +246,18 @@ static struct report_view_options report_views_choose(const struct report_views 
         return options;
 }
 
-static const char *report_views_schema_of(const struct report_views *v)
+static const char *schema_of(const struct report_views *v)
 {
         static const char *const schemas[] = {
                 [REPORT_VIEW_NONE] = "",
                 [REPORT_VIEW_FUNCTIONS] = FUNCTIONS_VIEW_SCHEMA,
+                [REPORT_VIEW_LINES] = LINES_VIEW_SCHEMA,
                 [REPORT_VIEW_ZONES] = ZONES_VIEW_SCHEMA,
                 [REPORT_VIEW_ZONE] = ZONE_VIEW_SCHEMA,
                 [REPORT_VIEW_THREADS] = THREADS_VIEW_SCHEMA,
                 [REPORT_VIEW_MODULES] = MODULES_VIEW_SCHEMA,
                 [REPORT_VIEW_WAITS] = "",
+                [REPORT_VIEW_SYSCALLS] = SYSCALLS_VIEW_SCHEMA,
                 [REPORT_VIEW_OVERVIEW] = OVERVIEW_VIEW_SCHEMA,
         };
 
@@ -270,13 +280,15 @@ static void fill_waits(struct view_document *d, const struct report_views *v, co
                 cpus_view_fill(d, report, options);
 }
 
-static int report_views_fill(struct view_document *d, const struct report_views *v,
-                             const struct report *report, const struct report_view_options *options,
-                             struct error *err)
+static int fill(struct view_document *d, const struct report_views *v, const struct report *report,
+                const struct report_view_options *options, struct error *err)
 {
         switch (v->view) {
         case REPORT_VIEW_FUNCTIONS:
                 return functions_view_fill(d, report, options, err);
+        case REPORT_VIEW_LINES:
+                lines_view_fill(d, report, options);
+                break;
         case REPORT_VIEW_ZONES:
                 zones_view_fill(d, report, options);
                 break;
@@ -292,6 +304,9 @@ static int report_views_fill(struct view_document *d, const struct report_views 
         case REPORT_VIEW_WAITS:
                 fill_waits(d, v, report, options);
                 break;
+        case REPORT_VIEW_SYSCALLS:
+                syscalls_view_fill(d, report, options);
+                break;
         case REPORT_VIEW_OVERVIEW:
                 overview_view_fill(d, report, options);
                 break;
@@ -301,16 +316,16 @@ static int report_views_fill(struct view_document *d, const struct report_views 
         return 0;
 }
 
-static int report_views_print_document(const struct report_views *v, const struct report *report,
-                                       const struct report_view_options *options, struct error *err)
+static int print_document(const struct report_views *v, const struct report *report,
+                          const struct report_view_options *options, struct error *err)
 {
         struct output_options output = v->output;
         struct view_document document;
         int r;
 
         output_options_complete(&output);
-        view_document_init(&document, report_views_schema_of(v));
-        r = report_views_fill(&document, v, report, options, err);
+        view_document_init(&document, schema_of(v));
+        r = fill(&document, v, report, options, err);
         if (r == 0)
                 r = output_options_check(&document, options->filter, err);
         if (r == 0)
@@ -331,6 +346,12 @@ static struct report_options choose_load(const struct report_views *v,
                 .wants_waits = v->view == REPORT_VIEW_ZONE || v->view == REPORT_VIEW_THREADS ||
                                v->view == REPORT_VIEW_OVERVIEW || v->off_cpu,
                 .wants_cpus = v->cpus,
+                .wants_ready = v->cpus || v->view == REPORT_VIEW_THREADS,
+                .wants_syscalls = v->view == REPORT_VIEW_SYSCALLS,
+                .wants_lines = v->view == REPORT_VIEW_LINES,
+                .shows_native = v->native || v->view == REPORT_VIEW_MODULES,
+                .function = v->function,
+                .is_native = functions_view_is_native,
                 .n_slowest = count_slowest(v),
                 .group_by = v->group_by,
                 .longer_than_ns = v->longer_than_ns,
@@ -360,14 +381,14 @@ static void describe_duration(struct byte_buffer *words, const char *name, uint6
 
 int report_views_print(const struct report_views *v, const char *path, struct error *err)
 {
-        struct report_view_options options = report_views_choose(v, path);
+        struct report_view_options options = choose(v, path);
         struct trace_filter_request filter = v->filter;
         struct byte_buffer words = { .data = NULL };
         struct report_options load;
         struct report *report = NULL;
         int r;
 
-        /* Which samples are shown; counters that were read with them are shown as well. */
+        /* --event chooses which samples are shown; the counters read with them are shown as well. */
         filter.event = NULL;
         filter_options_describe(&filter, &words);
         describe_duration(&words, ", lasting at least ", v->longer_than_ns);
@@ -377,11 +398,11 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         r = words.failed ? error_set(err, -ENOMEM, "out of memory") : report_load(path, &load, &report, err);
         if (r < 0 || !report)
                 goto fail;
-        /* The trace is there, but not all of it: on stderr as well, where a pipe does not swallow it. */
+        /* If the trace is incomplete, this is also printed on stderr, where a pipe does not swallow it. */
         complain_of_newer(path, report->trace.version, report->trace.n_unknown_events);
         if (trace_ending_is_early(report->ending))
                 complain("warning: %s: %s; showing the part before", path, report->ending_words);
-        r = report_views_print_document(v, report, &options, err);
+        r = print_document(v, report, &options, err);
         report_free(report);
 fail:
         byte_buffer_deinit(&words);

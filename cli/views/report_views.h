@@ -9,7 +9,8 @@
 #define CLI_VIEWS_REPORT_VIEWS_H
 
 #include "analyze/walk/trace_filter.h"
-#include "analyze/walk/zone_groups.h"
+#include "analyze/zones/zone_groups.h"
+#include "cli/options/native_option.h"
 #include "cli/options/output_options.h"
 
 #include <stdbool.h>
@@ -34,6 +35,8 @@ struct error;
 #define VIEW_OPTION_LONGER          1313
 #define VIEW_OPTION_SHORTER         1314
 #define VIEW_OPTION_ZONES_AS_FRAMES 1315
+#define VIEW_OPTION_SYSCALLS        1317
+#define VIEW_OPTION_LINES           1318
 
 #define REPORT_VIEW_ROWS                                                                                \
         { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by self time" },                         \
@@ -47,6 +50,8 @@ struct error;
                 { VIEW_OPTION_MIN_SHARE, "min-share", "PERCENT",                                        \
                   "in trees: leave out branches below this share" },                                    \
                 { VIEW_OPTION_DEPTH, "depth", "N", "in trees: at most N levels; 0 = all" },             \
+                { VIEW_OPTION_LINES, "lines", NULL, "source lines by self time, of all functions" },    \
+                NATIVE_OPTION_ROW,                                                                      \
                 { VIEW_OPTION_ZONES, "zones", NULL, "zones with their times and percentiles" },         \
                 { VIEW_OPTION_HISTOGRAM, "histogram", NULL,                                             \
                   "with --zones or --group-by: a histogram of each zone or group" },                    \
@@ -58,6 +63,8 @@ struct error;
                 { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },          \
                 { VIEW_OPTION_OFF_CPU, "off-cpu", NULL,                                                 \
                   "what threads waited for, and which threads woke them" },                             \
+                { VIEW_OPTION_SYSCALLS, "syscalls", NULL,                                               \
+                  "system calls that record --syscalls counted: number, time, bytes, callers" },        \
                 { VIEW_OPTION_CPUS, "cpus", NULL, "how busy each CPU was, and with which threads" },    \
         {                                                                                               \
                 VIEW_OPTION_MODULES, "modules", NULL, "files with samples, and their symbols"           \
@@ -66,11 +73,13 @@ struct error;
 enum report_view {
         REPORT_VIEW_NONE,
         REPORT_VIEW_FUNCTIONS,
+        REPORT_VIEW_LINES,
         REPORT_VIEW_ZONES,
         REPORT_VIEW_ZONE,
         REPORT_VIEW_THREADS,
         REPORT_VIEW_MODULES,
-        REPORT_VIEW_WAITS,   /* --off-cpu, --cpus, or both */
+        REPORT_VIEW_WAITS, /* --off-cpu, --cpus, or both */
+        REPORT_VIEW_SYSCALLS,
         REPORT_VIEW_OVERVIEW /* what there is without a view */
 };
 
@@ -78,7 +87,7 @@ enum report_view {
 
 struct report_views {
         enum report_view view;
-        bool top_down, bottom_up, zones_as_frames, histogram, off_cpu, cpus;
+        bool top_down, bottom_up, zones_as_frames, histogram, off_cpu, cpus, native;
         enum zone_group_key group_by;             /* ZONE_GROUP_NONE = not given */
         uint64_t longer_than_ns, shorter_than_ns; /* 0 = not given */
         const char *function;                     /* NULL = all */

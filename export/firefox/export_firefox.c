@@ -2,9 +2,9 @@
 /*
  * A processed profile of the Firefox Profiler: profiler.firefox.com, profiler-cli.
  *
- * A thread's samples and markers are columns, so they go through an event_spool.  Memory: stacks,
- * frames and names (firefox_tables), 8 bytes for each of the zones that --max-markers keeps, the memory
- * blocks that live at a time.
+ * The format stores a thread's samples and markers as columns, so the export collects both in an
+ * event_spool.  Memory: stacks, frames and names (firefox_tables), 8 bytes for each of the zones that
+ * --max-markers keeps, and the memory blocks that are live at the same time.
  */
 #include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int export_firefox_no_memory(struct error *err, int r)
+static int no_memory(struct error *err, int r)
 {
         return r < 0 ? error_set(err, r, "no memory for the stacks and names of a profile") : 0;
 }
@@ -41,8 +41,8 @@ void firefox_profile_put_ms(struct firefox_profile *p, uint64_t time_ns)
 
 /* ------------------------------------------------------------------ samples and waits */
 
-static int export_firefox_add_sample(struct firefox_profile *p, struct walked_thread *thread,
-                                     struct firefox_sample *sample, uint64_t cpu_ns, struct error *err)
+static int add_sample(struct firefox_profile *p, struct walked_thread *thread, struct firefox_sample *sample,
+                      uint64_t cpu_ns, struct error *err)
 {
         struct firefox_thread *mine = &p->threads[thread->id - 1];
 
@@ -56,17 +56,16 @@ static int export_firefox_add_sample(struct firefox_profile *p, struct walked_th
         return event_spool_add(&p->spool, firefox_samples_chain(thread->id), sample, sizeof(*sample), err);
 }
 
-/* An event that was counted beside the samples is a graph. */
-static int export_firefox_add_count(struct firefox_profile *p, uint32_t thread,
-                                    const struct firefox_counter_key *key, uint64_t time_ns, double value,
-                                    struct error *err)
+/* An event that was counted beside the samples becomes a graph. */
+static int add_count(struct firefox_profile *p, uint32_t thread, const struct firefox_counter_key *key,
+                     uint64_t time_ns, double value, struct error *err)
 {
         struct timed_item item = { .time_ns = time_ns, .thread = thread };
         uint32_t counter;
         int r = intern_add(&p->counters, key, sizeof(*key), &counter);
 
         if (r < 0)
-                return export_firefox_no_memory(err, r);
+                return no_memory(err, r);
         memcpy(&item.bits, &value, sizeof(item.bits));
         return event_spool_add(&p->spool, firefox_counter_chain(p, counter), &item, sizeof(item), err);
 }
@@ -85,12 +84,11 @@ static int take_other_event(struct firefox_profile *p, const struct walked_threa
                 p->totals->left_out[EXPORT_LEFT_OUT_OTHER_EVENTS]++;
                 return 0;
         }
-        return export_firefox_add_count(p, thread->id, &key, event->time_ns, (double)event->sample.weight,
-                                        err);
+        return add_count(p, thread->id, &key, event->time_ns, (double)event->sample.weight, err);
 }
 
-static int export_firefox_take_sample(void *context, struct walked_thread *thread,
-                                      const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct firefox_profile *p = context;
         const struct thread_timeline *timeline = &thread->timeline;
@@ -107,16 +105,16 @@ static int export_firefox_take_sample(void *context, struct walked_thread *threa
         r = firefox_tables_stack(&p->tables, &p->walk.paths, path, (uint32_t)event->sample.stack, 0,
                                  &sample.stack);
         if (r < 0)
-                return export_firefox_no_memory(err, r);
+                return no_memory(err, r);
         p->totals->n_samples++;
         p->totals->weight = saturating_add(p->totals->weight, sample.weight);
         p->threads[thread->id - 1].weight = saturating_add(p->threads[thread->id - 1].weight, sample.weight);
-        return export_firefox_add_sample(p, thread, &sample, cpu_ns, err);
+        return add_sample(p, thread, &sample, cpu_ns, err);
 }
 
-/* Where it left the CPU, for as long as it was off it. */
-static int export_firefox_take_wait(void *context, struct walked_thread *thread,
-                                    const struct thread_wait *wait, struct error *err)
+/* Adds a sample where the thread left the CPU; its weight is the wait. */
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
 {
         struct firefox_profile *p = context;
         uint32_t path = p->options->zones_as_frames ? wait->path : 0;
@@ -129,8 +127,8 @@ static int export_firefox_take_wait(void *context, struct walked_thread *thread,
         int r = firefox_tables_stack(&p->tables, &p->walk.paths, path, wait->stack, state + 1, &sample.stack);
 
         if (r < 0)
-                return export_firefox_no_memory(err, r);
-        return export_firefox_add_sample(p, thread, &sample, thread->timeline.ran_ns, err);
+                return no_memory(err, r);
+        return add_sample(p, thread, &sample, thread->timeline.ran_ns, err);
 }
 
 /* ------------------------------------------------------------------ markers */
@@ -141,12 +139,11 @@ static int add_marker(struct firefox_profile *p, uint32_t thread, struct firefox
         int r = firefox_tables_string(&p->tables, name.bytes, name.n_bytes, &marker->name);
 
         if (r < 0)
-                return export_firefox_no_memory(err, r);
+                return no_memory(err, r);
         return event_spool_add(&p->spool, firefox_markers_chain(thread), marker, sizeof(*marker), err);
 }
 
-static int export_firefox_keep_words(struct firefox_profile *p, const void *bytes, size_t n_bytes,
-                                     struct error *err)
+static int keep_words(struct firefox_profile *p, const void *bytes, size_t n_bytes, struct error *err)
 {
         return event_spool_add(&p->spool, firefox_words_chain(p), bytes, n_bytes, err);
 }
@@ -161,8 +158,8 @@ static int keep_zone_words(struct firefox_profile *p, const struct zone_words *w
         marker->words_offset = event_spool_bytes(&p->spool, firefox_words_chain(p));
         marker->called_bytes = (uint32_t)words->name.used_bytes;
         marker->text_bytes = (uint32_t)words->text.used_bytes;
-        r = export_firefox_keep_words(p, words->name.data, words->name.used_bytes, err);
-        return r < 0 ? r : export_firefox_keep_words(p, words->text.data, words->text.used_bytes, err);
+        r = keep_words(p, words->name.data, words->name.used_bytes, err);
+        return r < 0 ? r : keep_words(p, words->text.data, words->text.used_bytes, err);
 }
 
 /* "file:line" as a string, made once for each location. */
@@ -191,8 +188,8 @@ static int find_source(struct firefox_profile *p, uint32_t location, uint32_t *r
         return r;
 }
 
-/* Returns 1 if it may be among those that are kept; 0 if all of these are longer; -ENOMEM. */
-static int export_firefox_offer(struct firefox_profile *p, const struct firefox_marker *marker)
+/* Returns 1 if the marker may be among those that are kept; 0 if all kept markers are longer; -ENOMEM. */
+static int offer(struct firefox_profile *p, const struct firefox_marker *marker)
 {
         int r = longest_zones_offer(&p->longest, marker->end_ns - marker->begin_ns);
 
@@ -200,8 +197,8 @@ static int export_firefox_offer(struct firefox_profile *p, const struct firefox_
         return r;
 }
 
-static int export_firefox_take_zone(void *context, struct walked_thread *thread,
-                                    const struct zone_instance *zone, struct error *err)
+static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                     struct error *err)
 {
         struct firefox_profile *p = context;
         const struct zone_words *words = trace_walk_words(thread, zone);
@@ -212,7 +209,7 @@ static int export_firefox_take_zone(void *context, struct walked_thread *thread,
                 .on_cpu_ns = zone->on_cpu_ns,
                 .is_unclosed = !zone->closed,
         };
-        int r = export_firefox_offer(p, &marker);
+        int r = offer(p, &marker);
 
         lock_waits_give_up(&p->lock_waits, thread->id);
         p->totals->n_zones++;
@@ -221,7 +218,7 @@ static int export_firefox_take_zone(void *context, struct walked_thread *thread,
         if (r == 1)
                 r = find_source(p, zone->location, &marker.place);
         if (r < 0)
-                return export_firefox_no_memory(err, r);
+                return no_memory(err, r);
         if (words) {
                 r = keep_zone_words(p, words, &marker, err);
                 if (r < 0)
@@ -231,7 +228,7 @@ static int export_firefox_take_zone(void *context, struct walked_thread *thread,
                           export_frames_zone_name(p->trace->dictionary, zone->location), err);
 }
 
-/* The call stack right before an event belongs to it. */
+/* The call stack recorded right before an event belongs to the event. */
 static uint32_t callstack_of(const struct firefox_profile *p, const struct walked_thread *thread,
                              const struct trace_event *event)
 {
@@ -249,12 +246,11 @@ static int find_callstack(struct firefox_profile *p, const struct walked_thread 
         if (stack == 0)
                 return 0;
         p->threads[thread->id - 1].callstack = 0;
-        return export_firefox_no_memory(
-                err, firefox_tables_stack(&p->tables, &p->walk.paths, 0, stack, 0, ret_stack));
+        return no_memory(err, firefox_tables_stack(&p->tables, &p->walk.paths, 0, stack, 0, ret_stack));
 }
 
-static int export_firefox_take_message(struct firefox_profile *p, const struct walked_thread *thread,
-                                       const struct trace_event *event, struct error *err)
+static int take_message(struct firefox_profile *p, const struct walked_thread *thread,
+                        const struct trace_event *event, struct error *err)
 {
         struct text_view text = { .bytes = event->text };
         struct firefox_marker marker = {
@@ -273,15 +269,15 @@ static int export_firefox_take_message(struct firefox_profile *p, const struct w
                 text.n_bytes = (size_t)event->message_text.text_bytes;
         marker.text_bytes = (uint32_t)text.n_bytes;
         if (r == 0)
-                r = export_firefox_keep_words(p, text.bytes, text.n_bytes, err);
+                r = keep_words(p, text.bytes, text.n_bytes, err);
         return r < 0 ? r
                      : add_marker(p, thread->id, &marker,
                                   (struct text_view){ .bytes = "Message", .n_bytes = 7 }, err);
 }
 
 /* A mark ends the frame that the mark before it began; the first one is an instant. */
-static int export_firefox_take_frame(struct firefox_profile *p, const struct walked_thread *thread,
-                                     const struct trace_event *event, struct error *err)
+static int take_frame(struct firefox_profile *p, const struct walked_thread *thread,
+                      const struct trace_event *event, struct error *err)
 {
         struct text_view name = trace_dictionary_text(p->trace->dictionary, (uint32_t)event->frame_mark.name);
         struct firefox_counter_key key = {
@@ -297,7 +293,7 @@ static int export_firefox_take_frame(struct firefox_profile *p, const struct wal
         if (r >= 0 && array_reserve(&p->sequences, &p->sequences_capacity, id, sizeof(*sequence)) < 0)
                 r = -ENOMEM;
         if (r < 0)
-                return export_firefox_no_memory(err, r);
+                return no_memory(err, r);
         if (r == 1)
                 p->sequences[id - 1] = (struct firefox_sequence){ .any = false };
         sequence = &p->sequences[id - 1];
@@ -314,8 +310,8 @@ static int export_firefox_take_frame(struct firefox_profile *p, const struct wal
 
 /* ------------------------------------------------------------------ locks and devices */
 
-static int export_firefox_take_lock(struct firefox_profile *p, const struct walked_thread *thread,
-                                    const struct trace_event *event, struct error *err)
+static int take_lock(struct firefox_profile *p, const struct walked_thread *thread,
+                     const struct trace_event *event, struct error *err)
 {
         static const char prefix[] = "wait for ";
         struct firefox_marker marker = { .type = FIREFOX_MARKER_LOCK, .end_ns = event->time_ns };
@@ -327,20 +323,19 @@ static int export_firefox_take_lock(struct firefox_profile *p, const struct walk
                 return 0;
         if (marker.end_ns < marker.begin_ns)
                 marker.end_ns = marker.begin_ns;
-        r = export_firefox_offer(p, &marker);
+        r = offer(p, &marker);
         if (r <= 0)
-                return export_firefox_no_memory(err, r);
+                return no_memory(err, r);
         name = lock_waits_name(&p->lock_waits, (uint32_t)event->lock_obtain.lock);
         byte_buffer_add(&words, prefix, sizeof(prefix) - 1);
         byte_buffer_add(&words, name.bytes, name.n_bytes);
         name = (struct text_view){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
-        r = words.failed ? export_firefox_no_memory(err, -ENOMEM)
-                         : add_marker(p, thread->id, &marker, name, err);
+        r = words.failed ? no_memory(err, -ENOMEM) : add_marker(p, thread->id, &marker, name, err);
         byte_buffer_deinit(&words);
         return r;
 }
 
-/* A marker of the thread that handed the work over. */
+/* A device zone is a marker of the thread that handed the work over. */
 static int take_device_zone(void *context, const struct device_zone *zone, struct error *err)
 {
         struct firefox_profile *p = context;
@@ -352,15 +347,15 @@ static int take_device_zone(void *context, const struct device_zone *zone, struc
                 .end_ns = zone->end_ns,
         };
         struct text_view name = trace_dictionary_text(d, device->name);
-        int r = export_firefox_offer(p, &marker);
+        int r = offer(p, &marker);
 
         if (r <= 0)
-                return export_firefox_no_memory(err, r);
+                return no_memory(err, r);
         r = find_source(p, zone->location, &marker.place);
         if (r == 0)
                 r = firefox_tables_string(&p->tables, name.bytes, name.n_bytes, &marker.device);
         if (r < 0)
-                return export_firefox_no_memory(err, r);
+                return no_memory(err, r);
         return add_marker(p, zone->thread, &marker, export_frames_zone_name(d, zone->location), err);
 }
 
@@ -389,7 +384,7 @@ static int take_plot(struct firefox_profile *p, const struct walked_thread *thre
                 value = (double)event->plot_i64.value;
         else
                 memcpy(&value, &event->plot_f64.bits, sizeof(value));
-        return export_firefox_add_count(p, thread->id, &key, event->time_ns, value, err);
+        return add_count(p, thread->id, &key, event->time_ns, value, err);
 }
 
 static int take_memory(struct firefox_profile *p, const struct walked_thread *thread,
@@ -414,7 +409,7 @@ static int take_memory(struct firefox_profile *p, const struct walked_thread *th
         if (event->op == TRACE_OP_MEMORY_ALLOC) {
                 block.size_bytes = item.bits = event->memory_alloc.size_bytes;
                 if (live_blocks_add(&p->blocks, &block) < 0)
-                        return export_firefox_no_memory(err, -ENOMEM);
+                        return no_memory(err, -ENOMEM);
         } else if (live_blocks_remove(&p->blocks, &block, &size_bytes)) {
                 item.bits = 0 - size_bytes;
         } else {
@@ -424,8 +419,8 @@ static int take_memory(struct firefox_profile *p, const struct walked_thread *th
         return event_spool_add(&p->spool, firefox_memory_chain(p, process), &item, sizeof(item), err);
 }
 
-static int export_firefox_take_event(void *context, struct walked_thread *thread,
-                                     const struct trace_event *event, struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct firefox_profile *p = context;
 
@@ -436,11 +431,11 @@ static int export_firefox_take_event(void *context, struct walked_thread *thread
                 return 0;
         case TRACE_OP_MESSAGE:
         case TRACE_OP_MESSAGE_TEXT:
-                return export_firefox_take_message(p, thread, event, err);
+                return take_message(p, thread, event, err);
         case TRACE_OP_FRAME_MARK:
         case TRACE_OP_FRAME_BEGIN:
         case TRACE_OP_FRAME_END:
-                return export_firefox_take_frame(p, thread, event, err);
+                return take_frame(p, thread, event, err);
         case TRACE_OP_PLOT_I64:
         case TRACE_OP_PLOT_F64:
                 return take_plot(p, thread, event, err);
@@ -450,7 +445,7 @@ static int export_firefox_take_event(void *context, struct walked_thread *thread
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
         case TRACE_OP_LOCK_NAME:
-                return export_firefox_take_lock(p, thread, event, err);
+                return take_lock(p, thread, event, err);
         case TRACE_OP_MEMORY_DISCARD:
                 p->totals->left_out[EXPORT_LEFT_OUT_MEMORY]++;
                 return 0;
@@ -462,8 +457,8 @@ static int export_firefox_take_event(void *context, struct walked_thread *thread
 /* ------------------------------------------------------------------ all */
 
 /*
- * Samples weigh 1 on the average; of events that are no time, waits weigh as if there
- * was one in each interval.
+ * A sample weighs 1 on average.  If the event does not measure time, a wait weighs as much as one sample in
+ * each interval.
  */
 static void find_weight(struct firefox_profile *p)
 {
@@ -481,7 +476,7 @@ static void find_weight(struct firefox_profile *p)
 }
 
 /* Events that are left out: short ones, and events of locks that are not waits. */
-static void export_firefox_count_left_out(struct firefox_profile *p)
+static void count_left_out(struct firefox_profile *p)
 {
         uint64_t *left_out = p->totals->left_out;
 
@@ -492,8 +487,7 @@ static void export_firefox_count_left_out(struct firefox_profile *p)
         left_out[EXPORT_LEFT_OUT_LOCKS] -= 2 * (p->lock_waits.n_waits - p->n_short[FIREFOX_MARKER_LOCK]);
 }
 
-static int export_firefox_write_parts(struct firefox_profile *p, const struct firefox_threads *threads,
-                                      struct error *err)
+static int write_parts(struct firefox_profile *p, const struct firefox_threads *threads, struct error *err)
 {
         int r;
 
@@ -518,7 +512,7 @@ static int export_firefox_write_parts(struct firefox_profile *p, const struct fi
         return r;
 }
 
-static int export_firefox_write_profile(struct firefox_profile *p, struct error *err)
+static int write_profile(struct firefox_profile *p, struct error *err)
 {
         struct firefox_threads threads;
         int r;
@@ -526,9 +520,9 @@ static int export_firefox_write_profile(struct firefox_profile *p, struct error 
         process_names_learn(&p->names, &p->walk);
         find_weight(p);
         r = firefox_threads_init(&threads, p);
-        r = r < 0 ? export_firefox_no_memory(err, r) : export_firefox_write_parts(p, &threads, err);
+        r = r < 0 ? no_memory(err, r) : write_parts(p, &threads, err);
         firefox_threads_deinit(&threads);
-        export_firefox_count_left_out(p);
+        count_left_out(p);
         return r;
 }
 
@@ -536,10 +530,10 @@ static int init_profile(struct firefox_profile *p, FILE *out)
 {
         struct trace_sink sink = {
                 .context = p,
-                .zone = export_firefox_take_zone,
-                .sample = export_firefox_take_sample,
-                .wait = p->options->no_waits ? NULL : export_firefox_take_wait,
-                .event = export_firefox_take_event,
+                .zone = take_zone,
+                .sample = take_sample,
+                .wait = p->options->no_waits ? NULL : take_wait,
+                .event = take_event,
                 .wants_paths = p->options->zones_as_frames,
                 .wants_words = true,
                 .may_skip = true,
@@ -600,11 +594,11 @@ int export_firefox(struct loaded_trace *trace, const struct export_options *opti
         intern_init(&p.counters, sizeof(struct firefox_counter_key), 0);
         intern_init(&p.sequence_keys, sizeof(struct firefox_counter_key), 0);
         r = init_profile(&p, out);
-        r = r < 0 ? export_firefox_no_memory(err, r) : loaded_trace_walk(trace, &p.walk, err);
+        r = r < 0 ? no_memory(err, r) : loaded_trace_walk(trace, &p.walk, err);
         if (r == 0)
                 r = add_devices(&p, err);
         if (r == 0)
-                r = export_firefox_write_profile(&p, err);
+                r = write_profile(&p, err);
         deinit_profile(&p);
         return r;
 }

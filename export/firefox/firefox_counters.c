@@ -22,8 +22,8 @@ static double real_of(uint64_t bits)
 }
 
 /* A plot has absolute values, an event the count since the sample before; the file wants differences. */
-static int firefox_counters_write_column(struct firefox_profile *p, uint32_t counter, bool wants_counts,
-                                         uint64_t *ret_length, struct error *err)
+static int write_column(struct firefox_profile *p, uint32_t counter, bool wants_counts, uint64_t *ret_length,
+                        struct error *err)
 {
         const struct firefox_counter_key *key = intern_get(&p->counters, counter, NULL);
         struct time_order order;
@@ -51,7 +51,7 @@ static int firefox_counters_write_column(struct firefox_profile *p, uint32_t cou
         return r;
 }
 
-/* The last row of PLOTS of that name says how to show it. */
+/* The last row of PLOTS with that name says how to show the plot. */
 static const struct trace_plot *find_plot(const struct trace_dictionary *d, uint32_t name)
 {
         for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_PLOTS); i > 0; i--) {
@@ -128,9 +128,9 @@ static int write_counter(const struct firefox_threads *t, struct firefox_profile
         write_display(p, key, name);
         json_out_key(&p->json, "samples");
         json_out_open(&p->json, '{');
-        r = firefox_counters_write_column(p, counter, false, &length, err);
+        r = write_column(p, counter, false, &length, err);
         if (r == 0)
-                r = firefox_counters_write_column(p, counter, true, &length, err);
+                r = write_column(p, counter, true, &length, err);
         json_out_pair_number(&p->json, "length", length);
         json_out_close(&p->json, '}');
         json_out_close(&p->json, '}');

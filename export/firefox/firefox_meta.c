@@ -145,7 +145,7 @@ static void write_system(struct firefox_profile *p)
         byte_buffer_deinit(&words);
 }
 
-static void firefox_meta_write_units(struct json_out *j)
+static void write_units(struct json_out *j)
 {
         json_out_key(j, "sampleUnits");
         json_out_open(j, '{');
@@ -210,7 +210,7 @@ void firefox_meta_write(struct firefox_profile *p, const struct firefox_threads 
         write_flags(j);
         write_system(p);
         write_categories(j);
-        firefox_meta_write_units(j);
+        write_units(j);
         write_schemas(j);
         json_out_key(j, "initialSelectedThreads");
         json_out_open(j, '[');

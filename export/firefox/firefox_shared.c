@@ -19,38 +19,38 @@
 /* Writes what one column has for a row. */
 typedef void cell_writer(const struct firefox_tables *t, const void *row, struct json_out *j);
 
-static void firefox_shared_open_column(struct json_out *j, const char *key)
+static void open_column(struct json_out *j, const char *key)
 {
         json_out_key(j, key);
         json_out_open(j, '[');
 }
 
-static void firefox_shared_close_column(struct json_out *j)
+static void close_column(struct json_out *j)
 {
         json_out_close(j, ']');
         json_out_line(j);
 }
 
-static void firefox_shared_write_column(const struct firefox_tables *t, const char *key,
-                                        const struct intern *rows, cell_writer *write, struct json_out *j)
+static void write_column(const struct firefox_tables *t, const char *key, const struct intern *rows,
+                         cell_writer *write, struct json_out *j)
 {
-        firefox_shared_open_column(j, key);
+        open_column(j, key);
         for (uint32_t i = 1; i <= rows->n_items; i++)
                 write(t, intern_get(rows, i, NULL), j);
-        firefox_shared_close_column(j);
+        close_column(j);
 }
 
 /* A column that has the same in each row: a number, or null if it is negative. */
 static void write_same(const char *key, uint32_t n_rows, int number, struct json_out *j)
 {
-        firefox_shared_open_column(j, key);
+        open_column(j, key);
         for (uint32_t i = 0; i < n_rows; i++) {
                 if (number < 0)
                         json_out_null(j);
                 else
                         json_out_number(j, (uint64_t)number);
         }
-        firefox_shared_close_column(j);
+        close_column(j);
 }
 
 /* An id that counts from 1 as an index; null if there is no id. */
@@ -88,7 +88,10 @@ static void write_address(const struct firefox_tables *t, const void *row, struc
         const struct firefox_frame *frame = row;
 
         (void)t;
-        /* Beyond what a double holds, as the kernel's addresses are, the last bits are lost in the reader. */
+        /*
+         * The reader keeps numbers as doubles and loses the last bits of larger ones, such as kernel
+         * addresses.
+         */
         if (frame->has_address)
                 json_out_number(j, frame->address);
         else
@@ -101,19 +104,19 @@ static void write_inline_depth(const struct firefox_tables *t, const void *row, 
         json_out_number(j, ((const struct firefox_frame *)row)->inline_depth);
 }
 
-static void firefox_shared_write_category(const struct firefox_tables *t, const void *row, struct json_out *j)
+static void write_category(const struct firefox_tables *t, const void *row, struct json_out *j)
 {
         (void)t;
         json_out_number(j, ((const struct firefox_frame *)row)->category);
 }
 
-static void firefox_shared_write_function(const struct firefox_tables *t, const void *row, struct json_out *j)
+static void write_function(const struct firefox_tables *t, const void *row, struct json_out *j)
 {
         (void)t;
         write_index(j, ((const struct firefox_frame *)row)->function);
 }
 
-static void firefox_shared_write_line(const struct firefox_tables *t, const void *row, struct json_out *j)
+static void write_line(const struct firefox_tables *t, const void *row, struct json_out *j)
 {
         uint32_t line = ((const struct firefox_frame *)row)->line;
 
@@ -134,19 +137,19 @@ static void write_stacks_and_frames(const struct firefox_tables *t, struct json_
         uint32_t n_frames = t->rows.n_items;
 
         open_table(j, "stackTable", t->stacks.n_items);
-        firefox_shared_write_column(t, "frame", &t->stacks, write_stack_frame, j);
-        firefox_shared_write_column(t, "prefix", &t->stacks, write_stack_prefix, j);
+        write_column(t, "frame", &t->stacks, write_stack_frame, j);
+        write_column(t, "prefix", &t->stacks, write_stack_prefix, j);
         json_out_close(j, '}');
         open_table(j, "frameTable", n_frames);
-        firefox_shared_write_column(t, "address", &t->rows, write_address, j);
-        firefox_shared_write_column(t, "inlineDepth", &t->rows, write_inline_depth, j);
-        firefox_shared_write_column(t, "category", &t->rows, firefox_shared_write_category, j);
+        write_column(t, "address", &t->rows, write_address, j);
+        write_column(t, "inlineDepth", &t->rows, write_inline_depth, j);
+        write_column(t, "category", &t->rows, write_category, j);
         write_same("subcategory", n_frames, 0, j);
-        firefox_shared_write_column(t, "func", &t->rows, firefox_shared_write_function, j);
+        write_column(t, "func", &t->rows, write_function, j);
         write_same("nativeSymbol", n_frames, -1, j);
         write_same("innerWindowID", n_frames, 0, j);
-        firefox_shared_write_column(t, "line", &t->rows, firefox_shared_write_line, j);
-        firefox_shared_write_column(t, "column", &t->rows, write_source_column, j);
+        write_column(t, "line", &t->rows, write_line, j);
+        write_column(t, "column", &t->rows, write_source_column, j);
         write_same("originalLocation", n_frames, -1, j);
         json_out_close(j, '}');
 }
@@ -163,7 +166,7 @@ static void write_resource(const struct firefox_tables *t, const void *row, stru
         json_out_signed(j, (int64_t)((const struct firefox_function *)row)->lib - 1);
 }
 
-static void firefox_shared_write_source(const struct firefox_tables *t, const void *row, struct json_out *j)
+static void write_source(const struct firefox_tables *t, const void *row, struct json_out *j)
 {
         (void)t;
         write_index(j, ((const struct firefox_function *)row)->source);
@@ -176,16 +179,16 @@ static void write_false(const struct firefox_tables *t, const void *row, struct 
         json_out_bool(j, false);
 }
 
-static void firefox_shared_write_functions(const struct firefox_tables *t, struct json_out *j)
+static void write_functions(const struct firefox_tables *t, struct json_out *j)
 {
         uint32_t n = t->functions.n_items;
 
         open_table(j, "funcTable", n);
-        firefox_shared_write_column(t, "name", &t->functions, write_function_name, j);
-        firefox_shared_write_column(t, "isJS", &t->functions, write_false, j);
-        firefox_shared_write_column(t, "relevantForJS", &t->functions, write_false, j);
-        firefox_shared_write_column(t, "resource", &t->functions, write_resource, j);
-        firefox_shared_write_column(t, "source", &t->functions, firefox_shared_write_source, j);
+        write_column(t, "name", &t->functions, write_function_name, j);
+        write_column(t, "isJS", &t->functions, write_false, j);
+        write_column(t, "relevantForJS", &t->functions, write_false, j);
+        write_column(t, "resource", &t->functions, write_resource, j);
+        write_column(t, "source", &t->functions, write_source, j);
         write_same("lineNumber", n, -1, j);
         write_same("columnNumber", n, -1, j);
         write_same("originalLocation", n, -1, j);
@@ -194,7 +197,7 @@ static void firefox_shared_write_functions(const struct firefox_tables *t, struc
 
 /* ------------------------------------------------------------------ libraries */
 
-static struct text_view firefox_shared_path_of(const struct firefox_tables *t, uint32_t lib)
+static struct text_view path_of(const struct firefox_tables *t, uint32_t lib)
 {
         const struct trace_dictionary *d = t->frames.dictionary;
         uint32_t module = *(const uint32_t *)intern_get(&t->libs, lib, NULL);
@@ -213,7 +216,9 @@ static struct text_view file_name_of(struct text_view path)
                                    .n_bytes = path.n_bytes - (size_t)(slash + 1 - path.bytes) };
 }
 
-/* As symbol servers want it: 16 bytes with the first three numbers swapped, and an age of 0. */
+/*
+ * The form that symbol servers want: 16 bytes with the first three numbers byte-swapped, and an age of 0.
+ */
 static void write_breakpad_id(struct text_view build_id, struct json_out *j)
 {
         static const uint8_t order[BREAKPAD_ID_BYTES] = {
@@ -251,7 +256,7 @@ static void write_lib(const struct firefox_tables *t, uint32_t lib, struct text_
         const struct trace_dictionary *d = t->frames.dictionary;
         uint32_t module = *(const uint32_t *)intern_get(&t->libs, lib, NULL);
         const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, module);
-        struct text_view path = firefox_shared_path_of(t, lib), name = file_name_of(path);
+        struct text_view path = path_of(t, lib), name = file_name_of(path);
         struct text_view build_id = trace_dictionary_text(d, row->build_id);
 
         json_out_open(j, '{');
@@ -266,7 +271,7 @@ static void write_lib(const struct firefox_tables *t, uint32_t lib, struct text_
         json_out_line(j);
 }
 
-static int firefox_shared_add_string(struct firefox_tables *t, struct text_view s, uint32_t *ret_index)
+static int add_string(struct firefox_tables *t, struct text_view s, uint32_t *ret_index)
 {
         return firefox_tables_string(t, s.bytes, s.n_bytes, ret_index);
 }
@@ -277,19 +282,19 @@ static int write_resources(struct firefox_tables *t, struct json_out *j)
         int r = 0;
 
         open_table(j, "resourceTable", n);
-        firefox_shared_open_column(j, "name");
+        open_column(j, "name");
         for (uint32_t i = 1; r == 0 && i <= n; i++) {
                 uint32_t name;
 
-                r = firefox_shared_add_string(t, file_name_of(firefox_shared_path_of(t, i)), &name);
+                r = add_string(t, file_name_of(path_of(t, i)), &name);
                 if (r == 0)
                         json_out_number(j, name);
         }
-        firefox_shared_close_column(j);
-        firefox_shared_open_column(j, "lib");
+        close_column(j);
+        open_column(j, "lib");
         for (uint32_t i = 0; i < n; i++)
                 json_out_number(j, i);
-        firefox_shared_close_column(j);
+        close_column(j);
         write_same("host", n, -1, j);
         write_same("type", n, RESOURCE_IS_LIBRARY, j);
         json_out_close(j, '}');
@@ -298,8 +303,7 @@ static int write_resources(struct firefox_tables *t, struct json_out *j)
 
 /* ------------------------------------------------------------------ sources */
 
-static int firefox_shared_read_parts(struct loaded_trace *trace, struct source_texts *texts,
-                                     struct error *err)
+static int read_parts(struct loaded_trace *trace, struct source_texts *texts, struct error *err)
 {
         struct attachment_chunk part;
         struct trace_item item;
@@ -331,7 +335,7 @@ static int read_texts(struct loaded_trace *trace, struct source_texts *texts, st
 
                 if (row->kind != TRACE_ATTACHMENT_SOURCE_TEXT)
                         continue;
-                r = firefox_shared_read_parts(trace, texts, err);
+                r = read_parts(trace, texts, err);
                 return r == -EBADMSG ? 0 : r; /* the walk has said that the trace is damaged */
         }
         return 0;
@@ -342,7 +346,7 @@ static void write_contents(const struct firefox_tables *t, struct source_texts *
 {
         uint64_t n_bytes = 0;
 
-        firefox_shared_open_column(j, "content");
+        open_column(j, "content");
         for (uint32_t i = 1; i <= t->sources.n_items; i++) {
                 uint32_t name = *(const uint32_t *)intern_get(&t->sources, i, NULL);
                 const struct source_text *text = source_texts_find_kept(
@@ -359,22 +363,22 @@ static void write_contents(const struct firefox_tables *t, struct source_texts *
                 n_bytes += text->bytes.used_bytes;
                 json_out_string(j, (const char *)text->bytes.data, text->bytes.used_bytes);
         }
-        firefox_shared_close_column(j);
+        close_column(j);
 }
 
 static int write_file_names(struct firefox_tables *t, struct json_out *j)
 {
         int r = 0;
 
-        firefox_shared_open_column(j, "filename");
+        open_column(j, "filename");
         for (uint32_t i = 1; r == 0 && i <= t->sources.n_items; i++) {
                 uint32_t index, name = *(const uint32_t *)intern_get(&t->sources, i, NULL);
 
-                r = firefox_shared_add_string(t, trace_dictionary_text(t->frames.dictionary, name), &index);
+                r = add_string(t, trace_dictionary_text(t->frames.dictionary, name), &index);
                 if (r == 0)
                         json_out_number(j, index);
         }
-        firefox_shared_close_column(j);
+        close_column(j);
         return r;
 }
 
@@ -405,23 +409,23 @@ static void write_empty(struct json_out *j, const char *key, const char *const *
 {
         open_table(j, key, 0);
         for (; *columns; columns++) {
-                firefox_shared_open_column(j, *columns);
+                open_column(j, *columns);
                 json_out_close(j, ']');
         }
         json_out_close(j, '}');
         json_out_line(j);
 }
 
-static void firefox_shared_write_strings(const struct firefox_tables *t, struct json_out *j)
+static void write_strings(const struct firefox_tables *t, struct json_out *j)
 {
-        firefox_shared_open_column(j, "stringArray");
+        open_column(j, "stringArray");
         for (uint32_t i = 1; i <= t->strings.n_items; i++) {
                 size_t n_bytes;
                 const char *bytes = intern_get(&t->strings, i, &n_bytes);
 
                 json_out_string(j, bytes, n_bytes);
         }
-        firefox_shared_close_column(j);
+        close_column(j);
 }
 
 int firefox_shared_write(struct firefox_tables *t, struct loaded_trace *trace, struct json_out *j,
@@ -440,14 +444,14 @@ int firefox_shared_write(struct firefox_tables *t, struct loaded_trace *trace, s
         json_out_key(j, "shared");
         json_out_open(j, '{');
         write_stacks_and_frames(t, j);
-        firefox_shared_write_functions(t, j);
+        write_functions(t, j);
         write_empty(j, "nativeSymbols", symbol_columns);
         write_empty(j, "sourceLocationTable", location_columns);
         if (write_resources(t, j) < 0)
                 r = error_set(err, -ENOMEM, "no memory for names");
         if (r == 0)
                 r = write_sources(t, trace, ret_n_left_out, j, err);
-        firefox_shared_write_strings(t, j); /* the last: the members above add to them */
+        write_strings(t, j); /* last, because the members above add to the strings */
         json_out_close(j, '}');
         return r;
 }

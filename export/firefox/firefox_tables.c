@@ -44,15 +44,14 @@ void firefox_tables_deinit(struct firefox_tables *t)
         free(t->way);
 }
 
-static int firefox_tables_add(struct intern *table, const void *row, uint32_t *ret_id)
+static int add(struct intern *table, const void *row, uint32_t *ret_id)
 {
         int r = intern_add(table, row, table->item_bytes, ret_id);
 
         return r < 0 ? r : 0;
 }
 
-static int firefox_tables_add_string(struct firefox_tables *t, const char *bytes, size_t n_bytes,
-                                     uint32_t *ret_id)
+static int add_string(struct firefox_tables *t, const char *bytes, size_t n_bytes, uint32_t *ret_id)
 {
         int r = intern_add(&t->strings, bytes ? bytes : "", n_bytes, ret_id);
 
@@ -62,7 +61,7 @@ static int firefox_tables_add_string(struct firefox_tables *t, const char *bytes
 int firefox_tables_string(struct firefox_tables *t, const char *bytes, size_t n_bytes, uint32_t *ret_index)
 {
         uint32_t id;
-        int r = firefox_tables_add_string(t, bytes, n_bytes, &id);
+        int r = add_string(t, bytes, n_bytes, &id);
 
         if (r == 0)
                 *ret_index = id - 1;
@@ -95,7 +94,7 @@ static uint32_t category_of(const struct firefox_tables *t, const struct export_
         }
 }
 
-/* A mark is no file that code is in. */
+/* A mark is not a file that contains code. */
 static int add_lib(struct firefox_tables *t, const struct export_frame *frame, uint32_t *ret_lib)
 {
         uint32_t module = export_frames_module(&t->frames, frame);
@@ -105,27 +104,26 @@ static int add_lib(struct firefox_tables *t, const struct export_frame *frame, u
         if (module == 0)
                 return 0;
         row = trace_dictionary_row(t->frames.dictionary, TRACE_TABLE_MODULES, module);
-        return row->kind == TRACE_MODULE_MARK ? 0 : firefox_tables_add(&t->libs, &module, ret_lib);
+        return row->kind == TRACE_MODULE_MARK ? 0 : add(&t->libs, &module, ret_lib);
 }
 
-static int firefox_tables_add_function(struct firefox_tables *t, const struct export_frame *frame,
-                                       uint32_t *ret_function)
+static int add_function(struct firefox_tables *t, const struct export_frame *frame, uint32_t *ret_function)
 {
         struct firefox_function function = { .name = 0 };
         uint32_t file, line;
         size_t n_bytes;
         const char *name = export_frames_name(&t->frames, frame, &n_bytes);
-        int r = name ? firefox_tables_add_string(t, name, n_bytes, &function.name) : -ENOMEM;
+        int r = name ? add_string(t, name, n_bytes, &function.name) : -ENOMEM;
 
         if (r == 0)
                 r = add_lib(t, frame, &function.lib);
         file = export_frames_file(&t->frames, frame, &line);
         if (r == 0 && file != 0)
-                r = firefox_tables_add(&t->sources, &file, &function.source);
-        return r < 0 ? r : firefox_tables_add(&t->functions, &function, ret_function);
+                r = add(&t->sources, &file, &function.source);
+        return r < 0 ? r : add(&t->functions, &function, ret_function);
 }
 
-static uint32_t firefox_tables_column_of(const struct firefox_tables *t, const struct export_frame *frame)
+static uint32_t column_of(const struct firefox_tables *t, const struct export_frame *frame)
 {
         const struct trace_symbol *row;
 
@@ -142,18 +140,18 @@ static int push_frame(struct firefox_tables *t, const struct export_frame *frame
                 .has_address = frame->frame != 0,
                 .inline_depth = frame->inline_depth,
                 .category = category_of(t, frame),
-                .column = firefox_tables_column_of(t, frame),
+                .column = column_of(t, frame),
         };
         struct firefox_stack step = { .prefix = *stack };
-        int r = firefox_tables_add_function(t, frame, &row.function);
+        int r = add_function(t, frame, &row.function);
 
         (void)export_frames_file(&t->frames, frame, &row.line);
         if (r == 0)
-                r = firefox_tables_add(&t->rows, &row, &step.frame);
-        return r < 0 ? r : firefox_tables_add(&t->stacks, &step, stack);
+                r = add(&t->rows, &row, &step.frame);
+        return r < 0 ? r : add(&t->stacks, &step, stack);
 }
 
-/* The frames of the last question, inside of what *@stack is. */
+/* Pushes the frames of the last lookup inside the frames of *@stack. */
 static int push_frames(struct firefox_tables *t, uint32_t *stack)
 {
         int r = 0;
@@ -171,20 +169,19 @@ static int push_waiting(struct firefox_tables *t, uint32_t waiting, uint32_t *st
                                                               : FIREFOX_CATEGORY_OFF_CPU };
         struct firefox_function function = { .lib = 0 };
         struct firefox_stack step = { .prefix = *stack };
-        int r = firefox_tables_add_string(t, words, strlen(words), &function.name);
+        int r = add_string(t, words, strlen(words), &function.name);
 
         if (r == 0)
-                r = firefox_tables_add(&t->functions, &function, &row.function);
+                r = add(&t->functions, &function, &row.function);
         if (r == 0)
-                r = firefox_tables_add(&t->rows, &row, &step.frame);
-        return r < 0 ? r : firefox_tables_add(&t->stacks, &step, stack);
+                r = add(&t->rows, &row, &step.frame);
+        return r < 0 ? r : add(&t->stacks, &step, stack);
 }
 
-static int firefox_tables_note_place(struct firefox_tables *t, const struct firefox_place *place,
-                                     uint32_t stack)
+static int note_place(struct firefox_tables *t, const struct firefox_place *place, uint32_t stack)
 {
         uint32_t id;
-        int r = firefox_tables_add(&t->places, place, &id);
+        int r = add(&t->places, place, &id);
 
         if (r < 0)
                 return r;
@@ -195,8 +192,7 @@ static int firefox_tables_note_place(struct firefox_tables *t, const struct fire
 }
 
 /* Returns whether the place is known. */
-static bool firefox_tables_find_place(const struct firefox_tables *t, const struct firefox_place *place,
-                                      uint32_t *ret_stack)
+static bool find_place(const struct firefox_tables *t, const struct firefox_place *place, uint32_t *ret_stack)
 {
         uint32_t id = intern_find(&t->places, place, sizeof(*place));
 
@@ -213,16 +209,16 @@ static int push_way(struct firefox_tables *t, size_t n, uint32_t id)
         return 0;
 }
 
-/* Zones alone: from the nearest path around that is known inwards. */
-static int firefox_tables_find_path(struct firefox_tables *t, const struct zone_paths *paths, uint32_t path,
-                                    uint32_t *ret_stack)
+/* Zones alone: adds zones inwards from the nearest known zone around. */
+static int find_path(struct firefox_tables *t, const struct zone_paths *paths, uint32_t path,
+                     uint32_t *ret_stack)
 {
         struct firefox_place place = { .path = path };
         size_t n = 0;
         int r = 0;
 
         *ret_stack = 0;
-        for (; place.path != 0 && !firefox_tables_find_place(t, &place, ret_stack);
+        for (; place.path != 0 && !find_place(t, &place, ret_stack);
              place.path = zone_paths_parent(paths, place.path))
                 if (push_way(t, n++, place.path) < 0)
                         return -ENOMEM;
@@ -232,24 +228,24 @@ static int firefox_tables_find_path(struct firefox_tables *t, const struct zone_
                 r = push_frame(t, &frame, ret_stack);
                 place.path = t->way[n];
                 if (r == 0)
-                        r = firefox_tables_note_place(t, &place, *ret_stack);
+                        r = note_place(t, &place, *ret_stack);
         }
         return r;
 }
 
-/* The same with call stacks inside of them. */
-static int firefox_tables_find_stack(struct firefox_tables *t, const struct zone_paths *paths, uint32_t path,
-                                     uint32_t stack, uint32_t *ret_stack)
+/* The same, with the call stack inside the zones. */
+static int find_stack(struct firefox_tables *t, const struct zone_paths *paths, uint32_t path, uint32_t stack,
+                      uint32_t *ret_stack)
 {
         const struct trace_dictionary *d = t->frames.dictionary;
         struct firefox_place place = { .path = path, .stack = stack };
         const struct trace_stack *row;
         uint32_t outer;
         size_t n = 0;
-        int r = firefox_tables_find_path(t, paths, path, &outer);
+        int r = find_path(t, paths, path, &outer);
 
         *ret_stack = outer;
-        while (r == 0 && place.stack != 0 && !firefox_tables_find_place(t, &place, ret_stack)) {
+        while (r == 0 && place.stack != 0 && !find_place(t, &place, ret_stack)) {
                 r = push_way(t, n++, place.stack);
                 row = trace_dictionary_row(d, TRACE_TABLE_STACKS, place.stack);
                 place.stack = row->parent;
@@ -261,7 +257,7 @@ static int firefox_tables_find_stack(struct firefox_tables *t, const struct zone
                 if (r == 0)
                         r = push_frames(t, ret_stack);
                 if (r == 0)
-                        r = firefox_tables_note_place(t, &place, *ret_stack);
+                        r = note_place(t, &place, *ret_stack);
         }
         return r;
 }
@@ -273,11 +269,11 @@ int firefox_tables_stack(struct firefox_tables *t, const struct zone_paths *path
         int r;
 
         if (stack != 0 || waiting != 0) {
-                if (firefox_tables_find_place(t, &place, ret_stack))
+                if (find_place(t, &place, ret_stack))
                         return 0;
-                r = firefox_tables_find_stack(t, paths, path, stack, ret_stack);
+                r = find_stack(t, paths, path, stack, ret_stack);
         } else {
-                r = firefox_tables_find_path(t, paths, path, ret_stack);
+                r = find_path(t, paths, path, ret_stack);
                 if (r == 0)
                         r = export_frames_of(&t->frames, paths, 0, 0);
                 return r < 0 ? r : push_frames(t, ret_stack);
@@ -285,7 +281,7 @@ int firefox_tables_stack(struct firefox_tables *t, const struct zone_paths *path
         if (r == 0 && waiting != 0) {
                 r = push_waiting(t, waiting, ret_stack);
                 if (r == 0)
-                        r = firefox_tables_note_place(t, &place, *ret_stack);
+                        r = note_place(t, &place, *ret_stack);
         }
         return r;
 }

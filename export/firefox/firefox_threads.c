@@ -17,7 +17,8 @@
 #define DIGITS_OF_US  3
 
 /*
- * Zones shorter than the limit are left out, and of those at the limit all but some, the same in each column.
+ * Zones shorter than the limit are left out; at the limit, only n_at_limit zones are kept, the same in each
+ * column.
  */
 struct marker_quota {
         uint64_t limit_ns;
@@ -38,7 +39,7 @@ static bool is_written(const struct firefox_profile *p, uint32_t thread)
         return p->names.has_events[thread - 1] && process_names_is_main(&p->names, thread);
 }
 
-static int firefox_threads_compare(const void *a, const void *b, void *context)
+static int compare(const void *a, const void *b, void *context)
 {
         const struct process_names *names = context;
         uint32_t thread_a = *(const uint32_t *)a, thread_b = *(const uint32_t *)b;
@@ -66,7 +67,7 @@ int firefox_threads_init(struct firefox_threads *t, const struct firefox_profile
         for (uint32_t i = 1; i <= names.n_threads; i++)
                 if (is_written(p, i))
                         t->order[t->n++] = i;
-        qsort_r(t->order, t->n, sizeof(*t->order), firefox_threads_compare, &names);
+        qsort_r(t->order, t->n, sizeof(*t->order), compare, &names);
         for (uint32_t i = t->n; i > 0; i--)
                 t->process_index[process_names_process_of(&names, t->order[i - 1]) - 1] = i - 1;
         return 0;
@@ -89,13 +90,13 @@ uint32_t firefox_threads_busiest(const struct firefox_threads *t, const struct f
         return best;
 }
 
-static void firefox_threads_open_column(struct firefox_profile *p, const char *key)
+static void open_column(struct firefox_profile *p, const char *key)
 {
         json_out_key(&p->json, key);
         json_out_open(&p->json, '[');
 }
 
-static void firefox_threads_close_column(struct firefox_profile *p)
+static void close_column(struct firefox_profile *p)
 {
         json_out_close(&p->json, ']');
         json_out_line(&p->json);
@@ -116,8 +117,8 @@ static void write_weight(struct firefox_profile *p, const struct firefox_sample 
                 json_out_real(&p->json, share);
 }
 
-static void firefox_threads_write_sample(struct firefox_profile *p, const struct firefox_sample *sample,
-                                         enum sample_column column)
+static void write_sample(struct firefox_profile *p, const struct firefox_sample *sample,
+                         enum sample_column column)
 {
         switch (column) {
         case SAMPLE_STACK:
@@ -143,15 +144,15 @@ static int write_sample_column(struct firefox_profile *p, uint32_t thread, const
         int r;
 
         spool_cursor_init(&cursor, &p->spool, firefox_samples_chain(thread));
-        firefox_threads_open_column(p, key);
+        open_column(p, key);
         while ((r = spool_cursor_next(&cursor, sizeof(struct firefox_sample), &at, err)) == 1)
-                firefox_threads_write_sample(p, at, column);
-        firefox_threads_close_column(p);
+                write_sample(p, at, column);
+        close_column(p);
         spool_cursor_deinit(&cursor);
         return r;
 }
 
-static int firefox_threads_write_samples(struct firefox_profile *p, uint32_t thread, struct error *err)
+static int write_samples(struct firefox_profile *p, uint32_t thread, struct error *err)
 {
         uint64_t n_bytes = event_spool_bytes(&p->spool, firefox_samples_chain(thread));
         int r;
@@ -179,8 +180,8 @@ done:
 
 /* ------------------------------------------------------------------ markers */
 
-static int firefox_threads_write_name(struct firefox_profile *p, const struct firefox_marker *marker,
-                                      struct spool_cursor *words, struct error *err)
+static int write_name(struct firefox_profile *p, const struct firefox_marker *marker,
+                      struct spool_cursor *words, struct error *err)
 {
         (void)words;
         (void)err;
@@ -218,8 +219,8 @@ static int write_phase(struct firefox_profile *p, const struct firefox_marker *m
         return 0;
 }
 
-static int firefox_threads_write_category(struct firefox_profile *p, const struct firefox_marker *marker,
-                                          struct spool_cursor *words, struct error *err)
+static int write_category(struct firefox_profile *p, const struct firefox_marker *marker,
+                          struct spool_cursor *words, struct error *err)
 {
         (void)words;
         (void)err;
@@ -339,7 +340,9 @@ static bool is_left_out(const struct firefox_marker *marker, struct marker_quota
         return false;
 }
 
-/* Calls @write for each marker of the thread that counts; returns how many these are, or -errno. */
+/*
+ * Calls @write for each marker of the thread that is not left out; returns the number of these, or -errno.
+ */
 static int64_t for_markers(struct firefox_profile *p, uint32_t thread, struct marker_quota *quota,
                            marker_writer *write, struct error *err)
 {
@@ -369,9 +372,9 @@ static int write_marker_column(struct firefox_profile *p, uint32_t thread, const
         struct marker_quota mine = *quota;
         int64_t r;
 
-        firefox_threads_open_column(p, key);
+        open_column(p, key);
         r = for_markers(p, thread, &mine, write, err);
-        firefox_threads_close_column(p);
+        close_column(p);
         return r < 0 ? (int)r : 0;
 }
 
@@ -382,9 +385,8 @@ static int write_markers(struct firefox_profile *p, uint32_t thread, struct mark
                 const char *key;
                 marker_writer *write;
         } columns[] = {
-                { "data", write_data },       { "name", firefox_threads_write_name },
-                { "startTime", write_start }, { "endTime", write_end },
-                { "phase", write_phase },     { "category", firefox_threads_write_category },
+                { "data", write_data },   { "name", write_name },   { "startTime", write_start },
+                { "endTime", write_end }, { "phase", write_phase }, { "category", write_category },
         };
         struct marker_quota after = *quota;
         int64_t n = for_markers(p, thread, &after, write_nothing, err);
@@ -405,7 +407,7 @@ static int write_markers(struct firefox_profile *p, uint32_t thread, struct mark
 static void write_thread_times(struct firefox_profile *p, uint32_t thread)
 {
         static const struct thread_timeline unseen = { .exited = false };
-        /* The walk ends before it comes to a thread where a chunk is damaged. */
+        /* At a damaged chunk, the walk ends before it has seen all threads. */
         const struct thread_timeline *timeline = thread <= p->walk.n_threads
                                                          ? &p->walk.threads[thread - 1].timeline
                                                          : &unseen;
@@ -454,7 +456,7 @@ static int write_thread(struct firefox_profile *p, uint32_t thread, struct marke
         json_out_open(&p->json, '{');
         write_thread_names(p, thread);
         write_thread_times(p, thread);
-        r = firefox_threads_write_samples(p, thread, err);
+        r = write_samples(p, thread, err);
         if (r == 0)
                 r = write_markers(p, thread, quota, err);
         if (r == 0 && process_names_is_main(&p->names, thread))
@@ -464,7 +466,7 @@ static int write_thread(struct firefox_profile *p, uint32_t thread, struct marke
         return r;
 }
 
-/* Readers stumble over a profile without any thread. */
+/* Readers fail on a profile without any thread. */
 static void write_no_thread(struct json_out *j)
 {
         static const char *const columns[][7] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of perf's begins with how long its records are.  So the trace is walked through twice: once to
- * count, once to write.  The trace has no records of the kernel's any more; they are made anew from its
- * tables and events: processes and mappings first, then samples and context switches.
+ * A perf.data file begins with the length of its records, so the export walks through the trace twice: once
+ * to count, once to write.  The trace no longer contains the kernel's own records; the export makes them
+ * anew from the tables and events of the trace: processes and mappings first, then samples and context
+ * switches.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
@@ -26,7 +27,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* perf's own limit is 127 unless it is told otherwise; a record cannot have more than 8,180. */
+/* perf's own limit is 127 by default; a record cannot hold more than 8,180 frames. */
 #define FRAMES_MAX 1024
 
 struct perf_data_export {
@@ -40,21 +41,19 @@ struct perf_data_export {
         uint64_t callchain[FRAMES_MAX + 4]; /* with marks */
 };
 
-static int export_perf_data_complain_of(int r, struct error *err)
+static int complain_of(int r, struct error *err)
 {
         if (r == -ENOMEM || r == -EOVERFLOW)
                 return error_set(err, r, "the export: not enough memory");
         return r < 0 ? error_set(err, r, "the output cannot be written") : 0;
 }
 
-static const struct trace_thread *export_perf_data_thread_row(const struct perf_data_export *e,
-                                                              uint32_t thread)
+static const struct trace_thread *thread_row(const struct perf_data_export *e, uint32_t thread)
 {
         return trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS, thread);
 }
 
-static const struct trace_process *export_perf_data_process_row(const struct perf_data_export *e,
-                                                                uint32_t process)
+static const struct trace_process *process_row(const struct perf_data_export *e, uint32_t process)
 {
         return trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_PROCESSES, process);
 }
@@ -63,8 +62,8 @@ static const struct trace_process *export_perf_data_process_row(const struct per
 static struct perf_data_who who_of(const struct perf_data_export *e, uint32_t thread, uint64_t time_ns,
                                    uint64_t cpu)
 {
-        const struct trace_thread *row = export_perf_data_thread_row(e, thread);
-        uint32_t pid = export_perf_data_process_row(e, row->process)->pid;
+        const struct trace_thread *row = thread_row(e, thread);
+        uint32_t pid = process_row(e, row->process)->pid;
 
         return (struct perf_data_who){
                 .time_ns = time_ns,
@@ -77,10 +76,10 @@ static struct perf_data_who who_of(const struct perf_data_export *e, uint32_t th
 
 /* ---- processes, threads, mappings ---------------------------------------------------------------------- */
 
-static int export_perf_data_put_thread(struct perf_data_export *e, uint32_t thread)
+static int put_thread(struct perf_data_export *e, uint32_t thread)
 {
-        const struct trace_thread *row = export_perf_data_thread_row(e, thread);
-        const struct trace_process *process = export_perf_data_process_row(e, row->process);
+        const struct trace_thread *row = thread_row(e, thread);
+        const struct trace_process *process = process_row(e, row->process);
         struct perf_data_who who = who_of(e, thread, row->start_ns, 0);
         struct text_view name = loaded_trace_thread_name(e->trace, thread);
 
@@ -89,7 +88,7 @@ static int export_perf_data_put_thread(struct perf_data_export *e, uint32_t thre
         if (row->tid != process->pid) {
                 perf_data_records_put_task(&e->out.buffer, PERF_DATA_FORK, &who, process->pid, process->pid);
         } else if (process->parent != 0) {
-                uint32_t parent = export_perf_data_process_row(e, process->parent)->pid;
+                uint32_t parent = process_row(e, process->parent)->pid;
 
                 perf_data_records_put_task(&e->out.buffer, PERF_DATA_FORK, &who, parent, parent);
         }
@@ -97,12 +96,12 @@ static int export_perf_data_put_thread(struct perf_data_export *e, uint32_t thre
         return export_stream_flush_some(&e->out);
 }
 
-static int export_perf_data_put_mapping(struct perf_data_export *e, uint32_t id)
+static int put_mapping(struct perf_data_export *e, uint32_t id)
 {
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_mapping *row = trace_dictionary_row(d, TRACE_TABLE_MAPPINGS, id);
         const struct trace_module *module = trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module);
-        uint32_t pid = export_perf_data_process_row(e, row->process)->pid;
+        uint32_t pid = process_row(e, row->process)->pid;
         struct perf_data_who who = { .time_ns = row->time_ns, .event = 1, .pid = pid, .tid = pid };
         struct perf_data_mapping mapping = {
                 .start_avma = row->start_avma,
@@ -148,15 +147,17 @@ static int put_tables(struct perf_data_export *e)
         int r = put_kernel(e);
 
         for (uint32_t i = 1; i <= e->trace->n_threads && r == 0; i++)
-                r = export_perf_data_put_thread(e, i);
+                r = put_thread(e, i);
         for (uint32_t i = 1; i <= n_mappings && r == 0; i++)
-                r = export_perf_data_put_mapping(e, i);
+                r = put_mapping(e, i);
         return r;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-/* Innermost first; a mark stands where the code goes over from the kernel's to the program's. */
+/*
+ * Fills the call chain, innermost frame first; a mark stands at each switch between kernel and user code.
+ */
 static int fill_callchain(struct perf_data_export *e, uint32_t process, uint32_t stack,
                           struct perf_data_sample *sample)
 {
@@ -192,17 +193,16 @@ static int fill_callchain(struct perf_data_export *e, uint32_t process, uint32_t
         return 0;
 }
 
-static int export_perf_data_take_sample(void *context, struct walked_thread *thread,
-                                        const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct perf_data_export *e = context;
         struct perf_data_who who = who_of(e, thread->id, event->time_ns, event->sample.cpu);
         struct perf_data_sample sample = { .n_callchain = 0 };
-        int r = fill_callchain(e, export_perf_data_thread_row(e, thread->id)->process,
-                               (uint32_t)event->sample.stack, &sample);
+        int r = fill_callchain(e, thread_row(e, thread->id)->process, (uint32_t)event->sample.stack, &sample);
 
         if (r < 0)
-                return export_perf_data_complain_of(r, err);
+                return complain_of(r, err);
         who.event = event->sample.event;
         sample.period = export_event_weight(e->trace->dictionary, (uint32_t)event->sample.event,
                                             event->sample.weight);
@@ -211,13 +211,13 @@ static int export_perf_data_take_sample(void *context, struct walked_thread *thr
                 e->totals.weight = saturating_add(e->totals.weight, sample.period);
         }
         perf_data_records_put_sample(&e->out.buffer, &who, &sample);
-        return export_perf_data_complain_of(export_stream_flush_some(&e->out), err);
+        return complain_of(export_stream_flush_some(&e->out), err);
 }
 
 /* ---- switches, names, ends ----------------------------------------------------------------------------- */
 
-static void export_perf_data_put_switch(struct perf_data_export *e, const struct perf_data_who *who,
-                                        const struct trace_event *event)
+static void put_switch(struct perf_data_export *e, const struct perf_data_who *who,
+                       const struct trace_event *event)
 {
         uint16_t misc = 0;
 
@@ -229,19 +229,19 @@ static void export_perf_data_put_switch(struct perf_data_export *e, const struct
         perf_data_records_put_switch(&e->out.buffer, who, misc);
 }
 
-static int export_perf_data_take_event(void *context, struct walked_thread *thread,
-                                       const struct trace_event *event, struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct perf_data_export *e = context;
         struct perf_data_who who = who_of(e, thread->id, event->time_ns, thread->cpu);
         struct text_view name;
 
-        if (export_perf_data_thread_row(e, thread->id)->kind == TRACE_THREAD_FIBER)
+        if (thread_row(e, thread->id)->kind == TRACE_THREAD_FIBER)
                 return 0;
         switch (event->op) {
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:
-                export_perf_data_put_switch(e, &who, event);
+                put_switch(e, &who, event);
                 break;
         case TRACE_OP_THREAD_NAME:
                 name = trace_dictionary_text(e->trace->dictionary, (uint32_t)event->thread_name.name);
@@ -253,26 +253,25 @@ static int export_perf_data_take_event(void *context, struct walked_thread *thre
         default:
                 break;
         }
-        return export_perf_data_complain_of(export_stream_flush_some(&e->out), err);
+        return complain_of(export_stream_flush_some(&e->out), err);
 }
 
 /* ---- twice --------------------------------------------------------------------------------------------- */
 
 static int walk_trace(struct perf_data_export *e, struct error *err)
 {
-        const struct trace_sink sink = { .context = e,
-                                         .sample = export_perf_data_take_sample,
-                                         .event = export_perf_data_take_event,
-                                         .may_skip = true };
+        const struct trace_sink sink = {
+                .context = e, .sample = take_sample, .event = take_event, .may_skip = true
+        };
         struct trace_walk walk;
         int r = put_tables(e);
 
         e->totals = (struct export_totals){ .n_samples = 0 };
         if (r < 0)
-                return export_perf_data_complain_of(r, err);
+                return complain_of(r, err);
         r = trace_walk_init(&walk, e->trace, e->options->filter, &sink);
         if (r < 0)
-                (void)export_perf_data_complain_of(r, err);
+                (void)complain_of(r, err);
         else
                 r = loaded_trace_walk(e->trace, &walk, err);
         if (r == 0)
@@ -286,7 +285,7 @@ static int walk_trace(struct perf_data_export *e, struct error *err)
         return r;
 }
 
-static int export_perf_data_count_bytes(struct perf_data_export *e, uint64_t *ret_bytes, struct error *err)
+static int count_bytes(struct perf_data_export *e, uint64_t *ret_bytes, struct error *err)
 {
         int r;
 
@@ -299,8 +298,7 @@ static int export_perf_data_count_bytes(struct perf_data_export *e, uint64_t *re
         return r;
 }
 
-static int export_perf_data_write_file(struct perf_data_export *e, FILE *out, uint64_t data_bytes,
-                                       struct error *err)
+static int write_file(struct perf_data_export *e, FILE *out, uint64_t data_bytes, struct error *err)
 {
         int r;
 
@@ -333,12 +331,12 @@ int export_perf_data(struct loaded_trace *trace, const struct export_options *op
         if (r == 0)
                 r = frame_addresses_init(&e.addresses, trace->dictionary);
         if (r < 0) {
-                (void)export_perf_data_complain_of(r, err);
+                (void)complain_of(r, err);
                 goto fail;
         }
-        r = export_perf_data_count_bytes(&e, &data_bytes, err);
+        r = count_bytes(&e, &data_bytes, err);
         if (r == 0)
-                r = export_perf_data_write_file(&e, out, data_bytes, err);
+                r = write_file(&e, out, data_bytes, err);
         if (r == 0)
                 *ret_totals = e.totals;
 fail:

@@ -14,14 +14,14 @@
 #define NAME_ALIGN    64 /* of strings, as perf writes them */
 #define STRING_MAX    4095
 
-/* Without samples, of an event that never happens. */
+/* A trace without sample events gets an event that never happens. */
 static const struct trace_sample_event no_event = {
         .type = PERF_DATA_TYPE_SOFTWARE,
         .config = PERF_DATA_CONFIG_DUMMY,
         .mode = TRACE_SAMPLE_MODE_PERIOD,
 };
 
-static uint32_t perf_data_head_count_events(const struct loaded_trace *trace)
+static uint32_t count_events(const struct loaded_trace *trace)
 {
         uint32_t n = trace_dictionary_count(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
 
@@ -29,7 +29,7 @@ static uint32_t perf_data_head_count_events(const struct loaded_trace *trace)
 }
 
 /* @id: 1 .. count_events(), the number of the event in the file. */
-static const struct trace_sample_event *perf_data_head_event_of(const struct loaded_trace *trace, uint32_t id)
+static const struct trace_sample_event *event_of(const struct loaded_trace *trace, uint32_t id)
 {
         if (trace_dictionary_count(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS) == 0)
                 return &no_event;
@@ -52,7 +52,7 @@ static void put_section(struct byte_buffer *b, uint64_t offset, uint64_t n_bytes
         byte_buffer_add_u64(b, n_bytes);
 }
 
-/* struct perf_event_attr; the first one stands for the other records. */
+/* Writes struct perf_event_attr; the first one covers the other records. */
 static void put_attr(struct byte_buffer *b, const struct trace_sample_event *row, bool is_first)
 {
         uint64_t flags = PERF_DATA_FLAG_SAMPLE_ID_ALL | PERF_DATA_FLAG_USE_CLOCK |
@@ -78,13 +78,13 @@ static void put_attr(struct byte_buffer *b, const struct trace_sample_event *row
 
 uint64_t perf_data_head_bytes(const struct loaded_trace *trace)
 {
-        return PERF_DATA_HEADER_BYTES + (uint64_t)perf_data_head_count_events(trace) *
-                                                (ID_BYTES + PERF_DATA_ATTR_BYTES + SECTION_BYTES);
+        return PERF_DATA_HEADER_BYTES +
+               (uint64_t)count_events(trace) * (ID_BYTES + PERF_DATA_ATTR_BYTES + SECTION_BYTES);
 }
 
 void perf_data_head_put(struct byte_buffer *b, const struct loaded_trace *trace, uint64_t data_bytes)
 {
-        uint32_t n_events = perf_data_head_count_events(trace);
+        uint32_t n_events = count_events(trace);
         uint64_t attrs_offset = PERF_DATA_HEADER_BYTES + (uint64_t)n_events * ID_BYTES;
         uint64_t features = UINT64_C(1) << PERF_DATA_HOSTNAME | UINT64_C(1) << PERF_DATA_OS_RELEASE |
                             UINT64_C(1) << PERF_DATA_VERSION | UINT64_C(1) << PERF_DATA_ARCH |
@@ -102,14 +102,14 @@ void perf_data_head_put(struct byte_buffer *b, const struct loaded_trace *trace,
         for (uint32_t i = 1; i <= n_events; i++)
                 byte_buffer_add_u64(b, i);
         for (uint32_t i = 1; i <= n_events; i++) {
-                put_attr(b, perf_data_head_event_of(trace, i), i == 1);
+                put_attr(b, event_of(trace, i), i == 1);
                 put_section(b, PERF_DATA_HEADER_BYTES + (uint64_t)(i - 1) * ID_BYTES, ID_BYTES);
         }
 }
 
 /* ---- facts --------------------------------------------------------------------------------------------- */
 
-static void perf_data_head_put_string(struct byte_buffer *b, const char *text, size_t n_bytes)
+static void put_string(struct byte_buffer *b, const char *text, size_t n_bytes)
 {
         size_t padded;
 
@@ -121,11 +121,11 @@ static void perf_data_head_put_string(struct byte_buffer *b, const char *text, s
         put_zeros(b, padded - n_bytes);
 }
 
-static void perf_data_head_put_meta(struct byte_buffer *b, const struct loaded_trace *trace, const char *key)
+static void put_meta(struct byte_buffer *b, const struct loaded_trace *trace, const char *key)
 {
         struct text_view value = loaded_trace_meta(trace, key);
 
-        perf_data_head_put_string(b, value.bytes, value.n_bytes);
+        put_string(b, value.bytes, value.n_bytes);
 }
 
 /* "Linux 6.1.0": perf wants the part after the system's name. */
@@ -138,7 +138,7 @@ static void put_release(struct byte_buffer *b, const struct loaded_trace *trace)
                 value.n_bytes -= (size_t)(blank + 1 - value.bytes);
                 value.bytes = blank + 1;
         }
-        perf_data_head_put_string(b, value.bytes, value.n_bytes);
+        put_string(b, value.bytes, value.n_bytes);
 }
 
 static void put_cpus(struct byte_buffer *b, const struct loaded_trace *trace)
@@ -151,20 +151,20 @@ static void put_cpus(struct byte_buffer *b, const struct loaded_trace *trace)
         byte_buffer_add_u32(b, (uint32_t)n_cpus);
 }
 
-static void perf_data_head_put_events(struct byte_buffer *b, const struct loaded_trace *trace)
+static void put_events(struct byte_buffer *b, const struct loaded_trace *trace)
 {
-        uint32_t n_events = perf_data_head_count_events(trace);
+        uint32_t n_events = count_events(trace);
 
         byte_buffer_add_u32(b, n_events);
         byte_buffer_add_u32(b, PERF_DATA_ATTR_BYTES);
         for (uint32_t i = 1; i <= n_events; i++) {
-                const struct trace_sample_event *row = perf_data_head_event_of(trace, i);
+                const struct trace_sample_event *row = event_of(trace, i);
                 size_t n_bytes;
                 const char *name = trace_dictionary_string(trace->dictionary, row->name, &n_bytes);
 
                 put_attr(b, row, i == 1);
                 byte_buffer_add_u32(b, 1);
-                perf_data_head_put_string(b, n_bytes ? name : "dummy", n_bytes ? n_bytes : 5);
+                put_string(b, n_bytes ? name : "dummy", n_bytes ? n_bytes : 5);
                 byte_buffer_add_u64(b, i);
         }
 }
@@ -174,26 +174,26 @@ static void put_feature(struct byte_buffer *b, const struct loaded_trace *trace,
 {
         switch (feature) {
         case PERF_DATA_HOSTNAME:
-                perf_data_head_put_meta(b, trace, "hostname");
+                put_meta(b, trace, "hostname");
                 break;
         case PERF_DATA_OS_RELEASE:
                 put_release(b, trace);
                 break;
         case PERF_DATA_VERSION:
-                perf_data_head_put_meta(b, trace, "hyprof_version");
+                put_meta(b, trace, "hyprof_version");
                 break;
         case PERF_DATA_ARCH:
-                perf_data_head_put_meta(b, trace, "machine");
+                put_meta(b, trace, "machine");
                 break;
         case PERF_DATA_CPUS:
                 put_cpus(b, trace);
                 break;
         case PERF_DATA_COMMAND:
                 byte_buffer_add_u32(b, 1);
-                perf_data_head_put_meta(b, trace, "command");
+                put_meta(b, trace, "command");
                 break;
         case PERF_DATA_EVENTS:
-                perf_data_head_put_events(b, trace);
+                put_events(b, trace);
                 break;
         default:
                 break;

@@ -4,8 +4,8 @@
 #include "base/byte_buffer.h"
 #include "base/bytes.h"
 #include "base/io.h"
-#include "symbolize/symbols/kernel_symbols.h"
-#include "symbolize/symbols/trace_origin.h"
+#include "symbolize/images/trace_origin.h"
+#include "symbolize/kernel/kernel_symbols.h"
 
 #include <fcntl.h>
 #include <string.h>

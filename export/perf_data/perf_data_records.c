@@ -9,8 +9,8 @@
 #define BUILD_ID_BYTES_MAX 20
 #define NAME_BYTES_MAX     4096 /* as the kernel's paths */
 
-/* A record, whose length is known when it is complete. */
-static size_t perf_data_records_begin_record(struct byte_buffer *b, uint32_t type, uint16_t misc)
+/* Begins a record; end_record() fills in its length. */
+static size_t begin_record(struct byte_buffer *b, uint32_t type, uint16_t misc)
 {
         size_t begin = b->used_bytes;
 
@@ -20,7 +20,7 @@ static size_t perf_data_records_begin_record(struct byte_buffer *b, uint32_t typ
         return begin;
 }
 
-static void perf_data_records_end_record(struct byte_buffer *b, size_t begin)
+static void end_record(struct byte_buffer *b, size_t begin)
 {
         size_t n_bytes = b->used_bytes - begin;
 
@@ -30,7 +30,7 @@ static void perf_data_records_end_record(struct byte_buffer *b, size_t begin)
         b->data[begin + 7] = (uint8_t)(n_bytes >> 8);
 }
 
-/* In the order in which perf wants what each record has. */
+/* Writes the fields that every record has, in the order of perf's format. */
 static void put_who(struct byte_buffer *b, const struct perf_data_who *who)
 {
         byte_buffer_add_u32(b, who->pid);
@@ -41,8 +41,8 @@ static void put_who(struct byte_buffer *b, const struct perf_data_who *who)
         byte_buffer_add_u64(b, who->event);
 }
 
-/* With at least one NUL, to a multiple of eight bytes. */
-static void perf_data_records_put_name(struct byte_buffer *b, const char *name, size_t n_bytes)
+/* Pads the name with at least one NUL to a multiple of eight bytes. */
+static void put_name(struct byte_buffer *b, const char *name, size_t n_bytes)
 {
         static const char zeros[8];
 
@@ -55,7 +55,7 @@ static void perf_data_records_put_name(struct byte_buffer *b, const char *name, 
 void perf_data_records_put_sample(struct byte_buffer *b, const struct perf_data_who *who,
                                   const struct perf_data_sample *sample)
 {
-        size_t begin = perf_data_records_begin_record(b, PERF_DATA_SAMPLE, sample->mode);
+        size_t begin = begin_record(b, PERF_DATA_SAMPLE, sample->mode);
 
         byte_buffer_add_u64(b, who->event);
         byte_buffer_add_u64(b, sample->n_callchain > 1 ? sample->callchain[1] : 0);
@@ -68,7 +68,7 @@ void perf_data_records_put_sample(struct byte_buffer *b, const struct perf_data_
         byte_buffer_add_u64(b, sample->n_callchain);
         for (size_t i = 0; i < sample->n_callchain; i++)
                 byte_buffer_add_u64(b, sample->callchain[i]);
-        perf_data_records_end_record(b, begin);
+        end_record(b, begin);
 }
 
 void perf_data_records_put_mapping(struct byte_buffer *b, const struct perf_data_who *who,
@@ -83,7 +83,7 @@ void perf_data_records_put_mapping(struct byte_buffer *b, const struct perf_data
                 identity[0] = (uint8_t)mapping->build_id_bytes;
                 memcpy(identity + 4, mapping->build_id, mapping->build_id_bytes);
         }
-        begin = perf_data_records_begin_record(b, PERF_DATA_MMAP2, misc);
+        begin = begin_record(b, PERF_DATA_MMAP2, misc);
         byte_buffer_add_u32(b, who->pid);
         byte_buffer_add_u32(b, who->tid);
         byte_buffer_add_u64(b, mapping->start_avma);
@@ -92,27 +92,27 @@ void perf_data_records_put_mapping(struct byte_buffer *b, const struct perf_data
         byte_buffer_add(b, identity, sizeof(identity));
         byte_buffer_add_u32(b, PERF_DATA_PROT_READ_EXEC);
         byte_buffer_add_u32(b, PERF_DATA_MAP_PRIVATE);
-        perf_data_records_put_name(b, mapping->path, mapping->path_bytes);
+        put_name(b, mapping->path, mapping->path_bytes);
         put_who(b, who);
-        perf_data_records_end_record(b, begin);
+        end_record(b, begin);
 }
 
 void perf_data_records_put_comm(struct byte_buffer *b, const struct perf_data_who *who, const char *name,
                                 size_t n_bytes)
 {
-        size_t begin = perf_data_records_begin_record(b, PERF_DATA_COMM, 0);
+        size_t begin = begin_record(b, PERF_DATA_COMM, 0);
 
         byte_buffer_add_u32(b, who->pid);
         byte_buffer_add_u32(b, who->tid);
-        perf_data_records_put_name(b, name, n_bytes < 15 ? n_bytes : 15);
+        put_name(b, name, n_bytes < 15 ? n_bytes : 15);
         put_who(b, who);
-        perf_data_records_end_record(b, begin);
+        end_record(b, begin);
 }
 
 void perf_data_records_put_task(struct byte_buffer *b, uint32_t type, const struct perf_data_who *who,
                                 uint32_t parent_pid, uint32_t parent_tid)
 {
-        size_t begin = perf_data_records_begin_record(b, type, 0);
+        size_t begin = begin_record(b, type, 0);
 
         byte_buffer_add_u32(b, who->pid);
         byte_buffer_add_u32(b, parent_pid);
@@ -120,18 +120,18 @@ void perf_data_records_put_task(struct byte_buffer *b, uint32_t type, const stru
         byte_buffer_add_u32(b, parent_tid);
         byte_buffer_add_u64(b, who->time_ns);
         put_who(b, who);
-        perf_data_records_end_record(b, begin);
+        end_record(b, begin);
 }
 
 void perf_data_records_put_switch(struct byte_buffer *b, const struct perf_data_who *who, uint16_t misc)
 {
-        size_t begin = perf_data_records_begin_record(b, PERF_DATA_SWITCH, misc);
+        size_t begin = begin_record(b, PERF_DATA_SWITCH, misc);
 
         put_who(b, who);
-        perf_data_records_end_record(b, begin);
+        end_record(b, begin);
 }
 
 void perf_data_records_put_round(struct byte_buffer *b)
 {
-        perf_data_records_end_record(b, perf_data_records_begin_record(b, PERF_DATA_FINISHED_ROUND, 0));
+        end_record(b, begin_record(b, PERF_DATA_FINISHED_ROUND, 0));
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames; the way into Tracy
- * (tracy-import-chrome).
+ * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames; the way into
+ * Tracy (tracy-import-chrome).
  *
- * Events with one time are written as they come.  A zone is one event with its length, and such events have
- * to come by their begin, outermost first: each gets its place in an event_spool when it begins, and its end
- * when it ends.  No samples: Perfetto ignores them here, and speedscope would take the file for another
- * format.  Memory: the spool's buffers, and the zones that are open.
+ * Events with a single time are written in the order of the trace.  A zone is one event with a length, and
+ * such events have to be sorted by their beginning, outermost first: each zone gets its place in an
+ * event_spool when it begins, and its end when it ends.  Samples are not written: Perfetto ignores them
+ * here, and speedscope would take the file for another format.  Memory: the spool's buffers, and the zones
+ * that are open.
  */
 #include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
@@ -31,20 +32,20 @@
 
 #define DIGITS_OF_US 3 /* nanoseconds as microseconds */
 
-/* In the spool, a chain for each thread: thread - 1. */
+/* The spool has one chain of zones for each thread: thread - 1. */
 struct chrome_zone {
         uint64_t begin_ns, end_ns;
-        uint64_t words_offset; /* of its name and text in the chain of words, if they have any bytes */
+        uint64_t words_offset; /* of its name and text in the chain of words, if any */
         int64_t value;         /* if has_value */
         uint32_t location;
         uint32_t has_value;
         uint32_t name_bytes; /* of the name that it has instead */
         uint32_t text_bytes;
-        uint32_t lock;    /* not 0: no zone, but a wait for this lock */
-        uint32_t is_over; /* a wait that is not does not count; a zone that is not never ended */
+        uint32_t lock;    /* not 0: a wait for this lock, not a zone */
+        uint32_t is_over; /* a wait that is not over is left out; such a zone is unclosed */
 };
 
-/* Where the open zones of a thread are in its chain, by depth; and what it waits for. */
+/* The offsets of a thread's open zones in its chain, by depth, and the offset of its pending lock wait. */
 struct chrome_thread {
         uint64_t *offsets; /* heap */
         size_t capacity;
@@ -68,13 +69,13 @@ static uint32_t words_chain(const struct chrome_export *x)
         return x->names.n_threads;
 }
 
-static void export_chrome_put_time(struct json_out *j, const char *key, uint64_t time_ns)
+static void put_time(struct json_out *j, const char *key, uint64_t time_ns)
 {
         json_out_key(j, key);
         json_out_decimal(j, time_ns, DIGITS_OF_US);
 }
 
-static uint64_t export_chrome_since_start(const struct chrome_export *x, uint64_t time_ns)
+static uint64_t since_start(const struct chrome_export *x, uint64_t time_ns)
 {
         return time_ns > x->trace->start_ns ? time_ns - x->trace->start_ns : 0;
 }
@@ -98,8 +99,8 @@ static void end_event(struct chrome_export *x)
 
 /* ------------------------------------------------------------------ while walking */
 
-static int export_chrome_begin_zone(void *context, struct walked_thread *thread,
-                                    const struct trace_event *event, struct error *err)
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct chrome_export *x = context;
         struct chrome_thread *open = &x->threads[thread->id - 1];
@@ -117,8 +118,8 @@ static int export_chrome_begin_zone(void *context, struct walked_thread *thread,
         return event_spool_add(&x->spool, thread->id - 1, &zone, sizeof(zone), err);
 }
 
-static int export_chrome_keep_words(struct chrome_export *x, const struct zone_words *words,
-                                    struct chrome_zone *zone, struct error *err)
+static int keep_words(struct chrome_export *x, const struct zone_words *words, struct chrome_zone *zone,
+                      struct error *err)
 {
         int r;
 
@@ -133,8 +134,8 @@ static int export_chrome_keep_words(struct chrome_export *x, const struct zone_w
         return event_spool_add(&x->spool, words_chain(x), words->text.data, words->text.used_bytes, err);
 }
 
-static int export_chrome_end_zone(void *context, struct walked_thread *thread,
-                                  const struct zone_instance *instance, struct error *err)
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *instance,
+                    struct error *err)
 {
         struct chrome_export *x = context;
         const struct zone_words *words = trace_walk_words(thread, instance);
@@ -144,7 +145,7 @@ static int export_chrome_end_zone(void *context, struct walked_thread *thread,
                 .location = instance->location,
                 .is_over = instance->closed,
         };
-        int r = words ? export_chrome_keep_words(x, words, &zone, err) : 0;
+        int r = words ? keep_words(x, words, &zone, err) : 0;
 
         if (r < 0)
                 return r;
@@ -159,21 +160,21 @@ static void write_instant(struct chrome_export *x, uint32_t thread, const struct
                           const char *category, struct text_view name)
 {
         begin_event(x, "i", thread);
-        export_chrome_put_time(&x->json, "ts", export_chrome_since_start(x, event->time_ns));
+        put_time(&x->json, "ts", since_start(x, event->time_ns));
         json_out_pair_words(&x->json, "s", "t");
         json_out_pair_words(&x->json, "cat", category);
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
         end_event(x);
 }
 
-/* The key in args is the plot's name to Tracy; Perfetto shows both. */
+/* Tracy takes the key in args as the plot's name; Perfetto shows the event's name and the key. */
 static void write_plot(struct chrome_export *x, uint32_t thread, const struct trace_event *event)
 {
         struct text_view name = trace_dictionary_text(x->trace->dictionary, (uint32_t)event->plot_i64.name);
         double real;
 
         begin_event(x, "C", thread);
-        export_chrome_put_time(&x->json, "ts", export_chrome_since_start(x, event->time_ns));
+        put_time(&x->json, "ts", since_start(x, event->time_ns));
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
         json_out_key(&x->json, "args");
         json_out_open(&x->json, '{');
@@ -188,8 +189,7 @@ static void write_plot(struct chrome_export *x, uint32_t thread, const struct tr
         end_event(x);
 }
 
-static void export_chrome_write_frame(struct chrome_export *x, uint32_t thread,
-                                      const struct trace_event *event)
+static void write_frame(struct chrome_export *x, uint32_t thread, const struct trace_event *event)
 {
         struct text_view name = trace_dictionary_text(x->trace->dictionary, (uint32_t)event->frame_mark.name);
 
@@ -202,9 +202,9 @@ static void export_chrome_write_frame(struct chrome_export *x, uint32_t thread,
                       name);
 }
 
-/* In its place by its begin, as a zone; it is over when the thread has the lock. */
-static int export_chrome_take_lock(struct chrome_export *x, const struct walked_thread *thread,
-                                   const struct trace_event *event, struct error *err)
+/* A wait for a lock is placed by its beginning, like a zone; it is over when the thread has the lock. */
+static int take_lock(struct chrome_export *x, const struct walked_thread *thread,
+                     const struct trace_event *event, struct error *err)
 {
         struct chrome_thread *mine = &x->threads[thread->id - 1];
         struct chrome_zone wait = {
@@ -224,8 +224,8 @@ static int export_chrome_take_lock(struct chrome_export *x, const struct walked_
         return event_spool_add(&x->spool, thread->id - 1, &wait, sizeof(wait), err);
 }
 
-static int export_chrome_take_event(void *context, struct walked_thread *thread,
-                                    const struct trace_event *event, struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct chrome_export *x = context;
 
@@ -246,12 +246,12 @@ static int export_chrome_take_event(void *context, struct walked_thread *thread,
         case TRACE_OP_FRAME_MARK:
         case TRACE_OP_FRAME_BEGIN:
         case TRACE_OP_FRAME_END:
-                export_chrome_write_frame(x, thread->id, event);
+                write_frame(x, thread->id, event);
                 break;
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
         case TRACE_OP_LOCK_NAME:
-                return export_chrome_take_lock(x, thread, event, err);
+                return take_lock(x, thread, event, err);
         default:
                 break;
         }
@@ -260,7 +260,7 @@ static int export_chrome_take_event(void *context, struct walked_thread *thread,
 
 /* ------------------------------------------------------------------ zones, a thread after the other */
 
-/* Name and text of a zone, out of the chain of words.  Returns 0 or -errno. */
+/* Reads the name and text of a zone from the chain of words.  Returns 0 or -errno. */
 static int read_words(struct spool_cursor *words, const struct chrome_zone *zone, struct text_view *ret_name,
                       struct text_view *ret_text, struct error *err)
 {
@@ -282,7 +282,7 @@ static int read_words(struct spool_cursor *words, const struct chrome_zone *zone
 }
 
 /* "file:line", where Tracy looks for it. */
-static void export_chrome_put_source(struct chrome_export *x, const struct trace_location *location)
+static void put_source(struct chrome_export *x, const struct trace_location *location)
 {
         struct text_view file = trace_dictionary_text(x->trace->dictionary, location->file);
         struct byte_buffer source = { .data = NULL };
@@ -299,7 +299,7 @@ static void export_chrome_put_source(struct chrome_export *x, const struct trace
         byte_buffer_deinit(&source);
 }
 
-/* Few: speedscope makes them part of the zone's name. */
+/* Few arguments: speedscope makes them part of the zone's name. */
 static void put_arguments(struct chrome_export *x, const struct chrome_zone *zone, struct text_view text)
 {
         if (text.n_bytes == 0 && !zone->has_value && zone->is_over)
@@ -317,16 +317,18 @@ static void put_arguments(struct chrome_export *x, const struct chrome_zone *zon
         json_out_close(&x->json, '}');
 }
 
-/* An event with a length: a zone, a wait.  The rest of it, up to the end of the event, is for the caller. */
+/*
+ * Begins an event with a length: a zone or a wait.  The caller writes the rest, up to the end of the event.
+ */
 static void begin_slice(struct chrome_export *x, uint64_t begin_ns, uint64_t end_ns, const char *category)
 {
-        export_chrome_put_time(&x->json, "ts", export_chrome_since_start(x, begin_ns));
-        export_chrome_put_time(&x->json, "dur", end_ns - begin_ns);
+        put_time(&x->json, "ts", since_start(x, begin_ns));
+        put_time(&x->json, "dur", end_ns - begin_ns);
         json_out_pair_words(&x->json, "cat", category);
 }
 
-static int export_chrome_write_zone(struct chrome_export *x, uint32_t thread, const struct chrome_zone *zone,
-                                    struct spool_cursor *words, struct error *err)
+static int write_zone(struct chrome_export *x, uint32_t thread, const struct chrome_zone *zone,
+                      struct spool_cursor *words, struct error *err)
 {
         const struct trace_location *location = trace_dictionary_row(x->trace->dictionary,
                                                                      TRACE_TABLE_LOCATIONS, zone->location);
@@ -340,7 +342,7 @@ static int export_chrome_write_zone(struct chrome_export *x, uint32_t thread, co
         begin_event(x, "X", thread);
         begin_slice(x, zone->begin_ns, zone->end_ns, "zone");
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
-        export_chrome_put_source(x, location);
+        put_source(x, location);
         put_arguments(x, zone, text);
         end_event(x);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
@@ -367,7 +369,7 @@ static int write_wait(struct chrome_export *x, uint32_t thread, const struct chr
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
 
-static int export_chrome_write_zones(struct chrome_export *x, uint32_t thread, struct error *err)
+static int write_zones(struct chrome_export *x, uint32_t thread, struct error *err)
 {
         struct spool_cursor zones, words;
         const void *at;
@@ -379,7 +381,7 @@ static int export_chrome_write_zones(struct chrome_export *x, uint32_t thread, s
                 const struct chrome_zone *zone = at;
 
                 r = zone->lock != 0 ? write_wait(x, thread, zone, err)
-                                    : export_chrome_write_zone(x, thread, zone, &words, err);
+                                    : write_zone(x, thread, zone, &words, err);
                 if (r < 0)
                         break;
         }
@@ -388,8 +390,7 @@ static int export_chrome_write_zones(struct chrome_export *x, uint32_t thread, s
         return r;
 }
 
-static void export_chrome_write_name(struct chrome_export *x, uint32_t thread, const char *what,
-                                     struct text_view name)
+static void write_name(struct chrome_export *x, uint32_t thread, const char *what, struct text_view name)
 {
         if (name.n_bytes == 0)
                 return;
@@ -410,11 +411,10 @@ static int write_threads(struct chrome_export *x, struct error *err)
                 if (!x->names.has_events[i - 1])
                         continue;
                 if (process_names_is_main(&x->names, i))
-                        export_chrome_write_name(
-                                x, i, "process_name",
-                                process_names_process(&x->names, process_names_process_of(&x->names, i)));
-                export_chrome_write_name(x, i, "thread_name", process_names_thread(&x->names, i));
-                r = export_chrome_write_zones(x, i, err);
+                        write_name(x, i, "process_name",
+                                   process_names_process(&x->names, process_names_process_of(&x->names, i)));
+                write_name(x, i, "thread_name", process_names_thread(&x->names, i));
+                r = write_zones(x, i, err);
         }
         return r < 0 ? r : 0;
 }
@@ -446,7 +446,7 @@ static int write_device_zone(void *context, const struct device_zone *zone, stru
         begin_device_event(x, "X", zone->device);
         begin_slice(x, zone->begin_ns, zone->end_ns, "device");
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
-        export_chrome_put_source(x, trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, zone->location));
+        put_source(x, trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, zone->location));
         end_event(x);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
@@ -472,7 +472,7 @@ static void write_device_names(struct chrome_export *x)
         }
 }
 
-static int export_chrome_write_devices(struct chrome_export *x, struct error *err)
+static int write_devices(struct chrome_export *x, struct error *err)
 {
         struct device_tracks tracks;
         int r = device_tracks_take(&tracks, x->trace, x->filter, write_device_zone, x, err);
@@ -484,7 +484,7 @@ static int export_chrome_write_devices(struct chrome_export *x, struct error *er
         return r;
 }
 
-static int export_chrome_write_file(struct chrome_export *x, struct error *err)
+static int write_file(struct chrome_export *x, struct error *err)
 {
         int r;
 
@@ -499,7 +499,7 @@ static int export_chrome_write_file(struct chrome_export *x, struct error *err)
         process_names_learn(&x->names, &x->walk);
         r = write_threads(x, err);
         if (r == 0)
-                r = export_chrome_write_devices(x, err);
+                r = write_devices(x, err);
         json_out_close(&x->json, ']');
         json_out_close(&x->json, '}');
         json_out_line(&x->json);
@@ -511,14 +511,14 @@ static int export_chrome_write_file(struct chrome_export *x, struct error *err)
         return r;
 }
 
-static int export_chrome_export_it(struct chrome_export *x, const struct export_options *options, FILE *out,
-                                   struct error *err)
+static int export_it(struct chrome_export *x, const struct export_options *options, FILE *out,
+                     struct error *err)
 {
         struct trace_sink sink = {
                 .context = x,
-                .begin_zone = export_chrome_begin_zone,
-                .zone = export_chrome_end_zone,
-                .event = export_chrome_take_event,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .event = take_event,
                 .wants_words = true,
                 .may_skip = true,
         };
@@ -540,7 +540,7 @@ static int export_chrome_export_it(struct chrome_export *x, const struct export_
 done:
         if (r < 0)
                 return error_set(err, r, "no memory to read the trace");
-        r = export_chrome_write_file(x, err);
+        r = write_file(x, err);
         export_totals_leave_out(x->totals, &x->walk,
                                 1U << EXPORT_LEFT_OUT_SAMPLES | 1U << EXPORT_LEFT_OUT_SWITCHES |
                                         1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS);
@@ -556,7 +556,7 @@ int export_chrome(struct loaded_trace *trace, const struct export_options *optio
 
         *ret_totals = (struct export_totals){ .n_samples = 0 };
         event_spool_init(&x.spool);
-        r = export_chrome_export_it(&x, options, out, err);
+        r = export_it(&x, options, out, err);
         for (uint32_t i = 0; x.threads && i < x.names.n_threads; i++)
                 free(x.threads[i].offsets);
         free(x.threads);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Perfetto's own trace format: packets, written as the events come.  Its readers sort packets by time, and
- * want only that those of one sequence which depend on each other (the begin and end of a zone) are in order:
- * each thread has a sequence.  Samples of the event that was asked for are PerfSamples, which every version
- * knows; other events, waits and allocations are StackSamples, each kind with a flame graph of its own.
+ * Perfetto's own trace format: packets, written in the order of the trace's events.  Readers of the format
+ * sort packets by time; only packets that depend on each other (the begin and end of a zone) must be in
+ * order within one sequence, so each thread has its own sequence.  Samples of the chosen event are
+ * PerfSamples, which every version knows; other events, waits and allocations are StackSamples, each kind
+ * with a flame graph of its own.
  */
 #include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
@@ -45,7 +46,7 @@ struct perfetto_export {
         struct lock_waits lock_waits;
 };
 
-static int export_perfetto_complain_of(int r, struct error *err)
+static int complain_of(int r, struct error *err)
 {
         if (r == -ENOMEM || r == -EOVERFLOW)
                 return error_set(err, r, "the export: not enough memory");
@@ -54,8 +55,8 @@ static int export_perfetto_complain_of(int r, struct error *err)
 
 /* ---- zones --------------------------------------------------------------------------------------------- */
 
-static int export_perfetto_begin_zone(void *context, struct walked_thread *thread,
-                                      const struct trace_event *event, struct error *err)
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct perfetto_export *e = context;
         uint32_t location = (uint32_t)event->zone_begin.location;
@@ -64,21 +65,21 @@ static int export_perfetto_begin_zone(void *context, struct walked_thread *threa
         int r = perfetto_tracks_thread(&e->tracks, thread->id);
 
         if (r < 0)
-                return export_perfetto_complain_of(r, err);
+                return complain_of(r, err);
         e->totals.n_zones++;
         b = perfetto_packets_begin(&e->packets, perfetto_tracks_sequence(thread->id), event->time_ns);
         r = perfetto_tracks_put_zone(&e->tracks, b, thread->id, location);
         if (r < 0)
-                return export_perfetto_complain_of(r, err);
+                return complain_of(r, err);
         message = perfetto_packets_begin_event(b, PERFETTO_TYPE_BEGIN);
         protobuf_writer_put_number(b, PERFETTO_EVENT_NAME_IID, location);
         protobuf_writer_put_number(b, PERFETTO_EVENT_LOCATION_IID, location);
         protobuf_writer_end(b, message);
-        return export_perfetto_complain_of(perfetto_packets_end(&e->packets), err);
+        return complain_of(perfetto_packets_end(&e->packets), err);
 }
 
 /* The texts about it are known at its end: Perfetto shows it with the zone all the same. */
-static void export_perfetto_put_words(struct byte_buffer *b, const struct zone_words *words)
+static void put_words(struct byte_buffer *b, const struct zone_words *words)
 {
         if (words->name.used_bytes != 0)
                 perfetto_packets_annotate_text(b, "name", (const char *)words->name.data,
@@ -92,8 +93,8 @@ static void export_perfetto_put_words(struct byte_buffer *b, const struct zone_w
                 perfetto_packets_annotate_number(b, "color", words->color);
 }
 
-static int export_perfetto_end_zone(void *context, struct walked_thread *thread,
-                                    const struct zone_instance *zone, struct error *err)
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
 {
         struct perfetto_export *e = context;
         const struct zone_words *words = trace_walk_words(thread, zone);
@@ -102,11 +103,11 @@ static int export_perfetto_end_zone(void *context, struct walked_thread *thread,
         size_t message = perfetto_packets_begin_event(b, PERFETTO_TYPE_END);
 
         if (words)
-                export_perfetto_put_words(b, words);
+                put_words(b, words);
         if (!zone->closed)
                 perfetto_packets_annotate_number(b, "unclosed", 1);
         protobuf_writer_end(b, message);
-        return export_perfetto_complain_of(perfetto_packets_end(&e->packets), err);
+        return complain_of(perfetto_packets_end(&e->packets), err);
 }
 
 /* ---- samples, waits, allocations ----------------------------------------------------------------------- */
@@ -116,8 +117,8 @@ static uint32_t path_in_stack(const struct perfetto_export *e, uint32_t path)
         return e->options->zones_as_frames ? path : 0;
 }
 
-static int export_perfetto_take_sample(void *context, struct walked_thread *thread,
-                                       const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct perfetto_export *e = context;
         struct perfetto_sample sample = {
@@ -138,11 +139,11 @@ static int export_perfetto_take_sample(void *context, struct walked_thread *thre
         }
         if (r == 0)
                 r = perfetto_samples_put(&e->samples, &sample);
-        return export_perfetto_complain_of(r, err);
+        return complain_of(r, err);
 }
 
-static int export_perfetto_take_wait(void *context, struct walked_thread *thread,
-                                     const struct thread_wait *wait, struct error *err)
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
 {
         struct perfetto_export *e = context;
         struct perfetto_sample sample = {
@@ -160,11 +161,11 @@ static int export_perfetto_take_wait(void *context, struct walked_thread *thread
         r = perfetto_tracks_thread(&e->tracks, thread->id);
         if (r == 0)
                 r = perfetto_samples_put(&e->samples, &sample);
-        return export_perfetto_complain_of(r, err);
+        return complain_of(r, err);
 }
 
-static int export_perfetto_take_allocation(struct perfetto_export *e, struct walked_thread *thread,
-                                           const struct trace_event *event)
+static int take_allocation(struct perfetto_export *e, struct walked_thread *thread,
+                           const struct trace_event *event)
 {
         struct perfetto_sample sample = {
                 .time_ns = event->time_ns,
@@ -182,8 +183,7 @@ static int export_perfetto_take_allocation(struct perfetto_export *e, struct wal
 
 /* ---- messages, plots, frames, locks -------------------------------------------------------------------- */
 
-static int export_perfetto_put_message(struct perfetto_export *e, uint32_t thread,
-                                       const struct trace_event *event)
+static int put_message(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
 {
         static const char *const severities[] = { "trace", "debug", "info", "warning", "error", "fatal" };
         bool is_text = event->op == TRACE_OP_MESSAGE_TEXT;
@@ -204,7 +204,7 @@ static int export_perfetto_put_message(struct perfetto_export *e, uint32_t threa
         return perfetto_packets_end(&e->packets);
 }
 
-static uint32_t export_perfetto_process_of(const struct perfetto_export *e, uint32_t thread)
+static uint32_t process_of(const struct perfetto_export *e, uint32_t thread)
 {
         const struct trace_thread *row = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS,
                                                               thread);
@@ -212,12 +212,11 @@ static uint32_t export_perfetto_process_of(const struct perfetto_export *e, uint
         return row->process;
 }
 
-static int export_perfetto_put_plot(struct perfetto_export *e, uint32_t thread,
-                                    const struct trace_event *event)
+static int put_plot(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
 {
         struct perfetto_track_key key = {
                 .kind = PERFETTO_TRACK_PLOT,
-                .owner = export_perfetto_process_of(e, thread),
+                .owner = process_of(e, thread),
                 .name = (uint32_t)event->plot_i64.name, /* at the same place in both */
         };
         struct byte_buffer *b;
@@ -253,12 +252,11 @@ static int put_track_event(struct perfetto_export *e, uint64_t uuid, uint64_t ti
 }
 
 /* A mark ends the frame before it and begins the next. */
-static int export_perfetto_put_frame(struct perfetto_export *e, uint32_t thread,
-                                     const struct trace_event *event)
+static int put_frame(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
 {
         struct perfetto_track_key key = {
                 .kind = PERFETTO_TRACK_FRAMES,
-                .owner = export_perfetto_process_of(e, thread),
+                .owner = process_of(e, thread),
                 .name = (uint32_t)event->frame_mark.name, /* at the same place in all three */
         };
         struct text_view name = { .bytes = "frame", .n_bytes = 5 };
@@ -274,8 +272,7 @@ static int export_perfetto_put_frame(struct perfetto_export *e, uint32_t thread,
         return *open ? put_track_event(e, uuid, event->time_ns, PERFETTO_TYPE_BEGIN, &name) : 0;
 }
 
-static int export_perfetto_put_lock(struct perfetto_export *e, uint32_t thread,
-                                    const struct trace_event *event)
+static int put_lock(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
 {
         struct perfetto_track_key key = { .kind = PERFETTO_TRACK_LOCKS, .owner = thread };
         struct text_view name;
@@ -295,7 +292,7 @@ static int export_perfetto_put_lock(struct perfetto_export *e, uint32_t thread,
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
-static int export_perfetto_put_device_zone(void *context, const struct device_zone *zone, struct error *err)
+static int put_device_zone(void *context, const struct device_zone *zone, struct error *err)
 {
         struct perfetto_export *e = context;
         const struct trace_dictionary *d = e->trace->dictionary;
@@ -313,14 +310,13 @@ static int export_perfetto_put_device_zone(void *context, const struct device_zo
                 r = put_track_event(e, uuid, zone->begin_ns, PERFETTO_TYPE_BEGIN, &name);
         if (r == 0)
                 r = put_track_event(e, uuid, zone->end_ns, PERFETTO_TYPE_END, NULL);
-        return export_perfetto_complain_of(r, err);
+        return complain_of(r, err);
 }
 
 static int put_devices(struct perfetto_export *e, struct error *err)
 {
         struct device_tracks tracks;
-        int r = device_tracks_take(&tracks, e->trace, e->options->filter, export_perfetto_put_device_zone, e,
-                                   err);
+        int r = device_tracks_take(&tracks, e->trace, e->options->filter, put_device_zone, e, err);
 
         e->totals.left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
         device_tracks_deinit(&tracks);
@@ -366,9 +362,9 @@ static int put_task_state(struct perfetto_export *e, const struct walked_thread 
         return perfetto_packets_end(&e->packets);
 }
 
-/* Fibers are nothing of the kernel's; a thread that is woken while it runs goes on running. */
-static int export_perfetto_put_switch(struct perfetto_export *e, const struct walked_thread *thread,
-                                      const struct trace_event *event)
+/* The kernel does not know fibers; a thread that is woken while it runs simply goes on running. */
+static int put_switch(struct perfetto_export *e, const struct walked_thread *thread,
+                      const struct trace_event *event)
 {
         uint32_t state = PERFETTO_TASK_RUNNING;
 
@@ -380,8 +376,8 @@ static int export_perfetto_put_switch(struct perfetto_export *e, const struct wa
 }
 
 /*
- * After the walk: most threads that end are not reported to leave their CPU, where Perfetto would show them
- * until another thread comes.
+ * Called after the walk.  For most threads that end, no switch off the CPU is recorded, so Perfetto would
+ * show them as running until another thread is switched in on that CPU.
  */
 static int end_threads(struct perfetto_export *e)
 {
@@ -404,30 +400,29 @@ static int end_threads(struct perfetto_export *e)
 
 /* ---- all together -------------------------------------------------------------------------------------- */
 
-static int export_perfetto_put_event(struct perfetto_export *e, struct walked_thread *thread,
-                                     const struct trace_event *event)
+static int put_event(struct perfetto_export *e, struct walked_thread *thread, const struct trace_event *event)
 {
         switch (event->op) {
         case TRACE_OP_MESSAGE:
         case TRACE_OP_MESSAGE_TEXT:
-                return export_perfetto_put_message(e, thread->id, event);
+                return put_message(e, thread->id, event);
         case TRACE_OP_PLOT_I64:
         case TRACE_OP_PLOT_F64:
-                return export_perfetto_put_plot(e, thread->id, event);
+                return put_plot(e, thread->id, event);
         case TRACE_OP_FRAME_MARK:
         case TRACE_OP_FRAME_BEGIN:
         case TRACE_OP_FRAME_END:
-                return export_perfetto_put_frame(e, thread->id, event);
+                return put_frame(e, thread->id, event);
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
         case TRACE_OP_LOCK_NAME:
-                return export_perfetto_put_lock(e, thread->id, event);
+                return put_lock(e, thread->id, event);
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:
         case TRACE_OP_WAKEUP:
-                return export_perfetto_put_switch(e, thread, event);
+                return put_switch(e, thread, event);
         case TRACE_OP_MEMORY_ALLOC:
-                return export_perfetto_take_allocation(e, thread, event);
+                return take_allocation(e, thread, event);
         case TRACE_OP_CALLSTACK:
                 e->callstack = (struct event_callstack){ .time_ns = event->time_ns,
                                                          .thread = thread->id,
@@ -438,16 +433,16 @@ static int export_perfetto_put_event(struct perfetto_export *e, struct walked_th
         }
 }
 
-static int export_perfetto_take_event(void *context, struct walked_thread *thread,
-                                      const struct trace_event *event, struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct perfetto_export *e = context;
         int r = perfetto_tracks_thread(&e->tracks, thread->id);
 
-        return export_perfetto_complain_of(r < 0 ? r : export_perfetto_put_event(e, thread, event), err);
+        return complain_of(r < 0 ? r : put_event(e, thread, event), err);
 }
 
-static int export_perfetto_prepare(struct perfetto_export *e, FILE *out)
+static int prepare(struct perfetto_export *e, FILE *out)
 {
         int r;
 
@@ -460,7 +455,7 @@ static int export_perfetto_prepare(struct perfetto_export *e, FILE *out)
         return r;
 }
 
-static int export_perfetto_write_head(struct perfetto_export *e)
+static int write_head(struct perfetto_export *e)
 {
         static const uint32_t sequences[] = { PERFETTO_SEQUENCE_TRACKS, PERFETTO_SEQUENCE_SWITCHES };
         int r = perfetto_packets_put_snapshot(&e->packets, e->trace->start_ns,
@@ -475,28 +470,28 @@ static int export_perfetto_write_head(struct perfetto_export *e)
         return r < 0 ? r : perfetto_samples_start(&e->samples, e->options->event);
 }
 
-static int export_perfetto_write_trace(struct perfetto_export *e, struct error *err)
+static int write_trace(struct perfetto_export *e, struct error *err)
 {
         const struct trace_sink sink = {
                 .context = e,
-                .begin_zone = export_perfetto_begin_zone,
-                .zone = export_perfetto_end_zone,
-                .sample = export_perfetto_take_sample,
-                .wait = export_perfetto_take_wait,
-                .event = export_perfetto_take_event,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .sample = take_sample,
+                .wait = take_wait,
+                .event = take_event,
                 .wants_paths = e->options->zones_as_frames,
                 .wants_words = true,
                 .may_skip = true,
         };
-        int r = export_perfetto_write_head(e);
+        int r = write_head(e);
 
         if (r == 0)
                 r = trace_walk_init(&e->walk, e->trace, e->options->filter, &sink);
         if (r < 0)
-                return export_perfetto_complain_of(r, err);
+                return complain_of(r, err);
         r = loaded_trace_walk(e->trace, &e->walk, err);
         if (r == 0)
-                r = export_perfetto_complain_of(end_threads(e), err);
+                r = complain_of(end_threads(e), err);
         if (r == 0)
                 r = put_devices(e, err);
         return r < 0 ? r : export_stream_finish(&e->packets.out, err);
@@ -510,11 +505,11 @@ int export_perfetto(struct loaded_trace *trace, const struct export_options *opt
 
         if (r < 0)
                 return r;
-        r = export_perfetto_prepare(&e, out);
+        r = prepare(&e, out);
         if (r < 0)
-                (void)export_perfetto_complain_of(r, err);
+                (void)complain_of(r, err);
         else
-                r = export_perfetto_write_trace(&e, err);
+                r = write_trace(&e, err);
         if (r == 0) {
                 e.totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.samples.frames.n_cut;
                 *ret_totals = e.totals;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of Perfetto's count from 1 and are of 64 bits, so those of the trace's tables
- * are taken as they are:
+ * Perfetto's ids count from 1 and have 64 bits, so the ids of the trace's tables are used unchanged:
  *
- *      function      the label; of a zone, after all labels, its location
- *      frame         the row of SYMBOLS; after these, of a frame without one its own id,
- *                    of a zone its location
- *      mapping       the module; after all modules one for code in none, and one for zones
+ *      function      the label; the location of a zone is numbered after all labels
+ *      frame         the row of SYMBOLS; a frame without one is numbered by its own id after these
+ *                    rows, and a zone by its location after all frames
+ *      mapping       the module; after all modules, one mapping for code in no module and one for zones
  *      source path, build id, path of a mapping     the string, the module, the module
  */
 #include "export/perfetto/perfetto_callstacks.h"
@@ -46,8 +45,7 @@ static int add_new(struct id_set *set, uint32_t id)
         return r < 0 ? r : set->n_ids != n_before;
 }
 
-static void perfetto_callstacks_put_text(struct byte_buffer *b, uint32_t field, uint64_t iid,
-                                         const char *text, size_t n_bytes)
+static void put_text(struct byte_buffer *b, uint32_t field, uint64_t iid, const char *text, size_t n_bytes)
 {
         size_t begin = protobuf_writer_begin(b, field);
 
@@ -63,8 +61,7 @@ static uint64_t n_rows(const struct perfetto_callstacks *c, enum trace_table tab
 
 /* ---- the parts of a frame ------------------------------------------------------------------------------ */
 
-static int perfetto_callstacks_put_module(struct perfetto_callstacks *c, struct byte_buffer *b,
-                                          uint32_t module)
+static int put_module(struct perfetto_callstacks *c, struct byte_buffer *b, uint32_t module)
 {
         const struct trace_dictionary *d = c->frames->dictionary;
         const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, module);
@@ -75,7 +72,7 @@ static int perfetto_callstacks_put_module(struct perfetto_callstacks *c, struct 
         if (r <= 0)
                 return r;
         text = trace_dictionary_string(d, row->path, &n_bytes);
-        perfetto_callstacks_put_text(b, PERFETTO_INTERNED_MAPPING_PATH, module, text, n_bytes);
+        put_text(b, PERFETTO_INTERNED_MAPPING_PATH, module, text, n_bytes);
         text = trace_dictionary_string(d, row->build_id, &n_bytes);
         if (n_bytes != 0) {
                 begin = protobuf_writer_begin(b, PERFETTO_INTERNED_BUILD_ID);
@@ -94,7 +91,7 @@ static int perfetto_callstacks_put_module(struct perfetto_callstacks *c, struct 
         return 0;
 }
 
-/* Every frame of Perfetto's lies in a mapping. */
+/* In Perfetto's format, every frame needs a mapping. */
 static int put_mapping_without_module(struct perfetto_callstacks *c, struct byte_buffer *b, bool is_zone,
                                       uint64_t iid)
 {
@@ -104,7 +101,7 @@ static int put_mapping_without_module(struct perfetto_callstacks *c, struct byte
 
         if (r <= 0)
                 return r;
-        perfetto_callstacks_put_text(b, PERFETTO_INTERNED_MAPPING_PATH, iid, words, strlen(words));
+        put_text(b, PERFETTO_INTERNED_MAPPING_PATH, iid, words, strlen(words));
         begin = protobuf_writer_begin(b, PERFETTO_INTERNED_MAPPING);
         protobuf_writer_put_number(b, PERFETTO_IID, iid);
         protobuf_writer_put_number(b, PERFETTO_MAPPING_END, INT64_MAX);
@@ -113,21 +110,21 @@ static int put_mapping_without_module(struct perfetto_callstacks *c, struct byte
         return 0;
 }
 
-static int perfetto_callstacks_put_mapping(struct perfetto_callstacks *c, struct byte_buffer *b,
-                                           const struct export_frame *frame, uint64_t *ret_iid)
+static int put_mapping(struct perfetto_callstacks *c, struct byte_buffer *b, const struct export_frame *frame,
+                       uint64_t *ret_iid)
 {
         uint32_t module = export_frames_module(c->frames, frame);
         bool is_zone = frame->location != 0;
 
         *ret_iid = module;
         if (module != 0)
-                return perfetto_callstacks_put_module(c, b, module);
+                return put_module(c, b, module);
         *ret_iid = n_rows(c, TRACE_TABLE_MODULES) + (is_zone ? 2 : 1);
         return put_mapping_without_module(c, b, is_zone, *ret_iid);
 }
 
-static int perfetto_callstacks_put_function(struct perfetto_callstacks *c, struct byte_buffer *b,
-                                            const struct export_frame *frame, uint64_t *ret_iid)
+static int put_function(struct perfetto_callstacks *c, struct byte_buffer *b,
+                        const struct export_frame *frame, uint64_t *ret_iid)
 {
         uint32_t n_labels = c->frames->functions.frames.n_labels;
         size_t n_bytes;
@@ -142,11 +139,11 @@ static int perfetto_callstacks_put_function(struct perfetto_callstacks *c, struc
         name = export_frames_name(c->frames, frame, &n_bytes);
         if (!name)
                 return -ENOMEM;
-        perfetto_callstacks_put_text(b, PERFETTO_INTERNED_FUNCTION, *ret_iid, name, n_bytes);
+        put_text(b, PERFETTO_INTERNED_FUNCTION, *ret_iid, name, n_bytes);
         return 0;
 }
 
-static int perfetto_callstacks_put_file(struct perfetto_callstacks *c, struct byte_buffer *b, uint32_t file)
+static int put_file(struct perfetto_callstacks *c, struct byte_buffer *b, uint32_t file)
 {
         size_t n_bytes;
         const char *text;
@@ -155,14 +152,13 @@ static int perfetto_callstacks_put_file(struct perfetto_callstacks *c, struct by
         if (r <= 0)
                 return r;
         text = trace_dictionary_string(c->frames->dictionary, file, &n_bytes);
-        perfetto_callstacks_put_text(b, PERFETTO_INTERNED_SOURCE_PATH, file, text, n_bytes);
+        put_text(b, PERFETTO_INTERNED_SOURCE_PATH, file, text, n_bytes);
         return 0;
 }
 
 /* ---- frames and call stacks ---------------------------------------------------------------------------- */
 
-static uint32_t perfetto_callstacks_place_of(const struct perfetto_callstacks *c,
-                                             const struct export_frame *frame)
+static uint32_t place_of(const struct perfetto_callstacks *c, const struct export_frame *frame)
 {
         uint64_t n_symbols = n_rows(c, TRACE_TABLE_SYMBOLS);
         uint64_t n_frames = n_rows(c, TRACE_TABLE_FRAMES);
@@ -174,26 +170,25 @@ static uint32_t perfetto_callstacks_place_of(const struct perfetto_callstacks *c
         return (uint32_t)(n_symbols + n_frames + 1 + frame->location); /* location 0: no call stack */
 }
 
-static int perfetto_callstacks_put_frame(struct perfetto_callstacks *c, struct byte_buffer *b,
-                                         const struct export_frame *frame)
+static int put_frame(struct perfetto_callstacks *c, struct byte_buffer *b, const struct export_frame *frame)
 {
         uint64_t function, mapping;
         uint32_t file, line;
         size_t begin;
-        int r = add_new(&c->places, perfetto_callstacks_place_of(c, frame));
+        int r = add_new(&c->places, place_of(c, frame));
 
         if (r <= 0)
                 return r;
         file = export_frames_file(c->frames, frame, &line);
-        r = perfetto_callstacks_put_mapping(c, b, frame, &mapping);
+        r = put_mapping(c, b, frame, &mapping);
         if (r == 0)
-                r = perfetto_callstacks_put_function(c, b, frame, &function);
+                r = put_function(c, b, frame, &function);
         if (r == 0)
-                r = perfetto_callstacks_put_file(c, b, file);
+                r = put_file(c, b, file);
         if (r < 0)
                 return r;
         begin = protobuf_writer_begin(b, PERFETTO_INTERNED_FRAME);
-        protobuf_writer_put_number(b, PERFETTO_IID, perfetto_callstacks_place_of(c, frame));
+        protobuf_writer_put_number(b, PERFETTO_IID, place_of(c, frame));
         protobuf_writer_put_number(b, PERFETTO_FRAME_FUNCTION, function);
         protobuf_writer_put_number(b, PERFETTO_FRAME_MAPPING, mapping);
         protobuf_writer_put_number(b, PERFETTO_FRAME_ADDRESS, export_frames_address(c->frames, frame));
@@ -216,12 +211,11 @@ static int put_callstack(struct perfetto_callstacks *c, struct byte_buffer *b,
                 return r;
         interned = protobuf_writer_begin(b, PERFETTO_PACKET_INTERNED);
         for (size_t i = 0; i < frames->n_items && r == 0; i++)
-                r = perfetto_callstacks_put_frame(c, b, &frames->items[i]);
+                r = put_frame(c, b, &frames->items[i]);
         callstack = protobuf_writer_begin(b, PERFETTO_INTERNED_CALLSTACK);
         protobuf_writer_put_number(b, PERFETTO_IID, iid);
         for (size_t i = 0; i < frames->n_items; i++)
-                protobuf_writer_put_number(b, PERFETTO_CALLSTACK_FRAME,
-                                           perfetto_callstacks_place_of(c, &frames->items[i]));
+                protobuf_writer_put_number(b, PERFETTO_CALLSTACK_FRAME, place_of(c, &frames->items[i]));
         protobuf_writer_end(b, callstack);
         protobuf_writer_end(b, interned);
         return r;

@@ -11,9 +11,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* More CPUs than any machine has are a damaged trace's: their counts are left out. */
+/* A higher CPU number than any machine has comes from a damaged trace; its counts are left out. */
 #define CPUS_MAX 65536
 
 int perfetto_samples_init(struct perfetto_samples *s, const struct trace_dictionary *dictionary,
@@ -32,8 +31,8 @@ void perfetto_samples_deinit(struct perfetto_samples *s)
         *s = (struct perfetto_samples){ .dictionary = NULL };
 }
 
-static void perfetto_samples_put_string(const struct perfetto_samples *s, struct byte_buffer *b,
-                                        uint32_t field, uint32_t string)
+static void put_string(const struct perfetto_samples *s, struct byte_buffer *b, uint32_t field,
+                       uint32_t string)
 {
         size_t n_bytes;
         const char *text = trace_dictionary_string(s->dictionary, string, &n_bytes);
@@ -56,7 +55,7 @@ static void put_timebase(const struct perfetto_samples *s, struct byte_buffer *b
                                    row->mode == TRACE_SAMPLE_MODE_PERIOD ? PERFETTO_TIMEBASE_PERIOD
                                                                          : PERFETTO_TIMEBASE_FREQUENCY,
                                    row->rate);
-        perfetto_samples_put_string(s, b, PERFETTO_TIMEBASE_NAME, row->name);
+        put_string(s, b, PERFETTO_TIMEBASE_NAME, row->name);
         protobuf_writer_end(b, timebase);
         protobuf_writer_end(b, defaults);
 }
@@ -77,17 +76,16 @@ int perfetto_samples_start(struct perfetto_samples *s, uint32_t event)
         return perfetto_packets_end(s->packets);
 }
 
-/* Counts of Perfetto's are those of a CPU's counter: they only grow. */
+/* Perfetto expects the running count of a CPU's counter, which only grows. */
 static int add_to_cpu(struct perfetto_samples *s, uint64_t cpu, uint64_t weight, uint64_t *ret_count)
 {
         size_t n = (size_t)cpu + 1;
         int r;
 
         if (n > s->n_cpus) {
-                r = array_reserve(&s->cpu_counts, &s->cpus_capacity, n, sizeof(*s->cpu_counts));
+                r = array_extend(&s->cpu_counts, &s->cpus_capacity, s->n_cpus, n, sizeof(*s->cpu_counts));
                 if (r < 0)
                         return r;
-                memset(s->cpu_counts + s->n_cpus, 0, (n - s->n_cpus) * sizeof(*s->cpu_counts));
                 s->n_cpus = n;
         }
         s->cpu_counts[cpu] += weight;
@@ -148,13 +146,11 @@ static void put_descriptor(const struct perfetto_samples *s, struct byte_buffer 
                 break;
         case PERFETTO_SAMPLE_EVENT:
         default:
-                perfetto_samples_put_string(s, b, PERFETTO_DESCRIPTOR_NAME,
-                                            event_row(s, sample->event)->name);
+                put_string(s, b, PERFETTO_DESCRIPTOR_NAME, event_row(s, sample->event)->name);
                 if (export_event_is_time(s->dictionary, sample->event))
                         protobuf_writer_put_number(b, PERFETTO_DESCRIPTOR_UNIT, PERFETTO_DESCRIPTOR_NS);
                 else
-                        perfetto_samples_put_string(s, b, PERFETTO_DESCRIPTOR_UNIT_NAME,
-                                                    event_row(s, sample->event)->unit);
+                        put_string(s, b, PERFETTO_DESCRIPTOR_UNIT_NAME, event_row(s, sample->event)->unit);
                 break;
         }
         protobuf_writer_end(b, message);

@@ -2,7 +2,6 @@
 #include "export/perfetto/perfetto_tracks.h"
 
 #include "analyze/walk/loaded_trace.h"
-#include "base/array.h"
 #include "base/byte_buffer.h"
 #include "export/perfetto/perfetto_fields.h"
 #include "export/perfetto/perfetto_packets.h"
@@ -12,18 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tracks have numbers of 64 bits: the kind above, the id below. */
+/* Track numbers have 64 bits: the kind in the upper half, the id in the lower. */
 #define UUID_PROCESS(id) (UINT64_C(1) << 32 | (id))
 #define UUID_THREAD(id)  (UINT64_C(2) << 32 | (id))
 #define UUID_NAMED(id)   (UINT64_C(3) << 32 | (id))
 
-static const struct trace_thread *perfetto_tracks_thread_row(const struct perfetto_tracks *t, uint32_t thread)
+static const struct trace_thread *thread_row(const struct perfetto_tracks *t, uint32_t thread)
 {
         return trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_THREADS, thread);
 }
 
-static const struct trace_process *perfetto_tracks_process_row(const struct perfetto_tracks *t,
-                                                               uint32_t process)
+static const struct trace_process *process_row(const struct perfetto_tracks *t, uint32_t process)
 {
         return trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_PROCESSES, process);
 }
@@ -47,17 +45,16 @@ static int find_plots(struct perfetto_tracks *t)
         return 0;
 }
 
-/* The thread whose number is the process's, else the first one. */
-static void perfetto_tracks_find_main_threads(struct perfetto_tracks *t)
+/* The thread whose tid is the pid of the process, else the first thread. */
+static void find_main_threads(struct perfetto_tracks *t)
 {
         for (uint32_t i = t->trace->n_threads; i >= 1; i--) {
-                const struct trace_thread *row = perfetto_tracks_thread_row(t, i);
+                const struct trace_thread *row = thread_row(t, i);
                 uint32_t *main_thread = &t->main_threads[row->process];
-                uint32_t pid = perfetto_tracks_process_row(t, row->process)->pid;
+                uint32_t pid = process_row(t, row->process)->pid;
 
                 if (row->kind == TRACE_THREAD_KERNEL &&
-                    (row->tid == pid || *main_thread == 0 ||
-                     perfetto_tracks_thread_row(t, *main_thread)->tid != pid))
+                    (row->tid == pid || *main_thread == 0 || thread_row(t, *main_thread)->tid != pid))
                         *main_thread = i;
         }
 }
@@ -75,7 +72,7 @@ int perfetto_tracks_init(struct perfetto_tracks *t, const struct loaded_trace *t
         t->main_threads = calloc(n_processes + 1, sizeof(*t->main_threads));
         if (!t->threads || !t->processes || !t->main_threads)
                 return -ENOMEM;
-        perfetto_tracks_find_main_threads(t);
+        find_main_threads(t);
         return find_plots(t);
 }
 
@@ -98,8 +95,8 @@ uint64_t perfetto_tracks_sequence(uint32_t thread)
 
 /* ---- processes and threads ----------------------------------------------------------------------------- */
 
-static void perfetto_tracks_put_string(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t field,
-                                       uint32_t string)
+static void put_string(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t field,
+                       uint32_t string)
 {
         size_t n_bytes;
         const char *text = trace_dictionary_string(t->trace->dictionary, string, &n_bytes);
@@ -121,40 +118,39 @@ static int tell_process(struct perfetto_tracks *t, uint32_t process)
         track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
         protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, UUID_PROCESS(process));
         description = protobuf_writer_begin(b, PERFETTO_TRACK_PROCESS);
-        protobuf_writer_put_number(b, PERFETTO_PROCESS_PID, perfetto_tracks_process_row(t, process)->pid);
+        protobuf_writer_put_number(b, PERFETTO_PROCESS_PID, process_row(t, process)->pid);
         if (main_thread != 0)
-                perfetto_tracks_put_string(t, b, PERFETTO_PROCESS_NAME,
-                                           t->trace->thread_names[main_thread - 1]);
+                put_string(t, b, PERFETTO_PROCESS_NAME, t->trace->thread_names[main_thread - 1]);
         protobuf_writer_end(b, description);
         protobuf_writer_end(b, track);
         return perfetto_packets_end(t->packets);
 }
 
-/* A fiber has no number of the kernel's: it is a row of its process. */
+/* A fiber has no thread id of the kernel; it is shown as a track of its process. */
 static void put_fiber(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread)
 {
-        const struct trace_thread *row = perfetto_tracks_thread_row(t, thread);
+        const struct trace_thread *row = thread_row(t, thread);
         uint32_t name = t->trace->thread_names[thread - 1];
 
         protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT, UUID_PROCESS(row->process));
         if (name != 0)
-                perfetto_tracks_put_string(t, b, PERFETTO_TRACK_NAME, name);
+                put_string(t, b, PERFETTO_TRACK_NAME, name);
         else
                 protobuf_writer_put_words(b, PERFETTO_TRACK_NAME, "fiber");
 }
 
 static void put_kernel_thread(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread)
 {
-        const struct trace_thread *row = perfetto_tracks_thread_row(t, thread);
+        const struct trace_thread *row = thread_row(t, thread);
         uint32_t main_thread = t->main_threads[row->process];
         uint32_t name = t->trace->thread_names[thread - 1];
         size_t description = protobuf_writer_begin(b, PERFETTO_TRACK_THREAD);
 
         if (name == 0 && main_thread != 0)
                 name = t->trace->thread_names[main_thread - 1];
-        protobuf_writer_put_number(b, PERFETTO_THREAD_PID, perfetto_tracks_process_row(t, row->process)->pid);
+        protobuf_writer_put_number(b, PERFETTO_THREAD_PID, process_row(t, row->process)->pid);
         protobuf_writer_put_number(b, PERFETTO_THREAD_TID, row->tid);
-        perfetto_tracks_put_string(t, b, PERFETTO_THREAD_NAME, name);
+        put_string(t, b, PERFETTO_THREAD_NAME, name);
         protobuf_writer_end(b, description);
 }
 
@@ -170,7 +166,7 @@ static void put_defaults(struct byte_buffer *b, uint64_t uuid)
 
 int perfetto_tracks_thread(struct perfetto_tracks *t, uint32_t thread)
 {
-        const struct trace_thread *row = perfetto_tracks_thread_row(t, thread);
+        const struct trace_thread *row = thread_row(t, thread);
         struct byte_buffer *b;
         size_t track;
         int r;
@@ -210,12 +206,12 @@ int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, u
         interned = protobuf_writer_begin(b, PERFETTO_PACKET_INTERNED);
         item = protobuf_writer_begin(b, PERFETTO_INTERNED_EVENT_NAME);
         protobuf_writer_put_number(b, PERFETTO_IID, location);
-        perfetto_tracks_put_string(t, b, PERFETTO_INTERNED_TEXT, row->name ? row->name : row->function);
+        put_string(t, b, PERFETTO_INTERNED_TEXT, row->name ? row->name : row->function);
         protobuf_writer_end(b, item);
         item = protobuf_writer_begin(b, PERFETTO_INTERNED_LOCATION);
         protobuf_writer_put_number(b, PERFETTO_IID, location);
-        perfetto_tracks_put_string(t, b, PERFETTO_LOCATION_FILE, row->file);
-        perfetto_tracks_put_string(t, b, PERFETTO_LOCATION_FUNCTION, row->function);
+        put_string(t, b, PERFETTO_LOCATION_FILE, row->file);
+        put_string(t, b, PERFETTO_LOCATION_FUNCTION, row->function);
         protobuf_writer_put_number(b, PERFETTO_LOCATION_LINE, row->line);
         protobuf_writer_end(b, item);
         protobuf_writer_end(b, interned);
@@ -224,7 +220,7 @@ int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, u
 
 /* ---- plots, frames, waits for locks, devices ----------------------------------------------------------- */
 
-static void perfetto_tracks_put_counter(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t name)
+static void put_counter(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t name)
 {
         const struct trace_plot *row = NULL;
         size_t counter = protobuf_writer_begin(b, PERFETTO_TRACK_COUNTER);
@@ -238,7 +234,7 @@ static void perfetto_tracks_put_counter(const struct perfetto_tracks *t, struct 
         else if (row && row->format == TRACE_PLOT_WATTS)
                 protobuf_writer_put_words(b, PERFETTO_COUNTER_UNIT_NAME, "W");
         else if (row)
-                perfetto_tracks_put_string(t, b, PERFETTO_COUNTER_UNIT_NAME, row->unit);
+                put_string(t, b, PERFETTO_COUNTER_UNIT_NAME, row->unit);
         protobuf_writer_end(b, counter);
 }
 
@@ -271,11 +267,11 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
         protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT,
                                    is_of_thread ? UUID_THREAD(owner) : UUID_PROCESS(owner));
         if (key->name != 0)
-                perfetto_tracks_put_string(t, b, PERFETTO_TRACK_NAME, key->name);
+                put_string(t, b, PERFETTO_TRACK_NAME, key->name);
         else
                 protobuf_writer_put_words(b, PERFETTO_TRACK_NAME, words[key->kind]);
         if (key->kind == PERFETTO_TRACK_PLOT)
-                perfetto_tracks_put_counter(t, b, key->name);
+                put_counter(t, b, key->name);
         protobuf_writer_end(b, track);
         return perfetto_packets_end(t->packets);
 }
@@ -284,18 +280,12 @@ int perfetto_tracks_named(struct perfetto_tracks *t, const struct perfetto_track
                           bool **ret_open)
 {
         uint32_t id;
-        int r = array_reserve(&t->open, &t->open_capacity, (size_t)t->named.n_items + 1, sizeof(*t->open));
-        int is_new;
+        int r = intern_add_row(&t->named, key, &t->open, &t->open_capacity, sizeof(*t->open), &id);
 
+        if (r == 1)
+                r = tell_named(t, key, UUID_NAMED(id));
         if (r < 0)
                 return r;
-        is_new = intern_add(&t->named, key, sizeof(*key), &id);
-        if (is_new < 0)
-                return is_new;
-        if (is_new == 1) {
-                t->open[id - 1] = false;
-                r = tell_named(t, key, UUID_NAMED(id));
-        }
         *ret_uuid = UUID_NAMED(id);
         if (ret_open)
                 *ret_open = &t->open[id - 1];

@@ -2,7 +2,6 @@
 #include "export/shared/callstack_sums.h"
 
 #include "analyze/walk/loaded_trace.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "base/saturating.h"
 #include "export/shared/export_event.h"
@@ -11,31 +10,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int callstack_sums_add(struct callstack_sums *s, const struct callstack_key *key,
-                              enum callstack_value value, uint64_t amount)
+static int add(struct callstack_sums *s, const struct callstack_key *key, enum callstack_value value,
+               uint64_t amount)
 {
         uint32_t id;
-        int r = array_reserve(&s->sums, &s->capacity, (size_t)s->keys.n_items + 1, sizeof(*s->sums));
+        int r = intern_add_row(&s->keys, key, &s->sums, &s->capacity, sizeof(*s->sums), &id);
 
         if (r < 0)
                 return r;
-        r = intern_add(&s->keys, key, sizeof(*key), &id);
-        if (r < 0)
-                return r;
-        if (r == 1)
-                s->sums[id - 1] = (struct callstack_sum){ .values = { 0 } };
         s->sums[id - 1].values[value] = saturating_add(s->sums[id - 1].values[value], amount);
         s->all.values[value] = saturating_add(s->all.values[value], amount);
         return 0;
 }
 
-static int callstack_sums_complain_of(int r, struct error *err)
+static int complain_of(int r, struct error *err)
 {
         return r < 0 ? error_set(err, r, "the export: too many different call stacks for the memory") : 0;
 }
 
-static int callstack_sums_take_sample(void *context, struct walked_thread *thread,
-                                      const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct callstack_sums *s = context;
         struct callstack_key key = {
@@ -53,25 +47,23 @@ static int callstack_sums_take_sample(void *context, struct walked_thread *threa
         weight = export_event_weight(s->walk.dictionary, (uint32_t)event->sample.event, event->sample.weight);
         s->totals.n_samples++;
         s->totals.weight = saturating_add(s->totals.weight, weight);
-        r = callstack_sums_add(s, &key, CALLSTACK_SAMPLES, 1);
-        return callstack_sums_complain_of(r < 0 ? r : callstack_sums_add(s, &key, CALLSTACK_WEIGHT, weight),
-                                          err);
+        r = add(s, &key, CALLSTACK_SAMPLES, 1);
+        return complain_of(r < 0 ? r : add(s, &key, CALLSTACK_WEIGHT, weight), err);
 }
 
-static int callstack_sums_take_wait(void *context, struct walked_thread *thread,
-                                    const struct thread_wait *wait, struct error *err)
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
 {
         struct callstack_sums *s = context;
         struct callstack_key key = { .thread = thread->id, .path = wait->path, .stack = wait->stack };
 
         if (wait->preempted || wait->in_ns <= wait->out_ns)
                 return 0;
-        return callstack_sums_complain_of(
-                callstack_sums_add(s, &key, CALLSTACK_OFF_CPU_NS, wait->in_ns - wait->out_ns), err);
+        return complain_of(add(s, &key, CALLSTACK_OFF_CPU_NS, wait->in_ns - wait->out_ns), err);
 }
 
-static int callstack_sums_take_allocation(struct callstack_sums *s, struct walked_thread *thread,
-                                          const struct trace_event *event)
+static int take_allocation(struct callstack_sums *s, struct walked_thread *thread,
+                           const struct trace_event *event)
 {
         struct callstack_key key = {
                 .thread = thread->id,
@@ -80,18 +72,17 @@ static int callstack_sums_take_allocation(struct callstack_sums *s, struct walke
         int r = trace_walk_path(&s->walk, thread, &key.path);
 
         if (r == 0)
-                r = callstack_sums_add(s, &key, CALLSTACK_ALLOCATIONS, 1);
-        return r < 0 ? r
-                     : callstack_sums_add(s, &key, CALLSTACK_ALLOCATED_BYTES, event->memory_alloc.size_bytes);
+                r = add(s, &key, CALLSTACK_ALLOCATIONS, 1);
+        return r < 0 ? r : add(s, &key, CALLSTACK_ALLOCATED_BYTES, event->memory_alloc.size_bytes);
 }
 
-static int callstack_sums_take_event(void *context, struct walked_thread *thread,
-                                     const struct trace_event *event, struct error *err)
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         struct callstack_sums *s = context;
 
         if (event->op == TRACE_OP_MEMORY_ALLOC)
-                return callstack_sums_complain_of(callstack_sums_take_allocation(s, thread, event), err);
+                return complain_of(take_allocation(s, thread, event), err);
         if (event->op == TRACE_OP_CALLSTACK)
                 s->callstack = (struct event_callstack){ .time_ns = event->time_ns,
                                                          .thread = thread->id,
@@ -99,14 +90,32 @@ static int callstack_sums_take_event(void *context, struct walked_thread *thread
         return 0;
 }
 
+static int fold_python(struct callstack_sums *s)
+{
+        struct python_parts samples = { .all = 0 }, waits = { .all = 0 };
+        int r = s->options->shows_native ? 0 : python_stacks_init(&s->python, s->walk.dictionary);
+
+        for (uint32_t i = 1; i <= callstack_sums_count(s) && s->python.innermost; i++) {
+                uint32_t stack = callstack_sums_key(s, i)->stack;
+                const uint64_t *values = s->sums[i - 1].values;
+
+                python_stacks_add(&s->python, s->walk.dictionary, stack, values[CALLSTACK_WEIGHT], &samples);
+                if (stack != 0) /* few of the short waits have one */
+                        python_stacks_add(&s->python, s->walk.dictionary, stack, values[CALLSTACK_OFF_CPU_NS],
+                                          &waits);
+        }
+        s->totals.is_folded = python_parts_are_most(samples.all != 0 ? &samples : &waits);
+        return r;
+}
+
 int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
                         const struct export_options *options, struct error *err)
 {
         const struct trace_sink sink = {
                 .context = s,
-                .sample = callstack_sums_take_sample,
-                .wait = callstack_sums_take_wait,
-                .event = callstack_sums_take_event,
+                .sample = take_sample,
+                .wait = take_wait,
+                .event = take_event,
                 .wants_paths = true,
                 .may_skip = true,
         };
@@ -122,6 +131,9 @@ int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
         r = loaded_trace_walk(trace, &s->walk, err);
         if (r < 0)
                 return r;
+        r = fold_python(s);
+        if (r < 0)
+                return error_set(err, r, "the trace's call stacks: not enough memory");
         process_names_learn(&s->names, &s->walk);
         export_totals_leave_out(&s->totals, &s->walk,
                                 1U << EXPORT_LEFT_OUT_ZONES | 1U << EXPORT_LEFT_OUT_MESSAGES |
@@ -134,6 +146,7 @@ void callstack_sums_deinit(struct callstack_sums *s)
 {
         trace_walk_deinit(&s->walk);
         process_names_deinit(&s->names);
+        python_stacks_deinit(&s->python);
         intern_deinit(&s->keys);
         free(s->sums);
         *s = (struct callstack_sums){ .options = NULL };

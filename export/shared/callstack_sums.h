@@ -10,6 +10,7 @@
 #ifndef EXPORT_SHARED_CALLSTACK_SUMS_H
 #define EXPORT_SHARED_CALLSTACK_SUMS_H
 
+#include "analyze/samples/python_stacks.h"
 #include "analyze/walk/trace_walk.h"
 #include "base/intern.h"
 #include "export/shared/event_callstack.h"
@@ -48,6 +49,7 @@ struct callstack_sums {
         struct callstack_sum all;
         struct process_names names;
         struct event_callstack callstack;
+        struct python_stacks python;
         struct export_totals totals; /* with all that has no place among sums */
 };
 
@@ -59,6 +61,15 @@ struct callstack_sums {
 int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
                         const struct export_options *options, struct error *err);
 void callstack_sums_deinit(struct callstack_sums *s);
+
+/*
+ * For export_frames: by the rule of python_stacks.h, applied to the samples or, if there are none, to the
+ * waits; NULL = call stacks are whole.
+ */
+static inline const struct python_stacks *callstack_sums_folds(const struct callstack_sums *s)
+{
+        return s->totals.is_folded ? &s->python : NULL;
+}
 
 /* Ids are 1 .. this. */
 static inline uint32_t callstack_sums_count(const struct callstack_sums *s)

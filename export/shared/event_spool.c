@@ -31,14 +31,14 @@ void event_spool_deinit(struct event_spool *s)
         event_spool_init(s);
 }
 
-static int event_spool_no_memory(struct error *err)
+static int no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "no memory to put events in order");
 }
 
 /* ------------------------------------------------------------------ adding */
 
-static int event_spool_open_file(struct event_spool *s, struct error *err)
+static int open_file(struct event_spool *s, struct error *err)
 {
         int fd = s->fd >= 0 ? s->fd : io_open_unnamed(err);
 
@@ -48,8 +48,7 @@ static int event_spool_open_file(struct event_spool *s, struct error *err)
         return 0;
 }
 
-static int event_spool_write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offset,
-                                struct error *err)
+static int write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offset, struct error *err)
 {
         int r = io_pwrite_all(fd, bytes, n_bytes, offset, err);
 
@@ -57,19 +56,19 @@ static int event_spool_write_at(int fd, const uint8_t *bytes, size_t n_bytes, ui
 }
 
 /* The bytes in the chain's buffer go into the file. */
-static int event_spool_flush(struct event_spool *s, struct spool_chain *chain, struct error *err)
+static int flush(struct event_spool *s, struct spool_chain *chain, struct error *err)
 {
         int r;
 
         if (chain->buffer_used == 0)
                 return 0;
-        r = event_spool_open_file(s, err);
+        r = open_file(s, err);
         if (r < 0)
                 return r;
         if (array_reserve(&chain->pieces, &chain->pieces_capacity, chain->n_pieces + 1,
                           sizeof(*chain->pieces)) < 0)
-                return event_spool_no_memory(err);
-        r = event_spool_write_at(s->fd, chain->buffer, chain->buffer_used, s->file_bytes, err);
+                return no_memory(err);
+        r = write_at(s->fd, chain->buffer, chain->buffer_used, s->file_bytes, err);
         if (r < 0)
                 return r;
         chain->pieces[chain->n_pieces++] = (struct spool_piece){
@@ -81,11 +80,11 @@ static int event_spool_flush(struct event_spool *s, struct spool_chain *chain, s
         return 0;
 }
 
-static int event_spool_flush_all(struct event_spool *s, struct error *err)
+static int flush_all(struct event_spool *s, struct error *err)
 {
         for (uint32_t i = 0; i < s->n_chains; i++) {
                 struct spool_chain *chain = &s->chains[i];
-                int r = event_spool_flush(s, chain, err);
+                int r = flush(s, chain, err);
 
                 if (r < 0)
                         return r;
@@ -108,24 +107,24 @@ static int reserve_chain(struct event_spool *s, uint32_t chain)
         return 0;
 }
 
-/* Room for at least a byte: in the buffer, a larger one, or the same one empty. */
-static int event_spool_make_room(struct event_spool *s, struct spool_chain *chain, struct error *err)
+/* Makes room for at least one byte: in a larger buffer, or in the old one after writing it to the file. */
+static int make_room(struct event_spool *s, struct spool_chain *chain, struct error *err)
 {
         size_t wanted = chain->buffer_capacity > 0 ? 2 * chain->buffer_capacity : BUFFER_FIRST_BYTES;
         uint8_t *larger;
         int r;
 
         if (wanted > EVENT_SPOOL_BUFFER_MAX)
-                return event_spool_flush(s, chain, err);
+                return flush(s, chain, err);
         if (s->buffers_bytes + wanted - chain->buffer_capacity > s->buffers_max) {
-                r = event_spool_flush_all(s, err);
+                r = flush_all(s, err);
                 if (r < 0)
                         return r;
                 wanted = BUFFER_FIRST_BYTES;
         }
         larger = realloc(chain->buffer, wanted);
         if (!larger)
-                return event_spool_no_memory(err);
+                return no_memory(err);
         s->buffers_bytes += wanted - chain->buffer_capacity;
         chain->buffer = larger;
         chain->buffer_capacity = wanted;
@@ -138,7 +137,7 @@ int event_spool_add(struct event_spool *s, uint32_t number, const void *bytes, s
         const uint8_t *at = bytes;
 
         if (reserve_chain(s, number) < 0)
-                return event_spool_no_memory(err);
+                return no_memory(err);
         while (n_bytes > 0) {
                 struct spool_chain *chain = &s->chains[number];
                 size_t room = chain->buffer_capacity - chain->buffer_used;
@@ -146,7 +145,7 @@ int event_spool_add(struct event_spool *s, uint32_t number, const void *bytes, s
                 int r;
 
                 if (room == 0) {
-                        r = event_spool_make_room(s, chain, err);
+                        r = make_room(s, chain, err);
                         if (r < 0)
                                 return r;
                         continue;
@@ -162,8 +161,8 @@ int event_spool_add(struct event_spool *s, uint32_t number, const void *bytes, s
 
 /* ------------------------------------------------------------------ going back */
 
-/* The piece of the file that has the byte at @offset, which is in one. */
-static size_t event_spool_find_piece(const struct spool_chain *chain, uint64_t offset)
+/* The piece of the file that contains the byte at @offset, which must be in the file. */
+static size_t find_piece(const struct spool_chain *chain, uint64_t offset)
 {
         size_t first = 0, end = chain->n_pieces;
 
@@ -178,7 +177,10 @@ static size_t event_spool_find_piece(const struct spool_chain *chain, uint64_t o
         return first;
 }
 
-/* How many of @n_bytes at @offset lie together in the file, and where; 0 = they are in the buffer. */
+/*
+ * The number of the @n_bytes at @offset that are contiguous in the file, and their place; 0 = they are in
+ * the buffer.
+ */
 static size_t locate(const struct spool_chain *chain, uint64_t offset, size_t n_bytes,
                      uint64_t *ret_file_offset)
 {
@@ -188,7 +190,7 @@ static size_t locate(const struct spool_chain *chain, uint64_t offset, size_t n_
 
         if (offset >= in_file)
                 return 0;
-        i = event_spool_find_piece(chain, offset);
+        i = find_piece(chain, offset);
         if (i + 1 < chain->n_pieces)
                 end = chain->pieces[i + 1].chain_offset;
         *ret_file_offset = chain->pieces[i].file_offset + (offset - chain->pieces[i].chain_offset);
@@ -213,7 +215,7 @@ int event_spool_patch(struct event_spool *s, uint32_t number, uint64_t offset, c
                         n = n_bytes;
                         memcpy(chain->buffer + (offset - in_file), at, n);
                 } else {
-                        r = event_spool_write_at(s->fd, at, n, file_offset, err);
+                        r = write_at(s->fd, at, n, file_offset, err);
                 }
                 if (r < 0)
                         return r;
@@ -263,14 +265,14 @@ static int copy_out(const struct event_spool *s, const struct spool_chain *chain
         return 0;
 }
 
-static int event_spool_fill(struct spool_cursor *c, size_t n_bytes, struct error *err)
+static int fill(struct spool_cursor *c, size_t n_bytes, struct error *err)
 {
         const struct spool_chain *chain = &c->spool->chains[c->chain];
         uint64_t left = chain->n_bytes - c->offset;
         size_t wanted = n_bytes > CURSOR_BYTES ? n_bytes : CURSOR_BYTES;
 
         if (array_reserve(&c->buffer, &c->buffer_capacity, wanted, 1) < 0)
-                return event_spool_no_memory(err);
+                return no_memory(err);
         c->buffer_offset = c->offset;
         c->buffer_used = left < wanted ? (size_t)left : wanted;
         return copy_out(c->spool, chain, c->offset, c->buffer, c->buffer_used, err);
@@ -285,7 +287,7 @@ int spool_cursor_next(struct spool_cursor *c, size_t n_bytes, const void **ret_b
                 return 0;
         if (!c->buffer || c->offset < c->buffer_offset ||
             c->offset + n_bytes > c->buffer_offset + c->buffer_used) {
-                r = event_spool_fill(c, n_bytes, err);
+                r = fill(c, n_bytes, err);
                 if (r < 0)
                         return r;
         }

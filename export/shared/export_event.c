@@ -16,21 +16,21 @@ struct event_counts {
         uint64_t *n_samples; /* heap; by event id - 1 */
 };
 
-static const struct trace_sample_event *export_event_row_of(const struct trace_dictionary *d, uint32_t event)
+static const struct trace_sample_event *row_of(const struct trace_dictionary *d, uint32_t event)
 {
         return trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, event);
 }
 
-/* Those with a leader have as many samples as it, and come after it. */
+/* Events with a leader come after it, and have as many samples as it. */
 static bool has_own_samples(const struct trace_dictionary *d, uint32_t event)
 {
-        uint32_t mode = export_event_row_of(d, event)->mode;
+        uint32_t mode = row_of(d, event)->mode;
 
         return mode != TRACE_SAMPLE_MODE_WITH_LEADER && mode != TRACE_SAMPLE_MODE_COUNTED;
 }
 
-static int export_event_count_sample(void *context, struct walked_thread *thread,
-                                     const struct trace_event *event, struct error *err)
+static int count_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                        struct error *err)
 {
         struct event_counts *counts = context;
 
@@ -45,9 +45,7 @@ static int find_largest(struct loaded_trace *trace, const struct trace_filter *f
 {
         uint32_t n_events = trace_dictionary_count(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
         struct event_counts counts = { .n_samples = calloc(n_events, sizeof(uint64_t)) };
-        struct trace_sink sink = { .context = &counts,
-                                   .sample = export_event_count_sample,
-                                   .may_skip = true };
+        struct trace_sink sink = { .context = &counts, .sample = count_sample, .may_skip = true };
         struct trace_walk walk = { .n_threads = 0 };
         uint32_t largest = 1;
         int r;
@@ -89,22 +87,16 @@ int export_event_choose(struct loaded_trace *trace, const struct trace_filter *f
 
 bool export_event_is_time(const struct trace_dictionary *d, uint32_t event)
 {
-        size_t n_bytes;
-        const char *unit;
-
-        if (event == 0)
-                return false;
-        unit = trace_dictionary_string(d, export_event_row_of(d, event)->unit, &n_bytes);
-        return n_bytes == 2 && memcmp(unit, "ns", 2) == 0;
+        return event != 0 && text_view_is(trace_dictionary_text(d, row_of(d, event)->unit), "ns");
 }
 
 uint64_t export_event_interval_ns(const struct trace_dictionary *d, uint32_t event)
 {
-        const struct trace_sample_event *row = event != 0 ? export_event_row_of(d, event) : NULL;
+        const struct trace_sample_event *row = event != 0 ? row_of(d, event) : NULL;
 
         if (row && row->leader != 0) {
                 event = row->leader;
-                row = export_event_row_of(d, event);
+                row = row_of(d, event);
         }
         if (row && row->rate > 0 && row->mode == TRACE_SAMPLE_MODE_FREQUENCY_HZ && row->rate <= NS_PER_S)
                 return NS_PER_S / row->rate;
@@ -115,6 +107,5 @@ uint64_t export_event_interval_ns(const struct trace_dictionary *d, uint32_t eve
 
 uint64_t export_event_weight(const struct trace_dictionary *d, uint32_t event, uint64_t weight)
 {
-        return weight == 0 && export_event_row_of(d, event)->mode != TRACE_SAMPLE_MODE_WITH_LEADER ? 1
-                                                                                                   : weight;
+        return weight == 0 && row_of(d, event)->mode != TRACE_SAMPLE_MODE_WITH_LEADER ? 1 : weight;
 }

@@ -89,7 +89,7 @@ const char *export_left_out_words(enum export_left_out reason)
         return left_out_words[reason];
 }
 
-/* Which ops are counted as what, where a format has no place for them. */
+/* The reason under which each op is counted as left out if a format has no place for it. */
 static const struct {
         enum trace_op op;
         enum export_left_out reason;

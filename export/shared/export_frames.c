@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/shared/export_frames.h"
 
+#include "analyze/samples/python_stacks.h"
 #include "analyze/trace/zone_paths.h"
+#include "analyze/trace/zone_pattern.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
@@ -10,39 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * As function_table does it: the last group of a frame counts, and a group ends where
- * nothing is inlined further.
- */
-static void export_frames_find_symbols(struct export_frames *f)
-{
-        const struct trace_dictionary *d = f->dictionary;
-        uint32_t n_rows = trace_dictionary_count(d, TRACE_TABLE_SYMBOLS);
-        uint32_t open_frame = 0;
-
-        for (uint32_t i = 1; i <= n_rows; i++) {
-                const struct trace_symbol *row = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, i);
-
-                if (row->frame != open_frame)
-                        f->first_symbols[row->frame - 1] = i;
-                open_frame = (row->flags & TRACE_SYMBOL_INLINED) != 0 ? row->frame : 0;
-        }
-}
-
 int export_frames_init(struct export_frames *f, const struct trace_dictionary *dictionary)
 {
-        uint32_t n_frames = trace_dictionary_count(dictionary, TRACE_TABLE_FRAMES);
         int r;
 
         *f = (struct export_frames){ .dictionary = dictionary };
         r = function_table_init(&f->functions, dictionary);
         if (r < 0)
                 return r;
-        f->first_symbols = calloc((size_t)n_frames + 1, sizeof(*f->first_symbols));
-        if (!f->first_symbols)
-                return -ENOMEM;
-        export_frames_find_symbols(f);
-        return 0;
+        f->first_symbols = trace_dictionary_find_symbols(dictionary);
+        return f->first_symbols ? 0 : -ENOMEM;
 }
 
 void export_frames_deinit(struct export_frames *f)
@@ -55,7 +34,7 @@ void export_frames_deinit(struct export_frames *f)
         *f = (struct export_frames){ .n_items = 0 };
 }
 
-static int export_frames_push(struct export_frames *f, const struct export_frame *frame)
+static int push(struct export_frames *f, const struct export_frame *frame)
 {
         if (array_reserve(&f->items, &f->capacity, f->n_items + 1, sizeof(*f->items)) < 0)
                 return -ENOMEM;
@@ -77,7 +56,7 @@ static int push_functions(struct export_frames *f, uint32_t group, uint32_t fram
         const struct label_groups *groups = &f->functions.frames;
         uint32_t first = groups->first[group];
         uint32_t n = groups->first[group + 1] - first;
-        uint32_t symbol = frame != 0 ? f->first_symbols[frame - 1] : 0;
+        uint32_t symbol = frame != 0 ? f->first_symbols[frame] : 0;
 
         for (uint32_t i = n; i > 0; i--) {
                 struct export_frame item = {
@@ -87,7 +66,7 @@ static int push_functions(struct export_frames *f, uint32_t group, uint32_t fram
                         .inline_depth = n - i,
                 };
 
-                if (export_frames_push(f, &item) < 0)
+                if (push(f, &item) < 0)
                         return -ENOMEM;
         }
         return 0;
@@ -108,7 +87,7 @@ static int push_path(struct export_frames *f, const struct zone_paths *paths, ui
         while (n > 0) {
                 struct export_frame item = { .location = f->ids[--n] };
 
-                if (export_frames_push(f, &item) < 0)
+                if (push(f, &item) < 0)
                         return -ENOMEM;
         }
         return 0;
@@ -118,6 +97,7 @@ static int push_stack(struct export_frames *f, uint32_t stack)
 {
         size_t n = 0;
 
+        stack = python_stacks_shown(f->folds, stack);
         while (stack != 0) {
                 const struct trace_stack *row = trace_dictionary_row(f->dictionary, TRACE_TABLE_STACKS,
                                                                      stack);
@@ -126,7 +106,7 @@ static int push_stack(struct export_frames *f, uint32_t stack)
                         f->n_cut++;
                 else if (push_id(f, n++, row->frame) < 0)
                         return -ENOMEM;
-                stack = row->parent;
+                stack = python_stacks_shown(f->folds, row->parent);
         }
         while (n > 0) {
                 uint32_t frame = f->ids[--n];
@@ -162,8 +142,8 @@ static const struct trace_module *module_of(const struct export_frames *f, const
         return module != 0 ? trace_dictionary_row(f->dictionary, TRACE_TABLE_MODULES, module) : NULL;
 }
 
-static const char *export_frames_join(struct export_frames *f, const char *before, uint32_t string,
-                                      const char *after, size_t *ret_bytes)
+static const char *join(struct export_frames *f, const char *before, uint32_t string, const char *after,
+                        size_t *ret_bytes)
 {
         size_t n_bytes;
         const char *bytes = trace_dictionary_string(f->dictionary, string, &n_bytes);
@@ -184,9 +164,9 @@ static const char *module_name(struct export_frames *f, uint32_t path, size_t *r
         const char *slash = n_bytes > 0 ? memrchr(bytes, '/', n_bytes) : NULL;
 
         if (n_bytes == 0)
-                return export_frames_join(f, "[unknown]", 0, "", ret_bytes);
+                return join(f, "[unknown]", 0, "", ret_bytes);
         if (bytes[0] == '[')
-                return export_frames_join(f, "", path, "", ret_bytes);
+                return join(f, "", path, "", ret_bytes);
         if (slash) {
                 n_bytes -= (size_t)(slash + 1 - bytes);
                 bytes = slash + 1;
@@ -207,22 +187,19 @@ const char *export_frames_name(struct export_frames *f, const struct export_fram
                 const struct trace_location *row = trace_dictionary_row(f->dictionary, TRACE_TABLE_LOCATIONS,
                                                                         frame->location);
 
-                return export_frames_join(f, "zone:", row->name != 0 ? row->name : row->function, "",
-                                          ret_bytes);
+                return join(f, "zone:", row->name != 0 ? row->name : row->function, "", ret_bytes);
         }
         function = function_table_get(&f->functions, frame->label);
         if (function->name != 0)
                 return trace_dictionary_string(f->dictionary, function->name, ret_bytes);
         if (function->kind == FUNCTION_NO_CALLSTACK)
-                return export_frames_join(f, "[no call stack]", 0, "", ret_bytes);
+                return join(f, "[no call stack]", 0, "", ret_bytes);
         return module_name(f, function->module, ret_bytes);
 }
 
 struct text_view export_frames_zone_name(const struct trace_dictionary *d, uint32_t location)
 {
-        const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
-
-        return trace_dictionary_text(d, row->name != 0 ? row->name : row->function);
+        return zone_pattern_name_of(d, location);
 }
 
 uint32_t export_frames_module(const struct export_frames *f, const struct export_frame *frame)

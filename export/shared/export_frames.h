@@ -5,13 +5,14 @@
  * Way of the data:  trace_dictionary (STACKS, SYMBOLS), zone_paths -> [export_frames] -> export_*
  *
  * Functions that were inlined at one address are frames of their own, each inside of the one that it was
- * inlined into.  A zone path in front of a callstack is a frame for each zone.  Made once for a trace whose
- * tables are all known.  Not thread-safe.
+ * inlined into.  A zone path in front of a callstack is a frame for each zone.  With `folds` native frames
+ * below and between Python functions are left out.  Made once for a trace whose tables are all known.  Not
+ * thread-safe.
  */
 #ifndef EXPORT_SHARED_EXPORT_FRAMES_H
 #define EXPORT_SHARED_EXPORT_FRAMES_H
 
-#include "analyze/walk/function_table.h"
+#include "analyze/samples/function_table.h"
 #include "base/byte_buffer.h"
 #include "base/text_view.h"
 
@@ -20,6 +21,7 @@
 #include <stdint.h>
 
 struct error;
+struct python_stacks;
 struct trace_dictionary;
 struct zone_paths;
 
@@ -37,8 +39,9 @@ struct export_frame {
 
 struct export_frames {
         const struct trace_dictionary *dictionary; /* borrowed */
+        const struct python_stacks *folds;         /* borrowed; NULL = call stacks are whole */
         struct function_table functions;
-        uint32_t *first_symbols;    /* heap; by frame - 1: the first row of SYMBOLS that counts; 0 = none */
+        uint32_t *first_symbols;    /* heap; by frame: the first row of SYMBOLS that counts; 0 = none */
         struct export_frame *items; /* heap; of the last question, outermost first */
         size_t n_items, capacity;
         uint32_t *ids; /* heap; way to the root */

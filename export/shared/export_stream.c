@@ -18,7 +18,7 @@ void export_stream_deinit(struct export_stream *s)
         *s = (struct export_stream){ .out = NULL };
 }
 
-static void export_stream_flush_all(struct export_stream *s)
+static void flush_all(struct export_stream *s)
 {
         size_t n_bytes = s->buffer.used_bytes;
 
@@ -34,13 +34,13 @@ static void export_stream_flush_all(struct export_stream *s)
 int export_stream_flush_some(struct export_stream *s)
 {
         if (s->buffer.failed || s->buffer.used_bytes >= HELD_BACK_BYTES)
-                export_stream_flush_all(s);
+                flush_all(s);
         return s->code;
 }
 
 int export_stream_finish(struct export_stream *s, struct error *err)
 {
-        export_stream_flush_all(s);
+        flush_all(s);
         if (s->code == 0 && s->out && fflush(s->out) != 0)
                 s->code = -EIO;
         if (s->code == -ENOMEM)

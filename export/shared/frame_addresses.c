@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/shared/frame_addresses.h"
 
-#include "base/array.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /*
- * A damaged trace is not to take for ever: more mappings of one module, or more generations of
- * forks, are not looked at.
+ * These limits bound the time that a damaged trace can take: further mappings of a module and further
+ * generations of forks are ignored.
  */
 #define MAPPINGS_MAX  4096
 #define ANCESTORS_MAX 64
@@ -75,8 +74,7 @@ static const struct trace_mapping *find_mapping(const struct frame_addresses *a,
         return NULL;
 }
 
-static uint64_t frame_addresses_look_up(const struct frame_addresses *a, uint32_t process,
-                                        const struct trace_frame *frame)
+static uint64_t look_up(const struct frame_addresses *a, uint32_t process, const struct trace_frame *frame)
 {
         const struct trace_module *module;
         uint64_t offset = frame->offset;
@@ -104,16 +102,12 @@ int frame_addresses_find(struct frame_addresses *a, uint32_t process, uint32_t f
 {
         struct frame_address_key key = { .process = process, .frame = frame };
         uint32_t id;
-        int r = array_reserve(&a->addresses, &a->capacity, (size_t)a->known.n_items + 1,
-                              sizeof(*a->addresses));
+        int r = intern_add_row(&a->known, &key, &a->addresses, &a->capacity, sizeof(*a->addresses), &id);
 
         if (r < 0)
                 return r;
-        r = intern_add(&a->known, &key, sizeof(key), &id);
-        if (r < 0)
-                return r;
         if (r == 1)
-                a->addresses[id - 1] = frame_addresses_look_up(
+                a->addresses[id - 1] = look_up(
                         a, process, trace_dictionary_row(a->dictionary, TRACE_TABLE_FRAMES, frame));
         *ret_avma = a->addresses[id - 1];
         return 0;

@@ -24,24 +24,24 @@ void json_out_deinit(struct json_out *j)
         *j = (struct json_out){ .code = -ENOMEM };
 }
 
-static void json_out_flush(struct json_out *j)
+static void flush(struct json_out *j)
 {
         if (j->code == 0 && j->used_bytes > 0 && fwrite(j->buffer, 1, j->used_bytes, j->out) != j->used_bytes)
                 j->code = errno > 0 ? -errno : -EIO;
         j->used_bytes = 0;
 }
 
-/* Where @n more bytes go, at most a buffer; NULL after a failure. */
+/* Returns the place for @n more bytes, at most a buffer's size; NULL after a failure. */
 static char *room(struct json_out *j, size_t n)
 {
         if (j->code < 0)
                 return NULL;
         if (JSON_OUT_BUFFER_BYTES - j->used_bytes < n)
-                json_out_flush(j);
+                flush(j);
         return j->code < 0 ? NULL : j->buffer + j->used_bytes;
 }
 
-static void json_out_put(struct json_out *j, const char *bytes, size_t n_bytes)
+static void put(struct json_out *j, const char *bytes, size_t n_bytes)
 {
         while (n_bytes > 0) {
                 size_t n = n_bytes < JSON_OUT_BUFFER_BYTES ? n_bytes : JSON_OUT_BUFFER_BYTES;
@@ -100,27 +100,27 @@ void json_out_key_string(struct json_out *j, const char *bytes, size_t n_bytes)
         j->needs_comma = false;
 }
 
-/* A character that cannot stand in a string as it is. */
-static void json_out_put_escaped(struct json_out *j, unsigned char byte)
+/* Writes a character that must be escaped in a JSON string. */
+static void put_escaped(struct json_out *j, unsigned char byte)
 {
         static const char digits[] = "0123456789abcdef";
         char escape[6] = { '\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15] };
 
         switch (byte) {
         case '"':
-                json_out_put(j, "\\\"", 2);
+                put(j, "\\\"", 2);
                 break;
         case '\\':
-                json_out_put(j, "\\\\", 2);
+                put(j, "\\\\", 2);
                 break;
         case '\n':
-                json_out_put(j, "\\n", 2);
+                put(j, "\\n", 2);
                 break;
         case '\t':
-                json_out_put(j, "\\t", 2);
+                put(j, "\\t", 2);
                 break;
         default:
-                json_out_put(j, escape, sizeof(escape));
+                put(j, escape, sizeof(escape));
                 break;
         }
 }
@@ -153,14 +153,14 @@ void json_out_string(struct json_out *j, const char *bytes, size_t n_bytes)
         while (n_bytes > 0) {
                 size_t n = plain_bytes(bytes, n_bytes);
 
-                json_out_put(j, bytes, n);
+                put(j, bytes, n);
                 if (n < n_bytes) {
                         unsigned char byte = (unsigned char)bytes[n++];
 
                         if (byte >= 0x80)
-                                json_out_put(j, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
+                                put(j, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
                         else
-                                json_out_put_escaped(j, byte);
+                                put_escaped(j, byte);
                 }
                 bytes += n;
                 n_bytes -= n;
@@ -172,11 +172,11 @@ void json_out_words(struct json_out *j, const char *words)
 {
         begin_value(j);
         put_byte(j, '"');
-        json_out_put(j, words, strlen(words));
+        put(j, words, strlen(words));
         put_byte(j, '"');
 }
 
-/* Decimal digits in front of @end; returns where they begin. */
+/* Writes decimal digits that end before @end; returns where they begin. */
 static char *digits_of(char *end, uint64_t number)
 {
         do {
@@ -193,7 +193,7 @@ void json_out_number(struct json_out *j, uint64_t number)
         char *start = digits_of(end, number);
 
         begin_value(j);
-        json_out_put(j, start, (size_t)(end - start));
+        put(j, start, (size_t)(end - start));
 }
 
 void json_out_signed(struct json_out *j, int64_t number)
@@ -205,7 +205,7 @@ void json_out_signed(struct json_out *j, int64_t number)
         if (number < 0)
                 *--start = '-';
         begin_value(j);
-        json_out_put(j, start, (size_t)(end - start));
+        put(j, start, (size_t)(end - start));
 }
 
 void json_out_real(struct json_out *j, double real)
@@ -221,7 +221,7 @@ void json_out_real(struct json_out *j, double real)
         if (strtod(text, NULL) < real || strtod(text, NULL) > real)
                 n = snprintf(text, sizeof(text), "%.17g", real);
         begin_value(j);
-        json_out_put(j, text, (size_t)n);
+        put(j, text, (size_t)n);
 }
 
 void json_out_decimal(struct json_out *j, uint64_t value, unsigned n_digits)
@@ -242,19 +242,19 @@ void json_out_decimal(struct json_out *j, uint64_t value, unsigned n_digits)
                 *--start = '.';
         start = digits_of(start, value);
         begin_value(j);
-        json_out_put(j, start, (size_t)(end - start));
+        put(j, start, (size_t)(end - start));
 }
 
 void json_out_bool(struct json_out *j, bool value)
 {
         begin_value(j);
-        json_out_put(j, value ? "true" : "false", value ? 4 : 5);
+        put(j, value ? "true" : "false", value ? 4 : 5);
 }
 
 void json_out_null(struct json_out *j)
 {
         begin_value(j);
-        json_out_put(j, "null", 4);
+        put(j, "null", 4);
 }
 
 void json_out_line(struct json_out *j)
@@ -282,7 +282,7 @@ void json_out_pair_number(struct json_out *j, const char *key, uint64_t number)
 
 int json_out_finish(struct json_out *j)
 {
-        json_out_flush(j);
+        flush(j);
         if (j->code == 0 && fflush(j->out) != 0)
                 j->code = errno > 0 ? -errno : -EIO;
         return j->code;

@@ -13,7 +13,7 @@ void live_blocks_deinit(struct live_blocks *b)
         *b = (struct live_blocks){ .n_slots = 0 };
 }
 
-/* Addresses are multiples of 16 and more: the upper bits of a product are mixed well. */
+/* Addresses are multiples of 16 or more, so the hash uses the well-mixed upper bits of a product. */
 static size_t home_of(const struct live_blocks *b, const struct live_block *block)
 {
         uint64_t hash = (block->address ^ (uint64_t)block->process << 48 ^ (uint64_t)block->pool << 32) *
@@ -23,7 +23,7 @@ static size_t home_of(const struct live_blocks *b, const struct live_block *bloc
 }
 
 /* The place of a block, or the empty one where it would be.  There always is an empty one. */
-static struct live_block *live_blocks_find(const struct live_blocks *b, const struct live_block *block)
+static struct live_block *find(const struct live_blocks *b, const struct live_block *block)
 {
         size_t i = home_of(b, block);
 
@@ -34,7 +34,7 @@ static struct live_block *live_blocks_find(const struct live_blocks *b, const st
         return &b->slots[i];
 }
 
-static int live_blocks_grow(struct live_blocks *b)
+static int grow(struct live_blocks *b)
 {
         struct live_blocks larger = { .n_slots = b->n_slots > 0 ? 2 * b->n_slots : SLOTS_FIRST };
 
@@ -43,7 +43,7 @@ static int live_blocks_grow(struct live_blocks *b)
                 return -ENOMEM;
         for (size_t i = 0; i < b->n_slots; i++)
                 if (b->slots[i].process != 0)
-                        *live_blocks_find(&larger, &b->slots[i]) = b->slots[i];
+                        *find(&larger, &b->slots[i]) = b->slots[i];
         larger.n_used = b->n_used;
         free(b->slots);
         *b = larger;
@@ -54,9 +54,9 @@ int live_blocks_add(struct live_blocks *b, const struct live_block *block)
 {
         struct live_block *slot;
 
-        if (2 * (b->n_used + 1) > b->n_slots && b->n_used < LIVE_BLOCKS_MAX && live_blocks_grow(b) < 0)
+        if (2 * (b->n_used + 1) > b->n_slots && b->n_used < LIVE_BLOCKS_MAX && grow(b) < 0)
                 return -ENOMEM;
-        slot = live_blocks_find(b, block);
+        slot = find(b, block);
         if (slot->process == 0) {
                 if (b->n_used >= LIVE_BLOCKS_MAX)
                         return 0;
@@ -66,7 +66,7 @@ int live_blocks_add(struct live_blocks *b, const struct live_block *block)
         return 0;
 }
 
-/* Those after the hole move up, unless they would be in front of their home then. */
+/* Moves later blocks up into the hole, unless a block would then be in front of its home slot. */
 static void close_hole(struct live_blocks *b, size_t hole)
 {
         size_t mask = b->n_slots - 1;
@@ -84,7 +84,7 @@ static void close_hole(struct live_blocks *b, size_t hole)
 
 bool live_blocks_remove(struct live_blocks *b, const struct live_block *block, uint64_t *ret_size_bytes)
 {
-        struct live_block *slot = b->n_slots > 0 ? live_blocks_find(b, block) : NULL;
+        struct live_block *slot = b->n_slots > 0 ? find(b, block) : NULL;
 
         if (!slot || slot->process == 0)
                 return false;

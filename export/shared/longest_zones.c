@@ -12,7 +12,7 @@ void longest_zones_deinit(struct longest_zones *z)
         *z = (struct longest_zones){ .n = 0 };
 }
 
-static void longest_zones_swap(uint64_t *a, uint64_t *b)
+static void swap(uint64_t *a, uint64_t *b)
 {
         uint64_t before = *a;
 
@@ -23,7 +23,7 @@ static void longest_zones_swap(uint64_t *a, uint64_t *b)
 static void sift_up(uint64_t *heap, size_t i)
 {
         for (; i > 0 && heap[i] < heap[(i - 1) / 2]; i = (i - 1) / 2)
-                longest_zones_swap(&heap[i], &heap[(i - 1) / 2]);
+                swap(&heap[i], &heap[(i - 1) / 2]);
 }
 
 static void sift_down(uint64_t *heap, size_t n)
@@ -37,7 +37,7 @@ static void sift_down(uint64_t *heap, size_t n)
                         child++;
                 if (child >= n || heap[i] <= heap[child])
                         return;
-                longest_zones_swap(&heap[i], &heap[child]);
+                swap(&heap[i], &heap[child]);
                 i = child;
         }
 }

@@ -12,24 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct trace_thread *process_names_thread_row(const struct trace_dictionary *d, uint32_t thread)
+static const struct trace_thread *thread_row(const struct trace_dictionary *d, uint32_t thread)
 {
         return trace_dictionary_row(d, TRACE_TABLE_THREADS, thread);
 }
 
-static const struct trace_process *process_names_process_row(const struct trace_dictionary *d,
-                                                             uint32_t process)
+static const struct trace_process *process_row(const struct trace_dictionary *d, uint32_t process)
 {
         return trace_dictionary_row(d, TRACE_TABLE_PROCESSES, process);
 }
 
-static void process_names_find_main_threads(struct process_names *n)
+static void find_main_threads(struct process_names *n)
 {
         for (uint32_t i = 1; i <= n->n_threads; i++) {
-                const struct trace_thread *thread = process_names_thread_row(n->dictionary, i);
+                const struct trace_thread *thread = thread_row(n->dictionary, i);
                 struct named_process *process = &n->processes[thread->process - 1];
                 bool is_main = thread->kind != TRACE_THREAD_FIBER &&
-                               thread->tid == process_names_process_row(n->dictionary, thread->process)->pid;
+                               thread->tid == process_row(n->dictionary, thread->process)->pid;
 
                 if (process->main_thread == 0 || is_main)
                         process->main_thread = i;
@@ -46,8 +45,7 @@ static int count_reuse(struct process_names *n)
 
         intern_init(&pids, sizeof(uint32_t), 0);
         for (uint32_t i = 1; r >= 0 && i <= n->n_processes; i++) {
-                r = intern_add(&pids, &process_names_process_row(n->dictionary, i)->pid, sizeof(uint32_t),
-                               &id);
+                r = intern_add(&pids, &process_row(n->dictionary, i)->pid, sizeof(uint32_t), &id);
                 if (r >= 0)
                         n->processes[i - 1].reuse = counts[id - 1]++;
         }
@@ -68,7 +66,7 @@ int process_names_init(struct process_names *n, const struct trace_dictionary *d
         n->has_events = calloc((size_t)n->n_threads + 1, sizeof(*n->has_events));
         if (!n->processes || !n->thread_names || !n->has_events)
                 return -ENOMEM;
-        process_names_find_main_threads(n);
+        find_main_threads(n);
         return count_reuse(n);
 }
 
@@ -98,7 +96,10 @@ static bool is_program(const struct process_names *n, const struct trace_module 
         return n_bytes == name.n_bytes && memcmp(slash + 1, name.bytes, n_bytes) == 0;
 }
 
-/* The one of a main thread's last two names that a mapped file of the process has: the last, if both do. */
+/*
+ * A process is named by the one of its main thread's last two names that matches the name of a mapped file;
+ * if both do, by the last one.
+ */
 static void find_programs(struct process_names *n, const struct trace_walk *walk)
 {
         uint32_t n_mappings = trace_dictionary_count(n->dictionary, TRACE_TABLE_MAPPINGS);
@@ -140,7 +141,7 @@ void process_names_learn(struct process_names *n, const struct trace_walk *walk)
 
 const char *process_names_pid(const struct process_names *n, uint32_t process, char *pid)
 {
-        const struct trace_process *row = process_names_process_row(n->dictionary, process);
+        const struct trace_process *row = process_row(n->dictionary, process);
         uint32_t reuse = n->processes[process - 1].reuse;
 
         if (reuse == 0)
@@ -152,13 +153,13 @@ const char *process_names_pid(const struct process_names *n, uint32_t process, c
 
 uint32_t process_names_pid_number(const struct process_names *n, uint32_t process)
 {
-        return process_names_process_row(n->dictionary, process)->pid +
+        return process_row(n->dictionary, process)->pid +
                n->processes[process - 1].reuse * PROCESS_NAMES_PID_STEP;
 }
 
 uint32_t process_names_tid(const struct process_names *n, uint32_t thread)
 {
-        const struct trace_thread *row = process_names_thread_row(n->dictionary, thread);
+        const struct trace_thread *row = thread_row(n->dictionary, thread);
 
         return row->kind == TRACE_THREAD_FIBER ? PROCESS_NAMES_FIBER_TID + thread : row->tid;
 }
@@ -187,5 +188,5 @@ struct text_view process_names_process(const struct process_names *n, uint32_t p
 
 uint32_t process_names_process_of(const struct process_names *n, uint32_t thread)
 {
-        return process_names_thread_row(n->dictionary, thread)->process;
+        return thread_row(n->dictionary, thread)->process;
 }

@@ -21,7 +21,7 @@ void time_order_deinit(struct time_order *o)
         o->items = NULL;
 }
 
-static void time_order_swap(struct timed_item *a, struct timed_item *b)
+static void swap(struct timed_item *a, struct timed_item *b)
 {
         struct timed_item before = *a;
 
@@ -29,13 +29,13 @@ static void time_order_swap(struct timed_item *a, struct timed_item *b)
         *b = before;
 }
 
-static void time_order_push(struct timed_item *heap, size_t i)
+static void push(struct timed_item *heap, size_t i)
 {
         for (; i > 0 && heap[i].time_ns < heap[(i - 1) / 2].time_ns; i = (i - 1) / 2)
-                time_order_swap(&heap[i], &heap[(i - 1) / 2]);
+                swap(&heap[i], &heap[(i - 1) / 2]);
 }
 
-static void time_order_pop(struct timed_item *heap, size_t n)
+static void pop(struct timed_item *heap, size_t n)
 {
         size_t i = 0;
 
@@ -47,12 +47,12 @@ static void time_order_pop(struct timed_item *heap, size_t n)
                         child++;
                 if (child >= n || heap[i].time_ns <= heap[child].time_ns)
                         return;
-                time_order_swap(&heap[i], &heap[child]);
+                swap(&heap[i], &heap[child]);
                 i = child;
         }
 }
 
-static int time_order_read_ahead(struct time_order *o, struct error *err)
+static int read_ahead(struct time_order *o, struct error *err)
 {
         const void *at;
         int r = 1;
@@ -62,19 +62,19 @@ static int time_order_read_ahead(struct time_order *o, struct error *err)
                 if (array_reserve(&o->items, &o->capacity, o->n + 1, sizeof(*o->items)) < 0)
                         return error_set(err, -ENOMEM, "no memory to put events in order");
                 o->items[o->n] = *(const struct timed_item *)at;
-                time_order_push(o->items, o->n++);
+                push(o->items, o->n++);
         }
         return r < 0 ? r : 0;
 }
 
 int time_order_next(struct time_order *o, struct timed_item *ret, struct error *err)
 {
-        int r = time_order_read_ahead(o, err);
+        int r = read_ahead(o, err);
 
         if (r < 0 || o->n == 0)
                 return r;
         *ret = o->items[0];
-        time_order_pop(o->items, --o->n);
+        pop(o->items, --o->n);
         if (ret->time_ns < o->last_ns)
                 ret->time_ns = o->last_ns;
         o->last_ns = ret->time_ns;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/stacks/callgrind_graph.h"
 
-#include "base/array.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
@@ -30,21 +29,16 @@ void callgrind_graph_deinit(struct callgrind_graph *g)
         *g = (struct callgrind_graph){ .frames = NULL };
 }
 
-static int callgrind_graph_add_cost(struct callgrind_graph *g, const struct callgrind_line *line,
-                                    const struct callstack_sum *sum, bool counts)
+static int add_cost(struct callgrind_graph *g, const struct callgrind_line *line,
+                    const struct callstack_sum *sum, bool counts)
 {
         struct callgrind_cost *cost;
         uint32_t id;
-        int r = array_reserve(&g->costs, &g->costs_capacity, (size_t)g->lines.n_items + 1, sizeof(*g->costs));
+        int r = intern_add_row(&g->lines, line, &g->costs, &g->costs_capacity, sizeof(*g->costs), &id);
 
         if (r < 0)
                 return r;
-        r = intern_add(&g->lines, line, sizeof(*line), &id);
-        if (r < 0)
-                return r;
         cost = &g->costs[id - 1];
-        if (r == 1)
-                *cost = (struct callgrind_cost){ .n_calls = 0 };
         cost->n_calls += sum->values[CALLSTACK_SAMPLES];
         for (int i = 0; i < CALLSTACK_VALUES && counts; i++)
                 cost->sum.values[i] += sum->values[i];
@@ -66,14 +60,14 @@ int callgrind_graph_add(struct callgrind_graph *g, uint32_t thread, const struct
                 const struct export_frame *frame = &g->frames->items[i];
 
                 line.callee = node_of(g, frame);
-                r = callgrind_graph_add_cost(g, &line, sum, g->seen[line.callee] != callstack);
+                r = add_cost(g, &line, sum, g->seen[line.callee] != callstack);
                 g->seen[line.callee] = callstack;
                 g->examples[line.callee] = *frame;
                 line.node = line.callee;
                 (void)export_frames_file(g->frames, frame, &line.line);
         }
         line.callee = 0;
-        return r < 0 ? r : callgrind_graph_add_cost(g, &line, sum, true);
+        return r < 0 ? r : add_cost(g, &line, sum, true);
 }
 
 /* Counting sort: as many buckets as nodes, and the ids stay in order. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Callgrind's text: functions, what each line of them cost, and calls with what they cost in all.  Names are
- * said once and then meant by their numbers.
+ * Callgrind's text format: functions with the cost of each of their lines, and calls with their inclusive
+ * cost.  Each name is written once and from then on replaced by its number.
  */
 #include "analyze/trace/id_set.h"
 #include "analyze/walk/loaded_trace.h"
@@ -32,13 +32,13 @@ struct callgrind_export {
         int n_columns;
 };
 
-static void export_callgrind_put_words(struct callgrind_export *e, const char *words)
+static void put_words(struct callgrind_export *e, const char *words)
 {
         byte_buffer_add(&e->out.buffer, words, strlen(words));
 }
 
-/* A line of the format ends with the line: control characters become blanks. */
-static void export_callgrind_put_name(struct callgrind_export *e, const char *bytes, size_t n_bytes)
+/* An entry of the format ends with the line, so control characters in names become blanks. */
+static void put_name(struct callgrind_export *e, const char *bytes, size_t n_bytes)
 {
         for (size_t i = 0; i < n_bytes; i++) {
                 unsigned char c = (unsigned char)bytes[i];
@@ -47,34 +47,34 @@ static void export_callgrind_put_name(struct callgrind_export *e, const char *by
         }
 }
 
-static void export_callgrind_put_number(struct callgrind_export *e, uint64_t number)
+static void put_number(struct callgrind_export *e, uint64_t number)
 {
         char digits[24];
 
         (void)snprintf(digits, sizeof(digits), "%" PRIu64, number);
-        export_callgrind_put_words(e, digits);
+        put_words(e, digits);
 }
 
 /*
- * The word of a line, and the number of a name.  Returns 1 if the name has to follow, 0
- * if it was said, -ENOMEM.
+ * Writes the keyword of a line, and the number of a name.  Returns 1 if the name has to follow, 0 if it was
+ * written before, -ENOMEM.
  */
 static int put_reference(struct callgrind_export *e, const char *word, struct id_set *named, uint32_t id)
 {
         uint32_t n_before = named->n_ids;
         int r = id_set_add(named, id);
 
-        export_callgrind_put_words(e, word);
-        export_callgrind_put_words(e, "=(");
-        export_callgrind_put_number(e, (uint64_t)id + 1); /* they count from 1 */
-        export_callgrind_put_words(e, ")");
+        put_words(e, word);
+        put_words(e, "=(");
+        put_number(e, (uint64_t)id + 1); /* they count from 1 */
+        put_words(e, ")");
         if (r < 0 || named->n_ids == n_before)
                 return r;
-        export_callgrind_put_words(e, " ");
+        put_words(e, " ");
         return 1;
 }
 
-/* @string 0: "???", as callgrind says it itself. */
+/* @string 0 is written as "???", as callgrind itself does. */
 static int put_string_line(struct callgrind_export *e, const char *word, struct id_set *named,
                            uint32_t string)
 {
@@ -84,9 +84,9 @@ static int put_string_line(struct callgrind_export *e, const char *word, struct 
                 size_t n_bytes;
                 const char *text = trace_dictionary_string(e->trace->dictionary, string, &n_bytes);
 
-                export_callgrind_put_name(e, n_bytes ? text : "???", n_bytes ? n_bytes : 3);
+                put_name(e, n_bytes ? text : "???", n_bytes ? n_bytes : 3);
         }
-        export_callgrind_put_words(e, "\n");
+        put_words(e, "\n");
         return r < 0 ? r : 0;
 }
 
@@ -94,10 +94,10 @@ static int put_thread_name(struct callgrind_export *e, uint32_t thread)
 {
         struct text_view name = process_names_thread(&e->sums.names, thread);
 
-        export_callgrind_put_words(e, "thread ");
-        export_callgrind_put_number(e, process_names_tid(&e->sums.names, thread));
-        export_callgrind_put_words(e, " ");
-        export_callgrind_put_name(e, name.bytes, name.n_bytes);
+        put_words(e, "thread ");
+        put_number(e, process_names_tid(&e->sums.names, thread));
+        put_words(e, " ");
+        put_name(e, name.bytes, name.n_bytes);
         return 0;
 }
 
@@ -112,13 +112,12 @@ static int put_function_name(struct callgrind_export *e, uint32_t node)
         name = export_frames_name(&e->frames, &e->graph.examples[node], &n_bytes);
         if (!name)
                 return -ENOMEM;
-        export_callgrind_put_name(e, name, n_bytes);
+        put_name(e, name, n_bytes);
         return 0;
 }
 
 /* @words: of the object, the file and the function. */
-static int export_callgrind_put_function(struct callgrind_export *e, const char *const words[3],
-                                         uint32_t node)
+static int put_function(struct callgrind_export *e, const char *const words[3], uint32_t node)
 {
         const struct export_frame *frame = &e->graph.examples[node];
         uint32_t module = 0;
@@ -143,40 +142,39 @@ static int export_callgrind_put_function(struct callgrind_export *e, const char 
                 r = put_reference(e, words[2], &e->functions, node);
         if (r == 1)
                 r = put_function_name(e, node);
-        export_callgrind_put_words(e, "\n");
+        put_words(e, "\n");
         return r;
 }
 
 static void put_costs(struct callgrind_export *e, uint32_t line, const struct callstack_sum *sum)
 {
-        export_callgrind_put_number(e, line);
+        put_number(e, line);
         for (int i = 0; i < e->n_columns; i++) {
-                export_callgrind_put_words(e, " ");
-                export_callgrind_put_number(e, sum->values[e->columns[i]]);
+                put_words(e, " ");
+                put_number(e, sum->values[e->columns[i]]);
         }
-        export_callgrind_put_words(e, "\n");
+        put_words(e, "\n");
 }
 
-static int export_callgrind_put_line(struct callgrind_export *e, const struct callgrind_line *line,
-                                     const struct callgrind_cost *cost)
+static int put_line(struct callgrind_export *e, const struct callgrind_line *line,
+                    const struct callgrind_cost *cost)
 {
         static const char *const words[3] = { "cob", "cfi", "cfn" };
         int r;
 
         if (line->callee != 0) {
-                r = export_callgrind_put_function(e, words, line->callee);
+                r = put_function(e, words, line->callee);
                 if (r < 0)
                         return r;
-                export_callgrind_put_words(e, "calls=");
-                export_callgrind_put_number(e, cost->n_calls ? cost->n_calls
-                                                             : 1); /* the number of waits alone is unknown */
-                export_callgrind_put_words(e, " 0\n");
+                put_words(e, "calls=");
+                put_number(e, cost->n_calls ? cost->n_calls : 1); /* the number of waits alone is unknown */
+                put_words(e, " 0\n");
         }
         put_costs(e, line->line, &cost->sum);
         return export_stream_flush_some(&e->out);
 }
 
-static int export_callgrind_put_lines(struct callgrind_export *e)
+static int put_lines(struct callgrind_export *e)
 {
         static const char *const words[3] = { "ob", "fl", "fn" };
         uint32_t *order = callgrind_graph_order(&e->graph);
@@ -188,17 +186,17 @@ static int export_callgrind_put_lines(struct callgrind_export *e)
 
                 if (line->node != node) {
                         node = line->node;
-                        export_callgrind_put_words(e, "\n");
-                        r = export_callgrind_put_function(e, words, node);
+                        put_words(e, "\n");
+                        r = put_function(e, words, node);
                 }
                 if (r == 0)
-                        r = export_callgrind_put_line(e, line, &e->graph.costs[order[i] - 1]);
+                        r = put_line(e, line, &e->graph.costs[order[i] - 1]);
         }
         free(order);
         return r;
 }
 
-/* A word of letters: what the event is called, without what the format may take for something else. */
+/* Writes the event's name as one word, with "_" for each character that the format might misread. */
 static void put_event_word(struct callgrind_export *e)
 {
         const struct trace_dictionary *d = e->trace->dictionary;
@@ -215,10 +213,12 @@ static void put_event_word(struct callgrind_export *e)
                 byte_buffer_add_u8(&e->out.buffer, is_word ? (uint8_t)c : '_');
         }
         if (n_bytes == 0)
-                export_callgrind_put_words(e, "event");
+                put_words(e, "event");
 }
 
-/* The event first: readers sort by the first column.  Numbers that are all 0 have none. */
+/*
+ * The event's column is the first, because readers sort by it.  Values that are 0 everywhere get no column.
+ */
 static void choose_columns(struct callgrind_export *e)
 {
         static const enum callstack_value order[] = {
@@ -243,22 +243,22 @@ static void put_head(struct callgrind_export *e)
         };
         struct text_view command = loaded_trace_meta(e->trace, "command");
 
-        export_callgrind_put_words(e, "# callgrind format\nversion: 1\ncreator: hyprof\ncmd: ");
-        export_callgrind_put_name(e, command.bytes, command.n_bytes);
-        export_callgrind_put_words(e, "\npart: 1\npositions: line\nevents:");
+        put_words(e, "# callgrind format\nversion: 1\ncreator: hyprof\ncmd: ");
+        put_name(e, command.bytes, command.n_bytes);
+        put_words(e, "\npart: 1\npositions: line\nevents:");
         for (int i = 0; i < e->n_columns; i++) {
-                export_callgrind_put_words(e, " ");
+                put_words(e, " ");
                 if (e->columns[i] == CALLSTACK_WEIGHT)
                         put_event_word(e);
                 else
-                        export_callgrind_put_words(e, words[e->columns[i]]);
+                        put_words(e, words[e->columns[i]]);
         }
-        export_callgrind_put_words(e, "\nsummary:");
+        put_words(e, "\nsummary:");
         for (int i = 0; i < e->n_columns; i++) {
-                export_callgrind_put_words(e, " ");
-                export_callgrind_put_number(e, e->sums.all.values[e->columns[i]]);
+                put_words(e, " ");
+                put_number(e, e->sums.all.values[e->columns[i]]);
         }
-        export_callgrind_put_words(e, "\n");
+        put_words(e, "\n");
 }
 
 static int add_callstacks(struct callgrind_export *e)
@@ -282,6 +282,7 @@ static int write_all(struct callgrind_export *e, struct error *err)
 
         if (r != 0)
                 goto done;
+        e->frames.folds = callstack_sums_folds(&e->sums);
         r = callgrind_graph_init(&e->graph, &e->frames, e->trace->n_threads);
         if (r != 0)
                 goto done;
@@ -290,7 +291,7 @@ static int write_all(struct callgrind_export *e, struct error *err)
                 goto done;
         choose_columns(e);
         put_head(e);
-        r = export_callgrind_put_lines(e);
+        r = put_lines(e);
 
 done:
         if (r == -ENOMEM || r == -EOVERFLOW)

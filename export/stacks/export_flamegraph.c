@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A flame graph as one SVG file that a browser opens: boxes of call stacks, as wide as their samples.
+ * A flame graph as one SVG file that a browser opens: boxes of call stacks, as wide as their number of
+ * samples.
  *
- * A click makes a box as wide as the picture, a click on the box below, or "reset zoom", goes back; Ctrl-F or
- * "search"
- * marks the boxes whose names have a text and says which share of the samples they have.  The stacks are
- * those of the
- * folded export.  The same trace gives the same bytes.  Memory: the folded lines, and one node for each box.
+ * A click on a box zooms in until it fills the width; a click on a box below it, or on "reset zoom", zooms
+ * out.  Ctrl-F or "search" highlights the boxes whose names contain a text and shows their share of the
+ * samples.  The stacks are those of the folded export.  The same trace gives the same bytes.  Memory: the
+ * folded lines, and one node for each box.
  */
 #include "base/byte_buffer.h"
 #include "base/error.h"
@@ -29,7 +29,7 @@
 #define LETTER_WIDTH   7.0
 #define NAME_MAX_BYTES 2000
 
-/* The text of an element or of an attribute in double quotes, also from names that are attacks. */
+/* Writes text for an element or a double-quoted attribute; escapes hostile names as well. */
 static void put_escaped(FILE *out, const char *text, size_t n)
 {
         struct byte_buffer clean = { .data = NULL };
@@ -54,7 +54,10 @@ static void put_escaped(FILE *out, const char *text, size_t n)
         byte_buffer_deinit(&clean);
 }
 
-/* Warm colours by the name, so that a function has the same one everywhere; kernel functions are orange. */
+/*
+ * A warm colour is derived from the name, so that a function has the same colour everywhere; kernel
+ * functions are orange.
+ */
 static void put_color(FILE *out, const char *name, size_t n)
 {
         uint32_t hash = 2166136261U;
@@ -70,7 +73,7 @@ static void put_color(FILE *out, const char *name, size_t n)
                               70 + (hash >> 16) % 40);
 }
 
-/* As many bytes of a name, at most, as end with a whole character. */
+/* The largest number of bytes, up to @n, that does not cut a character of the name. */
 static size_t cut_name(const char *name, size_t n)
 {
         while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
@@ -113,8 +116,7 @@ static const char style[] =
         ".hidden{display:none}.parent{opacity:.5}#title{font-size:17px}.tool{cursor:pointer;text-decoration:underline}";
 
 /*
- * The page's own code: it reads nothing but the boxes' numbers and titles, and writes attributes and text
- * alone.
+ * The page's own script: it reads only the boxes' numbers and titles, and writes only attributes and text.
  */
 static const char script[] =
         "'use strict';\n"

@@ -2,9 +2,9 @@
 /*
  * Folded call stacks: "thread;main;update;dot_[i] 12", a line for each, outermost first.
  *
- * The number is of samples; for an event that was read with another's samples (cache-misses beside cpu-clock)
- * it is the count.  Each line is there once: call stacks that differ in addresses only are one.  Memory: the
- * different call stacks of each thread.
+ * The number counts samples; for an event that was read with the samples of another (cache-misses beside
+ * cpu-clock) it is the event's count.  Each line occurs once: call stacks that differ only in addresses are
+ * merged.  Memory: the different call stacks of each thread.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -52,7 +52,7 @@ struct folded_export {
         bool by_weight;
 };
 
-static int export_folded_add(struct folded_stacks *s, const struct folded_key *key, uint64_t count)
+static int add(struct folded_stacks *s, const struct folded_key *key, uint64_t count)
 {
         uint32_t id;
         int r = intern_add(&s->keys, key, sizeof(*key), &id);
@@ -73,8 +73,8 @@ static void deinit_stacks(struct folded_stacks *s)
         free(s->sums);
 }
 
-static int export_folded_take_sample(void *context, struct walked_thread *thread,
-                                     const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct folded_export *x = context;
         struct folded_key key = { .thread = thread->id, .stack = (uint32_t)event->sample.stack };
@@ -89,13 +89,13 @@ static int export_folded_take_sample(void *context, struct walked_thread *thread
         x->totals->weight = saturating_add(x->totals->weight, weight);
         if (x->options->zones_as_frames)
                 key.path = (uint32_t)event->sample.path;
-        if (export_folded_add(&x->stacks, &key, x->by_weight ? weight : 1) < 0)
+        if (add(&x->stacks, &key, x->by_weight ? weight : 1) < 0)
                 return error_set(err, -ENOMEM, "no memory for the call stacks");
         return 0;
 }
 
 /* Characters that would end a frame or a line are replaced. */
-static void export_folded_put_name(struct byte_buffer *line, const char *bytes, size_t n_bytes)
+static void put_name(struct byte_buffer *line, const char *bytes, size_t n_bytes)
 {
         uint8_t *at = byte_buffer_reserve(line, n_bytes);
 
@@ -116,7 +116,7 @@ static int put_frames(struct export_frames *frames, struct byte_buffer *line)
                 if (!name)
                         return -ENOMEM;
                 byte_buffer_add(line, ";", 1);
-                export_folded_put_name(line, name, n_bytes);
+                put_name(line, name, n_bytes);
                 if (export_frames_is_kernel(frames, frame))
                         byte_buffer_add(line, "_[k]", 4);
                 else if (frame->inline_depth > 0)
@@ -125,16 +125,15 @@ static int put_frames(struct export_frames *frames, struct byte_buffer *line)
         return 0;
 }
 
-static int export_folded_write_line(struct folded_export *x, struct export_frames *frames,
-                                    const struct zone_paths *paths, const struct folded_key *key,
-                                    struct byte_buffer *line)
+static int write_line(struct folded_export *x, struct export_frames *frames, const struct zone_paths *paths,
+                      const struct folded_key *key, struct byte_buffer *line)
 {
         struct text_view thread = trace_dictionary_text(x->trace->dictionary, key->thread);
         int r = export_frames_of(frames, paths, key->path, key->stack);
 
         byte_buffer_clear(line);
         if (thread.n_bytes > 0)
-                export_folded_put_name(line, thread.bytes, thread.n_bytes);
+                put_name(line, thread.bytes, thread.n_bytes);
         else
                 byte_buffer_add(line, "[unnamed]", 9);
         if (r == 0)
@@ -142,7 +141,7 @@ static int export_folded_write_line(struct folded_export *x, struct export_frame
         return r < 0 || line->failed ? -ENOMEM : 0;
 }
 
-static const struct folded_key *export_folded_key_of(const struct folded_stacks *stacks, uint32_t id)
+static const struct folded_key *key_of(const struct folded_stacks *stacks, uint32_t id)
 {
         return intern_get(&stacks->keys, id, NULL);
 }
@@ -159,7 +158,7 @@ static int join_lines(struct folded_export *x, struct export_frames *frames, con
                 struct line_key key = { .hash = 0 };
                 uint32_t id;
 
-                r = export_folded_write_line(x, frames, paths, export_folded_key_of(stacks, i), line);
+                r = write_line(x, frames, paths, key_of(stacks, i), line);
                 if (r < 0)
                         break;
                 key.hash = content_hash(line->data, line->used_bytes);
@@ -193,7 +192,7 @@ static int write_stacks(struct folded_export *x, struct folded_stacks *stacks, c
         for (uint32_t i = 1; r == 0 && i <= stacks->keys.n_items; i++) {
                 if (stacks->sums[i - 1] == 0)
                         continue;
-                r = export_folded_write_line(x, &frames, paths, export_folded_key_of(stacks, i), &line);
+                r = write_line(x, &frames, paths, key_of(stacks, i), &line);
                 if (r == 0 && (fwrite(line.data, 1, line.used_bytes, out) != line.used_bytes ||
                                fprintf(out, " %" PRIu64 "\n", stacks->sums[i - 1]) < 0))
                         r = -EIO;
@@ -204,7 +203,7 @@ static int write_stacks(struct folded_export *x, struct folded_stacks *stacks, c
         return r;
 }
 
-/* Threads that are called the same are one. */
+/* Merges threads of the same name. */
 static int join_threads(struct folded_export *x, const struct trace_walk *walk, struct folded_stacks *joined)
 {
         struct process_names names;
@@ -216,14 +215,13 @@ static int join_threads(struct folded_export *x, const struct trace_walk *walk, 
                 struct folded_key key = *(const struct folded_key *)intern_get(&x->stacks.keys, i, NULL);
 
                 key.thread = process_names_thread_string(&names, key.thread);
-                r = export_folded_add(joined, &key, x->stacks.sums[i - 1]);
+                r = add(joined, &key, x->stacks.sums[i - 1]);
         }
         process_names_deinit(&names);
         return r;
 }
 
-static int export_folded_finish(struct folded_export *x, const struct trace_walk *walk, FILE *out,
-                                struct error *err)
+static int finish(struct folded_export *x, const struct trace_walk *walk, FILE *out, struct error *err)
 {
         struct folded_stacks joined = { .sums = NULL };
         int r;
@@ -246,7 +244,7 @@ int export_folded(struct loaded_trace *trace, const struct export_options *optio
                   struct export_totals *ret_totals, struct error *err)
 {
         struct folded_export x = { .trace = trace, .options = options, .totals = ret_totals };
-        struct trace_sink sink = { .context = &x, .sample = export_folded_take_sample, .may_skip = true };
+        struct trace_sink sink = { .context = &x, .sample = take_sample, .may_skip = true };
         struct trace_walk walk;
         int r = trace_walk_init(&walk, trace, options->filter, &sink);
 
@@ -260,7 +258,7 @@ int export_folded(struct loaded_trace *trace, const struct export_options *optio
         *ret_totals = (struct export_totals){ .n_samples = 0 };
         r = r < 0 ? error_set(err, r, "no memory to read the trace") : loaded_trace_walk(trace, &walk, err);
         if (r == 0)
-                r = export_folded_finish(&x, &walk, out, err);
+                r = finish(&x, &walk, out, err);
         deinit_stacks(&x.stacks);
         trace_walk_deinit(&walk);
         return r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The message Profile of pprof's profile.proto: samples first, as their fields may stand in any order, then
- * the tables that they named.  Five numbers a sample, the same in every profile, because pprof compares and
- * merges only profiles that have the same ones.
+ * The message Profile of pprof's profile.proto: samples first, because its fields may come in any order,
+ * then the tables that the samples refer to.  A sample has five values, the same in every profile, because
+ * pprof compares and merges only profiles with the same values.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
@@ -23,7 +23,10 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* Only the innermost of nested zones: a sample is not to become longer than all the rest. */
+/*
+ * Only the innermost of nested zones become labels, so that one sample does not become longer than all the
+ * rest.
+ */
 #define LABEL_ZONES_MAX 64
 
 struct pprof_export {
@@ -62,29 +65,32 @@ static int put_value_type(struct pprof_export *e, uint32_t field, struct text_vi
         return 0;
 }
 
-static struct text_view export_pprof_words_of(const char *words)
+static struct text_view words_of(const char *words)
 {
         return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
-/* Times are called as every profiler calls them, whichever clock of the kernel's it was. */
+/*
+ * A time event gets the name that every profiler uses, regardless of the kernel clock that it was measured
+ * with.
+ */
 static void name_event(const struct pprof_export *e, struct text_view *ret_type, struct text_view *ret_unit)
 {
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_sample_event *row;
 
-        *ret_type = export_pprof_words_of("cpu");
-        *ret_unit = export_pprof_words_of("nanoseconds");
+        *ret_type = words_of("cpu");
+        *ret_unit = words_of("nanoseconds");
         if (e->options->event == 0 || export_event_is_time(d, e->options->event))
                 return;
         row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, e->options->event);
         *ret_type = trace_dictionary_text(d, row->name);
         *ret_unit = trace_dictionary_text(d, row->unit);
         if (ret_unit->n_bytes == 0)
-                *ret_unit = export_pprof_words_of("count");
+                *ret_unit = words_of("count");
 }
 
-/* The distance of two samples: unknown if the kernel chose it. */
+/* The interval between two samples; 0 = unknown, because the kernel chose it. */
 static uint64_t period_of(const struct pprof_export *e)
 {
         const struct trace_sample_event *row;
@@ -99,7 +105,7 @@ static uint64_t period_of(const struct pprof_export *e)
         return 0;
 }
 
-static int export_pprof_write_head(struct pprof_export *e)
+static int write_head(struct pprof_export *e)
 {
         struct byte_buffer *b = &e->out.buffer;
         struct text_view type, unit;
@@ -109,18 +115,16 @@ static int export_pprof_write_head(struct pprof_export *e)
         int r;
 
         name_event(e, &type, &unit);
-        r = put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, export_pprof_words_of("samples"),
-                           export_pprof_words_of("count"));
+        r = put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("samples"), words_of("count"));
         r = r < 0 ? r : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, type, unit);
         r = r < 0 ? r
-                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, export_pprof_words_of("off-cpu"),
-                                   export_pprof_words_of("nanoseconds"));
+                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("off-cpu"),
+                                   words_of("nanoseconds"));
         r = r < 0 ? r
-                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, export_pprof_words_of("alloc_objects"),
-                                   export_pprof_words_of("count"));
+                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("alloc_objects"),
+                                   words_of("count"));
         r = r < 0 ? r
-                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, export_pprof_words_of("alloc_space"),
-                                   export_pprof_words_of("bytes"));
+                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("alloc_space"), words_of("bytes"));
         r = r < 0 ? r : put_value_type(e, PPROF_PROFILE_PERIOD_TYPE, type, unit);
         r = r < 0 ? r : pprof_places_string(&e->places, type.bytes, type.n_bytes, &number);
         if (r < 0)
@@ -139,7 +143,7 @@ static int export_pprof_write_head(struct pprof_export *e)
         return r;
 }
 
-static void export_pprof_put_label(struct pprof_export *e, int key, uint32_t field, uint64_t number)
+static void put_label(struct pprof_export *e, int key, uint32_t field, uint64_t number)
 {
         struct byte_buffer *b = &e->out.buffer;
         size_t begin = protobuf_writer_begin(b, PPROF_SAMPLE_LABEL);
@@ -149,7 +153,7 @@ static void export_pprof_put_label(struct pprof_export *e, int key, uint32_t fie
         protobuf_writer_end(b, begin);
 }
 
-static int export_pprof_put_thread(struct pprof_export *e, uint32_t thread)
+static int put_thread(struct pprof_export *e, uint32_t thread)
 {
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, thread);
@@ -161,14 +165,17 @@ static int export_pprof_put_thread(struct pprof_export *e, uint32_t thread)
         if (r < 0)
                 return r;
         if (number != 0)
-                export_pprof_put_label(e, KEY_THREAD, PPROF_LABEL_STRING, number);
+                put_label(e, KEY_THREAD, PPROF_LABEL_STRING, number);
         if (row->kind == TRACE_THREAD_KERNEL)
-                export_pprof_put_label(e, KEY_TID, PPROF_LABEL_NUMBER, row->tid);
-        export_pprof_put_label(e, KEY_PID, PPROF_LABEL_NUMBER, process->pid);
+                put_label(e, KEY_TID, PPROF_LABEL_NUMBER, row->tid);
+        put_label(e, KEY_PID, PPROF_LABEL_NUMBER, process->pid);
         return 0;
 }
 
-/* Each zone around is a value of the label, so that -tagfocus=zone=NAME is all that happened inside of it. */
+/*
+ * Each enclosing zone is a value of the label, so that -tagfocus=zone=NAME selects everything that happened
+ * inside it.
+ */
 static int put_zones(struct pprof_export *e, uint32_t path)
 {
         const struct trace_dictionary *d = e->trace->dictionary;
@@ -192,7 +199,7 @@ static int put_zones(struct pprof_export *e, uint32_t path)
                 if (i < n_seen || number == 0)
                         continue; /* recursion */
                 seen[n_seen++] = number;
-                export_pprof_put_label(e, KEY_ZONE, PPROF_LABEL_STRING, number);
+                put_label(e, KEY_ZONE, PPROF_LABEL_STRING, number);
         }
         return 0;
 }
@@ -215,8 +222,8 @@ static int put_locations(struct pprof_export *e, const struct callstack_key *key
         return 0;
 }
 
-static int export_pprof_write_sample(struct pprof_export *e, const struct callstack_key *key,
-                                     const struct callstack_sum *sums)
+static int write_sample(struct pprof_export *e, const struct callstack_key *key,
+                        const struct callstack_sum *sums)
 {
         struct byte_buffer *b = &e->out.buffer;
         size_t sample = protobuf_writer_begin(b, PPROF_PROFILE_SAMPLE);
@@ -230,19 +237,19 @@ static int export_pprof_write_sample(struct pprof_export *e, const struct callst
         for (int i = 0; i < CALLSTACK_VALUES; i++)
                 byte_buffer_add_varint(b, sums->values[i] <= INT64_MAX ? sums->values[i] : INT64_MAX);
         protobuf_writer_end(b, values);
-        r = export_pprof_put_thread(e, key->thread);
+        r = put_thread(e, key->thread);
         if (r == 0)
                 r = put_zones(e, key->path);
         protobuf_writer_end(b, sample);
         return r < 0 ? r : export_stream_flush_some(&e->out);
 }
 
-static int export_pprof_write_profile(struct pprof_export *e)
+static int write_profile(struct pprof_export *e)
 {
-        int r = export_pprof_write_head(e);
+        int r = write_head(e);
 
         for (uint32_t i = 1; i <= callstack_sums_count(&e->sums) && r == 0; i++)
-                r = export_pprof_write_sample(e, callstack_sums_key(&e->sums, i), &e->sums.sums[i - 1]);
+                r = write_sample(e, callstack_sums_key(&e->sums, i), &e->sums.sums[i - 1]);
         return r < 0 ? r : pprof_places_write(&e->places, &e->out);
 }
 
@@ -257,10 +264,11 @@ int export_pprof(struct loaded_trace *trace, const struct export_options *option
         if (r < 0)
                 goto fail;
         r = export_frames_init(&e.frames, trace->dictionary);
+        e.frames.folds = callstack_sums_folds(&e.sums);
         if (r == 0)
                 r = pprof_places_init(&e.places, &e.frames);
         if (r == 0)
-                r = export_pprof_write_profile(&e);
+                r = write_profile(&e);
         if (r == -ENOMEM || r == -EOVERFLOW)
                 (void)error_set(err, r, "the profile: not enough memory");
         else

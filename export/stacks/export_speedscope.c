@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of speedscope: for each thread a profile of its samples and one of its zones.
+ * A file of speedscope: each thread has one profile of its samples and one of its zones.
  *
- * Both go through an event_spool, since a profile is one thread's.  A frame is a function without a line:
- * with the sampled line, one function would be many.  Memory: the functions, and the spool's buffers.
+ * Samples and zones both go through an event_spool, since a profile belongs to one thread.  A frame is a
+ * function without a line: with the sampled line, one function would become many frames.  Memory: the
+ * functions, and the spool's buffers.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -75,8 +76,8 @@ static uint32_t zones_chain(uint32_t thread)
 
 /* ------------------------------------------------------------------ while walking */
 
-static int export_speedscope_take_sample(void *context, struct walked_thread *thread,
-                                         const struct trace_event *event, struct error *err)
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
 {
         struct speedscope_export *x = context;
         struct speedscope_sample sample = { .stack = (uint32_t)event->sample.stack };
@@ -101,15 +102,15 @@ static int add_zone_event(struct speedscope_export *x, uint32_t thread, uint64_t
         return event_spool_add(&x->spool, zones_chain(thread), &event, sizeof(event), err);
 }
 
-static int export_speedscope_begin_zone(void *context, struct walked_thread *thread,
-                                        const struct trace_event *event, struct error *err)
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
 {
         return add_zone_event(context, thread->id, event->time_ns, (uint32_t)event->zone_begin.location,
                               false, err);
 }
 
-static int export_speedscope_end_zone(void *context, struct walked_thread *thread,
-                                      const struct zone_instance *zone, struct error *err)
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
 {
         struct speedscope_export *x = context;
 
@@ -119,8 +120,7 @@ static int export_speedscope_end_zone(void *context, struct walked_thread *threa
 
 /* ------------------------------------------------------------------ frames */
 
-static int export_speedscope_find_frame(struct speedscope_export *x, const struct export_frame *frame,
-                                        uint32_t *ret_index)
+static int find_frame(struct speedscope_export *x, const struct export_frame *frame, uint32_t *ret_index)
 {
         struct speedscope_frame key = {
                 .label = frame->label,
@@ -135,7 +135,7 @@ static int export_speedscope_find_frame(struct speedscope_export *x, const struc
         return r < 0 ? r : 0;
 }
 
-static int export_speedscope_find_zone(struct speedscope_export *x, uint32_t location, uint32_t *ret_index)
+static int find_zone(struct speedscope_export *x, uint32_t location, uint32_t *ret_index)
 {
         struct speedscope_frame key = { .location = location };
         uint32_t id;
@@ -146,7 +146,7 @@ static int export_speedscope_find_zone(struct speedscope_export *x, uint32_t loc
         return r < 0 ? r : 0;
 }
 
-/* The source file of each function: of the first frame that has one. */
+/* The source file of a function is that of its first frame with a known file. */
 static int find_files(struct speedscope_export *x, uint32_t *files)
 {
         uint32_t n_frames = trace_dictionary_count(x->trace->dictionary, TRACE_TABLE_FRAMES);
@@ -164,7 +164,7 @@ static int find_files(struct speedscope_export *x, uint32_t *files)
         return 0;
 }
 
-static void export_speedscope_write_source(struct speedscope_export *x, uint32_t file, uint32_t line)
+static void write_source(struct speedscope_export *x, uint32_t file, uint32_t line)
 {
         struct text_view name = trace_dictionary_text(x->trace->dictionary, file);
 
@@ -174,8 +174,8 @@ static void export_speedscope_write_source(struct speedscope_export *x, uint32_t
                 json_out_pair_number(&x->json, "line", line);
 }
 
-static int export_speedscope_write_frame(struct speedscope_export *x, const struct speedscope_frame *frame,
-                                         const uint32_t *files)
+static int write_frame(struct speedscope_export *x, const struct speedscope_frame *frame,
+                       const uint32_t *files)
 {
         struct export_frame of = { .label = frame->label, .location = frame->location };
         struct text_view name;
@@ -191,7 +191,7 @@ static int export_speedscope_write_frame(struct speedscope_export *x, const stru
         }
         json_out_open(&x->json, '{');
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
-        export_speedscope_write_source(x, file, line);
+        write_source(x, file, line);
         json_out_close(&x->json, '}');
         json_out_line(&x->json);
         return 0;
@@ -207,7 +207,7 @@ static int write_frames(struct speedscope_export *x)
         json_out_key(&x->json, "frames");
         json_out_open(&x->json, '[');
         for (uint32_t i = 1; r == 0 && i <= x->used_frames.n_items; i++)
-                r = export_speedscope_write_frame(x, intern_get(&x->used_frames, i, NULL), files);
+                r = write_frame(x, intern_get(&x->used_frames, i, NULL), files);
         json_out_close(&x->json, ']');
         json_out_close(&x->json, '}');
         free(files);
@@ -246,7 +246,7 @@ static int write_stack(struct speedscope_export *x, const struct speedscope_samp
         for (size_t i = 0; r == 0 && i < x->frames.n_items; i++) {
                 uint32_t index;
 
-                r = export_speedscope_find_frame(x, &x->frames.items[i], &index);
+                r = find_frame(x, &x->frames.items[i], &index);
                 if (r == 0)
                         json_out_number(&x->json, index);
         }
@@ -255,8 +255,8 @@ static int write_stack(struct speedscope_export *x, const struct speedscope_samp
 }
 
 /* One of the two columns of a thread's samples. */
-static int export_speedscope_write_column(struct speedscope_export *x, uint32_t thread, bool wants_weights,
-                                          uint64_t *ret_weight, struct error *err)
+static int write_column(struct speedscope_export *x, uint32_t thread, bool wants_weights,
+                        uint64_t *ret_weight, struct error *err)
 {
         struct spool_cursor cursor;
         const void *at;
@@ -283,16 +283,16 @@ static int export_speedscope_write_column(struct speedscope_export *x, uint32_t 
         return r < 0 ? r : 0;
 }
 
-static int export_speedscope_write_samples(struct speedscope_export *x, uint32_t thread, struct error *err)
+static int write_samples(struct speedscope_export *x, uint32_t thread, struct error *err)
 {
         bool is_time = export_event_is_time(x->trace->dictionary, x->options->event);
         uint64_t weight;
         int r;
 
         begin_profile(x, "sampled", thread, "samples", is_time ? "nanoseconds" : "none");
-        r = export_speedscope_write_column(x, thread, false, &weight, err);
+        r = write_column(x, thread, false, &weight, err);
         if (r == 0)
-                r = export_speedscope_write_column(x, thread, true, &weight, err);
+                r = write_column(x, thread, true, &weight, err);
         json_out_pair_number(&x->json, "endValue", weight);
         json_out_close(&x->json, '}');
         json_out_line(&x->json);
@@ -303,17 +303,16 @@ static int export_speedscope_write_samples(struct speedscope_export *x, uint32_t
         return r;
 }
 
-static uint64_t export_speedscope_since_start(const struct speedscope_export *x, uint64_t time_ns)
+static uint64_t since_start(const struct speedscope_export *x, uint64_t time_ns)
 {
         return time_ns > x->trace->start_ns ? time_ns - x->trace->start_ns : 0;
 }
 
-static int export_speedscope_write_event(struct speedscope_export *x, const struct speedscope_event *event,
-                                         uint64_t *last_ns)
+static int write_event(struct speedscope_export *x, const struct speedscope_event *event, uint64_t *last_ns)
 {
-        uint64_t time_ns = export_speedscope_since_start(x, event->time_ns);
+        uint64_t time_ns = since_start(x, event->time_ns);
         uint32_t index = 0;
-        int r = export_speedscope_find_zone(x, event->location, &index);
+        int r = find_zone(x, event->location, &index);
 
         if (time_ns > *last_ns)
                 *last_ns = time_ns;
@@ -325,9 +324,9 @@ static int export_speedscope_write_event(struct speedscope_export *x, const stru
         return r;
 }
 
-static int export_speedscope_write_zones(struct speedscope_export *x, uint32_t thread, struct error *err)
+static int write_zones(struct speedscope_export *x, uint32_t thread, struct error *err)
 {
-        uint64_t last_ns = 0, end_ns = export_speedscope_since_start(x, x->trace->end_ns);
+        uint64_t last_ns = 0, end_ns = since_start(x, x->trace->end_ns);
         struct spool_cursor cursor;
         const void *at;
         int r;
@@ -337,7 +336,7 @@ static int export_speedscope_write_zones(struct speedscope_export *x, uint32_t t
         json_out_open(&x->json, '[');
         spool_cursor_init(&cursor, &x->spool, zones_chain(thread));
         while ((r = spool_cursor_next(&cursor, sizeof(struct speedscope_event), &at, err)) == 1) {
-                if (export_speedscope_write_event(x, at, &last_ns) < 0) {
+                if (write_event(x, at, &last_ns) < 0) {
                         r = error_set(err, -ENOMEM, "no memory for the frames");
                         break;
                 }
@@ -350,7 +349,7 @@ static int export_speedscope_write_zones(struct speedscope_export *x, uint32_t t
         return r < 0 ? r : 0;
 }
 
-/* A file without profiles would not be opened. */
+/* speedscope would not open a file without profiles. */
 static void write_no_profile(struct speedscope_export *x)
 {
         json_out_open(&x->json, '{');
@@ -376,9 +375,9 @@ static int write_profiles(struct speedscope_export *x, struct error *err)
         json_out_open(&x->json, '[');
         for (uint32_t i = 1; r == 0 && i <= x->names.n_threads; i++) {
                 if (event_spool_bytes(&x->spool, samples_chain(i)) > 0)
-                        r = export_speedscope_write_samples(x, i, err);
+                        r = write_samples(x, i, err);
                 if (r == 0 && event_spool_bytes(&x->spool, zones_chain(i)) > 0)
-                        r = export_speedscope_write_zones(x, i, err);
+                        r = write_zones(x, i, err);
         }
         if (x->n_profiles == 0)
                 write_no_profile(x);
@@ -386,7 +385,7 @@ static int write_profiles(struct speedscope_export *x, struct error *err)
         return r;
 }
 
-static int export_speedscope_write_file(struct speedscope_export *x, struct error *err)
+static int write_file(struct speedscope_export *x, struct error *err)
 {
         struct text_view command = loaded_trace_meta(x->trace, "command");
         int r;
@@ -409,13 +408,13 @@ static int export_speedscope_write_file(struct speedscope_export *x, struct erro
         return r;
 }
 
-static int export_speedscope_export_it(struct speedscope_export *x, FILE *out, struct error *err)
+static int export_it(struct speedscope_export *x, FILE *out, struct error *err)
 {
         struct trace_sink sink = {
                 .context = x,
-                .begin_zone = export_speedscope_begin_zone,
-                .zone = export_speedscope_end_zone,
-                .sample = export_speedscope_take_sample,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .sample = take_sample,
                 .may_skip = true,
         };
         int r = export_frames_init(&x->frames, x->trace->dictionary);
@@ -437,7 +436,7 @@ done:
         if (r < 0)
                 return r;
         process_names_learn(&x->names, &x->walk);
-        r = export_speedscope_write_file(x, err);
+        r = write_file(x, err);
         x->totals->left_out[EXPORT_LEFT_OUT_LONG_STACKS] += x->frames.n_cut;
         export_totals_leave_out(x->totals, &x->walk,
                                 ~(1U << EXPORT_LEFT_OUT_SAMPLES | 1U << EXPORT_LEFT_OUT_ZONES));
@@ -453,7 +452,7 @@ int export_speedscope(struct loaded_trace *trace, const struct export_options *o
         *ret_totals = (struct export_totals){ .n_samples = 0 };
         event_spool_init(&x.spool);
         intern_init(&x.used_frames, sizeof(struct speedscope_frame), 0);
-        r = export_speedscope_export_it(&x, out, err);
+        r = export_it(&x, out, err);
         trace_walk_deinit(&x.walk);
         json_out_deinit(&x.json);
         process_names_deinit(&x.names);

@@ -17,7 +17,7 @@ struct flame_line {
         uint64_t count;
 };
 
-/* A stack's names compare one after the other, so that those with the same beginning are neighbours. */
+/* Compares two stacks name by name, so that stacks with the same outer frames are neighbours. */
 static int compare_lines(const void *a, const void *b)
 {
         const struct flame_line *one = a, *other = b;
@@ -33,7 +33,7 @@ static int compare_lines(const void *a, const void *b)
         return one->n_bytes < other->n_bytes ? -1 : one->n_bytes > other->n_bytes;
 }
 
-static bool flame_tree_read_line(const char *text, size_t n, struct flame_line *ret)
+static bool read_line(const char *text, size_t n, struct flame_line *ret)
 {
         const char *space = memrchr(text, ' ', n);
         uint64_t count = 0;
@@ -61,7 +61,7 @@ static int read_lines(const char *text, size_t n_bytes, struct flame_line **ret_
 
                 if (!next)
                         next = end;
-                if (flame_tree_read_line(at, (size_t)(next - at), &line)) {
+                if (read_line(at, (size_t)(next - at), &line)) {
                         if (array_reserve(&lines, &capacity, n + 1, sizeof(*lines)) < 0) {
                                 free(lines);
                                 return -ENOMEM;
@@ -77,7 +77,7 @@ static int read_lines(const char *text, size_t n_bytes, struct flame_line **ret_
         return 0;
 }
 
-static int flame_tree_add_node(struct flame_tree *t, const struct flame_node *node)
+static int add_node(struct flame_tree *t, const struct flame_node *node)
 {
         if (array_reserve(&t->nodes, &t->capacity, t->n_nodes + 1, sizeof(*t->nodes)) < 0)
                 return -ENOMEM;
@@ -103,7 +103,7 @@ static int add_line(struct flame_tree *t, const struct flame_line *line, uint32_
                     memcmp(t->nodes[open[depth]].name, at, n) != 0) {
                         struct flame_node node = { .name = at, .n_name = n, .begin = begin, .depth = depth };
 
-                        if (flame_tree_add_node(t, &node) < 0)
+                        if (add_node(t, &node) < 0)
                                 return -ENOMEM;
                         open[depth] = t->n_nodes - 1;
                         *n_open = depth + 1;
@@ -124,7 +124,7 @@ int flame_tree_read(struct flame_tree *t, const char *text, size_t n_bytes)
         int r;
 
         *t = (struct flame_tree){ .nodes = NULL };
-        r = open ? flame_tree_add_node(t, &(struct flame_node){ .name = "all", .n_name = 3 }) : -ENOMEM;
+        r = open ? add_node(t, &(struct flame_node){ .name = "all", .n_name = 3 }) : -ENOMEM;
         if (r == 0)
                 r = read_lines(text, n_bytes, &lines, &n);
         for (size_t i = 0; r == 0 && i < n; i++)

@@ -76,8 +76,7 @@ uint64_t pprof_places_location(struct pprof_places *p, const struct export_frame
         return frame->frame;
 }
 
-static int pprof_places_put_string(struct pprof_places *p, struct byte_buffer *b, uint32_t field,
-                                   uint32_t string)
+static int put_string(struct pprof_places *p, struct byte_buffer *b, uint32_t field, uint32_t string)
 {
         size_t n_bytes;
         const char *text = trace_dictionary_string(p->code->dictionary, string, &n_bytes);
@@ -89,8 +88,8 @@ static int pprof_places_put_string(struct pprof_places *p, struct byte_buffer *b
         return r;
 }
 
-static int pprof_places_put_name(struct pprof_places *p, struct byte_buffer *b, uint32_t field,
-                                 const struct export_frame *frame)
+static int put_name(struct pprof_places *p, struct byte_buffer *b, uint32_t field,
+                    const struct export_frame *frame)
 {
         size_t n_bytes;
         const char *name = export_frames_name(p->code, frame, &n_bytes);
@@ -103,10 +102,10 @@ static int pprof_places_put_name(struct pprof_places *p, struct byte_buffer *b, 
 }
 
 /*
- * As the linker sees it, where the module was mapped first, so that `go tool pprof -disasm` finds the code in
- * the file.  A caller's address is inside of its call.
+ * The address as the linker sees it, at the first mapping of the module, so that `go tool pprof -disasm`
+ * finds the code in the file.  A return address is moved back into its call.
  */
-static uint64_t pprof_places_address_of(const struct pprof_places *p, const struct trace_frame *frame)
+static uint64_t address_of(const struct pprof_places *p, const struct trace_frame *frame)
 {
         const struct trace_module *module;
         const struct trace_mapping *mapping;
@@ -123,7 +122,7 @@ static uint64_t pprof_places_address_of(const struct pprof_places *p, const stru
         return address - mapping->file_offset_bytes + mapping->start_avma;
 }
 
-static void pprof_places_put_line(struct byte_buffer *b, uint64_t function, uint32_t line)
+static void put_line(struct byte_buffer *b, uint64_t function, uint32_t line)
 {
         size_t begin = protobuf_writer_begin(b, PPROF_LOCATION_LINE);
 
@@ -133,8 +132,7 @@ static void pprof_places_put_line(struct byte_buffer *b, uint64_t function, uint
         protobuf_writer_end(b, begin);
 }
 
-static int pprof_places_write_function(struct pprof_places *p, struct byte_buffer *b,
-                                       const struct export_frame *frame)
+static int write_function(struct pprof_places *p, struct byte_buffer *b, const struct export_frame *frame)
 {
         size_t begin;
         uint32_t line;
@@ -145,38 +143,39 @@ static int pprof_places_write_function(struct pprof_places *p, struct byte_buffe
         p->functions[frame->label] = true;
         begin = protobuf_writer_begin(b, PPROF_PROFILE_FUNCTION);
         protobuf_writer_put_number(b, PPROF_FUNCTION_ID, frame->label);
-        r = pprof_places_put_name(p, b, PPROF_FUNCTION_NAME, frame);
+        r = put_name(p, b, PPROF_FUNCTION_NAME, frame);
         if (r == 0)
-                r = pprof_places_put_name(p, b, PPROF_FUNCTION_SYSTEM_NAME, frame);
+                r = put_name(p, b, PPROF_FUNCTION_SYSTEM_NAME, frame);
         if (r == 0)
-                r = pprof_places_put_string(p, b, PPROF_FUNCTION_FILENAME,
-                                            export_frames_file(p->code, frame, &line));
+                r = put_string(p, b, PPROF_FUNCTION_FILENAME, export_frames_file(p->code, frame, &line));
         protobuf_writer_end(b, begin);
         return r;
 }
 
-/* The frame of the last request: inlined functions come first, their callers after them. */
-static void pprof_places_put_lines(const struct pprof_places *p, struct byte_buffer *b)
+/*
+ * Writes the lines of the last frame that was looked up: inlined functions first, their callers after them.
+ */
+static void put_lines(const struct pprof_places *p, struct byte_buffer *b)
 {
         for (size_t i = p->code->n_items; i > 0; i--) {
                 const struct export_frame *frame = &p->code->items[i - 1];
                 uint32_t line;
 
                 (void)export_frames_file(p->code, frame, &line);
-                pprof_places_put_line(b, frame->label, line);
+                put_line(b, frame->label, line);
         }
 }
 
-static int pprof_places_write_functions(struct pprof_places *p, struct byte_buffer *b)
+static int write_functions(struct pprof_places *p, struct byte_buffer *b)
 {
         int r = 0;
 
         for (size_t i = 0; i < p->code->n_items && r == 0; i++)
-                r = pprof_places_write_function(p, b, &p->code->items[i]);
+                r = write_function(p, b, &p->code->items[i]);
         return r;
 }
 
-static int pprof_places_write_frame(struct pprof_places *p, struct export_stream *out, uint32_t frame)
+static int write_frame(struct pprof_places *p, struct export_stream *out, uint32_t frame)
 {
         const struct trace_frame *row = trace_dictionary_row(p->code->dictionary, TRACE_TABLE_FRAMES, frame);
         struct byte_buffer *b = &out->buffer;
@@ -191,10 +190,10 @@ static int pprof_places_write_frame(struct pprof_places *p, struct export_stream
                 p->modules[row->module] = true;
                 protobuf_writer_put_number(b, PPROF_LOCATION_MAPPING, row->module);
         }
-        protobuf_writer_put_number(b, PPROF_LOCATION_ADDRESS, pprof_places_address_of(p, row));
-        pprof_places_put_lines(p, b);
+        protobuf_writer_put_number(b, PPROF_LOCATION_ADDRESS, address_of(p, row));
+        put_lines(p, b);
         protobuf_writer_end(b, begin);
-        r = pprof_places_write_functions(p, b);
+        r = write_functions(p, b);
         return r < 0 ? r : export_stream_flush_some(out);
 }
 
@@ -208,9 +207,9 @@ static int write_no_callstack(struct pprof_places *p, struct export_stream *out)
                 return r;
         begin = protobuf_writer_begin(b, PPROF_PROFILE_LOCATION);
         protobuf_writer_put_number(b, PPROF_LOCATION_ID, pprof_places_location(p, &p->code->items[0]));
-        pprof_places_put_lines(p, b);
+        put_lines(p, b);
         protobuf_writer_end(b, begin);
-        return pprof_places_write_functions(p, b);
+        return write_functions(p, b);
 }
 
 static uint64_t zone_function(const struct pprof_places *p, uint32_t location)
@@ -218,7 +217,7 @@ static uint64_t zone_function(const struct pprof_places *p, uint32_t location)
         return (uint64_t)p->code->functions.frames.n_labels + location;
 }
 
-static int pprof_places_write_zone(struct pprof_places *p, struct export_stream *out, uint32_t location)
+static int write_zone(struct pprof_places *p, struct export_stream *out, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(p->code->dictionary, TRACE_TABLE_LOCATIONS,
                                                                 location);
@@ -227,14 +226,14 @@ static int pprof_places_write_zone(struct pprof_places *p, struct export_stream 
         int r;
 
         protobuf_writer_put_number(b, PPROF_LOCATION_ID, (uint64_t)p->n_frames + location);
-        pprof_places_put_line(b, zone_function(p, location), row->line);
+        put_line(b, zone_function(p, location), row->line);
         protobuf_writer_end(b, begin);
 
         begin = protobuf_writer_begin(b, PPROF_PROFILE_FUNCTION);
         protobuf_writer_put_number(b, PPROF_FUNCTION_ID, zone_function(p, location));
-        r = pprof_places_put_name(p, b, PPROF_FUNCTION_NAME, &(struct export_frame){ .location = location });
+        r = put_name(p, b, PPROF_FUNCTION_NAME, &(struct export_frame){ .location = location });
         if (r == 0)
-                r = pprof_places_put_string(p, b, PPROF_FUNCTION_FILENAME, row->file);
+                r = put_string(p, b, PPROF_FUNCTION_FILENAME, row->file);
         if (row->line != 0)
                 protobuf_writer_put_number(b, PPROF_FUNCTION_START_LINE, row->line);
         protobuf_writer_end(b, begin);
@@ -247,15 +246,15 @@ static int write_locations(struct pprof_places *p, struct export_stream *out)
 
         for (uint32_t i = 1; i <= p->n_frames && r == 0; i++)
                 if (p->frames[i])
-                        r = pprof_places_write_frame(p, out, i);
+                        r = write_frame(p, out, i);
         for (uint32_t i = 1; i <= p->n_zones && r == 0; i++)
                 if (p->zones[i])
-                        r = pprof_places_write_zone(p, out, i);
+                        r = write_zone(p, out, i);
         return r == 0 && p->no_callstack ? write_no_callstack(p, out) : r;
 }
 
 /* Raw bytes in the trace, hexadecimal in pprof. */
-static int pprof_places_put_build_id(struct pprof_places *p, struct byte_buffer *b, uint32_t build_id)
+static int put_build_id(struct pprof_places *p, struct byte_buffer *b, uint32_t build_id)
 {
         size_t n_bytes;
         const char *bytes = trace_dictionary_string(p->code->dictionary, build_id, &n_bytes);
@@ -294,10 +293,10 @@ static int write_mapping(struct pprof_places *p, struct export_stream *out, uint
                                            mapping->start_avma + mapping->length_bytes);
                 protobuf_writer_put_number(b, PPROF_MAPPING_OFFSET, mapping->file_offset_bytes);
         }
-        r = pprof_places_put_string(p, b, PPROF_MAPPING_FILENAME, row->path);
+        r = put_string(p, b, PPROF_MAPPING_FILENAME, row->path);
         if (r == 0)
-                r = pprof_places_put_build_id(p, b, row->build_id);
-        /* Whatever has no name here has none: pprof is not to look for it. */
+                r = put_build_id(p, b, row->build_id);
+        /* These flags keep pprof from looking up names that are missing here. */
         for (uint32_t field = PPROF_MAPPING_HAS_FUNCTIONS; field <= PPROF_MAPPING_HAS_INLINED; field++)
                 protobuf_writer_put_number(b, field, 1);
         protobuf_writer_end(b, begin);
@@ -305,7 +304,7 @@ static int write_mapping(struct pprof_places *p, struct export_stream *out, uint
 }
 
 /* After all parts that name strings. */
-static int pprof_places_write_strings(struct pprof_places *p, struct export_stream *out)
+static int write_strings(struct pprof_places *p, struct export_stream *out)
 {
         int r = 0;
 
@@ -320,7 +319,7 @@ static int pprof_places_write_strings(struct pprof_places *p, struct export_stre
         return r;
 }
 
-/* The first file that is no library, as far as its name tells; 0 = no such file. */
+/* The first file whose path does not contain ".so", taken as the program; 0 = no such file. */
 static uint32_t find_program(const struct pprof_places *p, uint32_t n_modules)
 {
         const struct trace_dictionary *d = p->code->dictionary;
@@ -337,7 +336,7 @@ static uint32_t find_program(const struct pprof_places *p, uint32_t n_modules)
         return 0;
 }
 
-/* pprof takes the first one for the program, and shows its name. */
+/* The program comes first: pprof shows the name of the first mapping. */
 static int write_mappings(struct pprof_places *p, struct export_stream *out)
 {
         uint32_t n_modules = trace_dictionary_count(p->code->dictionary, TRACE_TABLE_MODULES);
@@ -356,5 +355,5 @@ int pprof_places_write(struct pprof_places *p, struct export_stream *out)
 
         if (r == 0)
                 r = write_mappings(p, out);
-        return r < 0 ? r : pprof_places_write_strings(p, out);
+        return r < 0 ? r : write_strings(p, out);
 }

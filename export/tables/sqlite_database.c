@@ -30,17 +30,17 @@ static struct text_view string_of(const struct filling *f, uint64_t id)
         return trace_dictionary_text(f->d, (uint32_t)id);
 }
 
-static struct text_view sqlite_database_words_of(const char *words)
+static struct text_view words_of(const char *words)
 {
         return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
-static uint64_t sqlite_database_since_start(const struct filling *f, uint64_t time_ns)
+static uint64_t since_start(const struct filling *f, uint64_t time_ns)
 {
         return time_ns > f->trace->start_ns ? time_ns - f->trace->start_ns : 0;
 }
 
-static int sqlite_database_check(const struct filling *f, struct error *err)
+static int check(const struct filling *f, struct error *err)
 {
         return f->db.why.code < 0 ? error_set(err, f->db.why.code, "%s", f->db.why.text) : 0;
 }
@@ -48,9 +48,8 @@ static int sqlite_database_check(const struct filling *f, struct error *err)
 /* ------------------------------------------------------------------ tables */
 
 /* Calls @put for each row of a table, between opening and closing the insert. */
-static void sqlite_database_fill_table(struct filling *f, enum trace_table table, const char *name,
-                                       int n_columns,
-                                       void (*put)(struct filling *f, struct sqlite_insert *i, uint32_t id))
+static void fill_table(struct filling *f, enum trace_table table, const char *name, int n_columns,
+                       void (*put)(struct filling *f, struct sqlite_insert *i, uint32_t id))
 {
         uint32_t n = trace_dictionary_count(f->d, table);
         struct sqlite_insert insert;
@@ -63,7 +62,7 @@ static void sqlite_database_fill_table(struct filling *f, enum trace_table table
         sqlite_insert_close(&insert);
 }
 
-static void sqlite_database_put_meta(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void put_meta(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_meta *row = trace_dictionary_row(f->d, TRACE_TABLE_META, id);
 
@@ -78,7 +77,7 @@ static void put_process(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, id);
         sqlite_insert_number(i, row->pid);
         sqlite_insert_id(i, row->parent);
-        sqlite_insert_number(i, sqlite_database_since_start(f, row->start_ns));
+        sqlite_insert_number(i, since_start(f, row->start_ns));
         sqlite_insert_id(i, row->recording);
 }
 
@@ -98,7 +97,7 @@ static void put_recording(struct filling *f, struct sqlite_insert *i, uint32_t i
         sqlite_insert_number(i, row->n_cpus);
 }
 
-static void sqlite_database_put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_thread *row = trace_dictionary_row(f->d, TRACE_TABLE_THREADS, id);
 
@@ -107,19 +106,20 @@ static void sqlite_database_put_thread(struct filling *f, struct sqlite_insert *
         sqlite_insert_number(i, row->tid);
         sqlite_insert_string(i, loaded_trace_thread_name(f->trace, id));
         sqlite_insert_number(i, row->kind == TRACE_THREAD_FIBER);
-        sqlite_insert_number(i, sqlite_database_since_start(f, row->start_ns));
+        sqlite_insert_number(i, since_start(f, row->start_ns));
 }
 
-static void sqlite_database_put_module(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void put_module(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_module *row = trace_dictionary_row(f->d, TRACE_TABLE_MODULES, id);
 
         sqlite_insert_number(i, id);
         sqlite_insert_string(i, string_of(f, row->path));
         sqlite_insert_hex(i, string_of(f, row->build_id));
+        sqlite_insert_number(i, row->kind == TRACE_MODULE_PYTHON);
 }
 
-static void sqlite_database_put_frame(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void put_frame(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_frame *row = trace_dictionary_row(f->d, TRACE_TABLE_FRAMES, id);
 
@@ -138,7 +138,7 @@ static void put_stack(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, row->frame);
 }
 
-static void sqlite_database_put_location(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void put_location(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_location *row = trace_dictionary_row(f->d, TRACE_TABLE_LOCATIONS, id);
 
@@ -161,7 +161,7 @@ static void put_event_row(struct filling *f, struct sqlite_insert *i, uint32_t i
         sqlite_insert_id(i, row->leader);
 }
 
-static void sqlite_database_put_counter(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void put_counter(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_counter *row = trace_dictionary_row(f->d, TRACE_TABLE_COUNTERS, id);
 
@@ -178,53 +178,28 @@ static void put_loss(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, row->reason);
         sqlite_insert_id(i, row->thread);
         sqlite_insert_number(i, row->count);
-        sqlite_insert_number(i, sqlite_database_since_start(f, row->time_ns));
-}
-
-/* The first row of each frame's last group of rows, which replaces the groups before; by frame, heap. */
-static uint32_t *sqlite_database_find_symbols(const struct filling *f)
-{
-        uint32_t n = trace_dictionary_count(f->d, TRACE_TABLE_SYMBOLS);
-        uint32_t *first = calloc((size_t)trace_dictionary_count(f->d, TRACE_TABLE_FRAMES) + 1,
-                                 sizeof(*first));
-        uint32_t open_frame = 0; /* whose group the next row may continue */
-
-        for (uint32_t id = 1; first && id <= n; id++) {
-                const struct trace_symbol *row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, id);
-
-                if (row->frame != open_frame)
-                        first[row->frame] = id;
-                open_frame = (row->flags & TRACE_SYMBOL_INLINED) != 0 ? row->frame : 0;
-        }
-        return first;
+        sqlite_insert_number(i, since_start(f, row->time_ns));
 }
 
 /* The innermost function of a frame has level 0, the one that it was inlined into level 1, and so on. */
-static void sqlite_database_put_symbols(struct filling *f, struct sqlite_insert *insert, uint32_t first)
+static void put_symbols(struct filling *f, struct sqlite_insert *insert, uint32_t first)
 {
-        uint32_t n = trace_dictionary_count(f->d, TRACE_TABLE_SYMBOLS);
-        const struct trace_symbol *row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, first);
-        uint32_t frame = row->frame;
-        bool goes_on = true;
+        for (uint32_t id = first; id != 0; id = trace_dictionary_next_symbol(f->d, id)) {
+                const struct trace_symbol *row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, id);
 
-        for (uint32_t id = first; goes_on; id++) {
-                sqlite_insert_number(insert, frame);
+                sqlite_insert_number(insert, row->frame);
                 sqlite_insert_number(insert, id - first);
                 sqlite_insert_string(insert, string_of(f, row->function));
                 sqlite_insert_string(insert, string_of(f, row->file));
                 sqlite_insert_id(insert, row->line);
                 sqlite_insert_end_row(insert);
-                goes_on = (row->flags & TRACE_SYMBOL_INLINED) != 0 && id < n;
-                if (goes_on)
-                        row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, id + 1);
-                goes_on = goes_on && row->frame == frame;
         }
 }
 
 static int fill_symbols(struct filling *f, struct error *err)
 {
         uint32_t n_frames = trace_dictionary_count(f->d, TRACE_TABLE_FRAMES);
-        uint32_t *first = sqlite_database_find_symbols(f);
+        uint32_t *first = trace_dictionary_find_symbols(f->d);
         struct sqlite_insert insert;
 
         if (!first)
@@ -232,7 +207,7 @@ static int fill_symbols(struct filling *f, struct error *err)
         sqlite_insert_open(&insert, &f->db, "symbols", 5);
         for (uint32_t frame = 1; frame <= n_frames && f->db.why.code == 0; frame++)
                 if (first[frame] != 0)
-                        sqlite_database_put_symbols(f, &insert, first[frame]);
+                        put_symbols(f, &insert, first[frame]);
         sqlite_insert_close(&insert);
         free(first);
         return 0;
@@ -255,24 +230,24 @@ static void fill_paths(struct filling *f)
 
 static int fill_tables(struct filling *f, struct error *err)
 {
-        sqlite_database_fill_table(f, TRACE_TABLE_META, "meta", 2, sqlite_database_put_meta);
-        sqlite_database_fill_table(f, TRACE_TABLE_RECORDINGS, "recordings", 10, put_recording);
-        sqlite_database_fill_table(f, TRACE_TABLE_PROCESSES, "processes", 5, put_process);
-        sqlite_database_fill_table(f, TRACE_TABLE_THREADS, "threads", 6, sqlite_database_put_thread);
-        sqlite_database_fill_table(f, TRACE_TABLE_MODULES, "modules", 3, sqlite_database_put_module);
-        sqlite_database_fill_table(f, TRACE_TABLE_FRAMES, "frames", 4, sqlite_database_put_frame);
-        sqlite_database_fill_table(f, TRACE_TABLE_STACKS, "stacks", 3, put_stack);
-        sqlite_database_fill_table(f, TRACE_TABLE_LOCATIONS, "locations", 5, sqlite_database_put_location);
-        sqlite_database_fill_table(f, TRACE_TABLE_SAMPLE_EVENTS, "events", 6, put_event_row);
-        sqlite_database_fill_table(f, TRACE_TABLE_COUNTERS, "counters", 4, sqlite_database_put_counter);
-        sqlite_database_fill_table(f, TRACE_TABLE_LOSSES, "losses", 4, put_loss);
+        fill_table(f, TRACE_TABLE_META, "meta", 2, put_meta);
+        fill_table(f, TRACE_TABLE_RECORDINGS, "recordings", 10, put_recording);
+        fill_table(f, TRACE_TABLE_PROCESSES, "processes", 5, put_process);
+        fill_table(f, TRACE_TABLE_THREADS, "threads", 6, put_thread);
+        fill_table(f, TRACE_TABLE_MODULES, "modules", 4, put_module);
+        fill_table(f, TRACE_TABLE_FRAMES, "frames", 4, put_frame);
+        fill_table(f, TRACE_TABLE_STACKS, "stacks", 3, put_stack);
+        fill_table(f, TRACE_TABLE_LOCATIONS, "locations", 5, put_location);
+        fill_table(f, TRACE_TABLE_SAMPLE_EVENTS, "events", 6, put_event_row);
+        fill_table(f, TRACE_TABLE_COUNTERS, "counters", 4, put_counter);
+        fill_table(f, TRACE_TABLE_LOSSES, "losses", 4, put_loss);
         return fill_symbols(f, err);
 }
 
 /* ------------------------------------------------------------------ events */
 
-static int sqlite_database_on_zone(void *context, struct walked_thread *thread,
-                                   const struct zone_instance *zone, struct error *err)
+static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                   struct error *err)
 {
         const struct zone_words *words = trace_walk_words(thread, zone);
         struct filling *f = context;
@@ -282,7 +257,7 @@ static int sqlite_database_on_zone(void *context, struct walked_thread *thread,
         sqlite_insert_number(i, thread->id);
         sqlite_insert_number(i, zone->location);
         sqlite_insert_id(i, zone->path);
-        sqlite_insert_number(i, sqlite_database_since_start(f, zone->begin_ns));
+        sqlite_insert_number(i, since_start(f, zone->begin_ns));
         sqlite_insert_number(i, zone_instance_duration_ns(zone));
         sqlite_insert_number(i, zone->self_ns);
         sqlite_insert_number(i, zone->on_cpu_ns);
@@ -298,17 +273,17 @@ static int sqlite_database_on_zone(void *context, struct walked_thread *thread,
                         sqlite_insert_signed(i, words->value);
         }
         sqlite_insert_end_row(i);
-        return sqlite_database_check(f, err);
+        return check(f, err);
 }
 
-static int sqlite_database_on_sample(void *context, struct walked_thread *thread,
-                                     const struct trace_event *event, struct error *err)
+static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                     struct error *err)
 {
         struct filling *f = context;
         struct sqlite_insert *i = &f->samples;
 
         f->totals.n_samples++;
-        sqlite_insert_number(i, sqlite_database_since_start(f, event->time_ns));
+        sqlite_insert_number(i, since_start(f, event->time_ns));
         sqlite_insert_number(i, thread->id);
         sqlite_insert_number(i, event->sample.cpu);
         sqlite_insert_number(i, event->sample.event);
@@ -316,10 +291,10 @@ static int sqlite_database_on_sample(void *context, struct walked_thread *thread
         sqlite_insert_id(i, event->sample.path);
         sqlite_insert_number(i, event->sample.weight);
         sqlite_insert_end_row(i);
-        return sqlite_database_check(f, err);
+        return check(f, err);
 }
 
-static const char *sqlite_database_state_words(const struct thread_wait *wait)
+static const char *state_words(const struct thread_wait *wait)
 {
         static const char *const words[TRACE_WAIT_STATE_COUNT + 1] = {
                 [TRACE_WAIT_UNKNOWN] = "unknown",   [TRACE_WAIT_PREEMPTED] = "preempted",
@@ -339,21 +314,21 @@ static void put_cpu(struct sqlite_insert *i, uint32_t cpu)
                 sqlite_insert_number(i, cpu);
 }
 
-static int sqlite_database_on_wait(void *context, struct walked_thread *thread,
-                                   const struct thread_wait *wait, struct error *err)
+static int on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                   struct error *err)
 {
         struct filling *f = context;
         struct sqlite_insert *i = &f->waits;
 
         f->totals.n_waits++;
         sqlite_insert_number(i, thread->id);
-        sqlite_insert_number(i, sqlite_database_since_start(f, wait->out_ns));
+        sqlite_insert_number(i, since_start(f, wait->out_ns));
         sqlite_insert_number(i, wait->in_ns > wait->out_ns ? wait->in_ns - wait->out_ns : 0);
         if (wait->is_woken && wait->in_ns >= wait->woken_ns)
                 sqlite_insert_number(i, wait->in_ns - wait->woken_ns);
         else
                 sqlite_insert_null(i);
-        sqlite_insert_string(i, sqlite_database_words_of(sqlite_database_state_words(wait)));
+        sqlite_insert_string(i, words_of(state_words(wait)));
         sqlite_insert_id(i, wait->stack);
         sqlite_insert_id(i, wait->path);
         sqlite_insert_id(i, wait->waker_thread);
@@ -363,19 +338,19 @@ static int sqlite_database_on_wait(void *context, struct walked_thread *thread,
         put_cpu(i, wait->in_cpu);
         sqlite_insert_number(i, wait->ended);
         sqlite_insert_end_row(i);
-        return sqlite_database_check(f, err);
+        return check(f, err);
 }
 
 static void begin_row(struct filling *f, struct sqlite_insert *i, const struct walked_thread *thread,
                       const struct trace_event *event)
 {
         f->totals.n_other++;
-        sqlite_insert_number(i, sqlite_database_since_start(f, event->time_ns));
+        sqlite_insert_number(i, since_start(f, event->time_ns));
         sqlite_insert_number(i, thread->id);
 }
 
-static void sqlite_database_put_message(struct filling *f, const struct walked_thread *thread,
-                                        const struct trace_event *event)
+static void put_message(struct filling *f, const struct walked_thread *thread,
+                        const struct trace_event *event)
 {
         struct text_view text = { event->text, (size_t)event->operand[0] };
 
@@ -386,8 +361,7 @@ static void sqlite_database_put_message(struct filling *f, const struct walked_t
         sqlite_insert_end_row(&f->messages);
 }
 
-static void sqlite_database_put_plot(struct filling *f, const struct walked_thread *thread,
-                                     const struct trace_event *event)
+static void put_plot(struct filling *f, const struct walked_thread *thread, const struct trace_event *event)
 {
         double real = (double)event->plot_i64.value;
 
@@ -404,10 +378,9 @@ static void put_frame_mark(struct filling *f, const struct walked_thread *thread
 {
         begin_row(f, &f->frames, thread, event);
         sqlite_insert_string(&f->frames, string_of(f, event->operand[0]));
-        sqlite_insert_string(&f->frames,
-                             sqlite_database_words_of(event->op == TRACE_OP_FRAME_MARK    ? "mark"
-                                                      : event->op == TRACE_OP_FRAME_BEGIN ? "begin"
-                                                                                          : "end"));
+        sqlite_insert_string(&f->frames, words_of(event->op == TRACE_OP_FRAME_MARK    ? "mark"
+                                                  : event->op == TRACE_OP_FRAME_BEGIN ? "begin"
+                                                                                      : "end"));
         sqlite_insert_end_row(&f->frames);
 }
 
@@ -417,9 +390,9 @@ static void put_memory(struct filling *f, struct walked_thread *thread, const st
         struct sqlite_insert *i = &f->memory;
 
         begin_row(f, i, thread, event);
-        sqlite_insert_string(i, sqlite_database_words_of(event->op == TRACE_OP_MEMORY_ALLOC  ? "alloc"
-                                                         : event->op == TRACE_OP_MEMORY_FREE ? "free"
-                                                                                             : "discard"));
+        sqlite_insert_string(i, words_of(event->op == TRACE_OP_MEMORY_ALLOC  ? "alloc"
+                                         : event->op == TRACE_OP_MEMORY_FREE ? "free"
+                                                                             : "discard"));
         sqlite_insert_string(i, string_of(f, event->operand[0]));
         if (event->op == TRACE_OP_MEMORY_DISCARD)
                 sqlite_insert_null(i);
@@ -434,8 +407,8 @@ static void put_memory(struct filling *f, struct walked_thread *thread, const st
         sqlite_insert_end_row(i);
 }
 
-static void sqlite_database_put_lock(struct filling *f, const struct walked_thread *thread,
-                                     const struct trace_event *event, uint32_t path)
+static void put_lock(struct filling *f, const struct walked_thread *thread, const struct trace_event *event,
+                     uint32_t path)
 {
         const struct trace_lock *lock = trace_dictionary_row(f->d, TRACE_TABLE_LOCKS,
                                                              (uint32_t)event->operand[0]);
@@ -446,7 +419,7 @@ static void sqlite_database_put_lock(struct filling *f, const struct walked_thre
                                                                : "release";
 
         begin_row(f, &f->locks, thread, event);
-        sqlite_insert_string(&f->locks, sqlite_database_words_of(kind));
+        sqlite_insert_string(&f->locks, words_of(kind));
         sqlite_insert_number(&f->locks, event->operand[0]);
         sqlite_insert_string(&f->locks, string_of(f, location->name));
         sqlite_insert_number(&f->locks, event->operand[1]);
@@ -454,8 +427,8 @@ static void sqlite_database_put_lock(struct filling *f, const struct walked_thre
         sqlite_insert_end_row(&f->locks);
 }
 
-static int sqlite_database_on_event(void *context, struct walked_thread *thread,
-                                    const struct trace_event *event, struct error *err)
+static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                    struct error *err)
 {
         struct filling *f = context;
         uint32_t path;
@@ -469,11 +442,11 @@ static int sqlite_database_on_event(void *context, struct walked_thread *thread,
                 return 0;
         case TRACE_OP_MESSAGE:
         case TRACE_OP_MESSAGE_TEXT:
-                sqlite_database_put_message(f, thread, event);
+                put_message(f, thread, event);
                 break;
         case TRACE_OP_PLOT_I64:
         case TRACE_OP_PLOT_F64:
-                sqlite_database_put_plot(f, thread, event);
+                put_plot(f, thread, event);
                 break;
         case TRACE_OP_FRAME_MARK:
         case TRACE_OP_FRAME_BEGIN:
@@ -488,13 +461,13 @@ static int sqlite_database_on_event(void *context, struct walked_thread *thread,
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
         case TRACE_OP_LOCK_RELEASE:
-                sqlite_database_put_lock(f, thread, event, path);
+                put_lock(f, thread, event, path);
                 break;
         default: /* nothing that the tables hold */
                 break;
         }
         f->callstack = 0;
-        return sqlite_database_check(f, err);
+        return check(f, err);
 }
 
 static void open_inserts(struct filling *f)
@@ -521,14 +494,14 @@ static void close_inserts(struct filling *f)
         sqlite_insert_close(&f->locks);
 }
 
-static int sqlite_database_walk(struct filling *f, const struct trace_filter *filter, struct error *err)
+static int walk_trace(struct filling *f, const struct trace_filter *filter, struct error *err)
 {
         struct trace_sink sink = {
                 .context = f,
-                .zone = sqlite_database_on_zone,
-                .sample = sqlite_database_on_sample,
-                .wait = sqlite_database_on_wait,
-                .event = sqlite_database_on_event,
+                .zone = on_zone,
+                .sample = on_sample,
+                .wait = on_wait,
+                .event = on_event,
                 .wants_zone_paths = true,
                 .wants_words = true,
                 .may_skip = true,
@@ -557,12 +530,13 @@ int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter 
                 goto done;
         r = fill_tables(&f, err);
         if (r == 0)
-                r = sqlite_database_walk(&f, filter, err);
+                r = walk_trace(&f, filter, err);
         if (r != 0)
                 goto done;
-        /* An empty cell says that the time is unknown, a number would not. */
+        /* An unknown time must be an empty cell, not a number. */
         if (f.walk.n_switches == 0)
                 sqlite_writer_run(&f.db, "UPDATE zones SET on_cpu_ns = NULL");
+        sqlite_writer_run(&f.db, sqlite_schema_python_views());
         r = sqlite_writer_finish(&f.db, sqlite_schema_views(), err);
 
 done:

@@ -2,9 +2,9 @@
 #include "export/tables/sqlite_queue.h"
 
 #include "base/error.h"
+#include "base/helper_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ void sqlite_rows_free(struct sqlite_rows *rows)
         free(rows);
 }
 
-/* With the lock, which it gives up meanwhile. */
+/* Called with the lock held; releases it while it writes. */
 static void write_first(struct sqlite_queue *q)
 {
         struct sqlite_rows *rows = q->queued[q->first];
@@ -55,7 +55,7 @@ static void write_first(struct sqlite_queue *q)
         (void)pthread_cond_broadcast(&q->changed);
 }
 
-static void *sqlite_queue_run(void *context)
+static void *run(void *context)
 {
         struct sqlite_queue *q = context;
 
@@ -73,22 +73,14 @@ static void *sqlite_queue_run(void *context)
 struct sqlite_queue *sqlite_queue_start(void (*write)(struct sqlite_rows *rows, struct error *why))
 {
         struct sqlite_queue *q = calloc(1, sizeof(*q));
-        sigset_t all, before;
-        int code;
 
         if (!q)
                 return NULL;
         q->write = write;
         (void)pthread_mutex_init(&q->lock, NULL);
         (void)pthread_cond_init(&q->changed, NULL);
-        (void)sigfillset(&all); /* signals are the caller's */
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        code = pthread_create(&q->thread, NULL, sqlite_queue_run, q);
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (code == 0) {
-                (void)pthread_setname_np(q->thread, "hyprof-sqlite");
+        if (helper_thread_start(&q->thread, "hyprof-sqlite", run, q) == 0)
                 return q;
-        }
         (void)pthread_cond_destroy(&q->changed);
         (void)pthread_mutex_destroy(&q->lock);
         free(q);
@@ -96,7 +88,7 @@ struct sqlite_queue *sqlite_queue_start(void (*write)(struct sqlite_rows *rows, 
 }
 
 /* With the lock. */
-static void sqlite_queue_take_failure(const struct sqlite_queue *q, struct error *why)
+static void take_failure(const struct sqlite_queue *q, struct error *why)
 {
         if (why->code == 0)
                 *why = q->why;
@@ -113,7 +105,7 @@ struct sqlite_rows *sqlite_queue_put(struct sqlite_queue *q, struct sqlite_rows 
         q->n_queued++;
         if (q->n_spare > 0)
                 empty = q->spare[--q->n_spare];
-        sqlite_queue_take_failure(q, why);
+        take_failure(q, why);
         (void)pthread_cond_broadcast(&q->changed);
         (void)pthread_mutex_unlock(&q->lock);
         return empty ? empty : sqlite_rows_new();
@@ -124,7 +116,7 @@ void sqlite_queue_drain(struct sqlite_queue *q, struct error *why)
         (void)pthread_mutex_lock(&q->lock);
         while (q->n_queued > 0 || q->is_writing)
                 (void)pthread_cond_wait(&q->changed, &q->lock);
-        sqlite_queue_take_failure(q, why);
+        take_failure(q, why);
         (void)pthread_mutex_unlock(&q->lock);
 }
 

@@ -12,7 +12,7 @@ const char *sqlite_schema_tables(void)
                "recording INTEGER);\n"
                "CREATE TABLE threads(id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, name TEXT, "
                "is_fiber INTEGER, start_ns INTEGER);\n"
-               "CREATE TABLE modules(id INTEGER PRIMARY KEY, path TEXT, build_id TEXT);\n"
+               "CREATE TABLE modules(id INTEGER PRIMARY KEY, path TEXT, build_id TEXT, is_python INTEGER);\n"
                "CREATE TABLE frames(id INTEGER PRIMARY KEY, module INTEGER, offset INTEGER, is_return INTEGER);\n"
                "CREATE TABLE symbols(frame INTEGER, level INTEGER, function TEXT, file TEXT, line INTEGER, "
                "PRIMARY KEY(frame, level)) WITHOUT ROWID;\n"
@@ -41,7 +41,10 @@ const char *sqlite_schema_tables(void)
                "shared INTEGER, path INTEGER);\n";
 }
 
-/* A function is the innermost one of the innermost frame; inlined ones count as functions, as in reports. */
+/*
+ * The function of a call stack is the innermost function of its innermost frame; as in reports, inlined
+ * functions count.
+ */
 #define VALUE(prefix) "('" prefix "'),"
 
 static const char views[] =
@@ -101,4 +104,19 @@ static const char views[] =
 const char *sqlite_schema_views(void)
 {
         return views;
+}
+
+/*
+ * Follows analyze/samples/python_stacks.h.  The columns beside min(depth) come from the row with the
+ * minimum.
+ */
+const char *sqlite_schema_python_views(void)
+{
+        return "CREATE VIEW python_stacks AS SELECT stack, min(depth) AS depth, frame FROM stack_frames "
+               "JOIN frames f ON f.id = frame JOIN modules m ON m.id = f.module WHERE is_python GROUP BY stack;\n"
+               "CREATE VIEW python_self AS SELECT e.name AS event, function, module, line, sum(n) AS samples, "
+               "sum(w) AS weight, sum(CASE WHEN depth = 0 THEN w ELSE 0 END) AS python_weight FROM python_stacks "
+               "JOIN (SELECT event, stack, count(*) AS n, sum(weight) AS w FROM samples GROUP BY event, stack) "
+               "USING (stack) JOIN events e ON e.id = event JOIN frame_functions USING (frame) WHERE level = 0 "
+               "GROUP BY event, function, module, line;\n";
 }

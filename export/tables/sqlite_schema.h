@@ -13,5 +13,6 @@
 /* Tables, before the rows come; views and indexes, after. */
 const char *sqlite_schema_tables(void);
 const char *sqlite_schema_views(void);
+const char *sqlite_schema_python_views(void);
 
 #endif /* EXPORT_TABLES_SQLITE_SCHEMA_H */

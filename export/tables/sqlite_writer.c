@@ -12,21 +12,21 @@
 #include <string.h>
 
 /*
- * Rows that go into the table by one statement: a quarter of the time of a row is beginning and ending one.
+ * The number of rows that one statement inserts: beginning and ending a statement takes a quarter of the
+ * time of a row.
  */
 #define ROWS_AT_ONCE   32
 #define COLUMNS_MAX    32
 #define TEXT_BYTES_MAX (UINT32_C(64) << 10) /* of a batch, before its last row */
-#define BATCHES_ALONE \
-        4 /* batches that are inserted before a thread is started for them: fewer are soon done */
+#define BATCHES_ALONE  4                    /* inserted before a thread starts: fewer are soon done */
 
 /* Large pages: fewer to fill and to find. */
 static const char settings[] = "PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
                                "PRAGMA locking_mode=EXCLUSIVE; PRAGMA threads=2; BEGIN";
 
 /*
- * @what:  NULL = the file.  The database is the thread's while there is one: @why belongs
- * to the one that has it.
+ * @what:  NULL = the file.  While there is a writer thread, the database belongs to it; @why belongs to the
+ * owner of the database.
  */
 static void keep_failure(struct sqlite3 *db, struct error *why, const char *what)
 {
@@ -37,7 +37,7 @@ static void keep_failure(struct sqlite3 *db, struct error *why, const char *what
                                 db ? sqlite3_errmsg(db) : "out of memory");
 }
 
-static void sqlite_writer_no_memory(struct sqlite_writer *w)
+static void no_memory(struct sqlite_writer *w)
 {
         if (w->why.code == 0)
                 (void)error_set(&w->why, -ENOMEM, "the database: out of memory");
@@ -80,7 +80,7 @@ int sqlite_writer_finish(struct sqlite_writer *w, const char *sql, struct error 
 /* ------------------------------------------------------------------ batches */
 
 /* The statement that inserts @n_rows; NULL after a failure. */
-static sqlite3_stmt *sqlite_writer_prepare(const struct sqlite_insert *i, int n_rows, struct error *why)
+static sqlite3_stmt *prepare(const struct sqlite_insert *i, int n_rows, struct error *why)
 {
         char sql[128 + ROWS_AT_ONCE * (2 * COLUMNS_MAX + 2)];
         int n = snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES", i->table);
@@ -125,7 +125,7 @@ static void insert_rows(const struct sqlite_rows *rows, sqlite3_stmt **statement
         const struct sqlite_insert *i = rows->insert;
 
         if (!*statement)
-                *statement = sqlite_writer_prepare(i, n_rows, why);
+                *statement = prepare(i, n_rows, why);
         if (!*statement)
                 return;
         for (int k = 0; k < n_rows * i->n_columns; k++)
@@ -135,7 +135,7 @@ static void insert_rows(const struct sqlite_rows *rows, sqlite3_stmt **statement
         (void)sqlite3_reset(*statement);
 }
 
-/* Belongs to the one that has the database now. */
+/* Only the current owner of the database may call this. */
 static void insert_batch(struct sqlite_rows *rows, struct error *why)
 {
         struct sqlite_insert *i = rows->insert;
@@ -147,15 +147,15 @@ static void insert_batch(struct sqlite_rows *rows, struct error *why)
                 insert_rows(rows, &i->one, row, 1, why);
 }
 
-/* The rows that wait are on their way into the table. */
-static void sqlite_writer_flush(struct sqlite_insert *i)
+/* Sends the pending rows on their way into the table. */
+static void flush(struct sqlite_insert *i)
 {
         struct sqlite_writer *w = i->writer;
 
         if (!i->rows || i->rows->n_rows == 0)
                 return;
         if (i->rows->texts.failed) {
-                sqlite_writer_no_memory(w);
+                no_memory(w);
                 i->rows->n_rows = 0;
                 byte_buffer_clear(&i->rows->texts);
                 return;
@@ -165,7 +165,7 @@ static void sqlite_writer_flush(struct sqlite_insert *i)
         if (w->queue) {
                 i->rows = sqlite_queue_put(w->queue, i->rows, &w->why);
                 if (!i->rows)
-                        sqlite_writer_no_memory(w);
+                        no_memory(w);
                 else
                         i->rows->insert = i;
                 return;
@@ -185,12 +185,12 @@ void sqlite_insert_open(struct sqlite_insert *i, struct sqlite_writer *w, const 
         if (i->rows)
                 i->rows->insert = i;
         else
-                sqlite_writer_no_memory(w);
+                no_memory(w);
 }
 
 void sqlite_insert_close(struct sqlite_insert *i)
 {
-        sqlite_writer_flush(i);
+        flush(i);
         if (i->writer->queue)
                 sqlite_queue_drain(i->writer->queue, &i->writer->why);
         (void)sqlite3_finalize(i->one);
@@ -199,7 +199,7 @@ void sqlite_insert_close(struct sqlite_insert *i)
         *i = (struct sqlite_insert){ .rows = NULL };
 }
 
-static void sqlite_writer_put_cell(struct sqlite_insert *i, struct sqlite_cell cell)
+static void put_cell(struct sqlite_insert *i, struct sqlite_cell cell)
 {
         if (i->rows && i->column < i->n_columns)
                 i->rows->cells[i->rows->n_rows * i->n_columns + i->column] = cell;
@@ -208,10 +208,10 @@ static void sqlite_writer_put_cell(struct sqlite_insert *i, struct sqlite_cell c
 
 void sqlite_insert_signed(struct sqlite_insert *i, int64_t number)
 {
-        sqlite_writer_put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NUMBER, .number = number });
+        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NUMBER, .number = number });
 }
 
-/* Integers of SQLite have a sign: what does not fit, an address perhaps, keeps its bits. */
+/* SQLite's integers are signed: a larger value, such as an address, keeps its bits. */
 void sqlite_insert_number(struct sqlite_insert *i, uint64_t number)
 {
         sqlite_insert_signed(i, (int64_t)number);
@@ -219,12 +219,12 @@ void sqlite_insert_number(struct sqlite_insert *i, uint64_t number)
 
 void sqlite_insert_real(struct sqlite_insert *i, double real)
 {
-        sqlite_writer_put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_REAL, .real = real });
+        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_REAL, .real = real });
 }
 
 void sqlite_insert_null(struct sqlite_insert *i)
 {
-        sqlite_writer_put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NULL });
+        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NULL });
 }
 
 void sqlite_insert_id(struct sqlite_insert *i, uint64_t id)
@@ -235,7 +235,7 @@ void sqlite_insert_id(struct sqlite_insert *i, uint64_t id)
                 sqlite_insert_number(i, id);
 }
 
-static bool sqlite_writer_is_plain(struct text_view string)
+static bool is_plain(struct text_view string)
 {
         for (size_t k = 0; k < string.n_bytes; k++)
                 if ((unsigned char)string.bytes[k] >= 0x80 || string.bytes[k] == '\0')
@@ -268,12 +268,12 @@ void sqlite_insert_string(struct sqlite_insert *i, struct text_view string)
                 return;
         }
         at = (uint32_t)texts->used_bytes;
-        if (sqlite_writer_is_plain(string))
+        if (is_plain(string))
                 byte_buffer_add(texts, string.bytes, string.n_bytes);
         else
                 add_foreign(texts, string);
-        sqlite_writer_put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_TEXT,
-                                                        .text = { at, (uint32_t)texts->used_bytes - at } });
+        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_TEXT,
+                                          .text = { at, (uint32_t)texts->used_bytes - at } });
 }
 
 void sqlite_insert_hex(struct sqlite_insert *i, struct text_view bytes)
@@ -300,5 +300,5 @@ void sqlite_insert_end_row(struct sqlite_insert *i)
                 return;
         rows->n_rows++;
         if ((rows->n_rows + 1) * i->n_columns > SQLITE_ROWS_CELLS || rows->texts.used_bytes > TEXT_BYTES_MAX)
-                sqlite_writer_flush(i);
+                flush(i);
 }

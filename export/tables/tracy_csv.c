@@ -40,7 +40,7 @@ struct writing {
         struct byte_buffer line; /* scratch */
 };
 
-/* Words for what the output said; 0 if all went well. */
+/* Turns an error of the output into words; returns 0 if all went well. */
 static int check_output(int code, struct error *err)
 {
         if (code >= 0)
@@ -49,52 +49,52 @@ static int check_output(int code, struct error *err)
         return error_errno(err, "writing the table");
 }
 
-static const struct trace_location *tracy_csv_location_of(const struct writing *w, uint32_t location)
+static const struct trace_location *location_of(const struct writing *w, uint32_t location)
 {
         return trace_dictionary_row(w->trace->dictionary, TRACE_TABLE_LOCATIONS, location);
 }
 
-/* A zone without a name is called as its function. */
-static struct text_view tracy_csv_name_of(const struct writing *w, uint32_t location)
+/* A zone without a name takes the name of its function. */
+static struct text_view name_of(const struct writing *w, uint32_t location)
 {
-        const struct trace_location *row = tracy_csv_location_of(w, location);
+        const struct trace_location *row = location_of(w, location);
 
         return trace_dictionary_text(w->trace->dictionary, row->name != 0 ? row->name : row->function);
 }
 
-static void tracy_csv_put_string(struct writing *w, struct text_view string)
+static void put_string(struct writing *w, struct text_view string)
 {
         csv_writer_put_bytes(&w->out, string.bytes, string.n_bytes);
 }
 
-static void tracy_csv_put_place(struct writing *w, uint32_t location)
+static void put_place(struct writing *w, uint32_t location)
 {
-        const struct trace_location *row = tracy_csv_location_of(w, location);
+        const struct trace_location *row = location_of(w, location);
 
-        tracy_csv_put_string(w, tracy_csv_name_of(w, location));
-        tracy_csv_put_string(w, trace_dictionary_text(w->trace->dictionary, row->file));
+        put_string(w, name_of(w, location));
+        put_string(w, trace_dictionary_text(w->trace->dictionary, row->file));
         csv_writer_put_number(&w->out, row->line);
 }
 
-static void tracy_csv_put_header(struct writing *w, const char *const *names)
+static void put_header(struct writing *w, const char *const *names)
 {
         for (; *names; names++)
                 csv_writer_put_words(&w->out, *names);
         csv_writer_end_row(&w->out);
 }
 
-static uint64_t tracy_csv_since_start(const struct writing *w, uint64_t time_ns)
+static uint64_t since_start(const struct writing *w, uint64_t time_ns)
 {
         return time_ns > w->trace->start_ns ? time_ns - w->trace->start_ns : 0;
 }
 
-static void tracy_csv_put_thread(struct writing *w, uint32_t thread)
+static void put_thread(struct writing *w, uint32_t thread)
 {
         const struct trace_thread *row = trace_dictionary_row(w->trace->dictionary, TRACE_TABLE_THREADS,
                                                               thread);
 
         csv_writer_put_number(&w->out, row->tid);
-        tracy_csv_put_string(w, loaded_trace_thread_name(w->trace, thread));
+        put_string(w, loaded_trace_thread_name(w->trace, thread));
 }
 
 /* ------------------------------------------------------------------ zones */
@@ -113,7 +113,7 @@ static void add_to_sum(struct location_sum *sum, uint64_t ns)
         sum->squares += difference * ((double)ns - sum->mean_ns);
 }
 
-static uint64_t tracy_csv_time_of(const struct writing *w, const struct zone_instance *zone)
+static uint64_t time_of(const struct writing *w, const struct zone_instance *zone)
 {
         return w->options->self ? zone->self_ns : zone_instance_duration_ns(zone);
 }
@@ -125,12 +125,12 @@ static int sum_zone(void *context, struct walked_thread *thread, const struct zo
 
         (void)thread, (void)err;
         if (zone->closed && w->wanted[zone->location - 1])
-                add_to_sum(&w->sums[zone->location - 1], tracy_csv_time_of(w, zone));
+                add_to_sum(&w->sums[zone->location - 1], time_of(w, zone));
         return 0;
 }
 
 /* The texts of a zone, and its value as Tracy has it: "42 [0x2a]", on a line of its own. */
-static void tracy_csv_put_words(struct writing *w, const struct zone_words *words)
+static void put_words(struct writing *w, const struct zone_words *words)
 {
         struct byte_buffer *line = &w->line;
         char value[48];
@@ -150,21 +150,21 @@ static void tracy_csv_put_words(struct writing *w, const struct zone_words *word
         csv_writer_put_bytes(&w->out, (const char *)line->data, line->used_bytes);
 }
 
-/* Rows are written as the walk goes: a full disk ends it at once. */
-static int tracy_csv_put_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                              struct error *err)
+/* Writes each row during the walk, so that a full disk ends the walk at once. */
+static int put_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
 {
         const struct zone_words *words = trace_walk_words(thread, zone);
         struct writing *w = context;
 
         if (!zone->closed || !w->wanted[zone->location - 1])
                 return 0;
-        tracy_csv_put_place(w, zone->location);
-        csv_writer_put_number(&w->out, tracy_csv_since_start(w, zone->begin_ns));
-        csv_writer_put_number(&w->out, tracy_csv_time_of(w, zone));
+        put_place(w, zone->location);
+        csv_writer_put_number(&w->out, since_start(w, zone->begin_ns));
+        csv_writer_put_number(&w->out, time_of(w, zone));
         csv_writer_put_number(&w->out, thread->id);
-        tracy_csv_put_words(w, words);
-        tracy_csv_put_thread(w, thread->id);
+        put_words(w, words);
+        put_thread(w, thread->id);
         csv_writer_put_bytes(&w->out, words ? (const char *)words->name.data : "",
                              words ? words->name.used_bytes : 0);
         csv_writer_end_row(&w->out);
@@ -181,7 +181,7 @@ static void put_statistics(struct writing *w)
 
                 if (sum->n_zones == 0)
                         continue;
-                tracy_csv_put_place(w, i);
+                put_place(w, i);
                 csv_writer_put_number(&w->out, sum->total_ns);
                 csv_writer_put_real(&w->out,
                                     length_ns != 0 ? 100.0 * (double)sum->total_ns / (double)length_ns : 0.0,
@@ -198,27 +198,26 @@ static void put_statistics(struct writing *w)
 
 /* ------------------------------------------------------------------ messages and plots */
 
-static void tracy_csv_put_message(struct writing *w, uint32_t thread, const struct trace_event *event)
+static void put_message(struct writing *w, uint32_t thread, const struct trace_event *event)
 {
         if (event->op == TRACE_OP_MESSAGE_TEXT)
                 csv_writer_put_bytes(&w->out, event->text, (size_t)event->message_text.text_bytes);
         else
-                tracy_csv_put_string(
-                        w, trace_dictionary_text(w->trace->dictionary, (uint32_t)event->message.text));
-        csv_writer_put_number(&w->out, tracy_csv_since_start(w, event->time_ns));
-        tracy_csv_put_thread(w, thread);
+                put_string(w, trace_dictionary_text(w->trace->dictionary, (uint32_t)event->message.text));
+        csv_writer_put_number(&w->out, since_start(w, event->time_ns));
+        put_thread(w, thread);
         csv_writer_put_number(&w->out, event->operand[1]);
         csv_writer_end_row(&w->out);
 }
 
-static void tracy_csv_put_plot(struct writing *w, uint32_t thread, const struct trace_event *event)
+static void put_plot(struct writing *w, uint32_t thread, const struct trace_event *event)
 {
         double real;
 
-        tracy_csv_put_string(w, trace_dictionary_text(w->trace->dictionary, (uint32_t)event->operand[0]));
+        put_string(w, trace_dictionary_text(w->trace->dictionary, (uint32_t)event->operand[0]));
         csv_writer_put_empty(&w->out);
         csv_writer_put_empty(&w->out);
-        csv_writer_put_number(&w->out, tracy_csv_since_start(w, event->time_ns));
+        csv_writer_put_number(&w->out, since_start(w, event->time_ns));
         csv_writer_put_empty(&w->out);
         csv_writer_put_number(&w->out, thread);
         if (event->op == TRACE_OP_PLOT_I64) {
@@ -232,45 +231,44 @@ static void tracy_csv_put_plot(struct writing *w, uint32_t thread, const struct 
         csv_writer_end_row(&w->out);
 }
 
-static int tracy_csv_put_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                               struct error *err)
+static int put_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                     struct error *err)
 {
         struct writing *w = context;
 
         if (w->options->messages) {
                 if (event->op == TRACE_OP_MESSAGE || event->op == TRACE_OP_MESSAGE_TEXT)
-                        tracy_csv_put_message(w, thread->id, event);
+                        put_message(w, thread->id, event);
         } else if (event->op == TRACE_OP_PLOT_I64 || event->op == TRACE_OP_PLOT_F64) {
-                tracy_csv_put_plot(w, thread->id, event);
+                put_plot(w, thread->id, event);
         }
         return check_output(w->out.code, err);
 }
 
 /* ------------------------------------------------------------------ devices */
 
-static int tracy_csv_put_device_zone(void *context, const struct device_zone *zone, struct error *err)
+static int put_device_zone(void *context, const struct device_zone *zone, struct error *err)
 {
         struct writing *w = context;
 
         if (!w->wanted[zone->location - 1])
                 return 0;
-        tracy_csv_put_string(w, tracy_csv_name_of(w, zone->location));
-        tracy_csv_put_string(w, trace_dictionary_text(w->trace->dictionary,
-                                                      tracy_csv_location_of(w, zone->location)->file));
-        csv_writer_put_number(&w->out, tracy_csv_since_start(w, zone->begin_ns));
+        put_string(w, name_of(w, zone->location));
+        put_string(w, trace_dictionary_text(w->trace->dictionary, location_of(w, zone->location)->file));
+        csv_writer_put_number(&w->out, since_start(w, zone->begin_ns));
         csv_writer_put_number(&w->out, zone->end_ns - zone->begin_ns);
         csv_writer_end_row(&w->out);
         return check_output(w->out.code, err);
 }
 
-static int tracy_csv_write_devices(struct writing *w, struct error *err)
+static int write_devices(struct writing *w, struct error *err)
 {
         static const char *const names[] = { "name", "src_file", "Time from start of program",
                                              "GPU execution time", NULL };
         struct device_zones zones;
-        int r = device_zones_init(&zones, w->trace->dictionary, tracy_csv_put_device_zone, w);
+        int r = device_zones_init(&zones, w->trace->dictionary, put_device_zone, w);
 
-        tracy_csv_put_header(w, names);
+        put_header(w, names);
         r = r < 0 ? error_set(err, r, "writing the table: out of memory")
                   : device_zones_take(&zones, w->trace, w->options->filter, err);
         device_zones_deinit(&zones);
@@ -291,7 +289,7 @@ static bool has_part(struct text_view name, const char *part, bool case_sensitiv
         return n == 0;
 }
 
-static int tracy_csv_prepare(struct writing *w)
+static int prepare(struct writing *w)
 {
         w->n_locations = trace_dictionary_count(w->trace->dictionary, TRACE_TABLE_LOCATIONS);
         w->wanted = calloc((size_t)w->n_locations + 1, sizeof(*w->wanted));
@@ -299,12 +297,12 @@ static int tracy_csv_prepare(struct writing *w)
         if (!w->wanted || !w->sums)
                 return -ENOMEM;
         for (uint32_t i = 1; i <= w->n_locations; i++)
-                w->wanted[i - 1] = !w->options->name || has_part(tracy_csv_name_of(w, i), w->options->name,
-                                                                 w->options->case_sensitive);
+                w->wanted[i - 1] = !w->options->name ||
+                                   has_part(name_of(w, i), w->options->name, w->options->case_sensitive);
         return 0;
 }
 
-/* A name that no zone has is asked for by mistake, unless there is more to print than zones. */
+/* A name that matches no zone is an error, unless messages or plots are to be printed as well. */
 static int check_name(const struct writing *w, struct error *err)
 {
         const char *name = w->options->name;
@@ -314,7 +312,7 @@ static int check_name(const struct writing *w, struct error *err)
                 return 0;
         name_guess_init(&guess, name, strlen(name));
         for (uint32_t i = 1; i <= w->n_locations; i++) {
-                struct text_view zone = tracy_csv_name_of(w, i);
+                struct text_view zone = name_of(w, i);
 
                 if (w->wanted[i - 1])
                         return 0;
@@ -325,7 +323,7 @@ static int check_name(const struct writing *w, struct error *err)
                          guess.best[0] != '\0' ? "'?" : "");
 }
 
-static int tracy_csv_walk(struct writing *w, const struct trace_sink *sink, struct error *err)
+static int walk_trace(struct writing *w, const struct trace_sink *sink, struct error *err)
 {
         int r = trace_walk_init(&w->walk, w->trace, w->options->filter, sink);
 
@@ -338,7 +336,7 @@ static int tracy_csv_walk(struct writing *w, const struct trace_sink *sink, stru
         return r;
 }
 
-static int tracy_csv_write_table(struct writing *w, struct error *err)
+static int write_table(struct writing *w, struct error *err)
 {
         static const char *const statistics[] = { "name",       "src_file", "src_line", "total_ns",
                                                   "total_perc", "counts",   "mean_ns",  "min_ns",
@@ -351,27 +349,27 @@ static int tracy_csv_write_table(struct writing *w, struct error *err)
         struct trace_sink sink = { .context = w, .may_skip = true };
 
         if (w->options->devices)
-                return tracy_csv_write_devices(w, err);
+                return write_devices(w, err);
         if (w->options->messages) {
-                sink.event = tracy_csv_put_event;
-                tracy_csv_put_header(w, messages);
-                return tracy_csv_walk(w, &sink, err);
+                sink.event = put_event;
+                put_header(w, messages);
+                return walk_trace(w, &sink, err);
         }
         if (!w->options->unwrap) {
                 int r;
 
                 sink.zone = sum_zone;
-                tracy_csv_put_header(w, statistics);
-                r = tracy_csv_walk(w, &sink, err);
+                put_header(w, statistics);
+                r = walk_trace(w, &sink, err);
                 if (r == 0)
                         put_statistics(w);
                 return r;
         }
-        sink.zone = tracy_csv_put_zone;
-        sink.event = w->options->plots ? tracy_csv_put_event : NULL;
+        sink.zone = put_zone;
+        sink.event = w->options->plots ? put_event : NULL;
         sink.wants_words = true;
-        tracy_csv_put_header(w, every);
-        return tracy_csv_walk(w, &sink, err);
+        put_header(w, every);
+        return walk_trace(w, &sink, err);
 }
 
 int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *options, FILE *out,
@@ -384,14 +382,14 @@ int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *
         w.out.is_safe = options->is_safe;
         if (r != 0)
                 goto done;
-        if (tracy_csv_prepare(&w) < 0)
+        if (prepare(&w) < 0)
                 r = error_set(err, -ENOMEM, "writing the table: out of memory");
         if (r != 0)
                 goto done;
         r = check_name(&w, err);
         if (r != 0)
                 goto done;
-        r = tracy_csv_write_table(&w, err);
+        r = write_table(&w, err);
         if (r != 0)
                 goto done;
         r = csv_writer_finish(&w.out);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "instrument/client/announcement.h"
 
+#include "instrument/client_abi.h"
+
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -37,6 +41,38 @@ static int send_fd(int socket_fd, int fd)
         return sendmsg(socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+/* The number in an address of CLIENT_ABI_ADDRESS_PREFIX; 0 = any other address. */
+static uint64_t pid_in(const char *address)
+{
+        static const char prefix[] = CLIENT_ABI_ADDRESS_PREFIX;
+        const char *at = address + sizeof(prefix) - 1;
+        uint64_t pid = 0;
+
+        if (strncmp(address, prefix, sizeof(prefix) - 1) != 0)
+                return 0;
+        for (; *at >= '0' && *at <= '9' && pid <= INT32_MAX; at++)
+                pid = pid * 10 + (uint64_t)(*at - '0');
+        return pid;
+}
+
+/*
+ * Any process may bind the name once the recorder has ended, and every process can read it.  So the client
+ * asks the kernel who listens: it must be our own user or root, and the recorder itself where its PID can
+ * be seen.  A PID of another namespace shows as 0, a user of another namespace as one who is neither.
+ */
+static bool is_recorder(int socket_fd, const char *address)
+{
+        struct ucred peer = { .pid = 0 };
+        socklen_t n = sizeof(peer);
+        uint64_t pid = pid_in(address);
+
+        if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || n != sizeof(peer))
+                return false;
+        if (peer.uid != geteuid() && peer.uid != 0)
+                return false;
+        return pid == 0 || peer.pid == 0 || pid == (uint64_t)peer.pid;
+}
+
 int announcement_send(const char *address, int fd)
 {
         struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -51,10 +87,11 @@ int announcement_send(const char *address, int fd)
         socket_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (socket_fd < 0)
                 return -errno;
-        r = connect(socket_fd, (const struct sockaddr *)&to,
-                    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0
-                    ? -errno
-                    : send_fd(socket_fd, fd);
+        if (connect(socket_fd, (const struct sockaddr *)&to,
+                    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0)
+                r = -errno;
+        else
+                r = is_recorder(socket_fd, address) ? send_fd(socket_fd, fd) : -ECONNREFUSED;
         (void)close(socket_fd);
         return r;
 }

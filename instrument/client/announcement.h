@@ -18,8 +18,10 @@
  * announcement_send() - send a descriptor to a listening socket
  * @address:  "@name" for an abstract address of AF_UNIX; "" = no recorder waits, nothing is done
  * @fd: stays the caller's; -1 = the program has no region, and its events are lost: no descriptor is sent
- * Returns 0, -EINVAL if there is no address, -ECONNREFUSED if no process listens there, -errno.  Never
- * blocks: without it the recorder looks for the region itself.  Async-signal-safe.  Four system calls.
+ * Nothing is sent to a process of another user but root, nor to one that is not the recorder in the address.
+ * Returns 0, -EINVAL if there is no address, -ECONNREFUSED if no process listens there or another one than
+ * the recorder, -errno.  Never blocks: without it the recorder looks for the region itself.
+ * Async-signal-safe.  Six system calls.
  */
 int announcement_send(const char *address, int fd);
 

@@ -12,7 +12,10 @@
 
 #include <string.h>
 
-/* No program writes so much; what counts more was not counted by us, and sums with it must not overflow. */
+/*
+ * No program writes so many bytes: the client did not write a larger count.  Counts up to this limit can be
+ * added without an overflow.
+ */
 #define COUNT_MAX (UINT64_C(1) << 62)
 
 static uint64_t unread_max(void)
@@ -23,10 +26,11 @@ static uint64_t unread_max(void)
 }
 
 /*
- * Takes @n bytes of the area, a multiple of 8; *@ret_at is where they begin, as the header counts.  The gap
- * before them, if they would lie over the end, is free at once: no event announces it to the recorder.
+ * Takes @n bytes of the area, a multiple of 8; *@ret_at is where they begin, as the header counts.  If they
+ * would extend past the end of the area, the gap before them is free at once: no event announces that gap
+ * to the recorder.
  */
-static bool blob_area_take_room(uint64_t n, uint64_t *ret_at)
+static bool take_room(uint64_t n, uint64_t *ret_at)
 {
         struct client_abi_header *header = client_self.region.header;
         uint64_t area = client_self.region.blobs_bytes;
@@ -53,7 +57,7 @@ static bool blob_area_take_room(uint64_t n, uint64_t *ret_at)
         return true;
 }
 
-static bool blob_area_add_up(const size_t bytes[], unsigned n_parts, uint64_t *ret_bytes)
+static bool add_up(const size_t bytes[], unsigned n_parts, uint64_t *ret_bytes)
 {
         uint64_t sum = 0;
 
@@ -72,15 +76,15 @@ void blob_area_count_refused(void)
 }
 
 /*
- * Takes room for @n bytes that can be written to; *@ret_to is where it is.  A blob that cannot be written is
- * free at once, like a gap.
+ * Takes room for @n bytes and makes it writable; *@ret_to is its address.  Room that cannot be made
+ * writable is free again at once, like a gap.
  */
 static bool open_room(uint64_t n, uint64_t *ret_at, uint8_t **ret_to)
 {
         struct region_memory *region = &client_self.region;
         uint64_t at;
 
-        if (!blob_area_take_room(n, &at))
+        if (!take_room(n, &at))
                 return false;
         if (region_area_open(&region->blob_area, at % region->blobs_bytes + n) < 0) {
                 (void)__atomic_fetch_add(&region->header->blobs_freed_bytes, n, __ATOMIC_RELAXED);
@@ -98,7 +102,7 @@ bool blob_area_put(const void *const parts[], const size_t bytes[], unsigned n_p
         uint64_t at, n_bytes;
         uint8_t *to;
 
-        if (!blob_area_add_up(bytes, n_parts, &n_bytes) ||
+        if (!add_up(bytes, n_parts, &n_bytes) ||
             !open_room(CLIENT_ABI_BLOB_HEADER_BYTES + ((n_bytes + word_mask) & ~word_mask), &at, &to)) {
                 blob_area_count_refused();
                 return false;

@@ -10,8 +10,8 @@
  *              callstack_put(t, ticks, &callstack);     // a prefix
  *              thread_ring_put_event(t, ticks, ...);
  *
- * Everything between thread_ring_enter() and thread_ring_leave().  Return addresses if the frame pointers
- * lead far enough, else the top of the stack, which the recorder unwinds later.
+ * Everything between thread_ring_enter() and thread_ring_leave().  Return addresses as far as the frame
+ * pointers lead, and from there on the stack itself, which the recorder unwinds later.
  */
 #ifndef INSTRUMENT_CLIENT_CALLSTACK_H
 #define INSTRUMENT_CLIENT_CALLSTACK_H
@@ -19,6 +19,7 @@
 #include "instrument/client/thread_ring.h"
 #include "instrument/client_abi.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,17 +28,23 @@
  * lie.  CALLSTACK_STAY(): after the last call of a function that says CALLSTACK_HERE; else a call in place of
  * the return would overwrite its record, where that lies at the low end of a frame.  CALLSTACK_CALLER_SP: the
  * stack pointer when the function that says this has returned; 0 = the compiler cannot tell.
+ * CALLSTACK_SP_AFTER(): the same of the function whose record that is; 0 = the record does not tell.
+ * CALLSTACK_ENDS_AT_0: nearly all code has frame pointers, and 0 is what the outermost function has.
  * CALLSTACK_ADDRESS: a saved return address without a signature.
  */
 #if defined(__x86_64__)
 #define CALLSTACK_IS_KNOWN       1
 #define CALLSTACK_RECORD_AT      0
 #define CALLSTACK_CALLER_SP      ((uintptr_t)__builtin_frame_address(0) + 16)
+#define CALLSTACK_SP_AFTER(at)   ((at) + 16)
+#define CALLSTACK_ENDS_AT_0      0
 #define CALLSTACK_ADDRESS(saved) (saved)
 #define CALLSTACK_STAY()         ((void)0)
 #elif defined(__aarch64__)
-#define CALLSTACK_IS_KNOWN  1
-#define CALLSTACK_RECORD_AT 0
+#define CALLSTACK_IS_KNOWN     1
+#define CALLSTACK_RECORD_AT    0
+#define CALLSTACK_SP_AFTER(at) ((uintptr_t)0)
+#define CALLSTACK_ENDS_AT_0    1
 #ifdef __clang__
 #define CALLSTACK_CALLER_SP ((uintptr_t)0)
 #else
@@ -49,12 +56,16 @@
 #define CALLSTACK_IS_KNOWN       1
 #define CALLSTACK_RECORD_AT      (-16)
 #define CALLSTACK_CALLER_SP      ((uintptr_t)__builtin_frame_address(0))
+#define CALLSTACK_SP_AFTER(at)   ((at) + 16)
+#define CALLSTACK_ENDS_AT_0      0
 #define CALLSTACK_ADDRESS(saved) (saved)
 #define CALLSTACK_STAY()         ((void)0)
 #else
 #define CALLSTACK_IS_KNOWN       0
 #define CALLSTACK_RECORD_AT      0
 #define CALLSTACK_CALLER_SP      ((uintptr_t)0)
+#define CALLSTACK_SP_AFTER(at)   ((uintptr_t)0)
+#define CALLSTACK_ENDS_AT_0      0
 #define CALLSTACK_ADDRESS(saved) (saved)
 #define CALLSTACK_STAY()         ((void)0)
 #endif
@@ -70,11 +81,13 @@ static inline uint64_t callstack_strip(uint64_t saved)
 }
 #endif
 
-/* Frames, or a part of the stack, or neither. */
+/* Frames, or a part of the stack, or frames and the stack from the last one on; or neither. */
 struct callstack {
         uint32_t n_frames;
+        bool has_copy;
         uint32_t stack_bytes;                             /* from registers[1] on, still where they are */
-        uint64_t registers[3];                            /* of the caller: pc, sp, frame pointer */
+        uint32_t certain_bytes;                           /* of these; the rest may not be there */
+        uint64_t registers[3];                            /* where the copy begins: pc, sp, frame pointer */
         uint64_t frames[CLIENT_ABI_CALLSTACK_FRAMES_MAX]; /* return addresses, the innermost first */
 };
 
@@ -90,8 +103,7 @@ struct callstack_origin {
  * callstack_walk() - the callers of the function that @from was evaluated in
  * @ret:        valid until that function returns
  * @depth_max:  so many frames at most, and no more than CLIENT_ABI_CALLSTACK_FRAMES_MAX; 0 = none
- * Reads nothing but memory that is known to be readable.  About 20 ns and 2 for each frame; where the stack
- * is deeper than ever before, a system call for each page.
+ * Reads nothing but memory that is certain to be there.  About 20 ns and 2 for each frame.
  */
 void callstack_walk(struct callstack *ret, struct callstack_origin from, uint32_t depth_max);
 
@@ -115,7 +127,10 @@ static inline uint32_t callstack_depth(uint32_t word, uint32_t family, uint32_t 
 /* Bytes of what callstack_put() writes. */
 size_t callstack_room(const struct callstack *c);
 
-/* The prefix CALLSTACK or STACK_COPY; nothing if the callstack is empty. */
+/*
+ * The prefixes CALLSTACK and STACK_COPY, as far as there is something.  On another stack than the thread's
+ * own, a copy is a system call.
+ */
 void callstack_put(struct thread_ring *t, uint64_t ticks, const struct callstack *c);
 
 #endif /* INSTRUMENT_CLIENT_CALLSTACK_H */

@@ -8,8 +8,9 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <unistd.h>
 
-/* A recorder that hears of a region has it in its hands within milliseconds, if it is not stopped. */
+/* A recorder that is not stopped takes over a region within milliseconds of hearing of it. */
 #define CLAIM_NS UINT64_C(2000000000)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the rings are little endian");
@@ -36,8 +37,13 @@ _Static_assert((CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS) == (UINT32_C(1) << 
 _Static_assert(REGION_MEMORY_SLOTS_MAX == ZONE_HANDLE_TRACK_MAX + 1, "a thread's track is its own");
 _Static_assert(REGION_MEMORY_LOCATIONS_MAX <= CLIENT_ABI_ARG_MAX, "ABI");
 
-/* Zero until the region's first page is mapped over it, so that instrumentation may run before us. */
-uint32_t hyprof_control[HYPROF_CONTROL_WORDS_] __attribute__((aligned(CLIENT_ABI_HEADER_ROOM_BYTES)));
+/*
+ * Until the region's first page is mapped over this page, it says that every event is wanted, in no
+ * session.  So the first event makes the client begin; constructors of libraries may run before ours.
+ */
+uint32_t hyprof_control[HYPROF_CONTROL_WORDS_] __attribute__((aligned(CLIENT_ABI_HEADER_ROOM_BYTES))) = {
+        [HYPROF_CONTROL_AT_] = CLIENT_ABI_FAMILIES,
+};
 
 struct client client_self;
 
@@ -63,29 +69,29 @@ static struct region_options options_for(uint32_t parent_session)
 }
 
 /*
- * Hands the region in, if the environment says where, and else shows it.  Programs that a recorded one starts
- * inherit its environment, and may be started when the recorder has ended.  (One in another network namespace
- * cannot be told from that.)
+ * Sends the region to the recorder that the environment names, and shows the region if that fails.
+ * Programs that a recorded program starts inherit its environment, and may start after the recorder has
+ * ended.  (The client cannot tell an ended recorder from one in another network namespace.)
  */
 static void announce(void)
 {
         int r = announcement_send(client_self.settings.recorder, client_self.region.fd);
 
-        if (r < 0) /* else another recorder, which hears of it first, would take it from the one that waits */
+        if (r < 0) /* a sent region, if shown, could go to another recorder */
                 region_memory_show(&client_self.region);
         client_self.is_orphan = r == -ECONNREFUSED && client_self.settings.wanted != 0;
         client_self.claim_ns = r == 0 || client_self.is_orphan ? ticks_kernel_ns() + CLAIM_NS : 0;
 }
 
-/* There is no region: the recorder, if it waits for one, knows what it has not got. */
+/* Tells a recorder that waits for a region that there is none. */
 static void announce_lack(void)
 {
         (void)announcement_send(client_self.settings.recorder, -1);
 }
 
 /*
- * A recorder that comes at this moment writes its PID, and then the control word: if it has what we
- * clear, we see its PID.
+ * A recorder that attaches at this moment writes its PID before the control word: if it has taken over the
+ * word that we clear, we see its PID and put the word back.
  */
 void client_give_up(uint32_t word)
 {
@@ -160,14 +166,23 @@ static void after_fork_in_child(void)
         errno = saved_errno;
 }
 
-/* Early among the constructors, so that those of the program are recorded as well. */
-__attribute__((constructor(101))) static void begin(void)
+/* Marks all events as unwanted, unless another copy of the library has put its control page here. */
+static void want_nothing(void)
+{
+        uint32_t unwanted = CLIENT_ABI_FAMILIES;
+
+        (void)__atomic_compare_exchange_n(&hyprof_control[HYPROF_CONTROL_AT_], &unwanted, 0, false,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void make_region_or_join(void)
 {
         struct region_options options;
-        int saved_errno = errno;
 
-        if (client_link_join(&client_self.other))
+        if (client_link_join(&client_self.other)) {
+                want_nothing();
                 return;
+        }
         client_self.settings = client_settings_read();
         client_self.clock_kind = ticks_choose_kind();
         options = options_for(0);
@@ -178,7 +193,43 @@ __attribute__((constructor(101))) static void begin(void)
                 (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
                 client_link_lead();
         } else {
+                want_nothing();
                 announce_lack();
         }
+}
+
+/*
+ * An event that an allocator or a signal handler emits during this function finds that the client has not
+ * begun.
+ */
+static bool begin_once(void)
+{
+        uint32_t phase = CLIENT_NEW;
+        int saved_errno = errno;
+
+        if (!__atomic_compare_exchange_n(&client_self.phase, &phase, CLIENT_BEGINNING, false,
+                                         __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+                return phase == CLIENT_BEGUN;
+        make_region_or_join();
+        __atomic_store_n(&client_self.phase, CLIENT_BEGUN, __ATOMIC_RELEASE);
         errno = saved_errno;
+        return true;
+}
+
+/*
+ * libc has not initialised itself while there is no environment; after our constructor the program may have
+ * removed it.
+ */
+bool client_begin_now(void)
+{
+        return environ && begin_once();
+}
+
+/*
+ * Runs early among the constructors; an event in a still earlier constructor has begun the client already.
+ */
+__attribute__((constructor(101))) static void begin_at_last(void)
+{
+        (void)begin_once();
+        client_link_pin();
 }

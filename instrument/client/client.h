@@ -4,9 +4,10 @@
  *
  * Way of the data:  program -> events -> [client] -> region_memory -> recorder
  *
- * A constructor makes the region; it stays until the process ends.  If anything fails on the way, there is no
- * region, the control page stays zero and the program runs as if it were never recorded.  Where another copy
- * of this library in the process has a region already, this one passes everything on to that.
+ * The first event makes the region, or else a constructor; it stays until the process ends.  If anything
+ * fails on the way, there is no region, the control page becomes zero and the program runs as if it were
+ * never recorded.  Where another copy of this library in the process has a region already, this one passes
+ * everything on to that.
  */
 #ifndef INSTRUMENT_CLIENT_CLIENT_H
 #define INSTRUMENT_CLIENT_CLIENT_H
@@ -24,11 +25,17 @@
 #define CLIENT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define CLIENT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+enum client_phase {
+        CLIENT_NEW = 0,
+        CLIENT_BEGINNING = 1,
+        CLIENT_BEGUN = 2, /* pairs with an acquire: the rest of struct client is complete */
+};
+
 /*
- * Written by the constructor and by fork handlers, when the process has one thread or no other thread can
- * look.
+ * Written by client_begin() and by fork handlers, when no other thread can look.
  */
 struct client {
+        uint32_t phase; /* atomic; enum client_phase */
         struct region_memory region;
         struct client_settings settings;
         uint32_t clock_kind;      /* enum client_abi_clock */
@@ -45,6 +52,18 @@ struct client {
 };
 
 extern struct client client_self;
+
+/*
+ * client_begin() - make the region, or find the copy that has one, unless that was done
+ * Returns false if it cannot be done yet, or another thread is about to: the event that asks is not recorded.
+ * Allocates nothing.
+ */
+bool client_begin_now(void);
+static inline bool client_begin(void)
+{
+        return CLIENT_LIKELY(__atomic_load_n(&client_self.phase, __ATOMIC_ACQUIRE) == CLIENT_BEGUN) ||
+               client_begin_now();
+}
 
 /*
  * client_give_up() - back to the idle cost, if no recorder came in time to read what an orphan records since

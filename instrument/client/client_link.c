@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a copy finds the others
+ * How a copy of the library finds the other copies
  *
- * Each has a note in a segment PT_NOTE of the object it was linked into:
+ * Each copy has a note in a PT_NOTE segment of the object into which it was linked: owner "hyprof", type 1,
+ * and 8 bytes that state the distance from the note to its struct client_link.
  *
- *      owner "hyprof", type 1, 8 bytes: the distance from the note to its struct client_link
+ * The distance needs no relocation, and the note needs neither an exported symbol nor the name of the
+ * object: it is found with RTLD_LOCAL, --exclude-libs, and in static programs.  Constructors and
+ * destructors run under the lock of the dynamic linker, as does the search; so no two copies do this at
+ * once.
  *
- * The distance needs no relocation, and a note neither an exported symbol nor
- * the name of the object: it is found with RTLD_LOCAL, --exclude-libs, and in
- * static programs.  Constructors and destructors run under the lock of the
- * dynamic linker, as does the search; so no two copies do this at once.
+ * Why no pointer dangles
  *
- * Why nothing dangles
- *
- * The copy with the region is never unloaded: threads that end call into it.
- * The others may be: all that the one with the region keeps of them is the
- * address of their control page, in a list that they leave before they go.
+ * The copy with the region is never unloaded, because threads that end call into it.  The other copies may
+ * be unloaded: the copy with the region keeps only the addresses of their control pages, in a list that
+ * they leave before they go.
  */
 #include "instrument/client/client_link.h"
 
@@ -32,9 +31,10 @@
 #define NOTE_TYPE  1
 
 /*
- * dlopen() by its oldest name, which a static libc does not know: there its mere mention makes the
- * linker warn, and nothing is ever unloaded.  NULL where it is not in libc.so itself, before glibc 2.34,
- * and in other libraries.  Other libcs have no versions: musl has it in its one library.
+ * Refers to dlopen() by its oldest version, which a static libc does not know: in a static program the mere
+ * mention of dlopen() makes the linker warn, and nothing is ever unloaded.  The address is NULL where
+ * dlopen() is not in libc.so itself but in another library, as before glibc 2.34.  Other libcs have no
+ * versions: musl has dlopen() in its one library.
  */
 #if defined(__x86_64__)
 #define DLOPEN_VERSION "GLIBC_2.2.5"
@@ -54,7 +54,7 @@ extern void *client_link_dlopen(const char *path, int mode) __asm__("dlopen") __
 CLIENT_LINK_FUNCTIONS(X)
 #undef X
 
-static void client_link_join_region(struct client_link *copy);
+static void join_region(struct client_link *copy);
 static void part(struct client_link *copy);
 
 /* Not static: the note below refers to it. */
@@ -62,7 +62,7 @@ extern struct client_link client_link_self __attribute__((visibility("hidden")))
 __attribute__((used)) struct client_link client_link_self = { .version = CLIENT_LINK_VERSION,
                                                               .bytes = sizeof(struct client_link),
                                                               .control_page = hyprof_control,
-                                                              .join = client_link_join_region,
+                                                              .join = join_region,
                                                               .part = part,
 #define X(name) .functions.name = client_own_##name,
                                                               CLIENT_LINK_FUNCTIONS(X)
@@ -78,7 +78,7 @@ __asm__(".pushsection .note.hyprof, \"a\", %note\n"
         "        .popsection\n");
 
 /* One object's bytes that are certainly mapped. */
-static bool client_link_is_loaded(const struct dl_phdr_info *object, const ElfW(Phdr) * note)
+static bool is_loaded(const struct dl_phdr_info *object, const ElfW(Phdr) * note)
 {
         for (size_t i = 0; i < object->dlpi_phnum; i++) {
                 const ElfW(Phdr) *p = &object->dlpi_phdr[i];
@@ -134,7 +134,7 @@ static struct client_link *find_in_object(const struct dl_phdr_info *object)
         for (size_t i = 0; i < object->dlpi_phnum && !found; i++) {
                 const ElfW(Phdr) *p = &object->dlpi_phdr[i];
 
-                if (p->p_type == PT_NOTE && client_link_is_loaded(object, p))
+                if (p->p_type == PT_NOTE && is_loaded(object, p))
                         found = find_in_notes(memory_at(object->dlpi_addr + p->p_vaddr), p->p_memsz,
                                               p->p_align == 8 ? 8 : 4);
         }
@@ -153,7 +153,7 @@ static int find_leader(struct dl_phdr_info *object, size_t info_bytes, void *ret
         return 1;
 }
 
-/* Zeros stay on the page of a copy that is too different: it is silent. */
+/* The control page of a copy that differs too much stays zero, so that copy emits nothing. */
 bool client_link_join(const struct client_link_functions **ret_functions)
 {
         struct client_link *leader = NULL;
@@ -172,7 +172,7 @@ bool client_link_join(const struct client_link_functions **ret_functions)
  * Two copies have one control page where the dynamic linker has bound the symbols of one
  * to those of the other.
  */
-static void client_link_show(const struct region_memory *region, struct client_link *copy)
+static void show(const struct region_memory *region, struct client_link *copy)
 {
         if (copy->control_page == hyprof_control)
                 return;
@@ -183,9 +183,9 @@ static void client_link_show(const struct region_memory *region, struct client_l
 }
 
 /* One store makes a copy part of the list: fork() in another thread finds it whole or not at all. */
-static void client_link_join_region(struct client_link *copy)
+static void join_region(struct client_link *copy)
 {
-        client_link_show(&client_self.region, copy);
+        show(&client_self.region, copy);
         copy->next = client_link_self.next;
         __atomic_store_n(&client_link_self.next, copy, __ATOMIC_RELEASE);
 }
@@ -202,7 +202,7 @@ static void part(struct client_link *copy)
 void client_link_renew(const struct region_memory *region)
 {
         for (struct client_link *c = client_link_self.next; c; c = c->next)
-                client_link_show(region, c);
+                show(region, c);
 }
 
 /* For dl_iterate_phdr(); stops at the object that this copy lies in.  The program itself has no name. */
@@ -220,11 +220,16 @@ static int pin_own_object(struct dl_phdr_info *object, size_t info_bytes, void *
 void client_link_lead(void)
 {
         client_link_self.has_region = 1;
-        if (client_link_dlopen)
+}
+
+/* dlopen() allocates, so this is for the constructor, and not for an event that came before it. */
+void client_link_pin(void)
+{
+        if (client_link_self.has_region && client_link_dlopen)
                 (void)dl_iterate_phdr(pin_own_object, NULL);
 }
 
-/* The functions of the other copy stay: later destructors may still say something. */
+/* The functions of the other copy stay in use: later destructors may still emit events. */
 __attribute__((destructor)) static void end(void)
 {
         struct client_link *leader = NULL;

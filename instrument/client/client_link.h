@@ -6,8 +6,8 @@
  * Specification:    docs/understand/client-abi.md, "Several copies"
  *
  * A program and the shared objects that it loads may each have been linked with
- * the static library.  The first copy whose constructor runs makes the region,
- * the others find it and pass all calls on.  They find it by an ELF note, which
+ * the static library.  The first copy with an event, or else the one whose constructor
+ * runs first, makes the region, the others find it and pass all calls on.  They find it by an ELF note, which
  * is there whether the copies' symbols are visible or not.
  *
  *      void hyprof_emit_plot_int(struct hyprof_location *name, int64_t value)
@@ -103,8 +103,11 @@ struct region_memory;
  */
 bool client_link_join(const struct client_link_functions **ret_functions);
 
-/* This copy has made the region: its code is never unloaded from now on, and others may join. */
+/* This copy has made the region: others may join. */
 void client_link_lead(void);
+
+/* If it has: its code is never unloaded from now on. */
+void client_link_pin(void);
 
 /* After a fork: the copies that have joined look at the new region, or at zeros if there is no region. */
 void client_link_renew(const struct region_memory *region);

@@ -21,7 +21,7 @@ static const struct {
 };
 
 /* A decimal number and nothing else, at most @max; else 0.  (strtoull() would touch errno and take signs.) */
-static uint64_t client_settings_parse_number(const char *text, uint64_t max)
+static uint64_t parse_number(const char *text, uint64_t max)
 {
         uint64_t v = 0;
 
@@ -38,7 +38,7 @@ static uint64_t client_settings_parse_number(const char *text, uint64_t max)
 }
 
 /* The families that one name asks for, 0 if it is unknown. */
-static uint32_t client_settings_parse_name(const char *name, size_t n)
+static uint32_t parse_name(const char *name, size_t n)
 {
         static const char suffix[] = "=callstacks";
         size_t n_suffix = sizeof(suffix) - 1;
@@ -61,11 +61,11 @@ uint32_t client_settings_parse_wanted(const char *text)
 
         if (!text)
                 return 0;
-        wanted = (uint32_t)client_settings_parse_number(text, CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS);
+        wanted = (uint32_t)parse_number(text, CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS);
         while (*text) {
                 size_t n = strcspn(text, ",");
 
-                wanted |= client_settings_parse_name(text, n);
+                wanted |= parse_name(text, n);
                 text += n;
                 text += *text == ',';
         }
@@ -74,14 +74,14 @@ uint32_t client_settings_parse_wanted(const char *text)
 
 uint64_t client_settings_parse_ring_bytes(const char *text)
 {
-        uint64_t v = text ? client_settings_parse_number(text, REGION_MEMORY_RING_BYTES_MAX) : 0;
+        uint64_t v = text ? parse_number(text, REGION_MEMORY_RING_BYTES_MAX) : 0;
 
         return v >= REGION_MEMORY_RING_BYTES_MIN && (v & (v - 1)) == 0 ? v : 0;
 }
 
 uint64_t client_settings_parse_spare_bytes(const char *text)
 {
-        return text ? client_settings_parse_number(text, SPARE_BYTES_MAX) : 0;
+        return text ? parse_number(text, SPARE_BYTES_MAX) : 0;
 }
 
 struct client_settings client_settings_read(void)
@@ -98,7 +98,10 @@ struct client_settings client_settings_read(void)
                 .wait_when_full = full && strcmp(full, "wait") == 0,
         };
 
-        /* A recorder that knows of chunks says what rings are to have in clients that do not know of them. */
+        /*
+         * A recorder that knows of chunks sets the ring size for clients that do not know of them; this
+         * client limits it to the usual size.
+         */
         if (spare && settings.ring_bytes > REGION_MEMORY_RING_BYTES)
                 settings.ring_bytes = REGION_MEMORY_RING_BYTES;
         if (recorder && strlen(recorder) < sizeof(settings.recorder))

@@ -31,7 +31,7 @@ void hyprof_emit_device_calibration(struct hyprof_device *device, uint64_t ticks
 {
         if (host_ns == 0)
                 host_ns = ticks_kernel_ns();
-        if (device && !emit(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device, 2, ticks, host_ns))
+        if (device && !emit(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device, 2, ticks, ticks_machine_ns(host_ns)))
                 CLIENT_LINK_PASS_ON(device_calibration, device, ticks, host_ns);
 }
 CLIENT_LINK_OWN(device_calibration);

@@ -2,10 +2,9 @@
 /*
  * instrument/client/fiber_events.c - a thread goes on as a fiber, and back
  *
- * All that the zones' fast paths know is the handle of the innermost zone.  To
- * enter a fiber is to put the handle of its innermost zone there, and to keep
- * the other one: the thread's in the thread, a fiber's in its entry of the name
- * table, where the next thread that enters it finds it.
+ * The zones' fast paths know only the handle of the innermost zone.  Entering a fiber puts the handle of
+ * the fiber's innermost zone there and keeps the previous handle: the thread's handle in the thread, a
+ * fiber's handle in its entry of the name table, where the next thread that enters the fiber finds it.
  */
 #include "instrument/client/client.h"
 #include "instrument/client/include/hyprof/hyprof.h"
@@ -20,14 +19,14 @@
 #include <string.h>
 
 /*
- * Any fiber for whose name there was no room.  It has no number and is never told, so that each thread that
- * enters it is astray: several may at once, and what one does is not to end another one's zones.
+ * Stands for any fiber whose name found no room.  It has no number and is never announced, so each thread
+ * that enters it is astray: several threads may be in it at once, and none of them may end the zones of
+ * another.
  */
 static struct name_entry nameless;
 
 /*
- * Saves the open zones: no other thread enters a fiber before its thread has left it, if the program is
- * right.
+ * Saves the open zones.  In a correct program no other thread enters a fiber before its thread has left it.
  */
 static void keep_zones(struct thread_ring *t)
 {
@@ -42,7 +41,7 @@ static uint32_t zones_of(const struct name_entry *fiber, uint32_t session)
 {
         uint32_t id = __atomic_load_n(&fiber->location.id, __ATOMIC_ACQUIRE);
         uint32_t none = zone_handle_of_track(session,
-                                             ~id); /* from the end on: threads count from the front */
+                                             ~id); /* fibers count from the end, threads from the front */
         uint32_t top = __atomic_load_n(&fiber->zone_top, __ATOMIC_RELAXED);
 
         return ((top ^ none) & ~ZONE_HANDLE_DEPTH_MAX) != 0 ? none : top;
@@ -61,7 +60,7 @@ static uint64_t bytes_for(uint32_t top)
         return (zone_handle_depth(top) + 1) * THREAD_RING_EVENT_BYTES;
 }
 
-/* Is there room, by what the thread knows?  Then some of it is kept. */
+/* True if there is room, as far as the thread knows; then the fiber's share of it is kept. */
 static bool keep_room(struct thread_ring *t, uint64_t n_bytes)
 {
         uint64_t kept_bytes = bytes_for(t->zone_top);
@@ -90,7 +89,7 @@ bool thread_ring_tell_fiber(struct thread_ring *t)
         return false;
 }
 
-static void fiber_events_enter(struct thread_ring *t, struct name_entry *fiber)
+static void enter(struct thread_ring *t, struct name_entry *fiber)
 {
         bool was_told = t->fiber && !t->is_astray;
 
@@ -102,13 +101,13 @@ static void fiber_events_enter(struct thread_ring *t, struct name_entry *fiber)
         if (thread_ring_tell_fiber(t))
                 return;
         if (was_told)
-                put_leave(t); /* what follows is not that fiber's, at least */
+                put_leave(t); /* so that later events are not taken for that fiber's */
         thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
 }
 
 /*
- * The fiber that was entered last, if it is that one again; a program may have put another name
- * where the last one was.
+ * Returns the fiber that the thread entered last, if @name means it again; a program may have put another
+ * name at the same address.
  */
 static struct name_entry *find_again(const struct thread_ring *t, const char *name)
 {
@@ -140,15 +139,19 @@ static struct name_entry *find_fiber(struct thread_ring *t, const char *name)
         return fiber;
 }
 
-/* Both have the session in their highest bits: of another one, an entry's zones are ended. */
+/*
+ * Both handles have the session in their highest bits; an entry's zones that belong to another session are
+ * ended.
+ */
 THREAD_RING_INLINE bool is_of_one_session(uint32_t handle, uint32_t other)
 {
         return (handle ^ other) >> ZONE_HANDLE_SESSION_SHIFT == 0;
 }
 
 /*
- * The usual case: a thread in step that is on no fiber enters the one that it entered last, and has room.
- * False = it is another one.
+ * The usual case: a thread that is in step and on no fiber enters the fiber that it entered last, and has
+ * room.
+ * Returns false in any other case.
  */
 THREAD_RING_INLINE bool enter_at_once(uint32_t word, const char *name)
 {
@@ -195,6 +198,7 @@ static __attribute__((noinline, cold)) void enter_slowly(const char *name)
         uint32_t word = client_control_word();
         struct name_entry *fiber;
 
+        (void)client_begin();
         if (client_self.other) {
                 client_self.other->fiber_enter(name);
                 return;
@@ -204,7 +208,7 @@ static __attribute__((noinline, cold)) void enter_slowly(const char *name)
                 return;
         fiber = find_fiber(t, name);
         if (fiber)
-                fiber_events_enter(t, fiber);
+                enter(t, fiber);
         thread_ring_let_go(t, word);
 }
 
@@ -215,7 +219,7 @@ void hyprof_emit_fiber_enter(const char *name)
 }
 CLIENT_LINK_OWN(fiber_enter);
 
-/* The usual case, as of enter_at_once(): room for this was kept. */
+/* The usual case, as in enter_at_once(): the room for this event was kept. */
 THREAD_RING_INLINE bool leave_at_once(uint32_t word)
 {
         struct thread_ring *t = &thread_ring_self;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads, or a thread and its signal handler, may use a location for the first time at once.  Waiting
- * for each other would be a lock that a handler can never get; so each makes an entry of its own, and the
- * location keeps the number of the first that is done.  The other entry is complete as well, only never
- * referred to again: a few wasted bytes in a rare case.
+ * Two threads, or a thread and its signal handler, may use a location for the first time at once.  If one
+ * waited for the other, that would be a lock that a handler can never get.  So each makes its own entry,
+ * and the location keeps the number of the entry that is finished first.  The other entry is complete as
+ * well, but is never referred to again: this wastes a few bytes in a rare case.
  */
 #include "instrument/client/location_table.h"
 
@@ -51,9 +51,10 @@ static size_t string_bytes(const char *string, size_t n)
 }
 
 /*
- * Copies a string to *@at of the string area, and steps over it.  Returns where it is, as the region says it.
+ * Copies a string to *@at of the string area, and moves *@at past it.  Returns where the string is, packed
+ * as the region states it.
  */
-static uint64_t location_table_put_string(const char *string, size_t n, uint64_t *at)
+static uint64_t put_string(const char *string, size_t n, uint64_t *at)
 {
         uint64_t packed = *at | (uint64_t)n << CLIENT_ABI_STRING_OFFSET_BITS;
 
@@ -66,6 +67,7 @@ static uint64_t location_table_put_string(const char *string, size_t n, uint64_t
 
 bool location_table_is_open(void)
 {
+        (void)client_begin();
         return client_self.region.base &&
                __atomic_load_n(&thread_ring_self.state, __ATOMIC_RELAXED) != THREAD_RING_FORKING;
 }
@@ -87,9 +89,9 @@ uint32_t location_table_add_content(const struct location_content *content)
                 return 0;
 
         entry = &client_self.region.locations[id - 1];
-        entry->name = location_table_put_string(content->name, name_bytes, &at);
-        entry->function = location_table_put_string(content->function, function_bytes, &at);
-        entry->file = location_table_put_string(content->file, file_bytes, &at);
+        entry->name = put_string(content->name, name_bytes, &at);
+        entry->function = put_string(content->function, function_bytes, &at);
+        entry->file = put_string(content->file, file_bytes, &at);
         if (!content->name)
                 entry->name = entry->function;
         entry->line = content->line;
@@ -100,7 +102,7 @@ uint32_t location_table_add_content(const struct location_content *content)
         return id;
 }
 
-static uint32_t location_table_add_row(struct hyprof_location *location, uint32_t format, double period)
+static uint32_t add_row(struct hyprof_location *location, uint32_t format, double period)
 {
         struct location_content content = {
                 .name = location->name,
@@ -129,12 +131,12 @@ static uint32_t location_table_add_row(struct hyprof_location *location, uint32_
 
 uint32_t location_table_add(struct hyprof_location *location)
 {
-        return location_table_add_row(location, 0, 0);
+        return add_row(location, 0, 0);
 }
 
 uint32_t location_table_add_device(struct hyprof_device *device)
 {
-        return location_table_add_row(&device->location, device->kind, device->period_ns);
+        return add_row(&device->location, device->kind, device->period_ns);
 }
 
 /* A program may have put anything into a location. */
@@ -153,7 +155,7 @@ uint64_t location_table_name(uint32_t id)
         return entry ? entry->name : 0;
 }
 
-/* The flags last: with SET in them the rest is worth reading. */
+/* Stores the flags last: once they contain SET, the other fields are worth reading. */
 void location_table_set_plot(uint32_t id, const struct location_plot_config *config)
 {
         struct client_abi_location *entry = find_entry(id);

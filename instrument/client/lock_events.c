@@ -20,7 +20,7 @@ void hyprof_emit_lock(struct hyprof_lock *lock, enum hyprof_lock_event_ event)
 
         if (!lock)
                 return;
-        /* One that never was in a recording needs no number to say that it is gone. */
+        /* A lock that was never in a recording needs no number only to report that it is gone. */
         if (event == HYPROF_LOCK_GONE_ && __atomic_load_n(&lock->location.id, __ATOMIC_RELAXED) == 0)
                 return;
         if (CLIENT_UNLIKELY(!thread_ring_enter(t, word, THREAD_RING_LOSS_LOCK))) {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* @c: NULL = no call stack. */
-static void message_events_put(struct thread_ring *t, const char *text, size_t text_bytes, uint64_t head,
-                               const struct callstack *c)
+static void put(struct thread_ring *t, const char *text, size_t text_bytes, uint64_t head,
+                const struct callstack *c)
 {
         payload_event_put(t, &(struct payload_event){
                                      .loss = THREAD_RING_LOSS_MESSAGE,
@@ -32,12 +32,12 @@ WORD_EVENT_RARE bool emit_with_callstack(const char *text, size_t text_bytes, ui
         if (!thread_ring_enter(t, word, THREAD_RING_LOSS_MESSAGE))
                 return false;
         callstack_walk(&c, from, depth);
-        message_events_put(t, text, text_bytes, head, &c);
+        put(t, text, text_bytes, head, &c);
         thread_ring_leave(t, word);
         return true;
 }
 
-/* Six words: the call of this one takes the place of its caller's return. */
+/* Takes six words of arguments, so that a call of it can take the place of its caller's return. */
 static __attribute__((noinline, cold)) void emit_slowly(const char *text, size_t text_bytes, uint64_t head,
                                                         uint32_t depth, struct callstack_origin from)
 {
@@ -52,7 +52,7 @@ static __attribute__((noinline, cold)) void emit_slowly(const char *text, size_t
         } else {
                 is_in = thread_ring_enter(t, word, THREAD_RING_LOSS_MESSAGE);
                 if (is_in) {
-                        message_events_put(t, text, text_bytes, head, NULL);
+                        put(t, text, text_bytes, head, NULL);
                         thread_ring_leave(t, word);
                 }
         }
@@ -60,7 +60,7 @@ static __attribute__((noinline, cold)) void emit_slowly(const char *text, size_t
                 CLIENT_LINK_PASS_ON(message, text, text_bytes, severity, (uint32_t)head, depth);
 }
 
-/* The usual case: a short text, no call stack, and room.  False = it is another one. */
+/* The usual case: a short text, no call stack, and room.  Returns false in any other case. */
 THREAD_RING_INLINE bool emit_at_once(uint32_t word, const char *text, size_t text_bytes, uint64_t head)
 {
         struct thread_ring *t = &thread_ring_self;
@@ -119,7 +119,7 @@ static void remember_literal(struct hyprof_location *literal, const char *text, 
         (void)location_table_id(literal);
 }
 
-/* Six words, as in emit_slowly().  This one message is written with its text. */
+/* Takes six words of arguments, as emit_slowly() does.  This one message is written with its text. */
 static __attribute__((noinline, cold)) void emit_literal_slowly(struct hyprof_location *literal,
                                                                 const char *text, uint64_t head,
                                                                 uint32_t depth, struct callstack_origin from)
@@ -131,7 +131,7 @@ static __attribute__((noinline, cold)) void emit_literal_slowly(struct hyprof_lo
         emit_slowly(text, text_bytes, head, depth, from);
 }
 
-/* The usual case: a text that has a number, no call stack, and room.  False = it is another one. */
+/* The usual case: a text that has a number, no call stack, and room.  Returns false in any other case. */
 THREAD_RING_INLINE bool emit_literal_at_once(uint32_t word, const struct hyprof_location *literal,
                                              const char *text, uint64_t head)
 {
@@ -145,7 +145,7 @@ THREAD_RING_INLINE bool emit_literal_at_once(uint32_t word, const struct hyprof_
         if (CLIENT_UNLIKELY(!literal || !ticks_are_counted(client_self.clock_kind) ||
                             !thread_ring_enter_at_once(t, word)))
                 return false;
-        /* Acquire: who sees the number sees the text that it is of. */
+        /* Acquire: a thread that sees the number also sees the text to which it belongs. */
         id = __atomic_load_n(&literal->id, __ATOMIC_ACQUIRE);
         to = thread_ring_room_at_once(t, n_bytes);
         if (CLIENT_LIKELY(id != 0 && __atomic_load_n(&literal->name, __ATOMIC_RELAXED) == text && to)) {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trie over the bits of a hash: 65,536 roots, then nodes of four children
- * each.  A node is filled in first and then hung where a search ended, with one
- * compare and exchange; it never moves and never goes away.  So a search needs
- * no lock, two threads that add one key at once agree on one node, and memory
- * grows with the names: nodes lie side by side, in blocks that are mapped when
- * they are reached, 96 bytes each with their entry.  (An open table for four
- * million names would touch a page for nearly each of the first thousands.)
- * With a million names a root has 16: about two steps down.
+ * A trie over the bits of a hash: 65,536 roots, then nodes of four children each.  A thread fills a node in
+ * first and then attaches it where its search ended, with one compare and exchange; a node never moves and
+ * never goes away.  So a search needs no lock, two threads that add one key at once agree on one node, and
+ * memory grows with the names: nodes lie side by side, in blocks that are mapped when they are reached, 96
+ * bytes each with their entry.  (An open table for four million names would touch a page for nearly each of
+ * the first thousands.)  With a million names each root has about 16 of them, so that a search goes about
+ * two steps down.
  *
  * The strings themselves are kept in the region alone, where a recorder may write.  Comparisons use private
- * data: two hashes of 64 bits over all of the key, its lengths included.  Four million names share both with
- * a probability of 1 to 10^25.
+ * data: two hashes of 64 bits over all of the key, its lengths included.  The probability that two of four
+ * million names share both hashes is 1 to 10^25.
  */
 #include "instrument/client/name_table.h"
 
@@ -30,7 +29,7 @@
 #define NODES_MAX     (N_BLOCKS * BLOCK_NODES)
 #define FIRST_BITS(h) ((h) >> (64 - ROOT_BITS))
 
-/* Any odd numbers with many bits of both kinds do; these are the fraction of pi. */
+/* Any odd numbers with many zeros and many ones would do; these are from the fraction of pi. */
 #define MIX_A UINT64_C(0x243f6a8885a308d3)
 #define MIX_B UINT64_C(0x13198a2e03707345)
 #define MIX_C UINT64_C(0xa4093822299f31d1)
@@ -70,17 +69,17 @@ struct hash {
 };
 
 /*
- * The mixing step of wyhash (Wang Yi, in the public domain): all bits of a product depend
- * on all of its factors'.
+ * The mixing step of wyhash (Wang Yi, in the public domain): every bit of a product depends on all bits of
+ * its factors.
  */
-static inline uint64_t name_table_mix(uint64_t x, uint64_t y)
+static inline uint64_t mix(uint64_t x, uint64_t y)
 {
         wide product = (wide)x * y;
 
         return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint64_t name_table_load(const char *at, size_t n)
+static inline uint64_t load(const char *at, size_t n)
 {
         uint64_t word = 0;
 
@@ -90,34 +89,33 @@ static inline uint64_t name_table_load(const char *at, size_t n)
 
 static inline void hash_words(struct hash *h, uint64_t x, uint64_t y)
 {
-        h->a = name_table_mix(x ^ MIX_A, y ^ h->a);
-        h->b = name_table_mix(x ^ h->b, y ^ MIX_B);
+        h->a = mix(x ^ MIX_A, y ^ h->a);
+        h->b = mix(x ^ h->b, y ^ MIX_B);
 }
 
-/* The last words overlap those before them: how long the text is went into the hash first. */
+/* The last words may overlap the words before them; the length of the text went into the hash first. */
 static void hash_text(struct hash *h, const char *text, size_t n)
 {
         const char *end = text + n;
 
         for (; n > 16; n -= 16, text += 16)
-                hash_words(h, name_table_load(text, 8), name_table_load(text + 8, 8));
+                hash_words(h, load(text, 8), load(text + 8, 8));
         if (n >= 8)
-                hash_words(h, name_table_load(text, 8), name_table_load(end - 8, 8));
+                hash_words(h, load(text, 8), load(end - 8, 8));
         else if (n >= 4)
-                hash_words(h, name_table_load(text, 4), name_table_load(end - 4, 4));
+                hash_words(h, load(text, 4), load(end - 4, 4));
         else if (n > 0)
-                hash_words(h, name_table_load(text, 1) << 8 | name_table_load(text + n / 2, 1),
-                           name_table_load(end - 1, 1));
+                hash_words(h, load(text, 1) << 8 | load(text + n / 2, 1), load(end - 1, 1));
 }
 
-static size_t name_table_cut(const char *text, size_t n)
+static size_t cut(const char *text, size_t n)
 {
         if (!text)
                 return 0;
         return n < CLIENT_ABI_STRING_BYTES_MAX ? n : CLIENT_ABI_STRING_BYTES_MAX;
 }
 
-/* How long the texts of a key are that were cut, in one number. */
+/* The lengths of a key's texts, after they were cut, in one number. */
 static inline uint64_t join_lengths(size_t name_bytes, size_t function_bytes, size_t file_bytes)
 {
         return name_bytes | (uint64_t)function_bytes << 16 | (uint64_t)file_bytes << 32;
@@ -125,9 +123,9 @@ static inline uint64_t join_lengths(size_t name_bytes, size_t function_bytes, si
 
 static struct hash hash_key(const struct name_key *key)
 {
-        size_t name_bytes = name_table_cut(key->name, key->name_bytes);
-        size_t function_bytes = name_table_cut(key->function, key->function_bytes);
-        size_t file_bytes = name_table_cut(key->file, key->file_bytes);
+        size_t name_bytes = cut(key->name, key->name_bytes);
+        size_t function_bytes = cut(key->function, key->function_bytes);
+        size_t file_bytes = cut(key->file, key->file_bytes);
         struct hash h = { .a = MIX_C, .b = MIX_D };
 
         hash_words(&h, join_lengths(name_bytes, function_bytes, file_bytes),
@@ -166,8 +164,7 @@ static bool map_block(struct name_block **block)
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (fresh == MAP_FAILED)
                 return false;
-        if (block !=
-            table.blocks) /* a program with so many names spends 2 MiB at once for shorter searches */
+        if (block != table.blocks) /* so many names are worth 2 MiB at once: shorter searches */
                 (void)madvise(fresh, sizeof(*fresh), MADV_HUGEPAGE);
         if (!__atomic_compare_exchange_n(block, &none, fresh, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
                 (void)munmap(fresh, sizeof(*fresh));
@@ -195,9 +192,9 @@ static void remember_strings(struct name_entry *entry, const struct name_key *ke
 {
         const struct region_memory *region = &client_self.region;
         const struct client_abi_location *said = &region->locations[id - 1];
-        size_t name_bytes = name_table_cut(key->name, key->name_bytes);
-        size_t function_bytes = name_table_cut(key->function, key->function_bytes);
-        size_t file_bytes = name_table_cut(key->file, key->file_bytes);
+        size_t name_bytes = cut(key->name, key->name_bytes);
+        size_t function_bytes = cut(key->function, key->function_bytes);
+        size_t file_bytes = cut(key->file, key->file_bytes);
         uint64_t first = name_bytes > 0 ? said->name : function_bytes > 0 ? said->function : said->file;
         uint64_t at = first & ((UINT64_C(1) << CLIENT_ABI_STRING_OFFSET_BITS) - 1);
 
@@ -223,10 +220,10 @@ static uint32_t make_node(const struct name_key *key, struct hash h)
         struct name_node *node;
         uint32_t id, number;
 
-        /* Made while there is room: the entry for the time when there is no more. */
+        /* Makes the entry `too_many` while there is room: it is used when there is none left. */
         (void)location_table_id(&too_many.location);
 
-        /* Nodes that go unused cost nothing; numbers are for all. */
+        /* Takes the node first: unused nodes cost nothing, but all share the numbers. */
         number = take_node();
         if (number == 0)
                 return 0;
@@ -242,7 +239,7 @@ static uint32_t make_node(const struct name_key *key, struct hash h)
         return number;
 }
 
-static struct name_entry *name_table_add_row(const struct name_key *key, struct hash h)
+static struct name_entry *add_row(const struct name_key *key, struct hash h)
 {
         uint32_t *link = &table.roots[FIRST_BITS(h.a)];
         uint64_t bits = h.a << ROOT_BITS;
@@ -279,7 +276,7 @@ static struct name_entry *name_table_add_row(const struct name_key *key, struct 
 struct name_entry *name_table_add(const struct name_key *key)
 {
         int saved_errno = errno;
-        struct name_entry *entry = name_table_add_row(key, hash_key(key));
+        struct name_entry *entry = add_row(key, hash_key(key));
 
         errno = saved_errno;
         return entry;
@@ -290,13 +287,16 @@ bool name_table_is_too_many(const struct name_entry *entry)
         return entry == &too_many;
 }
 
-/* By what lies in the name: names that are made at run time may all lie in one place. */
+/*
+ * The place depends on the name's text, if long enough: names that are made at run time may all lie at one
+ * address.
+ */
 THREAD_RING_INLINE struct name_entry **recent_place(const char *name, size_t name_bytes, uint32_t line)
 {
         uint64_t x = (uintptr_t)name;
 
         if (CLIENT_LIKELY(name_bytes >= 8))
-                x = name_table_load(name, 8) ^ name_table_load(name + name_bytes - 8, 8) << 1;
+                x = load(name, 8) ^ load(name + name_bytes - 8, 8) << 1;
         return &recent[(x ^ line) * MIX_A >> (64 - RECENT_BITS)];
 }
 
@@ -308,22 +308,21 @@ THREAD_RING_INLINE uint64_t difference(const char *a, const char *b, size_t n)
 
         if (CLIENT_UNLIKELY(n < 8)) {
                 if (n >= 4)
-                        return (name_table_load(a, 4) ^ name_table_load(b, 4)) |
-                               (name_table_load(a_end - 4, 4) ^ name_table_load(b_end - 4, 4));
+                        return (load(a, 4) ^ load(b, 4)) | (load(a_end - 4, 4) ^ load(b_end - 4, 4));
                 return n == 0 ? 0
-                              : (name_table_load(a, 1) ^ name_table_load(b, 1)) |
-                                        (name_table_load(a + n / 2, 1) ^ name_table_load(b + n / 2, 1)) |
-                                        (name_table_load(a_end - 1, 1) ^ name_table_load(b_end - 1, 1));
+                              : (load(a, 1) ^ load(b, 1)) | (load(a + n / 2, 1) ^ load(b + n / 2, 1)) |
+                                        (load(a_end - 1, 1) ^ load(b_end - 1, 1));
         }
-        d = (name_table_load(a, 8) ^ name_table_load(b, 8)) |
-            (name_table_load(a_end - 8, 8) ^ name_table_load(b_end - 8, 8));
-        /* Not until the first difference: there is seldom one. */
+        d = (load(a, 8) ^ load(b, 8)) | (load(a_end - 8, 8) ^ load(b_end - 8, 8));
+        /* The loop does not stop at the first difference: there is seldom one. */
         for (a += 8, b += 8; n > 16; n -= 8, a += 8, b += 8)
-                d |= name_table_load(a, 8) ^ name_table_load(b, 8);
+                d |= load(a, 8) ^ load(b, 8);
         return d;
 }
 
-/* The entry with this key, which has no identity, or NULL: then it may be there nevertheless. */
+/*
+ * Returns the entry with this key, which has no identity, or NULL; the table may have the entry even then.
+ */
 THREAD_RING_INLINE struct name_entry *find_recent(const struct name_key *key)
 {
         /* Pairs with the release in find_location(): the entry is complete. */
@@ -392,7 +391,7 @@ struct hyprof_location *hyprof_emit_location_of(const char *name, size_t name_by
                 .color = color,
         };
 
-        /* Those without one of the texts are looked up by their hash. */
+        /* Keys that lack one of the texts are looked up by their hash. */
         if (CLIENT_LIKELY(name && function && file)) {
                 struct name_entry *entry = find_recent(&key);
 

@@ -2,10 +2,11 @@
 /*
  * instrument/client/pause_events.c - the program leaves its own events out for a while
  *
- * All copies of this library in a process look at one control page, so none has to ask another.  The
- * program takes the families out of the control word, as the recorder does for a pause of its own, and notes
- * it in the client's line: a recorder of version 1.2 leaves them out as well.  The recorder's line has the
- * families that it wants; older recorders have nothing there, and the word of before the pause comes back.
+ * All copies of this library in a process look at one control page, so no copy has to ask another.  The
+ * program removes the families from the control word, as the recorder does for a pause of its own, and
+ * notes the pause in the client's line, so that a recorder of version 1.2 leaves the families out as well.
+ * The recorder's line has the families that the recorder wants.  Older recorders write nothing there; then
+ * the control word from before the pause comes back.
  */
 #include "instrument/client/client.h"
 
@@ -28,7 +29,7 @@ static uint32_t paused_word(uint32_t word)
         return (word & CLIENT_ABI_FAMILIES) != 0 ? (word & ~families) | CLIENT_ABI_FAMILY_ALWAYS : word;
 }
 
-static void pause_events_announce(const char *text)
+static void announce(const char *text)
 {
         if (client_control_word() & CLIENT_ABI_FAMILY_MESSAGES)
                 hyprof_emit_message(text, strlen(text), HYPROF_SEVERITY_INFO, 0, 0);
@@ -37,11 +38,13 @@ static void pause_events_announce(const char *text)
 void hyprof_emit_pause(void)
 {
         struct client_abi_header *h = control_header();
-        uint32_t word = client_control_word();
+        uint32_t word;
 
+        (void)client_begin(); /* else what is stored here would be lost */
+        word = client_control_word();
         if (__atomic_load_n(&h->paused, __ATOMIC_SEQ_CST) != 0)
                 return;
-        pause_events_announce("events paused by the program");
+        announce("events paused by the program");
         __atomic_store_n(&word_before_pause, word, __ATOMIC_SEQ_CST);
         __atomic_store_n(&h->paused, 1, __ATOMIC_SEQ_CST);
         for (unsigned n = 0; n < TRIES_MAX; n++) {
@@ -73,11 +76,11 @@ void hyprof_emit_resume(void)
                 uint32_t wanted = wanted_word(h, word);
 
                 if ((word & CLIENT_ABI_FAMILIES) == 0 || wanted == 0)
-                        break; /* no recording, or it began since and knows */
+                        break; /* no recording, or one that began since and knows */
                 if (__atomic_compare_exchange_n(&h->control_word, &word, wanted, false, __ATOMIC_SEQ_CST,
                                                 __ATOMIC_SEQ_CST) &&
                     wanted_word(h, wanted) == wanted)
                         break;
         }
-        pause_events_announce("events resumed by the program");
+        announce("events resumed by the program");
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Appends parts of any length to each other. */
+/* Joins parts of any length, without gaps, into words. */
 struct joint {
         uint64_t word;    /* bytes that are not put yet */
         unsigned n_bytes; /* how many: less than a word */

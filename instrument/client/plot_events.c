@@ -47,10 +47,10 @@ void hyprof_emit_plot_double(struct hyprof_location *name, double value)
 CLIENT_LINK_OWN(plot_double);
 
 /*
- * The unit's string in the region.  By way of the names, so that a unit that is said again
- * and again is there once.
+ * Returns the unit's string in the region.  The string is found through the name table, so that a unit that
+ * is set again and again is stored once.
  */
-static uint64_t plot_events_find_unit(const char *unit)
+static uint64_t find_unit(const char *unit)
 {
         const struct name_key key = { .name = unit, .name_bytes = unit ? strlen(unit) : 0 };
         const struct name_entry *entry = key.name_bytes ? name_table_add(&key) : NULL;
@@ -58,7 +58,9 @@ static uint64_t plot_events_find_unit(const char *unit)
         return entry ? location_table_name(entry->location.id) : 0;
 }
 
-/* Whether anybody records or not: the entry keeps it for a recorder that comes later. */
+/*
+ * Stores the settings even if no recorder is there: the entry keeps them for a recorder that comes later.
+ */
 void hyprof_emit_plot_config(struct hyprof_location *name, enum hyprof_plot_format format, uint32_t flags,
                              uint32_t color, const char *unit)
 {
@@ -78,7 +80,7 @@ void hyprof_emit_plot_config(struct hyprof_location *name, enum hyprof_plot_form
         id = location_table_id(name);
         if (id == 0)
                 return;
-        config.unit = plot_events_find_unit(unit);
+        config.unit = find_unit(unit);
         location_table_set_plot(id, &config);
         if (client_control_word() & CLIENT_ABI_FAMILY_PLOTS)
                 (void)emit(CLIENT_ABI_EVENT_PLOT_CONFIG, name, 0, 0);

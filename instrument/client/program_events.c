@@ -30,7 +30,7 @@ static bool emit_words(const struct word_event *e)
         return true;
 }
 
-/* Kept first, and in any case: a session that begins later repeats it. */
+/* Keeps the name first, even if no events are wanted: a session that begins later repeats it. */
 void hyprof_emit_thread_name(const char *name)
 {
         struct thread_ring *t = &thread_ring_self;
@@ -38,6 +38,7 @@ void hyprof_emit_thread_name(const char *name)
 
         if (!name || *name == '\0')
                 return;
+        (void)client_begin();
         if (client_self.other) {
                 client_self.other->thread_name(name);
                 return;
@@ -63,6 +64,7 @@ void hyprof_emit_thread_group(int32_t group)
 {
         struct thread_ring *t = &thread_ring_self;
 
+        (void)client_begin();
         if (client_self.other) {
                 client_self.other->thread_group(group);
                 return;
@@ -81,7 +83,10 @@ void hyprof_emit_thread_group(int32_t group)
 }
 CLIENT_LINK_OWN(thread_group);
 
-/* The name's length as the first word says it; one that does not fit there is refused for its length. */
+/*
+ * The name's length as the first word states it; a name whose length does not fit there is refused as too
+ * long.
+ */
 static uint64_t length_word(size_t name_bytes)
 {
         return name_bytes & UINT32_MAX;

@@ -14,11 +14,11 @@
 #define SHARE_OF_ADDRESS_SPACE 8
 
 #define OPEN_STEP_BYTES \
-        CLIENT_ABI_HEADER_ROOM_BYTES /* whole pages of any size, and as much as many programs need */
+        CLIENT_ABI_HEADER_ROOM_BYTES /* a multiple of any page size, and enough for many programs */
 
 /*
- * The sizes to try, one after the other.  A page of an area only exists once it is used: all that large ones
- * cost is addresses.
+ * The sizes to try, one after the other.  A page of an area exists only once it is used, so that a large
+ * area costs nothing but addresses.
  */
 struct size {
         uint32_t n_slots;
@@ -39,7 +39,7 @@ static const struct size sizes[] = {
 };
 #define N_SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-/* Fills in the layout; every area begins on a page of any size. */
+/* Fills in the layout; every area begins at a page boundary, for pages of any size. */
 static struct client_abi_header layout(const struct region_options *options, const struct size *size)
 {
         uint32_t n_slots = size->n_slots;
@@ -188,7 +188,7 @@ int region_memory_create(struct region_memory *m, const struct region_options *o
         uint64_t room = room_bytes();
         int r = -EFBIG;
 
-        /* Built with an alignment that the loader did not honour, or a page larger than we know. */
+        /* The loader did not honour the alignment of the control page, or pages are larger than we know. */
         if ((uintptr_t)control_page % (uintptr_t)sysconf(_SC_PAGESIZE) != 0 ||
             sysconf(_SC_PAGESIZE) > CLIENT_ABI_HEADER_ROOM_BYTES)
                 return -EINVAL;
@@ -221,12 +221,12 @@ void region_memory_show(const struct region_memory *m)
                 (void)munmap(shown, page_bytes);
 }
 
-static uint64_t region_memory_least(uint64_t a, uint64_t b)
+static uint64_t least(uint64_t a, uint64_t b)
 {
         return a < b ? a : b;
 }
 
-/* Areas that grow without end are opened by doubling, so that few calls do. */
+/* Opens areas that have no fixed step by doubling, so that few calls are needed. */
 int region_area_open(struct region_area *area, uint64_t until_bytes)
 {
         uint64_t seen = __atomic_load_n(&area->open_bytes, __ATOMIC_RELAXED);
@@ -267,9 +267,8 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
 
         if (n > from->n_locations_max || n > m->n_locations_max)
                 return -ENOSPC;
-        locations_bytes = region_memory_least(
-                n * sizeof(*m->locations),
-                __atomic_load_n(&from->location_area.open_bytes, __ATOMIC_RELAXED));
+        locations_bytes = least(n * sizeof(*m->locations),
+                                __atomic_load_n(&from->location_area.open_bytes, __ATOMIC_RELAXED));
         code = region_area_open(&m->location_area, locations_bytes);
         if (code < 0)
                 return code;
@@ -278,8 +277,8 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
         if (strings_bytes > from->strings_bytes || strings_bytes > m->strings_bytes)
                 return -ENOSPC;
         __atomic_store_n(&m->header->strings_used_bytes, strings_bytes, __ATOMIC_RELAXED);
-        strings_bytes = region_memory_least(strings_bytes,
-                                            __atomic_load_n(&from->string_area.open_bytes, __ATOMIC_RELAXED));
+        strings_bytes = least(strings_bytes,
+                              __atomic_load_n(&from->string_area.open_bytes, __ATOMIC_RELAXED));
         code = region_area_open(&m->string_area, strings_bytes);
         if (code < 0)
                 return code;
@@ -289,7 +288,7 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
 }
 
 /*
- * An old size of 0 asks for a second mapping of the same pages.  No descriptor: the
+ * An old size of 0 makes mremap(2) add a second mapping of the same pages.  The descriptor is not used: the
  * program may have closed it.
  */
 int region_memory_share_control(const struct region_memory *m, void *control_page)

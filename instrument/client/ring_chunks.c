@@ -14,18 +14,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A recorder that reads says so many times in a second; one that was stopped or killed does not. */
+/* A recorder that reads changes its beat many times a second; a stopped or killed recorder does not. */
 #define BEAT_NS UINT64_C(2000000000)
 
 #define BITS_OF_WORD 64
 
-/* The kernel's, of linux/futex.h, which musl's compiler does not find. */
+/* The kernel's FUTEX_WAKE of linux/futex.h, a header that musl's compiler does not find. */
 #define CLIENT_FUTEX_WAKE 1
 
 /* Where the owner of a slot writes.  Used by the owner alone, and by the next one after it. */
 static struct place {
-        uint64_t from_bytes; /* the count of bytes at which it went there */
-        uint64_t left_bytes; /* while it is in a chunk: at which it left the ring */
+        uint64_t from_bytes; /* the byte count at which the owner moved there */
+        uint64_t left_bytes; /* in a chunk: the byte count at which it left the ring */
         uint32_t chunk;      /* the chunk's number + 1; 0 = it is in the ring */
         uint32_t generation; /* of the region: another one has other rings */
 } places[REGION_MEMORY_SLOTS_MAX];
@@ -36,7 +36,7 @@ static struct {
         uint64_t since_ns; /* 0 = never looked */
 } beat;
 
-static struct client_abi_link *ring_chunks_link_of(const struct thread_ring *t, const struct place *p)
+static struct client_abi_link *link_of(const struct thread_ring *t, const struct place *p)
 {
         return p->chunk ? &client_self.region.chunk_links[p->chunk - 1] : &t->slot->ring_link;
 }
@@ -88,7 +88,7 @@ static bool recorder_reads(void)
  * Takes the free chunk with the lowest number: it was used last, and is in the caches.
  * Returns its number + 1, or 0.
  */
-static uint32_t ring_chunks_take_chunk(void)
+static uint32_t take_chunk(void)
 {
         const struct region_memory *region = &client_self.region;
         uint32_t allowed = __atomic_load_n(&region->header->n_chunks_allowed, __ATOMIC_RELAXED);
@@ -106,7 +106,10 @@ static uint32_t ring_chunks_take_chunk(void)
                 while (bits != 0) {
                         uint64_t bit = bits & -bits;
 
-                        /* Acquire pairs with the recorder's release: it has read what we will overwrite. */
+                        /*
+                         * Acquire pairs with the recorder's release: the recorder has read the words that
+                         * we will overwrite.
+                         */
                         bits = __atomic_fetch_and(word, ~bit, __ATOMIC_ACQUIRE) & wanted;
                         if (bits & bit)
                                 return first + (uint32_t)__builtin_ctzll(bit) + 1;
@@ -124,11 +127,11 @@ static void give_chunk_back(uint32_t chunk)
 }
 
 /*
- * Wakes a recorder that rests while a burst fills memory.  The lowest chunks are taken first, so the number
- * of one says how much is filled.  Only where a chunk is taken, and once for each time that the recorder
- * asked for it.
+ * Wakes a recorder that rests while a burst fills memory.  Threads take the lowest chunks first, so a
+ * chunk's number says how much memory is filled.  A thread wakes the recorder only when it takes a chunk,
+ * and once for each time that the recorder asked for it.
  */
-static void ring_chunks_wake_recorder(uint32_t index)
+static void wake_recorder(uint32_t index)
 {
         uint32_t *word = &client_self.region.header->wake_chunk;
         uint32_t from = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -138,7 +141,7 @@ static void ring_chunks_wake_recorder(uint32_t index)
         (void)syscall(SYS_futex, word, CLIENT_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The next place, as a link tells it; 0 = there is none. */
+/* Returns the next place in the form that a link stores; 0 = there is none. */
 static uint32_t find_next(const struct thread_ring *t, const struct place *p, uint64_t n_bytes)
 {
         struct region_memory *region = &client_self.region;
@@ -147,26 +150,27 @@ static uint32_t find_next(const struct thread_ring *t, const struct place *p, ui
         uint32_t chunk;
 
         /*
-         * More than that is read: the recorder has followed the link out of the ring, and needs it no more.
+         * The recorder has read past the point where the thread left the ring: it has followed the link
+         * there, and no longer needs it.
          */
         if (p->chunk && tail > p->left_bytes && n_bytes <= region->ring_bytes)
                 return CLIENT_ABI_CHUNK_IS_RING;
         if (n_bytes > region->chunk_bytes)
                 return 0;
-        chunk = ring_chunks_take_chunk();
+        chunk = take_chunk();
         if (chunk && region_area_open(&region->chunk_area, chunk * region->chunk_bytes) < 0) {
                 give_chunk_back(chunk);
                 return 0;
         }
         if (chunk)
-                ring_chunks_wake_recorder(chunk - 1);
+                wake_recorder(chunk - 1);
         return chunk;
 }
 
 bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes)
 {
         struct place *p = &places[t->track];
-        struct client_abi_link *link = ring_chunks_link_of(t, p);
+        struct client_abi_link *link = link_of(t, p);
         uint32_t next = find_next(t, p, n_bytes);
 
         if (next == 0)
@@ -176,11 +180,11 @@ bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes)
         p->chunk = next == CLIENT_ABI_CHUNK_IS_RING ? 0 : next;
         p->from_bytes = t->head_bytes;
         /*
-         * A newly entered place has no successor yet: the release below publishes that as well.  Acquire
-         * pairs with the release of the thread that left it last: its words come before ours, also for a
-         * checker that cannot see the recorder.
+         * A newly entered place has no successor yet; the release below publishes that as well.  Acquire
+         * pairs with the release of the thread that left the place last: that thread's words come before
+         * ours, also for a checker that cannot see the recorder.
          */
-        (void)__atomic_exchange_n(&ring_chunks_link_of(t, p)->next, 0, __ATOMIC_ACQUIRE);
+        (void)__atomic_exchange_n(&link_of(t, p)->next, 0, __ATOMIC_ACQUIRE);
         __atomic_store_n(&link->at_bytes, t->head_bytes, __ATOMIC_RELAXED);
         /* Pairs with the acquire in ring_reader_drain(). */
         __atomic_store_n(&link->next, next, __ATOMIC_RELEASE);

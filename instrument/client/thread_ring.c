@@ -2,26 +2,23 @@
 /*
  * Why a zone that was begun can always be ended
  *
- * A recorder that sees begins without ends, or ends without begins, shows
- * nonsense.  So a begin is only written if room is left for its own end and for
- * those of all zones that are open already, and nothing else may use that room.
- * An end takes two words at most (its own and a TIME before it).  limit_bytes
- * is where the ring would be full, less these reserves; an end gives its
- * reserve back and then fits below the limit, without looking at the tail.
+ * A recorder that sees begins without ends, or ends without begins, shows nonsense.  So a begin is only
+ * written if room is left for its own end and for the ends of all zones that are open already, and nothing
+ * else may use that room.  An end takes two words at most (its own and a TIME before it).  limit_bytes is
+ * where the ring would be full, less these reserves; an end gives its reserve back and then fits below the
+ * limit, without looking at the tail.
  *
- * A fiber brings its open zones along, and they need room in this ring, with
- * that for leaving it; so do the thread's own, which wait.  Where there is not
- * enough, the thread is astray: its state is never the control word, every
- * event comes to the slow path and tries again to say which fiber this is, and
- * until then is dropped.  Zones that end meanwhile are ended by the number of
- * open ones that FIBER_ENTER tells.
+ * A fiber brings its open zones along.  This ring needs room for their ends, for leaving the fiber, and for
+ * the ends of the thread's own zones, which wait.  Where there is not enough room, the thread is astray:
+ * its state is never the control word, so that every event takes the slow path, tries again to say which
+ * fiber this is, and is dropped until that succeeds.  Zones that end meanwhile are ended by the number of
+ * open zones that FIBER_ENTER states.
  *
  * Why signal handlers do no harm
  *
- * A handler may interrupt the thread between any two instructions of an event.
- * `state` is BUSY from the first to the last of them, and a handler that finds
- * it so drops its own event.  The handler runs on the same thread, so that the
- * compiler's order is all that matters: signal fences, no barriers.
+ * A handler may interrupt the thread between any two instructions of an event.  `state` is BUSY from the
+ * first to the last of them, and a handler that finds it BUSY drops its own event.  The handler runs on the
+ * same thread, so that only the compiler's order matters: signal fences, no barriers.
  */
 #include "instrument/client/thread_ring.h"
 
@@ -92,7 +89,7 @@ static void raise_slots_used(uint32_t n)
  * Takes the first free slot, so that a program with many short threads uses few.  The words of an earlier
  * owner may still be unread; new ones are appended after them.
  */
-static bool thread_ring_take_slot(struct thread_ring *t)
+static bool take_slot(struct thread_ring *t)
 {
         const struct region_memory *region = &client_self.region;
         uint32_t tid = (uint32_t)syscall(SYS_gettid);
@@ -134,7 +131,7 @@ void thread_ring_forget_zones(struct thread_ring *t, uint32_t session)
         t->session = session;
 }
 
-/* Opens a session in the ring: whose events these are, from which time on, and that no zone is open. */
+/* Opens a session in the ring: writes whose events follow and from which time on; no zone is open then. */
 static bool begin_session(struct thread_ring *t, uint32_t session)
 {
         uint64_t ticks = ticks_read(client_self.clock_kind);
@@ -163,13 +160,51 @@ static bool begin_session(struct thread_ring *t, uint32_t session)
         return true;
 }
 
+static uint32_t family_of(enum thread_ring_loss kind)
+{
+        switch (kind) {
+        case THREAD_RING_LOSS_ZONE:
+        case THREAD_RING_LOSS_DEEP_ZONE:
+                return CLIENT_ABI_FAMILY_ZONES;
+        case THREAD_RING_LOSS_MESSAGE:
+                return CLIENT_ABI_FAMILY_MESSAGES;
+        case THREAD_RING_LOSS_PLOT:
+                return CLIENT_ABI_FAMILY_PLOTS;
+        case THREAD_RING_LOSS_FRAME:
+                return CLIENT_ABI_FAMILY_FRAMES;
+        case THREAD_RING_LOSS_MEMORY:
+                return CLIENT_ABI_FAMILY_MEMORY;
+        case THREAD_RING_LOSS_LOCK:
+                return CLIENT_ABI_FAMILY_LOCKS;
+        case THREAD_RING_LOSS_DEVICE:
+                return CLIENT_ABI_FAMILY_DEVICES;
+        case THREAD_RING_LOSS_OTHER:
+                break;
+        }
+        return CLIENT_ABI_FAMILY_ALWAYS;
+}
+
+/*
+ * For an event that has seen the control word from before the client began.  Returns the present word, or 0
+ * if the event is not wanted.
+ */
+static uint32_t word_of_first_event(enum thread_ring_loss kind)
+{
+        uint32_t word = client_begin() ? client_control_word() : 0;
+
+        return (word & family_of(kind)) != 0 ? word : 0;
+}
+
 bool thread_ring_hold(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind)
 {
         uint32_t state = __atomic_load_n(&t->state, __ATOMIC_RELAXED);
-        uint32_t session = word >> CLIENT_ABI_SESSION_SHIFT;
+        uint32_t session;
         int saved_errno = errno;
         bool ready;
 
+        if (CLIENT_UNLIKELY(word == CLIENT_ABI_FAMILIES))
+                word = word_of_first_event(kind);
+        session = word >> CLIENT_ABI_SESSION_SHIFT;
         if (!client_self.region.base)
                 return false; /* another copy of this library has the region, or no copy has */
         if (!(word & CLIENT_ABI_FAMILIES) || session == 0)
@@ -183,7 +218,7 @@ bool thread_ring_hold(struct thread_ring *t, uint32_t word, enum thread_ring_los
 
         __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        ready = (t->slot && t->generation == client_self.generation) || thread_ring_take_slot(t);
+        ready = (t->slot && t->generation == client_self.generation) || take_slot(t);
         if (ready && t->session != session) /* else only the families changed, or it is astray */
                 ready = begin_session(t, session);
         if (!ready) {
@@ -239,7 +274,10 @@ static uint64_t reserved_bytes(const struct thread_ring *t)
 /* Learns how far the recorder has read. */
 static bool look_for_room(struct thread_ring *t, uint64_t n_bytes)
 {
-        /* Pairs with the release of the tail in client_region_drain(): it has read what we will overwrite. */
+        /*
+         * Pairs with the release of the tail in client_region_drain(): the recorder has read the words that
+         * we will overwrite.
+         */
         uint64_t tail = __atomic_load_n(&t->slot->tail_bytes, __ATOMIC_ACQUIRE);
         uint64_t full = ring_chunks_begin(t, tail) + t->mask + 1;
         uint64_t reserved = reserved_bytes(t);
@@ -248,7 +286,7 @@ static bool look_for_room(struct thread_ring *t, uint64_t n_bytes)
         return t->head_bytes + n_bytes <= t->limit_bytes;
 }
 
-/* There, or where the thread can go on. */
+/* Looks for room there, or where the thread can go on. */
 static bool look_everywhere(struct thread_ring *t, uint64_t n_bytes)
 {
         return look_for_room(t, n_bytes) ||
@@ -295,10 +333,9 @@ void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n)
 }
 
 /*
- * Destructors of other keys, which may run after this one, still record: the
- * slot is given back in the last but one of the rounds that POSIX promises.
- * The last one belongs to the sanitizers, which end the thread for themselves
- * then and must not be called after that.
+ * Destructors of other keys may run after this one and still record, so the slot is given back in the last
+ * but one of the destructor rounds that POSIX promises.  The last round belongs to the sanitizers, which
+ * end the thread for themselves in it and must not be called afterwards.
  */
 void thread_ring_end(void *thread_ring)
 {

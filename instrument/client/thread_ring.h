@@ -93,8 +93,8 @@ struct thread_ring {
         bool has_group;
         int32_t group; /* repeated at the begin of each session, like the name */
 
-        uintptr_t stack_low; /* the range of the stack that is known to be readable, see callstack.c */
-        uintptr_t stack_high;
+        uintptr_t stack_low;  /* the thread's own stack, see own_stack.h */
+        uintptr_t stack_high; /* 0 = not looked for yet */
 
         uint32_t track;             /* of the thread's own zones */
         uint32_t generation;        /* of the region that `slot` is in */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "instrument/client/ticks.h"
 
+#include "base/namespace_clock.h"
 #include "instrument/client_abi.h"
 
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #define CLOCKSOURCE_PATH "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+static int64_t namespace_ns;
 
 /*
  * The kernel watches its clock sources and drops one that drifts, stops in deep
@@ -23,6 +26,7 @@ uint32_t ticks_choose_kind(void)
         int fd = open(CLOCKSOURCE_PATH, O_RDONLY | O_CLOEXEC);
         ssize_t n = -1;
 
+        namespace_ns = namespace_clock_offset_ns();
         if (fd >= 0) {
                 n = read(fd, name, sizeof(name));
                 (void)close(fd);
@@ -39,4 +43,9 @@ uint64_t ticks_kernel_ns(void)
 
         (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t); /* cannot fail for this clock */
         return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+uint64_t ticks_machine_ns(uint64_t own_ns)
+{
+        return own_ns - (uint64_t)namespace_ns;
 }

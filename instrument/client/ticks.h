@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The clock for ticks_read() in this process: an enum client_abi_clock.  Reads a file; keeps errno. */
+/* The clock for ticks_read() in this process: an enum client_abi_clock.  Reads two files; keeps errno. */
 uint32_t ticks_choose_kind(void);
 
 /*
@@ -32,6 +32,9 @@ uint32_t ticks_choose_kind(void);
  * for.
  */
 uint64_t ticks_kernel_ns(void);
+
+/* The machine's time at @own_ns of ticks_kernel_ns(): they differ in a time namespace. */
+uint64_t ticks_machine_ns(uint64_t own_ns);
 
 /* True if ticks_counter() is what ticks_read() reads: without a call, or a reason for one. */
 static inline bool ticks_are_counted(uint32_t kind)
@@ -42,7 +45,7 @@ static inline bool ticks_are_counted(uint32_t kind)
 /* Now, in the ticks of @kind.  Async-signal-safe. */
 static inline uint64_t ticks_read(uint32_t kind)
 {
-        return ticks_are_counted(kind) ? ticks_counter() : ticks_kernel_ns();
+        return ticks_are_counted(kind) ? ticks_counter() : ticks_machine_ns(ticks_kernel_ns());
 }
 
 #endif /* INSTRUMENT_CLIENT_TICKS_H */

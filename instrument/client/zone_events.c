@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instrument/client/zone_events.c - zones begin and end, and are told about
+ * instrument/client/zone_events.c - the begin and the end of zones, and details about them
  *
- * The fast paths run through inline functions alone: a few compares, a time
- * stamp, a store of 8 bytes and the store of the head.  A begin takes its time
- * stamp late and an end early, so that what lies between is the program's.
- * Everything rare is in functions of its own.
+ * The fast paths use inline functions alone: a few compares, a time stamp, a store of 8 bytes and the store
+ * of the head.  A begin takes its time stamp late and an end early, so that the time between them is the
+ * program's.  Everything rare is in functions of its own.
  */
 #include "instrument/client/blob_area.h"
 #include "instrument/client/callstack.h"
@@ -21,10 +20,10 @@
 #define ZONES_WITH_CALLSTACKS (CLIENT_ABI_FAMILY_ZONES << CLIENT_ABI_CALLSTACK_SHIFT)
 #define RARE                  __attribute__((noinline, cold))
 
-/* A begin, and what it keeps free for its end. */
+/* The bytes of a begin event, and of the room kept for its end. */
 #define ZONE_BYTES (2 * THREAD_RING_EVENT_BYTES)
 
-/* Puts a begin, for which there is room, and keeps some for its end.  Returns the zone. */
+/* Writes a begin event, for which there is room, and keeps room for its end.  Returns the zone. */
 THREAD_RING_INLINE hyprof_zone put_begin(struct thread_ring *t, uint64_t ticks, uint32_t location)
 {
         hyprof_zone zone = ++t->zone_top;
@@ -46,7 +45,9 @@ static RARE void count_lost_begin(struct thread_ring *t)
         thread_ring_count_loss(t, is_deepest(t) ? THREAD_RING_LOSS_DEEP_ZONE : THREAD_RING_LOSS_ZONE);
 }
 
-/* The function to call if the ring cannot be entered: that of the copy of the library that has the region. */
+/*
+ * Called if the ring cannot be entered: passes the zone on to the copy of the library that has the region.
+ */
 static RARE hyprof_zone begin_elsewhere(struct hyprof_location *location)
 {
         return client_self.other ? client_self.other->zone_begin(location) : 0;
@@ -62,7 +63,7 @@ static RARE hyprof_zone begin_with_callstack(struct hyprof_location *location, s
         uint32_t id;
 
         if (!thread_ring_enter(t, word, THREAD_RING_LOSS_ZONE))
-                return 0;
+                return client_self.other ? client_self.other->zone_begin_callstack(location, depth) : 0;
         callstack_walk(&callstack, from, callstack_depth(word, CLIENT_ABI_FAMILY_ZONES, depth));
         id = location_table_id(location);
         if (id != 0 && !is_deepest(t) && thread_ring_has_room(t, ZONE_BYTES + callstack_room(&callstack))) {
@@ -100,7 +101,7 @@ static RARE hyprof_zone begin_slowly(struct hyprof_location *location, struct ca
         return zone;
 }
 
-/* No call but in place of the return: so nothing has to be saved and restored. */
+/* Makes no call except in place of its return, so that nothing has to be saved and restored. */
 hyprof_zone hyprof_emit_zone_begin(struct hyprof_location *location)
 {
         struct thread_ring *t = &thread_ring_self;
@@ -156,7 +157,7 @@ static RARE void end_several(struct thread_ring *t, hyprof_zone zone, uint64_t t
         }
         for (; t->zone_top >= zone; t->zone_top--) {
                 if (!is_told)
-                        continue; /* the number of open zones is told with the fiber */
+                        continue; /* FIBER_ENTER states the number of open zones */
                 t->limit_bytes += THREAD_RING_EVENT_BYTES;
                 thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_END, 0);
         }
@@ -213,8 +214,9 @@ void hyprof_emit_zone_end(hyprof_zone zone)
 CLIENT_LINK_OWN(zone_end);
 
 /*
- * Enters to say something about an open zone, and puts the prefix that tells which one.  @n_bytes is what the
- * rest takes.  Returns false, and the ring is left again, if there is nothing to say.
+ * Enters the ring for an event about an open zone, and makes sure of room for the prefix that says which
+ * zone, and for @n_bytes more.
+ * Returns false, with the ring left again, if there is nothing to write.
  */
 static bool begin_detail(struct thread_ring *t, uint32_t word, hyprof_zone zone, uint64_t n_bytes)
 {
@@ -243,14 +245,16 @@ static void put_zone_at(struct thread_ring *t, uint64_t ticks, hyprof_zone zone)
                 thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_AT, zone_handle_depth(zone));
 }
 
-static void zone_events_put_text(struct thread_ring *t, uint64_t ticks, enum client_abi_event event,
-                                 const char *text, size_t text_bytes)
+static void put_text(struct thread_ring *t, uint64_t ticks, enum client_abi_event event, const char *text,
+                     size_t text_bytes)
 {
         thread_ring_put_event(t, ticks, event, (uint32_t)text_bytes);
         thread_ring_put_bytes(t, text, text_bytes);
 }
 
-/* A long text goes into the blob area, once it is certain that the ring can say where. */
+/*
+ * A long text goes into the blob area, once the ring is certain to have room for the event that says where.
+ */
 static void emit_text(hyprof_zone zone, enum client_abi_event event, const char *text, size_t text_bytes)
 {
         struct thread_ring *t = &thread_ring_self;
@@ -270,10 +274,10 @@ static void emit_text(hyprof_zone zone, enum client_abi_event event, const char 
 
                 put_zone_at(t, ticks, zone);
                 if (is_short) {
-                        zone_events_put_text(t, ticks, event, text, text_bytes);
+                        put_text(t, ticks, event, text, text_bytes);
                 } else {
                         thread_ring_put_blob(t, ticks, at, blob_bytes);
-                        zone_events_put_text(t, ticks, event, NULL, 0);
+                        put_text(t, ticks, event, NULL, 0);
                 }
                 thread_ring_publish(t);
         }
@@ -281,8 +285,8 @@ static void emit_text(hyprof_zone zone, enum client_abi_event event, const char 
 }
 
 /*
- * The usual case: a short text for the innermost zone of a thread that is in step.  False = it is another
- * one.  A copy of the library without a region is never in step.
+ * The usual case: a short text for the innermost zone of a thread that is in step.  Returns false in any
+ * other case.  A copy of the library without a region is never in step.
  */
 THREAD_RING_INLINE bool emit_text_at_once(hyprof_zone zone, enum client_abi_event event, const char *text,
                                           size_t text_bytes)

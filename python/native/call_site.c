@@ -5,7 +5,7 @@
 
 #define N_SITES 1024
 
-/* Holds its objects, so that their addresses are not another's.  Guarded by the GIL. */
+/* A site owns its objects, so that their addresses are not reused by others.  Guarded by the GIL. */
 struct site {
         PyObject *name;
         PyCodeObject *code; /* NULL = a name alone */
@@ -23,7 +23,7 @@ static struct site *find_place(PyObject *name, PyCodeObject *code, int offset)
         return &sites[(bits ^ bits >> 10) % N_SITES];
 }
 
-/* The texts of a code object are str, but for a program that made them otherwise. */
+/* The texts of a code object are str, unless the program made them something else. */
 static struct hyprof_location *make_location(PyObject *name, uint32_t color, PyCodeObject *code, int line)
 {
         struct text_argument title, function = { .text = NULL }, file = { .text = NULL };

@@ -100,7 +100,7 @@ struct code_entry *code_table_add(PyCodeObject *code, PyFrameObject *frame)
         return entry;
 }
 
-/* The module's body has the name of its file: there are many called <module>. */
+/* A module's body is named after its file, since every one of them is called <module>. */
 static struct hyprof_location *location_at(PyCodeObject *code, const char *suffix, int line)
 {
         struct text_argument function, file;

@@ -33,7 +33,7 @@ static struct base bases[N_BASES + 1];
 static uint32_t n_bases;
 static uint32_t n_names;
 
-static struct base *fiber_name_find_base(const char *text)
+static struct base *find_base(const char *text)
 {
         uint32_t hash = 5381;
         size_t n_bytes = strnlen(text, BASE_BYTES);
@@ -80,7 +80,7 @@ static struct fiber_name *make_name(struct base *base)
 
 struct fiber_name *fiber_name_take(const char *base)
 {
-        struct base *b = fiber_name_find_base(base[0] ? base : "task");
+        struct base *b = find_base(base[0] ? base : "task");
         struct fiber_name *name = b->free;
 
         if (!name)

@@ -36,7 +36,7 @@ static struct hyprof_location *find_location(long generation)
         return garbage.locations[n];
 }
 
-static void garbage_zones_end(PyObject *facts)
+static void end(PyObject *facts)
 {
         long n_collected = read_field(facts, "collected");
 
@@ -49,7 +49,7 @@ static void garbage_zones_end(PyObject *facts)
                 (void)strand_end(strand_thread_self->current, &garbage);
 }
 
-static void garbage_zones_begin(PyObject *facts)
+static void begin(PyObject *facts)
 {
         struct strand_thread *t = strand_thread_here();
 
@@ -69,9 +69,9 @@ PyObject *garbage_zones_note(PyObject *module, PyObject *const *args, Py_ssize_t
         if (n_args != 2 || !PyUnicode_Check(args[0]))
                 Py_RETURN_NONE;
         PyThreadState_EnterTracing(thread);
-        garbage_zones_end(args[1]);
+        end(args[1]);
         if (PyUnicode_CompareWithASCIIString(args[0], "start") == 0 && HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
-                garbage_zones_begin(args[1]);
+                begin(args[1]);
         PyThreadState_LeaveTracing(thread);
         Py_RETURN_NONE;
 }

@@ -7,7 +7,10 @@
 
 #include <hyprof/hyprof.h>
 
-/* A recorder's presence ends no program: a failure that only it leads to is reported, the event left out. */
+/*
+ * A recorder must never end a program: a failure that only the recorder causes is reported, and the event
+ * is left out.
+ */
 static PyObject *leave_out(const char *function)
 {
         PyObject *type, *value, *traceback, *name;

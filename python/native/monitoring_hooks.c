@@ -2,8 +2,8 @@
 /*
  * python/native/monitoring_hooks.c - calls as zones since CPython 3.12
  *
- * Callbacks of sys.monitoring.  Code that is left out answers DISABLE and is not asked again; the
- * interpreter does not allow that of PY_UNWIND and PY_THROW.
+ * Callbacks of sys.monitoring.  For code that is left out they return DISABLE, and are not called again;
+ * the interpreter does not allow that for PY_UNWIND and PY_THROW.
  */
 #include "call_hooks.h"
 
@@ -19,12 +19,12 @@
 static PyObject *disable;
 static bool is_on;
 
-static const void *monitoring_hooks_line_key(const PyCodeObject *code)
+static const void *line_key(const PyCodeObject *code)
 {
         return (const char *)code + 1;
 }
 
-/* @co_flags: of the code; 0 = it does not go on, but begins. */
+/* @co_flags: flags of the code; 0 = the call begins, and is not resumed. */
 static bool begin_call(PyCodeObject *code, int co_flags)
 {
         struct strand_thread *t = strand_thread_here();
@@ -67,14 +67,14 @@ static bool is_end_wanted(const PyCodeObject *code)
         return is_on || strand_is_call_open(code);
 }
 
-static PyCodeObject *monitoring_hooks_code_of(PyObject *const *args, Py_ssize_t n_args)
+static PyCodeObject *code_of(PyObject *const *args, Py_ssize_t n_args)
 {
         return n_args > 0 && PyCode_Check(args[0]) ? (PyCodeObject *)(void *)args[0] : NULL;
 }
 
 static PyObject *on_start(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
-        PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
+        PyCodeObject *code = code_of(args, n_args);
 
         (void)module;
         return Py_NewRef(code && begin_call(code, 0) ? Py_None : disable);
@@ -82,7 +82,7 @@ static PyObject *on_start(PyObject *module, PyObject *const *args, Py_ssize_t n_
 
 static PyObject *on_resume(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
-        PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
+        PyCodeObject *code = code_of(args, n_args);
 
         (void)module;
         return Py_NewRef(code && begin_call(code, code->co_flags) ? Py_None : disable);
@@ -90,7 +90,7 @@ static PyObject *on_resume(PyObject *module, PyObject *const *args, Py_ssize_t n
 
 static PyObject *on_throw(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
-        PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
+        PyCodeObject *code = code_of(args, n_args);
 
         (void)module;
         if (code)
@@ -98,9 +98,9 @@ static PyObject *on_throw(PyObject *module, PyObject *const *args, Py_ssize_t n_
         Py_RETURN_NONE;
 }
 
-static PyObject *monitoring_hooks_on_return(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *on_return(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
-        PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
+        PyCodeObject *code = code_of(args, n_args);
 
         (void)module;
         return Py_NewRef(code && end_call(code) && is_end_wanted(code) ? Py_None : disable);
@@ -108,7 +108,7 @@ static PyObject *monitoring_hooks_on_return(PyObject *module, PyObject *const *a
 
 static PyObject *on_unwind(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
-        PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
+        PyCodeObject *code = code_of(args, n_args);
 
         (void)module;
         if (code)
@@ -118,7 +118,7 @@ static PyObject *on_unwind(PyObject *module, PyObject *const *args, Py_ssize_t n
 
 static PyObject *on_line(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
-        PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
+        PyCodeObject *code = code_of(args, n_args);
         struct strand_thread *t = strand_thread_self;
         struct code_entry *entry = code ? code_table_find(code, NULL) : NULL;
         struct strand *s;
@@ -131,13 +131,13 @@ static PyObject *on_line(PyObject *module, PyObject *const *args, Py_ssize_t n_a
                 Py_RETURN_NONE;
         s = t->current;
         line = PyLong_AsLong(args[1]);
-        if (s->n_entries > 0 && s->entries[s->n_entries - 1].key == monitoring_hooks_line_key(code))
-                strand_end(s, monitoring_hooks_line_key(code));
-        strand_begin(s, monitoring_hooks_line_key(code), code_table_line(entry, code, (int)line), true);
+        if (s->n_entries > 0 && s->entries[s->n_entries - 1].key == line_key(code))
+                strand_end(s, line_key(code));
+        strand_begin(s, line_key(code), code_table_line(entry, code, (int)line), true);
         Py_RETURN_NONE;
 }
 
-static PyObject *monitoring_hooks_start(PyObject *module, PyObject *unused)
+static PyObject *start(PyObject *module, PyObject *unused)
 {
         PyObject *monitoring;
 
@@ -153,7 +153,7 @@ static PyObject *monitoring_hooks_start(PyObject *module, PyObject *unused)
         Py_RETURN_NONE;
 }
 
-static PyObject *monitoring_hooks_stop(PyObject *module, PyObject *unused)
+static PyObject *stop(PyObject *module, PyObject *unused)
 {
         (void)module;
         (void)unused;
@@ -164,12 +164,12 @@ static PyObject *monitoring_hooks_stop(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-        { "calls_start", monitoring_hooks_start, METH_NOARGS, NULL },
-        { "calls_stop", monitoring_hooks_stop, METH_NOARGS, NULL },
+        { "calls_start", start, METH_NOARGS, NULL },
+        { "calls_stop", stop, METH_NOARGS, NULL },
         { "calls_on_start", PYTHON_API_METHOD(on_start), METH_FASTCALL, NULL },
         { "calls_on_resume", PYTHON_API_METHOD(on_resume), METH_FASTCALL, NULL },
         { "calls_on_throw", PYTHON_API_METHOD(on_throw), METH_FASTCALL, NULL },
-        { "calls_on_return", PYTHON_API_METHOD(monitoring_hooks_on_return), METH_FASTCALL, NULL },
+        { "calls_on_return", PYTHON_API_METHOD(on_return), METH_FASTCALL, NULL },
         { "calls_on_unwind", PYTHON_API_METHOD(on_unwind), METH_FASTCALL, NULL },
         { "calls_on_line", PYTHON_API_METHOD(on_line), METH_FASTCALL, NULL },
         { NULL, NULL, 0, NULL },

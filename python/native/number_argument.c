@@ -6,7 +6,7 @@
 
 #define FIRST_TOO_LARGE 0x1p63
 
-/* -1 or 1: a larger one than 64 bits have. */
+/* -1 or 1: the number does not fit into 64 bits. */
 static int cut_int(PyObject *number, int64_t *ret_value)
 {
         int sign = 0;

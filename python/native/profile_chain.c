@@ -9,7 +9,10 @@
 
 bool profile_chain_is_disturbed;
 
-/* Which other a thread has is known by its link alone: no state of ours has to live as long as a thread. */
+/*
+ * The link alone records the other function of a thread, so no state of ours has to live as long as the
+ * thread.
+ */
 struct link {
         Py_tracefunc function; /* calls both */
         Py_tracefunc other;    /* NULL = free; else it stays, for threads may be on it */
@@ -44,7 +47,7 @@ static struct link *take_link(struct link *links, Py_tracefunc other)
         return NULL;
 }
 
-/* Makes @function, of a thread, call @ours.  False: another's stays alone. */
+/* Makes @function of a thread call @ours as well.  False: the other function stays alone. */
 static bool put_beside(struct link *links, Py_tracefunc ours, Py_tracefunc *function)
 {
         struct link *link;
@@ -82,7 +85,7 @@ static bool put_profile(PyThreadState *thread)
         return !are_ends_wanted() || put_beside(profile_links, own.profile, &thread->c_profilefunc);
 }
 
-/* An other may drop its object while it runs. */
+/* The other function may drop its object while it runs. */
 static int call_other(const struct link *link, PyObject *self, PyFrameObject *frame, int event,
                       PyObject *value)
 {
@@ -94,7 +97,7 @@ static int call_other(const struct link *link, PyObject *self, PyFrameObject *fr
         return result;
 }
 
-/* Our zones have nothing of the other's time, and a call that it refuses is none. */
+/* Our zones exclude the time of the other function, and a call that it refuses gets no zone. */
 static int call_profiles(const struct link *link, PyObject *self, PyFrameObject *frame, int event,
                          PyObject *value)
 {
@@ -172,8 +175,9 @@ static struct link trace_links[PROFILE_CHAIN_LINKS] = {
 };
 
 /*
- * The thread is about to set what the audit event says.  A profile function is put back by the next trace
- * event, and a trace function by the next profile event: each comes before another line of Python.
+ * The thread is about to set the function that the audit event names.  The next trace event puts our
+ * profile function back, and the next profile event our trace function; each comes before another line of
+ * Python.
  */
 static int on_audit(const char *event, PyObject *args, void *unused)
 {

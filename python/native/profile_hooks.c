@@ -2,12 +2,13 @@
 /*
  * python/native/profile_hooks.c - calls as zones on CPython 3.11
  *
- * The profile function is set for each thread that there is, and for each that `_thread.start_new_thread`
- * makes, before it runs its first line: its state is made by the caller, who still holds the GIL then.
- * Threads that C code made are found by looking through all of them once in a while.
+ * The profile function is set for each existing thread, and for each thread that `_thread.start_new_thread`
+ * makes before that thread runs its first line: the caller makes its state while still holding the GIL.
+ * Threads made by C code are found by looking through all threads once in a while.
  *
- * When it is over, a thread keeps its function until its last call that is a zone has returned, and until
- * those of tasks and greenlets have, which may go on in any thread.
+ * When the hooks are switched off, a thread keeps its profile function until its last call that is a zone
+ * has returned, and until the calls of tasks and greenlets, which may go on in any thread, have returned as
+ * well.
  */
 #include "call_hooks.h"
 
@@ -31,13 +32,13 @@ static struct {
 
 static void hook_threads(void);
 
-static const void *profile_hooks_line_key(const PyFrameObject *frame)
+static const void *line_key(const PyFrameObject *frame)
 {
         return (const char *)frame + 1;
 }
 
-static void profile_hooks_begin_call(struct strand_thread *t, struct code_entry *entry, PyCodeObject *code,
-                                     const PyFrameObject *frame)
+static void begin_call(struct strand_thread *t, struct code_entry *entry, PyCodeObject *code,
+                       const PyFrameObject *frame)
 {
         struct hyprof_location *location = NULL;
 
@@ -56,7 +57,7 @@ static void on_call(PyFrameObject *frame)
         struct code_entry *entry = code_table_find(code, frame);
 
         if (t && entry && entry->is_included)
-                profile_hooks_begin_call(t, entry, code, frame);
+                begin_call(t, entry, code, frame);
         Py_DECREF(code);
         if (__builtin_expect(++hooks.n_calls == CALLS_BETWEEN_LOOKS, 0)) {
                 hooks.n_calls = 0;
@@ -64,7 +65,7 @@ static void on_call(PyFrameObject *frame)
         }
 }
 
-static void profile_hooks_on_return(PyFrameObject *frame)
+static void on_return(PyFrameObject *frame)
 {
         struct strand_thread *t = strand_thread_self;
 
@@ -100,7 +101,7 @@ static void end_late(PyFrameObject *frame)
         struct strand_thread *t = strand_thread_self;
         uint32_t n_entries = t ? t->current->n_entries : 0;
 
-        profile_hooks_on_return(frame);
+        on_return(frame);
         if (t && t->current->fiber && t->current->n_entries != n_entries)
                 hooks.are_fibers_open = strand_is_fiber_call_open();
         if (!are_returns_wanted())
@@ -116,7 +117,7 @@ static int on_profile(PyObject *self, PyFrameObject *frame, int event, PyObject 
                 hook_threads();
         }
         if (event == PyTrace_RETURN && hooks.is_on)
-                profile_hooks_on_return(frame);
+                on_return(frame);
         else if (event == PyTrace_RETURN)
                 end_late(frame);
         else if (event == PyTrace_CALL && hooks.is_on)
@@ -139,10 +140,10 @@ static int on_trace(PyObject *self, PyFrameObject *frame, int event, PyObject *v
         if (entry && entry->is_included) {
                 struct strand *s = t->current;
 
-                if (s->n_entries > 0 && s->entries[s->n_entries - 1].key == profile_hooks_line_key(frame))
-                        strand_end(s, profile_hooks_line_key(frame));
-                strand_begin(s, profile_hooks_line_key(frame),
-                             code_table_line(entry, code, PyFrame_GetLineNumber(frame)), true);
+                if (s->n_entries > 0 && s->entries[s->n_entries - 1].key == line_key(frame))
+                        strand_end(s, line_key(frame));
+                strand_begin(s, line_key(frame), code_table_line(entry, code, PyFrame_GetLineNumber(frame)),
+                             true);
         }
         Py_DECREF(code);
         return 0;
@@ -165,7 +166,7 @@ static void hook_threads(void)
                 (void)hook_all_threads();
 }
 
-static PyObject *profile_hooks_start(PyObject *module, PyObject *with_lines)
+static PyObject *start_hooks(PyObject *module, PyObject *with_lines)
 {
         int lines = PyObject_IsTrue(with_lines);
 
@@ -178,7 +179,7 @@ static PyObject *profile_hooks_start(PyObject *module, PyObject *with_lines)
         return PyLong_FromUnsignedLong(hook_all_threads());
 }
 
-static PyObject *profile_hooks_stop(PyObject *module, PyObject *unused)
+static PyObject *stop(PyObject *module, PyObject *unused)
 {
         PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
         PyThreadState *self = PyThreadState_Get();
@@ -198,8 +199,8 @@ static PyObject *profile_hooks_stop(PyObject *module, PyObject *unused)
 }
 
 /*
- * In place of _thread.start_new_thread, whose first argument is that one.  In C, so that the GIL is not
- * given away before the new thread, which waits for it, has its hooks.
+ * This replaces _thread.start_new_thread, which is passed as @start.  It is written in C, so that the GIL
+ * is not released before the new thread, which waits for it, has its hooks.
  */
 static PyObject *calls_start_thread(PyObject *start, PyObject *args, PyObject *keywords)
 {
@@ -230,8 +231,8 @@ static PyObject *calls_hook_again(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-        { "calls_start", profile_hooks_start, METH_O, NULL },
-        { "calls_stop", profile_hooks_stop, METH_NOARGS, NULL },
+        { "calls_start", start_hooks, METH_O, NULL },
+        { "calls_stop", stop, METH_NOARGS, NULL },
         { "calls_starter", calls_starter, METH_O, NULL },
         { "calls_hook_again", calls_hook_again, METH_NOARGS, NULL },
         { NULL, NULL, 0, NULL },

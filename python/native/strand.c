@@ -17,7 +17,7 @@ static bool has_end_key;
 
 static struct strand *strands;
 
-static void strand_link(struct strand *s)
+static void link_strand(struct strand *s)
 {
         s->next = strands;
         s->link = &strands;
@@ -26,7 +26,7 @@ static void strand_link(struct strand *s)
         strands = s;
 }
 
-static void strand_unlink(struct strand *s)
+static void unlink_strand(struct strand *s)
 {
         *s->link = s->next;
         if (s->next)
@@ -48,7 +48,7 @@ static bool is_of_ended_thread(struct strand *s)
         return t && atomic_load_explicit(&t->has_ended, memory_order_acquire);
 }
 
-/* The interpreter may have gone by then, and others read the list: nothing of both is used. */
+/* The interpreter may be gone by then, and other threads read the list, so neither is used here. */
 static void mark_ended(void *p)
 {
         struct strand_thread *t = p;
@@ -77,12 +77,12 @@ static void free_ended_threads(void)
         }
 }
 
-/* In a child of fork() no thread but the one that runs ends anything. */
+/* In a child of fork(), only the running thread is left to end anything. */
 static void forget_other_threads(void)
 {
         for (struct strand *s = strands; s; s = s->next) {
                 if (own_thread_of(s) && own_thread_of(s) != strand_thread_self)
-                        strand_unlink(s);
+                        unlink_strand(s);
         }
 }
 
@@ -106,7 +106,7 @@ struct strand_thread *strand_thread_make(void)
                 return NULL;
         }
         t->current = &t->own;
-        strand_link(&t->own);
+        link_strand(&t->own);
         strand_thread_self = t;
         return t;
 }
@@ -122,13 +122,13 @@ struct strand *strand_new(const char *base)
                 free(s);
                 return NULL;
         }
-        strand_link(s);
+        link_strand(s);
         return s;
 }
 
 void strand_free(struct strand *s)
 {
-        strand_unlink(s);
+        unlink_strand(s);
         fiber_name_give_back(s->fiber, s->n_entries == 0);
         free(s->entries);
         free(s);
@@ -166,7 +166,9 @@ bool strand_end_outer(struct strand *s, const void *key)
         for (uint32_t i = s->n_entries; i > 0; i--) {
                 if (s->entries[i - 1].key != key)
                         continue;
-                /* One that began without a recorder has no handle to end those inside by. */
+                /*
+                 * A zone that began without a recorder has no handle with which to end the zones inside it.
+                 */
                 for (; s->n_entries >= i; s->n_entries--)
                         hyprof_zone_end(s->entries[s->n_entries - 1].zone);
                 return true;
@@ -175,8 +177,8 @@ bool strand_end_outer(struct strand *s, const void *key)
 }
 
 /*
- * The innermost call with this key that runs, else that waits; the number of entries up to it, 0 = there is
- * none.
+ * Finds the innermost running call with this key, else the innermost waiting one; the number of entries up
+ * to it, 0 = there is none.
  */
 static uint32_t find_call_of(const struct strand *s, const void *key)
 {
@@ -192,7 +194,7 @@ static uint32_t find_call_of(const struct strand *s, const void *key)
         return n_waiting;
 }
 
-/* Coroutines outside of a task may be those of several tasks of a loop that is not asyncio's. */
+/* Coroutines outside a task may belong to several tasks of an event loop other than asyncio's. */
 static bool goes_on_later(const struct strand *s, int co_flags)
 {
         return co_flags & CO_GENERATOR || (co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR) && s->is_task);
@@ -213,8 +215,8 @@ bool strand_leave(struct strand *s, const void *key, int co_flags)
 }
 
 /*
- * Several with one key: coroutines that wait for each other go on in the order in which they began, the
- * generators of context managers in the opposite one.
+ * If several calls have the same key, coroutines that wait for each other go on in the order in which they
+ * began, and generators of context managers in the opposite order.
  */
 bool strand_find_suspended(struct strand *s, const void *key, int co_flags)
 {

@@ -11,7 +11,7 @@ static struct {
         PyObject *task_types;   /* a tuple; NULL = asyncio is not there yet */
         PyObject *current_task; /* asyncio.current_task */
         PyObject *running_loop; /* asyncio._get_running_loop */
-        bool takes_all;         /* each task becomes a strand with its first step: its calls are recorded */
+        bool takes_all;         /* calls are recorded: a task's first step gives it a strand */
         bool is_looking;
 } watch;
 
@@ -111,7 +111,7 @@ static bool is_task(PyObject *object)
         return PyObject_IsInstance(object, watch.task_types) == 1;
 }
 
-/* The task whose step a callback of a loop is; a new reference, or NULL. */
+/* The task of which a loop's @callback is a step; a new reference, or NULL. */
 static PyObject *task_of(PyObject *callback)
 {
         PyObject *self = PyCFunction_CheckExact(callback) ? Py_XNewRef(PyCFunction_GET_SELF(callback))

@@ -13,7 +13,7 @@ struct zone_object {
         PyObject_HEAD PyObject *name; /* a str */
         PyObject *text;               /* NULL, or any object */
         unsigned long color;          /* 0xRRGGBB, 0 = none */
-        uint64_t n_open;              /* entered and not left, on all strands; not more than that */
+        uint64_t n_open;              /* at most so many are entered and not left, on all strands */
 };
 
 static struct zone_object *self_of(PyObject *object)
@@ -229,7 +229,7 @@ static PyObject *zone_set_color(PyObject *object, PyObject *number)
         Py_RETURN_NONE;
 }
 
-static PyObject *zone_object_name(PyObject *object, void *unused)
+static PyObject *get_name(PyObject *object, void *unused)
 {
         (void)unused;
         return Py_NewRef(self_of(object)->name);
@@ -255,7 +255,7 @@ static PyMethodDef zone_methods[] = {
 };
 
 static PyGetSetDef zone_fields[] = {
-        { "name", zone_object_name, NULL, "What the zone is called.", NULL },
+        { "name", get_name, NULL, "What the zone is called.", NULL },
         { NULL, NULL, NULL, NULL, NULL },
 };
 

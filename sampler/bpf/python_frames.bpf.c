@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs at each sample, before the kernel writes it, and for stacks of waits when a thread begins to wait or
- * wakes another: where the thread is one of Python's, puts its Python frames into the ring of the CPU.
+ * Runs at each sample, before the kernel writes the sample, and for the stacks of waits when a thread
+ * begins to wait or wakes another thread.  If the thread runs Python, its Python frames are put into the
+ * ring of the CPU.
  *
- * An interpreter's frames are a list in the program's memory, which is hostile: every address is read with
- * bpf_probe_read_user(), which reads only the user's memory that is there, and every loop is bounded.
+ * The frames of an interpreter are a linked list in the program's memory, which is hostile: every address
+ * is read with bpf_probe_read_user(), which reads only user memory that is present, and every loop is
+ * bounded.
  *
- * A code object is copied at the first sample that it is in, with its name, path and lines: when the recorder
- * reads these, that of a module is gone, since it runs once.
+ * A code object is copied at the first sample that contains it, with its name, path and lines.  By the time
+ * the recorder could read them, the code object of a module is gone, since a module runs only once.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -31,7 +33,7 @@ struct {
         __uint(value_size, SWITCH_RING_HEAD_BYTES);
 } rings SEC(".maps");
 
-/* Written by the recorder, through a mapping: it has no rights any more by then. */
+/* The recorder writes this through a mapping, because it has dropped its rights by then. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -43,7 +45,7 @@ struct {
 /* Where a thread's state was found last; it is checked each time. */
 struct known_thread {
         __u64 state_avma;          /* 0 = it has none */
-        __u64 first_ns, looked_ns; /* without a state: it was looked for since then, and last */
+        __u64 first_ns, looked_ns; /* without a state: times of the first and last search */
 };
 
 struct {
@@ -53,11 +55,27 @@ struct {
         __type(value, struct known_thread);
 } threads SEC(".maps");
 
-/* A frame's bytes, in memory that may be read at an offset; and what tells its code object apart. */
+/* Since when a thread has been waiting.  Threads that share a slot overwrite each other's entry. */
+struct waiting_thread {
+        __u64 out_ns; /* 0 = it does not */
+        __u32 tid, unused;
+};
+
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, PYTHON_WAIT_SLOTS);
+        __type(key, __u32);
+        __type(value, struct waiting_thread);
+} waiting SEC(".maps");
+
+/*
+ * The bytes of a frame, in memory that may be read at a variable offset, and the words that identify its
+ * code object.
+ */
 struct frame_bytes {
         __u8 bytes[128];
         __u64 code[PYTHON_CODE_WORDS], path[PYTHON_PATH_WORDS];
-        __u64 is_busy; /* a sample may come while a switch is at work: by an NMI */
+        __u64 is_busy; /* an NMI may take a sample while a switch is handled */
 };
 
 struct {
@@ -67,7 +85,7 @@ struct {
         __type(value, struct frame_bytes);
 } scratch SEC(".maps");
 
-/* The code objects that were copied last, of those that share a slot, the last one first: as seen_as(). */
+/* The code objects of one slot that were copied last, the newest first, each as its value of seen_as(). */
 struct seen_slot {
         __u64 ways[PYTHON_SEEN_WAYS];
 };
@@ -82,9 +100,9 @@ struct {
 char license_name[] SEC("license") = "Dual MIT/GPL";
 
 /*
- * Functions that are not static are verified once, and not on each way that leads to them: what follows a
- * search for one slot, not for each in which it may end.  On most machines nothing runs Python, and to verify
- * this program was half of what the start of a recording took.
+ * The verifier checks a function that is not static once, not on each path that leads to it: the code after
+ * a search is checked for one slot, not for each slot in which the search may end.  On most machines
+ * nothing runs Python, and verifying this program took half of the time to start a recording.
  */
 __attribute__((noinline)) int slot_of_process(__u32 pid)
 {
@@ -94,7 +112,7 @@ __attribute__((noinline)) int slot_of_process(__u32 pid)
         return all ? python_find_slot(all, pid) : -1;
 }
 
-/* The slot comes last: kernels up to 6.12 refuse to add it to a pointer that may be NULL still. */
+/* The slot is looked up last: kernels up to 6.12 refuse to add it to a pointer that may still be NULL. */
 static __always_inline const struct python_process *find_process(__u32 pid)
 {
         __u32 key = 0;
@@ -105,6 +123,15 @@ static __always_inline const struct python_process *find_process(__u32 pid)
                 return NULL;
         slot = slot_of_process(pid);
         return slot >= 0 ? &all->slots[slot & (PYTHON_SLOTS - 1)] : NULL;
+}
+
+/* A quick test for every switch and wake-up, since on most machines nothing runs Python. */
+static __always_inline bool is_any_known(void)
+{
+        __u32 key = 0;
+        const struct python_processes *all = bpf_map_lookup_elem(&processes, &key);
+
+        return all && all->n_entered != 0;
 }
 
 static __always_inline bool is_of_thread(const struct python_process *p, __u64 state, __u32 own_tid)
@@ -121,7 +148,7 @@ static __always_inline __u64 innermost_frame(const struct python_process *p, __u
                        : frame;
 }
 
-/* A thread may have a state in each of them. */
+/* A thread may have a state in each interpreter. */
 static __always_inline bool has_several_interpreters(const struct python_process *p)
 {
         __u64 interpreter = python_read_word(p->interpreters_avma);
@@ -129,7 +156,7 @@ static __always_inline bool has_several_interpreters(const struct python_process
         return interpreter != 0 && python_read_word(interpreter + p->offsets.interpreter_next) != 0;
 }
 
-/* Where search_state() is: numbers only, so that the verifier looks at a step once. */
+/* The position of search_state(), as numbers only, so that the verifier checks a step only once. */
 struct search {
         __u64 interpreter, state; /* addresses: of the next state */
         __u64 found, idle;        /* the thread's state with a frame; its first one without; or 0 */
@@ -137,7 +164,10 @@ struct search {
         __u32 pid, own_tid;
 };
 
-/* The next thread, of this interpreter or of the next one.  Ends after one that is wanted, or the last. */
+/*
+ * Checks one thread state and goes to the next, of this interpreter or of the next one.  Ends after a
+ * wanted state, or after the last one.
+ */
 static long search_step(__u32 step, struct search *at)
 {
         const struct python_process *p = find_process(at->pid);
@@ -170,14 +200,14 @@ static __always_inline void begin_search(const struct python_process *p, __u64 s
         at->skip = skip;
 }
 
-/* Through the threads of all interpreters, those of the one that was made last first. */
+/* Searches the threads of all interpreters, beginning with the interpreter that was created last. */
 __attribute__((noinline)) __u64 search_state(struct search *search)
 {
         struct search at;
 
         if (!search)
                 return 0;
-        at = *search; /* bpf_loop() takes nothing but what is on the stack */
+        at = *search; /* bpf_loop() accepts only a context on the stack */
         at.found = 0;
         (void)bpf_loop(PYTHON_THREADS_MAX, search_step, &at, 0);
         *search = at;
@@ -185,8 +215,8 @@ __attribute__((noinline)) __u64 search_state(struct search *search)
 }
 
 /*
- * The state of the thread that runs here; 0 = it is none of Python's.  In a process of several interpreters a
- * thread has one in each that it ran: the one with a frame is wanted.
+ * The state of the thread that runs here; 0 = it is not a Python thread.  In a process with several
+ * interpreters, a thread has a state in each interpreter that it ran: the state with a frame is wanted.
  */
 static __always_inline __u64 find_python_state(const struct python_process *p, __u32 tid, __u64 now_ns,
                                                bool has_several, struct search *at)
@@ -210,7 +240,7 @@ static __always_inline __u64 find_python_state(const struct python_process *p, _
         if (last && last->state_avma == 0)
                 known.first_ns = last->first_ns;
         begin_search(p, 0, at);
-        if (at->interpreter == 0) /* it is still to be made: a program was mapped just now */
+        if (at->interpreter == 0) /* no interpreter yet: the program was mapped just now */
                 return 0;
         known.state_avma = search_state(at);
         if (known.state_avma == 0)
@@ -229,14 +259,17 @@ static __always_inline __u8 byte_at(const struct frame_bytes *frame, __u16 offse
         return frame->bytes[offset & 0x7f];
 }
 
-/* How far a walk is: numbers only, as above. */
+/* The progress of a stack walk, as numbers only, as above. */
 struct walk {
         __u64 at;       /* address of the next frame */
         __u64 position; /* of the record in its ring */
-        __u32 pid, n, flags, n_new;
+        __u32 pid, n, flags, n_new, n_left_out_entries;
 };
 
-/* A ring has whole words; the masks prove it to the verifier, which refuses misaligned ones on RISC-V. */
+/*
+ * Positions in a ring are multiples of a word; the masks prove it to the verifier, which refuses misaligned
+ * access on RISC-V.
+ */
 static __always_inline struct python_record *record_at(__u64 position)
 {
         __u32 cpu = bpf_get_smp_processor_id();
@@ -247,7 +280,10 @@ static __always_inline struct python_record *record_at(__u64 position)
                     : NULL;
 }
 
-/* One of its frames.  The mask is for verifiers that learn little from comparisons: Linux 6.1's. */
+/*
+ * A frame of the record.  The mask is for verifiers that learn little from comparisons, such as Linux
+ * 6.1's.
+ */
 static __always_inline struct python_raw_frame *frame_of(struct python_record *record, __u32 i)
 {
         barrier_var(i);
@@ -260,8 +296,8 @@ static __always_inline __u32 half_at(const struct frame_bytes *frame, __u16 offs
 }
 
 /*
- * Threads without a lock have copies of the instructions, each its own: where its frame is in the code
- * object's, which it is at in the copy.
+ * Threads that run without a lock have their own copies of the instructions: translates the frame's place
+ * in such a copy to the place in the code object.
  */
 static __always_inline __u64 instruction_at(const struct python_process *p, const struct frame_bytes *bytes,
                                             __u64 code)
@@ -279,10 +315,10 @@ static __always_inline __u64 instruction_at(const struct python_process *p, cons
         return start != 0 ? code + p->offsets.code_instructions + (instruction - start) : instruction;
 }
 
-/* Two programs at the same address, and two code objects, differ. */
+/* Code objects differ in this value, and so do programs with one at the same address. */
 static __always_inline __u64 seen_as(const struct python_process *p, const struct python_raw_frame *frame)
 {
-        return (frame->identity * 31 + (frame->code & ~(__u64)PYTHON_CODE_BITS)) * 31 + p->serial;
+        return (frame->identity * 31 + python_code_of(frame->code)) * 31 + p->serial;
 }
 
 static __always_inline struct seen_slot *find_seen(const struct python_process *p,
@@ -301,7 +337,7 @@ static __always_inline bool is_new(const struct python_process *p, const struct 
         return slot && frame->identity != 0 && slot->ways[0] != as && slot->ways[1] != as;
 }
 
-/* The path of a code object whose words are read. */
+/* Reads the path of a code object whose words are already read. */
 static __always_inline bool read_path(const struct python_process *p, struct frame_bytes *bytes)
 {
         __u64 file = (p->objects.code_file - python_identity_off(&p->objects)) / sizeof(__u64);
@@ -341,38 +377,84 @@ static __always_inline __u64 identify(const struct python_process *p, struct fra
 static __always_inline void put_frame(const struct python_process *p, struct frame_bytes *bytes,
                                       struct python_raw_frame *frame)
 {
-        frame->code = word_at(bytes, p->offsets.frame_code) & ~(__u64)PYTHON_CODE_BITS;
+        frame->code = python_code_of(word_at(bytes, p->offsets.frame_code));
         frame->identity = identify(p, bytes, frame->code);
         frame->instruction = instruction_at(p, bytes, frame->code);
         if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && byte_at(bytes, p->offsets.frame_is_entry) != 0)
                 frame->code |= PYTHON_CODE_ENTRY;
 }
 
+/*
+ * Notes the address of a frame that may be one of the outermost, which is known only at the end of the
+ * walk.  Reading all of these frames would take too long, so only their addresses are kept, in places that
+ * are used in turn.
+ */
+static __always_inline void put_outer_address(const struct python_process *p, const struct frame_bytes *bytes,
+                                              struct python_raw_frame *frame, __u64 avma, struct walk *w)
+{
+        if (w->n >= PYTHON_FRAMES_MAX)
+                w->n_left_out_entries += (frame->code & PYTHON_CODE_ENTRY) != 0;
+        frame->instruction = avma;
+        frame->identity = 0;
+        frame->code = p->offsets.frame_is_entry != PYTHON_NO_OFFSET &&
+                                      byte_at(bytes, p->offsets.frame_is_entry) != 0
+                              ? PYTHON_CODE_ENTRY
+                              : 0;
+}
+
 static long walk_step(__u32 step, struct walk *w)
 {
+        __u64 avma = w->at;
         __u32 key = 0, n = w->n;
         struct frame_bytes *bytes = bpf_map_lookup_elem(&scratch, &key);
         const struct python_process *p = find_process(w->pid);
         struct python_record *record = record_at(w->position);
 
         (void)step;
-        if (!bytes || !p || !record || w->at == 0)
+        if (!bytes || !p || !record || avma == 0)
                 return 1;
-        if (n >= PYTHON_FRAMES_MAX ||
-            bpf_probe_read_user(bytes->bytes, PYTHON_FRAME_BYTES, (const void *)w->at) < 0) {
+        if (bpf_probe_read_user(bytes->bytes, PYTHON_FRAME_BYTES, (const void *)avma) < 0) {
                 w->flags |= PYTHON_FLAG_CUT;
                 return 1;
         }
         w->at = word_at(bytes, p->offsets.frame_previous);
         if (byte_at(bytes, p->offsets.frame_owner) < p->owner_entry) {
-                struct python_raw_frame *frame = frame_of(record, n);
+                struct python_raw_frame *frame = frame_of(record, python_frame_place(n));
 
-                put_frame(p, bytes, frame);
-                w->n_new += is_new(p, frame);
+                if (n < PYTHON_INNER_FRAMES) {
+                        put_frame(p, bytes, frame);
+                        w->n_new += is_new(p, frame);
+                } else {
+                        put_outer_address(p, bytes, frame, avma, w);
+                }
                 w->n++;
         } else if (n > 0) {
-                frame_of(record, n - 1)->code |= PYTHON_CODE_ENTRY;
+                frame_of(record, python_frame_place(n - 1))->code |= PYTHON_CODE_ENTRY;
         }
+        return 0;
+}
+
+/* Reads one of the outermost frames, whose address was kept during the walk. */
+static long read_outer_step(__u32 i, struct walk *w)
+{
+        __u32 key = 0, n = PYTHON_INNER_FRAMES + i;
+        struct frame_bytes *bytes = bpf_map_lookup_elem(&scratch, &key);
+        const struct python_process *p = find_process(w->pid);
+        struct python_record *record = record_at(w->position);
+        struct python_raw_frame *frame;
+        __u64 entry;
+
+        if (!bytes || !p || !record || n >= w->n)
+                return 1;
+        frame = frame_of(record, n);
+        entry = frame->code & PYTHON_CODE_ENTRY;
+        if (bpf_probe_read_user(bytes->bytes, PYTHON_FRAME_BYTES, (const void *)frame->instruction) < 0) {
+                frame->instruction = 0;
+                return 0;
+        }
+        put_frame(p, bytes, frame);
+        w->n_new += is_new(p, frame);
+        frame->code |= entry;
         return 0;
 }
 
@@ -394,14 +476,14 @@ __attribute__((noinline)) int walk_state(__u64 state, struct walk *walk)
                 return 0;
         w = *walk; /* as in search_state() */
         w.at = innermost_frame(p, state);
-        (void)bpf_loop(PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX, walk_step, &w, 0);
+        (void)bpf_loop(PYTHON_STEPS_MAX, walk_step, &w, 0);
         if (w.at != 0)
                 w.flags |= PYTHON_FLAG_CUT;
         *walk = w;
         return 0;
 }
 
-/* The frames of the interpreters that called this one. */
+/* Walks the frames of the interpreters that called this one. */
 static __always_inline void walk_callers(const struct python_process *p, __u64 state, struct search *at,
                                          struct walk *w)
 {
@@ -413,15 +495,32 @@ static __always_inline void walk_callers(const struct python_process *p, __u64 s
 
                 if (caller == 0 || !record)
                         return;
-                if (n > 0 && n <= PYTHON_FRAMES_MAX)
-                        frame_of(record, n - 1)->code |= PYTHON_CODE_ENTRY;
+                if (n > 0)
+                        frame_of(record, python_frame_place(n - 1))->code |= PYTHON_CODE_ENTRY;
                 (void)walk_state(caller, w);
         }
 }
 
+__attribute__((noinline)) int read_outer(struct walk *walk)
+{
+        struct walk w;
+
+        if (!walk)
+                return 0;
+        w = *walk; /* as in search_state() */
+        (void)bpf_loop(PYTHON_OUTER_FRAMES, read_outer_step, &w, 0);
+        *walk = w;
+        return 0;
+}
+
+static __always_inline __u32 count_kept(const struct walk *w)
+{
+        return w->n < PYTHON_FRAMES_MAX ? w->n : PYTHON_FRAMES_MAX;
+}
+
 /* ---- copies of code objects ---------------------------------------------------------------------------- */
 
-/* How far a record with copies is: numbers only, as above. */
+/* The progress of a record with copies, as numbers only, as above. */
 struct copying {
         __u64 position;            /* of the record in its ring */
         __u64 n_bytes, room_bytes; /* of the record: so far, at most */
@@ -438,7 +537,7 @@ __attribute__((noinline)) int copy_piece(struct copying *copying, __u64 avma, __
 
         if (!record || n_bytes == 0)
                 return -1;
-        barrier_var(n_bytes); /* both comparisons made into one say nothing to the verifier of Linux 6.12 */
+        barrier_var(n_bytes); /* Linux 6.12's verifier learns nothing if these are merged */
         if (n_bytes > PYTHON_LINES_BYTES)
                 return -1;
         at = copying->n_bytes;
@@ -488,7 +587,7 @@ static __always_inline int copy_code(const struct python_process *p, struct copy
         return r == 0 ? copy_lines(p, copying, python_read_word(code + p->objects.code_lines)) : r;
 }
 
-/* One that could not be read is not tried again: the recorder reads it. */
+/* Copies a frame's code object.  An unreadable one is not tried again: the recorder reads it. */
 static long copy_step(__u32 i, struct copying *copying)
 {
         const struct python_process *p = find_process(copying->pid);
@@ -503,7 +602,7 @@ static long copy_step(__u32 i, struct copying *copying)
         frame = frame_of(record, i);
         if (!is_new(p, frame))
                 return 0;
-        r = copy_code(p, copying, frame->code & ~(__u64)PYTHON_CODE_BITS);
+        r = copy_code(p, copying, python_code_of(frame->code));
         if (r != 0)
                 copying->n_bytes = n_before;
         if (r > 0)
@@ -519,18 +618,19 @@ static long copy_step(__u32 i, struct copying *copying)
 }
 
 /*
- * Those of which there was none yet.  Copies fill half of the ring at most: the frames of the next samples
- * need the rest, and what has no room is copied at a later sample.  Returns the length of the record.
+ * Copies the code objects of which there is no copy yet.  Copies fill at most half of the ring: the frames
+ * of the next samples need the rest, and a code object that finds no room is copied at a later sample.
+ * Returns the length of the record.
  */
 static __always_inline __u64 copy_new(const struct walk *w, __u64 used_bytes)
 {
         __u64 free_bytes = used_bytes < settings.ring_bytes / 2 ? settings.ring_bytes / 2 - used_bytes : 0;
         struct copying copying = { .position = w->position,
                                    .n_bytes = sizeof(struct python_record) +
-                                              w->n * sizeof(struct python_raw_frame),
+                                              count_kept(w) * sizeof(struct python_raw_frame),
                                    .room_bytes = count_at_most(free_bytes, PYTHON_RECORD_BYTES),
                                    .pid = w->pid,
-                                   .n_frames = w->n };
+                                   .n_frames = count_kept(w) };
 
         if (w->n_new > 0)
                 (void)bpf_loop(PYTHON_FRAMES_MAX, copy_step, &copying, 0);
@@ -559,6 +659,8 @@ static __always_inline void put_python_frames(const struct python_process *p, __
                 (void)walk_state(state, &w);
                 if (has_several)
                         walk_callers(p, state, &at, &w);
+                if (w.n > PYTHON_INNER_FRAMES)
+                        (void)read_outer(&w);
                 w.flags |= gil_flag_of(p, state);
         } else {
                 w.flags |= PYTHON_FLAG_NO_THREAD;
@@ -569,15 +671,17 @@ static __always_inline void put_python_frames(const struct python_process *p, __
         record->n_bytes = copy_new(&w, used_bytes);
         record->tid = tid;
         record->time_ns = now_ns;
-        record->n_frames = w.n;
+        record->n_frames = count_kept(&w);
         record->flags = w.flags;
         record->pid = p->pid;
-        record->reserved = 0;
+        record->n_left_out = w.n - count_kept(&w);
+        record->n_left_out_entries = w.n_left_out_entries;
         /* Pairs with the acquire in switch_ring_look(). */
         MACHINE_STORE_RELEASE(&ring->head, ring->head + record->n_bytes);
 }
 
-static __always_inline void put_current(__u32 flags)
+/* Returns whether the thread belongs to a Python process. */
+static __always_inline bool put_current(__u32 flags)
 {
         __u64 id = bpf_get_current_pid_tgid();
         __u32 cpu = bpf_get_smp_processor_id(), key = 0;
@@ -586,20 +690,28 @@ static __always_inline void put_current(__u32 flags)
         struct frame_bytes *work;
 
         if (!p)
-                return;
+                return false;
         ring = bpf_map_lookup_elem(&rings, &cpu);
         work = bpf_map_lookup_elem(&scratch, &key);
         if (!ring || !work)
-                return;
+                return true;
         if (work->is_busy) {
                 __sync_fetch_and_add(&ring->n_lost, 1);
-                return;
+                return true;
         }
         work->is_busy = 1;
         __asm__ __volatile__("" : : : "memory");
         put_python_frames(p, (__u32)id, ring, flags);
         __asm__ __volatile__("" : : : "memory");
         work->is_busy = 0;
+        return true;
+}
+
+static __always_inline struct waiting_thread *waiting_slot(__u32 tid)
+{
+        __u32 slot = tid & (PYTHON_WAIT_SLOTS - 1);
+
+        return bpf_map_lookup_elem(&waiting, &slot);
 }
 
 /* The sample is taken in any case. */
@@ -616,9 +728,57 @@ SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
         bool is_preempted = (__u8)ctx->args[0] != 0 || (__u32)ctx->args[3] == 0;
+        struct waiting_thread *slot;
+        __u32 tid;
 
-        if (!is_preempted)
+        if (is_preempted || !is_any_known())
+                return 0;
+        tid = (__u32)bpf_get_current_pid_tgid();
+        if (put_current(PYTHON_FLAG_SWITCH) && (slot = waiting_slot(tid)) != NULL) {
+                slot->tid = tid;
+                slot->out_ns = bpf_ktime_get_ns();
+        }
+        return 0;
+}
+
+/*
+ * The thread is back but has not continued yet.  If it was away for long, switch_events.bpf may read its
+ * stack only now, so its Python frames are needed as well.  A wake-up by an interrupt finds the scratch
+ * memory in use.
+ */
+SEC("raw_tp/sched_exit_tp")
+int on_return(struct bpf_raw_tracepoint_args *ctx)
+{
+        struct waiting_thread *slot;
+        __u64 out_ns;
+        __u32 tid;
+
+        (void)ctx;
+        if (!is_any_known())
+                return 0;
+        tid = (__u32)bpf_get_current_pid_tgid();
+        slot = waiting_slot(tid);
+        if (!slot || slot->out_ns == 0 || slot->tid != tid)
+                return 0;
+        out_ns = slot->out_ns;
+        slot->out_ns = 0;
+        if (bpf_ktime_get_ns() - out_ns >= SWITCH_LONG_WAIT_NS)
                 put_current(PYTHON_FLAG_SWITCH);
+        return 0;
+}
+
+/*
+ * Runs before switch_events.bpf copies the stack: that program says for which calls, and is attached later.
+ */
+SEC("raw_tp/sys_exit")
+int on_call_end(struct bpf_raw_tracepoint_args *ctx)
+{
+        __u32 key = 0, tid = (__u32)bpf_get_current_pid_tgid();
+        const struct python_processes *all = bpf_map_lookup_elem(&processes, &key);
+
+        (void)ctx;
+        if (all && all->n_entered != 0 && all->calls[tid & (PYTHON_CALL_SLOTS - 1)] == tid)
+                put_current(PYTHON_FLAG_CALL);
         return 0;
 }
 
@@ -626,6 +786,7 @@ SEC("raw_tp/sched_waking")
 int on_waking(struct bpf_raw_tracepoint_args *ctx)
 {
         (void)ctx;
-        put_current(PYTHON_FLAG_SWITCH);
+        if (is_any_known())
+                put_current(PYTHON_FLAG_SWITCH);
         return 0;
 }

@@ -13,13 +13,17 @@
 
 #include <linux/types.h>
 
-#define PYTHON_FRAMES_MAX    256  /* of a sample, innermost first; others are missing */
-#define PYTHON_ENTRIES_MAX   64   /* frames among them that only stand for calls by C */
+#define PYTHON_FRAMES_MAX    256 /* of a sample, innermost first */
+#define PYTHON_OUTER_FRAMES  32  /* of them, if there are more: the outermost ones; a power of two */
+#define PYTHON_INNER_FRAMES  (PYTHON_FRAMES_MAX - PYTHON_OUTER_FRAMES)
+#define PYTHON_STEPS_MAX     4096 /* from frame to frame, also to those that only stand for calls by C */
 #define PYTHON_FRAME_BYTES   88   /* of an interpreter's frame, all that is looked at */
 #define PYTHON_SLOTS         1024 /* processes at a time; a power of two */
 #define PYTHON_PROBES        16   /* slots after its own in which a process may lie */
 #define PYTHON_THREADS_MAX   256  /* steps through an interpreter's threads to find one */
 #define PYTHON_KNOWN_THREADS 16384
+#define PYTHON_WAIT_SLOTS    16384     /* a power of two: of threads that wait */
+#define PYTHON_CALL_SLOTS    4096      /* a power of two: of threads in system calls */
 #define PYTHON_RETRY_NS      100000000 /* until a thread that is not Python's is looked for again, at most */
 #define PYTHON_NESTED_MAX    2         /* interpreters on a stack that called the one that runs */
 #define PYTHON_NO_OFFSET     0xffff
@@ -80,12 +84,25 @@ struct python_process {
 };
 
 struct python_processes {
+        __u64 n_entered; /* so far; while it is 0 switches and wake-ups look at no slot */
         struct python_process slots[PYTHON_SLOTS];
+        /*
+         * By switch_events.bpf: the TID of a thread in a system call whose stack will be copied at its end.
+         * Threads that share a slot forget about each other.
+         */
+        __u32 calls[PYTHON_CALL_SLOTS];
 };
 
-#define PYTHON_CODE_ENTRY  1 /* bits of `code`: the frame was called by C */
-#define PYTHON_CODE_COPIED 2 /* the record has a copy of its code object */
-#define PYTHON_CODE_BITS   7
+#define PYTHON_CODE_ENTRY     1 /* bits of `code`: the frame was called by C */
+#define PYTHON_CODE_COPIED    2 /* the record has a copy of its code object */
+#define PYTHON_CODE_GENERATOR 4 /* read late: the frame is not on the interpreter's stack */
+#define PYTHON_CODE_BITS      7
+
+/* The address of the code object alone. */
+static inline __u64 python_code_of(__u64 code)
+{
+        return code & ~(__u64)PYTHON_CODE_BITS;
+}
 
 /* One frame. */
 struct python_raw_frame {
@@ -117,8 +134,7 @@ static inline __u64 python_identity_end(__u64 identity)
 /* Where it is remembered that a code object was copied. */
 static inline __u32 python_seen_slot(__u64 code, __u64 serial)
 {
-        return ((code & ~(__u64)PYTHON_CODE_BITS) + serial) * 0x9e3779b97f4a7c15ULL >> 32 &
-               (PYTHON_SEEN_SLOTS - 1);
+        return (python_code_of(code) + serial) * 0x9e3779b97f4a7c15ULL >> 32 & (PYTHON_SEEN_SLOTS - 1);
 }
 
 /*
@@ -160,6 +176,7 @@ enum python_record_flag {
         PYTHON_FLAG_HAS_GIL = 4,   /* this thread holds the GIL */
         PYTHON_FLAG_NO_GIL = 8,    /* it does not; with neither flag it is not known */
         PYTHON_FLAG_SWITCH = 16,   /* not of a sample: the thread begins to wait, or wakes another */
+        PYTHON_FLAG_CALL = 32,     /* not of a sample: a system call ends */
 };
 
 /*
@@ -205,9 +222,22 @@ struct python_record {
         __u32 tid;
         __u64 time_ns; /* CLOCK_MONOTONIC, just before its sample or switch */
         __u32 n_frames, flags;
-        __u32 pid, reserved;
+        __u32 pid;
+        /*
+         * Frames between the innermost and the outermost ones, and how many of these C called.  The places of
+         * the outermost ones are used in turn then: see python_frame_place().
+         */
+        __u16 n_left_out, n_left_out_entries;
         struct python_raw_frame frames[];
 };
+
+/* Where a record has a frame; @n: counted from the innermost one. */
+static inline __u32 python_frame_place(__u32 n)
+{
+        return n < PYTHON_INNER_FRAMES
+                       ? n
+                       : PYTHON_INNER_FRAMES + ((n - PYTHON_INNER_FRAMES) & (PYTHON_OUTER_FRAMES - 1));
+}
 
 /* Memory of the program as it was at the sample; filled up to a multiple of 8 bytes. */
 struct python_piece {

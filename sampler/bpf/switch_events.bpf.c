@@ -2,9 +2,8 @@
 /*
  * Runs in the kernel at every context switch and, with stacks, at every wake-up.
  *
- * Both happen with interrupts off, so on one CPU nothing comes in between, and its
- * ring needs no lock.  Whatever is slow is left out: no allocation, no map that is
- * changed, no call where a load will do.
+ * Both happen with interrupts off, so nothing else runs on that CPU in between, and its ring needs no lock.
+ * Slow operations are avoided: no allocation, no changes to a map, no call where a load will do.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -18,7 +17,7 @@
 
 #define CGROUP_LEVELS_MAX 16
 #define PID_LEVELS_MAX    32 /* MAX_PID_NS_LEVEL of the kernel's */
-#define KEY_WORDS         24 /* of the user's stack: the calls that are in there make a place */
+#define KEY_WORDS         24 /* of the user stack; their hash identifies a place */
 #define PF_KTHREAD        0x00200000
 #define TASK_DEAD_BITS    0xb0
 
@@ -51,9 +50,12 @@ struct upid {
         int nr;
 } KERNEL_STRUCT;
 
-/* The numbers of a thread: `numbers` has one for each namespace that it is seen from, the outermost first. */
+/*
+ * The IDs of a thread: `numbers` has one for each namespace in which the thread is visible, the outermost
+ * namespace first.
+ */
 struct pid {
-        unsigned int level; /* how many namespaces further in its own is */
+        unsigned int level; /* depth of its own namespace below the outermost one */
         struct upid numbers[1];
 } KERNEL_STRUCT;
 
@@ -74,8 +76,8 @@ struct task_struct___old {
 } KERNEL_STRUCT;
 
 /*
- * Per thread, the times that keep its stack from being copied too often.  One of the two is for its waits,
- * one for whom it wakes.
+ * Limits for each thread how often its stack is copied: one such place is for its own waits, one for its
+ * wake-ups of other threads.
  */
 struct thread_place {
         __u64 key; /* of the last place */
@@ -85,10 +87,15 @@ struct thread_place {
 
 struct thread_slot {
         struct thread_place waits, wakes;
+        __u64 out_ns; /* when it left its CPU to wait without a stack; 0 = it has one */
+        __u32 out_tid, unused;
 };
 
-/* Not really volatile: the loader writes them, and the compiler must not believe in what it sees here. */
-const volatile struct switch_settings settings = { .ring_bytes = 4096 };
+/*
+ * Not really volatile: the loader writes them, so the compiler must not rely on the values that it sees
+ * here.
+ */
+const volatile struct switch_settings settings = { .ring_bytes = 4096, .late_bytes = 4096 };
 
 struct switch_scope scope;
 
@@ -100,6 +107,18 @@ struct {
         __uint(key_size, sizeof(__u32));
         __uint(value_size, SWITCH_RING_HEAD_BYTES);
 } rings SEC(".maps");
+
+/*
+ * The same for the stacks of long waits: they are read with interrupts on, and an interrupt may then write
+ * to the other rings.
+ */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(map_flags, BPF_F_MMAPABLE);
+        __uint(max_entries, 1);
+        __uint(key_size, sizeof(__u32));
+        __uint(value_size, SWITCH_RING_HEAD_BYTES);
+} late_rings SEC(".maps");
 
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -128,6 +147,7 @@ struct {
 struct last_task {
         __u64 task_avma; /* it may be freed by now; 0 = not a wanted task */
         __u64 sum_ns;    /* what it had run in all, then */
+        __u64 late_ns;   /* when it came, if the stack of its wait is still to be read; else 0 */
         __u32 pid, tid;
 };
 
@@ -149,9 +169,10 @@ char license_name[] SEC("license") = "Dual MIT/GPL";
 /* ---- whose --------------------------------------------------------------------------------------------- */
 
 /*
- * A task's cgroup is further down than the wanted one, or its depth is unknown.  By calls, which is slow but
- * rare: for each load of a pointer that it has to follow, the verifier looks through all types of the kernel.
- * Not static, and with a number for a pointer: so it is verified once, and not wherever it is called.
+ * Called if a task's cgroup is deeper than the wanted one, or if the depth of the wanted one is unknown.
+ * The pointers are read by calls, which is slow but rare: for each load of a pointer that it has to follow,
+ * the verifier looks through all types of the kernel.  The function is not static and takes a number
+ * instead of a pointer, so it is verified once and not at each call.
  */
 __attribute__((noinline)) int is_below_cgroup(__u64 parent_avma)
 {
@@ -192,7 +213,7 @@ static __always_inline bool switch_events_is_wanted(struct task_struct *task)
         return bpf_map_lookup_elem(&processes, &pid) != NULL;
 }
 
-/* Two threads of one process are often both there, and to look it up once is enough. */
+/* Both threads often belong to the same process, and then one look-up is enough. */
 static __always_inline bool is_other_wanted(struct task_struct *task, struct task_struct *known,
                                             bool is_known_wanted)
 {
@@ -218,24 +239,30 @@ static __always_inline bool is_cpu_off(__u32 cpu)
         return ring && ring->is_off;
 }
 
-static __always_inline bool has_room(const struct switch_ring_head *ring, __u64 n_bytes)
+static __always_inline bool has_room(const struct switch_ring_head *ring, __u64 ring_bytes, __u64 n_bytes)
 {
-        return ring->head - ring->tail + n_bytes <= settings.ring_bytes;
+        return ring->head - ring->tail + n_bytes <= ring_bytes;
 }
 
 /*
- * Where the next record goes.  It may extend past the end, where there is room for the largest.  Records have
- * whole words; the mask proves it to the verifier, which refuses what may be misaligned on RISC-V.
+ * The place of the next record, which may extend past the end of the ring, where there is room for the
+ * largest record.  NULL if the ring is full: the record is then counted as lost.  Records consist of whole
+ * words; the mask proves it to the verifier, which refuses access that may be misaligned on RISC-V.
  */
-static __always_inline void *place_of(struct switch_ring_head *ring)
+static __always_inline void *claim(struct switch_ring_head *ring, __u64 ring_bytes, __u64 n_bytes)
 {
-        return (char *)ring + SWITCH_RING_HEAD_BYTES + (ring->head & (settings.ring_bytes - 1) & ~7ull);
+        if (!has_room(ring, ring_bytes, n_bytes)) {
+                ring->n_lost++;
+                return NULL;
+        }
+        return (char *)ring + SWITCH_RING_HEAD_BYTES + (ring->head & (ring_bytes - 1) & ~7ull);
 }
 
-static __always_inline void commit(struct switch_ring_head *ring, __u64 n_bytes)
+/* Wakes the reader each time that another share of the ring is in use. */
+static __always_inline void commit(struct switch_ring_head *ring, __u64 ring_bytes, __u64 n_bytes)
 {
-        __u64 used = ring->head - ring->tail;
-        bool wakes = used >> settings.wake_shift != (used + n_bytes) >> settings.wake_shift;
+        __u64 used = ring->head - ring->tail, share = ring_bytes / SWITCH_WAKE_SHARES;
+        bool wakes = (used & (share - 1)) + n_bytes >= share;
 
         /* Pairs with the acquire in switch_ring_look(). */
         MACHINE_STORE_RELEASE(&ring->head, ring->head + n_bytes);
@@ -245,7 +272,7 @@ static __always_inline void commit(struct switch_ring_head *ring, __u64 n_bytes)
 
 /* ---- stacks -------------------------------------------------------------------------------------------- */
 
-/* The same for two stops of a thread at the same place, called from the same places. */
+/* A hash that is the same for two stops of a thread at the same place with the same callers. */
 static __always_inline __u64 key_of(const struct pt_regs *regs)
 {
         __u64 words[KEY_WORDS];
@@ -273,8 +300,8 @@ static __always_inline void refill(struct thread_place *place, __u64 now_ns)
 }
 
 /*
- * Whether to copy the stack: SWITCH_FLAG_STACK, SWITCH_FLAG_SAME_STACK or 0.
- * Threads that share a slot share what they may have, too.
+ * Whether to copy the stack: SWITCH_FLAG_STACK, SWITCH_FLAG_SAME_STACK or 0.  Threads that share a slot
+ * also share its credit.
  */
 static __always_inline __u32 choose(struct thread_place *place, __u32 tid, __u64 key, __u64 now_ns)
 {
@@ -290,7 +317,7 @@ static __always_inline __u32 choose(struct thread_place *place, __u32 tid, __u64
         return SWITCH_FLAG_STACK;
 }
 
-/* Up to where nothing is mapped, or is not in memory now. */
+/* Copies the stack up to memory that is not mapped, or not resident now. */
 static __always_inline __u32 copy_user_stack(char *to, __u64 sp)
 {
         __u64 copied = 0;
@@ -324,16 +351,14 @@ static __always_inline __u32 add_user_frames(void *ctx, struct switch_record_hea
         return sizeof(*stack) + (stack->copy_bytes & ~7u);
 }
 
-/* Fills what follows the record; returns its bytes. */
-static __always_inline __u32 add_stack(void *ctx, struct switch_record_head *record,
-                                       struct switch_stack *stack, const struct pt_regs *regs)
+/* Fills the stack that follows the record head, except for the kernel part; returns its bytes. */
+static __always_inline __u32 add_user_stack(void *ctx, struct switch_record_head *record,
+                                            struct switch_stack *stack, const struct pt_regs *regs)
 {
-        long kernel_bytes = bpf_get_stack(ctx, stack->kernel, sizeof(stack->kernel),
-                                          settings.n_skipped_frames);
         __u32 copy_bytes = 0;
 
         stack->context = (__u64)SWITCH_CONTEXT_KERNEL;
-        stack->kernel_bytes = kernel_bytes > 0 ? (__u32)kernel_bytes : 0;
+        stack->kernel_bytes = 0;
         __builtin_memset(stack->registers, 0, sizeof(stack->registers));
         if (settings.frame_pointers)
                 return add_user_frames(ctx, record, stack);
@@ -347,6 +372,18 @@ static __always_inline __u32 add_stack(void *ctx, struct switch_record_head *rec
         }
         stack->copy_bytes = copy_bytes;
         return sizeof(*stack) + ((copy_bytes + 7) & ~7u);
+}
+
+/* Fills the stack that follows the record head; returns its bytes. */
+static __always_inline __u32 add_stack(void *ctx, struct switch_record_head *record,
+                                       struct switch_stack *stack, const struct pt_regs *regs)
+{
+        __u32 n_bytes = add_user_stack(ctx, record, stack, regs);
+        long kernel_bytes = bpf_get_stack(ctx, stack->kernel, sizeof(stack->kernel),
+                                          settings.n_skipped_frames);
+
+        stack->kernel_bytes = kernel_bytes > 0 ? (__u32)kernel_bytes : 0;
+        return n_bytes;
 }
 
 /* The user's registers; NULL for a thread that has none. */
@@ -367,7 +404,9 @@ static __always_inline struct thread_slot *slot_of(__u32 tid)
         return bpf_map_lookup_elem(&threads, &slot);
 }
 
-/* With a full copy a record takes that much; without room for it the record goes without. */
+/*
+ * The size of a record with a full copy of the stack; if there is no room for it, the record has no stack.
+ */
 #define STACK_BYTES_MAX(record) (sizeof(record) + sizeof(struct switch_stack) + settings.copy_bytes + 8)
 
 /* ---- hooks --------------------------------------------------------------------------------------------- */
@@ -395,8 +434,9 @@ static __always_inline __u64 sum_ns_of(struct task_struct *task)
 }
 
 /*
- * How long a task ran that is on no CPU's record any more, and may be freed: so it is read as any memory is.
- * If it came onto another CPU since, that is in the sum as well; who reads this knows a bound.
+ * The run time of a task that has left the CPU without a report, and may be freed: so it is read like any
+ * other memory.  If the task has run on another CPU since, the sum includes that time; the reader of the
+ * record knows a bound.
  */
 static __always_inline __u64 gone_ran_ns_of(const struct last_task *last)
 {
@@ -411,8 +451,8 @@ static __always_inline __u64 gone_ran_ns_of(const struct last_task *last)
 }
 
 /*
- * Kernels trace nothing that happens while certain threads run: then the switch from them to
- * others is not reported.
+ * Kernels trace nothing while certain threads run: the switch from such a thread to another is then not
+ * reported.
  */
 static __always_inline void follow_cpu(struct switch_record_switch *record, struct task_struct *prev,
                                        struct task_struct *next, bool is_next_wanted)
@@ -433,6 +473,7 @@ static __always_inline void follow_cpu(struct switch_record_switch *record, stru
         last->pid = (__u32)next->tgid;
         last->tid = (__u32)next->pid;
         last->sum_ns = sum_ns_of(next);
+        last->late_ns = 0;
 }
 
 /* The GIL that a thread waits for, by the address that it sleeps on; 0 = it waits for something else. */
@@ -461,12 +502,10 @@ static __always_inline void put_gil(struct switch_ring_head *ring, struct task_s
         gil = awaited_gil(p, futex_avma);
         if (gil == 0)
                 return;
-        if (!has_room(ring, sizeof(*record))) {
-                ring->n_lost++;
+        record = claim(ring, settings.ring_bytes, sizeof(*record));
+        if (!record)
                 return;
-        }
         holder = python_read_holder(p, gil);
-        record = place_of(ring);
         record->head.kind = SWITCH_RECORD_GIL;
         record->head.flags = 0;
         record->head.state = 0;
@@ -479,7 +518,23 @@ static __always_inline void put_gil(struct switch_ring_head *ring, struct task_s
         record->interval_us = python_read_word(gil);
         record->holder_tid = holder != 0 ? (__u32)python_read_word(holder + p->offsets.thread_native_id) : 0;
         record->unused = 0;
-        commit(ring, sizeof(*record));
+        commit(ring, settings.ring_bytes, sizeof(*record));
+}
+
+/* A thread comes back from a wait that began without a stack: if it was long, on_exit() reads it now. */
+static __always_inline void note_return(__u32 tid, __u64 now_ns)
+{
+        struct thread_slot *slot = slot_of(tid);
+        __u32 key = 0;
+        struct last_task *last;
+        __u64 out_ns;
+
+        if (!slot || slot->out_ns == 0 || slot->out_tid != tid)
+                return;
+        out_ns = slot->out_ns;
+        slot->out_ns = 0;
+        if (now_ns - out_ns >= SWITCH_LONG_WAIT_NS && (last = bpf_map_lookup_elem(&last_tasks, &key)) != NULL)
+                last->late_ns = now_ns;
 }
 
 SEC("tp_btf/sched_switch")
@@ -509,11 +564,9 @@ int on_switch(__u64 *ctx)
         now_ns = bpf_ktime_get_ns();
         if (settings.python && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT)
                 put_gil(ring, prev, now_ns);
-        if (!has_room(ring, sizeof(*record))) {
-                ring->n_lost++;
+        record = claim(ring, settings.ring_bytes, sizeof(*record));
+        if (!record)
                 return 0;
-        }
-        record = place_of(ring);
         record->head.kind = SWITCH_RECORD_SWITCH;
         record->head.state = (__u16)state;
         record->head.time_ns = now_ns;
@@ -530,20 +583,68 @@ int on_switch(__u64 *ctx)
                 regs = user_registers(prev);
                 flags |= choose(&slot->waits, record->prev_tid, regs ? key_of(regs) : 0,
                                 record->head.time_ns);
-                if (flags & SWITCH_FLAG_STACK && !has_room(ring, STACK_BYTES_MAX(*record))) {
+                if (flags & SWITCH_FLAG_STACK &&
+                    !has_room(ring, settings.ring_bytes, STACK_BYTES_MAX(*record))) {
                         flags &= ~SWITCH_FLAG_STACK;
                         slot->waits.copied_ns = 0;
                 }
                 record->head.flags = flags;
+                if (settings.late_stacks) {
+                        slot->out_ns = flags & (SWITCH_FLAG_STACK | SWITCH_FLAG_SAME_STACK) ? 0 : now_ns;
+                        slot->out_tid = record->prev_tid;
+                }
                 if (flags & SWITCH_FLAG_STACK)
                         n_bytes += add_stack(ctx, &record->head, (struct switch_stack *)(record + 1), regs);
         }
+        if (settings.late_stacks && flags & SWITCH_FLAG_IN)
+                note_return(record->next_tid, now_ns);
         record->head.n_bytes = n_bytes;
-        commit(ring, n_bytes);
+        commit(ring, settings.ring_bytes, n_bytes);
         return 0;
 }
 
-/* The address of @ctx, which lies in the stack that the CPU is on, as a number: by way of @scratch. */
+/*
+ * At the end of the switch, unlike in sched_switch, the thread's memory can be read, and its stack is still
+ * as it was during the wait.  Interrupts are on, but no other thread comes onto the CPU.
+ */
+SEC("tp_btf/sched_exit_tp")
+int on_exit(__u64 *ctx)
+{
+        __u32 key = 0, cpu;
+        struct last_task *last = bpf_map_lookup_elem(&last_tasks, &key);
+        struct task_struct *task;
+        struct switch_record_late *record;
+        struct switch_ring_head *ring;
+        __u64 late_ns;
+        __u32 n_bytes = sizeof(*record);
+
+        if (!last || last->late_ns == 0)
+                return 0;
+        late_ns = last->late_ns;
+        last->late_ns = 0;
+        task = bpf_get_current_task_btf();
+        cpu = bpf_get_smp_processor_id();
+        ring = bpf_map_lookup_elem(&late_rings, &cpu);
+        if (!ring || (__u32)task->pid != last->tid)
+                return 0;
+        record = claim(ring, settings.late_bytes, STACK_BYTES_MAX(*record));
+        if (!record)
+                return 0;
+        record->head.kind = SWITCH_RECORD_LATE;
+        record->head.flags = SWITCH_FLAG_STACK;
+        record->head.state = 0;
+        record->head.time_ns = late_ns + SWITCH_LATE_NS;
+        record->pid = last->pid;
+        record->tid = last->tid;
+        n_bytes += add_stack(ctx, &record->head, (struct switch_stack *)(record + 1), user_registers(task));
+        record->head.n_bytes = n_bytes;
+        commit(ring, settings.late_bytes, n_bytes);
+        return 0;
+}
+
+/*
+ * The address of @ctx, which lies on the CPU's current stack, is turned into a number by way of @scratch.
+ */
 static __always_inline bool is_interrupt(__u64 *ctx, struct switch_record_wakeup *scratch,
                                          struct task_struct *task, const struct pt_regs *regs)
 {
@@ -576,11 +677,9 @@ int on_waking(__u64 *ctx)
         /* A thread that waits on a wanted CPU may be woken from any other. */
         if (!ring || (ring->is_off && is_cpu_off((__u32)woken->wake_cpu)))
                 return 0;
-        if (!has_room(ring, sizeof(*record))) {
-                ring->n_lost++;
+        record = claim(ring, settings.ring_bytes, sizeof(*record));
+        if (!record)
                 return 0;
-        }
-        record = place_of(ring);
         record->head.kind = SWITCH_RECORD_WAKEUP;
         record->head.flags = 0;
         record->head.state = 0;
@@ -601,7 +700,8 @@ int on_waking(__u64 *ctx)
                 if (is_other_wanted(waker, woken, true) && (slot = slot_of(record->waker_tid)) != NULL) {
                         flags = choose(&slot->wakes, record->waker_tid, regs ? key_of(regs) : 0,
                                        record->head.time_ns);
-                        if (flags & SWITCH_FLAG_STACK && !has_room(ring, STACK_BYTES_MAX(*record))) {
+                        if (flags & SWITCH_FLAG_STACK &&
+                            !has_room(ring, settings.ring_bytes, STACK_BYTES_MAX(*record))) {
                                 flags &= ~SWITCH_FLAG_STACK;
                                 slot->wakes.copied_ns = 0;
                         }
@@ -612,7 +712,7 @@ int on_waking(__u64 *ctx)
                 }
         }
         record->head.n_bytes = n_bytes;
-        commit(ring, n_bytes);
+        commit(ring, settings.ring_bytes, n_bytes);
         return 0;
 }
 
@@ -632,7 +732,7 @@ int on_fork(__u64 *ctx)
         return 0;
 }
 
-/* The number that a thread has for itself; 0 = the one that it has for us, or not known. */
+/* The ID of a thread in its own namespace; 0 = the same as the ID that we see, or unknown. */
 static __always_inline __u32 own_number_of(const struct task_struct *task)
 {
         const struct pid *pid; /* read as a number: Linux 6.1's verifier adds no level to a pointer */
@@ -651,7 +751,7 @@ static __always_inline __u32 own_number_of(const struct task_struct *task)
         return (__u32)number;
 }
 
-/* A program says which thread emits by the number that the thread has for itself. */
+/* A program identifies an emitting thread by the ID in the thread's own namespace. */
 SEC("tp_btf/sched_process_fork")
 int on_thread(__u64 *ctx)
 {
@@ -667,11 +767,9 @@ int on_thread(__u64 *ctx)
         ring = own_ring();
         if (!ring || ring->is_off)
                 return 0;
-        if (!has_room(ring, sizeof(*record))) {
-                ring->n_lost++;
+        record = claim(ring, settings.ring_bytes, sizeof(*record));
+        if (!record)
                 return 0;
-        }
-        record = place_of(ring);
         record->head.kind = SWITCH_RECORD_NUMBER;
         record->head.flags = 0;
         record->head.state = 0;
@@ -681,11 +779,11 @@ int on_thread(__u64 *ctx)
         record->tid = (__u32)child->pid;
         record->own_tid = own_tid;
         record->unused = 0;
-        commit(ring, sizeof(*record));
+        commit(ring, settings.ring_bytes, sizeof(*record));
         return 0;
 }
 
-/* Later than its end: the last switch of a process is its own, too. */
+/* Runs later than the process's end, so that its last switch still counts as its own. */
 SEC("tp_btf/sched_process_free")
 int on_free(__u64 *ctx)
 {
@@ -696,3 +794,6 @@ int on_free(__u64 *ctx)
                 (void)bpf_map_delete_elem(&processes, &pid);
         return 0;
 }
+
+/* The hooks of --syscalls. */
+#include "sampler/bpf/syscall_hooks.h"

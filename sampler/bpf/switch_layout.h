@@ -22,10 +22,13 @@
 #define SWITCH_NAME_BYTES      16
 #define SWITCH_CONTEXT_KERNEL  (-128) /* PERF_CONTEXT_KERNEL: the kernel's part of a callstack follows */
 #define SWITCH_STACK_PERIOD_NS 1000000
-#define SWITCH_STACK_BURST     4     /* so many different places of a thread may follow each other faster */
-#define SWITCH_THREAD_SLOTS    16384 /* a power of two */
+#define SWITCH_STACK_BURST     4       /* so many different places of a thread may follow each other faster */
+#define SWITCH_LATE_NS         1000    /* so that no rounding of times changes their order */
+#define SWITCH_LONG_WAIT_NS    1000000 /* a longer wait always has its stack, where the kernel has the hook */
+#define SWITCH_THREAD_SLOTS    16384   /* a power of two */
 #define SWITCH_PROCESSES_MAX   16384
 #define SWITCH_WAKE_RING_BYTES 4096
+#define SWITCH_WAKE_SHARES     4 /* of a ring: the reader is woken each time that one more is full */
 
 /* At the beginning of each ring.  Positions count bytes since the ring began. */
 struct switch_ring_head {
@@ -40,8 +43,10 @@ struct switch_ring_head {
 enum switch_record_kind {
         SWITCH_RECORD_SWITCH = 1,
         SWITCH_RECORD_WAKEUP = 2,
-        SWITCH_RECORD_GIL = 3,    /* before the switch of a thread that waits for the lock of its Python */
-        SWITCH_RECORD_NUMBER = 4, /* of a new thread in a PID namespace */
+        SWITCH_RECORD_GIL = 3,     /* before the switch of a thread that waits for the lock of its Python */
+        SWITCH_RECORD_NUMBER = 4,  /* of a new thread in a PID namespace */
+        SWITCH_RECORD_LATE = 5,    /* the stack of a long wait, after the thread came back */
+        SWITCH_RECORD_SYSCALL = 6, /* one of many system calls, with the stack of its caller */
 };
 
 enum switch_record_flag {
@@ -102,6 +107,24 @@ struct switch_record_number {
         __u32 unused;
 };
 
+/*
+ * The stack of a thread that left its CPU without a copy and stayed away for long: it was read when the
+ * thread came back, before it ran on.
+ */
+struct switch_record_late {
+        struct switch_record_head head; /* its time is SWITCH_LATE_NS after the switch that brought it back */
+        __u32 pid, tid;
+};
+
+/* A system call that has just returned; it stands for all of its thread and number since the last record. */
+struct switch_record_syscall {
+        struct switch_record_head head;
+        __u32 pid, tid;
+        __u32 number; /* with SYSCALL_32_BIT */
+        __u32 unused;
+        __u64 n_calls; /* that it stands for, with itself */
+};
+
 /* Follows a record with SWITCH_FLAG_STACK; then the copy, up to the end of the record. */
 struct switch_stack {
         __u32 copy_bytes;   /* 0 = a thread of the kernel's, or nothing could be read */
@@ -124,14 +147,14 @@ struct switch_scope {
 /* Constants of the program, set before it is loaded: the verifier knows their values. */
 struct switch_settings {
         __u64 ring_bytes;     /* of a CPU, a power of two; a record may extend past it */
-        __u64 wake_shift;     /* 2 to this are the bytes after which the reader is woken */
         __u64 copy_bytes;     /* of a user's stack; less than SWITCH_COPY_BYTES_MAX */
         __u32 has_prev_state; /* sched_switch reports the state (Linux 5.18); else it is in the task */
         __u32 stacks;
         __u32 n_skipped_frames; /* of the kernel's stack: those of the tracing itself */
         __u32 frame_pointers;   /* the user's frames instead of a copy of the stack */
         __u32 python;           /* the table of Python's processes is there */
-        __u32 unused;
+        __u32 late_stacks;      /* long waits have their stacks: the kernel has sched_exit_tp */
+        __u64 late_bytes;       /* of a CPU's second ring, a power of two: of these stacks */
 };
 
 #endif /* SAMPLER_BPF_SWITCH_LAYOUT_H */

@@ -2,7 +2,7 @@
 #include "sampler/events/doorbell_calm.h"
 
 /* A process that maps several files as it starts is no pool yet. */
-static void doorbell_calm_note_urgent(struct doorbell_calm *c, uint32_t pid, uint64_t now_ns)
+static void note_urgent(struct doorbell_calm *c, uint32_t pid, uint64_t now_ns)
 {
         size_t oldest = c->n_mappers % DOORBELL_CALM_PIDS;
 
@@ -24,7 +24,7 @@ void doorbell_calm_note(struct doorbell_calm *c, uint32_t pid, bool is_urgent, u
 {
         c->n_mappings++;
         if (is_urgent)
-                doorbell_calm_note_urgent(c, pid, now_ns);
+                note_urgent(c, pid, now_ns);
 }
 
 bool doorbell_calm_decide(struct doorbell_calm *c, unsigned n_rings, uint64_t now_ns)

@@ -6,8 +6,8 @@
 /* The output of a thread that does nothing else: 20 million zones of 16 bytes a second. */
 #define FASTEST_BYTES_A_US 320
 /*
- * A thread that begins is looked at after this if it has no spare memory: its ring is
- * not always large enough.
+ * The first look at a new thread comes after this time if the thread has no spare memory: its ring is not
+ * always large enough.
  */
 #define REST_AT_FIRST_NS (5 * NS_PER_MS)
 #define REST_MAX_NS      (25 * NS_PER_MS)
@@ -17,7 +17,7 @@ void drain_pace_init(struct drain_pace *p)
         *p = (struct drain_pace){ .rest_ns = 0 };
 }
 
-static uint64_t drain_pace_least(uint64_t a, uint64_t b)
+static uint64_t least(uint64_t a, uint64_t b)
 {
         return a < b ? a : b;
 }
@@ -26,7 +26,7 @@ void drain_pace_begin(struct drain_pace *p, uint64_t now_ns)
 {
         p->elapsed_ns = now_ns - p->begun_ns;
         p->begun_ns = now_ns;
-        p->rest_ns = drain_pace_least(REST_MAX_NS, 2 * p->rest_ns + NS_PER_MS);
+        p->rest_ns = least(REST_MAX_NS, 2 * p->rest_ns + NS_PER_MS);
 }
 
 void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t spare_bytes, uint64_t n_bytes)
@@ -38,7 +38,7 @@ void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t spare_by
 
         if (from_rest_ns < REST_AT_FIRST_NS)
                 from_rest_ns = REST_AT_FIRST_NS;
-        p->rest_ns = drain_pace_least(p->rest_ns, from_rest_ns);
+        p->rest_ns = least(p->rest_ns, from_rest_ns);
         if (filling_ns < (double)p->rest_ns)
                 p->rest_ns = (uint64_t)filling_ns;
 }

@@ -12,26 +12,26 @@
 /* The result of read(2) for each event; the times show whether it shared a counter. */
 #define READ_FORMAT (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
 
-/* How often the timers tick that programs live by, each second. */
+/* The usual rates of the timers that programs use, in ticks a second. */
 static const uint64_t timer_rates_hz[] = { 10000, 8000, 5000, 4000, 2000, 1000, 500, 250, 200, 144, 120,
                                            100,   60,   50,   30,   25,   24,   20,  10,  5,   2,   1 };
 
-#define POINTS  10   /* of a timer's period: to meet only so few is to be in step with it */
-#define STEP    4096 /* parts of the period between one that is tried and the next */
+#define POINTS  10   /* of a timer's period; samples that meet so few are in step */
+#define STEP    4096 /* candidate periods are 1/STEP of the period apart */
 #define STEPS   40   /* about one percent */
-#define NEAR_BY 400  /* parts of the timer's period: to be off by less after some samples is to be in step */
+#define NEAR_BY 400  /* in step: off by less than 1/NEAR_BY of a timer's period */
 
 /*
- * A timer of period T and samples of period p that are in step after b samples (b p is a multiple of T) meet
- * at b points of T only.  That they are never quite in step does not help: 1,000,003 ns, a prime, creeps past
- * a period of a millisecond in five minutes, and till then sees one and the same point.  So after each small
- * number of samples the distance is to be large, and then 1 / distance of them have seen all of T.
+ * If samples of period p are in step with a timer of period T after b samples (b p is a multiple of T),
+ * they meet only b points of T.  Being slightly out of step does not help: 1,000,003 ns, a prime, creeps
+ * past a period of a millisecond in five minutes, and until then meets one and the same point.  So after
+ * each small number of samples the distance has to be large; then 1 / distance samples have seen all of T.
  */
 static bool is_in_step(uint64_t period_ns, uint64_t timer_hz)
 {
         uint64_t timer_ns = NS_PER_S / timer_hz;
 
-        /* With a slower timer's period the samples see more points than that, however they fall. */
+        /* The samples meet more points than that of a slower timer's period in any case. */
         for (uint64_t b = 1; b <= POINTS && timer_ns <= POINTS * period_ns; b++) {
                 uint64_t rest_ns = b * period_ns % timer_ns;
 
@@ -53,7 +53,10 @@ uint64_t event_attr_clock_period_ns(uint64_t rate_hz)
 {
         uint64_t wanted_ns = (NS_PER_S + rate_hz / 2) / rate_hz;
 
-        /* The nearest; rather longer than shorter: no more samples than were asked for. */
+        /*
+         * Tries the nearest periods first, longer before shorter, to take no more samples than were asked
+         * for.
+         */
         for (uint64_t i = 0; i <= STEPS; i++) {
                 uint64_t apart_ns = wanted_ns * i / STEP;
 
@@ -79,9 +82,9 @@ static struct perf_event_attr common_attr(const struct event_attr_options *optio
                 .sample_type = PERF_RECORD_SAMPLE_TYPE,
                 .sample_id_all = 1,
                 /*
-                 * Inherited events are never enabled later: a thread that is born meanwhile can inherit the
-                 * old state, and as the kernel exchanges the events of threads that inherited from each
-                 * other, all would end with that.
+                 * Inherited events are never enabled later: a thread that starts meanwhile can inherit the
+                 * disabled state, and since the kernel exchanges the events of threads that inherited from
+                 * each other, all of them would end up disabled.
                  */
                 .disabled = options->enable_on_exec || options->disabled,
                 .enable_on_exec = options->enable_on_exec,
@@ -93,7 +96,9 @@ static struct perf_event_attr common_attr(const struct event_attr_options *optio
         };
 }
 
-/* How often a sample is taken; members that are read with their leader, and totals, have none. */
+/*
+ * Sets how often a sample is taken; totals, and members that are read with their leader, have no samples.
+ */
 static void set_rate(const struct event_request *request, const struct event_spec *spec,
                      struct perf_event_attr *attr)
 {
@@ -111,7 +116,7 @@ static void set_rate(const struct event_request *request, const struct event_spe
         }
 }
 
-/* Switches are told once on each CPU: by the first sampling event there. */
+/* Switches are reported once on each CPU, by the first sampling event there. */
 static bool is_first_on_its_cpus(const struct event_request *request, size_t spec)
 {
         const struct event_spec *one = &request->specs[spec];
@@ -130,11 +135,11 @@ static bool is_first_on_its_cpus(const struct event_request *request, size_t spe
         return !one->only_counts;
 }
 
-/* The bytes of a tracepoint are then in the records of all: they are alike. */
-static bool has_wakers(const struct event_request *request)
+/* The raw bytes of a tracepoint are then in the records of all events: all records are alike. */
+static bool needs_raw_bytes(const struct event_request *request)
 {
         for (size_t i = 0; i < request->n_specs; i++)
-                if (request->specs[i].role == EVENT_ROLE_WAKERS)
+                if (request->specs[i].role == EVENT_ROLE_WAKERS || request->specs[i].is_syscall)
                         return true;
         return false;
 }
@@ -156,7 +161,6 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
         attr.precise_ip = spec->precise & 3u;
         attr.exclude_user = spec->exclude_user;
         attr.exclude_kernel = spec->exclude_kernel;
-        attr.exclude_callchain_kernel = spec->exclude_kernel;
         attr.exclude_hv = spec->type < PERF_TYPE_MAX; /* PMUs that tell nothing apart refuse it */
         attr.context_switch = options->switches && is_first_on_its_cpus(request, i);
         attr.read_format = READ_FORMAT;
@@ -164,7 +168,7 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
                 attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
                 attr.sample_type |= PERF_SAMPLE_READ;
         }
-        if (has_wakers(request))
+        if (needs_raw_bytes(request))
                 attr.sample_type |= PERF_SAMPLE_RAW;
         if (spec->leader != i) { /* it begins when its leader does */
                 attr.disabled = 0;
@@ -181,7 +185,7 @@ struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *op
 
         attr.type = PERF_TYPE_SOFTWARE;
         attr.config = PERF_COUNT_SW_DUMMY;
-        attr.exclude_kernel = 1; /* no sample ever comes from it: the least rights will do */
+        attr.exclude_kernel = 1; /* it never takes samples: the least rights are enough */
         attr.mmap = 1;
         attr.mmap2 = 1;
         attr.mmap_data = options->data;

@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define UNIT_TRIES_MAX 16 /* names of a unit's events, until one can be tried */
+#define UNIT_TRIES_MAX 16 /* names of a unit to look up until one can be tried */
 
 /* One reading. */
 struct search {
@@ -27,7 +27,7 @@ struct search {
         const char *word; /* or NULL */
 };
 
-static bool event_catalog_is_wanted(const struct search *s, const char *name)
+static bool is_wanted(const struct search *s, const char *name)
 {
         if (!s->word)
                 return true;
@@ -37,13 +37,13 @@ static bool event_catalog_is_wanted(const struct search *s, const char *name)
 }
 
 /* *@ret_row is NULL if it is not asked for.  Returns 0 or -ENOMEM. */
-static int event_catalog_add(struct search *s, enum event_catalog_kind kind, const char *group,
-                             const char *name, struct event_catalog_row **ret_row)
+static int add(struct search *s, enum event_catalog_kind kind, const char *group, const char *name,
+               struct event_catalog_row **ret_row)
 {
         struct event_catalog *c = s->catalog;
 
         *ret_row = NULL;
-        if (!event_catalog_is_wanted(s, name))
+        if (!is_wanted(s, name))
                 return 0;
         if (array_reserve(&c->rows, &c->capacity, c->n_rows + 1, sizeof(*c->rows)) < 0)
                 return -ENOMEM;
@@ -55,7 +55,7 @@ static int event_catalog_add(struct search *s, enum event_catalog_kind kind, con
 }
 
 /* Whether an event can be opened: 0 or -errno. */
-static int event_catalog_try_event(uint32_t type, uint64_t config)
+static int try_event(uint32_t type, uint64_t config)
 {
         struct perf_event_attr attr = { .size = sizeof(attr),
                                         .type = type,
@@ -86,19 +86,18 @@ static int add_generic(struct search *s)
         for (size_t i = 0; r == 0 && (known = event_table_row(i)) != NULL; i++) {
                 struct search alias = { .catalog = s->catalog };
 
-                r = event_catalog_add(known->alias && event_catalog_is_wanted(s, known->alias) ? &alias : s,
-                                      known->type == PERF_TYPE_HARDWARE ? EVENT_CATALOG_HARDWARE
-                                                                        : EVENT_CATALOG_SOFTWARE,
-                                      "", known->name, &row);
+                r = add(known->alias && is_wanted(s, known->alias) ? &alias : s,
+                        known->type == PERF_TYPE_HARDWARE ? EVENT_CATALOG_HARDWARE : EVENT_CATALOG_SOFTWARE,
+                        "", known->name, &row);
                 if (!row)
                         continue;
                 row->alias = known->alias;
-                row->error = event_catalog_try_event(known->type, known->config);
+                row->error = try_event(known->type, known->config);
         }
         for (size_t i = 0; r == 0 && event_table_cache_name(i, name, &config); i++) {
-                r = event_catalog_add(s, EVENT_CATALOG_CACHE, "", name, &row);
+                r = add(s, EVENT_CATALOG_CACHE, "", name, &row);
                 if (row)
-                        row->error = event_catalog_try_event(PERF_TYPE_HW_CACHE, config);
+                        row->error = try_event(PERF_TYPE_HW_CACHE, config);
         }
         return r;
 }
@@ -112,8 +111,7 @@ static int add_pmu(void *context, const struct event_pmu *pmu, const char *event
         (void)snprintf(name, sizeof(name), "%s/%s%s", pmu->name, event ? event : "", event ? "/" : "");
         if (strlen(name) >= sizeof(row->name))
                 return 0; /* no name of an event, on any machine */
-        r = event_catalog_add(context, event ? EVENT_CATALOG_PMU_EVENT : EVENT_CATALOG_PMU, pmu->name, name,
-                              &row);
+        r = add(context, event ? EVENT_CATALOG_PMU_EVENT : EVENT_CATALOG_PMU, pmu->name, name, &row);
         return r < 0 || event ? r : event_pmu_visit_events(pmu, add_pmu, context);
 }
 
@@ -124,7 +122,7 @@ static int add_tracepoint(void *context, const char *subsystem, const char *name
 
         if (snprintf(text, sizeof(text), "%s:%s", subsystem, name) >= (int)sizeof(text))
                 return 0; /* the same */
-        return event_catalog_add(context, EVENT_CATALOG_TRACEPOINT, subsystem, text, &row);
+        return add(context, EVENT_CATALOG_TRACEPOINT, subsystem, text, &row);
 }
 
 static int add_of_library(void *context, const char *pmu, const char *event)
@@ -134,31 +132,31 @@ static int add_of_library(void *context, const char *pmu, const char *event)
 
         if (snprintf(text, sizeof(text), "%s::%s", pmu, event) >= (int)sizeof(text))
                 return 0;
-        return event_catalog_add(context, EVENT_CATALOG_LIBRARY, pmu, text, &row);
+        return add(context, EVENT_CATALOG_LIBRARY, pmu, text, &row);
 }
 
 /*
- * Whether events of a unit that the library knows can be opened: the library knows a processor by its model,
- * also where a hypervisor keeps its counters.  Some names need more words to be an event, and some units do
- * not count for a task alone: neither says that there is no counter.
+ * Whether the events of a unit that the library knows can be opened: the library recognises a processor by
+ * its model, even where a hypervisor withholds the counters.  Some names need further words to be an event,
+ * and some units do not count for a single task: neither means that there is no counter.
  */
-static int event_catalog_try_unit(const struct event_catalog_row *rows, size_t n)
+static int try_unit(const struct event_catalog_row *rows, size_t n)
 {
-        int r = event_catalog_try_event(PERF_TYPE_RAW, 0);
+        int r = try_event(PERF_TYPE_RAW, 0);
 
         for (size_t i = 0; i < n && i < UNIT_TRIES_MAX; i++) {
                 struct event_spec spec = { .type = 0 };
 
                 if (event_library_encode(rows[i].name, &spec, NULL) != 1)
                         continue;
-                r = event_catalog_try_event(spec.type, spec.config);
+                r = try_event(spec.type, spec.config);
                 break;
         }
         return r == -EINVAL ? 0 : r;
 }
 
 /* Rows of a unit follow each other. */
-static void event_catalog_try_units(struct event_catalog *c)
+static void try_units(struct event_catalog *c)
 {
         for (size_t i = 0, n; i < c->n_rows; i += n) {
                 struct event_catalog_row *rows = &c->rows[i];
@@ -168,13 +166,13 @@ static void event_catalog_try_units(struct event_catalog *c)
                         if (strcmp(rows[n].group, rows[0].group) != 0)
                                 break;
                 if (rows[0].kind == EVENT_CATALOG_LIBRARY)
-                        error = event_catalog_try_unit(rows, n);
+                        error = try_unit(rows, n);
                 for (size_t k = 0; k < n && error < 0; k++)
                         rows[k].error = error;
         }
 }
 
-static int event_catalog_compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
         const struct event_catalog_row *left = a, *right = b;
         int order = (int)left->kind - (int)right->kind;
@@ -210,8 +208,8 @@ done:
                 return error_set(err, r, "no memory for the list of events");
         }
         if (catalog->n_rows > 0)
-                qsort(catalog->rows, catalog->n_rows, sizeof(*catalog->rows), event_catalog_compare);
-        event_catalog_try_units(catalog);
+                qsort(catalog->rows, catalog->n_rows, sizeof(*catalog->rows), compare);
+        try_units(catalog);
         return 0;
 }
 

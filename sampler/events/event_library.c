@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static int event_library_take(const struct perf_event_attr *attr, struct event_spec *spec)
+static int take(const struct perf_event_attr *attr, struct event_spec *spec)
 {
         spec->type = attr->type;
         spec->config = attr->config;
@@ -34,7 +34,7 @@ int event_library_encode(const char *name, struct event_spec *spec, struct error
                 return 0;
         code = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
         if (code == PFM_SUCCESS)
-                r = event_library_take(&attr, spec);
+                r = take(&attr, spec);
         else if (code != PFM_ERR_NOTFOUND && code != PFM_ERR_NOTSUPP && code != PFM_ERR_INVAL)
                 r = error_set(err, -EINVAL, "event '%.80s': libpfm4 says: %s", name, pfm_strerror(code));
         pfm_terminate();

@@ -21,7 +21,7 @@
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
-/* A name that is a file right there, and no path. */
+/* Whether the name is a plain file name and not a path. */
 static bool is_plain_name(const char *name, size_t n_bytes)
 {
         return n_bytes > 0 && n_bytes < EVENT_PMU_NAME_BYTES && name[0] != '.' &&
@@ -57,7 +57,7 @@ static int read_file_of(const struct event_pmu *pmu, const char *folder, const c
 }
 
 /* A number, decimal or with 0x; nothing follows it. */
-static bool event_pmu_parse_number(const char *text, size_t n_bytes, uint64_t *ret_value)
+static bool parse_number(const char *text, size_t n_bytes, uint64_t *ret_value)
 {
         char digits[24], *end;
 
@@ -72,7 +72,9 @@ static bool event_pmu_parse_number(const char *text, size_t n_bytes, uint64_t *r
 
 /* ---- CPUs ---------------------------------------------------------------------------------------------- */
 
-/* "0-3,8": the way of the kernel to write sets; bits that have no room are left out. */
+/*
+ * Parses a set of CPUs as the kernel writes it, such as "0-3,8"; CPUs that have no bit here are left out.
+ */
 static int parse_cpus(const char *text, struct event_spec *spec)
 {
         while (true) {
@@ -159,7 +161,7 @@ static int put_bits(const char *format, uint64_t value, struct event_spec *spec)
         return -ENOTSUP;
 }
 
-static int event_pmu_offer_event(void *context, const struct event_pmu *pmu, const char *event)
+static int offer_event(void *context, const struct event_pmu *pmu, const char *event)
 {
         (void)pmu;
         name_guess_offer(context, event);
@@ -171,7 +173,7 @@ static int refuse_term(const struct event_pmu *pmu, const char *name, size_t n_b
         struct name_guess guess;
 
         name_guess_init(&guess, name, n_bytes);
-        (void)event_pmu_visit_events(pmu, event_pmu_offer_event, &guess);
+        (void)event_pmu_visit_events(pmu, offer_event, &guess);
         return error_set(err, -EINVAL, "%s has no term or event '%.*s'%s%s%s", pmu->name,
                          n_bytes > TERM_BYTES ? TERM_BYTES : (int)n_bytes, name,
                          guess.best[0] ? ", did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
@@ -203,7 +205,7 @@ static int apply_value(const struct event_pmu *pmu, const struct term *term, con
         uint64_t value = 1;
         int r;
 
-        if (term->value && !event_pmu_parse_number(term->value, term->value_bytes, &value))
+        if (term->value && !parse_number(term->value, term->value_bytes, &value))
                 return error_set(err, -EINVAL, "%s: the value of %.*s is not a number: '%.*s'", pmu->name,
                                  name_bytes, term->name,
                                  term->value_bytes > TERM_BYTES ? TERM_BYTES : (int)term->value_bytes,
@@ -238,7 +240,7 @@ static int next_term(const char **at, size_t *left, struct term *ret_term)
         return 1;
 }
 
-/* True if @terms give this one a value. */
+/* True if @terms give a value to the term @wanted. */
 static bool has_term(const char *terms, size_t n_bytes, const struct term *wanted)
 {
         struct term term;
@@ -250,7 +252,7 @@ static bool has_term(const char *terms, size_t n_bytes, const struct term *wante
         return false;
 }
 
-/* A term that has bits of its own.  Returns 1 when it is done, 0 if it is no such term, -errno. */
+/* Applies a term that has bits of its own.  Returns 1 when it is done, 0 if it is no such term, -errno. */
 static int apply_term(const struct event_pmu *pmu, const struct term *term, struct event_spec *spec,
                       struct error *err)
 {
@@ -275,7 +277,7 @@ static int apply_term(const struct event_pmu *pmu, const struct term *term, stru
         return r < 0 ? r : 1;
 }
 
-/* An event with a name stands for the terms in its file; "?" there is a value that is to be @typed. */
+/* A named event stands for the terms in its file; a value "?" in the file has to be given in @typed. */
 static int apply_event(const struct event_pmu *pmu, const struct term *event, const char *typed,
                        size_t typed_bytes, struct event_spec *spec, struct error *err)
 {
@@ -346,7 +348,10 @@ static const char *devices_of(const struct event_places *places)
         return places && places->devices ? places->devices : EVENT_PLACES_DEVICES;
 }
 
-/* A PMU of a machine with one kind of cores is "cpu", or on ARM the one that says which CPUs it has. */
+/*
+ * The PMU of the cores is "cpu" on a machine with one kind of cores; on ARM it is the one that says which
+ * CPUs it has.
+ */
 static bool is_core(const struct event_pmu *pmu)
 {
         return strcmp(pmu->name, "cpu") == 0 || faccessat(pmu->dir_fd, "cpus", F_OK, 0) == 0;
@@ -371,7 +376,7 @@ int event_pmu_open(struct event_pmu *pmu, const struct event_places *places, con
                 r = read_line(pmu->dir_fd, "type", line);
         if (r < 0)
                 goto fail;
-        if (!event_pmu_parse_number(line, strlen(line), &type) || type > UINT32_MAX) {
+        if (!parse_number(line, strlen(line), &type) || type > UINT32_MAX) {
                 r = error_set(err, -EBADMSG, "the type of the PMU %s is not a number", pmu->name);
                 goto fail;
         }
@@ -389,7 +394,7 @@ void event_pmu_close(struct event_pmu *pmu)
         io_close(&pmu->dir_fd);
 }
 
-/* Files such as energy-pkg.unit say more about an event and are none. */
+/* Files such as energy-pkg.unit describe an event and are not events themselves. */
 static bool is_event_name(const char *name)
 {
         return name[0] != '.' && !strchr(name, '.') && strlen(name) < EVENT_PMU_NAME_BYTES;
@@ -402,7 +407,10 @@ bool event_pmu_has_event(const struct event_pmu *pmu, const char *name, size_t n
         return !memchr(name, '.', n_bytes) && read_file_of(pmu, "events", name, n_bytes, line) == 0;
 }
 
-/* The names in a folder, sorted, each handed to @take as an event of @pmu; NULL = each is a PMU. */
+/*
+ * Hands each name in a folder, in sorted order, to @take as an event of @pmu; @pmu NULL = each name is a
+ * PMU.
+ */
 static int visit_folder(int dir_fd, const char *path, const struct event_places *places,
                         const struct event_pmu *pmu, event_pmu_taker *take, void *context)
 {

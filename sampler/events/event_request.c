@@ -14,8 +14,8 @@
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
 /*
- * The length of the first item: up to a comma that is neither within braces nor between the slashes of
- * PMU/terms/.  SIZE_MAX if braces do not fit.
+ * The length of the first item, up to a comma that is neither within braces nor between the slashes of
+ * PMU/terms/.  SIZE_MAX if the braces are unbalanced.
  */
 static size_t first_item(const char *list, size_t n_bytes)
 {
@@ -36,8 +36,8 @@ static size_t first_item(const char *list, size_t n_bytes)
 }
 
 /* Adds "NAME" on its own; on success @ret_first .. n_specs are its events. */
-static int event_request_add_events(struct event_request *request, const char *text, size_t n_bytes,
-                                    size_t *ret_first, struct error *err)
+static int add_events(struct event_request *request, const char *text, size_t n_bytes, size_t *ret_first,
+                      struct error *err)
 {
         struct event_spec_list list = { .specs = request->specs,
                                         .n_specs = request->n_specs,
@@ -55,7 +55,7 @@ static int event_request_add_events(struct event_request *request, const char *t
 
 /* ---- groups -------------------------------------------------------------------------------------------- */
 
-/* A group as it was typed, on its way to one group, or one for each kind of core. */
+/* A group as it was typed, before it becomes one group, or one group for each kind of core. */
 struct group {
         struct event_spec specs[EVENT_REQUEST_SPECS_MAX]; /* of all members, one after the other */
         size_t ends[EVENT_REQUEST_SPECS_MAX];             /* where the specs of a member end */
@@ -146,8 +146,8 @@ static int parse_members(struct group *g, const struct event_request *request, c
 }
 
 /*
- * The CPUs of that kind of core, as a member that has them says.  Without kinds: those of the leader, as no
- * member can be where it is not.
+ * The CPUs of kind of core @number, taken from a member that has several kinds.  Without kinds: the CPUs of
+ * the leader, as no member can count where its leader does not.
  */
 static const uint64_t *cpus_of_kind(const struct group *g, size_t number)
 {
@@ -157,9 +157,8 @@ static const uint64_t *cpus_of_kind(const struct group *g, size_t number)
         return g->specs[0].on_some_cpus ? g->specs[0].cpus : NULL;
 }
 
-/* One group; @number: of which kind of core. */
-static int event_request_put_group(struct event_request *request, const struct group *g, size_t number,
-                                   struct error *err)
+/* Adds one group; @number: of which kind of core. */
+static int put_group(struct event_request *request, const struct group *g, size_t number, struct error *err)
 {
         const uint64_t *cpus = cpus_of_kind(g, number);
         size_t leader = request->n_specs;
@@ -181,8 +180,7 @@ static int event_request_put_group(struct event_request *request, const struct g
         return 0;
 }
 
-static int event_request_add_group(struct event_request *request, const char *text, size_t n_bytes,
-                                   struct error *err)
+static int add_group(struct event_request *request, const char *text, size_t n_bytes, struct error *err)
 {
         const char *end = memrchr(text, '}', n_bytes);
         struct group g = { .modifiers = end + 1, .modifiers_bytes = (size_t)(text + n_bytes - end - 1) };
@@ -194,7 +192,7 @@ static int event_request_add_group(struct event_request *request, const char *te
         g.modifiers_bytes -= g.modifiers_bytes > 0;
         r = parse_members(&g, request, text + 1, (size_t)(end - text) - 1, err);
         for (size_t i = 0; r == 0 && i < g.n_groups; i++)
-                r = event_request_put_group(request, &g, i, err);
+                r = put_group(request, &g, i, err);
         return r;
 }
 
@@ -209,9 +207,9 @@ int event_request_add(struct event_request *request, const char *list, struct er
                 if (n == SIZE_MAX)
                         r = error_set(err, -EINVAL, "unbalanced braces");
                 else if (n > 0 && list[0] == '{')
-                        r = event_request_add_group(request, list, n, err);
+                        r = add_group(request, list, n, err);
                 else
-                        r = event_request_add_events(request, list, n, &ignored, err);
+                        r = add_events(request, list, n, &ignored, err);
                 if (r < 0 || n == n_bytes)
                         break;
                 list += n + 1;
@@ -224,7 +222,7 @@ int event_request_add(struct event_request *request, const char *list, struct er
 
 /* ---- implied events ------------------------------------------------------------------------------------ */
 
-/* `perf stat` has these; the hardware's are the last. */
+/* The events of `perf stat`; the hardware events come last. */
 static const struct {
         const char *name;
         bool is_hardware;
@@ -251,7 +249,7 @@ static bool has_whole(const struct event_request *request, const struct event_sp
 static int add_stat(struct event_request *request, const char *name, struct error *err)
 {
         size_t first = 0, n_kept;
-        int r = event_request_add_events(request, name, strlen(name), &first, err);
+        int r = add_events(request, name, strlen(name), &first, err);
 
         if (r < 0)
                 return r;

@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "sampler/events/event_totals.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/kernel/privileges.h"
+#include "sampler/rights/privileges.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -23,6 +23,8 @@
 #define SAMPLE_RING_MIN  (UINT32_C(1) << 15)
 #define DESCRIPTORS_LEFT 64
 #define DESCRIPTORS_MAX  (UINT32_C(1) << 20) /* of a process, unless fs.nr_open was changed */
+/* At 10 kHz, 0.2 MB of call stacks for each CPU in this time. */
+#define FORGET_EVERY_NS UINT64_C(2000000)
 
 /* Each thread has as many. */
 static size_t events_of_thread(const struct event_set *set)
@@ -30,13 +32,16 @@ static size_t events_of_thread(const struct event_set *set)
         return set->cpus.n_cpus * (set->options.attr.request->n_specs + 1);
 }
 
-/* Threads that run already are many, and descriptors are few. */
+/* Threads that already run are many and descriptors few: no doorbells for them. */
 static bool wants_doorbells(const struct event_set_options *options)
 {
         return options->scope != EVENT_SCOPE_THREADS || options->attr.enable_on_exec;
 }
 
-/* One thread is tried.  Many leave room for what else is to be opened: the programs' regions. */
+/*
+ * A single thread is always tried.  Many threads have to leave descriptors for the programs' regions, which
+ * are opened later.
+ */
 static bool has_descriptors(const struct event_set *set, size_t n_tids)
 {
         struct rlimit files = { .rlim_cur = 0 };
@@ -81,7 +86,10 @@ static int explain_open(const struct event_set *set, int code, const struct even
 {
         const char *name = spec ? spec->name : "dummy";
 
-        /* The tracker is of software, and in every kernel; a CPU that has just gone offline gives ENODEV. */
+        /*
+         * The tracker is a software event that every kernel has; ENODEV comes from a CPU that has just gone
+         * offline.
+         */
         if (!spec && set->options.scope == EVENT_SCOPE_CGROUP &&
             (code == -EINVAL || code == -ENOENT || code == -EOPNOTSUPP))
                 return error_set(err, code,
@@ -129,7 +137,7 @@ static int explain_open(const struct event_set *set, int code, const struct even
 }
 
 /* The owner of an event, in terms of perf_event_open(2). */
-static pid_t event_set_pid_of(const struct event_set *set, uint32_t tid, unsigned long *ret_flags)
+static pid_t pid_of(const struct event_set *set, uint32_t tid, unsigned long *ret_flags)
 {
         *ret_flags = PERF_FLAG_FD_CLOEXEC;
         if (set->options.scope == EVENT_SCOPE_CPUS)
@@ -141,14 +149,14 @@ static pid_t event_set_pid_of(const struct event_set *set, uint32_t tid, unsigne
 }
 
 /*
- * A kernel before 6.0 does not count losses in read(2): then without.  That shows at
- * the first event, a dummy.
+ * A kernel before 6.0 does not count losses in read(2): events are then opened without that count.  The
+ * first event, a dummy, shows this.
  */
 static int open_event(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu,
                       int group_fd)
 {
         unsigned long flags;
-        pid_t pid = event_set_pid_of(set, tid, &flags);
+        pid_t pid = pid_of(set, tid, &flags);
         long fd;
 
         if (set->without_losses)
@@ -162,7 +170,10 @@ static int open_event(struct event_set *set, struct perf_event_attr *attr, uint3
                         set->layout.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
                 }
         }
-        /* Counters that can leave nothing out (RISC-V without Sscofpmf) count no hypervisor anyway. */
+        /*
+         * Counters that cannot exclude anything (RISC-V without Sscofpmf) do not count the hypervisor
+         * anyway.
+         */
         if (fd < 0 && errno == EINVAL && attr->type != PERF_TYPE_SOFTWARE && attr->exclude_hv) {
                 attr->exclude_hv = 0;
                 fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
@@ -184,8 +195,8 @@ static int leader_fd(const struct event_set *set, uint32_t spec)
 }
 
 /* Returns the descriptor, owned by the set, or -errno. */
-static int event_set_add_handle(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu,
-                                uint32_t spec)
+static int add_handle(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu,
+                      uint32_t spec)
 {
         int fd, r = array_reserve(&set->handles, &set->handles_capacity, set->n_handles + 1,
                                   sizeof(*set->handles));
@@ -207,8 +218,7 @@ static int event_set_add_handle(struct event_set *set, struct perf_event_attr *a
 }
 
 /* Maps a ring, smaller if this user may not lock that much memory. */
-static int event_set_map_ring(struct event_set *set, size_t ring, int fd, size_t *ring_bytes,
-                              struct error *err)
+static int map_ring(struct event_set *set, size_t ring, int fd, size_t *ring_bytes, struct error *err)
 {
         int r = perf_ring_map(&set->rings[ring], fd, *ring_bytes, err);
 
@@ -227,14 +237,14 @@ static int event_set_map_ring(struct event_set *set, size_t ring, int fd, size_t
         return 0;
 }
 
-/* An event that does not take the program, as a tracepoint may not, is recorded without. */
-static void event_set_attach_program(const struct event_set *set, const struct event_spec *words, int fd)
+/* An event that does not accept the program, as a tracepoint may not, is recorded without it. */
+static void attach_program(const struct event_set *set, const struct event_spec *words, int fd)
 {
         if (words && words->role == EVENT_ROLE_SAMPLES && set->options.sample_program_fd > 0)
                 (void)ioctl(fd, PERF_EVENT_IOC_SET_BPF, set->options.sample_program_fd);
 }
 
-/* Opens an event and leads it into its ring, which the first one brings into being. */
+/* Opens an event and directs it into its ring, which is mapped with the first event. */
 static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, size_t at,
                      uint32_t spec, struct error *err)
 {
@@ -245,8 +255,8 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
 
         if (words && !event_spec_is_on_cpu(words, set->cpus.cpus[at]))
                 return 0;
-        fd = event_set_add_handle(set, attr, tid, set->cpus.cpus[at], spec);
-        /* -EINVAL: without the right to see the kernel, where the counter can leave nothing out. */
+        fd = add_handle(set, attr, tid, set->cpus.cpus[at], spec);
+        /* -EINVAL comes without the right to see the kernel, where the counter cannot exclude anything. */
         if (words && event_spec_is_total(words, spec) &&
             (fd == -ENOENT || fd == -ENODEV || fd == -EOPNOTSUPP || fd == -EINVAL))
                 return 0; /* --stat has the others */
@@ -256,10 +266,9 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
                 return explain_open(set, fd, words, err);
         if (words && words->only_counts)
                 return 0; /* nothing of it comes into a ring */
-        event_set_attach_program(set, words, fd);
+        attach_program(set, words, fd);
         if (set->ring_fds[ring] < 0)
-                return event_set_map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes,
-                                          err);
+                return map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes, err);
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) < 0)
                 return error_errno(err, "redirect event %s into the ring of CPU %d",
                                    words ? words->name : "dummy", set->cpus.cpus[at]);
@@ -279,8 +288,8 @@ static int add_doorbell(struct event_set *set, uint32_t tid, size_t at, struct e
 }
 
 /*
- * Before the trackers are opened: the kernel writes to the event first that was opened last, so a record is
- * there when the bell rings.
+ * The doorbells are opened before the trackers: the kernel writes first to the event that was opened last,
+ * so the tracker's record is already there when the doorbell rings.
  */
 static int add_doorbells(struct event_set *set, uint32_t tid, struct error *err)
 {
@@ -296,7 +305,7 @@ static int add_doorbells(struct event_set *set, uint32_t tid, struct error *err)
         return r;
 }
 
-/* Into the tracker's ring.  Returns 0 or -errno. */
+/* Adds the event to the tracker's ring.  Returns 0 or -errno. */
 static int add_kernel_code(struct event_set *set, size_t at)
 {
         struct perf_event_attr attr = event_attr_of_kernel_code(&set->options.attr);
@@ -316,7 +325,10 @@ static void close_kernel_code(struct event_set *set)
         set->kernel_code_fds = NULL;
 }
 
-/* Code is made and removed on any CPU, so it is all of them or none.  The recording goes on without. */
+/*
+ * Kernel code is made and removed on any CPU, so all CPUs get these events or none.  The recording can go
+ * on without them.
+ */
 static void add_kernel_code_of_all(struct event_set *set)
 {
         struct timespec now = { .tv_sec = 0 };
@@ -338,7 +350,7 @@ static void add_kernel_code_of_all(struct event_set *set)
 }
 
 /* Events of a thread, of the cgroup or of all CPUs; @n_specs 0: without samples. */
-static int event_set_add_events(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
+static int add_events(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
 {
         int r = wants_doorbells(&set->options) && !set->doorbells ? add_doorbells(set, tid, err) : 0;
 
@@ -354,17 +366,16 @@ static int event_set_add_events(struct event_set *set, uint32_t tid, size_t n_sp
         return r;
 }
 
-static int event_set_add_thread(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
+static int add_thread(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
 {
         int r = event_owners_add(&set->owners, tid, tid);
 
-        return r < 0 ? error_set(err, r, "no memory for events")
-                     : event_set_add_events(set, tid, n_specs, err);
+        return r < 0 ? error_set(err, r, "no memory for events") : add_events(set, tid, n_specs, err);
 }
 
 /*
- * The soft limit of descriptors costs nothing to raise; the hard one is an administrator's decision,
- * who may be us.
+ * Raising the soft limit of descriptors costs nothing; the hard limit is an administrator's decision, and
+ * is raised only if we have the rights of one.
  */
 static void raise_descriptor_limit(void)
 {
@@ -404,7 +415,7 @@ int event_set_open(struct event_set *set, const struct event_set_options *option
         for (size_t i = 0; i < set->n_rings; i++)
                 set->ring_fds[i] = -1;
         if (options->scope != EVENT_SCOPE_THREADS)
-                r = event_set_add_events(set, 0, options->attr.request->n_specs, err);
+                r = add_events(set, 0, options->attr.request->n_specs, err);
         if (r < 0)
                 goto fail;
         if (options->wants_kernel_code && options->scope != EVENT_SCOPE_THREADS && !options->cpus)
@@ -416,19 +427,32 @@ fail:
         return r;
 }
 
-static int event_set_add_threads(struct event_set *set, const uint32_t *tids, size_t n_tids, size_t n_specs,
-                                 struct error *err)
+/* Records of mappings, names and ends stay: they are in rings of their own. */
+static void forget_samples(struct event_set *set)
 {
+        for (size_t i = 0; i < set->n_rings; i++)
+                if (!event_set_is_tracker_ring(set, i))
+                        perf_ring_discard(&set->rings[i]);
+}
+
+static int add_threads(struct event_set *set, const uint32_t *tids, size_t n_tids, size_t n_specs,
+                       struct error *err)
+{
+        uint64_t forgot_ns = clock_raw_ns();
         int n_added = 0;
 
         if (!has_descriptors(set, n_tids))
                 return explain_open(set, -EMFILE, NULL, err);
         for (size_t i = 0; i < n_tids; i++) {
-                int r = event_set_add_thread(set, tids[i], n_specs, err);
+                int r = add_thread(set, tids[i], n_specs, err);
 
                 if (r < 0 && r != -ESRCH)
                         return r;
                 n_added += r == 0;
+                if (clock_raw_ns() - forgot_ns < FORGET_EVERY_NS)
+                        continue;
+                forget_samples(set);
+                forgot_ns = clock_raw_ns();
         }
         set->added_ns = clock_raw_ns();
         return n_added;
@@ -436,18 +460,20 @@ static int event_set_add_threads(struct event_set *set, const uint32_t *tids, si
 
 int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)
 {
-        return event_set_add_threads(set, tids, n_tids, set->options.attr.request->n_specs, err);
+        return add_threads(set, tids, n_tids, set->options.attr.request->n_specs, err);
 }
 
 int event_set_watch(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)
 {
-        return event_set_add_threads(set, tids, n_tids, 0, err);
+        return add_threads(set, tids, n_tids, 0, err);
 }
 
 int event_set_enable(struct event_set *set, struct error *err)
 {
-        if (set->options.scope == EVENT_SCOPE_THREADS)
+        if (set->options.scope == EVENT_SCOPE_THREADS) {
+                forget_samples(set);
                 return 0;
+        }
         for (int samples = 0; samples < 2; samples++)
                 for (size_t i = 0; i < set->n_handles; i++)
                         if ((set->handles[i].spec != TRACKER) == samples &&
@@ -464,13 +490,10 @@ bool event_set_has_doorbells(const struct event_set *set)
 
 void event_set_answer(struct event_set *set, size_t at)
 {
-        struct perf_ring *ring = &set->doorbells[at].ring;
-
-        perf_ring_skip_all(ring);
-        perf_ring_release(ring);
+        perf_ring_discard(&set->doorbells[at].ring);
 }
 
-/* Where it fails, it rings too often, or urgent files wait for the collector's next look. */
+/* If the ioctl fails, the doorbell rings too often, or urgent files wait for the collector's next look. */
 void event_set_silence(struct event_set *set, bool silent)
 {
         for (size_t at = 0; set->doorbells && at < set->cpus.n_cpus; at++)
@@ -540,7 +563,7 @@ void event_set_pause(struct event_set *set, bool paused)
                                     paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
 }
 
-static const struct event_handle *event_set_find_handle(const struct event_set *set, uint64_t id)
+static const struct event_handle *find_handle(const struct event_set *set, uint64_t id)
 {
         size_t low = 0, high = set->n_handles;
 
@@ -557,12 +580,15 @@ static const struct event_handle *event_set_find_handle(const struct event_set *
 
 int event_set_find_spec(const struct event_set *set, uint64_t id)
 {
-        const struct event_handle *handle = event_set_find_handle(set, id);
+        const struct event_handle *handle = find_handle(set, id);
 
         return handle && handle->spec != TRACKER ? (int)handle->spec : -1;
 }
 
-/* Only samples and switches count twice; to hear again of a mapping, a name or an end changes nothing. */
+/*
+ * Only samples and switches would count twice; a repeated record of a mapping, a name or an end changes
+ * nothing.
+ */
 bool event_set_is_double(struct event_set *set, const struct perf_record *rec)
 {
         const struct event_handle *handle;
@@ -571,18 +597,21 @@ bool event_set_is_double(struct event_set *set, const struct perf_record *rec)
         if (!set->overlaps)
                 return false;
         if (rec->kind == PERF_RECORD_KIND_FORK) {
-                /* One that began while events were opened, and has its own, may have inherited but a part. */
+                /*
+                 * A thread that began while events were opened, and has its own events, may have inherited
+                 * only some of them.
+                 */
                 if (rec->time_ns < set->added_ns && event_owners_find(&set->owners, rec->tid) == rec->tid)
                         return false;
                 owner = event_owners_find(&set->owners, rec->fork.parent_tid);
-                /* Without memory for it, records that are taken twice stay so. */
+                /* If there is no memory for the owner, records that are taken twice stay so. */
                 if (owner != 0)
                         (void)event_owners_add(&set->owners, rec->tid, owner);
                 return false;
         }
         if (rec->kind != PERF_RECORD_KIND_SAMPLE && rec->kind != PERF_RECORD_KIND_SWITCH)
                 return false;
-        handle = event_set_find_handle(set, rec->event);
+        handle = find_handle(set, rec->event);
         owner = event_owners_find(&set->owners, rec->tid);
         return handle && owner != 0 && owner != handle->tid;
 }

@@ -29,9 +29,9 @@
 #include "sampler/events/event_owners.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/event_scope.h"
-#include "sampler/kernel/cpu_list.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/perf_ring.h"
+#include "sampler/proc/cpu_list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,8 +91,10 @@ void event_set_close(struct event_set *set);
 
 /*
  * event_set_add() - open the events of threads (THREADS), and map the rings that are not mapped yet
- * Threads that have ended meanwhile are passed over.  After the first call that returned more than 0, all
- * rings are there, except those of CPUs without any of the sampling events: those stay unmapped, and empty.
+ * Threads that have ended meanwhile are passed over.  Samples come at once, and are forgotten until
+ * event_set_enable(): opening thousands of events takes longer than the rings have room for.  After the first
+ * call that returned more than 0, all rings are there, except those of CPUs without any of the sampling
+ * events: those stay unmapped, and empty.
  * Returns the number of threads; -EACCES/-EPERM, -ENOENT (no such event on this machine), -EMFILE, -errno,
  * all with advice.
  */
@@ -105,7 +107,7 @@ int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, st
 int event_set_watch(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
 
 /*
- * event_set_enable() - begin, with the scopes CGROUP and CPUS; nothing happens with THREADS
+ * event_set_enable() - begin; with THREADS, where events are open from the start, by forgetting older samples
  * Records of mappings begin before the first sample.  Returns 0 or -errno.
  */
 int event_set_enable(struct event_set *set, struct error *err);

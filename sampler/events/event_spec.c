@@ -15,21 +15,21 @@
 #include <string.h>
 
 #define PRECISE_MAX         3
-#define EXTENDED_TYPE_SHIFT 32 /* a generic event's config says here which kind of core is meant */
+#define EXTENDED_TYPE_SHIFT 32 /* in the config of a generic event: the kind of core */
 
 /* One name on its way. */
 struct parse {
         const struct event_places *places;
         struct event_spec_list *list;
-        struct event_spec spec; /* what all that come of it have in common: name, modifiers */
+        struct event_spec spec; /* what all resulting events share: name, modifiers */
         const char *text;       /* the name without modifiers */
         size_t n_bytes;
-        const char *event; /* the same without "PMU/", while PMUs are asked for it */
+        const char *event; /* the same without "PMU/", while the PMUs are searched */
         size_t event_bytes;
         struct error *err;
 };
 
-static int event_spec_put(struct parse *p, const struct event_spec *spec)
+static int put(struct parse *p, const struct event_spec *spec)
 {
         if (p->list->n_specs == p->list->n_specs_max)
                 return error_set(p->err, -EOVERFLOW, "more than %zu events", p->list->n_specs_max);
@@ -48,7 +48,7 @@ static int count_core(void *context, const struct event_pmu *pmu, const char *ev
         return 0;
 }
 
-/* Names the kind of core, as if the user had. */
+/* Adds the kind of core to the name, as if it had been typed. */
 static void name_core(struct event_spec *spec, const struct parse *p, const char *core)
 {
         size_t core_bytes = strlen(core), name_bytes = strlen(p->spec.name);
@@ -82,7 +82,7 @@ static int put_on_core(void *context, const struct event_pmu *pmu, const char *e
                 spec.config |= (uint64_t)pmu->type << EXTENDED_TYPE_SHIFT;
         }
         name_core(&spec, p, pmu->name);
-        return event_spec_put(p, &spec);
+        return put(p, &spec);
 }
 
 /* The processor's events: one, or one for each kind of core. */
@@ -91,7 +91,7 @@ static int put_generic(struct parse *p)
         unsigned n_cores = 0;
 
         (void)event_pmu_visit(p->places, count_core, &n_cores);
-        return n_cores < 2 ? event_spec_put(p, &p->spec) : event_pmu_visit(p->places, put_on_core, p);
+        return n_cores < 2 ? put(p, &p->spec) : event_pmu_visit(p->places, put_on_core, p);
 }
 
 /* ---- the ways to name an event: 1 = understood, 0 = not this way, -errno ------------------------------- */
@@ -112,7 +112,7 @@ static int parse_known(struct parse *p)
         } else {
                 return 0;
         }
-        r = p->spec.type == PERF_TYPE_SOFTWARE ? event_spec_put(p, &p->spec) : put_generic(p);
+        r = p->spec.type == PERF_TYPE_SOFTWARE ? put(p, &p->spec) : put_generic(p);
         return r < 0 ? r : 1;
 }
 
@@ -143,10 +143,10 @@ static int put_of_pmu(struct parse *p, const struct event_pmu *pmu, bool names_i
 
         if (names_it)
                 name_core(&spec, p, pmu->name);
-        return r < 0 ? r : event_spec_put(p, &spec);
+        return r < 0 ? r : put(p, &spec);
 }
 
-/* An event that sysfs names, without its PMU: of each PMU that has it. */
+/* Adds an event that the user named without a PMU, once for each PMU that has it in sysfs. */
 static int put_if_named(void *context, const struct event_pmu *pmu, const char *event)
 {
         struct parse *p = context;
@@ -166,9 +166,20 @@ static int parse_sysfs(struct parse *p)
         return r < 0 ? r : p->list->n_specs > n_before;
 }
 
+/* "raw_syscalls:sys_enter" and "syscalls:sys_exit_write", and the like. */
+static bool is_of_syscalls(const char *text, size_t n_bytes)
+{
+        static const char *const systems[] = { "raw_syscalls:sys_", "syscalls:sys_" };
+
+        for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
+                if (n_bytes > strlen(systems[i]) && memcmp(text, systems[i], strlen(systems[i])) == 0)
+                        return true;
+        return false;
+}
+
 /*
- * Without tracefs, or where it has no such tracepoint, the name may be one that libpfm4
- * knows: @ret_failure, kept.
+ * If there is no tracefs, or no such tracepoint in it, libpfm4 may still know the name: the error is kept
+ * in @ret_failure.
  */
 static int parse_tracepoint(struct parse *p, struct error *ret_failure)
 {
@@ -182,7 +193,8 @@ static int parse_tracepoint(struct parse *p, struct error *ret_failure)
         p->spec.type = PERF_TYPE_TRACEPOINT;
         p->spec.unit = "events";
         p->spec.is_tracepoint = true;
-        r = event_spec_put(p, &p->spec);
+        p->spec.is_syscall = is_of_syscalls(p->text, p->n_bytes);
+        r = put(p, &p->spec);
         return r < 0 ? r : 1;
 }
 
@@ -199,11 +211,11 @@ static int parse_library(struct parse *p)
         r = event_library_encode(name, &p->spec, p->err);
         if (r <= 0)
                 return r;
-        /* It has names for what every kernel knows, too. */
+        /* libpfm4 also has names for events that every kernel knows. */
         row = event_table_find_config(p->spec.type, p->spec.config);
         p->spec.unit = row ? row->unit : "events";
         p->spec.is_clock = strcmp(p->spec.unit, "ns") == 0;
-        r = event_spec_put(p, &p->spec);
+        r = put(p, &p->spec);
         return r < 0 ? r : 1;
 }
 
@@ -259,10 +271,10 @@ static int parse_pmu(struct parse *p, const char *slash)
 
 /* ---- the whole ----------------------------------------------------------------------------------------- */
 
-static int event_spec_offer_event(void *context, const struct event_pmu *pmu, const char *event)
+static int offer_event(void *context, const struct event_pmu *pmu, const char *event)
 {
         if (!event)
-                return event_pmu_visit_events(pmu, event_spec_offer_event, context);
+                return event_pmu_visit_events(pmu, offer_event, context);
         name_guess_offer(context, event);
         return 0;
 }
@@ -281,7 +293,7 @@ static int refuse(const struct parse *p)
         }
         for (size_t i = 0; event_table_cache_name(i, name, &config); i++)
                 name_guess_offer(&guess, name);
-        (void)event_pmu_visit(p->places, event_spec_offer_event, &guess);
+        (void)event_pmu_visit(p->places, offer_event, &guess);
         return error_set(p->err, -EINVAL, "unknown event '%s'%s%s%s", p->spec.name,
                          guess.best[0] ? "; did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
 }
@@ -307,18 +319,18 @@ static int cut_modifiers(struct parse *p)
 }
 
 /* Wrong modifiers of a right name. */
-static int event_spec_refuse_modifiers(struct parse *p)
+static int refuse_modifiers(struct parse *p)
 {
         if (!memchr(p->text, ':', p->n_bytes) || !event_table_find(p->text, strcspn(p->text, ":")))
                 return 0;
         return event_spec_modify(&p->spec, "?", 1, p->err);
 }
 
-static int event_spec_parse_name(struct parse *p)
+static int parse_name(struct parse *p)
 {
-        /* One after the other, until one knows the name: 1, or refuses it. */
+        /* These are tried one after the other, until one knows the name (returns 1) or refuses it. */
         static int (*const ways[])(struct parse *) = {
-                cut_modifiers, parse_known, parse_raw, parse_sysfs, event_spec_refuse_modifiers,
+                cut_modifiers, parse_known, parse_raw, parse_sysfs, refuse_modifiers,
         };
         struct error untraced = ERROR_NONE;
         int r = 0;
@@ -350,7 +362,7 @@ int event_spec_parse(const char *text, size_t n_bytes, const struct event_places
         memcpy(p.spec.name, text, n_bytes);
         p.text = p.spec.name;
         slash = strchr(p.text, '/');
-        r = slash ? parse_pmu(&p, slash) : event_spec_parse_name(&p);
+        r = slash ? parse_pmu(&p, slash) : parse_name(&p);
         if (r < 0)
                 list->n_specs = n_before;
         return r;

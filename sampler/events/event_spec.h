@@ -37,6 +37,7 @@ struct event_spec {
         uint32_t woken_offset_bytes; /* of EVENT_ROLE_WAKERS: where in the record the woken thread is */
         bool is_clock;               /* its period counts nanoseconds */
         bool is_tracepoint;          /* each time counts, unless a period was asked for */
+        bool is_syscall;             /* a tracepoint of system calls: its records have the call's number */
         bool exclude_user;           /* ":k" */
         bool exclude_kernel;         /* ":u" */
         bool reads_group;            /* a leader with ":S": its members are read with each of its samples */

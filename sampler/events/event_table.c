@@ -34,7 +34,7 @@ static const struct event_table_row rows[] = {
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-static bool event_table_equals(const char *name, const char *text, size_t n_bytes)
+static bool equals(const char *name, const char *text, size_t n_bytes)
 {
         return name && strlen(name) == n_bytes && memcmp(name, text, n_bytes) == 0;
 }
@@ -47,8 +47,7 @@ const struct event_table_row *event_table_row(size_t i)
 const struct event_table_row *event_table_find(const char *text, size_t n_bytes)
 {
         for (size_t i = 0; i < N_ROWS; i++)
-                if (event_table_equals(rows[i].name, text, n_bytes) ||
-                    event_table_equals(rows[i].alias, text, n_bytes))
+                if (equals(rows[i].name, text, n_bytes) || equals(rows[i].alias, text, n_bytes))
                         return &rows[i];
         return NULL;
 }
@@ -116,7 +115,7 @@ bool event_table_find_cache(const char *text, size_t n_bytes, uint64_t *ret_conf
         uint64_t config;
 
         for (size_t i = 0; event_table_cache_name(i, name, &config); i++)
-                if (event_table_equals(name, text, n_bytes)) {
+                if (equals(name, text, n_bytes)) {
                         *ret_config = config;
                         return true;
                 }

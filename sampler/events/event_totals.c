@@ -13,7 +13,7 @@
 /* The values of a group: how many, two times, and of each member value, id and losses. */
 #define READ_WORDS_MAX (3 + 3 * EVENT_REQUEST_SPECS_MAX)
 
-#define SLACK_SHARE 100 /* of the time; less is lost while events are switched on and off */
+#define SLACK_SHARE 100 /* a smaller share is lost as events are switched on and off */
 
 int event_count_decode(const uint64_t *words, size_t n_words, uint64_t read_format, uint64_t id,
                        struct event_count *ret_count)
@@ -87,7 +87,10 @@ void event_totals_finish(struct event_totals *totals, const struct event_request
         for (size_t i = 0; i < request->n_specs; i++) {
                 struct event_count *count = &totals->specs[i];
 
-                /* On some CPUs only: how long the recorded threads ran there is unknown. */
+                /*
+                 * The event counts on some CPUs only, and how long the recorded threads ran there is
+                 * unknown.
+                 */
                 if (request->specs[i].on_some_cpus || totals->watched_ns < count->enabled_ns)
                         count->enabled_ns = request->specs[i].on_some_cpus ? count->running_ns
                                                                            : totals->watched_ns;
@@ -98,8 +101,8 @@ void event_totals_finish(struct event_totals *totals, const struct event_request
         }
 }
 
-/* One of --stat that this machine does not have is no row. */
-static bool event_totals_is_open(const struct event_set *set, uint32_t spec)
+/* An event of --stat that this machine does not have gets no row. */
+static bool is_open(const struct event_set *set, uint32_t spec)
 {
         for (size_t i = 0; i < set->n_handles; i++)
                 if (set->handles[i].spec == spec)
@@ -130,8 +133,8 @@ int event_totals_write(const struct event_set *set, const uint32_t *sample_event
                                              .enabled_ns = totals.specs[i].enabled_ns,
                                              .running_ns = totals.specs[i].running_ns };
 
-                if (row.event != 0 && (event_totals_is_open(set, (uint32_t)i) ||
-                                       !event_spec_is_total(&request->specs[i], (uint32_t)i)))
+                if (row.event != 0 &&
+                    (is_open(set, (uint32_t)i) || !event_spec_is_total(&request->specs[i], (uint32_t)i)))
                         r = trace_dictionary_add(dictionary, TRACE_TABLE_COUNTERS, &row, &id);
         }
         *ret_shared = totals.shared;

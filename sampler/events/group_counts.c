@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SLOTS_MIN   64
-#define SLACK_SHARE 100 /* of the time; less is lost while a group is switched on and off */
+#define SLACK_SHARE 100 /* a smaller share is lost as groups are switched on and off */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -35,7 +35,7 @@ void group_counts_deinit(struct group_counts *g)
 
 /* ---- previous values ----------------------------------------------------------------------------------- */
 
-static size_t group_counts_slot_of(const struct group_counts *g, uint64_t event, uint32_t tid)
+static size_t slot_of(const struct group_counts *g, uint64_t event, uint32_t tid)
 {
         uint64_t hash = (event ^ (uint64_t)tid << 32) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -45,8 +45,8 @@ static size_t group_counts_slot_of(const struct group_counts *g, uint64_t event,
 static void hang_in(struct group_counts *g, uint32_t number)
 {
         struct group_counts_entry *entry = &g->entries[number - 1];
-        uint32_t *slot = &g->slots[group_counts_slot_of(g, entry->event, entry->tid)];
-        uint32_t *thread = &g->threads[group_counts_slot_of(g, 0, entry->tid)];
+        uint32_t *slot = &g->slots[slot_of(g, entry->event, entry->tid)];
+        uint32_t *thread = &g->threads[slot_of(g, 0, entry->tid)];
 
         entry->next_of_hash = *slot;
         *slot = number;
@@ -56,8 +56,8 @@ static void hang_in(struct group_counts *g, uint32_t number)
         *thread = number;
 }
 
-/* Makes the tables twice as large as there are entries, and hangs those in anew. */
-static int group_counts_grow(struct group_counts *g)
+/* Doubles the size of the tables and inserts the entries again. */
+static int grow(struct group_counts *g)
 {
         size_t n_slots = g->n_slots ? g->n_slots * 2 : SLOTS_MIN;
         uint32_t *slots = calloc(n_slots, sizeof(*slots)), *threads = calloc(n_slots, sizeof(*threads));
@@ -79,9 +79,9 @@ static int group_counts_grow(struct group_counts *g)
 }
 
 /* The entry of an event, new if need be; NULL without memory for it. */
-static struct group_counts_entry *group_counts_entry_of(struct group_counts *g, uint64_t event, uint32_t tid)
+static struct group_counts_entry *entry_of(struct group_counts *g, uint64_t event, uint32_t tid)
 {
-        uint32_t number = g->n_slots ? g->slots[group_counts_slot_of(g, event, tid)] : 0;
+        uint32_t number = g->n_slots ? g->slots[slot_of(g, event, tid)] : 0;
 
         for (; number != 0; number = g->entries[number - 1].next_of_hash)
                 if (g->entries[number - 1].event == event && g->entries[number - 1].tid == tid)
@@ -90,8 +90,7 @@ static struct group_counts_entry *group_counts_entry_of(struct group_counts *g, 
                 number = g->first_free;
                 g->first_free = g->entries[number - 1].next_of_thread;
         } else {
-                if (g->n_entries >= UINT32_MAX / 2 ||
-                    (g->n_entries >= g->n_slots / 2 && group_counts_grow(g) < 0) ||
+                if (g->n_entries >= UINT32_MAX / 2 || (g->n_entries >= g->n_slots / 2 && grow(g) < 0) ||
                     array_reserve(&g->entries, &g->capacity, g->n_entries + 1, sizeof(*g->entries)) < 0)
                         return NULL;
                 number = (uint32_t)++g->n_entries;
@@ -104,17 +103,17 @@ static struct group_counts_entry *group_counts_entry_of(struct group_counts *g, 
 static void unhang(struct group_counts *g, uint32_t number)
 {
         const struct group_counts_entry *entry = &g->entries[number - 1];
-        uint32_t *at = &g->slots[group_counts_slot_of(g, entry->event, entry->tid)];
+        uint32_t *at = &g->slots[slot_of(g, entry->event, entry->tid)];
 
         while (*at != number)
                 at = &g->entries[*at - 1].next_of_hash;
         *at = entry->next_of_hash;
 }
 
-/* A thread has ended: its number can be another's, whose counters begin with 0. */
-static void group_counts_forget(struct group_counts *g, uint32_t tid)
+/* Forgets a thread that has ended: its ID may go to another thread, whose counters begin with 0. */
+static void forget(struct group_counts *g, uint32_t tid)
 {
-        uint32_t *at = g->n_slots && tid ? &g->threads[group_counts_slot_of(g, 0, tid)] : NULL;
+        uint32_t *at = g->n_slots && tid ? &g->threads[slot_of(g, 0, tid)] : NULL;
 
         while (at && *at != 0) {
                 uint32_t number = *at;
@@ -133,7 +132,7 @@ static void group_counts_forget(struct group_counts *g, uint32_t tid)
 
 /* ---- differences --------------------------------------------------------------------------------------- */
 
-static uint64_t group_counts_advance(uint64_t *before, uint64_t now)
+static uint64_t advance(uint64_t *before, uint64_t now)
 {
         uint64_t more = now > *before ? now - *before : 0;
 
@@ -146,7 +145,7 @@ struct group_times {
         uint64_t enabled_ns, running_ns;
 };
 
-static uint64_t group_counts_scale(struct group_counts *g, uint64_t value, const struct group_times *times)
+static uint64_t scale(struct group_counts *g, uint64_t value, const struct group_times *times)
 {
         wide scaled;
 
@@ -158,13 +157,15 @@ static uint64_t group_counts_scale(struct group_counts *g, uint64_t value, const
         return scaled > UINT64_MAX ? UINT64_MAX : (uint64_t)scaled;
 }
 
-/* The values as read_format lays them out; perf_record has checked that there are as many as they say. */
+/*
+ * Reads the values as read_format lays them out; perf_record has checked that there are as many as stated.
+ */
 static int take_group(struct group_counts *g, const struct event_set *events, const struct perf_record *rec)
 {
         struct byte_reader r = byte_reader_of(rec->sample.counts, rec->sample.counts_bytes);
         uint64_t n_members = bytes_u64(&r), enabled_ns = 0, running_ns = 0;
         uint32_t tid = g->inherited ? rec->tid : 0;
-        struct group_counts_entry *leader = group_counts_entry_of(g, rec->event, tid);
+        struct group_counts_entry *leader = entry_of(g, rec->event, tid);
         size_t leader_at;
         struct group_times times;
 
@@ -175,8 +176,8 @@ static int take_group(struct group_counts *g, const struct event_set *events, co
         if (g->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
                 running_ns = bytes_u64(&r);
         leader_at = (size_t)(leader - g->entries); /* they move as others are added */
-        times.enabled_ns = group_counts_advance(&leader->enabled_ns, enabled_ns);
-        times.running_ns = group_counts_advance(&leader->running_ns, running_ns);
+        times.enabled_ns = advance(&leader->enabled_ns, enabled_ns);
+        times.running_ns = advance(&leader->running_ns, running_ns);
         for (uint64_t i = 0; i < n_members; i++) {
                 uint64_t value = bytes_u64(&r), id = bytes_u64(&r), weight;
                 struct group_counts_entry *entry;
@@ -186,17 +187,15 @@ static int take_group(struct group_counts *g, const struct event_set *events, co
                         (void)bytes_u64(&r);
                 if (r.short_read)
                         continue;
-                if (id == rec->event) { /* not the period of its sample: that is of another span */
-                        g->leader_weight = group_counts_scale(
-                                g, group_counts_advance(&g->entries[leader_at].value, value), &times);
+                if (id == rec->event) { /* not the sample's period, which is of another time span */
+                        g->leader_weight = scale(g, advance(&g->entries[leader_at].value, value), &times);
                         continue;
                 }
                 spec = event_set_find_spec(events, id);
-                entry = spec < 0 ? NULL : group_counts_entry_of(g, id, tid);
+                entry = spec < 0 ? NULL : entry_of(g, id, tid);
                 if (spec >= 0 && !entry)
                         return -ENOMEM;
-                weight = entry ? group_counts_scale(g, group_counts_advance(&entry->value, value), &times)
-                               : 0;
+                weight = entry ? scale(g, advance(&entry->value, value), &times) : 0;
                 if (weight > 0 && g->n_counts < EVENT_REQUEST_SPECS_MAX)
                         g->counts[g->n_counts++] = (struct group_count){ .spec = (uint32_t)spec,
                                                                          .weight = weight };
@@ -211,7 +210,7 @@ int group_counts_take(struct group_counts *g, const struct event_set *events, co
         if (g->read_format == 0)
                 return 0;
         if (rec->kind == PERF_RECORD_KIND_EXIT && g->inherited)
-                group_counts_forget(g, rec->tid);
+                forget(g, rec->tid);
         if (rec->kind != PERF_RECORD_KIND_SAMPLE || !rec->sample.counts)
                 return 0;
         return take_group(g, events, rec);

@@ -16,9 +16,9 @@ void ring_watch_init(struct ring_watch *w, const struct perf_ring *ring)
 static uint64_t read_tail(const struct ring_watch *w)
 {
         /*
-         * Pairs with the release in perf_ring_release().  Words of records are read with acquire,
-         * so this comes after them: had the kernel written over one of them, it would have seen
-         * this tail, and so do we.
+         * Pairs with the release in perf_ring_release().  Words of records are read with acquire, so this
+         * load comes after them: if the kernel had overwritten one of them, it would have seen the new tail
+         * first, and so does this load.
          */
         return __atomic_load_n(&w->ring->meta->data_tail, __ATOMIC_ACQUIRE);
 }
@@ -66,7 +66,7 @@ int ring_watch_next(struct ring_watch *w, uint32_t type, uint16_t without_misc, 
                         continue;
                 if (head - w->position > w->ring->data_bytes || header.size < sizeof(header) ||
                     header.size % sizeof(uint64_t) != 0 || header.size > head - w->position) {
-                        w->position = head; /* the ring's owner finds the same, and says so */
+                        w->position = head; /* the ring's owner finds the same fault and reports it */
                         return 0;
                 }
                 if (header.type != type || header.misc & without_misc || header.size > sizeof(w->copy)) {

@@ -21,7 +21,7 @@
 #define MOUNT            "sudo mount -t tracefs none /sys/kernel/tracing"
 
 /* Opens the folder of the events below @root: a descriptor, or -errno. */
-static int tracepoint_open_events(const char *root)
+static int open_events(const char *root)
 {
         char path[PATH_BYTES];
         int fd;
@@ -41,7 +41,7 @@ int tracepoint_find_root(const struct event_places *places, const char **ret_pat
         bool denied = false;
 
         for (size_t i = 0; i < n_paths; i++) {
-                int fd = tracepoint_open_events(paths[i]);
+                int fd = open_events(paths[i]);
 
                 if (fd >= 0) {
                         io_close(&fd);
@@ -66,8 +66,8 @@ static bool is_name(const char *text, size_t n_bytes)
         return n_bytes > 0 && n_bytes < NAME_GUESS_BYTES;
 }
 
-static int tracepoint_read_id(const char *root, const char *text, size_t subsystem_bytes, size_t n_bytes,
-                              uint64_t *ret_id)
+static int read_id(const char *root, const char *text, size_t subsystem_bytes, size_t n_bytes,
+                   uint64_t *ret_id)
 {
         const char *name = text + subsystem_bytes + 1;
         size_t got = 0;
@@ -87,7 +87,7 @@ static int tracepoint_read_id(const char *root, const char *text, size_t subsyst
         return r < 0 ? r : (end == digits ? -EBADMSG : 0);
 }
 
-static int tracepoint_offer(void *context, const char *subsystem, const char *name)
+static int offer(void *context, const char *subsystem, const char *name)
 {
         char text[NAME_GUESS_BYTES];
 
@@ -111,11 +111,11 @@ int tracepoint_find(const struct event_places *places, const char *text, size_t 
         r = tracepoint_find_root(places, &root, err);
         if (r < 0)
                 return r;
-        r = tracepoint_read_id(root, text, subsystem_bytes, n_bytes, ret_id);
+        r = read_id(root, text, subsystem_bytes, n_bytes, ret_id);
         if (r != -ENOENT)
                 return r < 0 ? error_set(err, r, "cannot read the tracepoint %.*s", (int)n_bytes, text) : 0;
         name_guess_init(&guess, text, n_bytes);
-        (void)tracepoint_visit(places, tracepoint_offer, &guess, NULL);
+        (void)tracepoint_visit(places, offer, &guess, NULL);
         return error_set(err, -EINVAL, "unknown tracepoint '%.*s'%s%s%s", (int)n_bytes, text,
                          guess.best[0] ? "; did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
 }
@@ -202,7 +202,7 @@ int tracepoint_visit(const struct event_places *places, tracepoint_taker *take, 
 
         if (r < 0)
                 return r;
-        events_fd = tracepoint_open_events(root);
+        events_fd = open_events(root);
         if (events_fd < 0)
                 return error_set(err, events_fd, "cannot read %s", root);
         entries = list_folders(events_fd, ".", &n);

@@ -9,18 +9,19 @@
 #include "format/trace_dictionary.h"
 #include "instrument/tick_clock.h"
 #include "instrument/tick_source.h"
-#include "sampler/code/attachment_store.h"
-#include "sampler/code/code_regions.h"
-#include "sampler/code/code_tables.h"
-#include "sampler/code/jit_frames.h"
-#include "sampler/code/module_file.h"
-#include "sampler/code/renamed_code.h"
 #include "sampler/jit/jit_lines.h"
 #include "sampler/jit/jit_target.h"
 #include "sampler/jit/jitdump_file.h"
 #include "sampler/jit/perf_map_file.h"
+#include "sampler/jit/renamed_code.h"
+#include "sampler/keep/attachment_store.h"
+#include "sampler/keep/module_file.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/proc/process_maps.h"
+#include "sampler/tables/code_regions.h"
+#include "sampler/tables/code_tables.h"
+#include "sampler/tables/jit_frames.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -28,16 +29,29 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define MAPS_PERIOD_NS   (NS_PER_S / 10)
-#define MAPS_EACH_CYCLE  64                  /* processes whose maps are read as often as samples are taken */
+#define MAPS_EACH_CYCLE  64                  /* with at most so many processes, maps are read each cycle */
 #define DUMP_BYTES_ONCE  (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
 #define MAP_FILLS_ONCE   16
 #define FRAMES_BYTES_MAX (UINT32_C(1) << 26) /* how to unwind code, of all processes */
 #define REST_NS_MAX      (NS_PER_S / 2)      /* of processor time, in a cycle, to read files to their ends */
 #define FRESH_MAX        65536               /* lines of a reading that are looked at together */
+#define STDIO_BYTES      4096
+#define DUMPS_MAX        16 /* of a process */
 #define TRIES_ONCE       16 /* to open a map, in a cycle: some programs change protections all the time */
+
+struct jit_dump {
+        struct jitdump_file file;
+        dev_t device; /* of the file */
+        ino_t inode;
+        struct jit_lines lines;       /* of the code that it loads next */
+        struct byte_buffer unwinding; /* of the same */
+        uint64_t last_ns;             /* of the last record that took effect */
+        size_t n_bytes;               /* that took effect in this cycle */
+};
 
 struct jit_process {
         uint32_t pid;
@@ -47,13 +61,11 @@ struct jit_process {
         struct jit_target target;
         struct perf_map_file map;
         struct renamed_code renamed; /* by the map */
-        struct jitdump_file dump;
-        struct jit_lines lines;       /* of the code that the dump loads next */
-        struct byte_buffer unwinding; /* of the same */
+        struct jit_dump *dumps;      /* heap, owned: each runtime in the process may write one */
+        size_t n_dumps, dumps_capacity;
         struct jit_frames frames;
-        uint64_t dump_ns;  /* of the last record that took effect */
-        size_t dump_bytes; /* that took effect in this cycle */
         uint64_t n_garbage_seen;
+        bool is_over;        /* it has ended, or runs another program */
         bool frames_counted; /* that they are full */
 };
 
@@ -95,9 +107,12 @@ static void deinit_process(struct jit_process *p)
         jit_target_close(&p->target);
         perf_map_file_deinit(&p->map);
         renamed_code_deinit(&p->renamed);
-        jitdump_file_deinit(&p->dump);
-        jit_lines_deinit(&p->lines);
-        byte_buffer_deinit(&p->unwinding);
+        for (size_t i = 0; i < p->n_dumps; i++) {
+                jitdump_file_deinit(&p->dumps[i].file);
+                jit_lines_deinit(&p->dumps[i].lines);
+                byte_buffer_deinit(&p->dumps[i].unwinding);
+        }
+        free(p->dumps);
         jit_frames_deinit(&p->frames);
 }
 
@@ -112,7 +127,7 @@ void jit_files_free(struct jit_files *f)
         free(f);
 }
 
-static struct jit_process *jit_files_find_process(const struct jit_files *f, uint32_t pid)
+static struct jit_process *find_process(const struct jit_files *f, uint32_t pid)
 {
         for (size_t i = f->n_processes; i-- > 0;) /* the latest are asked for most */
                 if (f->processes[i].pid == pid)
@@ -120,8 +135,8 @@ static struct jit_process *jit_files_find_process(const struct jit_files *f, uin
         return NULL;
 }
 
-/* Too many at a time: its files are not read. */
-static int jit_files_leave_out(struct jit_files *f, uint32_t pid)
+/* Too many processes at a time: the files of one are not read. */
+static int leave_out(struct jit_files *f, uint32_t pid)
 {
         uint32_t id;
         int r = intern_add(&f->left_out, &pid, sizeof(pid), &id);
@@ -132,10 +147,9 @@ static int jit_files_leave_out(struct jit_files *f, uint32_t pid)
 }
 
 /* NULL in @ret_process if there is no room for it. */
-static int jit_files_add_process(struct jit_files *f, uint32_t pid, uint32_t process,
-                                 struct jit_process **ret_process)
+static int add_process(struct jit_files *f, uint32_t pid, uint32_t process, struct jit_process **ret_process)
 {
-        struct jit_process *p = jit_files_find_process(f, pid);
+        struct jit_process *p = find_process(f, pid);
         int r;
 
         *ret_process = p;
@@ -144,23 +158,22 @@ static int jit_files_add_process(struct jit_files *f, uint32_t pid, uint32_t pro
         if (p)
                 return 0;
         if (f->n_processes == JIT_FILES_PROCESSES_MAX)
-                return jit_files_leave_out(f, pid);
+                return leave_out(f, pid);
         r = array_reserve(&f->processes, &f->capacity, f->n_processes + 1, sizeof(*f->processes));
         if (r < 0)
                 return r;
         p = &f->processes[f->n_processes++];
-        *p = (struct jit_process){
-                .pid = pid, .process = process, .map = { .fd = -1 }, .dump = { .fd = -1 }
-        };
+        *p = (struct jit_process){ .pid = pid, .process = process, .map = { .fd = -1 } };
         jit_target_open(&p->target, pid, f->since_ns);
         *ret_process = p;
         return 0;
 }
 
 /*
- * A file of gigabytes must not keep the recorder from ending, nor other programs' events waiting for long.
- * All files of a cycle share the time, the first come first; that since @at_ns, which becomes now, is taken
- * off what is left: processor time, as on a busy machine the clock alone would end it before it begins.
+ * A file of gigabytes must neither keep the recorder from ending nor make other programs' events wait for
+ * long.  All files of a cycle share the time, the first come first: the time since @at_ns, which is set to
+ * now, is subtracted from the rest.  This is processor time, as on a busy machine a limit by the clock
+ * would end the reading before it begins.
  */
 static bool has_time(struct jit_files *f, uint64_t *at_ns)
 {
@@ -173,15 +186,17 @@ static bool has_time(struct jit_files *f, uint64_t *at_ns)
 
 /* ---- perf maps ----------------------------------------------------------------------------------------- */
 
-static void jit_files_count_garbage(struct jit_files *f, struct jit_process *p)
+static void count_garbage(struct jit_files *f, struct jit_process *p)
 {
-        uint64_t n_garbage = p->map.map.n_garbage + p->dump.n_garbage;
+        uint64_t n_garbage = p->map.map.n_garbage;
 
+        for (size_t i = 0; i < p->n_dumps; i++)
+                n_garbage += p->dumps[i].file.n_garbage;
         loss_counter_add(f->recording->losses, TRACE_LOSS_JIT_GARBAGE, n_garbage - p->n_garbage_seen);
         p->n_garbage_seen = n_garbage;
 }
 
-static int jit_files_add_name(struct jit_files *f, const char *name, size_t name_bytes, uint32_t *ret_id)
+static int add_name(struct jit_files *f, const char *name, size_t name_bytes, uint32_t *ret_id)
 {
         int r = trace_dictionary_add_program_string(f->recording->dictionary, name, name_bytes, ret_id);
 
@@ -192,7 +207,7 @@ static int jit_files_add_name(struct jit_files *f, const char *name, size_t name
         return 0;
 }
 
-/* Names for memory that had none become regions, but where the reading has several. */
+/* Turns names for memory that had none into regions, except where the reading has several names for it. */
 static int take_fresh(struct jit_files *f, struct jit_process *p)
 {
         struct renamed_code *renamed = &p->renamed;
@@ -205,15 +220,15 @@ static int take_fresh(struct jit_files *f, struct jit_process *p)
         return r < 0 ? r : 0;
 }
 
-/* Code of memory that had another name until a moment ago waits for its time. */
-static int jit_files_take_line(struct jit_files *f, struct jit_process *p, const struct perf_map_line *line)
+/* A line about memory that had another name until a moment ago waits until its time is known. */
+static int take_line(struct jit_files *f, struct jit_process *p, const struct perf_map_line *line)
 {
         struct trace_code_region row = { .start_avma = line->start_avma,
                                          .length_bytes = line->length_bytes,
                                          .time_ns = f->now_ns,
                                          .process = p->process,
                                          .source = TRACE_CODE_SOURCE_PERF_MAP };
-        int r = jit_files_add_name(f, line->name, line->name_bytes, &row.name);
+        int r = add_name(f, line->name, line->name_bytes, &row.name);
 
         if (r < 0)
                 return r;
@@ -223,7 +238,15 @@ static int jit_files_take_line(struct jit_files *f, struct jit_process *p, const
         return r == 0 && p->renamed.n_fresh == FRESH_MAX ? take_fresh(f, p) : r;
 }
 
-/* Code that is put over other code becomes changes. */
+static bool has_dump(const struct jit_process *p)
+{
+        for (size_t i = 0; i < p->n_dumps; i++)
+                if (p->dumps[i].file.has_header)
+                        return true;
+        return false;
+}
+
+/* Turns lines about code that replaced other code into changes. */
 static int end_reading(struct jit_files *f, struct jit_process *p, struct renamed_reading *reading)
 {
         int r = take_fresh(f, p);
@@ -239,9 +262,8 @@ static int end_reading(struct jit_files *f, struct jit_process *p, struct rename
 
 static int run_changes(struct jit_files *f, struct jit_process *p, uint64_t until_ns)
 {
-        int r = 0;
-
         struct trace_code_region row;
+        int r = 0;
 
         while (r >= 0 && renamed_code_next(&p->renamed, until_ns, &row)) {
                 uint32_t region;
@@ -252,6 +274,19 @@ static int run_changes(struct jit_files *f, struct jit_process *p, uint64_t unti
         return r < 0 ? r : 0;
 }
 
+/* A last line without an end is whole once its program has ended, unless a stdio buffer was full there. */
+static int take_last_line(struct jit_files *f, struct jit_process *p, struct renamed_reading *reading)
+{
+        bool is_over = p->is_over || process_maps_are_empty(p->pid);
+        bool believed = is_over && p->map.offset_bytes % STDIO_BYTES != 0;
+        struct perf_map_line line;
+
+        if (perf_map_last(&p->map.map, believed, &line) == 0)
+                return 0;
+        reading->n_lines++;
+        return take_line(f, p, &line);
+}
+
 static int read_map(struct jit_files *f, struct jit_process *p, bool all)
 {
         struct renamed_reading reading = { .empty_ns = p->renamed.read_ns };
@@ -259,8 +294,8 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
         bool is_over_limit = false;
         int r = 1;
 
-        /* A jitdump's facts are better; where both are written, the map says it once more. */
-        if (!p->wants_map || p->process == 0 || p->dump.has_header)
+        /* A jitdump has better data; where a program writes both, the map only repeats it. */
+        if (!p->wants_map || p->process == 0 || has_dump(p))
                 return 0;
         for (unsigned n = 0; r == 1 && (all ? has_time(f, &at_ns) : n < MAP_FILLS_ONCE); n++) {
                 struct perf_map_line line;
@@ -270,9 +305,11 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
                 if (r == 0)
                         reading.empty_ns = before_ns;
                 for (; r == 1 && perf_map_next(&p->map.map, &line) == 1; reading.n_lines++)
-                        if (jit_files_take_line(f, p, &line) < 0)
+                        if (take_line(f, p, &line) < 0)
                                 r = -ENOMEM;
         }
+        if (all && r == 0)
+                r = take_last_line(f, p, &reading);
         if (all && r == 1)
                 perf_map_file_leave_rest(&p->map, &p->target, &is_over_limit);
         if (r >= 0)
@@ -284,28 +321,30 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
 
 /* ---- jitdumps ------------------------------------------------------------------------------------------ */
 
-/* When it was said; a clock that cannot be is as if it was now. */
-static uint64_t jit_files_time_of(struct jit_files *f, const struct jit_process *p, uint64_t ticks)
+/* The time of a record; now, if its clock is unknown or the time is in the future. */
+static uint64_t time_of(struct jit_files *f, const struct jit_dump *d, uint64_t ticks)
 {
         uint64_t time_ns = f->now_ns;
 
-        if (!p->dump.header.has_arch_ticks)
+        if (!d->file.header.has_arch_ticks)
                 time_ns = tick_clock_to_ns(&f->monotonic, ticks);
         else if (f->has_arch)
                 time_ns = tick_clock_to_ns(&f->arch, ticks);
         if (time_ns > f->now_ns)
                 time_ns = f->now_ns;
-        return time_ns > p->dump_ns ? time_ns : p->dump_ns;
+        return time_ns > d->last_ns ? time_ns : d->last_ns;
 }
 
 /*
- * The process that a record is of: a child may go on with its parent's dump, and puts its own code where the
- * parent has other code.  In another PID namespace nothing tells which process has a number.
+ * The process that a record belongs to: a child may go on writing to its parent's dump, and puts its own
+ * code where the parent has other code.  In another PID namespace, it is unknown which process a PID stands
+ * for.
  * Returns its id in PROCESSES; 0 = it is not known.
  */
-static uint32_t process_of_record(const struct jit_files *f, const struct jit_process *p, uint32_t pid)
+static uint32_t process_of_record(const struct jit_files *f, const struct jit_process *p,
+                                  const struct jit_dump *d, uint32_t pid)
 {
-        uint32_t own_pid = p->target.own_pid != 0 ? p->target.own_pid : p->dump.header.pid;
+        uint32_t own_pid = p->target.own_pid != 0 ? p->target.own_pid : d->file.header.pid;
         const struct process_track *track;
 
         if (pid == own_pid || pid == 0)
@@ -314,7 +353,7 @@ static uint32_t process_of_record(const struct jit_files *f, const struct jit_pr
         return track ? track->process : 0;
 }
 
-/* The machine code, if there is all of it. */
+/* Keeps the machine code, if it is complete. */
 static int keep_code(struct jit_files *f, const struct jitdump_load *load, uint32_t name, uint32_t *ret_id)
 {
         struct trace_attachment row = { .kind = TRACE_ATTACHMENT_CODE_BYTES, .name = name };
@@ -338,13 +377,14 @@ static void count_frames(struct jit_files *f, struct jit_process *p, size_t befo
         p->frames_counted = p->frames.is_full;
 }
 
-/* How the code that is loaded is unwound, if the dump has said so. */
-static int keep_unwinding(struct jit_files *f, struct jit_process *p, const struct jitdump_load *load)
+/* Keeps the unwind information of the code that is loaded, if the dump contained any. */
+static int keep_unwinding(struct jit_files *f, struct jit_process *p, struct jit_dump *d,
+                          const struct jitdump_load *load)
 {
         const struct jit_frames_entry entry = { .start_avma = load->start_avma,
                                                 .length_bytes = load->length_bytes,
-                                                .eh_frame = p->unwinding.data,
-                                                .n_bytes = p->unwinding.used_bytes };
+                                                .eh_frame = d->unwinding.data,
+                                                .n_bytes = d->unwinding.used_bytes };
         size_t before_bytes = p->frames.bytes.used_bytes;
         int r = 0;
 
@@ -355,33 +395,33 @@ static int keep_unwinding(struct jit_files *f, struct jit_process *p, const stru
         else
                 p->frames.is_full = true;
         count_frames(f, p, before_bytes);
-        byte_buffer_clear(&p->unwinding);
+        byte_buffer_clear(&d->unwinding);
         return r < 0 ? r : 0;
 }
 
-static int take_load(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
-                     uint64_t time_ns)
+static int take_load(struct jit_files *f, struct jit_process *p, struct jit_dump *d,
+                     const struct jitdump_item *item, uint64_t time_ns)
 {
         struct trace_code_region row = { .time_ns = time_ns, .source = TRACE_CODE_SOURCE_JITDUMP };
         struct jitdump_load load;
         uint32_t region = 0;
         int r = jitdump_decode_load(item->body, item->body_bytes, &load, NULL);
 
-        row.process = r == 0 ? process_of_record(f, p, load.pid) : 0;
+        row.process = r == 0 && load.length_bytes > 0 ? process_of_record(f, p, d, load.pid) : 0;
         if (row.process == 0) {
-                p->dump.n_garbage++;
-                p->lines.n_lines = 0;
-                byte_buffer_clear(&p->unwinding);
+                d->file.n_garbage++;
+                d->lines.n_lines = 0;
+                byte_buffer_clear(&d->unwinding);
                 return 0;
         }
         row.start_avma = load.start_avma;
         row.length_bytes = load.length_bytes;
-        r = jit_files_add_name(f, load.name, load.name_bytes, &row.name);
+        r = add_name(f, load.name, load.name_bytes, &row.name);
         if (r < 0)
                 goto fail;
         if (row.process != p->process) /* tables are one process's */
-                byte_buffer_clear(&p->unwinding);
-        r = keep_unwinding(f, p, &load);
+                byte_buffer_clear(&d->unwinding);
+        r = keep_unwinding(f, p, d, &load);
         if (r < 0)
                 goto fail;
         r = keep_code(f, &load, row.name, &row.attachment);
@@ -389,111 +429,143 @@ static int take_load(struct jit_files *f, struct jit_process *p, const struct ji
                 goto fail;
         r = code_regions_add(f->recording->regions, &row, &region);
         if (r == 1)
-                r = jit_lines_add(&p->lines, f->recording->dictionary, &load, region);
+                r = jit_lines_add(&d->lines, f->recording->dictionary, &load, region);
 fail:
-        p->lines.n_lines = 0;
+        d->lines.n_lines = 0;
         return r < 0 && r != -EOVERFLOW ? r : 0;
 }
 
-static int take_move(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
-                     uint64_t time_ns)
+static int take_move(struct jit_files *f, struct jit_process *p, struct jit_dump *d,
+                     const struct jitdump_item *item, uint64_t time_ns)
 {
-        struct trace_dictionary *d = f->recording->dictionary;
+        struct trace_dictionary *rows = f->recording->dictionary;
         struct trace_code_region row;
         struct jitdump_move move;
         uint32_t process, old, region;
         int r = jitdump_decode_move(item->body, item->body_bytes, &move, NULL);
 
-        process = r == 0 ? process_of_record(f, p, move.pid) : 0;
+        process = r == 0 ? process_of_record(f, p, d, move.pid) : 0;
         if (process == 0) {
-                p->dump.n_garbage++;
+                d->file.n_garbage++;
                 return 0;
         }
         old = code_regions_find(f->recording->regions, process, move.old_avma);
         if (old == 0)
                 return 0;
-        row = *(const struct trace_code_region *)trace_dictionary_row(d, TRACE_TABLE_CODE_REGIONS, old);
+        row = *(const struct trace_code_region *)trace_dictionary_row(rows, TRACE_TABLE_CODE_REGIONS, old);
         row.start_avma = move.new_avma;
         row.length_bytes = move.length_bytes;
         row.time_ns = time_ns;
         r = code_regions_add(f->recording->regions, &row, &region);
         if (r == 1)
-                r = jit_lines_copy(d, old, region);
+                r = jit_lines_copy(rows, old, region);
         return r < 0 && r != -EOVERFLOW ? r : 0;
 }
 
-static int take_debug_info(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item)
+static int take_debug_info(struct jit_files *f, struct jit_dump *d, const struct jitdump_item *item)
 {
         struct jitdump_debug_info info;
         int r = jitdump_decode_debug_info(item->body, item->body_bytes, &info, NULL);
 
         if (r == 0)
-                r = jit_lines_read(&p->lines, f->recording->dictionary, &info);
+                r = jit_lines_read(&d->lines, f->recording->dictionary, &info);
         if (r == -EBADMSG)
-                p->dump.n_garbage++;
+                d->file.n_garbage++;
         return r == -ENOMEM ? r : 0;
 }
 
-static int jit_files_take_unwinding(struct jit_process *p, const struct jitdump_item *item)
+static int take_unwinding(struct jit_dump *d, const struct jitdump_item *item)
 {
         struct jitdump_unwinding unwinding;
 
-        byte_buffer_clear(&p->unwinding);
+        byte_buffer_clear(&d->unwinding);
         if (jitdump_decode_unwinding(item->body, item->body_bytes, &unwinding, NULL) < 0 ||
             unwinding.n_bytes > JIT_FRAMES_ENTRY_MAX) {
-                p->dump.n_garbage++;
+                d->file.n_garbage++;
                 return 0;
         }
-        byte_buffer_add(&p->unwinding, unwinding.eh_frame, unwinding.n_bytes);
-        return p->unwinding.failed ? -ENOMEM : 0;
+        byte_buffer_add(&d->unwinding, unwinding.eh_frame, unwinding.n_bytes);
+        return d->unwinding.failed ? -ENOMEM : 0;
 }
 
-static int jit_files_take_item(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
-                               uint64_t time_ns)
+static int take_item(struct jit_files *f, struct jit_process *p, struct jit_dump *d,
+                     const struct jitdump_item *item, uint64_t time_ns)
 {
         switch (item->prefix.kind) {
         case JITDUMP_LOAD:
-                return take_load(f, p, item, time_ns);
+                return take_load(f, p, d, item, time_ns);
         case JITDUMP_MOVE:
-                return take_move(f, p, item, time_ns);
+                return take_move(f, p, d, item, time_ns);
         case JITDUMP_DEBUG_INFO:
-                return take_debug_info(f, p, item);
+                return take_debug_info(f, d, item);
         case JITDUMP_UNWINDING_INFO:
-                return jit_files_take_unwinding(p, item);
+                return take_unwinding(d, item);
         default:
                 return 0; /* the end, and an unknown result */
         }
 }
 
-/* Lets records take effect up to @until_ns.  @ret_next_ns: when the next one is to. */
-static int run_dump(struct jit_files *f, struct jit_process *p, uint64_t until_ns, uint64_t *ret_next_ns)
+/* A record whose end was never written still has its name, even if not its code. */
+static int take_last_record(struct jit_files *f, struct jit_process *p, struct jit_dump *d)
+{
+        struct jitdump_item item;
+
+        if (jitdump_file_last(&d->file, &item) == 0)
+                return 0;
+        if (item.prefix.kind != JITDUMP_LOAD) {
+                d->file.n_garbage++;
+                return 0;
+        }
+        return take_load(f, p, d, &item, time_of(f, d, item.prefix.ticks));
+}
+
+/* Lets records take effect up to @until_ns.  @ret_next_ns: when the next record is due. */
+static int run_dump(struct jit_files *f, struct jit_process *p, struct jit_dump *d, uint64_t until_ns,
+                    uint64_t *ret_next_ns)
 {
         uint64_t at_ns = clock_thread_ns();
         struct jitdump_item item;
         int r = 0;
 
         *ret_next_ns = UINT64_MAX;
-        if (p->dump.fd < 0 || p->process == 0)
+        if (d->file.fd < 0 || p->process == 0)
                 return 0;
-        while (r == 0 && (f->final ? has_time(f, &at_ns) : p->dump_bytes < DUMP_BYTES_ONCE)) {
+        while (r == 0 && (f->final ? has_time(f, &at_ns) : d->n_bytes < DUMP_BYTES_ONCE)) {
                 uint64_t time_ns;
 
-                r = jitdump_file_peek(&p->dump, &item);
+                r = jitdump_file_peek(&d->file, &item);
+                if (r == 0 && f->final && until_ns == UINT64_MAX)
+                        r = take_last_record(f, p, d);
                 if (r <= 0)
                         return r;
-                time_ns = jit_files_time_of(f, p, item.prefix.ticks);
+                time_ns = time_of(f, d, item.prefix.ticks);
                 if (time_ns > until_ns) {
                         *ret_next_ns = time_ns;
                         return 0;
                 }
-                p->dump_ns = time_ns;
-                r = jit_files_take_item(f, p, &item, time_ns);
-                jitdump_file_consume(&p->dump, &item);
-                p->dump_bytes += item.prefix.record_bytes;
+                d->last_ns = time_ns;
+                r = take_item(f, p, d, &item, time_ns);
+                jitdump_file_consume(&d->file, &item);
+                d->n_bytes += item.prefix.record_bytes;
         }
-        if (r == 0 && f->final && jitdump_file_peek(&p->dump, &item) == 1) {
-                io_close(&p->dump.fd);
+        if (r == 0 && f->final && jitdump_file_peek(&d->file, &item) == 1) {
+                io_close(&d->file.fd);
                 loss_counter_add(f->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+        }
+        return r;
+}
+
+/* The records of several dumps take effect one dump after the other: each has its own code. */
+static int run_dumps(struct jit_files *f, struct jit_process *p, uint64_t until_ns)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < p->n_dumps; i++) {
+                uint64_t next_ns;
+
+                r = run_dump(f, p, &p->dumps[i], until_ns, &next_ns);
+                if (next_ns < f->next_ns)
+                        f->next_ns = next_ns;
         }
         return r;
 }
@@ -512,24 +584,58 @@ int jit_files_run(struct jit_files *f, uint64_t until_ns)
                 uint64_t next_ns;
 
                 r = run_changes(f, &f->processes[i], until_ns);
-                if (r < 0)
-                        return r;
-                r = run_dump(f, &f->processes[i], until_ns, &next_ns);
-                if (renamed_code_next_ns(&f->processes[i].renamed) < next_ns)
-                        next_ns = renamed_code_next_ns(&f->processes[i].renamed);
+                next_ns = renamed_code_next_ns(&f->processes[i].renamed);
                 if (next_ns < f->next_ns)
                         f->next_ns = next_ns;
+                if (r == 0)
+                        r = run_dumps(f, &f->processes[i], until_ns);
         }
         return r;
 }
 
 /* ---- what the kernel tells ----------------------------------------------------------------------------- */
 
-/* Its times are read between two readings of the clocks. */
+/* The times in a dump are read between two readings of the clocks. */
 static void start_clock(struct jit_files *f)
 {
         if (f->monotonic.n_pairs == 0)
                 monotonic_clock_pair(&f->monotonic);
+}
+
+/* Opens a jitdump that the process maps, unless it is open: a mapping may be reported several times. */
+static int open_dump(struct jit_files *f, struct jit_process *p, const struct perf_mmap *mmap)
+{
+        struct jit_dump dump = { .file = { .fd = module_file_open(p->pid, mmap, NULL) } };
+        struct stat st;
+        int r;
+
+        start_clock(f);
+        if (dump.file.fd < 0 || fstat(dump.file.fd, &st) < 0) {
+                if (p->process != 0 && p->n_dumps == 0)
+                        loss_counter_add(f->recording->losses,
+                                         dump.file.fd == -ENOENT ? TRACE_LOSS_CODE_TOO_LATE
+                                                                 : TRACE_LOSS_CODE_UNREADABLE,
+                                         1);
+                io_close(&dump.file.fd);
+                return 0;
+        }
+        dump.device = st.st_dev;
+        dump.inode = st.st_ino;
+        for (size_t i = 0; i < p->n_dumps; i++)
+                if (p->dumps[i].device == dump.device && p->dumps[i].inode == dump.inode) {
+                        io_close(&dump.file.fd);
+                        return 0;
+                }
+        r = p->n_dumps < DUMPS_MAX
+                    ? array_reserve(&p->dumps, &p->dumps_capacity, p->n_dumps + 1, sizeof(*p->dumps))
+                    : -EOVERFLOW;
+        if (r == 0)
+                p->dumps[p->n_dumps++] = dump;
+        else
+                io_close(&dump.file.fd);
+        if (r == -EOVERFLOW)
+                loss_counter_add(f->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+        return r == -EOVERFLOW ? 0 : r;
 }
 
 int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap,
@@ -539,9 +645,10 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
         struct jit_process *p;
         int r;
 
-        if (!mmap->executable || (!is_dump && !perf_mmap_is_anonymous(mmap)))
+        if (!mmap->executable ||
+            (!is_dump && !perf_mmap_is_anonymous(mmap) && !perf_mmap_may_hold_jit_code(mmap)))
                 return 0;
-        r = jit_files_add_process(f, pid, process, &p);
+        r = add_process(f, pid, process, &p);
         if (r < 0 || !p)
                 return r;
         p->wants_map = p->wants_map || !is_dump;
@@ -549,36 +656,37 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
                 renamed_code_note(&p->renamed, mmap, time_ns);
         if (p->wants_map && p->n_tries++ < TRIES_ONCE)
                 perf_map_file_try(&p->map, &p->target);
-        if (!is_dump || p->dump.fd >= 0)
-                return 0;
-        start_clock(f);
-        p->dump.fd = module_file_open(pid, mmap, NULL);
-        if (p->dump.fd < 0 && process != 0)
-                loss_counter_add(
-                        f->recording->losses,
-                        p->dump.fd == -ENOENT ? TRACE_LOSS_CODE_TOO_LATE : TRACE_LOSS_CODE_UNREADABLE, 1);
-        return 0;
+        return is_dump ? open_dump(f, p, mmap) : 0;
 }
 
-static int jit_files_finish(struct jit_files *f, struct jit_process *p)
+/* The dumps may have grown since the last look. */
+static void look_again_at_dumps(struct jit_process *p)
+{
+        for (size_t i = 0; i < p->n_dumps; i++) {
+                p->dumps[i].file.is_dry = false;
+                p->dumps[i].n_bytes = 0;
+        }
+}
+
+static int finish(struct jit_files *f, struct jit_process *p)
 {
         bool was_final = f->final;
-        uint64_t next_ns;
         int r;
 
         f->final = true;
-        p->dump.is_dry = false;
-        r = run_dump(f, p, UINT64_MAX, &next_ns);
+        p->is_over = true;
+        look_again_at_dumps(p);
+        r = run_dumps(f, p, UINT64_MAX);
         if (r == 0)
                 r = read_map(f, p, true);
         if (r == 0)
                 r = run_changes(f, p, UINT64_MAX);
-        jit_files_count_garbage(f, p);
+        count_garbage(f, p);
         f->final = was_final;
         return r;
 }
 
-static void jit_files_forget(struct jit_files *f, size_t i)
+static void forget(struct jit_files *f, size_t i)
 {
         f->frames_bytes -= f->processes[i].frames.bytes.used_bytes;
         if (f->recording->tables)
@@ -587,7 +695,7 @@ static void jit_files_forget(struct jit_files *f, size_t i)
         f->processes[i] = f->processes[--f->n_processes];
 }
 
-/* The map of the next program has the same name: what is in it now is the earlier program's. */
+/* The map of the next program has the same name: its present contents are the earlier program's. */
 static int follow_next_program(struct jit_files *f, struct jit_process *p)
 {
         struct perf_map_file map = p->map;
@@ -596,13 +704,13 @@ static int follow_next_program(struct jit_files *f, struct jit_process *p)
         int r;
 
         p->map = (struct perf_map_file){ .fd = -1 };
-        jit_files_forget(f, (size_t)(p - f->processes));
+        forget(f, (size_t)(p - f->processes));
         if (map.fd < 0)
                 return 0;
         perf_map_restart(&map.map);
         map.map.n_garbage = 0;
         map.is_over_limit = false;
-        r = jit_files_add_process(f, pid, process, &next);
+        r = add_process(f, pid, process, &next);
         if (r == 0 && next)
                 next->map = map;
         else
@@ -612,11 +720,11 @@ static int follow_next_program(struct jit_files *f, struct jit_process *p)
 
 int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint32_t process, uint64_t time_ns)
 {
-        struct jit_process *p = jit_files_find_process(f, pid);
+        struct jit_process *p = find_process(f, pid);
         int r = 0;
 
         if (p && p->process != 0) {
-                r = jit_files_finish(f, p);
+                r = finish(f, p);
                 if (r == 0)
                         r = follow_next_program(f, p);
         }
@@ -637,12 +745,13 @@ static void read_clocks(struct jit_files *f)
 {
         bool wants_arch = false, wants_monotonic = false;
 
-        for (size_t i = 0; i < f->n_processes; i++) {
-                const struct jitdump_file *dump = &f->processes[i].dump;
+        for (size_t i = 0; i < f->n_processes; i++)
+                for (size_t k = 0; k < f->processes[i].n_dumps; k++) {
+                        const struct jitdump_file *dump = &f->processes[i].dumps[k].file;
 
-                wants_arch = wants_arch || (dump->has_header && dump->header.has_arch_ticks);
-                wants_monotonic = wants_monotonic || dump->fd >= 0;
-        }
+                        wants_arch = wants_arch || (dump->has_header && dump->header.has_arch_ticks);
+                        wants_monotonic = wants_monotonic || dump->fd >= 0;
+                }
         if (wants_monotonic)
                 monotonic_clock_pair(&f->monotonic);
         if (wants_arch && f->has_arch)
@@ -667,23 +776,24 @@ int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
         for (size_t i = f->n_processes; r == 0 && i-- > 0;) {
                 struct jit_process *p = &f->processes[i];
 
-                p->dump.is_dry = false;
-                p->dump_bytes = 0;
+                look_again_at_dumps(p);
                 p->n_tries = 0;
                 if (p->wants_map)
                         perf_map_file_try(&p->map, &p->target);
                 if (has_ended(f, p)) {
-                        r = jit_files_finish(f, p);
-                        jit_files_forget(f, i);
+                        r = finish(f, p);
+                        forget(f, i);
                         continue;
                 }
                 if (reads_maps)
                         r = read_map(f, p, final);
                 if (r == 0 && f->recording->tables)
                         r = code_tables_want_jit(f->recording->tables, p->process, &p->frames);
-                jit_files_count_garbage(f, p);
+                count_garbage(f, p);
         }
         if (reads_maps)
                 f->maps_read_ns = now_ns;
+        if (r == 0)
+                r = code_regions_decide(f->recording->regions);
         return r < 0 ? r : jit_files_run(f, 0);
 }

@@ -20,8 +20,8 @@ void jit_lines_deinit(struct jit_lines *l)
         *l = (struct jit_lines){ .lines = NULL };
 }
 
-/* A name that is the same as the line's before has its id already. */
-static int jit_lines_add_file(struct trace_dictionary *d, const struct jitdump_line *line, uint32_t *ret_file)
+/* Not called for a name that is the same as that of the line before: it already has its id. */
+static int add_file(struct trace_dictionary *d, const struct jitdump_line *line, uint32_t *ret_file)
 {
         const char *file = line->file;
         size_t n_bytes = line->file_bytes;
@@ -49,7 +49,7 @@ int jit_lines_read(struct jit_lines *l, struct trace_dictionary *dictionary, str
         l->n_lines = 0;
         while ((r = jitdump_next_line(info, &line, NULL)) == 1 && l->n_lines < JIT_LINES_MAX) {
                 if (line.file != last_file) {
-                        r = jit_lines_add_file(dictionary, &line, &file);
+                        r = add_file(dictionary, &line, &file);
                         last_file = line.file;
                 }
                 if (r >= 0)
@@ -64,7 +64,7 @@ int jit_lines_read(struct jit_lines *l, struct trace_dictionary *dictionary, str
         return r < 0 ? r : 0;
 }
 
-static int jit_lines_compare_lines(const void *a, const void *b)
+static int compare_lines(const void *a, const void *b)
 {
         const struct jit_line *x = a, *y = b;
 
@@ -80,7 +80,7 @@ static bool has_prefix(const struct jitdump_load *load, const char *prefix)
         return load->name_bytes >= n_bytes && memcmp(load->name, prefix, n_bytes) == 0;
 }
 
-/* Recognises it by the names that it gives to code with lines.  The lines are sorted. */
+/* Recognises V8 by the names that it gives to code with lines.  The lines are sorted. */
 static uint64_t find_shift(const struct jit_lines *l, const struct jitdump_load *load)
 {
         static const char *const prefixes[] = { "JS:",     "LazyCompile:", "Function:",
@@ -102,7 +102,7 @@ int jit_lines_add(struct jit_lines *l, struct trace_dictionary *dictionary, cons
 
         if (l->n_lines == 0 || l->start_avma != load->start_avma)
                 return 0;
-        qsort(l->lines, l->n_lines, sizeof(*l->lines), jit_lines_compare_lines);
+        qsort(l->lines, l->n_lines, sizeof(*l->lines), compare_lines);
         shift = find_shift(l, load);
         for (size_t i = 0; r == 0 && i < l->n_lines; i++) {
                 uint64_t offset = l->lines[i].avma - shift - load->start_avma;
@@ -122,7 +122,7 @@ int jit_lines_add(struct jit_lines *l, struct trace_dictionary *dictionary, cons
 }
 
 /* Rows are made region by region, so those of later ones follow those of earlier ones. */
-static uint32_t jit_lines_find_first(const struct trace_dictionary *d, uint32_t region)
+static uint32_t find_first(const struct trace_dictionary *d, uint32_t region)
 {
         uint32_t low = 1, high = trace_dictionary_count(d, TRACE_TABLE_CODE_LINES) + 1;
 
@@ -143,7 +143,7 @@ int jit_lines_copy(struct trace_dictionary *dictionary, uint32_t from_region, ui
         uint32_t n_rows = trace_dictionary_count(dictionary, TRACE_TABLE_CODE_LINES);
         int r = 0;
 
-        for (uint32_t id = jit_lines_find_first(dictionary, from_region); r == 0 && id <= n_rows; id++) {
+        for (uint32_t id = find_first(dictionary, from_region); r == 0 && id <= n_rows; id++) {
                 struct trace_code_line row = *(const struct trace_code_line *)trace_dictionary_row(
                         dictionary, TRACE_TABLE_CODE_LINES, id);
                 uint32_t copy;

@@ -42,7 +42,9 @@ static bool read_proc(uint32_t pid, const char *name, struct byte_buffer *text)
         return io_read_file(AT_FDCWD, path, TEXT_BYTES_MAX, text, NULL) == 0;
 }
 
-/* Numbers of a line of /proc/PID/status, in order; the last one counts for those beyond. */
+/*
+ * Parses the numbers in a line of /proc/PID/status, in order; numbers beyond @n_max overwrite the last one.
+ */
 static unsigned parse_numbers(const char *text, const char *name, uint32_t *numbers, unsigned n_max)
 {
         const char *at = strstr(text, name);
@@ -63,7 +65,7 @@ static unsigned parse_numbers(const char *text, const char *name, uint32_t *numb
         return n;
 }
 
-static void jit_target_read_status(struct jit_target *t, uint32_t pid, struct byte_buffer *text)
+static void read_status(struct jit_target *t, uint32_t pid, struct byte_buffer *text)
 {
         uint32_t ids[4], own_pids[2];
         unsigned n;
@@ -82,7 +84,7 @@ static void jit_target_read_status(struct jit_target *t, uint32_t pid, struct by
         (void)snprintf(t->map_name, sizeof(t->map_name), "perf-%" PRIu32 ".map", t->own_pid);
 }
 
-/* The kernel tells it in ticks since it was booted. */
+/* The kernel reports the start time in ticks since it was booted. */
 static void read_start(struct jit_target *t, uint32_t pid, struct byte_buffer *text)
 {
         long ticks_per_s = sysconf(_SC_CLK_TCK);
@@ -102,7 +104,7 @@ static void read_start(struct jit_target *t, uint32_t pid, struct byte_buffer *t
                 t->start_ns = boot_ns - (since_boot_ns - start_ns);
 }
 
-static int jit_target_open_folder(const char *root)
+static int open_folder(const char *root)
 {
         int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
         int fd = root_fd < 0 ? -1 : openat(root_fd, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -118,14 +120,13 @@ void jit_target_open(struct jit_target *t, uint32_t pid, uint64_t since_ns)
 
         *t = (struct jit_target){ .folder_fd = -1, .start_ns = since_ns };
         (void)snprintf(t->map_name, sizeof(t->map_name), "perf-%" PRIu32 ".map", pid);
-        jit_target_read_status(t, pid, &text);
+        read_status(t, pid, &text);
         read_start(t, pid, &text);
         byte_buffer_deinit(&text);
         (void)snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
-        t->folder_fd = jit_target_open_folder(root);
-        if (t->folder_fd <
-            0) /* it has ended, or is not ours to look into; likely it has the files that we have */
-                t->folder_fd = jit_target_open_folder("/");
+        t->folder_fd = open_folder(root);
+        if (t->folder_fd < 0) /* ended, or not accessible: it likely has the same files */
+                t->folder_fd = open_folder("/");
 }
 
 void jit_target_close(struct jit_target *t)
@@ -141,8 +142,7 @@ static bool is_believed(const struct jit_target *t, const struct stat *st)
         if (!S_ISREG(st->st_mode) || changed_ns + START_SLACK_NS < t->start_ns)
                 return false;
         /*
-         * In folders of its own a program can put any file there that it can name, without
-         * being able to read it.
+         * In its own folders, a program can place any file that it can name, without being able to read it.
          */
         if (st->st_uid == 0 && (st->st_mode & S_IROTH))
                 return true;

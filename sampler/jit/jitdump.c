@@ -11,7 +11,7 @@
 #define VERSION        1
 #define FLAG_ARCH_TIME UINT64_C(1)
 
-/* Instead of a file's name: the same as of the line before. */
+/* In place of a file's name: the same file as for the line before. */
 static const char same_file[] = { '\xff', '\0' };
 
 int jitdump_decode_header(const uint8_t *bytes, size_t n_bytes, struct jitdump_header *ret_header,
@@ -57,7 +57,7 @@ int jitdump_decode_prefix(const uint8_t *bytes, size_t n_bytes, struct jitdump_p
         return 0;
 }
 
-/* A text with its end.  Returns NULL, and the reader is sticky, if it has none. */
+/* Takes a text with its terminating zero.  Returns NULL, and the reader is sticky, if it has none. */
 static const char *take_text(struct byte_reader *in, size_t *ret_bytes)
 {
         const uint8_t *end = in->left > 0 && !in->short_read ? memchr(in->at, '\0', in->left) : NULL;
@@ -123,7 +123,7 @@ int jitdump_decode_debug_info(const uint8_t *bytes, size_t n_bytes, struct jitdu
         return 0;
 }
 
-/* The index of its entries, .eh_frame_hdr, lies after it, and is not needed. */
+/* Takes .eh_frame; the index of its entries, .eh_frame_hdr, follows it and is not needed. */
 int jitdump_decode_unwinding(const uint8_t *bytes, size_t n_bytes, struct jitdump_unwinding *ret_unwinding,
                              struct error *err)
 {

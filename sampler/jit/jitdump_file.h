@@ -41,6 +41,12 @@ void jitdump_file_deinit(struct jitdump_file *f);
 /* Returns 1 with the oldest record, again if it was not consumed; 0 if there is no whole record; -ENOMEM. */
 int jitdump_file_peek(struct jitdump_file *f, struct jitdump_item *ret_item);
 
+/*
+ * The rest of a file that does not grow any more: a record that is cut in its body.  Returns 1 with what is
+ * left of it, once; 0 if there is nothing.  Bytes that are no record are counted as garbage.
+ */
+int jitdump_file_last(struct jitdump_file *f, struct jitdump_item *ret_item);
+
 /* Steps over the record that jitdump_file_peek() returned. */
 void jitdump_file_consume(struct jitdump_file *f, const struct jitdump_item *item);
 

@@ -19,7 +19,7 @@ void perf_map_restart(struct perf_map *m)
         m->skips = false;
 }
 
-/* At most a line waits before new data. */
+/* At most one line is left before the new data. */
 int perf_map_add(struct perf_map *m, const void *bytes, size_t n_bytes)
 {
         size_t left = m->text.used_bytes - m->at_bytes;
@@ -33,7 +33,7 @@ int perf_map_add(struct perf_map *m, const void *bytes, size_t n_bytes)
         return m->text.failed ? -ENOMEM : 0;
 }
 
-static int perf_map_digit_of(char c)
+static int digit_of(char c)
 {
         if (c >= '0' && c <= '9')
                 return c - '0';
@@ -43,20 +43,20 @@ static int perf_map_digit_of(char c)
 }
 
 /* A number and the blanks after it.  Returns what follows, or NULL. */
-static const char *perf_map_parse_number(const char *at, const char *end, uint64_t *ret_number)
+static const char *parse_number(const char *at, const char *end, uint64_t *ret_number)
 {
         uint64_t number = 0;
         unsigned n_digits = 0;
 
         if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
                 at += 2;
-        for (; at < end && perf_map_digit_of(*at) >= 0; at++) {
-                number = number << 4 | (uint64_t)perf_map_digit_of(*at);
+        for (; at < end && digit_of(*at) >= 0; at++) {
+                number = number << 4 | (uint64_t)digit_of(*at);
                 n_digits += n_digits > 0 || number != 0; /* zeros in front do not count */
                 if (n_digits > DIGITS_MAX)
                         return NULL;
         }
-        if (at == end || (*at != ' ' && *at != '\t') || perf_map_digit_of(at[-1]) < 0)
+        if (at == end || (*at != ' ' && *at != '\t') || digit_of(at[-1]) < 0)
                 return NULL;
         while (at < end && (*at == ' ' || *at == '\t'))
                 at++;
@@ -70,15 +70,16 @@ int perf_map_parse(const char *line, size_t n_bytes, struct perf_map_line *ret_l
         struct perf_map_line l = { .start_avma = 0 };
         uint64_t behind;
 
-        if (n_bytes == 0 || perf_map_digit_of(*at) < 0)
+        if (n_bytes == 0 || digit_of(*at) < 0)
                 return -EBADMSG;
-        at = perf_map_parse_number(at, end, &l.start_avma);
-        if (!at || at == end || perf_map_digit_of(*at) < 0)
+        at = parse_number(at, end, &l.start_avma);
+        if (!at || at == end || digit_of(*at) < 0)
                 return -EBADMSG;
-        at = perf_map_parse_number(at, end, &l.length_bytes);
+        at = parse_number(at, end, &l.length_bytes);
         while (at && end > at && (end[-1] == '\r' || end[-1] == ' '))
                 end--;
-        if (!at || at == end || __builtin_add_overflow(l.start_avma, l.length_bytes, &behind))
+        if (!at || at == end || l.length_bytes == 0 ||
+            __builtin_add_overflow(l.start_avma, l.length_bytes, &behind))
                 return -EBADMSG;
         l.name = at;
         l.name_bytes = (size_t)(end - at);
@@ -121,5 +122,21 @@ int perf_map_next(struct perf_map *m, struct perf_map_line *ret_line)
                         return 1;
                 m->n_garbage++;
         }
+        return 0;
+}
+
+int perf_map_last(struct perf_map *m, bool believed, struct perf_map_line *ret_line)
+{
+        const char *text = (const char *)m->text.data + m->at_bytes;
+        size_t n_bytes = m->text.used_bytes - m->at_bytes;
+        bool skips = m->skips;
+
+        m->at_bytes += n_bytes;
+        m->skips = false;
+        if (skips || n_bytes == 0) /* of a line that is counted already, or nothing */
+                return 0;
+        if (believed && perf_map_parse(text, n_bytes, ret_line) == 0)
+                return 1;
+        m->n_garbage++;
         return 0;
 }

@@ -46,6 +46,12 @@ void perf_map_restart(struct perf_map *m);
 /* Returns 1 with the next line, valid until the next call of perf_map_add(); 0 if there is no whole one. */
 int perf_map_next(struct perf_map *m, struct perf_map_line *ret_line);
 
+/*
+ * The rest of a file that does not grow any more: a line that lacks its end.  Returns 1 with it, if it is to
+ * be @believed and makes sense; else it is counted as garbage, and 0.
+ */
+int perf_map_last(struct perf_map *m, bool believed, struct perf_map_line *ret_line);
+
 /* One line without its end.  Returns 0 or -EBADMSG. */
 int perf_map_parse(const char *line, size_t n_bytes, struct perf_map_line *ret_line);
 

@@ -14,7 +14,7 @@
 
 #define READ_BYTES (UINT32_C(1) << 18)
 
-static void perf_map_file_begin_anew(struct perf_map_file *f)
+static void begin_anew(struct perf_map_file *f)
 {
         f->offset_bytes = 0;
         f->tail_bytes = 0;
@@ -24,7 +24,7 @@ static void perf_map_file_begin_anew(struct perf_map_file *f)
 static void close_file(struct perf_map_file *f)
 {
         io_close(&f->fd);
-        perf_map_file_begin_anew(f);
+        begin_anew(f);
 }
 
 void perf_map_file_deinit(struct perf_map_file *f)
@@ -33,7 +33,7 @@ void perf_map_file_deinit(struct perf_map_file *f)
         perf_map_deinit(&f->map);
 }
 
-static bool perf_map_file_open_file(struct perf_map_file *f, const struct jit_target *target)
+static bool open_file(struct perf_map_file *f, const struct jit_target *target)
 {
         struct stat st;
 
@@ -50,7 +50,7 @@ static bool perf_map_file_open_file(struct perf_map_file *f, const struct jit_ta
 void perf_map_file_try(struct perf_map_file *f, const struct jit_target *target)
 {
         if (f->fd < 0)
-                (void)perf_map_file_open_file(f, target);
+                (void)open_file(f, target);
 }
 
 /* Are the last bytes that were read still there? */
@@ -74,12 +74,12 @@ static void keep_tail(struct perf_map_file *f, const uint8_t *bytes, size_t n_by
         f->tail_bytes = n_old + n_new;
 }
 
-/* One that was only removed has no other in its place, and may grow still. */
+/* A map that was only removed has no other file in its place, and may still grow. */
 static bool replace_file(struct perf_map_file *f, const struct jit_target *target)
 {
         struct perf_map_file next = { .fd = -1 };
 
-        if (jit_target_is_map(target, f->device, f->inode) || !perf_map_file_open_file(&next, target))
+        if (jit_target_is_map(target, f->device, f->inode) || !open_file(&next, target))
                 return false;
         close_file(f);
         f->fd = next.fd;
@@ -94,11 +94,11 @@ static bool is_ready(struct perf_map_file *f, const struct jit_target *target)
         struct stat st;
 
         if (f->fd < 0)
-                return perf_map_file_open_file(f, target);
+                return open_file(f, target);
         if (fstat(f->fd, &st) < 0)
                 return false;
         if ((uint64_t)st.st_size < f->offset_bytes || !has_tail(f))
-                perf_map_file_begin_anew(f);
+                begin_anew(f);
         return (uint64_t)st.st_size > f->offset_bytes || replace_file(f, target);
 }
 

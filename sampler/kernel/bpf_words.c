@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -23,7 +24,10 @@ void bpf_words_silence_libbpf(void)
         (void)libbpf_set_print(print_nothing);
 }
 
-/* Where Debian leaves it to the administrator, as on RISC-V, programs of BPF are interpreted. */
+/*
+ * Where Debian leaves the BPF compiler to the administrator, as on RISC-V, the kernel interprets BPF
+ * programs.
+ */
 static bool compiler_is_off(void)
 {
         char state = '1';
@@ -39,7 +43,7 @@ static bool compiler_is_off(void)
 int bpf_words_explain(int code, const char *what, const char *able, struct error *err)
 {
         switch (-code) {
-        case EACCES: /* what the verifier says; missing rights are EPERM */
+        case EACCES: /* the verifier's refusal; missing rights are EPERM */
                 return error_set(err, -ENOTSUP, "BPF: this kernel's verifier refuses to %s", what);
         case EPERM:
                 return error_set(err, code,
@@ -49,6 +53,9 @@ int bpf_words_explain(int code, const char *what, const char *able, struct error
         case EINVAL:
         case EOPNOTSUPP:
         case E2BIG:
+                if (access("/sys/kernel", F_OK) != 0)
+                        return error_set(err, -ENOTSUP,
+                                         "BPF: /sys is not mounted, so the kernel's types cannot be read");
                 if (compiler_is_off())
                         return error_set(
                                 err, -ENOTSUP,

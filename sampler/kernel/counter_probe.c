@@ -10,13 +10,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* So late is no interrupt, in counts and in time: emulated counters look at a timer of their machine. */
+/*
+ * An interrupt later than this, in counts and in time, is a missing one: emulated counters look at a timer
+ * of their machine.
+ */
 #define PERIODS_MANY 50
 #define LATE_NS      (50 * NS_PER_MS)
 #define SPIN_MAX_NS  (100 * NS_PER_MS)
 #define STOPPED_NS   (2 * NS_PER_MS) /* a counter that stands still for this long has been stopped */
+#define TRIES        3
 
-static int counter_probe_judge(int fd, uint64_t period)
+static int judge(int fd, uint64_t period)
 {
         uint64_t begin_ns = clock_raw_ns(), changed_ns = begin_ns, now_ns = begin_ns, before = 0, value;
 
@@ -35,14 +39,30 @@ static int counter_probe_judge(int fd, uint64_t period)
         return 0;
 }
 
-int counter_probe_run(const struct perf_event_attr *attr, uint64_t period)
+static int probe_once(const struct perf_event_attr *attr, uint64_t period)
 {
         int r, fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
         if (fd < 0)
                 return -errno;
-        /* It is enabled until it has overflowed once. */
-        r = ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) < 0 ? 0 : counter_probe_judge(fd, period);
+        /* PERF_EVENT_IOC_REFRESH enables the event until it has overflowed once. */
+        r = ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) < 0 ? 0 : judge(fd, period);
         (void)close(fd);
+        return r;
+}
+
+int counter_probe_run(const struct perf_event_attr *attr, uint64_t period)
+{
+        int r = 0;
+
+        /*
+         * A machine that was not scheduled during a try had no interrupt either, so "never" takes several
+         * tries.
+         */
+        for (int i = 0; i < TRIES; i++) {
+                r = probe_once(attr, period);
+                if (r != -EIO)
+                        return r;
+        }
         return r;
 }

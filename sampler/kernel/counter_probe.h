@@ -18,7 +18,8 @@ struct perf_event_attr;
  * counter_probe_run() - let a counter run on this thread until its first interrupt stops it
  * @attr:    what to open, `disabled`, with a period
  * @period:  after so many counts the interrupt is due
- * Spins for milliseconds, for 50 where none comes (emulated machines are that late), for 100 at most.
+ * Spins for milliseconds; without an interrupt three times for 50, since an emulated machine may be that late
+ * or not be scheduled.  One spin takes 100 at most.
  * Returns 0 if it stopped, or did not count enough to be judged; -EIO if it counts on and
  * on; -errno of opening it.
  */

@@ -19,7 +19,7 @@
 #define KERNEL_TYPES_PATH "/sys/kernel/btf/vmlinux"
 #define BYTES_MAX         (UINT32_C(1) << 28) /* 6 MiB are usual */
 #define STRUCTS_MAX       32
-#define NESTED_MAX        8  /* structs without a name inside of each other */
+#define NESTED_MAX        8  /* depth of nested members without a name */
 #define CHAIN_MAX         32 /* names and qualifiers of a type */
 #define FLAVOR            "___"
 #define HOOK_PREFIX       "btf_trace_" /* of the name of a hook's type */
@@ -52,7 +52,7 @@ struct picker {
 
 /* ---- the kernel's types -------------------------------------------------------------------------------- */
 
-/* The bytes after the head of a type; UINT32_MAX for a kind that is not known. */
+/* The number of bytes after the head of a type; UINT32_MAX for a kind that is not known. */
 static uint32_t count_tail_bytes(const struct btf_type *type)
 {
         uint32_t n = btf_vlen(type);
@@ -114,8 +114,7 @@ static const struct btf_type *resolve(const struct kernel_types *k, uint32_t id,
         return NULL;
 }
 
-static int kernel_types_check_header(struct kernel_types *k, const void *bytes, size_t n_bytes,
-                                     struct error *err)
+static int check_header(struct kernel_types *k, const void *bytes, size_t n_bytes, struct error *err)
 {
         struct btf_header head;
 
@@ -146,7 +145,7 @@ static size_t count_name_bytes(const char *name)
         return flavor ? (size_t)(flavor - name) : strlen(name);
 }
 
-static struct wanted *kernel_types_find_wanted(struct picker *p, const char *name, size_t name_bytes)
+static struct wanted *find_wanted(struct picker *p, const char *name, size_t name_bytes)
 {
         for (uint32_t i = 0; i < p->n_wanted; i++)
                 if (p->wanted[i].name_bytes == name_bytes && memcmp(p->wanted[i].name, name, name_bytes) == 0)
@@ -161,7 +160,7 @@ static int list_wanted(struct picker *p, struct error *err)
                 const char *name = btf__name_by_offset(p->local, type->name_off);
                 size_t n = count_name_bytes(name);
 
-                if (!btf_is_struct(type) || n == 0 || kernel_types_find_wanted(p, name, n))
+                if (!btf_is_struct(type) || n == 0 || find_wanted(p, name, n))
                         continue;
                 if (p->n_wanted == STRUCTS_MAX)
                         return error_set(err, -EOVERFLOW, "a program with more than %d structs", STRUCTS_MAX);
@@ -175,7 +174,10 @@ static void note_struct(struct picker *p, const struct btf_type *type, uint32_t 
         const char *name = name_at(&p->kernel, type->name_off);
         struct wanted *wanted = NULL;
 
-        /* Most names differ in their first letters, and to measure one takes as long as all of this. */
+        /*
+         * Compares first letters first, because most names differ there; measuring a name's length would
+         * take as long as this whole loop.
+         */
         for (uint32_t i = 0; i < p->n_wanted && !wanted; i++)
                 if (p->wanted[i].name[0] == name[0] && p->wanted[i].id == 0 &&
                     strncmp(p->wanted[i].name, name, p->wanted[i].name_bytes) == 0 &&
@@ -197,8 +199,8 @@ static void note_hook(struct picker *p, const struct btf_type *type, uint32_t id
                         p->request->hooks[i].id = id;
 }
 
-/* One time through all types: where each is, and which are wanted. */
-static int kernel_types_scan(struct picker *p, struct error *err)
+/* One pass through all types: finds where each one begins and which ones are wanted. */
+static int scan(struct picker *p, struct error *err)
 {
         struct kernel_types *k = &p->kernel;
         uint32_t at = 0, n_max = k->types_bytes / (uint32_t)sizeof(struct btf_type) + 1;
@@ -231,8 +233,8 @@ static int kernel_types_scan(struct picker *p, struct error *err)
 /* ---- the result ---------------------------------------------------------------------------------------- */
 
 /*
- * Numbers of 1, 2, 4 and 8 bytes, a pointer, then the wanted structs, and then an array of each of these:
- * their ids are known before they are made.
+ * The order of the output's types: numbers of 1, 2, 4 and 8 bytes, a pointer, the wanted structs, then an
+ * array of each wanted struct.  The order makes their ids known before the types are made.
  */
 enum { OUT_NUMBERS = 1, OUT_POINTER = 5, OUT_STRUCTS = 6 };
 
@@ -272,8 +274,8 @@ static uint32_t find_out_type(const struct picker *p, uint32_t kernel_id)
 }
 
 /*
- * A field, also inside of members without a name.  Adds its place to @bits; returns NULL if it
- * does not exist.
+ * Finds a field, also inside members without a name.  Adds its place to @bits; returns NULL if it does not
+ * exist.
  */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as such members, with a limit */
 static const struct btf_member *find_field(const struct kernel_types *k, const struct btf_type *type,
@@ -330,7 +332,7 @@ static int add_struct(struct picker *p, const struct wanted *wanted)
                 return -ENAMETOOLONG;
         memcpy(name, wanted->name, wanted->name_bytes);
         name[wanted->name_bytes] = '\0';
-        /* A type that the kernel lacks keeps its number, under a name that is never looked up. */
+        /* A struct that the kernel lacks still takes its id, but gets no name, so it is never looked up. */
         r = type ? btf__add_struct(p->out, name, type->size) : btf__add_struct(p->out, NULL, 0);
         for (uint32_t id = 1; r >= 0 && type && id < btf__type_cnt(p->local); id++) {
                 const struct btf_type *view = btf__type_by_id(p->local, id);
@@ -371,14 +373,14 @@ int kernel_types_pick(const struct kernel_types_request *request, const void *ke
                       struct byte_buffer *out, struct error *err)
 {
         struct picker p = { .request = request, .local = request->local };
-        int r = kernel_types_check_header(&p.kernel, kernel, kernel_bytes, err);
+        int r = check_header(&p.kernel, kernel, kernel_bytes, err);
 
         if (r != 0)
                 goto done;
         r = list_wanted(&p, err);
         if (r != 0)
                 goto done;
-        r = kernel_types_scan(&p, err);
+        r = scan(&p, err);
         if (r != 0)
                 goto done;
         r = make(&p, out, err);
@@ -390,7 +392,9 @@ done:
 
 /* ---- the running kernel's ------------------------------------------------------------------------------ */
 
-/* Since Linux 6.16 they can be mapped; before they are read, a page at a time. */
+/*
+ * Since Linux 6.16 the kernel's types can be mapped; older kernels only let them be read, a page at a time.
+ */
 static int pick_from(int fd, const struct kernel_types_request *request, struct byte_buffer *out,
                      struct error *err)
 {
@@ -413,7 +417,7 @@ static int pick_from(int fd, const struct kernel_types_request *request, struct 
         return r;
 }
 
-static int kernel_types_make_file(const struct byte_buffer *bytes, struct error *err)
+static int make_file(const struct byte_buffer *bytes, struct error *err)
 {
         int fd = memfd_create("hyprof-kernel-types", MFD_CLOEXEC);
         int r;
@@ -436,7 +440,7 @@ int kernel_types_open(const struct kernel_types_request *request, struct error *
         r = pick_from(fd, request, &out, err);
         io_close(&fd);
         if (r == 0)
-                r = kernel_types_make_file(&out, err);
+                r = make_file(&out, err);
         byte_buffer_deinit(&out);
         return r;
 }

@@ -7,14 +7,14 @@
 #include <time.h>
 
 #define TRIES_MAX      8
-#define UNDISTURBED_NS 200 /* of one clock from before to after a reading of the other */
+#define UNDISTURBED_NS 200 /* between the readings before and after the other clock's */
 
 static uint64_t monotonic_ns(void)
 {
         struct timespec t;
 
         (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail for this clock */
-        return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+        return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec - (uint64_t)clock_namespace_ns;
 }
 
 void monotonic_clock_pair(struct tick_clock *clock)

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/mapped_path.h"
 #include "format/trace_spec.h"
 
 #include <errno.h>
@@ -16,13 +17,13 @@
 #define KSYMBOL_NAME_OFFSET 24
 
 /*
- * The beginning of every tracepoint's record: its number, in 2 bytes, and a byte of
- * TRACE_FLAG_HARDIRQ, _SOFTIRQ, ...
+ * Every tracepoint's record begins with its number, in 2 bytes, and a byte of the flags TRACE_FLAG_HARDIRQ,
+ * _SOFTIRQ, ...
  */
 #define TRACEPOINT_FLAGS_BYTES     2
 #define TRACEPOINT_FLAGS_INTERRUPT 0x18
 
-/* The counters of a sample, without looking into them. */
+/* Borrows the counters of a sample without decoding them. */
 static void decode_counts(struct byte_reader *r, uint64_t read_format, struct perf_sample *sample)
 {
         struct byte_reader peek = *r;
@@ -77,7 +78,10 @@ static void decode_registers(struct byte_reader *r, uint64_t mask, struct raw_st
         stack->registers = bytes_take(r, stack->registers_bytes);
 }
 
-/* The record has always room for the whole copy; its last word says how much of it is valid. */
+/*
+ * The record always has room for the whole stack copy; its last word says how many bytes of the copy are
+ * valid.
+ */
 static void decode_copy(struct byte_reader *r, struct raw_stack *stack)
 {
         uint64_t room = bytes_u64(r), valid;
@@ -171,27 +175,29 @@ static void decode_mmap2(struct byte_reader *r, uint16_t misc, struct perf_recor
         m->path = decode_name(r, &m->path_bytes);
 }
 
-static bool perf_record_begins_with(const struct perf_mmap *m, const char *text)
+static bool begins_with(const struct perf_mmap *m, const char *text)
 {
         return m->path_bytes >= strlen(text) && memcmp(m->path, text, strlen(text)) == 0;
 }
 
-static bool perf_record_ends_with(const struct perf_mmap *m, const char *text)
+static bool has_no_name(const struct perf_mmap *m)
 {
-        size_t n = strlen(text);
-
-        return m->path_bytes >= n && memcmp(m->path + m->path_bytes - n, text, n) == 0;
+        return mapped_path_count(m->path, m->path_bytes) < m->path_bytes;
 }
 
 bool perf_mmap_is_anonymous(const struct perf_mmap *mmap)
 {
-        if (perf_record_begins_with(mmap, "[vdso]"))
+        if (begins_with(mmap, "[vdso]"))
                 return false;
-        return mmap->path_bytes == 0 || mmap->path[0] == '[' || perf_record_begins_with(mmap, "//anon") ||
-               perf_record_begins_with(mmap, "/dev/zero") ||
-               perf_record_begins_with(mmap, "/anon_hugepage") ||
-               (mmap->is_shared &&
-                (perf_record_ends_with(mmap, " (deleted)") || perf_record_begins_with(mmap, "/dev/shm/")));
+        return mmap->path_bytes == 0 || mmap->path[0] == '[' || begins_with(mmap, "//anon") ||
+               begins_with(mmap, "/dev/zero") || begins_with(mmap, "/anon_hugepage") ||
+               (mmap->is_shared && (has_no_name(mmap) || begins_with(mmap, "/dev/shm/")));
+}
+
+bool perf_mmap_may_hold_jit_code(const struct perf_mmap *mmap)
+{
+        return mmap->executable && !perf_mmap_is_anonymous(mmap) && mmap->path_bytes > 0 &&
+               mmap->path[0] == '/' && (mmap->writable || has_no_name(mmap));
 }
 
 bool perf_mmap_is_jitdump(const struct perf_mmap *mmap)
@@ -242,7 +248,7 @@ static void decode_task(struct byte_reader *r, enum perf_record_kind kind, struc
         rec->time_ns = bytes_u64(r);
 }
 
-static void perf_record_decode_switch(uint16_t misc, struct perf_record *rec)
+static void decode_switch(uint16_t misc, struct perf_record *rec)
 {
         rec->kind = PERF_RECORD_KIND_SWITCH;
         rec->context_switch.out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
@@ -251,9 +257,9 @@ static void perf_record_decode_switch(uint16_t misc, struct perf_record *rec)
 }
 
 /*
- * Where a record that is no sample has its end.  The kernel gives KSYMBOL to one event after the other, and
- * makes the record longer by one end each time, at least in Linux 6.18: what comes after the first end is
- * left from older records.
+ * Finds where the sample id begins at the end of a record other than a sample.  The kernel passes one
+ * KSYMBOL record to one event after the other, and makes it longer by one sample id each time, at least in
+ * Linux 6.18: the bytes after the first sample id are left over from older records.
  */
 static size_t find_sample_id(const uint8_t *bytes, size_t n_bytes, uint32_t type)
 {
@@ -267,7 +273,7 @@ static size_t find_sample_id(const uint8_t *bytes, size_t n_bytes, uint32_t type
         return n_name < last - KSYMBOL_NAME_OFFSET ? KSYMBOL_NAME_OFFSET + n_name : last;
 }
 
-/* Everything but samples ends in who, when, where and which event. */
+/* Every record other than a sample ends with its thread, time, CPU and event. */
 static void decode_sample_id(struct byte_reader *id, struct perf_record *rec)
 {
         rec->pid = bytes_u32(id);
@@ -278,8 +284,7 @@ static void decode_sample_id(struct byte_reader *id, struct perf_record *rec)
         rec->event = bytes_u64(id);
 }
 
-static void perf_record_decode_body(struct byte_reader *r, uint32_t type, uint16_t misc,
-                                    struct perf_record *rec)
+static void decode_body(struct byte_reader *r, uint32_t type, uint16_t misc, struct perf_record *rec)
 {
         switch (type) {
         case PERF_RECORD_MMAP2:
@@ -298,10 +303,10 @@ static void perf_record_decode_body(struct byte_reader *r, uint32_t type, uint16
                 decode_kernel_code(r, rec);
                 break;
         case PERF_RECORD_SWITCH:
-                perf_record_decode_switch(misc, rec);
+                decode_switch(misc, rec);
                 break;
         case PERF_RECORD_SWITCH_CPU_WIDE:
-                perf_record_decode_switch(misc, rec);
+                decode_switch(misc, rec);
                 rec->context_switch.other_pid = bytes_u32(r);
                 rec->context_switch.other_tid = bytes_u32(r);
                 break;
@@ -346,7 +351,7 @@ int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_r
 
                 r.left = id_offset - (size_t)(r.at - bytes);
                 decode_sample_id(&id, &rec);
-                perf_record_decode_body(&r, type, misc, &rec);
+                decode_body(&r, type, misc, &rec);
         }
         if (r.short_read)
                 return error_set(err, -EBADMSG, "kernel record of type %u: %zu bytes are too few", type,

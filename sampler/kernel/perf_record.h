@@ -30,9 +30,11 @@ enum perf_record_kind {
         PERF_RECORD_KIND_FORK,
         PERF_RECORD_KIND_EXIT,
         PERF_RECORD_KIND_SWITCH,
-        PERF_RECORD_KIND_WAKEUP, /* of BPF or a tracepoint, not a kind of the kernel's */
-        PERF_RECORD_KIND_GIL,    /* of BPF: the switch of who waits for it comes next */
-        PERF_RECORD_KIND_NUMBER, /* of BPF: a new thread in a PID namespace; its FORK may come after it */
+        PERF_RECORD_KIND_WAKEUP,  /* of BPF or a tracepoint, not a kind of the kernel's */
+        PERF_RECORD_KIND_GIL,     /* of BPF: the switch of who waits for it comes next */
+        PERF_RECORD_KIND_LATE,    /* of BPF: where a thread waited that came onto its CPU just before */
+        PERF_RECORD_KIND_NUMBER,  /* of BPF: a new thread in a PID namespace; its FORK may come after it */
+        PERF_RECORD_KIND_SYSCALL, /* of BPF: a system call has returned; `sample`, without an event */
         PERF_RECORD_KIND_KERNEL_CODE, /* the kernel made code, or removed it: KSYMBOL */
         PERF_RECORD_KIND_LOST,
         PERF_RECORD_KIND_LOST_SAMPLES,
@@ -55,6 +57,7 @@ struct perf_sample {
         size_t counts_bytes;
         const uint8_t *raw; /* PERF_SAMPLE_RAW: the record of a tracepoint; NULL = none */
         size_t raw_bytes;
+        uint32_t number; /* SYSCALL: of the call, with SYSCALL_32_BIT; `period` calls are meant */
 };
 
 struct perf_mmap {
@@ -128,6 +131,7 @@ struct perf_record {
                         uint64_t interval_ns; /* after so long who waits looks again */
                         uint32_t holder_tid;  /* in the process's PID namespace; 0 = not known */
                 } gil;
+                struct raw_stack late_stack;
                 uint32_t own_tid; /* of a new thread: its number for itself, in its PID namespace */
                 uint64_t n_lost;
         };
@@ -139,6 +143,9 @@ struct perf_record {
  * writable and executable (.NET's double mapping) maps one twice.  Loaders map code privately.
  */
 bool perf_mmap_is_anonymous(const struct perf_mmap *mmap);
+
+/* True for code of a file that can be written in place, or has no name: a JIT may have written it. */
+bool perf_mmap_may_hold_jit_code(const struct perf_mmap *mmap);
 
 /*
  * Is the file called jit-PID.dump, in whatever folder?  A program maps its jitdump to say that it writes one.

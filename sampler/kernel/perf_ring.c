@@ -78,7 +78,7 @@ static int borrow(struct perf_ring *ring, uint64_t at_bytes, const uint8_t **ret
 }
 
 /* True if the ring has bytes after @at_bytes. */
-static bool perf_ring_look(struct perf_ring *ring, uint64_t at_bytes)
+static bool look(struct perf_ring *ring, uint64_t at_bytes)
 {
         if (!ring->meta)
                 return false;
@@ -92,7 +92,7 @@ static bool perf_ring_look(struct perf_ring *ring, uint64_t at_bytes)
 
 int perf_ring_peek(struct perf_ring *ring, const uint8_t **ret_record, size_t *ret_bytes, struct error *err)
 {
-        if (!perf_ring_look(ring, ring->tail_bytes))
+        if (!look(ring, ring->tail_bytes))
                 return 0;
         return borrow(ring, ring->tail_bytes, ret_record, ret_bytes, err);
 }
@@ -104,7 +104,7 @@ int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **r
 
         if (*position < ring->tail_bytes)
                 *position = ring->tail_bytes;
-        if (!perf_ring_look(ring, *position))
+        if (!look(ring, *position))
                 return 0;
         r = borrow(ring, *position, ret_record, ret_bytes, err);
         if (r == 1)
@@ -114,16 +114,13 @@ int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **r
 
 size_t perf_ring_count_unread(const struct perf_ring *ring)
 {
-        /* Only the number counts: the reader of the records looks again, with acquire. */
+        /*
+         * A relaxed load is enough for a count: look() loads the head again, with acquire, before records
+         * are read.
+         */
         return ring->meta ? (size_t)(__atomic_load_n(&ring->meta->data_head, __ATOMIC_RELAXED) -
                                      ring->tail_bytes)
                           : 0;
-}
-
-void perf_ring_skip_all(struct perf_ring *ring)
-{
-        if (perf_ring_look(ring, ring->tail_bytes))
-                ring->tail_bytes = ring->head_bytes;
 }
 
 void perf_ring_consume(struct perf_ring *ring, size_t n_bytes)
@@ -135,6 +132,15 @@ void perf_ring_release(struct perf_ring *ring)
 {
         if (!ring->meta)
                 return;
-        /* Pairs with the kernel's load of data_tail: it writes over the space only after our reads. */
+        /*
+         * Pairs with the kernel's load of data_tail: the kernel overwrites the space only after our reads.
+         */
         __atomic_store_n(&ring->meta->data_tail, ring->tail_bytes, __ATOMIC_RELEASE);
+}
+
+void perf_ring_discard(struct perf_ring *ring)
+{
+        if (look(ring, ring->tail_bytes))
+                ring->tail_bytes = ring->head_bytes;
+        perf_ring_release(ring);
 }

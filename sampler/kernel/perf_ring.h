@@ -56,10 +56,10 @@ size_t perf_ring_count_unread(const struct perf_ring *ring);
 /* Steps over the record of @n_bytes that perf_ring_peek() returned. */
 void perf_ring_consume(struct perf_ring *ring, size_t n_bytes);
 
-/* Steps over all that the kernel has put in by now. */
-void perf_ring_skip_all(struct perf_ring *ring);
-
 /* Gives everything consumed so far back to the kernel. */
 void perf_ring_release(struct perf_ring *ring);
+
+/* Gives back all that the kernel has put in by now, unread. */
+void perf_ring_discard(struct perf_ring *ring);
 
 #endif /* SAMPLER_KERNEL_PERF_RING_H */

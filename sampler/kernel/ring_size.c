@@ -46,8 +46,8 @@ size_t ring_size_find(const struct ring_size_wanted *wanted)
         return (size_t)bytes;
 }
 
-/* One ring as it will be; NULL if it is not allowed. */
-static void *ring_size_map_ring(size_t bytes)
+/* Maps one ring as the recording will map it; NULL if that is not allowed. */
+static void *map_ring(size_t bytes)
 {
         struct perf_event_attr attr = { .size = sizeof(attr),
                                         .type = PERF_TYPE_SOFTWARE,
@@ -62,14 +62,14 @@ static void *ring_size_map_ring(size_t bytes)
         return map == MAP_FAILED ? NULL : map;
 }
 
-/* All rings at once: the limit is for all of them together. */
+/* Maps all rings at the same time, because the limit applies to all of them together. */
 static bool is_allowed(size_t bytes, size_t others_bytes, size_t n_cpus, void **maps)
 {
         size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
         bool allowed = true;
 
         for (size_t i = 0; i < 2 * n_cpus; i++) {
-                maps[i] = allowed ? ring_size_map_ring(page_bytes + (i % 2 ? bytes : others_bytes)) : NULL;
+                maps[i] = allowed ? map_ring(page_bytes + (i % 2 ? bytes : others_bytes)) : NULL;
                 allowed = maps[i] != NULL;
         }
         for (size_t i = 0; i < 2 * n_cpus; i++)

@@ -23,11 +23,13 @@ void unwind_request_fill_attr(const struct unwind_request *request, struct perf_
         struct unwind_request o = unwind_request_complete(request, true);
 
         attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+        /* Debian 13's Linux 6.12 refuses an ordinary user call chains that could include kernel frames. */
+        attr->exclude_callchain_kernel = attr->exclude_kernel;
         if (o.mode == UNWIND_FP) {
-                attr->sample_max_stack = o.innermost_only ? 1 : 0; /* 0 = as many as the kernel likes */
+                attr->sample_max_stack = o.innermost_only ? 1 : 0; /* 0 = up to the kernel's own limit */
                 return;
         }
-        /* To follow the user's frame pointers as well would cost more than the copy. */
+        /* Following the user's frame pointers as well would cost more than the copy. */
         attr->exclude_callchain_user = 1;
         attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         attr->sample_regs_user = unwind_machine_own()->perf_registers;

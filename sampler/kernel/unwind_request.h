@@ -40,7 +40,7 @@ struct unwind_request {
         bool innermost_only; /* of FP: no callers */
 };
 
-/* Puts into @attr what this request needs of the kernel with each sample. */
+/* Puts into @attr what this request needs of the kernel with each sample; exclude_kernel is set before. */
 void unwind_request_fill_attr(const struct unwind_request *request, struct perf_event_attr *attr);
 
 /*

@@ -4,15 +4,15 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "instrument/region_finder.h"
-#include "sampler/code/code_images.h"
-#include "sampler/code/code_tables.h"
-#include "sampler/code/opened_files.h"
 #include "sampler/events/event_set.h"
+#include "sampler/images/code_images.h"
 #include "sampler/jit/jit_files.h"
-#include "sampler/kernel/process_filter.h"
+#include "sampler/keep/opened_files.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/mapped_modules.h"
+#include "sampler/proc/process_filter.h"
 #include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tables/code_tables.h"
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/recording.h"
 #include "sampler/zones/zone_source.h"
@@ -25,8 +25,8 @@
 #define SCANS_MAX 4 /* rounds through the rings at once, while there is new code in them */
 
 /*
- * While programs are started one after the other, unwind tables are made when a stack has waited long for
- * one.  Zones do not wait with it: where there are any, tables are made at once.
+ * While programs are started one after the other, an unwind table is only made once a call stack has waited
+ * long for it.  Zones do not wait for such a stack: where there are zones, tables are made at once.
  */
 void kernel_side_decide_patience(struct kernel_side *s)
 {
@@ -41,7 +41,7 @@ void kernel_side_decide_patience(struct kernel_side *s)
                 code_tables_release(tables);
 }
 
-/* Mappings of data are many; of interest are only clients' regions among them. */
+/* True for mappings of code and, among the many mappings of data, for clients' regions. */
 static bool may_matter(const struct kernel_side *s, const struct perf_record *rec)
 {
         const struct perf_mmap *m = &rec->mmap;
@@ -53,8 +53,8 @@ static bool may_matter(const struct kernel_side *s, const struct perf_record *re
 }
 
 /*
- * Ahead of its turn: its file may be gone by then, and an interpreter is to be known while its program
- * runs.  A table that is full is no reason to stop.
+ * Announces the file of a mapping ahead of the record's turn: the file may be gone by then, and an
+ * interpreter must be known while its program runs.  A full table is no reason to stop.
  */
 static int want_file(struct kernel_side *s, const struct perf_record *rec)
 {
@@ -75,7 +75,10 @@ static int want_file(struct kernel_side *s, const struct perf_record *rec)
         return r == -EOVERFLOW ? 0 : r;
 }
 
-/* Most records, which need not be decoded: mappings of data that are no region, and what maps nothing. */
+/*
+ * True for most records, which need not be decoded: mappings of data that are no region, and records that
+ * are neither mappings nor forks.
+ */
 static bool is_of_no_interest(const uint8_t *bytes, size_t n_bytes)
 {
         uint32_t type = perf_record_type(bytes, n_bytes);
@@ -102,7 +105,7 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
                         continue;
                 while ((r = perf_ring_scan(&s->recording->events->rings[i], &s->heads[i].scan_bytes, &bytes,
                                            &n_bytes, err)) == 1) {
-                        s->heads[i].ready = false; /* it may have borrowed a wrapped record's copy */
+                        s->heads[i].ready = false; /* the head may have borrowed a wrapped record's copy */
                         if (is_of_no_interest(bytes, n_bytes) ||
                             perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) < 0)
                                 continue;
@@ -126,7 +129,10 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
         return 0;
 }
 
-/* To look at code takes time, in which more may have come that is gone soon: until there is nothing new. */
+/*
+ * Repeats the round while it finds new code: looking at code takes time, and code that comes meanwhile may
+ * soon be gone.
+ */
 int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err)
 {
         bool has_code = true;

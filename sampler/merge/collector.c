@@ -6,20 +6,21 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_inbox.h"
-#include "sampler/code/code_images.h"
-#include "sampler/code/code_regions.h"
-#include "sampler/code/code_tables.h"
 #include "sampler/events/event_set.h"
+#include "sampler/images/code_images.h"
 #include "sampler/jit/jit_files.h"
-#include "sampler/kernel/switch_source.h"
-#include "sampler/kernel/thread_priority.h"
 #include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/dump_head.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"
+#include "sampler/rights/priority_guard.h"
+#include "sampler/rights/thread_priority.h"
 #include "sampler/stacks/stack_unwinder.h"
+#include "sampler/switches/switch_source.h"
+#include "sampler/tables/code_regions.h"
+#include "sampler/tables/code_tables.h"
 #include "sampler/tracks/recording.h"
 
 #include <errno.h>
@@ -27,34 +28,44 @@
 #include <unistd.h>
 
 /*
- * An interrupt stamps its record some microseconds before the record can be read; a
- * client its event likewise.
+ * An interrupt stamps its record some microseconds before the record can be read, and a client stamps its
+ * event likewise.
  */
+#define KERNEL_CYCLE_NS  (150 * NS_PER_MS) /* a cycle's time for kernel records; zones have as much */
 #define WATERMARK_LAG_NS JIT_FILES_LAG_NS
 
-/* A chunk goes out when it is this large or this old: what a crash of the recorder can cost. */
+/*
+ * A chunk is handed to the writer when it is this large or this old: a crash of the recorder can cost this
+ * much.
+ */
 #define CHUNK_BYTES  (UINT32_C(1) << 20)
 #define CHUNK_AGE_NS (NS_PER_S / 2)
 /*
- * The first chunks come sooner, each twice as old as the one before: who is killed early
- * leaves something as well.
+ * The first chunks come sooner, each twice as old as the one before: a recorder that is killed early leaves
+ * something as well.
  */
 #define CHUNK_AGE_FIRST_NS (20 * NS_PER_MS)
 
-/* Kept code, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
+/*
+ * The parts of kept code in each cycle: a few mebibytes at a time, so that a large file holds up nothing
+ * else.
+ */
 #define CODE_PARTS_AT_ONCE 4
 #define ACCOUNTS_NS        (NS_PER_S / 2) /* of losses and clocks */
 
-/* Copied out of the programs' rings and not merged yet; with more, no sample waits for its unwind table. */
+/*
+ * The limit of zones that were copied out of the programs' rings and are not merged yet; beyond it, no
+ * sample waits for its unwind table.
+ */
 #define HELD_ZONES_MAX_BYTES (UINT64_C(1) << 24)
-#define HELD_EVENTS_MAX      (UINT32_C(1) << 18) /* the same of events of the kernel's that are pending */
-/* At the end, for unwind tables that samples lack. */
+#define HELD_EVENTS_MAX      (UINT32_C(1) << 18) /* the same for the kernel's pending events */
+/* The longest wait, at the end, for unwind tables that samples lack. */
 #define TABLES_WAIT_NS NS_PER_S
 
 #define RING_ROWS_AT_ONCE \
         4096 /* of all tables, in a ring: small chunks would take more memory than their rows */
 
-#define OWN_NAME "hyprof" /* of the thread that the recorder's messages are on */
+#define OWN_NAME "hyprof" /* name of the thread that carries the recorder's messages */
 
 #define HANDED_IN_MAX     4096 /* as many as the socket keeps */
 #define ANNOUNCED_AT_ONCE 64
@@ -63,8 +74,8 @@
 static int flush_if_full(void *context);
 
 /*
- * The stages that know code: the kept files, unwind tables, the walker of stacks, the
- * code that processes make.
+ * Makes the stages that deal with code: kept files, unwind tables, the stack unwinder, and the code that
+ * processes generate.
  */
 static int make_code(struct collector *m, const struct collector_options *options, struct error *err)
 {
@@ -102,6 +113,7 @@ int collector_init(struct collector *m, const struct recording *recording,
                                  .in_ring = options->in_ring,
                                  .chunk_age_ns = CHUNK_AGE_FIRST_NS,
                                  .priority = options->priority,
+                                 .guard = options->guard,
                                  .tables_wait_ns = TABLES_WAIT_NS,
                                  .flushed_ns = clock_raw_ns() };
         m->accounted_ns = m->flushed_ns;
@@ -127,6 +139,7 @@ int collector_init(struct collector *m, const struct recording *recording,
         if (r < 0)
                 goto fail;
         r = kernel_side_init(&m->samples, shared);
+        m->samples.run_ns_max = KERNEL_CYCLE_NS;
         if (r < 0) {
                 (void)error_set(err, r, "no memory for the merge");
                 goto fail;
@@ -156,9 +169,9 @@ void collector_deinit(struct collector *m)
 }
 
 /*
- * All regions that were handed in by now are only queued, so that none comes later
- * than the end of its process.  To open one that was announced takes longer: not
- * all at once, for while programs are born there are events to be merged.
+ * Queues all regions that were handed in by now, so that none comes later than the end of its process.
+ * Opening an announced region takes longer, so only @n_announced_max are opened at once: while programs are
+ * being started, there are events to be merged.
  */
 static int open_regions(struct collector *m, unsigned n_announced_max, struct error *err)
 {
@@ -204,6 +217,9 @@ static int add_accounts(struct collector *m, bool final, uint64_t now_ns)
         }
         loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
                          n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
+        loss_counter_add(&m->losses, TRACE_LOSS_WAIT_STACKS_LOST,
+                         switch_source_count_lost_stacks(m->recording.switches) -
+                                 m->losses.totals[TRACE_LOSS_WAIT_STACKS_LOST]);
         loss_counter_add(&m->losses, TRACE_LOSS_SWITCHES_LOST,
                          switch_source_count_lost(m->recording.switches) -
                                  m->losses.totals[TRACE_LOSS_SWITCHES_LOST]);
@@ -237,7 +253,7 @@ int collector_flush_tables(struct collector *m)
         return 0;
 }
 
-/* From time to time, the open state is written after the events. */
+/* Writes the open state after the events from time to time. */
 static int flush_states(struct collector *m, size_t n_event_bytes)
 {
         struct byte_buffer body = { .data = NULL };
@@ -285,7 +301,7 @@ static int flush_attachments(struct collector *m)
         return r;
 }
 
-/* @all: else a few parts, and only if the writer has nothing else to do. */
+/* @all: all parts; otherwise only a few, and only if the writer has nothing else to do. */
 static int flush_code(struct collector *m, bool all)
 {
         struct byte_buffer body = { .data = NULL };
@@ -308,7 +324,7 @@ static int flush_code(struct collector *m, bool all)
 }
 
 /* Hands everything so far to the writer, tables before what refers to them. */
-static int collector_flush_all(struct collector *m, uint64_t now_ns)
+static int flush_all(struct collector *m, uint64_t now_ns)
 {
         int r = 0;
 
@@ -332,18 +348,18 @@ static int flush_if_full(void *context)
         if (event_encoder_count_bytes(&m->encoder) < CHUNK_BYTES &&
             m->zones.translator.attachments.waiting_bytes < CHUNK_BYTES)
                 return 0;
-        return collector_flush_all(m, m->cycled_ns);
+        return flush_all(m, m->cycled_ns);
 }
 
 int collector_flush(struct collector *m)
 {
-        return collector_flush_all(m, m->cycled_ns);
+        return flush_all(m, m->cycled_ns);
 }
 
 /* ---- messages of the recorder's ------------------------------------------------------------------------ */
 
-/* The recorder's own thread in the trace; new = it has no name yet. */
-static int collector_own_thread(struct collector *m, uint64_t now_ns, struct thread_track **ret_thread)
+/* Finds or adds the recorder's own thread in the trace, and names it if it is new. */
+static int own_thread(struct collector *m, uint64_t now_ns, struct thread_track **ret_thread)
 {
         uint32_t pid = (uint32_t)getpid(), name;
         struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
@@ -363,7 +379,7 @@ int collector_add_message(struct collector *m, const char *text, size_t text_byt
         uint64_t now_ns = clock_raw_ns();
         struct trace_event event = { .op = TRACE_OP_MESSAGE_TEXT, .time_ns = now_ns };
         struct thread_track *thread;
-        int r = collector_own_thread(m, now_ns, &thread);
+        int r = own_thread(m, now_ns, &thread);
 
         if (r < 0)
                 return r;
@@ -377,11 +393,11 @@ int collector_add_message(struct collector *m, const char *text, size_t text_byt
 
 /* ---- one cycle ----------------------------------------------------------------------------------------- */
 
-static int collector_merge_zones(struct collector *m, uint64_t until_ns, bool final)
+static int merge_zones(struct collector *m, uint64_t until_ns, bool final)
 {
         int r = zone_source_begin_cycle(&m->zones);
 
-        if (r == 0 && final) /* there is no next one for a region that waits for it */
+        if (r == 0 && final) /* a region that waits has no later cycle */
                 r = zone_source_begin_cycle(&m->zones);
         if (r == 0)
                 r = zone_merge_run(&m->zone_merge, until_ns, final);
@@ -390,8 +406,8 @@ static int collector_merge_zones(struct collector *m, uint64_t until_ns, bool fi
         return r;
 }
 
-/* A thread whose exit was written; with the last one its process ends. */
-static void collector_forget_thread(struct collector *m, struct thread_track *thread)
+/* Forgets a thread whose exit was written; the process ends with its last thread. */
+static void forget_thread(struct collector *m, struct thread_track *thread)
 {
         struct process_track *process = thread->process;
         uint32_t ended_pid;
@@ -406,7 +422,7 @@ static void collector_forget_thread(struct collector *m, struct thread_track *th
                 zone_source_end(&m->zones, ended_pid);
 }
 
-/* Writes what no client event came after, and forgets the threads that have ended. */
+/* Writes the pending events that no client event came after, and forgets the threads that have ended. */
 static int merge_pending(struct collector *m, uint64_t until_ns)
 {
         struct process_table *t = &m->processes;
@@ -426,7 +442,7 @@ static int merge_pending(struct collector *m, uint64_t until_ns)
                 if (thread->listed)
                         t->listed[n_kept++] = thread;
                 else if (thread->exited)
-                        collector_forget_thread(m, thread);
+                        forget_thread(m, thread);
         }
         t->n_listed = n_kept;
         thread_sink_switch(&m->sink, NULL);
@@ -441,10 +457,11 @@ static void give_way(struct collector *m, uint64_t now_ns)
         if (m->gave_way || since_ns == 0 || now_ns < since_ns + MERGE_BEHIND_NS)
                 return;
         m->gave_way = true;
+        priority_guard_release(m->guard);
         thread_priority_restore(m->priority);
 }
 
-/* Events that are held back with the samples that wait for a table take memory. */
+/* True if the events that are held back with samples that wait for an unwind table take much memory. */
 static bool holds_much(const struct collector *m)
 {
         size_t n_pending = 0;
@@ -456,8 +473,8 @@ static bool holds_much(const struct collector *m)
 }
 
 /*
- * The kernel's records, and what JITs say of the code in them; at the end also of processes that
- * came with these records.
+ * Takes the kernel's records and the JITs' reports on the code in them; at the end, also the reports of
+ * processes that came with these records.
  */
 static int take_samples(struct collector *m, uint64_t now_ns, uint64_t until_ns, bool final,
                         struct error *err)
@@ -491,8 +508,10 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         r = take_samples(m, now_ns, until_ns, final, err);
         if (r < 0)
                 return r;
+        if (!final)
+                m->until_ns = until_ns = m->samples.reached_ns;
 
-        r = collector_merge_zones(m, until_ns, final);
+        r = merge_zones(m, until_ns, final);
         if (final)
                 zone_source_drop_waiting(&m->zones);
         if (r < 0)
@@ -504,7 +523,7 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         r = code_keeper_take(m->recording.keeper, final);
         if (r < 0)
                 goto fail;
-        /* Chunks that are full come faster than accounts have to be settled. */
+        /* Full chunks are handed out more often than the accounts of losses and clocks are due. */
         if (final || now_ns - m->accounted_ns >= ACCOUNTS_NS) {
                 r = add_accounts(m, final, now_ns);
                 if (m->in_ring)
@@ -515,7 +534,7 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
                 goto fail;
         if (final || now_ns - m->flushed_ns >= m->chunk_age_ns) {
                 m->chunk_age_ns = m->chunk_age_ns < CHUNK_AGE_NS / 2 ? 2 * m->chunk_age_ns : CHUNK_AGE_NS;
-                r = collector_flush_all(m, now_ns);
+                r = flush_all(m, now_ns);
         }
         if (r < 0)
                 goto fail;

@@ -13,7 +13,7 @@
 #define SAMPLER_MERGE_COLLECTOR_H
 
 #include "format/event_encoder.h"
-#include "sampler/code/code_keeper.h"
+#include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/tracks/loss_counter.h"
@@ -44,14 +44,15 @@ struct collector {
         struct thread_sink sink;
         struct zone_merge zone_merge;
         struct state_keeper states;
-        struct region_inbox *inbox; /* borrowed */
-        uint64_t n_zones;           /* beginnings written */
-        uint64_t n_others;          /* events of programs that are not about zones, written */
-        bool in_ring;               /* see collector_options */
-        uint64_t until_ns;          /* everything before it was merged in the last cycle */
-        uint64_t cycled_ns;         /* when the last cycle began */
-        uint64_t chunk_age_ns;      /* chunks are handed to the writer when they are so old */
-        int priority;               /* to fall back to, once */
+        struct region_inbox *inbox;   /* borrowed */
+        uint64_t n_zones;             /* beginnings written */
+        uint64_t n_others;            /* events of programs that are not about zones, written */
+        bool in_ring;                 /* see collector_options */
+        uint64_t until_ns;            /* everything before it was merged in the last cycle */
+        uint64_t cycled_ns;           /* when the last cycle began */
+        uint64_t chunk_age_ns;        /* chunks are handed to the writer when they are so old */
+        int priority;                 /* to fall back to, once */
+        struct priority_guard *guard; /* borrowed; or NULL */
         bool gave_way;
         uint64_t tables_wait_ns; /* in the final cycle, for unwind tables */
         uint64_t flushed_ns;     /* when chunks were last handed to the writer */
@@ -74,6 +75,7 @@ struct collector_options {
         struct zone_trigger *trigger; /* borrowed; or NULL */
         /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
         int priority;
+        struct priority_guard *guard; /* borrowed; or NULL: as well */
         bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */
         bool tells_programs; /* of the recording, by their environment: see zone_source.h */
 };

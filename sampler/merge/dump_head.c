@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS_KEPT (UINT32_C(1) << 15) /* of losses and readings of clocks; there are a few each second */
+#define ROWS_KEPT (UINT32_C(1) << 15) /* rows of losses and of clock readings, a few each second */
 
-/* Counters count the whole recording: no dump has any. */
+/* Counters count the whole recording, so their table is empty in a dump. */
 static const enum trace_table tables[] = { TRACE_TABLE_META, TRACE_TABLE_NOTICES, TRACE_TABLE_LOSSES,
                                            TRACE_TABLE_CLOCKS, TRACE_TABLE_COUNTERS };
 
@@ -45,7 +45,7 @@ void dump_head_forget(struct trace_dictionary *d)
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
-/* The dump's rows, whose strings are the recording's. */
+/* The rows of the dump that is being made; their strings are the recording's. */
 struct making {
         const struct dump_head *head;
         struct trace_dictionary *from;
@@ -53,7 +53,7 @@ struct making {
         int r;
 };
 
-static void dump_head_add_row(struct making *m, enum trace_table table, const void *row)
+static void add_row(struct making *m, enum trace_table table, const void *row)
 {
         uint32_t id;
 
@@ -61,7 +61,7 @@ static void dump_head_add_row(struct making *m, enum trace_table table, const vo
                 m->r = trace_dictionary_add(&m->rows, table, row, &id);
 }
 
-static uint32_t dump_head_add_string(struct making *m, const char *text)
+static uint32_t add_string(struct making *m, const char *text)
 {
         uint32_t id = 0;
 
@@ -70,23 +70,22 @@ static uint32_t dump_head_add_string(struct making *m, const char *text)
         return id;
 }
 
-static void dump_head_add_meta(struct making *m, const char *key, const char *value)
+static void add_meta(struct making *m, const char *key, const char *value)
 {
-        const struct trace_meta row = { .key = dump_head_add_string(m, key),
-                                        .value = dump_head_add_string(m, value) };
+        const struct trace_meta row = { .key = add_string(m, key), .value = add_string(m, value) };
 
-        dump_head_add_row(m, TRACE_TABLE_META, &row);
+        add_row(m, TRACE_TABLE_META, &row);
 }
 
-static void dump_head_add_number(struct making *m, const char *key, uint64_t value)
+static void add_number(struct making *m, const char *key, uint64_t value)
 {
         char text[24];
 
         (void)snprintf(text, sizeof(text), "%" PRIu64, value);
-        dump_head_add_meta(m, key, text);
+        add_meta(m, key, text);
 }
 
-/* Facts about the recording's beginning and end do not hold for the dump. */
+/* True for facts about the recording's beginning and end, which do not hold for the dump. */
 static bool is_replaced(const struct making *m, uint32_t key)
 {
         static const char *const keys[] = { "start_raw_ns", "start_realtime_ns", "end_raw_ns",
@@ -118,24 +117,24 @@ static void make_meta(struct making *m)
                 const struct trace_meta *row = trace_dictionary_row(m->from, TRACE_TABLE_META, i);
 
                 if (!is_replaced(m, row->key))
-                        dump_head_add_row(m, TRACE_TABLE_META, row);
+                        add_row(m, TRACE_TABLE_META, row);
         }
-        dump_head_add_number(m, "start_realtime_ns", realtime_of(head->from_ns));
-        dump_head_add_number(m, "start_raw_ns", head->from_ns);
-        dump_head_add_number(m, "end_raw_ns", head->end_ns);
-        dump_head_add_meta(m, "ring", head->keep);
-        dump_head_add_meta(m, "ring_cause", head->cause);
-        dump_head_add_number(m, "recording_start_raw_ns", head->start_ns);
+        add_number(m, "start_realtime_ns", realtime_of(head->from_ns));
+        add_number(m, "start_raw_ns", head->from_ns);
+        add_number(m, "end_raw_ns", head->end_ns);
+        add_meta(m, "ring", head->keep);
+        add_meta(m, "ring_cause", head->cause);
+        add_number(m, "recording_start_raw_ns", head->start_ns);
         if (!head->is_last) /* code and sources may be on their way still */
-                dump_head_add_meta(m, "ring_goes_on", "1");
+                add_meta(m, "ring_goes_on", "1");
 }
 
 static void add_notice(struct making *m, enum trace_notice_id notice, const char *detail)
 {
         const struct trace_notice row = { .notice = (uint32_t)notice,
-                                          .detail = detail ? dump_head_add_string(m, detail) : 0 };
+                                          .detail = detail ? add_string(m, detail) : 0 };
 
-        dump_head_add_row(m, TRACE_TABLE_NOTICES, &row);
+        add_row(m, TRACE_TABLE_NOTICES, &row);
 }
 
 static double seconds(uint64_t ns)
@@ -150,8 +149,7 @@ static void make_notices(struct making *m)
         char detail[200];
 
         for (uint32_t i = 1; i <= n; i++)
-                dump_head_add_row(m, TRACE_TABLE_NOTICES,
-                                  trace_dictionary_row(m->from, TRACE_TABLE_NOTICES, i));
+                add_row(m, TRACE_TABLE_NOTICES, trace_dictionary_row(m->from, TRACE_TABLE_NOTICES, i));
         (void)snprintf(
                 detail, sizeof(detail),
                 "the last %.1f s of %.1f s; zones that were open at the beginning, and begin there: %" PRIu64,
@@ -170,7 +168,7 @@ static void make_losses(struct making *m)
                 const struct trace_loss *row = trace_dictionary_row(m->from, TRACE_TABLE_LOSSES, i);
 
                 if (!m->head->is_cut || row->time_ns >= m->head->from_ns)
-                        dump_head_add_row(m, TRACE_TABLE_LOSSES, row);
+                        add_row(m, TRACE_TABLE_LOSSES, row);
         }
 }
 
@@ -182,14 +180,14 @@ static void make_clocks(struct making *m)
                 const struct trace_clock *row = trace_dictionary_row(m->from, TRACE_TABLE_CLOCKS, i);
 
                 if (!m->head->is_cut || row->raw_ns + NS_PER_S >= m->head->from_ns)
-                        dump_head_add_row(m, TRACE_TABLE_CLOCKS, row);
+                        add_row(m, TRACE_TABLE_CLOCKS, row);
         }
 }
 
 /*
  * The end of the recording: rows that are added to these tables from now on follow the rows of the last dump.
  */
-static void dump_head_hand_over(struct making *m)
+static void hand_over(struct making *m)
 {
         for (size_t i = 0; i < N_TABLES; i++) {
                 size_t at = (size_t)tables[i] - TRACE_TABLE_FIRST;
@@ -213,7 +211,7 @@ int dump_head_add(const struct dump_head *head, struct trace_dictionary *d, stru
         for (size_t i = 0; m.r == 0 && i < N_TABLES; i++)
                 m.r = ring_dump_add_table(dump, &m.rows, tables[i]);
         if (m.r == 0 && head->is_last)
-                dump_head_hand_over(&m);
+                hand_over(&m);
         trace_dictionary_deinit(&m.rows);
         return m.r;
 }

@@ -66,7 +66,8 @@ static bool read_signals(struct flight_recorder *f)
 }
 
 /*
- * Has all that was in the ring at the last dump been replaced?  Else the next one would mostly hold the same.
+ * True if everything that was in the ring at the last dump has been replaced.  Otherwise the next dump
+ * would mostly hold the same events.
  */
 static bool has_refilled(const struct flight_recorder *f, struct collector *m)
 {
@@ -96,7 +97,7 @@ static bool take_hits(struct flight_recorder *f, struct collector *m)
         return true;
 }
 
-static bool flight_recorder_is_wanted(struct flight_recorder *f, struct collector *m)
+static bool is_wanted(struct flight_recorder *f, struct collector *m)
 {
         f->signalled = read_signals(f) || f->signalled;
         if (take_hits(f, m))
@@ -120,7 +121,7 @@ bool flight_recorder_is_busy(const struct flight_recorder *f)
 
 /* ---- step by step -------------------------------------------------------------------------------------- */
 
-static int flight_recorder_ask(struct flight_recorder *f, struct collector *m, struct error *err)
+static int ask(struct flight_recorder *f, struct collector *m, struct error *err)
 {
         int r = collector_flush(m);
 
@@ -131,8 +132,8 @@ static int flight_recorder_ask(struct flight_recorder *f, struct collector *m, s
         return r < 0 ? error_set(err, r, "cannot hand chunks to the writer") : 0;
 }
 
-/* The dump is over, one way or the other. */
-static void flight_recorder_tell(struct flight_recorder *f, const struct error *failure)
+/* Reports the end of a dump, whether it succeeded or failed. */
+static void tell(struct flight_recorder *f, const struct error *failure)
 {
         f->step = FLIGHT_IDLE;
         f->dump.failure = failure;
@@ -141,7 +142,7 @@ static void flight_recorder_tell(struct flight_recorder *f, const struct error *
         f->options->on_dump(f->options->context, &f->dump);
 }
 
-/* The tables' rows that its events refer to, and its own, before it. */
+/* Before the dump's events come the table rows that they refer to, and the dump's own rows. */
 static int put_dump(struct flight_recorder *f, struct collector *m,
                     const struct writer_thread_snapshot *snapshot, bool is_last, struct error *err)
 {
@@ -178,9 +179,11 @@ static int put_dump(struct flight_recorder *f, struct collector *m,
         return 0;
 }
 
-/* Returns 0, also if there is no file for it; -errno if the recording cannot go on. */
-static int flight_recorder_begin(struct flight_recorder *f, struct collector *m,
-                                 const struct writer_thread_snapshot *snapshot, struct error *err)
+/*
+ * Begins a dump.  Returns 0, also if there is no file for the dump; -errno if the recording cannot go on.
+ */
+static int begin(struct flight_recorder *f, struct collector *m,
+                 const struct writer_thread_snapshot *snapshot, struct error *err)
 {
         struct error failure = ERROR_NONE;
         int fd, r = f->options->open_file(f->options->context, &fd, &failure);
@@ -189,11 +192,11 @@ static int flight_recorder_begin(struct flight_recorder *f, struct collector *m,
                 r = trace_writer_new(fd, &f->dump.writer, &failure);
         if (r == 0)
                 return put_dump(f, m, snapshot, false, err);
-        flight_recorder_tell(f, &failure);
+        tell(f, &failure);
         return 0;
 }
 
-/* The dumps that are done by now, or, with @wait, all that were begun. */
+/* Takes the dumps that are done by now or, with @wait, all dumps that were begun. */
 static int go_on(struct flight_recorder *f, struct collector *m, bool wait, struct error *err)
 {
         struct writer_thread_snapshot snapshot;
@@ -201,18 +204,18 @@ static int go_on(struct flight_recorder *f, struct collector *m, bool wait, stru
         int r = 0;
 
         if (f->step == FLIGHT_ASKED && writer_thread_take_snapshot(m->writer, wait, &snapshot))
-                r = flight_recorder_begin(f, m, &snapshot, err);
+                r = begin(f, m, &snapshot, err);
         if (r < 0 || f->step != FLIGHT_WRITING)
                 return r;
         done = writer_thread_take_dump(m->writer, wait);
         if (!done)
                 return 0;
-        flight_recorder_tell(f, done->failure.code < 0 ? &done->failure : NULL);
+        tell(f, done->failure.code < 0 ? &done->failure : NULL);
         ring_dump_free(done);
         return 0;
 }
 
-/* A recording that goes on for days may come to the end of its tables. */
+/* Reports a full table once: a recording that goes on for days may fill its tables. */
 static void tell_full(struct flight_recorder *f)
 {
         const char *table = f->full_told ? NULL : trace_dictionary_find_full(f->dictionary);
@@ -231,8 +234,8 @@ int flight_recorder_cycle(struct flight_recorder *f, struct collector *m, struct
                 return 0;
         tell_full(f);
         r = go_on(f, m, false, err);
-        if (r == 0 && flight_recorder_is_wanted(f, m))
-                r = flight_recorder_ask(f, m, err);
+        if (r == 0 && is_wanted(f, m))
+                r = ask(f, m, err);
         return r;
 }
 
@@ -246,11 +249,11 @@ int flight_recorder_finish(struct flight_recorder *f, struct collector *m, struc
         if (!f->options)
                 return 0;
         r = go_on(f, m, true, err);
-        (void)take_hits(f, m); /* of the last cycle: they are in the trace of the end */
+        (void)take_hits(f, m); /* the last cycle's instances are in the final trace */
         (void)snprintf(f->cause, sizeof(f->cause), CAUSE_END);
         if (r < 0)
                 return r;
-        r = flight_recorder_ask(f, m, err);
+        r = ask(f, m, err);
         if (r < 0)
                 return r;
         if (!writer_thread_take_snapshot(m->writer, true, &snapshot))

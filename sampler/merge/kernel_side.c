@@ -5,27 +5,27 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
-#include "sampler/code/code_images.h"
-#include "sampler/code/code_keeper.h"
-#include "sampler/code/code_regions.h"
-#include "sampler/code/code_tables.h"
-#include "sampler/code/file_versions.h"
-#include "sampler/code/image_changes.h"
-#include "sampler/code/kernel_code.h"
 #include "sampler/events/event_set.h"
+#include "sampler/images/code_images.h"
+#include "sampler/images/image_changes.h"
 #include "sampler/jit/jit_files.h"
-#include "sampler/kernel/process_filter.h"
-#include "sampler/kernel/running_process.h"
-#include "sampler/kernel/switch_source.h"
+#include "sampler/keep/code_keeper.h"
+#include "sampler/keep/file_versions.h"
+#include "sampler/keep/kernel_code.h"
 #include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/mapped_modules.h"
 #include "sampler/merge/process_intake.h"
 #include "sampler/merge/sample_records.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/wait_records.h"
+#include "sampler/proc/process_filter.h"
+#include "sampler/proc/running_process.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"
 #include "sampler/stacks/stack_unwinder.h"
+#include "sampler/switches/switch_source.h"
+#include "sampler/tables/code_regions.h"
+#include "sampler/tables/code_tables.h"
 #include "sampler/tracks/kept_copy.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -52,7 +52,8 @@ int kernel_side_init(struct kernel_side *s, const struct recording *recording)
         if (!s->heads || !s->versions || code_images_new(recording, &s->images) < 0)
                 return -ENOMEM;
         /*
-         * Events of a thread are on each CPU: the time that they wait includes what it spent on other ones.
+         * A thread's events are on each CPU, so the time that they wait includes the time that the thread
+         * spent on other CPUs.
          */
         group_counts_init(&s->counts, recording->events->layout.read_format, of_threads, !of_threads);
         return 0;
@@ -74,7 +75,7 @@ static bool names_a_thread(const struct perf_record *rec)
         return rec->tid != 0 && rec->tid != UINT32_MAX && rec->pid != 0 && rec->pid != UINT32_MAX;
 }
 
-/* The thread of a record.  A table that is full costs the record, not the recording. */
+/* Finds or adds the thread of a record.  A full table costs the record, not the recording. */
 static int thread_of(struct kernel_side *s, const struct perf_record *rec, struct thread_track **ret_thread)
 {
         int r = -EOVERFLOW;
@@ -91,8 +92,8 @@ static int thread_of(struct kernel_side *s, const struct perf_record *rec, struc
 }
 
 /*
- * A process of which the kernel never told: it was moved into the cgroup that is recorded, or the record was
- * lost.  The facts in /proc are of now, which is better than nothing.
+ * Adds a process that the kernel never announced: it was moved into the recorded cgroup, or its record was
+ * lost.  The facts in /proc are those of now, which is better than nothing.
  */
 static int meet(struct kernel_side *s, const struct perf_record *rec)
 {
@@ -106,8 +107,8 @@ static int meet(struct kernel_side *s, const struct perf_record *rec)
 }
 
 /*
- * The thread of a sample or a switch.  Events of a CPU or a cgroup go on after a thread's end, for as long as
- * it takes to leave the CPU for good: then it is known, but not among the living.
+ * Finds the thread of a sample or a switch.  Events of a CPU or a cgroup go on after a thread's end, until
+ * the thread has left the CPU for good: such a thread is known, but not among the living.
  */
 int kernel_side_find_thread(struct kernel_side *s, const struct perf_record *rec,
                             struct thread_track **ret_thread)
@@ -123,9 +124,9 @@ int kernel_side_find_thread(struct kernel_side *s, const struct perf_record *rec
         return r < 0 ? r : thread_of(s, rec, ret_thread);
 }
 
-/* Mappings are the process's: the thread that made one may be of no interest. */
-static int kernel_side_process_of(struct kernel_side *s, const struct perf_record *rec,
-                                  struct process_track **ret_process)
+/* Finds the process of a mapping: the thread that made the mapping may be of no interest. */
+static int process_of(struct kernel_side *s, const struct perf_record *rec,
+                      struct process_track **ret_process)
 {
         struct thread_track *thread = NULL;
         int r = 0;
@@ -146,7 +147,7 @@ int kernel_side_before_change(void *source, struct process_track *process)
         return r == 0 ? sample_stacks_resume(source, process, UINT64_MAX) : r;
 }
 
-/* A client shows its region by a mapping of code, and runs nothing there. */
+/* True if a client shows its region: the client maps it as code, but runs nothing there. */
 static bool shows_region(const struct perf_record *rec)
 {
         return rec->kind == PERF_RECORD_KIND_MMAP && rec->mmap.executable &&
@@ -179,9 +180,10 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        r = kernel_side_process_of(s, rec, &process);
+        r = process_of(s, rec, &process);
         if (r < 0 || !process)
                 return r;
+        process->is_bare = false;
         r = mapped_modules_add(s, process->process, rec, &range.module);
         row.module = range.module;
         row.process = process->process;
@@ -196,15 +198,21 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
         r = sample_stacks_close_all(s, process);
         if (r != 0)
                 return r;
-        r = address_space_add(&process->space, &range);
+        r = process_track_map(process, &range, rec->time_ns);
         if (r != 0 || mapped_modules_kind(m) != TRACE_MODULE_FILE)
+                return r;
+        if (s->recording->jit && perf_mmap_may_hold_jit_code(m)) /* its module may be known for long */
+                r = jit_files_note_mapping(s->recording->jit, rec->pid, process->process, m, rec->time_ns);
+        if (r == 0 && s->recording->regions)
+                r = code_regions_note_file(s->recording->regions, process, &range);
+        if (r != 0)
                 return r;
         return code_images_note_file(s->images, process->pid, &range, rec->time_ns);
 }
 
 /*
- * Images in memory of no file that are there by then, or are gone.  Processes that are no longer
- * known are skipped.
+ * Notes the images in anonymous memory that are there by @until_ns, or are gone.  Processes that are no
+ * longer known are skipped.
  */
 int kernel_side_take_images(struct kernel_side *s, uint64_t until_ns)
 {
@@ -216,8 +224,8 @@ int kernel_side_take_images(struct kernel_side *s, uint64_t until_ns)
                                                                            change.pid);
 
                 /*
-                 * It was found there, since an unknown time, or the earlier samples were taken already: so
-                 * from now on.
+                 * The image has been there since an unknown time, or the earlier samples were already
+                 * taken: it counts from now on.
                  */
                 if (change.time_ns <= s->images_ns)
                         change.time_ns = until_ns;
@@ -253,8 +261,8 @@ static int end_thread(struct kernel_side *s, struct thread_track *thread, uint64
 }
 
 /*
- * Whichever thread calls execve(2) goes on with the number of the first one, whose end the kernel has told
- * before.  The kernel reports nothing more about its previous number.
+ * A thread that calls execve(2) goes on with the number of the process's first thread, whose end the kernel
+ * has reported before.  The kernel reports nothing more about the caller's previous number.
  */
 static int take_exec(struct kernel_side *s, const struct perf_record *rec, struct thread_track *thread)
 {
@@ -262,7 +270,10 @@ static int take_exec(struct kernel_side *s, const struct perf_record *rec, struc
         uint32_t at = 0;
         int r = sample_stacks_close_all(s, thread->process);
 
-        address_space_clear(&thread->process->space);
+        thread->process->is_bare = true;
+        thread->process->bare_lost = s->n_lost_records;
+        if (r == 0)
+                r = process_track_exec(thread->process, rec->time_ns);
         python_frames_forget(s->recording->python, rec->pid, rec->time_ns);
         python_gil_forget(s->recording->gil, rec->pid);
         code_images_forget(s->images, rec->pid, rec->time_ns);
@@ -270,7 +281,10 @@ static int take_exec(struct kernel_side *s, const struct perf_record *rec, struc
                 r = jit_files_note_exec(s->recording->jit, rec->pid, thread->process->process, rec->time_ns);
         if (thread->exits)
                 thread_track_revive(thread);
-        /* Most have one thread, and to look for others takes a look at all that there are. */
+        /*
+         * Most processes have one thread, and looking for others means looking at all threads that there
+         * are.
+         */
         while (r == 0 && thread->process->n_threads > 1 &&
                (other = process_table_next_thread(s->recording->processes, thread->process, &at)) != NULL)
                 if (other != thread && !other->exits)
@@ -294,7 +308,7 @@ static int take_comm(struct kernel_side *s, const struct perf_record *rec)
         return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
 }
 
-static int kernel_side_take_fork(struct kernel_side *s, const struct perf_record *rec)
+static int take_fork(struct kernel_side *s, const struct perf_record *rec)
 {
         const struct thread_track *parent = process_table_find_thread(s->recording->processes,
                                                                       rec->fork.parent_tid);
@@ -313,6 +327,8 @@ static int kernel_side_take_fork(struct kernel_side *s, const struct perf_record
                 r = code_regions_note_fork(s->recording->regions, thread->process);
         if (r == 0 && parent_pid != 0)
                 r = python_frames_fork(s->recording->python, parent_pid, rec->pid, rec->time_ns);
+        if (r == 0 && parent_pid != 0)
+                r = code_images_note_fork(s->images, parent_pid, rec->pid, rec->time_ns);
         /* Later ones BPF has seen itself. */
         if (r == 0 && rec->time_ns <= s->bpf_follows_ns && parent_pid != 0)
                 (void)switch_source_add_process(s->recording->switches, rec->pid);
@@ -321,11 +337,33 @@ static int kernel_side_take_fork(struct kernel_side *s, const struct perf_record
         return name_thread(s, thread, parent->name, rec->time_ns, false);
 }
 
+/*
+ * When a thread executes a program with more rights than its user has, the kernel ends the thread's own
+ * events, and reports the thread's end before the first mapping.  Events of CPUs go on, and so does the
+ * thread: then this returns true.
+ */
+static bool ends_out_of_reach(struct kernel_side *s, struct thread_track *thread)
+{
+        /* A record that was lost may have been the mapping's. */
+        bool is_bare = thread->process->is_bare && thread->process->bare_lost == s->n_lost_records;
+
+        thread->process->is_bare = false;
+        if (!is_bare || !s->recording->events->options.attr.inherit)
+                return is_bare;
+        if (s->n_out_of_reach++ == 0)
+                s->out_of_reach_name = thread->name;
+        return false;
+}
+
 static int take_exit(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread = process_table_find_thread(s->recording->processes, rec->tid);
         int r;
 
+        if (thread && rec->tid == rec->pid && ends_out_of_reach(s, thread))
+                return 0;
+        if (rec->pid == s->command_pid && rec->time_ns > s->command_exit_ns)
+                s->command_exit_ns = rec->time_ns;
         if (rec->tid == rec->pid)
                 python_frames_forget(s->recording->python, rec->pid, rec->time_ns);
         if (!thread)
@@ -338,7 +376,7 @@ static int take_exit(struct kernel_side *s, const struct perf_record *rec)
         return r < 0 ? r : end_thread(s, thread, rec->time_ns);
 }
 
-/* The use of a sample.  An unknown event: NULL. */
+/* The specification of a sample's event; NULL for an unknown event. */
 static const struct event_spec *spec_of(const struct kernel_side *s, const struct perf_record *rec)
 {
         int spec = event_set_find_spec(s->recording->events, rec->event);
@@ -364,7 +402,7 @@ static int take_any_sample(struct kernel_side *s, const struct perf_record *rec)
         return sample_records_take(s, rec);
 }
 
-/* Is the oldest record one that is wanted, for the first time?  The waker may be any thread. */
+/* True if a record is wanted and is no duplicate.  The waker may be any thread. */
 static bool takes(struct kernel_side *s, const struct perf_record *rec)
 {
         /* Both learn from forks. */
@@ -375,7 +413,10 @@ static bool takes(struct kernel_side *s, const struct perf_record *rec)
                !is_double;
 }
 
-/* Samples of code that had this place before and wait for their unwind table are not of the new code. */
+/*
+ * Finishes the samples that wait for the unwind table of replaced code: they do not belong to the new code
+ * in this place.
+ */
 static int take_kernel_code(struct kernel_side *s, const struct perf_record *rec)
 {
         struct kernel_code *code = s->recording->kernel_code;
@@ -391,8 +432,8 @@ static int take_kernel_code(struct kernel_side *s, const struct perf_record *rec
         return r < 0 ? r : kernel_code_note(code, s->recording->dictionary, &rec->kernel_code);
 }
 
-/* The zones of the thread's ring will say that they are of this number. */
-static int kernel_side_take_number(struct kernel_side *s, const struct perf_record *rec)
+/* Notes the number by which the zones of the thread's ring will name the thread. */
+static int take_number(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread = NULL;
         int r = 0;
@@ -402,7 +443,7 @@ static int kernel_side_take_number(struct kernel_side *s, const struct perf_reco
         return r < 0 || !thread || thread->exits ? r : process_table_number_thread(thread, rec->own_tid);
 }
 
-static int kernel_side_take_event(struct kernel_side *s, const struct perf_record *rec)
+static int take_event(struct kernel_side *s, const struct perf_record *rec)
 {
         switch (rec->kind) {
         case PERF_RECORD_KIND_SAMPLE:
@@ -412,7 +453,7 @@ static int kernel_side_take_event(struct kernel_side *s, const struct perf_recor
         case PERF_RECORD_KIND_COMM:
                 return take_comm(s, rec);
         case PERF_RECORD_KIND_FORK:
-                return kernel_side_take_fork(s, rec);
+                return take_fork(s, rec);
         case PERF_RECORD_KIND_EXIT:
                 return take_exit(s, rec);
         case PERF_RECORD_KIND_SWITCH:
@@ -427,8 +468,12 @@ static int kernel_side_take_event(struct kernel_side *s, const struct perf_recor
                 return wait_records_take_wakeup(s, rec);
         case PERF_RECORD_KIND_GIL:
                 return wait_records_take_gil(s, rec);
+        case PERF_RECORD_KIND_SYSCALL:
+                return sample_records_take_syscall(s, rec);
+        case PERF_RECORD_KIND_LATE:
+                return wait_records_take_late(s, rec);
         case PERF_RECORD_KIND_NUMBER:
-                return kernel_side_take_number(s, rec);
+                return take_number(s, rec);
         case PERF_RECORD_KIND_KERNEL_CODE:
                 return take_kernel_code(s, rec);
         case PERF_RECORD_KIND_THROTTLE:
@@ -440,14 +485,19 @@ static int kernel_side_take_event(struct kernel_side *s, const struct perf_recor
         return 0;
 }
 
-/* Additions to a mapping come after it, additions to other records before them. */
-static int kernel_side_take_in_turn(struct kernel_side *s, const struct perf_record *rec)
+/*
+ * Changes of images at the time of a mapping are taken after the mapping, and at the time of any other
+ * record before it.
+ */
+static int take_in_turn(struct kernel_side *s, const struct perf_record *rec)
 {
         bool is_mapping = rec->kind == PERF_RECORD_KIND_MMAP;
         int r = rec->time_ns > 0 ? kernel_side_take_images(s, rec->time_ns - is_mapping) : 0;
 
+        if (rec->pid != 0 && rec->pid != s->command_pid && rec->time_ns > s->others_ns)
+                s->others_ns = rec->time_ns;
         if (r == 0)
-                r = kernel_side_take_event(s, rec);
+                r = take_event(s, rec);
         return r == 0 && is_mapping ? kernel_side_take_images(s, rec->time_ns) : r;
 }
 
@@ -455,10 +505,10 @@ int kernel_side_take(struct kernel_side *s, const struct perf_record *rec)
 {
         int r = maps_code(rec) ? code_images_look(s->images, rec) : 0;
 
-        return r < 0 ? r : kernel_side_take_in_turn(s, rec);
+        return r < 0 ? r : take_in_turn(s, rec);
 }
 
-/* Nothing is made of a mapping of data once kernel_side_scan() has seen that it is no region. */
+/* A mapping of data needs no more work once kernel_side_scan() has seen that it is no region. */
 static bool is_done(const struct ring_head *head, const struct perf_ring *ring, const uint8_t *bytes)
 {
         const char *path;
@@ -522,13 +572,13 @@ static int take_from_ring(struct kernel_side *s, size_t ring)
                                   &head->record); /* also of events that are left out */
 
         if (r == 0 && takes(s, &head->record))
-                r = kernel_side_take_in_turn(s, &head->record);
+                r = take_in_turn(s, &head->record);
         head->ready = false;
         perf_ring_consume(&s->recording->events->rings[ring], head->record_bytes);
         return r;
 }
 
-/* A ring that is half full has no time to lose. */
+/* Hurries the stack unwinder if a ring is more than half full. */
 static void look_at_rings(struct kernel_side *s)
 {
         bool is_hurried = false;
@@ -540,7 +590,7 @@ static void look_at_rings(struct kernel_side *s)
         stack_unwinder_set_hurried(s->recording->unwinder, is_hurried);
 }
 
-/* Code that was there before the next record, as jitdumps tell. */
+/* Takes the code that was there before the next record, as jitdumps report it. */
 static int run_jit(struct kernel_side *s, const struct perf_record *of_bpf, const struct perf_record *of_ring,
                    uint64_t until_ns)
 {
@@ -553,49 +603,82 @@ static int run_jit(struct kernel_side *s, const struct perf_record *of_bpf, cons
                        : 0;
 }
 
+static bool has_time_left(const struct kernel_side *s, uint64_t began_ns)
+{
+        return s->run_ns_max == 0 || clock_raw_ns() - began_ns < s->run_ns_max;
+}
+
+/* A run's way through the records. */
+struct pass {
+        uint64_t until_ns;
+        uint64_t taken_ns;                /* of the last record; 0 before the first */
+        const struct perf_record *of_bpf; /* the BPF programs' oldest; NULL = not looked at, or none */
+        bool more_of_bpf;
+};
+
+/* Takes the oldest record, after the code that was there before it.  Returns 1, 0 if none is left, -errno. */
+static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *err)
+{
+        const struct perf_record *of_ring = NULL;
+        size_t ring;
+        int r;
+
+        if (pass->more_of_bpf && !pass->of_bpf)
+                pass->more_of_bpf = switch_source_peek(s->recording->switches, pass->until_ns,
+                                                       &pass->of_bpf) == 1;
+        r = find_oldest(s, &ring, err);
+        if (r < 0)
+                return r;
+        if (ring < s->recording->events->n_rings && s->heads[ring].record.time_ns <= pass->until_ns)
+                of_ring = &s->heads[ring].record;
+        r = run_jit(s, pass->of_bpf, of_ring, pass->until_ns);
+        if (r < 0)
+                return error_set(err, r, "no memory for regions of code");
+        if (pass->of_bpf && (!of_ring || pass->of_bpf->time_ns < of_ring->time_ns)) {
+                pass->taken_ns = pass->of_bpf->time_ns;
+                r = takes(s, pass->of_bpf) ? take_in_turn(s, pass->of_bpf) : 0;
+                switch_source_consume(s->recording->switches);
+                pass->of_bpf = NULL;
+        } else if (of_ring) {
+                pass->taken_ns = of_ring->time_ns;
+                r = take_from_ring(s, ring);
+        } else {
+                return 0;
+        }
+        return r < 0 ? error_set(err, r, "no memory for kernel records") : 1;
+}
+
 int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
 {
-        const struct perf_record *of_bpf = NULL;
-        bool more_of_bpf = s->recording->switches != NULL;
-        int r = 0;
+        struct pass pass = { .until_ns = until_ns, .more_of_bpf = s->recording->switches != NULL };
+        uint64_t began_ns = clock_raw_ns(), before_ns = s->reached_ns;
+        int r;
 
         s->has_cuts = false;
+        s->reached_ns = until_ns;
         python_frames_look(s->recording->python);
         kernel_side_decide_patience(s);
         r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
-        while (r == 0) {
-                size_t i;
-                bool of_ring;
-
-                if (s->n_unhurried++ % RECORDS_UNHURRIED == 0)
+        if (r == 0)
+                r = 1;
+        while (r == 1) {
+                if (s->n_unhurried++ % RECORDS_UNHURRIED == 0) {
                         look_at_rings(s);
-                if (more_of_bpf && !of_bpf)
-                        more_of_bpf = switch_source_peek(s->recording->switches, until_ns, &of_bpf) == 1;
-                r = find_oldest(s, &i, err);
-                if (r < 0)
-                        break;
-                of_ring = i < s->recording->events->n_rings && s->heads[i].record.time_ns <= until_ns;
-                r = run_jit(s, of_bpf, of_ring ? &s->heads[i].record : NULL, until_ns);
-                if (r < 0) {
-                        (void)error_set(err, r, "no memory for regions of code");
-                } else if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
-                        r = takes(s, of_bpf) ? kernel_side_take_in_turn(s, of_bpf) : 0;
-                        switch_source_consume(s->recording->switches);
-                        of_bpf = NULL;
-                } else if (of_ring) {
-                        r = take_from_ring(s, i);
-                } else {
-                        break;
+                        if (until_ns != UINT64_MAX && pass.taken_ns != 0 && !has_time_left(s, began_ns)) {
+                                /*
+                                 * Other records of the same time may follow.  A record that came late is
+                                 * older: then the limit stays.
+                                 */
+                                s->reached_ns = pass.taken_ns > before_ns ? pass.taken_ns - 1 : before_ns;
+                                break;
+                        }
                 }
-                if (r < 0)
-                        (void)error_set(err, r, "no memory for kernel records");
+                r = take_oldest(s, &pass, err);
         }
         code_images_see_records(s->images);
         for (size_t i = 0; i < s->recording->events->n_rings; i++)
                 perf_ring_release(&s->recording->events->rings[i]);
-        if (r == 0)
-                r = sample_stacks_close_all(s, NULL);
-        return r;
+        return r < 0 ? r : sample_stacks_close_all(s, NULL);
 }
 
 int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *err)

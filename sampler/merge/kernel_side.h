@@ -17,6 +17,7 @@
 #include "sampler/events/group_counts.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/merge/syscall_frames.h"
 #include "sampler/stacks/stack_builder.h"
 #include "sampler/tracks/recent_births.h"
 
@@ -46,6 +47,7 @@ struct kernel_side {
         uint64_t images_ns;                /* frames of later records are of images that are put in now */
         struct file_versions *versions;    /* heap, owned */
         struct stack_builder stacks;
+        struct syscall_frames syscalls;
         struct group_counts counts;
         struct recent_births births;
         struct ring_head *heads; /* heap, owned: one a ring */
@@ -57,8 +59,16 @@ struct kernel_side {
         size_t kept_bytes; /* of copies that are pending */
         /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
         bool has_cuts;
-        unsigned n_unhurried; /* records since the rings were last looked at */
+        unsigned n_unhurried;     /* records since the rings were last looked at */
+        uint64_t run_ns_max;      /* the limit of each run but the last; 0 = no limit */
+        uint64_t reached_ns;      /* the last run took every record up to here */
+        uint64_t look_again_ns;   /* until then no maps are read: see sample_records.c */
+        uint32_t command_pid;     /* its end is the recording's; 0 = no command */
+        uint64_t command_exit_ns; /* the latest end of its threads; 0 = none so far */
+        uint64_t others_ns;       /* the latest record of another process */
         uint64_t n_samples, n_switches;
+        uint64_t n_out_of_reach;    /* programs that the kernel hides from us */
+        uint32_t out_of_reach_name; /* of the first one's thread, id in TEXTS */
         uint64_t n_lost_records; /* as PERF_RECORD_LOST says; the collector counts them as KERNEL_RING_FULL */
 };
 
@@ -74,6 +84,7 @@ int kernel_side_take(struct kernel_side *s, const struct perf_record *rec);
 
 /*
  * kernel_side_run() - apply every record up to @until_ns, inclusively; UINT64_MAX = all there are
+ * Ends earlier after `run_ns_max`: `reached_ns` says how far it got.
  * Returns 0, -ENOMEM, or -EBADMSG if a ring is corrupt.
  */
 int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err);

@@ -2,13 +2,13 @@
 #include "sampler/merge/mapped_modules.h"
 
 #include "format/trace_dictionary.h"
-#include "sampler/code/code_keeper.h"
-#include "sampler/code/code_regions.h"
-#include "sampler/code/code_tables.h"
-#include "sampler/code/file_versions.h"
-#include "sampler/code/module_file.h"
 #include "sampler/jit/jit_files.h"
+#include "sampler/keep/code_keeper.h"
+#include "sampler/keep/file_versions.h"
+#include "sampler/keep/module_file.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/tables/code_regions.h"
+#include "sampler/tables/code_tables.h"
 #include "sampler/tracks/recording.h"
 
 #include <stdbool.h>
@@ -23,8 +23,8 @@ enum trace_module_kind mapped_modules_kind(const struct perf_mmap *m)
 }
 
 /*
- * A file that is written over in its place is another module each time, unless it has a build-id.  Returns 1
- * if its content is lost.
+ * A file that is overwritten in place is another module each time, unless it has a build-id.  Returns 1 if
+ * its content is lost.
  */
 static int add_version(struct kernel_side *s, const struct perf_record *rec, struct trace_module *row,
                        struct perf_mmap *m)
@@ -54,7 +54,7 @@ static int announce_module(struct kernel_side *s, uint32_t process, const struct
         const struct recording *recording = s->recording;
         int r = 0;
 
-        if (recording->keeper) /* first: it may be gone in a millisecond */
+        if (recording->keeper) /* first, as the file may be gone in a millisecond */
                 r = code_keeper_want_file(recording->keeper, module, row, rec->pid, m);
         if (r == 0 && recording->jit)
                 r = jit_files_note_mapping(recording->jit, rec->pid, process, m, rec->time_ns);

@@ -4,17 +4,17 @@
 #include "base/byte_buffer.h"
 #include "instrument/region_finder.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/kernel/process_filter.h"
-#include "sampler/kernel/process_maps.h"
-#include "sampler/kernel/running_process.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/proc/process_filter.h"
+#include "sampler/proc/process_maps.h"
+#include "sampler/proc/running_process.h"
 #include "sampler/tracks/recording.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* That of the first thread ends whatever the process's number meant before. */
+/* Names a thread.  The name of a process's first thread ends whatever the process's number meant before. */
 static int take_name(const struct perf_record *thread, const char *name, size_t name_bytes,
                      struct kernel_side *samples)
 {
@@ -27,9 +27,9 @@ static int take_name(const struct perf_record *thread, const char *name, size_t 
         return kernel_side_take(samples, &rec);
 }
 
-/* Its name, which /proc/PID/stat has as well, except that some characters are escaped there. */
-static int process_intake_add_name(const struct perf_record *thread, const struct running_process *p,
-                                   struct kernel_side *samples)
+/* Adds the name of a thread.  /proc/PID/stat has the name as well, but escapes some characters. */
+static int add_name(const struct perf_record *thread, const struct running_process *p,
+                    struct kernel_side *samples)
 {
         struct byte_buffer text = { .data = NULL };
         int r = 0;
@@ -42,9 +42,12 @@ static int process_intake_add_name(const struct perf_record *thread, const struc
         return r;
 }
 
-/* It begins, has a name, and may be off the CPU already: the kernel only tells when that changes. */
-static int process_intake_add_thread(const struct running_process *p, uint32_t tid,
-                                     struct kernel_side *samples, uint64_t time_ns)
+/*
+ * Adds a thread, its name, and whether it is off the CPU already, since the kernel only reports changes of
+ * that.
+ */
+static int add_thread(const struct running_process *p, uint32_t tid, struct kernel_side *samples,
+                      uint64_t time_ns)
 {
         struct perf_record rec = { .kind = PERF_RECORD_KIND_FORK,
                                    .pid = p->pid,
@@ -54,12 +57,12 @@ static int process_intake_add_thread(const struct running_process *p, uint32_t t
         struct running_process thread = *p;
         int r;
 
-        /* Its first thread alone is what was read of the process. */
+        /* The facts that were read of the process hold for its first thread only. */
         if (tid != p->pid && running_process_read_thread(p->pid, tid, &thread) < 0)
                 return 0; /* it has ended */
         r = kernel_side_take(samples, &rec);
         if (r == 0)
-                r = process_intake_add_name(&rec, &thread, samples);
+                r = add_name(&rec, &thread, samples);
         rec.kind = PERF_RECORD_KIND_SWITCH;
         rec.context_switch.out = true;
         rec.context_switch.preempted = false;
@@ -70,7 +73,10 @@ static int process_intake_add_thread(const struct running_process *p, uint32_t t
         return r;
 }
 
-/* As one thread sees them, which all do.  Returns 1 if there were any, 0, or -ENOMEM. */
+/*
+ * Adds the mappings as one thread sees them; all threads see the same.  Returns 1 if there were any, 0, or
+ * -ENOMEM.
+ */
 static int add_mappings(const struct running_process *p, uint32_t tid, struct kernel_side *samples,
                         uint64_t time_ns, bool *ret_has_region)
 {
@@ -94,7 +100,7 @@ static int add_mappings(const struct running_process *p, uint32_t tid, struct ke
         return r < 0 ? r : n_mappings;
 }
 
-static bool process_intake_is_wanted(const struct process_filter *filter, uint32_t pid, uint32_t tid)
+static bool is_wanted(const struct process_filter *filter, uint32_t pid, uint32_t tid)
 {
         return !filter || process_filter_has_thread(filter, pid, tid);
 }
@@ -105,16 +111,15 @@ int process_intake_add(const struct running_process *process, const struct proce
         struct running_numbers threads = { .numbers = NULL };
         int r = 0;
 
-        if (process_intake_is_wanted(filter, process->pid, process->pid))
-                r = process_intake_add_thread(process, process->pid, samples, time_ns);
+        if (is_wanted(filter, process->pid, process->pid))
+                r = add_thread(process, process->pid, samples, time_ns);
 
         *ret_has_region = false;
         if (r == 0 && running_numbers_read(&threads, process->pid, NULL) == -ENOMEM)
                 r = -ENOMEM;
         for (size_t i = 0; r == 0 && i < threads.n_numbers; i++)
-                if (threads.numbers[i] != process->pid &&
-                    process_intake_is_wanted(filter, process->pid, threads.numbers[i]))
-                        r = process_intake_add_thread(process, threads.numbers[i], samples, time_ns);
+                if (threads.numbers[i] != process->pid && is_wanted(filter, process->pid, threads.numbers[i]))
+                        r = add_thread(process, threads.numbers[i], samples, time_ns);
         for (size_t i = 0; r == 0 && i < threads.n_numbers; i++)
                 r = add_mappings(process, threads.numbers[i], samples, time_ns, ret_has_region);
         running_numbers_deinit(&threads);

@@ -55,7 +55,7 @@ void ring_dump_begin(struct ring_dump *d, const struct chunk_ring *ring, struct 
         *snapshot = (struct chunk_snapshot){ .events = { .chunks = NULL } };
 }
 
-static int ring_dump_copy(struct ring_dump *d, const struct ring_chunk *chunk)
+static int copy(struct ring_dump *d, const struct ring_chunk *chunk)
 {
         const struct trace_item item = { .header = chunk->header,
                                          .header_bytes = chunk->bytes,
@@ -64,13 +64,15 @@ static int ring_dump_copy(struct ring_dump *d, const struct ring_chunk *chunk)
         return trace_writer_copy(d->writer, &item, &d->failure);
 }
 
-/* Piece @i: tables before what refers to them.  Returns 1, 0 after the last, -errno. */
+/*
+ * Writes piece @i: tables come before the chunks that refer to them.  Returns 1, 0 after the last, -errno.
+ */
 static int write_piece(struct ring_dump *d, struct chunk_ring *ring, size_t i)
 {
         int r;
 
         if (i < d->n_tables) {
-                r = ring_dump_copy(d, ring->tables.chunks[i]);
+                r = copy(d, ring->tables.chunks[i]);
                 return r < 0 ? r : 1;
         }
         i -= d->n_tables;
@@ -81,13 +83,13 @@ static int write_piece(struct ring_dump *d, struct chunk_ring *ring, size_t i)
         }
         i -= d->n_head;
         if (i < d->n_parts) {
-                r = ring_dump_copy(d, ring->parts.chunks[i]);
+                r = copy(d, ring->parts.chunks[i]);
                 return r < 0 ? r : 1;
         }
         i -= d->n_parts;
         if (i == d->events.events.n_chunks)
                 return 0;
-        r = ring_dump_copy(d, d->events.events.chunks[i]);
+        r = copy(d, d->events.events.chunks[i]);
         chunk_snapshot_drop(ring, &d->events, i);
         return r < 0 ? r : 1;
 }

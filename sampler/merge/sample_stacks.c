@@ -26,25 +26,30 @@ int sample_stacks_build(struct kernel_side *s, const struct address_space *space
         return r;
 }
 
-int sample_stacks_add(struct kernel_side *s, const struct address_space *space, struct trace_event *event)
+int sample_stacks_add(struct kernel_side *s, const struct address_space *space, struct pending_event *pending)
 {
         struct thread_stack at = { .stack = 0 };
-        int r = sample_stacks_build(s, space, &at);
+        int r;
 
-        event->sample.stack = at.stack;
-        event->sample.state = at.state;
+        if (pending->syscall != 0)
+                syscall_frames_leave_kernel(&s->chain);
+        r = sample_stacks_build(s, space, &at);
+        if (r == 0 && pending->syscall != 0)
+                r = syscall_frames_put(s->recording->dictionary, pending->syscall, &at.stack);
+        pending->event.sample.stack = at.stack;
+        pending->event.sample.state = at.state;
         return r;
 }
 
-/* A sample that waited for its call stack, and those of its group that follow it. */
-static int sample_stacks_complete(struct kernel_side *s, const struct address_space *space,
-                                  struct thread_track *thread, size_t at)
+/* Completes a sample that waited for its call stack, and the samples of its group that follow it. */
+static int complete(struct kernel_side *s, const struct address_space *space, struct thread_track *thread,
+                    size_t at)
 {
         const struct trace_event *leader = &thread->pending[at].event;
         int r;
 
         python_frames_recall(s->recording->python, thread->tid, leader->time_ns);
-        r = sample_stacks_add(s, space, &thread->pending[at].event);
+        r = sample_stacks_add(s, space, &thread->pending[at]);
 
         thread->pending[at].cut = 0;
         for (at++; r == 0 && at < thread->n_pending && thread->pending[at].shares_place; at++) {
@@ -62,12 +67,12 @@ int sample_stacks_close(struct kernel_side *s, struct thread_track *thread)
         uint32_t cut;
         int r = 0;
 
-        /* They come back in the order in which they are pending, from the newest on. */
+        /* Cut stacks come back in the order of the pending events, from the newest on. */
         while (r == 0 && (cut = stack_unwinder_close(s->recording->unwinder, thread, &s->chain)) != 0) {
                 while (at > 0 && thread->pending[at - 1].cut != cut)
                         at--;
                 if (at > 0)
-                        r = sample_stacks_complete(s, &thread->process->space, thread, --at);
+                        r = complete(s, &thread->process->space, thread, --at);
                 else
                         at = thread->n_pending;
         }
@@ -92,7 +97,7 @@ int sample_stacks_close_all(struct kernel_side *s, const struct process_track *p
 
 /* ---- stacks that wait for a table ---------------------------------------------------------------------- */
 
-/* Where a sample is among the pending events of its thread; n_pending if it is not. */
+/* Finds the index of a sample among the pending events of its thread; n_pending if it is not there. */
 static size_t find_pending(const struct thread_track *thread, uint64_t time_ns, uint32_t ticket)
 {
         size_t low = 0, high = thread->n_pending;
@@ -121,7 +126,7 @@ int sample_stacks_resume(struct kernel_side *s, const struct process_track *proc
 
                 s->has_cuts |= resumed.is_cut;
                 if (r == 0 && !resumed.is_cut && at < resumed.thread->n_pending)
-                        r = sample_stacks_complete(s, resumed.space, resumed.thread, at);
+                        r = complete(s, resumed.space, resumed.thread, at);
         }
         return r;
 }

@@ -17,9 +17,9 @@
 struct address_space;
 struct process_track;
 struct kernel_side;
+struct pending_event;
 struct thread_stack;
 struct thread_track;
-struct trace_event;
 
 /* All return 0 or -ENOMEM. */
 
@@ -27,8 +27,9 @@ struct trace_event;
 int sample_stacks_build(struct kernel_side *s, const struct address_space *space,
                         struct thread_stack *ret_stack);
 
-/* Puts it into the event of its sample. */
-int sample_stacks_add(struct kernel_side *s, const struct address_space *space, struct trace_event *event);
+/* Puts it into the event of its sample, at a system call with that in place of the kernel's functions. */
+int sample_stacks_add(struct kernel_side *s, const struct address_space *space,
+                      struct pending_event *pending);
 
 /* No callstack of this thread waits any longer to be completed by others. */
 int sample_stacks_close(struct kernel_side *s, struct thread_track *thread);

@@ -2,6 +2,7 @@
 #include "sampler/merge/wait_records.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "format/trace_dictionary.h"
 #include "sampler/events/event_spec.h"
 #include "sampler/kernel/perf_record.h"
@@ -18,7 +19,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define CPUS_MAX 65536
+#define CPUS_MAX    65536
+#define LATE_NS_MAX (10 * NS_PER_US) /* from a switch to the stack that was read at its end */
 
 static int queue(struct kernel_side *s, struct thread_track *thread, struct trace_event event)
 {
@@ -34,7 +36,7 @@ struct wait_copy {
         uint64_t time_ns;
 };
 
-/* The copy -> a call stack, and @last; 0 for an empty copy. */
+/* Makes a call stack of the copy, also in @last; an empty copy only gives 0. */
 static int make_stack(struct kernel_side *s, struct thread_track *thread, const struct wait_copy *copy,
                       struct thread_stack *last, struct thread_stack *ret_stack)
 {
@@ -55,7 +57,7 @@ static int make_stack(struct kernel_side *s, struct thread_track *thread, const 
         return r;
 }
 
-/* A sample of perf's context-switches: the switch itself comes next. */
+/* Takes a sample of perf's context-switches; the record of the switch itself comes next. */
 int wait_records_take_sample(struct kernel_side *s, const struct perf_record *rec)
 {
         const struct wait_copy copy = { &rec->sample.stack, rec->cpu, rec->time_ns };
@@ -70,9 +72,9 @@ int wait_records_take_sample(struct kernel_side *s, const struct perf_record *re
 }
 
 /*
- * A thread that leaves a CPU twice came back in between.  Some kernels report nothing that happens while
- * certain threads run, such as those of a hypervisor; then the switch from them to one of ours is not
- * reported.  For how long it has run the scheduler knows.
+ * Adds an unseen switch: a thread that leaves a CPU twice came back in between.  Some kernels report
+ * nothing while certain threads run, such as those of a hypervisor, so the switch from them to one of our
+ * threads is missing.  The scheduler knows for how long the thread has run.
  */
 static int add_unseen(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec)
 {
@@ -87,7 +89,7 @@ static int add_unseen(struct kernel_side *s, struct thread_track *thread, const 
         return queue(s, thread, event);
 }
 
-/* The thread that came onto a CPU last, as far as anybody knows; else NULL. */
+/* The thread that is known to have come onto a CPU last; NULL if none is known. */
 static struct thread_track *who_is_on(const struct kernel_side *s, uint32_t cpu)
 {
         struct thread_track *thread = cpu < s->n_on_cpus && s->on_cpus[cpu] != 0
@@ -98,9 +100,8 @@ static struct thread_track *who_is_on(const struct kernel_side *s, uint32_t cpu)
         return thread && thread->in_ns != 0 && thread->in_cpu == cpu && !thread->exits ? thread : NULL;
 }
 
-/* From a switch on: who is on its CPU, and which CPU its thread is on. */
-static int wait_records_note_place(struct kernel_side *s, const struct perf_record *rec,
-                                   struct thread_track *thread)
+/* Notes which thread is on the CPU of a switch from now on, and which CPU the thread is on. */
+static int note_place(struct kernel_side *s, const struct perf_record *rec, struct thread_track *thread)
 {
         uint32_t cpu = rec->cpu, tid = rec->context_switch.out ? 0 : rec->tid;
         size_t n = s->n_on_cpus;
@@ -118,7 +119,10 @@ static int wait_records_note_place(struct kernel_side *s, const struct perf_reco
         return 0;
 }
 
-/* @thread is on its CPU no more: it left at @until_ns at the latest, and after @ran_ns, if that is not 0. */
+/*
+ * Adds an unseen switch of @thread, which is no longer on its CPU: it left at @until_ns at the latest, and
+ * after @ran_ns, if that is not 0.
+ */
 static int add_unseen_out(struct kernel_side *s, struct thread_track *thread, uint64_t until_ns,
                           uint64_t ran_ns)
 {
@@ -162,7 +166,7 @@ static int take_unseen_out(struct kernel_side *s, const struct perf_record *rec)
         return add_unseen_out(s, thread, until_ns <= rec->time_ns ? until_ns : 0, rec->context_switch.ran_ns);
 }
 
-/* Where a thread waits that leaves its CPU. */
+/* Finds the call stack at which a thread that leaves its CPU waits. */
 static int find_stack(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec,
                       struct thread_stack *ret_stack)
 {
@@ -196,7 +200,7 @@ int wait_records_take_switch(struct kernel_side *s, const struct perf_record *re
         if (!rec->context_switch.was_out) {
                 r = end_others(s, rec, thread);
                 if (r == 0)
-                        r = wait_records_note_place(s, rec, thread);
+                        r = note_place(s, rec, thread);
         }
         if (r < 0)
                 return r;
@@ -223,7 +227,35 @@ int wait_records_take_switch(struct kernel_side *s, const struct perf_record *re
         return r < 0 ? r : python_gil_switch(s->recording->gil, thread, rec);
 }
 
-/* The switch of the same thread comes next. */
+/* Finds the switch that brought a thread back, if that switch is not written yet. */
+static struct trace_event *find_return(const struct thread_track *thread, uint64_t time_ns)
+{
+        for (size_t i = thread->n_pending; i-- > 0;) {
+                struct trace_event *event = &thread->pending[i].event;
+
+                if (event->op == TRACE_OP_SWITCH_IN)
+                        return time_ns - event->time_ns < LATE_NS_MAX ? event : NULL;
+        }
+        return NULL;
+}
+
+int wait_records_take_late(struct kernel_side *s, const struct perf_record *rec)
+{
+        const struct wait_copy copy = { &rec->late_stack, rec->cpu, rec->time_ns };
+        struct thread_track *thread;
+        struct trace_event *event;
+        struct thread_stack at;
+        int r = kernel_side_find_thread(s, rec, &thread);
+
+        if (r < 0 || !thread || (event = find_return(thread, rec->time_ns)) == NULL)
+                return r;
+        r = make_stack(s, thread, &copy, &at, &at); /* BPF's "same stack" is one that it copied at a switch */
+        event->switch_in.stack = at.stack;
+        event->switch_in.stack_state = at.state;
+        return r;
+}
+
+/* Takes a wait for the GIL; the thread's switch comes next. */
 int wait_records_take_gil(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread;
@@ -232,7 +264,7 @@ int wait_records_take_gil(struct kernel_side *s, const struct perf_record *rec)
         return r < 0 || !thread || thread->exits ? r : python_gil_wait(s->recording->gil, thread, rec);
 }
 
-/* It becomes an event of who was woken. */
+/* The wake-up becomes an event of the thread that was woken. */
 int wait_records_take_wakeup(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_WAKEUP, .time_ns = rec->time_ns };

@@ -18,8 +18,12 @@ int wait_records_take_sample(struct kernel_side *s, const struct perf_record *re
 
 int wait_records_take_switch(struct kernel_side *s, const struct perf_record *rec);
 
-/* It becomes an event of who was woken. */
 int wait_records_take_gil(struct kernel_side *s, const struct perf_record *rec);
+
+/* Its switch came before. */
+int wait_records_take_late(struct kernel_side *s, const struct perf_record *rec);
+
+/* The record becomes an event of the woken thread. */
 int wait_records_take_wakeup(struct kernel_side *s, const struct perf_record *rec);
 
 /* A sample of sched:sched_waking is the waker's. */

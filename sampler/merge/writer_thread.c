@@ -8,8 +8,8 @@
 #include "base/timed_wait.h"
 #include "format/chunk_ring.h"
 #include "format/trace_writer.h"
-#include "sampler/kernel/privileges.h"
 #include "sampler/merge/ring_dump.h"
+#include "sampler/rights/privileges.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,15 +18,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define QUEUE_ITEMS   64 /* bodies are about a mebibyte, a few at most: this bounds the memory */
+#define QUEUE_ITEMS   64 /* bounds memory: a body has about a mebibyte, at most a few */
 #define LOOK_AGAIN_NS (100 * NS_PER_MS)
 /* After a request to stop: the time for one chunk to be written, and for all that are queued at the end. */
 #define STOPPED_CHUNK_NS (NS_PER_S * 7 / 10)
 #define STOPPED_END_NS   NS_PER_S
 
 /*
- * A chunk; or, where a ring is kept, a request for a snapshot or a dump, which is handled after
- * the earlier ones.
+ * A chunk; or, where a ring is kept, a request for a snapshot or a dump, which is handled after everything
+ * queued before.
  */
 struct queued_chunk {
         enum { QUEUED_CHUNK, QUEUED_SNAPSHOT, QUEUED_DUMP } what;
@@ -40,7 +40,7 @@ struct writer_thread {
         pthread_t thread;
         struct trace_writer *writer; /* the thread's, like the next three; NULL = chunks go into the ring */
         struct chunk_ring *ring;
-        struct chunk_snapshot snapshot; /* of the last question, until a dump takes it */
+        struct chunk_snapshot snapshot; /* for the last request, until a dump takes it */
         struct ring_dump *dump;         /* that is being written */
         int fail_fd, stop_fd;
         pthread_mutex_t lock; /* guards everything below */
@@ -53,11 +53,11 @@ struct writer_thread {
         struct error failure;                 /* code 0 while all is well */
         struct writer_thread_snapshot answer; /* the facts about `snapshot` */
         bool has_answer;
-        struct ring_dump *done; /* a dump that was not asked for yet */
+        struct ring_dump *done; /* a finished dump that was not fetched yet */
 };
 
-/* With the lock.  The first failure is final. */
-static void writer_thread_fail(struct writer_thread *t, const struct error *err)
+/* The caller holds the lock.  The first failure is final. */
+static void fail(struct writer_thread *t, const struct error *err)
 {
         static const uint64_t one = 1;
 
@@ -89,7 +89,7 @@ static void write_one(struct writer_thread *t, struct queued_chunk *chunk)
         if (t->ring)
                 t->dropped_ns = t->ring->dropped_ns;
         if (r < 0)
-                writer_thread_fail(t, &err);
+                fail(t, &err);
         (void)pthread_mutex_unlock(&t->lock);
 }
 
@@ -102,7 +102,7 @@ static void take_snapshot(struct writer_thread *t, uint64_t end_ns)
         r = chunk_ring_snapshot(t->ring, end_ns, &t->snapshot, &err);
         (void)pthread_mutex_lock(&t->lock);
         if (r < 0)
-                writer_thread_fail(t, &err);
+                fail(t, &err);
         t->has_answer = true;
         t->answer = (struct writer_thread_snapshot){ .from_ns = t->snapshot.from_ns,
                                                      .n_open = t->snapshot.n_open,
@@ -139,10 +139,10 @@ static void go_on_dumping(struct writer_thread *t)
 
 /*
  * Waits until there is something to do.
- * @ret_some:  it is *@ret_next; else a dump is to go on
+ * @ret_some:  true if *@ret_next is to be done; otherwise a dump is to go on
  * Returns false when all is written and nothing more comes.
  */
-static bool writer_thread_take(struct writer_thread *t, struct queued_chunk *ret_next, bool *ret_some)
+static bool take(struct writer_thread *t, struct queued_chunk *ret_next, bool *ret_some)
 {
         bool some;
 
@@ -162,14 +162,14 @@ static bool writer_thread_take(struct writer_thread *t, struct queued_chunk *ret
         return some || t->dump;
 }
 
-static void *writer_thread_run(void *context)
+static void *run(void *context)
 {
         struct writer_thread *t = context;
         struct queued_chunk next;
         bool some;
 
         (void)privileges_drop(NULL); /* it compresses and writes; dropping rights cannot fail here */
-        while (writer_thread_take(t, &next, &some)) {
+        while (take(t, &next, &some)) {
                 if (some)
                         do_one(t, &next);
                 if (t->dump)
@@ -207,7 +207,7 @@ int writer_thread_start_for(const struct writer_thread_target *target, int fail_
         t->n_bytes = t->writer ? trace_writer_count_bytes(t->writer) : 0;
         (void)pthread_mutex_init(&t->lock, NULL);
         timed_wait_init(&t->changed);
-        code = pthread_create(&t->thread, NULL, writer_thread_run, t);
+        code = pthread_create(&t->thread, NULL, run, t);
         if (code != 0) {
                 (void)pthread_cond_destroy(&t->changed);
                 (void)pthread_mutex_destroy(&t->lock);
@@ -227,11 +227,11 @@ static bool is_stopped(const struct writer_thread *t)
 }
 
 /*
- * Waits for room, but when we are to stop, no longer than one chunk takes: the reader of the
- * trace may not read on.
+ * Waits for room; once we are to stop, no longer than one chunk takes, because the reader of the trace may
+ * not read on.
  * Returns 0 or -errno; then nothing of @item was taken.
  */
-static int writer_thread_put_chunk(struct writer_thread *t, const struct queued_chunk *item)
+static int put_chunk(struct writer_thread *t, const struct queued_chunk *item)
 {
         uint64_t until_ns = UINT64_MAX;
         int r;
@@ -260,7 +260,7 @@ int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *
                       struct byte_buffer *body)
 {
         const struct queued_chunk item = { .what = QUEUED_CHUNK, .header = *header, .body = *body };
-        int r = writer_thread_put_chunk(t, &item);
+        int r = put_chunk(t, &item);
 
         if (r < 0)
                 byte_buffer_deinit(body);
@@ -272,14 +272,14 @@ int writer_thread_ask_snapshot(struct writer_thread *t, uint64_t end_ns)
 {
         const struct queued_chunk item = { .what = QUEUED_SNAPSHOT, .end_ns = end_ns };
 
-        return writer_thread_put_chunk(t, &item);
+        return put_chunk(t, &item);
 }
 
 int writer_thread_put_dump(struct writer_thread *t, struct ring_dump *dump)
 {
         const struct queued_chunk item = { .what = QUEUED_DUMP, .dump = dump };
 
-        return writer_thread_put_chunk(t, &item);
+        return put_chunk(t, &item);
 }
 
 bool writer_thread_take_snapshot(struct writer_thread *t, bool wait, struct writer_thread_snapshot *ret)

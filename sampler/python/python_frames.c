@@ -11,7 +11,7 @@
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"
-#include "symbolize/symbols/module_landmarks.h"
+#include "symbolize/images/module_landmarks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,11 @@ struct taken_frames {
         uint64_t time_ns;
         enum trace_loss_reason why; /* there are none */
         bool is_late;               /* read after the sample */
-        /* The interpreter's code: its process may have ended when the native stack is there. */
+        bool is_sample;             /* no switch or wake-up */
+        /*
+         * The interpreter's code, noted here because its process may have ended when the native stack is
+         * there.
+         */
         uint32_t module;
         struct python_code_range eval[PYTHON_EVAL_PARTS];
         struct python_stack stack;
@@ -37,6 +41,7 @@ struct python_frames {
         struct python_functions *functions; /* owned */
         struct python_late *late;           /* owned; NULL = BPF reads the frames */
         bool keep_c;
+        uint64_t n_samples, n_bare;     /* in Python code; without Python functions */
         uint32_t flags;                 /* of what was taken last */
         uint64_t now_ns;                /* the time of the sample */
         int copies_error;               /* 0, or -ENOMEM: from a copy of a code object */
@@ -122,6 +127,11 @@ int python_frames_announce(struct python_frames *p, const struct python_mapping 
                        : 0;
 }
 
+int python_frames_note_unready(struct python_frames *p)
+{
+        return p ? python_interpreters_note_unready(&p->interpreters) : 0;
+}
+
 void python_frames_look(struct python_frames *p)
 {
         if (p && p->interpreters.n_entered > 0)
@@ -152,7 +162,7 @@ bool python_frames_are_late(const struct python_frames *p)
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-/* Fills `read`.  Returns false if there is nothing, and says why. */
+/* Reads the frames late, into `read`.  Returns false if there are none, and notes why. */
 static bool read_late(struct python_frames *p, const struct python_interpreter *interpreter,
                       const struct python_sample_key *key, const struct raw_stack *raw)
 {
@@ -164,10 +174,10 @@ static bool read_late(struct python_frames *p, const struct python_interpreter *
                 return false;
         p->taken.why = TRACE_LOSS_PYTHON_UNFIT;
         return python_late_read(p->late, &interpreter->process, key->tid, now_ns, &p->read) == 1 &&
-               python_late_fits(&p->read, raw);
+               python_late_match(p->late, &interpreter->process, raw, &p->read);
 }
 
-/* Each code object that the record has a copy of. */
+/* Learns each code object that the record has a copy of. */
 static void take_copies(void *context, const struct python_copies *copies)
 {
         struct python_frames *p = context;
@@ -183,7 +193,7 @@ static void take_copies(void *context, const struct python_copies *copies)
                 memcpy(&frame, copies->frames + i * sizeof(frame), sizeof(frame));
                 if ((frame.code & PYTHON_CODE_COPIED) == 0)
                         continue;
-                place.code_avma = frame.code & ~(uint64_t)PYTHON_CODE_BITS;
+                place.code_avma = python_code_of(frame.code);
                 place.identity = frame.identity;
                 p->copies_error = python_functions_learn(p->functions, &place, copies, p->now_ns);
         }
@@ -203,8 +213,6 @@ static bool read_frames(struct python_frames *p, const struct python_interpreter
         return python_source_find(p->recording->python_source, key, flag, &sink, &p->read.sample) == 1;
 }
 
-_Static_assert(TRACE_LOSS_COUNT <= 64, "reasons are bits of a word");
-
 static enum trace_loss_reason why_no_function(int error)
 {
         switch (error) {
@@ -217,30 +225,74 @@ static enum trace_loss_reason why_no_function(int error)
         }
 }
 
-/* The functions of the frames that were read.  Those that are missing are counted. */
+/* A bit for each reason. */
+static uint64_t missing_bit(int error)
+{
+        return UINT64_C(1) << why_no_function(error);
+}
+
+_Static_assert(TRACE_LOSS_PYTHON_GONE < 64 && TRACE_LOSS_PYTHON_TOO_MANY < 64 && TRACE_LOSS_NAMES_FULL < 64,
+               "reasons are bits of a word");
+
+/*
+ * One frame stands for those that were left out.  If the walk did not reach the outermost frames, the
+ * frames kept in their places are of the middle, and are left out as well.
+ */
+static int name_gap(struct python_frames *p, struct python_sample *sample)
+{
+        struct python_stack *stack = &p->taken.stack;
+        bool is_cut = (sample->flags & PYTHON_FLAG_CUT) != 0;
+        uint32_t row;
+        int r;
+
+        stack->gap_at = 0;
+        stack->n_gap_entries = 0;
+        if (sample->n_left_out == 0)
+                return 0;
+        r = python_functions_find_gap(p->functions, &row);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        stack->gap_at = PYTHON_INNER_FRAMES;
+        stack->n_gap_entries = is_cut ? 0 : sample->n_left_out_entries;
+        stack->frames[stack->gap_at] = row;
+        stack->is_entry[stack->gap_at] = stack->n_gap_entries > 0;
+        if (is_cut)
+                sample->n_frames = PYTHON_INNER_FRAMES;
+        else
+                loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_MIDDLE, 1);
+        return 0;
+}
+
+/* Names the functions of the frames that were read, and counts those that are missing. */
 static int name_frames(struct python_frames *p, const struct python_interpreter *interpreter, uint64_t now_ns)
 {
-        const struct python_sample *sample = &p->read.sample;
+        struct python_sample *sample = &p->read.sample;
+        struct python_stack *stack = &p->taken.stack;
         struct python_place place = { .pid = interpreter->pid, .objects = &interpreter->layout.objects };
         uint64_t missing = 0; /* bits of the reasons */
-        int r = p->copies_error;
+        uint32_t n_named = 0;
+        int r = p->copies_error < 0 ? p->copies_error : name_gap(p, sample);
 
         for (uint32_t i = 0; r == 0 && i < sample->n_frames; i++) {
                 const struct python_raw_frame *frame = &sample->frames[i];
+                uint32_t at = i + (stack->gap_at > 0 && i >= stack->gap_at);
 
-                place.code_avma = frame->code & ~(uint64_t)PYTHON_CODE_BITS;
+                place.code_avma = python_code_of(frame->code);
                 place.instruction_avma = frame->instruction;
                 place.identity = frame->identity;
-                p->taken.stack.is_entry[i] = (frame->code & PYTHON_CODE_ENTRY) != 0;
-                r = python_functions_find(p->functions, &place, now_ns, &p->taken.stack.frames[i]);
+                stack->is_entry[at] = (frame->code & PYTHON_CODE_ENTRY) != 0;
+                r = python_functions_find(p->functions, &place, now_ns, &stack->frames[at]);
+                n_named += r == 0;
                 if (r < 0 && r != -ENOMEM) {
-                        missing |= UINT64_C(1) << why_no_function(r);
+                        missing |= missing_bit(r);
                         r = 0;
                 }
         }
         if (r < 0)
                 return r;
-        p->taken.stack.n_frames = sample->n_frames;
+        if (stack->gap_at > 0 && n_named == 0) /* nothing but a gap */
+                stack->frames[stack->gap_at] = 0;
+        stack->n_frames = sample->n_frames + (stack->gap_at > 0);
         loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, (sample->flags & PYTHON_FLAG_CUT) != 0);
         for (; missing != 0; missing &= missing - 1)
                 loss_counter_add(p->recording->losses, (enum trace_loss_reason)__builtin_ctzll(missing), 1);
@@ -261,12 +313,19 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
         if (!interpreter)
                 return 0;
         p->taken.pid = key->pid;
+        p->taken.is_sample = flag == 0;
         p->taken.module = interpreter->module;
         memcpy(p->taken.eval, interpreter->eval, sizeof(p->taken.eval));
         if (!read_frames(p, interpreter, key, flag, raw))
                 return p->copies_error;
         p->flags = p->read.sample.flags;
         return name_frames(p, interpreter, key->time_ns);
+}
+
+void python_frames_count(const struct python_frames *p, uint64_t *ret_samples, uint64_t *ret_bare)
+{
+        *ret_samples = p ? p->n_samples : 0;
+        *ret_bare = p ? p->n_bare : 0;
 }
 
 int python_frames_hold_gil(const struct python_frames *p)
@@ -283,9 +342,12 @@ static void copy_taken(struct taken_frames *to, const struct taken_frames *from)
         to->time_ns = from->time_ns;
         to->why = from->why;
         to->is_late = from->is_late;
+        to->is_sample = from->is_sample;
         to->module = from->module;
         memcpy(to->eval, from->eval, sizeof(to->eval));
         to->stack.n_frames = from->stack.n_frames;
+        to->stack.gap_at = from->stack.gap_at;
+        to->stack.n_gap_entries = from->stack.n_gap_entries;
         memcpy(to->stack.frames, from->stack.frames, from->stack.n_frames * sizeof(from->stack.frames[0]));
         memcpy(to->stack.is_entry, from->stack.is_entry,
                from->stack.n_frames * sizeof(from->stack.is_entry[0]));
@@ -336,6 +398,7 @@ void python_frames_merge(struct python_frames *p, const struct address_space *sp
             !python_merge_fits(&merge, &p->taken.stack, chain))
                 p->taken.stack.n_frames = 0;
         if (p->taken.stack.n_frames > 0) {
+                p->n_samples += p->taken.is_sample;
                 python_merge_run(&merge, &p->taken.stack, chain, &p->merged);
                 memcpy(chain->frames, p->merged.frames, p->merged.n_frames * sizeof(chain->frames[0]));
                 chain->n_frames = p->merged.n_frames;
@@ -343,6 +406,8 @@ void python_frames_merge(struct python_frames *p, const struct address_space *sp
                     (chain->state == TRACE_STACK_COMPLETE || chain->state == TRACE_STACK_STITCHED))
                         chain->state = TRACE_STACK_APPROXIMATE;
         } else if (python_merge_count_evals(&merge, chain) > 0) {
+                p->n_samples += p->taken.is_sample;
+                p->n_bare += p->taken.is_sample;
                 loss_counter_add(p->recording->losses, p->taken.why, 1);
         }
 }

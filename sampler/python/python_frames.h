@@ -42,14 +42,18 @@ void python_frames_free(struct python_frames *p);
 
 /*
  * python_frames_note() - a process has mapped a file with landmarks
- * Nothing happens where the file has no interpreter.  Returns 0 or -ENOMEM.
+ * Nothing happens where the file has no interpreter.  Returns 0; 1 if the interpreter's data is not there
+ * yet, so try again; -ENOMEM.
  */
 int python_frames_note(struct python_frames *p, const struct python_mapping *mapping,
                        const struct module_landmarks *found);
 
-/* The same ahead of the mapping's turn: its frames are read from now on.  Returns 0 or -ENOMEM. */
+/* The same ahead of the mapping's turn: its frames are read from now on.  Returns 0, 1 or -ENOMEM. */
 int python_frames_announce(struct python_frames *p, const struct python_mapping *mapping,
                            const struct module_landmarks *found);
+
+/* It was tried again for long: there is a notice, once.  Returns 0 or -ENOMEM. */
+int python_frames_note_unready(struct python_frames *p);
 
 /* Takes in what the kernel has put there, before samples up to now are taken. */
 void python_frames_look(struct python_frames *p);
@@ -63,13 +67,17 @@ bool python_frames_are_late(const struct python_frames *p);
 
 /*
  * python_frames_take() - the Python frames of a sample, or of a switch, that comes now
- * @flag: PYTHON_FLAG_SWITCH for the stack of a wait or of a wake-up, else 0
+ * @flag: PYTHON_FLAG_SWITCH for the stack of a wait or of a wake-up, PYTHON_FLAG_CALL for that of a system
+ *        call, else 0
  * @raw:  its native stack
  * They are merged into the next chain that python_frames_merge() gets, or kept for later.  Returns 0 or
  * -ENOMEM.
  */
 int python_frames_take(struct python_frames *p, const struct python_sample_key *key, uint32_t flag,
                        const struct raw_stack *raw);
+
+/* Samples in Python code so far, and those of them that got no Python functions.  NULL is fine. */
+void python_frames_count(const struct python_frames *p, uint64_t *ret_samples, uint64_t *ret_bare);
 
 /* Did the thread of the sample that was taken last hold the GIL?  1, 0; -1 = not known. */
 int python_frames_hold_gil(const struct python_frames *p);

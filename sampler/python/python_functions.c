@@ -15,7 +15,9 @@
 
 #define CACHE_BITS  13
 #define NUMBERS_MAX (UINT32_C(1) << 20)
-#define READ_BYTES  8192 /* what the reading of a code object counts for, beside its table of lines */
+#define READ_BYTES  8192 /* work counted per code object read, beside its line table */
+
+static const char gap_name[] = "[calls left out]";
 
 /* Where a code object is.  No padding: it is compared as bytes. */
 struct code_key {
@@ -133,14 +135,17 @@ static int add_module(struct python_functions *f, uint32_t file, uint32_t *ret_m
         return trace_dictionary_add(f->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
 }
 
-/* Copies cost no reads, and the rings bound how many there are. */
+/* Counts work, but none for copies: they cost no reads, and the rings bound how many there are. */
 static void add_work(struct python_functions *f, const struct python_reader *reader, size_t n_bytes)
 {
         if (!reader->pieces)
                 f->work_bytes += n_bytes;
 }
 
-/* Fills what `code` refers to.  Returns 0, or -errno: then `function` is 0. */
+/*
+ * Reads the file, the name and the line table that `code` refers to.  Returns 0, or -errno: then `function`
+ * is 0.
+ */
 static int read_references(struct python_functions *f, const struct python_reader *reader,
                            const struct python_objects *objects, struct code_entry *entry)
 {
@@ -166,8 +171,8 @@ static int read_references(struct python_functions *f, const struct python_reade
 }
 
 /*
- * Reads it, or looks whether it is still the same.  One that is gone keeps what it was: it ran a
- * moment ago.
+ * Reads a code object, or checks that it is still the same.  The entry of an object that is gone stays as
+ * it was: the object ran a moment ago.
  */
 static int refresh(struct python_functions *f, const struct python_place *place,
                    const struct python_reader *reader, struct code_entry *entry, uint64_t now_ns)
@@ -192,7 +197,10 @@ static int refresh(struct python_functions *f, const struct python_place *place,
         return r == -ENOMEM ? r : 0;
 }
 
-/* A copy has the beginning of a long table; where the object is still there, so is all of it. */
+/*
+ * A copy only has the beginning of a long line table; while the object is still there, the whole table can
+ * be read.
+ */
 static int complete_lines(struct python_functions *f, const struct python_place *place,
                           struct code_entry *entry)
 {
@@ -251,7 +259,7 @@ static int get_entry(struct python_functions *f, const struct python_place *plac
         return 0;
 }
 
-/* The entry of a code object that was read.  Returns as python_functions_find(). */
+/* Finds the entry of a code object, which is read where needed.  Returns as python_functions_find(). */
 static int find_code(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
                      uint32_t *ret_entry)
 {
@@ -290,7 +298,7 @@ int python_functions_learn(struct python_functions *f, const struct python_place
         entry = &f->entries[id];
         r = refresh(f, place, &reader, entry, now_ns);
         if (r == 0 && entry->function == 0)
-                entry->checked_ns = 0; /* it may be read while it is there */
+                entry->checked_ns = 0; /* it may be read later, while it is still there */
         return r == 0 && entry->function != 0 && entry->lines_are_cut && may_work(f, now_ns)
                        ? complete_lines(f, place, entry)
                        : r;
@@ -313,7 +321,7 @@ static int add_python_frame(struct python_functions *f, const struct code_entry 
         return trace_dictionary_add(f->dictionary, TRACE_TABLE_SYMBOLS, &symbol, &id);
 }
 
-/* One that is before its first instruction is at its first line. */
+/* A frame that is before its first instruction is at its function's first line. */
 static uint32_t line_of(const struct code_entry *entry, uint64_t instruction_avma)
 {
         uint64_t code_off = instruction_avma - entry->code.instructions_avma;
@@ -376,4 +384,16 @@ int python_functions_find(struct python_functions *f, const struct python_place 
                                          .entry = id,
                                          .frame = *ret_frame };
         return 0;
+}
+
+/* Calls left out are a function without a file, of a module that no file has. */
+int python_functions_find_gap(struct python_functions *f, uint32_t *ret_frame)
+{
+        struct code_entry entry = { .function = 1 };
+        int r = trace_dictionary_add_string(f->dictionary, gap_name, strlen(gap_name), &entry.name);
+
+        *ret_frame = 0;
+        if (r == 0)
+                r = add_module(f, entry.name, &entry.module);
+        return r == 0 ? add_python_frame(f, &entry, 0, ret_frame) : r;
 }

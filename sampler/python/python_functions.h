@@ -63,6 +63,9 @@ struct python_place {
 int python_functions_find(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
                           uint32_t *ret_frame);
 
+/* The row that stands for frames that are left out in a deep stack.  Returns 0, -EOVERFLOW or -ENOMEM. */
+int python_functions_find_gap(struct python_functions *f, uint32_t *ret_frame);
+
 /* Memory of a process that was copied at a sample. */
 struct python_copies {
         uint32_t pid, n_frames;

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * A thread that asks the holder to let go has run for less than that when it sleeps on; one that got the lock
- * has run Python code meanwhile, nearly always for longer.
+ * A thread that wakes up, asks the holder to release the lock and sleeps on has run for less than this; a
+ * thread that got the lock has run Python code meanwhile, nearly always for longer.
  */
 #define ASK_NS_MAX UINT64_C(100000)
 
@@ -62,7 +62,10 @@ static struct known_gil *find_gil(const struct python_gil *g, uint32_t pid)
         return NULL;
 }
 
-/* Its row in LOCKS, called "GIL of NAME (PID)".  Returns 0 or -errno; -EOVERFLOW if a table is full. */
+/*
+ * Adds the lock's row in LOCKS, called "GIL of NAME (PID)".  Returns 0 or -errno; -EOVERFLOW if a table is
+ * full.
+ */
 static int gil_add_lock(const struct python_gil *g, const struct thread_track *thread, uint32_t *ret_lock)
 {
         struct trace_dictionary *dictionary = g->recording->dictionary;
@@ -131,7 +134,7 @@ static struct thread_track *gil_find_thread(const struct python_gil *g, const st
         return thread && thread->process->pid == gil->pid && !thread->exits ? thread : NULL;
 }
 
-/* The interpreter has the numbers of its PID namespace. */
+/* The interpreter knows the holder by the number in its own PID namespace. */
 static struct thread_track *gil_find_holder(const struct python_gil *g, const struct known_gil *gil,
                                             const struct process_track *process, uint32_t own_tid)
 {
@@ -159,7 +162,7 @@ static int gil_obtain(const struct python_gil *g, struct known_gil *gil, struct 
         return put_event(g, thread, TRACE_OP_LOCK_OBTAIN, gil->lock, time_ns);
 }
 
-/* It got the lock that it waited for. */
+/* Ends the wait of a thread that got the lock. */
 static int end_wait(struct python_gil *g, struct known_gil *gil, struct thread_track *thread,
                     uint64_t time_ns)
 {
@@ -170,7 +173,7 @@ static int end_wait(struct python_gil *g, struct known_gil *gil, struct thread_t
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 
-/* It slept, asked for the lock, and sleeps on. */
+/* True if the thread slept, asked for the lock, and sleeps on. */
 static bool goes_on_waiting(const struct gil_track *t, const struct perf_record *rec)
 {
         return t->lock != 0 && (t->n_switches == rec->gil.n_switches || !t->is_unsure ||
@@ -212,7 +215,10 @@ int python_gil_wait(struct python_gil *g, struct thread_track *thread, const str
         return r;
 }
 
-/* It runs again: it was woken because the lock is free, unless it has slept for as long as it wanted to. */
+/*
+ * A waiting thread runs again: it was woken because the lock is free, unless it has slept for its whole
+ * interval.
+ */
 static int come_back(struct python_gil *g, struct known_gil *gil, struct thread_track *thread,
                      uint64_t time_ns)
 {

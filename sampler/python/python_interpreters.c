@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "format/trace_dictionary.h"
-#include "sampler/kernel/process_memory.h"
+#include "sampler/proc/process_memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -44,7 +44,7 @@ const struct python_interpreter *python_interpreters_find(const struct python_in
 
 /* ---- the table of the BPF program ---------------------------------------------------------------------- */
 
-/* Its slot, or a free one; NULL if there is none. */
+/* The slot of a process, or a free one if allowed; NULL if there is none. */
 static struct python_process *slot_for(const struct python_interpreters *p, uint32_t pid, bool may_be_free)
 {
         struct python_process *free_slot = NULL;
@@ -69,8 +69,8 @@ static void clear_slot(const struct python_interpreters *p, uint32_t pid, uint64
 }
 
 /*
- * Without a slot it has no Python frames, as without BPF.  A later program of the process, which was
- * announced, stays.
+ * Enters a process in the table.  Without a slot it has no Python frames, as without BPF.  The slot of a
+ * later program of the process, which was announced, stays.
  */
 static void put_slot(struct python_interpreters *p, const struct python_process *process)
 {
@@ -82,10 +82,11 @@ static void put_slot(struct python_interpreters *p, const struct python_process 
         copy.pid = 0;
         copy.serial = ++p->n_entered;
         *slot = copy;
+        __atomic_store_n(&p->table->n_entered, p->n_entered, __ATOMIC_RELEASE);
         __atomic_store_n(&slot->pid, process->pid, __ATOMIC_RELEASE);
 }
 
-/* The PID namespace of a process: its threads know their numbers there. */
+/* Finds the PID namespace of a process, in which its threads know their numbers. */
 static bool find_namespace(struct python_process *process)
 {
         struct stat status;
@@ -101,8 +102,7 @@ static bool find_namespace(struct python_process *process)
 
 /* ---- interpreters -------------------------------------------------------------------------------------- */
 
-static int python_interpreters_note(struct python_interpreters *p, enum trace_notice_id what,
-                                    const char *words)
+static int note(struct python_interpreters *p, enum trace_notice_id what, const char *words)
 {
         struct trace_notice notice = { .notice = what };
         uint32_t id;
@@ -123,28 +123,42 @@ static int note_unknown(struct python_interpreters *p, uint64_t version)
 
         (void)snprintf(words, sizeof(words), "CPython %" PRIu64 ".%" PRIu64 "; 3.11 to 3.14 are known",
                        version >> 24 & 0xff, version >> 16 & 0xff);
-        return python_interpreters_note(p, TRACE_NOTICE_PYTHON_UNKNOWN, words);
+        return note(p, TRACE_NOTICE_PYTHON_UNKNOWN, words);
 }
 
-/* @code: why.  One that has ended is nothing to report. */
+/*
+ * True if the version has the form that every release has.  Other bytes are there while a file is being
+ * mapped: ld.so first maps all of it in one piece.
+ */
+static bool is_release(uint64_t version)
+{
+        uint64_t level = version >> 4 & 0xf;
+
+        return version >> 24 == 3 && ((level >= 0xa && level <= 0xc) || level == 0xf);
+}
+
+int python_interpreters_note_unready(struct python_interpreters *p)
+{
+        return note(p, TRACE_NOTICE_NO_PYTHON, "its interpreter's data made no sense for 10 s");
+}
+
+/* @code: why the interpreter cannot be read; a process that has ended is not reported. */
 static int note_unreadable(struct python_interpreters *p, int code)
 {
-        return code == EPERM ? python_interpreters_note(p, TRACE_NOTICE_NO_PYTHON,
-                                                        "its memory may not be read: record it as root")
-                             : 0;
+        return code == EPERM
+                       ? note(p, TRACE_NOTICE_NO_PYTHON, "its memory may not be read: record it as root")
+                       : 0;
 }
 
 int python_interpreters_note_old(struct python_interpreters *p)
 {
-        return python_interpreters_note(p, TRACE_NOTICE_PYTHON_UNKNOWN,
-                                        "CPython before 3.11; 3.11 to 3.14 are known");
+        return note(p, TRACE_NOTICE_PYTHON_UNKNOWN, "CPython before 3.11; 3.11 to 3.14 are known");
 }
 
 int python_interpreters_note_stripped(struct python_interpreters *p)
 {
-        return python_interpreters_note(
-                p, TRACE_NOTICE_NO_PYTHON,
-                "its symbols _PyRuntime, Py_Version and _PyEval_EvalFrameDefault are stripped");
+        return note(p, TRACE_NOTICE_NO_PYTHON,
+                    "its symbols _PyRuntime, Py_Version and _PyEval_EvalFrameDefault are stripped");
 }
 
 static int append_interpreter(struct python_interpreters *p, const struct python_interpreter *new)
@@ -165,7 +179,10 @@ static int put_interpreter(struct python_interpreters *p, const struct python_in
         return 0;
 }
 
-/* Returns 0, -ENOTSUP for a version that is not known, or -errno if it cannot be read. */
+/*
+ * Returns 0, -ENOTSUP for a version that is not known, -EAGAIN if its data is not there yet, or -errno if it
+ * cannot be read.
+ */
 static int read_interpreter(uint32_t pid, const struct python_landmarks *landmarks,
                             struct python_interpreter *ret_interpreter, uint64_t *ret_version)
 {
@@ -173,13 +190,16 @@ static int read_interpreter(uint32_t pid, const struct python_landmarks *landmar
         struct python_interpreter new = { .pid = pid, .module = landmarks->module };
         struct python_process *process = &new.process;
         uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
+        int r;
 
+        *ret_interpreter = new;
         errno = EFAULT;
         if (!process_memory_read_all(&memory, landmarks->version_avma, ret_version, sizeof(*ret_version)) ||
             !process_memory_read_all(&memory, landmarks->runtime_avma, head, sizeof(head)))
-                return errno == EPERM ? -EPERM : -EFAULT;
-        if (python_layout_find(*ret_version, head, &new.layout) < 0)
-                return -ENOTSUP;
+                return errno == EPERM || errno == ESRCH ? -errno : -EAGAIN;
+        r = python_layout_find(*ret_version, head, &new.layout);
+        if (r < 0)
+                return r == -ENOTSUP && is_release(*ret_version) ? r : -EAGAIN;
         memcpy(new.eval, landmarks->eval, sizeof(new.eval));
         process->pid = pid;
         process->since_ns = landmarks->mapped_ns;
@@ -195,15 +215,27 @@ static int read_interpreter(uint32_t pid, const struct python_landmarks *landmar
         return 0;
 }
 
+/* True if the interpreter's turn came while it was tried ahead of its turn. */
+static bool is_added(const struct python_interpreters *p, uint32_t pid, uint64_t mapped_ns)
+{
+        const struct python_interpreter *item = interpreter_of(p, pid);
+
+        return item && item->process.since_ns >= mapped_ns;
+}
+
 int python_interpreters_announce(struct python_interpreters *p, uint32_t pid,
                                  const struct python_landmarks *landmarks)
 {
         struct python_interpreter new;
         uint64_t version;
+        int r;
 
         if (!p->table || p->n_items >= PYTHON_SLOTS || find_announced(p, pid, landmarks->mapped_ns) ||
-            read_interpreter(pid, landmarks, &new, &version) < 0)
+            is_added(p, pid, landmarks->mapped_ns))
                 return 0;
+        r = read_interpreter(pid, landmarks, &new, &version);
+        if (r < 0)
+                return r == -EAGAIN ? 1 : 0;
         new.is_announced = true;
         put_slot(p, &new.process);
         return append_interpreter(p, &new);
@@ -220,10 +252,12 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                 known = *announced;
                 known.is_announced = false;
                 *announced = p->items[--p->n_items];
-                if (r != -ENOTSUP) /* it is in the table, unless a later one is; it may have ended by now */
+                if (r != -ENOTSUP) /* it is in the table, or a later one is; it may have ended */
                         return put_interpreter(p, &known);
                 clear_slot(p, pid, landmarks->mapped_ns);
         }
+        if (r == -EAGAIN)
+                return 1;
         if (r < 0)
                 return r == -ENOTSUP ? note_unknown(p, version) : note_unreadable(p, -r);
         r = put_interpreter(p, &new);
@@ -231,10 +265,9 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                 return r;
         put_slot(p, &new.process);
         return p->table ? 0
-                        : python_interpreters_note(
-                                  p, TRACE_NOTICE_PYTHON_APPROXIMATE,
-                                  "exact as root, or with CAP_BPF and CAP_PERFMON, on Linux 5.17 or later "
-                                  "whose BPF compiler is on (net.core.bpf_jit_enable)");
+                        : note(p, TRACE_NOTICE_PYTHON_APPROXIMATE,
+                               "exact as root, or with CAP_BPF and CAP_PERFMON, on Linux 5.17 or later "
+                               "whose BPF compiler is on (net.core.bpf_jit_enable)");
 }
 
 int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid,

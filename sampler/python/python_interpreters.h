@@ -54,7 +54,7 @@ void python_interpreters_deinit(struct python_interpreters *p);
 /*
  * python_interpreters_add() - a process has mapped an interpreter
  * Without a table, for a program that cannot be read, and for a version that is not known there is a notice,
- * once.  Returns 0 or -ENOMEM.
+ * once.  Returns 0; 1 if its data is not there yet: the file's code is mapped first, so try again; -ENOMEM.
  */
 int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                             const struct python_landmarks *landmarks);
@@ -62,8 +62,8 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
 /*
  * python_interpreters_announce() - the same ahead of the mapping's turn
  * It is entered into the table, so that its frames are read from now on; python_interpreters_find() has it
- * when it is added, even if the process has ended by then.  Nothing happens without a table.  Returns 0 or
- * -ENOMEM.
+ * when it is added, even if the process has ended by then.  Nothing happens without a table.  Returns 0,
+ * 1 (as above) or -ENOMEM.
  */
 int python_interpreters_announce(struct python_interpreters *p, uint32_t pid,
                                  const struct python_landmarks *landmarks);
@@ -71,6 +71,9 @@ int python_interpreters_announce(struct python_interpreters *p, uint32_t pid,
 /* A file with an interpreter that cannot be read: there is a notice, once.  Returns 0 or -ENOMEM. */
 int python_interpreters_note_old(struct python_interpreters *p);
 int python_interpreters_note_stripped(struct python_interpreters *p);
+
+/* One that was tried again for long.  Returns 0 or -ENOMEM. */
+int python_interpreters_note_unready(struct python_interpreters *p);
 
 /* A child has its parent's memory.  Returns 0 or -ENOMEM. */
 int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid,

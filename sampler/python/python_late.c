@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/python/python_late.h"
 
-#include "sampler/kernel/process_memory.h"
 #include "sampler/kernel/raw_stack.h"
+#include "sampler/proc/process_memory.h"
+#include "sampler/python/python_late_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,36 +13,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define PAGE_BYTES    UINT64_C(4096)
-#define WINDOWS_MAX   32   /* of a stack; frames of a chunk lie together */
-#define KNOWN_THREADS 1024 /* a power of two */
-#define CALLS_MAX     4    /* to read the identities of a stack */
-
-/* Where a thread's state was found last; it is checked each time. */
-struct late_thread {
-        uint32_t pid, tid, own_tid;   /* own_tid: in its PID namespace */
-        uint64_t state_avma;          /* 0 = it has none */
-        uint64_t first_ns, looked_ns; /* without a state: it was looked for since then, and last */
-};
-
-/* Reads of a stack's objects, one after the other. */
-struct late_gather {
-        struct iovec there[PYTHON_FRAMES_MAX]; /* address 0 = it was not read */
-        uint8_t bytes[sizeof(uint64_t) * PYTHON_CODE_WORDS * PYTHON_FRAMES_MAX];
-};
-
-struct python_late {
-        struct late_thread known[KNOWN_THREADS];
-        dev_t namespace_device; /* of our own PID namespace */
-        ino_t namespace_inode;
-        uint64_t steps_start_ns;
-        unsigned n_steps;     /* of searches since then */
-        uint64_t window_avma; /* of what `window` has */
-        size_t window_bytes;
-        uint32_t n_windows; /* of the walk that is under way */
-        uint8_t window[PAGE_BYTES + PYTHON_FRAME_BYTES];
-        struct late_gather gather; /* scratch */
-};
+#define CALLS_MAX       4 /* to read the identities of a stack */
+#define OWNER_GENERATOR 1
 
 int python_late_new(struct python_late **ret_late)
 {
@@ -65,7 +38,7 @@ void python_late_free(struct python_late *l)
 
 /* ---- the thread's state -------------------------------------------------------------------------------- */
 
-/* The last number of its line NSpid: that of the innermost namespace. */
+/* Reads the last number in a thread's line NSpid: its number in the innermost PID namespace. */
 static uint32_t read_own_tid(uint32_t pid, uint32_t tid)
 {
         char path[64], line[256];
@@ -109,7 +82,7 @@ static uint64_t late_innermost(const struct process_memory *memory, const struct
                        : frame;
 }
 
-/* A thread may have a state in each of them. */
+/* A thread may have a state in each of several interpreters. */
 static bool has_several_late(const struct process_memory *memory, const struct python_process *p)
 {
         uint64_t interpreter = late_word(memory, p->interpreters_avma);
@@ -132,7 +105,9 @@ static void late_search_begin(const struct process_memory *memory, const struct 
                 s->state = late_word(memory, s->interpreter + p->offsets.interpreter_threads);
 }
 
-/* Through the threads of all interpreters, those of the one that was made last first; 0 = no more. */
+/*
+ * Finds a thread's next state in the lists of all interpreters, the latest interpreter first; 0 = no more.
+ */
 static uint64_t late_search_next(struct python_late *l, const struct process_memory *memory,
                                  const struct python_process *p, uint32_t own_tid, struct late_search *s)
 {
@@ -157,7 +132,10 @@ static uint64_t late_search_next(struct python_late *l, const struct process_mem
         return 0;
 }
 
-/* A program may have lists without an end, and threads that are found after many steps. */
+/*
+ * Limits the search: a program may have lists without an end, and threads that are found only after many
+ * steps.
+ */
 static bool may_search_threads(struct python_late *l, uint64_t now_ns)
 {
         if (now_ns - l->steps_start_ns >= PYTHON_RETRY_NS) {
@@ -182,7 +160,7 @@ static uint64_t late_state_of(struct python_late *l, const struct process_memory
                               const struct python_process *p, uint32_t tid, uint64_t now_ns)
 {
         bool has_several = has_several_late(memory, p);
-        struct late_thread *known = &l->known[tid & (KNOWN_THREADS - 1)];
+        struct late_thread *known = &l->known[tid & (PYTHON_LATE_KNOWN_THREADS - 1)];
         bool is_near = p->namespace_device == l->namespace_device && p->namespace_inode == l->namespace_inode;
 
         if (known->pid != p->pid || known->tid != tid)
@@ -206,23 +184,34 @@ static uint64_t late_state_of(struct python_late *l, const struct process_memory
 
 void python_late_forget(struct python_late *l, uint32_t pid)
 {
-        for (size_t i = 0; l && i < KNOWN_THREADS; i++)
+        for (size_t i = 0; l && i < PYTHON_LATE_KNOWN_THREADS; i++)
                 if (l->known[i].pid == pid)
                         l->known[i].pid = 0;
+        for (size_t i = 0; l && i < PYTHON_LATE_CODE_SLOTS; i++)
+                for (size_t j = 0; j < PYTHON_LATE_CODE_WAYS; j++)
+                        if (l->codes[i][j].pid == pid)
+                                l->codes[i][j].pid = 0;
 }
 
 /* ---- frames -------------------------------------------------------------------------------------------- */
 
-/* A frame's bytes: callers lie below it, mostly in the same page.  NULL = they cannot be read. */
-static const uint8_t *late_frame_at(struct python_late *l, const struct process_memory *memory, uint64_t avma)
+/*
+ * Returns the bytes of a frame, whose callers lie below it, mostly in the same page.  NULL = they cannot be
+ * read.
+ */
+const uint8_t *python_late_frame_at(struct python_late *l, const struct process_memory *memory, uint64_t avma)
 {
-        uint64_t start_avma = avma & ~(PAGE_BYTES - 1);
+        uint64_t start_avma = avma & ~(PYTHON_LATE_PAGE_BYTES - 1);
         size_t wanted = (size_t)(avma - start_avma) + PYTHON_FRAME_BYTES;
 
+        if (l->raw && avma >= l->raw_avma && avma - l->raw_avma < l->raw->copy_bytes &&
+            l->raw->copy_bytes - (avma - l->raw_avma) >= PYTHON_FRAME_BYTES)
+                return l->raw->copy + (avma - l->raw_avma);
         if (avma < l->window_avma || avma - l->window_avma > l->window_bytes ||
             l->window_bytes - (avma - l->window_avma) < PYTHON_FRAME_BYTES) {
-                if (l->n_windows++ == WINDOWS_MAX)
+                if (l->n_windows == 0)
                         return NULL;
+                l->n_windows--;
                 l->window_avma = start_avma;
                 l->window_bytes = process_memory_read_all(memory, start_avma, l->window, wanted) ? wanted : 0;
         }
@@ -257,36 +246,70 @@ static uint64_t late_instruction(const struct process_memory *memory, const stru
 static void put_late_frame(const struct process_memory *memory, const struct python_process *p,
                            const uint8_t *bytes, uint64_t avma, struct python_late_sample *to)
 {
-        struct python_raw_frame *frame = &to->sample.frames[to->sample.n_frames];
+        uint32_t n = to->sample.n_frames + to->sample.n_left_out, at = python_frame_place(n);
+        struct python_raw_frame *frame = &to->sample.frames[at];
 
-        frame->code = member(bytes, p->offsets.frame_code) & ~UINT64_C(7);
+        if (n < PYTHON_FRAMES_MAX) {
+                to->sample.n_frames++;
+        } else {
+                to->sample.n_left_out++;
+                to->sample.n_left_out_entries += (frame->code & PYTHON_CODE_ENTRY) != 0;
+        }
+        frame->code = python_code_of(member(bytes, p->offsets.frame_code));
         frame->instruction = late_instruction(memory, p, bytes, frame->code);
         frame->identity = 0;
         if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && bytes[p->offsets.frame_is_entry] != 0)
-                frame->code |= 1;
-        to->frame_avma[to->sample.n_frames++] = avma;
+                frame->code |= PYTHON_CODE_ENTRY;
+        if (bytes[p->offsets.frame_owner] == OWNER_GENERATOR)
+                frame->code |= PYTHON_CODE_GENERATOR;
+        to->frame_avma[at] = avma;
 }
 
-static void walk_late_frames(struct python_late *l, const struct process_memory *memory,
-                             const struct python_process *p, uint64_t at, struct python_late_sample *to)
+/* Notes that C called the frame that was put last. */
+static void note_late_entry(struct python_late_sample *to)
+{
+        uint32_t n = to->sample.n_frames + to->sample.n_left_out;
+
+        if (n > 0)
+                to->sample.frames[python_frame_place(n - 1)].code |= PYTHON_CODE_ENTRY;
+}
+
+/* Sorts the outermost frames, whose places were used in turn. */
+void python_late_sort(struct python_late_sample *to)
+{
+        struct python_late_sample was;
+
+        if (to->sample.n_left_out == 0)
+                return;
+        was = *to;
+        for (uint32_t i = PYTHON_INNER_FRAMES; i < to->sample.n_frames; i++) {
+                uint32_t place = python_frame_place(i + to->sample.n_left_out);
+
+                to->sample.frames[i] = was.sample.frames[place];
+                to->frame_avma[i] = was.frame_avma[place];
+        }
+}
+
+void python_late_walk(struct python_late *l, const struct process_memory *memory,
+                      const struct python_process *p, uint64_t at, struct python_late_sample *to)
 {
         const uint8_t *bytes;
 
-        for (unsigned i = 0; at != 0 && i < PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX; i++) {
-                bytes = to->sample.n_frames < PYTHON_FRAMES_MAX ? late_frame_at(l, memory, at) : NULL;
+        for (; at != 0 && l->n_frame_steps > 0; l->n_frame_steps--) {
+                bytes = python_late_frame_at(l, memory, at);
                 if (!bytes)
                         break;
                 if (bytes[p->offsets.frame_owner] < p->owner_entry)
                         put_late_frame(memory, p, bytes, at, to);
-                else if (to->sample.n_frames > 0)
-                        to->sample.frames[to->sample.n_frames - 1].code |= 1;
+                else
+                        note_late_entry(to);
                 at = member(bytes, p->offsets.frame_previous);
         }
         if (at != 0)
                 to->sample.flags |= PYTHON_FLAG_CUT;
 }
 
-/* The frames of the interpreters that called the one of @state. */
+/* Walks the frames of the interpreters that called the interpreter of @state. */
 static void walk_late_callers(struct python_late *l, const struct process_memory *memory,
                               const struct python_process *p, uint64_t state, struct python_late_sample *to)
 {
@@ -299,20 +322,17 @@ static void walk_late_callers(struct python_late *l, const struct process_memory
                 caller = late_search_next(l, memory, p, own_tid, &search);
                 if (caller == 0)
                         return;
-                if (to->sample.n_frames > 0)
-                        to->sample.frames[to->sample.n_frames - 1].code |= 1;
-                walk_late_frames(l, memory, p, late_innermost(memory, p, caller), to);
+                note_late_entry(to);
+                l->n_frame_steps = PYTHON_STEPS_MAX;
+                python_late_walk(l, memory, p, late_innermost(memory, p, caller), to);
         }
 }
 
-static struct iovec late_piece(uint64_t avma, size_t n_bytes)
-{
-        /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address elsewhere is a number */
-        return (struct iovec){ .iov_base = (void *)(uintptr_t)avma, .iov_len = n_bytes };
-}
-
-/* The kernel stops at the first one that is not there: it is passed over, as often as CALLS_MAX allows. */
-static void gather_pieces(struct late_gather *g, uint32_t pid, uint32_t n)
+/*
+ * Reads all pieces.  The kernel stops at the first piece that is not there, which is then skipped, as often
+ * as CALLS_MAX allows.
+ */
+void python_late_gather(struct late_gather *g, uint32_t pid, uint32_t n)
 {
         size_t at = 0;
         uint32_t i = 0;
@@ -335,14 +355,17 @@ static void gather_pieces(struct late_gather *g, uint32_t pid, uint32_t n)
                 g->there[i].iov_base = NULL;
 }
 
-/* Returns 0 if they were not read, or those before. */
+/* Returns 0 if these words were not read, or if earlier ones were not. */
 static uint64_t add_identity_words(uint64_t identity, const struct iovec *piece, const __u64 *words,
                                    uint32_t n_words)
 {
         return identity != 0 && piece->iov_base ? python_identity_add(identity, words, n_words) : 0;
 }
 
-/* From their code objects' words.  @ret_files: addresses of the paths that are needed; or 0 */
+/*
+ * Makes the identities from the words of the code objects.  @ret_files: addresses of the paths that are
+ * needed; or 0
+ */
 static void read_code_words(struct python_late *l, const struct python_process *p,
                             struct python_sample *sample, uint64_t *ret_files)
 {
@@ -352,8 +375,8 @@ static void read_code_words(struct python_late *l, const struct python_process *
         __u64 words[PYTHON_CODE_WORDS];
 
         for (uint32_t i = 0; i < sample->n_frames; i++)
-                g->there[i] = late_piece((sample->frames[i].code & ~UINT64_C(1)) + off, sizeof(words));
-        gather_pieces(g, p->pid, sample->n_frames);
+                g->there[i] = python_late_piece(python_code_of(sample->frames[i].code) + off, sizeof(words));
+        python_late_gather(g, p->pid, sample->n_frames);
         for (uint32_t i = 0; i < sample->n_frames; i++) {
                 memcpy(words, g->bytes + i * sizeof(words), sizeof(words));
                 ret_files[i] = python_needs_path(&p->objects, &words[0]) && file < PYTHON_CODE_WORDS
@@ -365,7 +388,7 @@ static void read_code_words(struct python_late *l, const struct python_process *
         }
 }
 
-/* From the paths that are needed as well: first their lengths, then their ends. */
+/* Adds the paths that are needed to the identities: first their lengths, then their ends. */
 static void read_paths(struct python_late *l, const struct python_process *p, struct python_sample *sample,
                        const uint64_t *files)
 {
@@ -375,8 +398,9 @@ static void read_paths(struct python_late *l, const struct python_process *p, st
         __u64 path[PYTHON_PATH_WORDS - 1], off = 0, n_bytes;
 
         for (uint32_t i = 0; i < sample->n_frames; i++)
-                g->there[i] = late_piece(files[i] + p->objects.text_length, files[i] ? sizeof(head) : 0);
-        gather_pieces(g, p->pid, sample->n_frames);
+                g->there[i] = python_late_piece(files[i] + p->objects.text_length,
+                                                files[i] ? sizeof(head) : 0);
+        python_late_gather(g, p->pid, sample->n_frames);
         for (uint32_t i = 0; i < sample->n_frames; i++) {
                 __u64 *identity = &sample->frames[i].identity;
 
@@ -387,9 +411,9 @@ static void read_paths(struct python_late *l, const struct python_process *p, st
                         *identity = add_identity_words(*identity, &g->there[i], &head.length, 1);
                         n_bytes = *identity != 0 ? python_path_end(&p->objects, &head, &off) : 0;
                 }
-                g->there[i] = late_piece(files[i] + off, n_bytes);
+                g->there[i] = python_late_piece(files[i] + off, n_bytes);
         }
-        gather_pieces(g, p->pid, sample->n_frames);
+        python_late_gather(g, p->pid, sample->n_frames);
         from = g->bytes;
         for (uint32_t i = 0; i < sample->n_frames; from += g->there[i++].iov_len) {
                 __u64 *identity = &sample->frames[i].identity;
@@ -402,8 +426,7 @@ static void read_paths(struct python_late *l, const struct python_process *p, st
         }
 }
 
-static void read_identities(struct python_late *l, const struct python_process *p,
-                            struct python_sample *sample)
+void python_late_identify(struct python_late *l, const struct python_process *p, struct python_sample *sample)
 {
         uint64_t files[PYTHON_FRAMES_MAX];
 
@@ -423,52 +446,16 @@ int python_late_read(struct python_late *l, const struct python_process *process
 
         ret_sample->sample.n_frames = 0;
         ret_sample->sample.flags = 0;
+        ret_sample->sample.n_left_out = ret_sample->sample.n_left_out_entries = 0;
         if (state == 0)
                 return 0;
         l->window_bytes = 0;
-        l->n_windows = 0;
-        walk_late_frames(l, &memory, process, late_innermost(&memory, process, state), ret_sample);
+        l->n_windows = PYTHON_LATE_WINDOWS_MAX;
+        l->n_frame_steps = PYTHON_STEPS_MAX;
+        python_late_walk(l, &memory, process, late_innermost(&memory, process, state), ret_sample);
         if (has_several_late(&memory, process) && may_search_threads(l, now_ns))
                 walk_late_callers(l, &memory, process, state, ret_sample);
-        read_identities(l, process, &ret_sample->sample);
+        python_late_sort(ret_sample);
+        python_late_identify(l, process, &ret_sample->sample);
         return ret_sample->sample.n_frames > 0;
-}
-
-/* ---- does it fit --------------------------------------------------------------------------------------- */
-
-static bool has_word(const uint8_t *bytes, size_t n_bytes, uint64_t word)
-{
-        uint64_t found;
-
-        for (size_t i = 0; i + sizeof(found) <= n_bytes; i += sizeof(found)) {
-                memcpy(&found, bytes + i, sizeof(found));
-                if (found == word)
-                        return true;
-        }
-        return false;
-}
-
-bool python_late_fits(const struct python_late_sample *late, const struct raw_stack *raw)
-{
-        bool is_first = true, has_ended = false;
-
-        if (!raw->registers || !raw->copy)
-                return false;
-        for (uint32_t i = 0; i < late->sample.n_frames; i++) {
-                bool is_innermost = i == 0 || (late->sample.frames[i - 1].code & 1) != 0;
-
-                if (!is_innermost)
-                        continue;
-                if (has_word(raw->copy, raw->copy_bytes, late->frame_avma[i]) ||
-                    (is_first && has_word(raw->registers, raw->registers_bytes, late->frame_avma[i]))) {
-                        if (has_ended) /* an outer one is there, so one between is missing */
-                                return false;
-                } else if (is_first || !raw->copy_is_full) {
-                        return false;
-                } else {
-                        has_ended = true;
-                }
-                is_first = false;
-        }
-        return true;
 }

@@ -54,6 +54,16 @@ int python_late_read(struct python_late *l, const struct python_process *process
  */
 bool python_late_fits(const struct python_late_sample *late, const struct raw_stack *raw);
 
+/*
+ * python_late_match() - the frames at the time of the sample
+ * @late: as python_late_read() left it, with at least one frame; then the frames of the sample
+ * Returns false if they cannot be found, with anything in @late.  Else python_late_fits(), and the innermost
+ * function is the one whose instruction ran; others at the same addresses may have replaced its callers.
+ * Takes some ten microseconds, with some more reads, up to a limit.
+ */
+bool python_late_match(struct python_late *l, const struct python_process *process,
+                       const struct raw_stack *raw, struct python_late_sample *late);
+
 /* It has ended, or runs another program. */
 void python_late_forget(struct python_late *l, uint32_t pid);
 

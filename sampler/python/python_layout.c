@@ -110,7 +110,10 @@ enum debug_word {
         DEBUG_WORDS
 };
 
-/* Their numbers, which are others in each minor version; 0 (the cookie's) = it has none. */
+/*
+ * The indices of these words, which differ between minor versions; 0 (the cookie's) = the version lacks the
+ * word.
+ */
 static const uint8_t words_of_3_13[DEBUG_WORDS] = {
         [WORD_FREE_THREADED] = 2,       [WORD_INTERPRETERS] = 5,       [WORD_INTERPRETER_NEXT] = 8,
         [WORD_INTERPRETER_THREADS] = 9, [WORD_INTERPRETER_GIL] = 14,   [WORD_GIL] = 15,
@@ -140,7 +143,7 @@ static const uint8_t words_of_3_14[DEBUG_WORDS] = {
 #define WIDE_EXTRA_BYTES \
         16 /* PyCompactUnicodeObject has the length and the pointer of its UTF-8 behind its base */
 
-#define GIL_SWITCHES_AFTER_BYTES 8 /* the count follows `locked`, an int, where it is aligned */
+#define GIL_SWITCHES_AFTER_BYTES 8 /* the count lies behind `locked`, an int, and is aligned */
 
 struct debug_offsets {
         uint64_t words[HEAD_WORDS];
@@ -159,13 +162,13 @@ static uint16_t offset_at(struct debug_offsets *d, enum debug_word word, uint64_
         return (uint16_t)debug_word_of(d, word);
 }
 
-/* One of a part that only some builds have. */
+/* Reads an offset in a part that only some builds have. */
 static uint16_t optional_offset_at(struct debug_offsets *d, enum debug_word word, uint64_t max)
 {
         return debug_word_of(d, word) != 0 ? offset_at(d, word, max) : PYTHON_NO_OFFSET;
 }
 
-/* Members of the main interpreter's GIL are given from the beginning of the interpreter. */
+/* The offsets of members of the main interpreter's GIL count from the beginning of the interpreter. */
 static uint16_t offset_in_gil(struct debug_offsets *d, enum debug_word word)
 {
         uint64_t start = debug_word_of(d, WORD_GIL), at = debug_word_of(d, word);

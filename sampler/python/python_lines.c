@@ -11,7 +11,7 @@ struct table_reader {
         const uint8_t *at, *end;
 };
 
-/* Six bits a byte, the lowest first; bit 6: more follow. */
+/* Reads six bits of each byte, the lowest first; bit 6: more bytes follow. */
 static uint32_t read_number(struct table_reader *r)
 {
         uint32_t value = 0;

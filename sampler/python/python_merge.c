@@ -43,7 +43,10 @@ static bool is_made_at_run_time(const struct python_merge *m, const struct call_
         return !range || (module && module->kind != TRACE_MODULE_FILE);
 }
 
-/* Nothing else that is made at run time calls the evaluation itself, and is called by the interpreter. */
+/*
+ * True for a trampoline: no other code made at run time calls the evaluation itself and is called by the
+ * interpreter.
+ */
 static bool is_trampoline(const struct python_merge *m, const struct call_chain *chain, uint32_t i)
 {
         return i > 0 && i + 1 < chain->n_frames && is_eval(m, &chain->frames[i - 1]) &&
@@ -60,9 +63,15 @@ uint32_t python_merge_count_evals(const struct python_merge *m, const struct cal
         return n;
 }
 
+/* Counts the groups whose frames are all left out: the gap itself is the end of a group before them. */
+static uint32_t count_left_out(const struct python_stack *stack)
+{
+        return stack->gap_at > 0 && stack->n_gap_entries > 0 ? stack->n_gap_entries - 1 : 0;
+}
+
 static uint32_t count_groups(const struct python_stack *stack)
 {
-        uint32_t n = 0;
+        uint32_t n = count_left_out(stack);
 
         for (uint32_t i = 0; i < stack->n_frames; i++)
                 n += stack->is_entry[i] || i + 1 == stack->n_frames;
@@ -83,15 +92,27 @@ static void put(struct call_chain *to, const struct call_frame *frame)
                 to->frames[to->n_frames++] = *frame;
 }
 
+/* Through the groups of a stack. */
+struct group_cursor {
+        const struct python_stack *stack;
+        uint32_t next;       /* frame */
+        uint32_t n_left_out; /* groups, after the gap */
+};
+
 /*
- * The frames from @first up to the next one that C called; unreadable ones are left out.  Returns the
- * one after.
+ * Puts the next frames up to one that C called; unreadable ones are left out.  Returns whether there were
+ * any.
  */
-static uint32_t put_group(const struct python_stack *stack, uint32_t first, struct call_chain *to)
+static bool put_group(struct group_cursor *c, struct call_chain *to)
 {
-        uint32_t i = first;
+        const struct python_stack *stack = c->stack;
+        uint32_t n_before = to->n_frames, i = c->next;
         bool is_entry = false;
 
+        if (c->n_left_out > 0 && c->next == stack->gap_at + 1) {
+                c->n_left_out--;
+                return true;
+        }
         for (; !is_entry && i < stack->n_frames; i++) {
                 const struct call_frame frame = { .avma = stack->frames[i], .is_row = true };
 
@@ -99,7 +120,8 @@ static uint32_t put_group(const struct python_stack *stack, uint32_t first, stru
                 if (frame.avma != 0)
                         put(to, &frame);
         }
-        return i;
+        c->next = i;
+        return to->n_frames > n_before;
 }
 
 void python_merge_run(const struct python_merge *m, const struct python_stack *stack,
@@ -110,7 +132,7 @@ void python_merge_run(const struct python_merge *m, const struct python_stack *s
         uint32_t n_bare = has_root && n_evals > n_groups ? n_evals - n_groups
                                                          : 0; /* evaluations without a group */
         uint32_t n_extra = has_root && n_groups > n_evals ? n_groups - n_evals : 0; /* groups without one */
-        uint32_t next = 0, n_before;
+        struct group_cursor groups = { .stack = stack, .n_left_out = count_left_out(stack) };
 
         ret_chain->n_frames = 0;
         for (uint32_t i = 0; i < chain->n_frames; i++) {
@@ -119,19 +141,17 @@ void python_merge_run(const struct python_merge *m, const struct python_stack *s
                 bool is_kept = m->keep_c || !(evaluates || (in_python && is_interpreters(m, frame)) ||
                                               is_trampoline(m, chain, i));
 
-                n_before = ret_chain->n_frames;
                 in_python = in_python || evaluates;
                 for (; evaluates && n_extra > 0; n_extra--)
-                        next = put_group(stack, next, ret_chain);
-                if (evaluates && n_bare > 0) {
+                        (void)put_group(&groups, ret_chain);
+                if (evaluates && n_bare > 0)
                         n_bare--;
-                } else if (evaluates) {
-                        next = put_group(stack, next, ret_chain);
-                        is_kept = is_kept || ret_chain->n_frames == n_before;
-                }
+                else if (evaluates && !put_group(&groups, ret_chain))
+                        is_kept = true;
                 if (is_kept)
                         put(ret_chain, frame);
         }
-        while (next < stack->n_frames)
-                next = put_group(stack, next, ret_chain);
+        groups.n_left_out = 0;
+        while (groups.next < stack->n_frames)
+                (void)put_group(&groups, ret_chain);
 }

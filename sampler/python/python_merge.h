@@ -32,8 +32,10 @@ struct trace_dictionary;
 /* Innermost first. */
 struct python_stack {
         uint32_t n_frames;
-        uint32_t frames[PYTHON_FRAMES_MAX]; /* rows of FRAMES; 0 = it could not be read */
-        bool is_entry[PYTHON_FRAMES_MAX];   /* C called it */
+        uint32_t gap_at;                        /* which one stands for those left out; 0 = none are */
+        uint32_t n_gap_entries;                 /* how many of these C called */
+        uint32_t frames[PYTHON_FRAMES_MAX + 1]; /* rows of FRAMES; 0 = it could not be read */
+        bool is_entry[PYTHON_FRAMES_MAX + 1];   /* C called it; of the gap: one of those left out */
 };
 
 #define PYTHON_EVAL_PARTS 2 /* of _PyEval_EvalFrameDefault(): compilers put what rarely runs elsewhere */
@@ -64,7 +66,8 @@ bool python_merge_fits(const struct python_merge *m, const struct python_stack *
  * leaf on: an
  * evaluation that has just begun has no frame yet, and a part of the function may lie elsewhere (".cold").
  *  Frames without
- * an evaluation follow where the native stack ends.  An evaluation whose frames could not be read stays.
+ * an evaluation follow where the native stack ends.  An evaluation whose frames could not be read stays;
+ * those of frames that are left out are folded into the gap.
  */
 void python_merge_run(const struct python_merge *m, const struct python_stack *stack,
                       const struct call_chain *chain, struct call_chain *ret_chain);

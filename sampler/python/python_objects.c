@@ -173,7 +173,7 @@ int python_bytes_read(const struct python_reader *reader, const struct python_ob
         *ret_n_bytes = n_read;
         if (n_read == length)
                 return 0;
-        bytes = realloc(bytes, n_read); /* callers bound what is kept by what was read */
+        bytes = realloc(bytes, n_read); /* callers count the bytes read, so no more may be kept */
         if (bytes)
                 *ret_bytes = bytes;
         return 1;

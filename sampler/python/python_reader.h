@@ -9,7 +9,7 @@
 #ifndef SAMPLER_PYTHON_PYTHON_READER_H
 #define SAMPLER_PYTHON_PYTHON_READER_H
 
-#include "sampler/kernel/process_memory.h"
+#include "sampler/proc/process_memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>

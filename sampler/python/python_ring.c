@@ -2,8 +2,8 @@
 #include "sampler/python/python_ring.h"
 
 #include "instrument/tick_clock.h"
-#include "sampler/kernel/switch_ring.h"
 #include "sampler/python/python_functions.h"
+#include "sampler/switches/switch_ring.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -21,10 +21,21 @@ static uint32_t count_record_frames(const struct python_record *head, size_t n_b
 static void copy_sample(const struct python_record *head, const uint8_t *bytes, size_t n_bytes,
                         struct python_sample *ret_sample)
 {
+        uint32_t n_frames = count_record_frames(head, n_bytes);
+        uint32_t n_left_out = n_frames == PYTHON_FRAMES_MAX ? head->n_left_out : 0;
+        uint32_t n_in_order = n_left_out > 0 ? PYTHON_INNER_FRAMES : n_frames;
+
+        bytes += sizeof(*head);
         ret_sample->flags = head->flags;
-        ret_sample->n_frames = count_record_frames(head, n_bytes);
-        memcpy(ret_sample->frames, bytes + sizeof(*head),
-               ret_sample->n_frames * sizeof(ret_sample->frames[0]));
+        ret_sample->n_frames = n_frames;
+        ret_sample->n_left_out = n_left_out;
+        ret_sample->n_left_out_entries = head->n_left_out_entries < n_left_out ? head->n_left_out_entries
+                                                                               : n_left_out;
+        memcpy(ret_sample->frames, bytes, n_in_order * sizeof(ret_sample->frames[0]));
+        for (uint32_t i = n_in_order; i < n_frames; i++)
+                memcpy(&ret_sample->frames[i],
+                       bytes + python_frame_place(i + n_left_out) * sizeof(ret_sample->frames[0]),
+                       sizeof(ret_sample->frames[0]));
 }
 
 static void hand_out_copies(const struct python_record *head, const uint8_t *bytes, size_t n_bytes,
@@ -41,7 +52,7 @@ static void hand_out_copies(const struct python_record *head, const uint8_t *byt
 
 static bool is_of_key(const struct python_record *head, const struct python_sample_key *key, uint32_t flag)
 {
-        return head->tid == key->tid && (head->flags & PYTHON_FLAG_SWITCH) == flag;
+        return head->tid == key->tid && (head->flags & (PYTHON_FLAG_SWITCH | PYTHON_FLAG_CALL)) == flag;
 }
 
 int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const struct python_sample_key *key,
@@ -56,7 +67,7 @@ int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const s
                 struct python_record head;
                 uint64_t at_ns;
 
-                if (r < 0 || n_bytes < sizeof(head)) { /* nothing in it can be found any more */
+                if (r < 0 || n_bytes < sizeof(head)) { /* nothing in the ring can be found any more */
                         switch_ring_clear(ring);
                         return found ? found : -EBADMSG;
                 }

@@ -6,11 +6,11 @@
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/kernel/bpf_words.h"
-#include "sampler/kernel/cpu_list.h"
 #include "sampler/kernel/monotonic_clock.h"
-#include "sampler/kernel/switch_ring.h"
+#include "sampler/proc/cpu_list.h"
 #include "sampler/python/python_program.h"
 #include "sampler/python/python_ring.h"
+#include "sampler/switches/switch_ring.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -25,7 +25,7 @@
 #define RING_BYTES_MAX (UINT64_C(1) << 22)
 #define PAGE_BYTES     UINT64_C(4096)
 
-#define LINKS_MAX    2 /* programs that run at tracepoints */
+#define LINKS_MAX    4 /* programs that run at tracepoints */
 #define ABLE_KERNELS "Linux 5.17"
 
 struct python_source {
@@ -36,7 +36,7 @@ struct python_source {
         void *map; /* of all rings; owned */
         size_t map_bytes;
         struct python_processes *processes; /* a mapping, owned */
-        int program_fd;                     /* owned; keeps the program, and that its maps */
+        int program_fd;                     /* owned; keeps the program, which keeps its maps */
         int map_fd;                         /* of the processes; owned; -1 = forgotten */
         struct bpf_link *links[LINKS_MAX];  /* owned */
         size_t n_links;
@@ -86,7 +86,10 @@ static void *map_memory(struct bpf_object *object, const char *name, size_t n_by
         return at == MAP_FAILED ? NULL : at;
 }
 
-/* A recorder has few descriptors to spare: of all that were opened to load a program, one is kept. */
+/*
+ * A recorder has few descriptors to spare: of all that were opened to load the programs, only those of one
+ * program and one map are kept.
+ */
 static int keep_program(struct python_source *s, struct bpf_object *object)
 {
         s->map = map_memory(object, "rings", s->map_bytes);
@@ -101,10 +104,13 @@ static int keep_program(struct python_source *s, struct bpf_object *object)
         return s->map_fd < 0 ? -errno : 0;
 }
 
-/* A program that cannot be attached is missing: waits have no Python frames then. */
+/*
+ * Attaches the programs that can be attached; where one is missing, waits have no Python frames.  The hook
+ * of on_return is missing in older kernels, where nothing needs it.
+ */
 static void attach_tracepoints(struct python_source *s, struct bpf_object *object)
 {
-        static const char *const names[LINKS_MAX] = { "on_switch", "on_waking" };
+        static const char *const names[LINKS_MAX] = { "on_switch", "on_waking", "on_return", "on_call_end" };
 
         for (size_t i = 0; i < LINKS_MAX; i++) {
                 struct bpf_program *program = bpf_object__find_program_by_name(object, names[i]);
@@ -115,16 +121,19 @@ static void attach_tracepoints(struct python_source *s, struct bpf_object *objec
         }
 }
 
-static void choose_programs(struct bpf_object *object, bool waits)
+static void choose_programs(struct bpf_object *object, unsigned hooks)
 {
         struct bpf_program *program;
 
         bpf_object__for_each_program(program,
                                      object) if (bpf_program__type(program) != BPF_PROG_TYPE_PERF_EVENT)(void)
-                bpf_program__set_autoload(program, waits);
+                bpf_program__set_autoload(program,
+                                          hooks & (strcmp(bpf_program__name(program), "on_call_end") == 0
+                                                           ? PYTHON_HOOK_CALLS
+                                                           : PYTHON_HOOK_WAITS));
 }
 
-static int python_source_load(struct python_source *s, bool waits, struct error *err)
+static int load(struct python_source *s, unsigned hooks, struct error *err)
 {
         const struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "hyprof_python" };
         struct bpf_object *object;
@@ -134,13 +143,13 @@ static int python_source_load(struct python_source *s, bool waits, struct error 
         object = bpf_object__open_mem(python_program, python_program_bytes, &options);
         if (!object)
                 return bpf_words_explain(-errno, "read the program for Python", ABLE_KERNELS, err);
-        choose_programs(object, waits);
+        choose_programs(object, hooks);
         r = set_sizes(s, object);
         if (r == 0)
                 r = bpf_object__load(object);
         if (r == 0)
                 r = keep_program(s, object);
-        if (r == 0 && waits)
+        if (r == 0 && hooks != 0)
                 attach_tracepoints(s, object);
         bpf_object__close(object);
         if (r < 0)
@@ -152,7 +161,8 @@ static int python_source_load(struct python_source *s, bool waits, struct error 
         return 0;
 }
 
-int python_source_open(size_t ring_bytes, bool waits, struct python_source **ret_source, struct error *err)
+int python_source_open(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
+                       struct error *err)
 {
         struct python_source *s = calloc(1, sizeof(*s));
         int r;
@@ -163,7 +173,7 @@ int python_source_open(size_t ring_bytes, bool waits, struct python_source **ret
         r = count_rings(s, err);
         if (r == 0) {
                 choose_size(s, ring_bytes);
-                r = python_source_load(s, waits, err);
+                r = load(s, hooks, err);
         }
         if (r < 0)
                 python_source_close(s);

@@ -7,8 +7,9 @@
  *
  * The program runs at each sample, just before the kernel writes that; of processes that are in the table
  * it puts the thread's frames into the ring of its CPU.  So the two come in the same order, and what was read
- * is what was there at that instant.  With stacks of waits it runs at switches and wake-ups as well, before
- * the program that copies their native stacks (switch_source.h), which is therefore opened later.
+ * is what was there at that instant.  With stacks of waits it runs at switches and wake-ups as well, with
+ * those of system calls at their ends, before the program that copies the native stacks (switch_source.h),
+ * which is therefore opened later.
  *
  * Opened with privileges; everything after that needs none.  Used by the collector's thread.
  */
@@ -34,6 +35,8 @@ struct python_sample_key {
 /* A sample's, copied. */
 struct python_sample {
         uint32_t n_frames, flags; /* enum python_record_flag */
+        /* Between the first PYTHON_INNER_FRAMES and the other ones, and how many of these C called. */
+        uint32_t n_left_out, n_left_out_entries;
         struct python_raw_frame frames[PYTHON_FRAMES_MAX];
 };
 
@@ -43,16 +46,20 @@ struct python_copies_sink {
         void *context; /* borrowed */
 };
 
+/* Where the program runs besides. */
+#define PYTHON_HOOK_WAITS 1u /* where threads begin to wait, and wake others */
+#define PYTHON_HOOK_CALLS 2u /* where system calls end whose stacks are copied */
+
 /*
  * python_source_open() - load the program; it runs when python_source_program() is attached to an event
  * @ring_bytes: of all CPUs together
- * @waits:      also where threads begin to wait, and wake others; else, or where that is not permitted, of
- *              samples only
+ * @hooks:      PYTHON_HOOK_*; without them, or where that is not permitted, of samples only
  * Takes some milliseconds.  Returns 0; -EPERM, -EACCES (not permitted), -ENOTSUP (Linux before 5.17, or
  * built without),
  * -errno.
  */
-int python_source_open(size_t ring_bytes, bool waits, struct python_source **ret_source, struct error *err);
+int python_source_open(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
+                       struct error *err);
 
 /* NULL is fine, here and below. */
 void python_source_close(struct python_source *s);
@@ -72,7 +79,7 @@ void python_source_look(struct python_source *s);
 
 /*
  * python_source_find() - what was put in for a sample
- * @flag: 0, or PYTHON_FLAG_SWITCH for a switch or wake-up
+ * @flag: 0, PYTHON_FLAG_SWITCH for a switch or wake-up, PYTHON_FLAG_CALL for a system call
  * @sink: for copies that come with it, and with what is passed over
  * To be asked for those of a CPU in the order of time; what is older is passed over.
  * Returns 1, or 0 if there is nothing: the process was not in the table then, or the ring was full.

@@ -5,10 +5,11 @@
 
 #include <errno.h>
 
-int python_source_open(size_t ring_bytes, bool waits, struct python_source **ret_source, struct error *err)
+int python_source_open(size_t ring_bytes, unsigned hooks, struct python_source **ret_source,
+                       struct error *err)
 {
         (void)ring_bytes;
-        (void)waits;
+        (void)hooks;
         (void)ret_source;
         return error_set(err, -ENOTSUP, "hyprof was built without BPF");
 }

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/events/event_set.h"
-#include "sampler/kernel/cgroup_folder.h"
-#include "sampler/kernel/process_filter.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/proc/cgroup_folder.h"
+#include "sampler/proc/process_filter.h"
 #include "sampler/zones/zone_source.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 /*
- * A thread that is found in the second round was started during the first, by a thread that had its events
- * already or had not.  From round to round fewer have not; a program that starts threads without end has new
- * ones in each.
+ * A thread that is found in the second round was started during the first, by a thread that did or did not
+ * have its events by then.  From round to round, fewer of these starters lack their events; a program that
+ * starts threads without end has new ones in each round.
  */
 #define ROUNDS_MAX      10
 #define WORDS_BYTES_MAX 200
@@ -33,7 +33,7 @@
 
 static int hold_process(uint32_t pid, struct attached_process *ret_process, struct error *err)
 {
-        /* Held first, then looked at: it stays the same one. */
+        /* The process is held before it is looked at, so that it stays the same one. */
         int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
         int code = errno;
         int r = running_process_check(pid, err);
@@ -46,7 +46,7 @@ static int hold_process(uint32_t pid, struct attached_process *ret_process, stru
         return r;
 }
 
-/* Before Linux 6.9 only its process can be held. */
+/* Before Linux 6.9 only the thread's process can be held. */
 static int hold_thread(uint32_t tid, struct attached_process *ret_process, struct error *err)
 {
         int fd = (int)syscall(SYS_pidfd_open, (pid_t)tid, PIDFD_OF_THREAD);
@@ -89,7 +89,7 @@ void attachment_close(struct attachment *a)
         *a = (struct attachment){ .named = NULL };
 }
 
-/* For a thread that is held only by its process. */
+/* True if a thread that is held only through its process has ended. */
 static bool thread_is_gone(const struct attached_process *p)
 {
         return p->tid != 0 && running_process_of_thread(p->tid) != p->pid;
@@ -111,7 +111,7 @@ bool attachment_has_ended(struct attachment *a)
 
 /* ---- whom it is about ---------------------------------------------------------------------------------- */
 
-static bool attachment_is_named(const struct attachment *a, uint32_t pid)
+static bool is_named(const struct attachment *a, uint32_t pid)
 {
         for (size_t i = 0; i < a->n_named; i++)
                 if (a->named[i].pid == pid)
@@ -119,13 +119,13 @@ static bool attachment_is_named(const struct attachment *a, uint32_t pid)
         return false;
 }
 
-/* Is of this process nothing but threads recorded? */
-static bool attachment_is_thread(const struct attachment *a, uint32_t pid)
+/* True if only single threads of this process are recorded. */
+static bool is_thread(const struct attachment *a, uint32_t pid)
 {
         for (size_t i = 0; i < a->n_named; i++)
                 if (a->named[i].pid == pid && a->named[i].tid == 0)
                         return false;
-        return attachment_is_named(a, pid);
+        return is_named(a, pid);
 }
 
 static bool is_found(const struct attachment *a, uint32_t pid)
@@ -137,7 +137,8 @@ static bool is_found(const struct attachment *a, uint32_t pid)
 }
 
 /*
- * Is any process above @p one of the named?  Numbers that were read one after the other may go in a circle.
+ * True if any process above @p is one of the named ones.  Numbers that were read one after the other may go
+ * in a circle.
  */
 static bool is_below_named(const struct attachment *a, const struct running_process *all, size_t n_all,
                            const struct running_process *p)
@@ -147,7 +148,7 @@ static bool is_below_named(const struct attachment *a, const struct running_proc
         for (size_t n_steps = 0; n_steps < n_all && above != 0; n_steps++) {
                 size_t i = 0;
 
-                if (attachment_is_named(a, above))
+                if (is_named(a, above))
                         return true;
                 while (i < n_all && all[i].pid != above)
                         i++;
@@ -156,8 +157,8 @@ static bool is_below_named(const struct attachment *a, const struct running_proc
         return false;
 }
 
-/* All processes there are, as far as they can be read: who is whose child is only said by the child. */
-static int attachment_read_all(struct running_process **ret_all, size_t *ret_n, struct error *err)
+/* Reads all processes there are, as far as they can be read: only a child names its parent. */
+static int read_all(struct running_process **ret_all, size_t *ret_n, struct error *err)
 {
         struct running_numbers pids = { .numbers = NULL };
         struct running_process *all = NULL;
@@ -180,29 +181,28 @@ static int attachment_read_all(struct running_process **ret_all, size_t *ret_n, 
 }
 
 /*
- * The named processes and all their children and children's children, each after its parent. hyprof itself
- * may be a child of one of them, a shell; neither it nor its own children belong to the recording.
+ * Finds the named processes and all their descendants, each after its parent.  hyprof itself may be a child
+ * of one of them, such as a shell; neither hyprof nor its own children belong to the recording.
  */
 static void find_named(struct attachment *a, const struct running_process *all, size_t n_all)
 {
         bool with_children = !a->options.no_children && a->options.n_pids > 0;
         size_t n_before;
 
-        /* A named process below another named one comes with the children of that. */
+        /* A named process below another named one comes with that one's children. */
         for (size_t i = 0; i < n_all; i++)
-                if (attachment_is_named(a, all[i].pid) &&
-                    !(with_children && is_below_named(a, all, n_all, &all[i])))
+                if (is_named(a, all[i].pid) && !(with_children && is_below_named(a, all, n_all, &all[i])))
                         a->found[a->n_found++] = all[i];
         do {
                 n_before = a->n_found;
                 for (size_t i = 0; with_children && i < n_all; i++)
-                        if (!attachment_is_thread(a, all[i].parent_pid) && is_found(a, all[i].parent_pid) &&
+                        if (!is_thread(a, all[i].parent_pid) && is_found(a, all[i].parent_pid) &&
                             !is_found(a, all[i].pid) && all[i].pid != (uint32_t)getpid())
                                 a->found[a->n_found++] = all[i];
         } while (a->n_found > n_before);
 }
 
-/* Those in the cgroup, or simply all; but for hyprof's own. */
+/* Finds the processes in the cgroup, or all processes, except for hyprof's own. */
 static int find_many(struct attachment *a, const struct running_process *all, size_t n_all, struct error *err)
 {
         struct running_numbers pids = { .numbers = NULL };
@@ -222,12 +222,12 @@ static int find_many(struct attachment *a, const struct running_process *all, si
         return r;
 }
 
-/* Makes `found` all that it is about, as it is now. */
+/* Fills `found` with all processes that the recording is about, as they are now. */
 static int find_processes(struct attachment *a, struct error *err)
 {
         struct running_process *all = NULL;
         size_t n_all = 0;
-        int r = attachment_read_all(&all, &n_all, err);
+        int r = read_all(&all, &n_all, err);
 
         if (r == 0 && array_reserve(&a->found, &a->found_capacity, n_all, sizeof(*a->found)) < 0)
                 r = error_set(err, -ENOMEM, "no memory for a list of processes");
@@ -276,7 +276,10 @@ static void keep_named(const struct attachment *a, struct running_numbers *threa
         threads->n_numbers = n_kept;
 }
 
-/* A process of which single threads are recorded: the others report its mappings. */
+/*
+ * Opens events of a process of which single threads are recorded: the other threads only report its
+ * mappings.
+ */
 static int add_single_threads(const struct attachment *a, struct event_set *events,
                               const struct running_process *p, struct running_numbers *threads,
                               struct error *err)
@@ -295,8 +298,8 @@ static int add_single_threads(const struct attachment *a, struct event_set *even
 }
 
 /* Returns how many threads were new and got their events, or -errno. */
-static int attachment_add_threads(struct attachment *a, struct event_set *events,
-                                  const struct running_process *p, struct error *err)
+static int add_threads(struct attachment *a, struct event_set *events, const struct running_process *p,
+                       struct error *err)
 {
         struct running_numbers threads = { .numbers = NULL };
         uint32_t id;
@@ -305,14 +308,13 @@ static int attachment_add_threads(struct attachment *a, struct event_set *events
         if (r == 0 && keep_new(a, &threads) < 0)
                 r = error_set(err, -ENOMEM, "no memory for a list of threads");
         if (r == 0)
-                r = attachment_is_thread(a, p->pid)
-                            ? add_single_threads(a, events, p, &threads, err)
-                            : event_set_add(events, threads.numbers, threads.n_numbers, err);
+                r = is_thread(a, p->pid) ? add_single_threads(a, events, p, &threads, err)
+                                         : event_set_add(events, threads.numbers, threads.n_numbers, err);
         running_numbers_deinit(&threads);
         if (r == -ESRCH)
                 return 0; /* it has ended */
-        /* A child may have become another user's; the one that was named may not. */
-        if ((r == -EACCES || r == -EPERM) && !attachment_is_named(a, p->pid))
+        /* A child that has become another user's process is skipped; a named process is not. */
+        if ((r == -EACCES || r == -EPERM) && !is_named(a, p->pid))
                 return intern_add(&a->refused, &p->pid, sizeof(p->pid), &id) == -ENOMEM ? -ENOMEM : 0;
         return r;
 }
@@ -331,7 +333,7 @@ int attachment_add_events(struct attachment *a, struct event_set *events, struct
 
                         if (intern_find(&a->refused, &pid, sizeof(pid)) != 0)
                                 continue;
-                        r = attachment_add_threads(a, events, &a->found[i], err);
+                        r = add_threads(a, events, &a->found[i], err);
                         n_new += r > 0 ? r : 0;
                 }
                 if (r < 0)
@@ -352,7 +354,7 @@ int attachment_add_events(struct attachment *a, struct event_set *events, struct
 
 /* ---- what runs ----------------------------------------------------------------------------------------- */
 
-/* Where the kernel reports all processes; elsewhere the filter takes all. */
+/* Fills the filter where the kernel reports all processes; elsewhere the filter takes all. */
 static int fill_filter(const struct attachment *a)
 {
         struct process_filter *f = a->options.filter;
@@ -364,7 +366,7 @@ static int fill_filter(const struct attachment *a)
                 if (a->named[i].tid != 0)
                         r = process_filter_add_thread(f, a->named[i].pid, a->named[i].tid);
         for (size_t i = 0; r == 0 && i < a->n_found; i++)
-                if (!attachment_is_thread(a, a->found[i].pid))
+                if (!is_thread(a, a->found[i].pid))
                         r = process_filter_add_process(f, a->found[i].pid);
         return r;
 }

@@ -13,7 +13,7 @@
 #define SAMPLER_RECORDING_ATTACHMENT_H
 
 #include "base/intern.h"
-#include "sampler/kernel/running_process.h"
+#include "sampler/proc/running_process.h"
 
 #include <stdbool.h>
 #include <stddef.h>

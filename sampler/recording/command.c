@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/kernel/privileges.h"
 #include "sampler/recording/command_cgroup.h"
+#include "sampler/rights/privileges.h"
 #include "sampler/zones/spare_memory.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int find_in_path(const char *name)
         const char *path = getenv("PATH"); /* NOLINT(concurrency-mt-unsafe): no thread here sets variables */
         int found = -ENOENT;
 
-        if (name[0] == '\0') /* else every folder in the path would be something that cannot be executed */
+        if (name[0] == '\0') /* an empty name would match every folder in the path */
                 return -ENOENT;
         if (!path)
                 path = "/usr/local/bin:/bin:/usr/bin";
@@ -57,7 +57,7 @@ static int find_in_path(const char *name)
                 if (r == 0)
                         return 0;
                 if (r == -EACCES &&
-                    access(file, F_OK) == 0) /* else it is the folder that we may not look into */
+                    access(file, F_OK) == 0) /* otherwise we may not look into the folder itself */
                         found = r;
                 if (path[n] == '\0')
                         return found;
@@ -76,8 +76,11 @@ int command_find(const char *name, struct error *err)
         return 0;
 }
 
-/* In the child: waits for the parent's byte, then becomes the program; without one the parent is gone. */
-static _Noreturn void command_run_child(const struct command_options *options, const int *fds)
+/*
+ * In the child: waits for the parent's byte, then becomes the program; if the pipe ends without a byte, the
+ * parent is gone.
+ */
+static _Noreturn void run_child(const struct command_options *options, const int *fds)
 {
         const char *const *environment = options->environment;
         int go_fd = fds[0], exec_fd = fds[1];
@@ -127,7 +130,7 @@ int command_start(struct command *c, const struct command_options *options, stru
         }
         if (pid == 0) {
                 (void)close(go[1]);
-                command_run_child(options, (const int[2]){ go[0], exec[1] });
+                run_child(options, (const int[2]){ go[0], exec[1] });
         }
         io_close(&go[0]);
         io_close(&exec[1]);
@@ -160,7 +163,10 @@ int command_go(struct command *c, struct error *err)
         if (r < 0)
                 return r;
         io_close(&c->go_fd);
-        /* The end of this pipe closes at execve(2); before it, the child writes why there was none. */
+        /*
+         * The child's end of this pipe closes at execve(2); if execve(2) fails, the child writes the reason
+         * before.
+         */
         r = io_read_full(c->exec_fd, &code, sizeof(code), &got, err);
         io_close(&c->exec_fd);
         if (r < 0)
@@ -188,10 +194,12 @@ int command_reap(struct command *c, bool block)
         do
                 r = wait4(c->pid, &c->wait_status, block ? 0 : WNOHANG, &usage);
         while (r < 0 && errno == EINTR);
-        /* A process that is not our child any more (SIGCHLD is ignored) has ended as well. */
+        /* A process that is no longer our child (SIGCHLD is ignored) has ended as well. */
         c->reaped = r == c->pid || r < 0;
-        if (r == c->pid)
-                c->cpu_ns = count_ns(usage.ru_utime) + count_ns(usage.ru_stime);
+        if (r == c->pid) {
+                c->kernel_ns = count_ns(usage.ru_stime);
+                c->cpu_ns = count_ns(usage.ru_utime) + c->kernel_ns;
+        }
         return c->reaped;
 }
 
@@ -227,7 +235,7 @@ bool command_catches(const struct command *c, int signal)
         return caught >> (signal - 1) & 1;
 }
 
-/* Milliseconds that the command may go on to take; -1 = as long as it likes. */
+/* Milliseconds that the command may still take; -1 = no limit. */
 static int time_left(const struct command_urge *urge)
 {
         uint64_t now_ns = clock_raw_ns(), end_ns = urge->since_ns + COMMAND_URGED_NS;
@@ -261,8 +269,8 @@ bool command_has_stopped(struct command *c)
 {
         siginfo_t info = { .si_pid = 0 };
 
-        return !c->reaped && c->pid > 0 && waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG) == 0 &&
-               info.si_pid == c->pid;
+        return !c->reaped && c->pid > 0 &&
+               waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid;
 }
 
 void command_deinit(struct command *c)
@@ -284,7 +292,7 @@ static void add_pair(struct command_environment *e, const char *name, const char
         e->pairs[e->n++] = value;
 }
 
-/* Rings of another size are for clients of ABI 1.0, which have nothing beyond them. */
+/* HYPROF_RING sets another ring size for clients of ABI 1.0, which have rings alone. */
 void command_environment_add_rings(struct command_environment *e, uint64_t wanted_bytes)
 {
         struct spare_memory spare;

@@ -29,7 +29,8 @@ struct command {
         bool in_cgroup; /* it was born in the folder of the options */
         bool reaped;
         int wait_status; /* as of waitpid(2), once reaped */
-        uint64_t cpu_ns; /* processor time of it and of its children that it waited for, once reaped */
+        /* Processor time of it and of its children that it waited for, once reaped; in the kernel. */
+        uint64_t cpu_ns, kernel_ns;
 };
 
 /*
@@ -101,7 +102,7 @@ bool command_catches(const struct command *c, int signal);
 #define COMMAND_URGED_NS (NS_PER_S * 3 / 2)
 int command_wait(pid_t pid, int signal_fd, struct command_urge *urge);
 
-/* True if a signal has stopped it since the last question, and nothing has let it go on since. */
+/* True if a signal has stopped it, and nothing has let it go on since. */
 bool command_has_stopped(struct command *c);
 
 /* Ends the rest: a child that never went on is killed and reaped.  A running program is left alone. */

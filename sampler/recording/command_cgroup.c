@@ -5,8 +5,8 @@
 #include "base/child_end.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/kernel/cgroup_folder.h"
-#include "sampler/kernel/privileges.h"
+#include "sampler/proc/cgroup_folder.h"
+#include "sampler/rights/privileges.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,14 +28,14 @@
 #define FOLDER_PREFIX  "hyprof-"
 #define NAME_BYTES     32
 #define NAMES_MAX      8
-#define REMOVE_TRIES   64 /* a program that starts children without end may be a child ahead of us */
+#define REMOVE_TRIES   64 /* a program may always have started one more child */
 #define LIST_BYTES_MAX (UINT32_C(1) << 24)
 #define KEEPER_TIME_MS 1000 /* for it to end */
 
 /*
  * cgroups are folders that usually belong to root.  A process that has become a user and holds the
- * capability raises it for this time; a process that has it anyway, root, keeps it.  Returns whether it
- * is to be lowered again.
+ * capability raises it for this time; a process that has it anyway, root, keeps it.  Returns whether the
+ * capability is to be lowered again.
  */
 static bool begin_change(void)
 {
@@ -50,7 +50,7 @@ static void end_change(bool raised)
 
 /* ---- the keeper ---------------------------------------------------------------------------------------- */
 
-/* Moves every process of the folder @name up.  Returns how many were there. */
+/* Moves every process of the folder @name into the parent folder.  Returns how many were there. */
 static int move_up(int parent_fd, const char *name)
 {
         struct byte_buffer text = { .data = NULL };
@@ -71,7 +71,10 @@ static int move_up(int parent_fd, const char *name)
         return n_moved;
 }
 
-/* Folders that the command made in it stay, and so does the folder then: they are not ours. */
+/*
+ * Folders that the command made inside the folder are not ours: they stay, and then the folder stays as
+ * well.
+ */
 static void remove_folder(int parent_fd, const char *name)
 {
         for (int i = 0; i < REMOVE_TRIES; i++)
@@ -80,7 +83,7 @@ static void remove_folder(int parent_fd, const char *name)
                         return;
 }
 
-/* Nothing of the recording is held open by it but what it needs. */
+/* Closes all descriptors except @fds, so that the keeper holds nothing else of the recording open. */
 static void close_all_but(const int *fds, size_t n_fds)
 {
         unsigned from = 0;
@@ -99,20 +102,20 @@ static void close_all_but(const int *fds, size_t n_fds)
         }
 }
 
-static _Noreturn void command_cgroup_keep(int parent_fd, const char *name, int sign_fd, int recorder_fd)
+static _Noreturn void keep(int parent_fd, const char *name, int sign_fd, int recorder_fd)
 {
         struct pollfd fds[2] = { { .fd = sign_fd, .events = POLLIN },
                                  { .fd = recorder_fd, .events = POLLIN } };
         sigset_t all;
         const int needed[] = { parent_fd, sign_fd, recorder_fd };
 
-        /* A Ctrl-C is meant for the command and ends the recording, not this. */
+        /* A Ctrl-C is meant for the command and ends the recording, but must not end this process. */
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
         (void)setsid();
         (void)prctl(PR_SET_NAME, "hyprof-cgroup");
         close_all_but(needed, sizeof(needed) / sizeof(needed[0]));
-        (void)begin_change(); /* for ever: it is all that this process is there for */
+        (void)begin_change(); /* never lowered: this process does nothing else */
         while (poll(fds, 2, -1) < 0 && errno == EINTR)
                 ;
         remove_folder(parent_fd, name);
@@ -131,7 +134,7 @@ static int start_keeper(struct command_cgroup *c, int parent_fd, const char *nam
         }
         c->keeper_pid = fork();
         if (c->keeper_pid == 0)
-                command_cgroup_keep(parent_fd, name, sign[0], recorder_fd);
+                keep(parent_fd, name, sign[0], recorder_fd);
         if (c->keeper_pid < 0) {
                 c->keeper_pid = 0;
                 r = error_errno(err, "fork");
@@ -149,7 +152,7 @@ out:
 
 /* ---- the folder ---------------------------------------------------------------------------------------- */
 
-/* Removes what recorders that were killed have left, if it is empty. */
+/* Removes the folders that killed recorders have left, if they are empty. */
 static void sweep(int parent_fd)
 {
         const struct dirent *entry;
@@ -173,8 +176,8 @@ static void sweep(int parent_fd)
         (void)closedir(dir);
 }
 
-/* A number may be that of another one before us, whose folder is still in use. */
-static int command_cgroup_make_folder(int parent_fd, char *name)
+/* An earlier recorder may have had our number, and its folder may still be in use. */
+static int make_folder(int parent_fd, char *name)
 {
         for (unsigned i = 0; i < NAMES_MAX; i++) {
                 (void)snprintf(name, NAME_BYTES, i == 0 ? FOLDER_PREFIX "%d" : FOLDER_PREFIX "%d.%u",
@@ -188,8 +191,9 @@ static int command_cgroup_make_folder(int parent_fd, char *name)
 }
 
 /*
- * With pressure stall information the kernel adds up at each switch, sleep and wake-up, once for each
- * cgroup that the thread is in.  Only this one is left out; those above count its threads as before.
+ * With pressure stall information, the kernel adds up times at each switch, sleep and wake-up, once for
+ * each cgroup that the thread is in.  Only this cgroup is left out; the cgroups above it count its threads
+ * as before.
  */
 static void leave_out_pressure(int folder_fd)
 {
@@ -222,7 +226,7 @@ static int hold_folder(struct command_cgroup *c, int parent_fd, const char *name
         return start_keeper(c, parent_fd, name, err);
 }
 
-/* Returns a descriptor of the folder to make it in, or -errno. */
+/* Returns a descriptor of the folder in which the command's cgroup is to be made, or -errno. */
 static int open_parent(char *ret_path, struct error *err)
 {
         struct cgroup_mount mount;
@@ -253,7 +257,7 @@ int command_cgroup_open(struct command_cgroup *c, struct error *err)
                 return parent_fd;
         raised = begin_change();
         sweep(parent_fd);
-        r = command_cgroup_make_folder(parent_fd, name);
+        r = make_folder(parent_fd, name);
         if (r < 0) {
                 (void)error_set(err, r, "make a cgroup in %s: %s", parent, strerrordesc_np(-r));
         } else if (snprintf(c->path, sizeof(c->path), "%s/%s", parent, name) >= (int)sizeof(c->path)) {

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "sampler/kernel/running_process.h"
+#include "sampler/proc/running_process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* After the first answer that fits: a second recorder of the same process answers as fast as the first. */
+/*
+ * The wait after the first answer that fits: a second recorder of the same process answers as fast as the
+ * first.
+ */
 #define OTHERS_WAIT_MS 200
 
 /* ---- what they say ------------------------------------------------------------------------------------- */
@@ -65,7 +68,9 @@ bool control_recorder_is(const struct control_recorder *recorder, uint64_t pid)
 
 /* ---- where they are ------------------------------------------------------------------------------------ */
 
-/* Only sockets are of interest, and a socket of a killed recorder is removed. */
+/*
+ * Asks one recorder.  Files other than sockets are skipped, and a socket of a killed recorder is removed.
+ */
 static void ask_one(struct control_search *s, uint32_t uid, const char *folder, int folder_fd,
                     const char *name)
 {
@@ -85,7 +90,10 @@ static void ask_one(struct control_search *s, uint32_t uid, const char *folder, 
         found->fd = control_socket_call(found->path, uid, "status", NULL);
         if (found->fd == -ECONNREFUSED)
                 (void)unlinkat(folder_fd, name, 0);
-        /* With -EAGAIN, so many wait already that there is no room for one more: it is silent. */
+        /*
+         * With -EAGAIN, so many requests wait already that there is no room for one more: the recorder is
+         * silent.
+         */
         s->n_recorders += found->fd >= 0 || found->fd == -EAGAIN;
 }
 
@@ -115,7 +123,10 @@ static void ask_folder(struct control_search *s, uint32_t uid, const char *folde
         (void)closedir(entries);
 }
 
-/* This user's, and those of @other_uid: where that is the same user, its folders are known. */
+/*
+ * Asks this user's recorders and those of @other_uid; if both are the same user, the folders are known
+ * already.
+ */
 static void ask_all(struct control_search *s, uint32_t other_uid)
 {
         const uint32_t uids[2] = { geteuid(), other_uid };
@@ -137,12 +148,27 @@ static void ask_all(struct control_search *s, uint32_t other_uid)
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
-/* A recorder that has ended meanwhile is none. */
-static void control_search_take(struct control_search *s, size_t i)
+/* Asks a recorder once more that was too busy to read the question.  Returns 0 or -errno. */
+static int ask_again(struct control_recorder *recorder)
+{
+        io_close(&recorder->fd);
+        recorder->status[0] = '\0';
+        recorder->fd = control_socket_call(recorder->path, recorder->uid, "status", NULL);
+        /* With -EAGAIN the recorder is silent, as in ask_one(). */
+        return recorder->fd < 0 && recorder->fd != -EAGAIN ? recorder->fd : 0;
+}
+
+/* A recorder that has ended meanwhile is removed from the list. */
+static void take(struct control_search *s, size_t i)
 {
         struct control_recorder *recorder = &s->recorders[i];
         int r = control_socket_take(recorder->fd, recorder->status, NULL);
 
+        if (control_socket_may_retry(r, recorder->status)) {
+                r = ask_again(recorder);
+                if (r == 0)
+                        return;
+        }
         if (r == -EAGAIN)
                 return;
         io_close(&recorder->fd);
@@ -165,8 +191,8 @@ static bool wait_for_answers(const struct control_search *s, uint64_t until_ns)
                (poll(fds, s->n_recorders, (int)((until_ns - now_ns) / NS_PER_MS) + 1) > 0 || errno == EINTR);
 }
 
-/* A recorder that is named by its own number is the only one to wait for. */
-static void control_search_keep(struct control_search *s, uint64_t pid)
+/* A recorder whose own number is @pid is the only one to wait for. */
+static void keep(struct control_search *s, uint64_t pid)
 {
         for (size_t i = 0; i < s->n_recorders; i++) {
                 if (s->recorders[i].pid != pid)
@@ -195,11 +221,11 @@ void control_search_run(struct control_search *s, uint64_t pid)
         s->n_recorders = 0;
         ask_all(s, pid != 0 && geteuid() == 0 ? running_process_user((uint32_t)pid) : geteuid());
         if (pid != 0)
-                control_search_keep(s, pid);
+                keep(s, pid);
         while (wait_for_answers(s, until_ns)) {
                 for (size_t i = s->n_recorders; i-- > 0;)
                         if (s->recorders[i].fd >= 0)
-                                control_search_take(s, i);
+                                take(s, i);
                 if (pid != 0 && !found && has_answered(s, pid)) {
                         uint64_t others_ns = clock_raw_ns() + OTHERS_WAIT_MS * NS_PER_MS;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/recording/control_socket.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 
@@ -16,7 +17,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define QUEUE_LENGTH 16
+#define QUEUE_LENGTH 128
+#define RETRY_MS     5
 
 /* ---- where --------------------------------------------------------------------------------------------- */
 
@@ -39,7 +41,7 @@ int control_socket_folder(unsigned i, uint32_t uid, char ret_path[CONTROL_SOCKET
                         return -ENOENT;
                 n = snprintf(ret_path, CONTROL_SOCKET_PATH, "%.98s/hyprof", parent);
         }
-        /* With room for the name of a socket. */
+        /* The path leaves room for the name of a socket. */
         return n < CONTROL_SOCKET_PATH - 24 ? 0 : -ENOENT;
 }
 
@@ -63,10 +65,11 @@ int control_socket_open_folder(const char *path, uint32_t uid, struct error *err
 }
 
 /*
- * It gets its name when it listens: one that refuses connections is taken for that of a recorder that was
- * killed.  The folder is the user's alone, so there is no moment for others before the mode is set.
+ * The socket gets its final name only when it listens: a socket that refuses connections is taken for that
+ * of a killed recorder.  The folder is the user's alone, so no other user can connect before the mode is
+ * set.
  */
-static int control_socket_bind(int fd, const char *path, struct error *err)
+static int bind_name(int fd, const char *path, struct error *err)
 {
         struct sockaddr_un at = { .sun_family = AF_UNIX };
         int r = 0;
@@ -95,7 +98,7 @@ static int open_in(struct control_socket *s, const char *folder, struct error *e
         s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (s->fd < 0)
                 return error_errno(err, "socket");
-        r = control_socket_bind(s->fd, s->path, err);
+        r = bind_name(s->fd, s->path, err);
         if (r < 0)
                 control_socket_close(s);
         return r;
@@ -125,8 +128,8 @@ void control_socket_close(struct control_socket *s)
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
-/* Is it this user at the other end, or root? */
-static bool control_socket_is_of(int connection, uint32_t uid)
+/* True if the other end is this user, or root. */
+static bool is_of(int connection, uint32_t uid)
 {
         struct ucred peer = { .pid = 0 };
         socklen_t n = sizeof(peer);
@@ -135,10 +138,17 @@ static bool control_socket_is_of(int connection, uint32_t uid)
                (peer.uid == uid || peer.uid == 0);
 }
 
+void control_socket_answer(int *connection, const char *words)
+{
+        if (*connection >= 0)
+                (void)!send(*connection, words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
+        io_close(connection);
+}
+
 static void hold(struct control_socket *s, int connection)
 {
-        if (s->n_held == CONTROL_SOCKET_HELD_MAX) {
-                io_close(&s->held[0]);
+        if (s->n_held == CONTROL_SOCKET_HELD_MAX) { /* the oldest has had the most time to say something */
+                control_socket_answer(&s->held[0], CONTROL_SOCKET_BUSY);
                 s->n_held--;
                 memmove(s->held, s->held + 1, s->n_held * sizeof(s->held[0]));
         }
@@ -154,7 +164,7 @@ static void accept_new(struct control_socket *s)
 
                 if (connection < 0)
                         return;
-                if (control_socket_is_of(connection, geteuid()))
+                if (is_of(connection, geteuid()))
                         hold(s, connection);
                 else
                         io_close(&connection);
@@ -185,13 +195,6 @@ int control_socket_next(struct control_socket *s, char *ret_text, int *ret_conne
         return 0;
 }
 
-void control_socket_answer(int *connection, const char *words)
-{
-        if (*connection >= 0)
-                (void)!send(*connection, words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
-        io_close(connection);
-}
-
 /* ---- the other side ------------------------------------------------------------------------------------ */
 
 int control_socket_call(const char *path, uint32_t uid, const char *request, struct error *err)
@@ -206,7 +209,7 @@ int control_socket_call(const char *path, uint32_t uid, const char *request, str
                 r = error_set(err, -ENAMETOOLONG, "%s: too long for a socket", path);
         else if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
                 r = error_errno(err, "%s", path);
-        else if (!control_socket_is_of(fd, uid))
+        else if (!is_of(fd, uid))
                 r = error_set(err, -EPERM, "%s: another user listens there", path);
         else if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
                 r = error_errno(err, "send to %s", path);
@@ -227,8 +230,14 @@ int control_socket_take(int fd, char *ret_answer, struct error *err)
         return 0;
 }
 
-int control_socket_ask(const char *path, uint32_t uid, const char *request, int wait_ms, char *ret_answer,
-                       struct error *err)
+bool control_socket_may_retry(int code, const char *answer)
+{
+        return code == -ECONNRESET || (code == 0 && strcmp(answer, CONTROL_SOCKET_BUSY) == 0);
+}
+
+/* One try of control_socket_ask(). */
+static int ask_once(const char *path, uint32_t uid, const char *request, int wait_ms, char *ret_answer,
+                    struct error *err)
 {
         int fd = control_socket_call(path, uid, request, err);
         struct pollfd answer = { .fd = fd, .events = POLLIN };
@@ -241,4 +250,25 @@ int control_socket_ask(const char *path, uint32_t uid, const char *request, int 
                 r = control_socket_take(fd, ret_answer, err);
         io_close(&fd);
         return r;
+}
+
+/* Repeats the request where needed: a busy recorder closes connections whose request it has not read. */
+int control_socket_ask(const char *path, uint32_t uid, const char *request, int wait_ms, char *ret_answer,
+                       struct error *err)
+{
+        uint64_t until_ns = wait_ms < 0 ? UINT64_MAX : clock_raw_ns() + (uint64_t)wait_ms * NS_PER_MS;
+
+        for (;;) {
+                struct error why = ERROR_NONE;
+                int r = ask_once(path, uid, request, wait_ms, ret_answer, &why);
+                bool is_late = clock_raw_ns() >= until_ns;
+
+                if (!is_late && (r == -EAGAIN || control_socket_may_retry(r, ret_answer))) {
+                        (void)poll(NULL, 0, RETRY_MS);
+                        continue;
+                }
+                if (r == 0 && control_socket_may_retry(0, ret_answer))
+                        return error_set(err, -EBUSY, "the recorder is busy: too many commands at once");
+                return r < 0 ? error_set(err, r, "%s", why.text) : 0;
+        }
 }

@@ -11,6 +11,7 @@
 #ifndef SAMPLER_RECORDING_CONTROL_SOCKET_H
 #define SAMPLER_RECORDING_CONTROL_SOCKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,7 +21,8 @@ struct error;
 #define CONTROL_SOCKET_BYTES    4096
 #define CONTROL_SOCKET_FOLDERS  3
 #define CONTROL_SOCKET_WAIT_MS  2000 /* for an answer: a recorder that runs answers in a tenth of a second */
-#define CONTROL_SOCKET_HELD_MAX 8 /* connections that have sent nothing yet; a new one replaces the oldest */
+#define CONTROL_SOCKET_HELD_MAX 64 /* connections that have sent nothing yet; a new one replaces the oldest */
+#define CONTROL_SOCKET_BUSY     "busy" /* the answer to that one, if it hears it */
 #define CONTROL_SOCKET_PATH     108
 #define CONTROL_SOCKET_ENDING   ".ctl"
 
@@ -82,7 +84,15 @@ int control_socket_call(const char *path, uint32_t uid, const char *request, str
 int control_socket_take(int fd, char *ret_answer, struct error *err);
 
 /*
- * Both.  @wait_ms: how long it may block; -1 = as long as it takes.  Returns as the two; -ETIMEDOUT.
+ * Whether a request was not heard, and may be made again: @code of control_socket_take(), with -ECONNRESET,
+ * says that it was not read, or the @answer is CONTROL_SOCKET_BUSY.
+ */
+bool control_socket_may_retry(int code, const char *answer);
+
+/*
+ * Both, again and again while the recorder is busy.
+ * @wait_ms:  how long it may block; -1 = as long as it takes
+ * Returns as the two; -ETIMEDOUT; -EBUSY.
  */
 int control_socket_ask(const char *path, uint32_t uid, const char *request, int wait_ms, char *ret_answer,
                        struct error *err);

@@ -10,10 +10,19 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* An editor tidies up its screen first.  Later the command is stopped for another reason. */
+/*
+ * The time for a command to stop: an editor tidies up its screen first.  A command that stops later has
+ * another reason.
+ */
 #define TIDY_UP_NS (UINT64_C(5) * NS_PER_S)
 
-static const int numbers[] = { SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2 };
+static const int numbers[] = { SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGWINCH };
+
+/* The terminal sends SIGWINCH to the command as well. */
+static bool is_handed_on(uint32_t number)
+{
+        return number == SIGUSR1 || number == SIGUSR2 || number == SIGWINCH;
+}
 
 static bool is_ignored(int number)
 {
@@ -25,7 +34,7 @@ static bool is_ignored(int number)
 
 int job_control_open(struct job_control *j, bool without_usr2, struct error *err)
 {
-        sigset_t signals;
+        sigset_t signals, before;
 
         *j = (struct job_control){ .fd = -1 };
         if (is_ignored(SIGCHLD))
@@ -37,7 +46,11 @@ int job_control_open(struct job_control *j, bool without_usr2, struct error *err
         j->fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
         if (j->fd < 0)
                 return error_errno(err, "signalfd");
-        (void)pthread_sigmask(SIG_BLOCK, &signals, &j->before); /* cannot fail for these arguments */
+        (void)pthread_sigmask(SIG_BLOCK, &signals, &before); /* cannot fail for these arguments */
+        (void)sigemptyset(&j->blocked);
+        for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+                if (sigismember(&signals, numbers[i]) == 1 && sigismember(&before, numbers[i]) == 0)
+                        (void)sigaddset(&j->blocked, numbers[i]);
         return 0;
 }
 
@@ -46,7 +59,7 @@ void job_control_close(struct job_control *j)
         if (j->fd < 0)
                 return;
         io_close(&j->fd);
-        (void)pthread_sigmask(SIG_SETMASK, &j->before, NULL);
+        (void)pthread_sigmask(SIG_UNBLOCK, &j->blocked, NULL);
 }
 
 int job_control_next(struct job_control *j, struct command *command)
@@ -58,13 +71,13 @@ int job_control_next(struct job_control *j, struct command *command)
         while (read(j->fd, &info, sizeof(info)) == sizeof(info)) {
                 if (info.ssi_signo == SIGCHLD) {
                         stopped |= command_has_stopped(command);
-                } else if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2) {
+                } else if (is_handed_on(info.ssi_signo)) {
                         if (info.ssi_code == SI_USER && command->pid > 0)
                                 (void)kill(command->pid, (int)info.ssi_signo);
                 } else {
                         j->wanted = (int)info.ssi_signo;
                         j->until_ns = clock_raw_ns() + TIDY_UP_NS;
-                        /* It may have stopped before this was read. */
+                        /* The command may have stopped before, also for another reason. */
                         stopped |= command_has_stopped(command);
                 }
         }

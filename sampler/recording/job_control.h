@@ -26,7 +26,7 @@ struct job_control {
         int fd;            /* a signalfd, to poll; -1 = closed */
         int wanted;        /* SIGTSTP, SIGTTIN or SIGTTOU that was kept back; 0 = none */
         uint64_t until_ns; /* until then the command is expected to stop */
-        sigset_t before;   /* the mask of the thread */
+        sigset_t blocked;  /* by us */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include "sampler/events/event_set.h"
 #include "sampler/recording/recording_facts.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,7 @@ void recorded_scope_close(struct recorded_scope *s)
 
 /* ---- the scope ----------------------------------------------------------------------------------------- */
 
-/* The result of choosing a scope: the filter, and how events are opened. */
+/* Sets everything that follows from the choice of a scope: the filter, and how events are opened. */
 static void prepare_kind(struct recorded_scope *s, enum event_scope_kind kind, bool delayed,
                          struct event_set_options *options)
 {
@@ -88,7 +89,10 @@ static void prepare_kind(struct recorded_scope *s, enum event_scope_kind kind, b
         options->attr.threads_only = request->no_children;
         options->attr.single = kind == EVENT_SCOPE_THREADS && request->n_tids > 0 && request->n_pids == 0;
         options->attr.enable_on_exec = kind == EVENT_SCOPE_THREADS && !s->joins && !delayed;
-        /* The kernel chooses, except where it reports all processes, or children and threads beside them. */
+        /*
+         * The filter takes everything where the kernel chooses, and chooses where the kernel reports all
+         * processes, or children and threads beside the recorded ones.
+         */
         s->filter.everything = request->whole_machine || request->cgroup ||
                                (kind != EVENT_SCOPE_CPUS && !request->no_children && request->n_tids == 0);
 }
@@ -119,7 +123,7 @@ static int open_kind(struct recorded_scope *s, enum event_scope_kind kind, bool 
         return r;
 }
 
-/* In the order in which they are tried; AUTO ends the list. */
+/* Lists the kinds in the order in which they are tried; AUTO ends the list. */
 static void list_kinds(const struct recorded_scope *s, enum event_scope_kind *kinds)
 {
         size_t n = 0;
@@ -137,7 +141,10 @@ static void list_kinds(const struct recorded_scope *s, enum event_scope_kind *ki
         kinds[n] = EVENT_SCOPE_AUTO;
 }
 
-/* A refusal, and whatever is wrong with cgroups here: then the next.  Else it would be wrong there, too. */
+/*
+ * The next kind is tried after a refusal, and after any error with cgroups.  Any other error would come
+ * again there.
+ */
 static bool tries_next(enum event_scope_kind kind, int code)
 {
         return kind == EVENT_SCOPE_CGROUP || code == -EACCES || code == -EPERM;
@@ -201,7 +208,7 @@ int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool
 
 /* ---- what runs already --------------------------------------------------------------------------------- */
 
-/* A command that was released before: as if it had been named, or its cgroup. */
+/* A command that was released before is recorded as if it had been named, or its cgroup. */
 static int name_command(struct recorded_scope *s, struct error *err)
 {
         struct attachment_options options = { .filter = &s->filter,
@@ -228,7 +235,10 @@ int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, str
         int r = event_set_enable(events, err);
 
         s->enabled_ns = clock_raw_ns();
-        /* By now the kernel tells what changes, so that what /proc says next is not out of date. */
+        /*
+         * From now on the kernel reports changes, so that the facts read from /proc next do not go out of
+         * date.
+         */
         if (r == 0 && s->joins)
                 r = attachment_add_processes(&s->attachment, samples, zones, time_ns, err);
         return r;
@@ -241,6 +251,14 @@ bool recorded_scope_has_ended(struct recorded_scope *s)
 
 /* ---- what the trace says of it ------------------------------------------------------------------------- */
 
+static int describe_processes(const uint32_t *pids, size_t n_pids, struct trace_dictionary *dictionary,
+                              struct error *err)
+{
+        int r = recording_facts_add_processes(dictionary, pids, n_pids, err);
+
+        return r < 0 ? r : recording_facts_add_environment(dictionary, pids, n_pids, err);
+}
+
 static int describe_subject(const struct recorded_scope *s, char **argv, struct trace_dictionary *dictionary,
                             struct error *err)
 {
@@ -248,12 +266,14 @@ static int describe_subject(const struct recorded_scope *s, char **argv, struct 
         struct byte_buffer words = { .data = NULL };
         int r = -ENOMEM;
 
-        if (!recorded_scope_is_attaching(request))
-                return recording_facts_add_command(dictionary, argv, err);
+        if (!recorded_scope_is_attaching(request)) {
+                r = recording_facts_add_command(dictionary, argv, err);
+                return r < 0 ? r : recording_facts_add_environment(dictionary, NULL, 0, err);
+        }
         if (request->n_pids > 0)
-                return recording_facts_add_processes(dictionary, request->pids, request->n_pids, err);
+                return describe_processes(request->pids, request->n_pids, dictionary, err);
         if (request->n_tids > 0)
-                return recording_facts_add_processes(dictionary, request->tids, request->n_tids, err);
+                return describe_processes(request->tids, request->n_tids, dictionary, err);
         attachment_add_words(&s->attachment, &words);
         byte_buffer_add_u8(&words, '\0');
         if (!words.failed)
@@ -276,9 +296,32 @@ static int describe_joining(const struct recorded_scope *s, struct trace_diction
         return r;
 }
 
+/* The open descriptors of events and of BPF; 0 = /proc is not mounted. */
+static uint64_t count_descriptors(void)
+{
+        static const char *const kinds[] = { "anon_inode:[perf_event]", "anon_inode:bpf", "anon_inode:btf" };
+        DIR *folder = opendir("/proc/self/fd");
+        struct dirent *entry;
+        uint64_t n = 0;
+
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is of this thread alone */
+        while (folder && (entry = readdir(folder))) {
+                char link[32] = ""; /* of longer ones the beginning is enough */
+
+                if (readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1) <= 0)
+                        continue;
+                for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+                        n += strncmp(link, kinds[i], strlen(kinds[i])) == 0;
+        }
+        if (folder)
+                (void)closedir(folder);
+        return n;
+}
+
 int recorded_scope_describe(const struct recorded_scope *s, const struct event_set *events, char **argv,
                             struct trace_dictionary *dictionary, struct error *err)
 {
+        uint64_t n_descriptors = count_descriptors();
         int r = describe_subject(s, argv, dictionary, err);
 
         if (r < 0)
@@ -286,7 +329,8 @@ int recorded_scope_describe(const struct recorded_scope *s, const struct event_s
         r = recording_facts_add_meta(dictionary, "scope", event_scope_name(s->kind));
         if (r < 0)
                 goto fail;
-        r = recording_facts_add_number(dictionary, "descriptors", events->n_handles);
+        r = recording_facts_add_number(dictionary, "descriptors",
+                                       n_descriptors != 0 ? n_descriptors : events->n_handles);
         if (r == 0 && s->joins)
                 r = describe_joining(s, dictionary);
         if (r < 0)

@@ -15,7 +15,7 @@
 #define SAMPLER_RECORDING_RECORDED_SCOPE_H
 
 #include "sampler/events/event_scope.h"
-#include "sampler/kernel/process_filter.h"
+#include "sampler/proc/process_filter.h"
 #include "sampler/recording/attachment.h"
 #include "sampler/recording/command_cgroup.h"
 

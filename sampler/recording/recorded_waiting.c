@@ -5,11 +5,11 @@
 #include "format/trace_spec.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/tracepoint.h"
-#include "sampler/kernel/switch_source.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recording_facts.h"
 #include "sampler/stacks/stack_unwinder.h"
+#include "sampler/switches/switch_source.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -23,7 +23,7 @@
 
 /* ---- through perf -------------------------------------------------------------------------------------- */
 
-/* One more event, for each time that it happens. */
+/* Adds an event that is recorded each time that it happens. */
 static struct event_spec *add_spec(struct event_request *request, enum event_role role, const char *name)
 {
         struct event_spec *spec;
@@ -87,15 +87,16 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
                            struct event_request *request)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        size_t cpu_bytes = options->off_cpu ? RING_STACK_BYTES : RING_BYTES;
+        size_t cpu_bytes = options->off_cpu || options->syscalls ? RING_STACK_BYTES : RING_BYTES;
         struct switch_source_options bpf = {
                 .stacks = options->off_cpu,
+                .syscalls = options->syscalls,
                 .copy_bytes = options->copy_bytes,
                 .python_fd = options->python_fd,
                 .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
         };
 
-        *w = (struct recorded_waiting){ .switches = NULL };
+        *w = (struct recorded_waiting){ .off_cpu = options->off_cpu && !options->no_switches };
         if (options->no_switches || switch_source_open(&bpf, &w->switches, &w->no_bpf) == 0)
                 return;
         w->switches = NULL;
@@ -119,14 +120,16 @@ int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *sc
                 if (!delayed) /* BPF reports it before its execve(2) */
                         scope->filter.unborn_pid = scope->command_pid;
                 r = switch_source_add_process(w->switches, scope->command_pid);
+                if (r == 0 && !delayed)
+                        r = switch_source_expect_program(w->switches, scope->command_pid);
         }
         return r < 0 ? error_set(err, r, "cannot name the command to BPF")
                      : switch_source_begin(w->switches, cgroup_fd, everything, cpus, err);
 }
 
 /*
- * Before there are samples of them: of a thread that is sampled, and preempted unheard, it
- * would seem that it runs on.
+ * Names processes to BPF before there are samples of them: otherwise a thread that is sampled, and whose
+ * preemption BPF has missed, would seem to run on.
  */
 void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_scope *scope)
 {
@@ -135,9 +138,9 @@ void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_s
 }
 
 /*
- * BPF follows the children of each process from now on.  Those that were born since the processes
- * were looked up are met by their forks.  For one that BPF has no room for its samples alone are
- * there, and a loss is counted.
+ * BPF follows the children of each process from now on.  Children that were born since the processes were
+ * looked up are added at their fork records.  A process that BPF has no room for only has its samples, and
+ * a loss is counted.
  */
 void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
                              struct kernel_side *samples)
@@ -152,9 +155,9 @@ void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_s
 int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dictionary *dictionary)
 {
         char words[2 * ERROR_TEXT_BYTES + 4];
-        int r = 0;
+        int r = w->off_cpu ? recording_facts_add_number(dictionary, "off_cpu", 1) : 0;
 
-        if (w->by_perf) {
+        if (r == 0 && w->by_perf) {
                 (void)snprintf(words, sizeof(words), "%s%s%s", w->no_bpf.text, w->no_stacks.code ? "; " : "",
                                w->no_stacks.text);
                 r = recording_facts_add_notice(dictionary, TRACE_NOTICE_WAITING_BY_PERF, words);

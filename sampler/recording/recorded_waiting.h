@@ -31,6 +31,7 @@ struct trace_dictionary;
 struct recorded_waiting_options {
         bool no_switches;
         bool off_cpu;        /* with stacks and wakers */
+        bool syscalls;       /* system calls are counted as well, by BPF alone */
         bool sees_kernel;    /* perf events of the kernel are permitted */
         uint32_t copy_bytes; /* of a user's stack; 0 = callstacks go by frame pointers */
         int python_fd;       /* as in struct switch_source_options */
@@ -38,6 +39,7 @@ struct recorded_waiting_options {
 
 struct recorded_waiting {
         struct switch_source *switches; /* owned; NULL = perf's, or none */
+        bool off_cpu;                   /* stacks and wakers were wanted */
         bool by_perf;                   /* attr.context_switch is due */
         struct error no_bpf;            /* why; code 0 = it is BPF, or not wanted */
         struct error no_stacks;         /* why not those where threads wait, though wanted; likewise */
@@ -65,7 +67,7 @@ void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_s
 void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
                              struct kernel_side *samples);
 
-/* Reports which parts are not BPF's, and why.  Returns 0 or -errno of the table. */
+/* Reports what was wanted, which parts are not BPF's, and why.  Returns 0 or -errno of the table. */
 int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dictionary *dictionary);
 
 void recorded_waiting_close(struct recorded_waiting *w);

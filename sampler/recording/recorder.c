@@ -1,54 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/recording/recorder_state.h"
 
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/code/code_images.h"
-#include "sampler/code/code_tables.h"
-#include "sampler/code/early_opener.h"
 #include "sampler/events/event_totals.h"
-#include "sampler/kernel/privileges.h"
-#include "sampler/kernel/thread_priority.h"
+#include "sampler/images/code_images.h"
+#include "sampler/keep/early_opener.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_late.h"
 #include "sampler/python/python_source.h"
 #include "sampler/recording/recording_facts.h"
+#include "sampler/recording/syscall_sums.h"
+#include "sampler/rights/priority_guard.h"
+#include "sampler/rights/privileges.h"
+#include "sampler/rights/thread_priority.h"
+#include "sampler/tables/code_tables.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #define PROGRESS_PERIOD_NS (NS_PER_S / 5)
 
-#define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
+#define SLEEP_QUIET_MS 100 /* without instrumented programs; with some, see drain_pace */
 /*
- * Call stacks are longer than their copies, and samples are so far apart that few can be completed by others:
- * the missing part is read from memory, and the sooner the better.  So goes code that waits for the writer.
+ * Some call stacks are longer than their copies, and samples are so far apart that few can be completed by
+ * others: the missing part is read from memory, the sooner the better.  The same pause holds for code that
+ * waits for the writer.
  */
 #define SLEEP_CUT_MS    4
 #define CUT_RATE_HZ_MAX 4000
 
-/* After a mapping of code: a young process has no regions and no files yet, and may live briefly. */
+/*
+ * The time of frequent looks after a mapping of code: a young process has no regions and no files yet, and
+ * may live briefly.
+ */
 #define YOUNG_NS     (EARLY_OPENER_REPORT_NS + 50 * NS_PER_MS)
-#define OPEN_ONLY_MS 10 /* since the last cycle: a new region alone is no reason for another */
+#define OPEN_ONLY_MS 10 /* since the last cycle; a new region alone starts no cycle */
 
-/* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
+/* The wait after Ctrl-C: a command then usually ends by itself, and its status belongs in the trace. */
 #define GRACE_NS (NS_PER_S / 5)
 
-/* For unwind tables, where a signal or the duration ends the recording. */
+/* The wait for unwind tables where a signal or the duration ends the recording. */
 #define STOPPED_WAIT_NS (NS_PER_S / 20)
 
 /* ---- attaching ----------------------------------------------------------------------------------------- */
 
-/* A region that was found waits for a cycle; its zones should begin without a delay. */
-static int recorder_attach(struct recorder *r, struct error *err)
+/*
+ * Runs two cycles: a region that was found waits for a cycle, and its zones should begin without a delay.
+ */
+static int attach(struct recorder *r, struct error *err)
 {
         int code = collector_cycle(&r->merge, false, err);
 
@@ -57,7 +68,10 @@ static int recorder_attach(struct recorder *r, struct error *err)
         return code;
 }
 
-/* All files are open: new data is read with few rights.  More than that is no reason to record nothing. */
+/*
+ * Gives up rights once all files are open: new data is read with few rights.  Rights that cannot be given
+ * up are no reason to record nothing.
+ */
 static int give_up_rights(struct recorder *r, struct error *err)
 {
         struct error reason = ERROR_NONE;
@@ -68,8 +82,25 @@ static int give_up_rights(struct recorder *r, struct error *err)
         return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
 }
 
+/*
+ * Begins to watch the quota of the command, or of the first of the processes that run already: the quota is
+ * that of the process's groups.
+ */
+static void begin_quota(struct recorder *r)
+{
+        const struct attachment *a = &r->scope.attachment;
+
+        if (r->command.pid > 0)
+                r->quota_pid = (uint32_t)r->command.pid;
+        else if (a->n_named != 0)
+                r->quota_pid = a->named[0].pid;
+        else if (a->n_found != 0 && !r->options->scope->whole_machine)
+                r->quota_pid = (uint32_t)a->found[0].pid;
+        cpu_quota_begin(&r->quota, r->quota_pid, clock_raw_ns());
+}
+
 /* Lets everything begin. */
-static int recorder_begin(struct recorder *r, struct error *err)
+static int begin(struct recorder *r, struct error *err)
 {
         int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
                                         r->start_ns, err);
@@ -80,7 +111,8 @@ static int recorder_begin(struct recorder *r, struct error *err)
                 code = give_up_rights(r, err);
         }
         if (code == 0 && recorder_joins(r))
-                code = recorder_attach(r, err);
+                code = attach(r, err);
+        begin_quota(r);
         if (code == 0)
                 code = recorder_let_go(r, err);
         r->progress_ns = clock_raw_ns();
@@ -116,8 +148,9 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
 }
 
 /*
- * A terminal sends its signals to the command as well; those sent to us alone are passed on.  A command that
- * handles the first SIGINT tidies up, which belongs to the recording; the next signal ends it.
+ * A terminal sends its signals to the command as well; signals sent to us alone are passed on.  A command
+ * that handles the first SIGINT tidies up, which belongs to the recording; the next signal ends the
+ * recording.
  */
 static void take_signal(struct recorder *r)
 {
@@ -168,21 +201,23 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
         return ms;
 }
 
-/* Sleeps, and says what woke us: a bit for each enum wake_reason; 0 = time has passed. */
+/* Sleeps, and returns the reasons for waking: a bit for each enum wake_reason; 0 = time has passed. */
 static unsigned wait_for_work(struct recorder *r)
 {
         struct epoll_event events[16];
-        int n = epoll_wait(r->epoll_fd, events, 16, sleep_ms(r, clock_raw_ns()));
+        int ms = sleep_ms(r, clock_raw_ns()), n;
         unsigned reasons = 0;
 
+        priority_guard_expect(r->guard, ms);
+        n = epoll_wait(r->epoll_fd, events, 16, ms);
         for (int i = 0; i < n; i++)
                 reasons |= 1u << events[i].data.u32;
         return reasons;
 }
 
 /*
- * A new region is only opened, and so are files of young processes: whole cycles are for full rings and for
- * time that passed.  The more a cycle has to do, the less each record costs.
+ * True if only new regions and files of young processes are to be opened: whole cycles are for full rings
+ * and for time that passed.  The more a cycle has to do, the less each record costs.
  */
 static bool only_opens(const struct recorder *r, unsigned woken, uint64_t now_ns)
 {
@@ -200,7 +235,10 @@ static int collect_once(struct recorder *r, unsigned woken, uint64_t now_ns, str
         return collector_cycle(&r->merge, false, err);
 }
 
-/* One line is enough: a program's children are usually in the same hands. */
+/*
+ * Reports programs that another recorder has, in one line: a program's children usually have the same
+ * recorder.
+ */
 static void note_busy(struct recorder *r)
 {
         char words[ERROR_TEXT_BYTES + 32];
@@ -209,17 +247,18 @@ static void note_busy(struct recorder *r)
                 return;
         r->busy_noted = true;
         (void)snprintf(words, sizeof(words), "%s: its zones are missing here", r->merge.zones.busy.text);
-        recorder_note(r, words);
+        if (r->options->on_busy)
+                r->options->on_busy(r->options->context, words);
 }
 
 /* True if there is nothing more to wait for. */
-static bool recorder_is_over(struct recorder *r, uint64_t now_ns)
+static bool is_over(struct recorder *r, uint64_t now_ns)
 {
         if (r->options->argv && command_reap(&r->command, false))
                 return true;
         if (recorder_is_attaching(r) && recorded_scope_has_ended(&r->scope))
                 return true;
-        /* Without a limit, which is 0, one less is the maximum. */
+        /* Without a limit bytes_max is 0, and one less is the largest number. */
         r->result->is_full = r->result->progress.file_bytes > r->options->bytes_max - 1;
         if (r->result->is_full || now_ns >= r->stop_ns)
                 r->result->stopped = true;
@@ -227,8 +266,9 @@ static bool recorder_is_over(struct recorder *r, uint64_t now_ns)
                (r->deadline_ns != 0 && now_ns >= r->deadline_ns);
 }
 
-static int recorder_collect(struct recorder *r, struct error *err)
+static int collect(struct recorder *r, struct error *err)
 {
+        r->merge.samples.command_pid = r->command.pid > 0 ? (uint32_t)r->command.pid : 0;
         while (true) {
                 unsigned woken = wait_for_work(r);
                 uint64_t now_ns = clock_raw_ns();
@@ -250,6 +290,7 @@ static int recorder_collect(struct recorder *r, struct error *err)
                 if (woken & 1u << WAKE_JOB)
                         stop_with = job_control_next(&r->job, &r->command);
                 recorder_control_note_pauses(r, now_ns);
+                cpu_quota_read(&r->quota, r->quota_pid, now_ns, false);
                 code = collect_once(r, woken, now_ns, err);
                 if (code == 0)
                         code = flight_recorder_cycle(&r->flight, &r->merge, err);
@@ -258,33 +299,83 @@ static int recorder_collect(struct recorder *r, struct error *err)
                 recorder_control_cycle(r);
                 note_busy(r);
                 report_progress(r, now_ns);
-                if (recorder_is_over(r, now_ns))
+                if (is_over(r, now_ns))
                         return 0;
                 if (stop_with != 0)
                         job_control_stop(&r->job, stop_with);
         }
 }
 
-/* How it ended, in words: a program that still runs, or that we did not start, has no exit status. */
-static void describe_end(struct recorder *r, uint64_t end_ns)
+/* Names the programs with more rights than ours, which the kernel hides from us. */
+static void describe_out_of_reach(struct recorder *r)
 {
-        bool is_named = r->scope.attachment.n_named > 0; /* else nothing was to end */
-        bool runs_on = recorder_is_attaching(r) ? is_named && !recorded_scope_has_ended(&r->scope)
-                                                : r->result->stopped;
+        const struct kernel_side *side = &r->merge.samples;
+        struct text_view name = trace_dictionary_text(r->dictionary, side->out_of_reach_name);
+        char detail[96];
+
+        if (side->n_out_of_reach == 0)
+                return;
+        (void)snprintf(detail, sizeof(detail), "%.*s", (int)(name.n_bytes < 32 ? name.n_bytes : 32),
+                       name.n_bytes > 0 ? name.bytes : "");
+        if (side->n_out_of_reach > 1)
+                (void)snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail),
+                               " and %" PRIu64 " more", side->n_out_of_reach - 1);
+        (void)recording_facts_add_notice(r->dictionary, TRACE_NOTICE_OUT_OF_REACH, detail);
+}
+
+/* Describes how often, for how long, and when a quota kept the program from running. */
+static int describe_quota(struct recorder *r)
+{
+        const struct cpu_quota_stat *total = &r->quota.total;
+        struct byte_buffer spans = { .data = NULL };
+        char detail[128];
+        int code;
+
+        if (total->throttled_ns == 0)
+                return 0;
+        (void)snprintf(detail, sizeof(detail),
+                       "in %" PRIu64 " of %" PRIu64 " periods, for %.3f s of its CPUs", total->n_throttled,
+                       total->n_periods, (double)total->throttled_ns / NS_PER_S);
+        cpu_quota_list(&r->quota, &spans);
+        byte_buffer_add(&spans, "", 1);
+        code = spans.failed
+                       ? -ENOMEM
+                       : recording_facts_add_meta(r->dictionary, "cpu_throttled", (const char *)spans.data);
+        byte_buffer_deinit(&spans);
+        return code < 0 ? code : recording_facts_add_notice(r->dictionary, TRACE_NOTICE_CPU_QUOTA, detail);
+}
+
+/*
+ * Describes the recording's end: a program that still runs, or that we did not start, has no exit status.
+ */
+static void describe_end(struct recorder *r, bool runs_on, uint64_t end_ns)
+{
         int wait_status = r->command.reaped && !recorder_is_attaching(r) ? r->command.wait_status : -1;
 
         if (runs_on)
                 (void)recording_facts_add_notice(r->dictionary, TRACE_NOTICE_STOPPED_EARLY, NULL);
+        describe_out_of_reach(r);
         (void)recording_facts_end(r->dictionary, end_ns, wait_status);
+        if (wait_status >= 0)
+                (void)recording_facts_add_times(r->dictionary, r->command.cpu_ns, r->command.kernel_ns);
 }
 
-/* Events of whole CPUs count what everybody does there, though only some processes are recorded. */
+/* True if the recording ends before the programs that it was started for. */
+static bool stops_early(struct recorder *r)
+{
+        bool is_named = r->scope.attachment.n_named > 0; /* else nothing was to end */
+
+        return recorder_is_attaching(r) ? is_named && !recorded_scope_has_ended(&r->scope)
+                                        : r->result->stopped;
+}
+
+/* False where events of whole CPUs also count other programs, though only some processes are recorded. */
 static bool counts_ours(const struct recorder *r)
 {
         return r->scope.kind != EVENT_SCOPE_CPUS || r->options->scope->whole_machine;
 }
 
-static int recorder_add_totals(struct recorder *r, struct error *err)
+static int add_totals(struct recorder *r, struct error *err)
 {
         bool shared = false;
         int code = 0;
@@ -299,8 +390,49 @@ static int recorder_add_totals(struct recorder *r, struct error *err)
         return code;
 }
 
+/* Runs after the last cycle, because that cycle adds the last threads. */
+static int add_syscalls(struct recorder *r, uint64_t end_ns, struct error *err)
+{
+        uint64_t n_missed = 0;
+        int code;
+
+        if (!r->options->syscalls)
+                return 0;
+        code = syscall_sums_write(r->waiting.switches, r->dictionary, &n_missed, err);
+        if (code < 0 || n_missed == 0)
+                return code;
+        loss_counter_add(&r->merge.losses, TRACE_LOSS_SYSCALLS_MISSED, n_missed);
+        return loss_counter_flush(&r->merge.losses, r->dictionary, end_ns);
+}
+
+/*
+ * The time of the command's end, or of the last record of another process, if the kernel has reported all
+ * of it: a long cycle notices the command's end late.
+ */
+static uint64_t recording_end_ns(const struct recorder *r, uint64_t now_ns)
+{
+        const struct kernel_side *side = &r->merge.samples;
+        bool is_known = r->command.reaped && side->command_exit_ns != 0 && side->n_lost_records == 0 &&
+                        side->n_out_of_reach == 0;
+        uint64_t end_ns = side->command_exit_ns > side->others_ns ? side->command_exit_ns : side->others_ns;
+
+        return is_known && end_ns < now_ns ? end_ns : now_ns;
+}
+
+static int add_python_counts(struct recorder *r)
+{
+        uint64_t n_samples, n_bare;
+        int code;
+
+        python_frames_count(r->merge.recording.python, &n_samples, &n_bare);
+        if (n_samples == 0)
+                return 0;
+        code = recording_facts_add_number(r->dictionary, "python_samples", n_samples);
+        return code == 0 ? recording_facts_add_number(r->dictionary, "python_samples_bare", n_bare) : code;
+}
+
 /* Stops everything, merges the rest and waits until it is written. */
-static int recorder_finish(struct recorder *r, int code, struct trace_writer *writer, struct error *err)
+static int finish(struct recorder *r, int code, struct trace_writer *writer, struct error *err)
 {
         struct error join_err = ERROR_NONE;
         uint64_t end_ns = clock_raw_ns();
@@ -310,20 +442,35 @@ static int recorder_finish(struct recorder *r, int code, struct trace_writer *wr
         job_control_close(&r->job);
         recorder_control_end(r, end_ns);
         event_set_disable(&r->events);
+        cpu_quota_read(&r->quota, r->quota_pid, end_ns, true);
         zone_source_disable(&r->merge.zones);
         if (r->deadline_ns != 0)
                 zone_merge_hurry(&r->merge.zone_merge);
         if (r->result->stopped) /* at a time that the user chose */
                 r->merge.tables_wait_ns = STOPPED_WAIT_NS;
         if (code == 0 && !r->write_failed) {
-                describe_end(r, end_ns);
+                bool runs_on = stops_early(r);
+
                 code = collector_cycle(&r->merge, true, err);
                 if (code == 0)
-                        code = recorder_add_totals(r, err);
+                        end_ns = recording_end_ns(r, end_ns);
+                describe_end(r, runs_on, end_ns);
+                if (code == 0)
+                        code = add_totals(r, err);
+                if (code == 0)
+                        code = add_syscalls(r, end_ns, err);
+                if (code == 0 &&
+                    !r->options->flight) { /* a dump has only a part of these samples, and of the time */
+                        code = add_python_counts(r);
+                        if (code == 0)
+                                code = describe_quota(r);
+                }
                 if (code == 0)
                         code = flight_recorder_finish(&r->flight, &r->merge, writer, err);
                 r->result->flight = r->flight.totals;
         }
+        r->result->progress.waited_ns = thread_priority_waited_ns() - r->waited_ns;
+        r->result->progress.is_guarded = r->guard != NULL;
         report_progress(r, end_ns);
         joined = writer_thread_join(r->writer, &join_err);
         r->writer = NULL;
@@ -338,7 +485,7 @@ static int recorder_finish(struct recorder *r, int code, struct trace_writer *wr
         return code;
 }
 
-static void recorder_release(struct recorder *r)
+static void release(struct recorder *r)
 {
         if (r->merging)
                 collector_deinit(&r->merge);
@@ -346,9 +493,10 @@ static void recorder_release(struct recorder *r)
                 (void)writer_thread_join(r->writer, NULL);
         control_socket_close(&r->control.socket);
         flight_recorder_close(&r->flight);
+        priority_guard_stop(r->guard);
         early_opener_stop(r->opener);
         job_control_close(&r->job);
-        table_process_hang_up(&r->tables); /* its sign to end, while the rest is closed */
+        table_process_hang_up(&r->tables); /* tells the process to end while the rest is closed */
         event_set_close(&r->events);
         python_source_close(r->python);
         kernel_code_deinit(&r->kernel_code);
@@ -362,7 +510,7 @@ static void recorder_release(struct recorder *r)
         io_close(&r->filter_fd);
 }
 
-/* Usage of this process and of the children that it has reaped, which are its helpers and the command. */
+/* CPU time of this process and of the helpers that it has reaped, without that of the command. */
 static uint64_t count_own_cpu_ns(const struct command *command)
 {
         return clock_cpu_ns(RUSAGE_SELF) + clock_cpu_ns(RUSAGE_CHILDREN) - command->cpu_ns;
@@ -394,15 +542,15 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
         code = recorder_prepare(r, writer, err);
         r->cpu_ns = count_own_cpu_ns(&r->command); /* the preparations are over before anything is recorded */
         if (code == 0)
-                code = recorder_begin(r, err);
+                code = begin(r, err);
         if (code == 0)
-                code = recorder_finish(r, recorder_collect(r, err), writer, err);
+                code = finish(r, collect(r, err), writer, err);
 
         ret_result->ended = r->command.reaped;
         ret_result->wait_status = r->command.wait_status;
         ret_result->command_pid = r->started ? r->command.pid : 0;
         ret_result->stop_fd = r->signal_fd;
-        recorder_release(r);
+        release(r);
         ret_result->own_cpu_ns = count_own_cpu_ns(&r->command) - r->cpu_ns;
         ret_result->access = r->access;
         free(r);

@@ -12,13 +12,13 @@
 #ifndef SAMPLER_RECORDING_RECORDER_H
 #define SAMPLER_RECORDING_RECORDER_H
 
-#include "sampler/code/code_keeper.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/event_scope.h"
-#include "sampler/kernel/perf_access.h"
+#include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/flight_recorder.h"
 #include "sampler/recording/command.h"
+#include "sampler/rights/perf_access.h"
 #include "sampler/zones/spare_memory.h"
 
 #include <signal.h>
@@ -38,8 +38,10 @@ struct recorder_progress {
         uint64_t n_zones;
         uint64_t n_others; /* events of programs that are not about zones */
         uint64_t n_lost;
-        uint64_t n_kernel_full;        /* of these, for want of room in the kernel's rings, */
-        uint64_t n_too_deep;           /* and because zones were nested too deep */
+        uint64_t n_kernel_full; /* of these, for want of room in the kernel's rings, */
+        uint64_t n_too_deep;    /* and because zones were nested too deep */
+        uint64_t waited_ns;     /* the collector was ready and had no processor; final, 0 = not known */
+        bool is_guarded;        /* it could come before programs of a real-time class */
         struct spare_need client_need; /* what would have been enough for the programs' events */
         uint64_t file_bytes;
 };
@@ -67,12 +69,14 @@ struct recorder_options {
         bool keep_stacks;        /* the copies of stacks go into the trace */
         bool off_cpu;            /* with the stacks of threads that wait and wake */
         bool no_switches;
+        bool syscalls; /* system calls are counted: not without switches, nor without BPF */
         enum python_mode python;
         bool command_as_root;   /* after privileges_become_user() with the same */
         const char *trace_name; /* for `hyprof ctl status`; NULL = it has none */
         void (*on_progress)(void *context,
                             const struct recorder_progress *progress); /* five times a second; or NULL */
         void (*on_note)(void *context, const char *words); /* what people should know at once; or NULL */
+        void (*on_busy)(void *context, const char *words); /* another recorder has the zones; or NULL */
         void *context;
 };
 

@@ -17,8 +17,8 @@
 #define SEVERITY_INFO  2 /* of a message, as in <hyprof/moment.h> */
 #define ANSWER_BYTES   CONTROL_SOCKET_BYTES
 #define NUMBER_BYTES   11      /* of a PID, with its blank */
-#define ATTACHED_MAX   256     /* processes that a status names: it has one message */
-#define MARKS_MAX      1000000 /* of one recording: what a loop in a script could fill is bounded */
+#define ATTACHED_MAX   256     /* processes that a status names in its one message */
+#define MARKS_MAX      1000000 /* per recording; bounds what a loop in a script can add */
 #define SECONDS_OF(ns) ((double)(ns) / (double)NS_PER_S)
 #define MARK_PAUSED    "recording paused"
 #define MARK_RESUMED   "recording resumed"
@@ -43,7 +43,10 @@ static const char *control_state_name(const struct recorder *r)
         return r->control.is_paused ? "paused" : "recording";
 }
 
-/* The processes that -p and -t name and that have not ended; several threads of one are one process. */
+/*
+ * Lists the processes that -p and -t name and that have not ended; a process of several named threads is
+ * listed once.
+ */
 static void list_attached(const struct attachment *a, char text[ATTACHED_MAX * NUMBER_BYTES + 1])
 {
         uint32_t pids[ATTACHED_MAX];
@@ -140,7 +143,7 @@ static void control_add_mark(struct recorder *r, const char *text, char *answer)
 
 static const struct {
         const char *word;
-        bool in_delay; /* it is taken before anything is recorded as well */
+        bool in_delay; /* also taken before anything is recorded */
         void (*take)(struct recorder *r, const char *text, char *answer);
 } requests[] = {
         { "status", true, answer_status },     { "pause", false, pause_recording },

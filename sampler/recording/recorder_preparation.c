@@ -5,28 +5,31 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
-#include "sampler/code/early_opener.h"
-#include "sampler/kernel/privileges.h"
+#include "sampler/keep/early_opener.h"
 #include "sampler/kernel/ring_size.h"
-#include "sampler/kernel/switch_source.h"
-#include "sampler/kernel/system_calls.h"
-#include "sampler/kernel/thread_priority.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/python/python_source.h"
 #include "sampler/recording/recording_facts.h"
+#include "sampler/recording/syscall_sums.h"
+#include "sampler/rights/priority_guard.h"
+#include "sampler/rights/privileges.h"
+#include "sampler/rights/system_calls.h"
+#include "sampler/rights/thread_priority.h"
+#include "sampler/switches/switch_source.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/capability.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* The signals that end a recording.  Under nohup(1) a hang-up does not. */
+/* The signals that end a recording.  Under nohup(1), SIGHUP is not one of them. */
 static sigset_t ending_signals(void)
 {
         struct sigaction hang_up;
@@ -41,7 +44,10 @@ static sigset_t ending_signals(void)
         return signals;
 }
 
-/* A reader of the trace that goes away, and a limit on its length, are errors of write(2). */
+/*
+ * With these signals blocked, a reader of the trace that goes away, and a limit on the trace's length, are
+ * errors of write(2).
+ */
 static void add_signals_of_write(sigset_t *signals)
 {
         (void)sigaddset(signals, SIGPIPE);
@@ -78,7 +84,10 @@ static bool needs_tables(const struct recorder *r)
         return r->unwinder.mode != UNWIND_FP;
 }
 
-/* Without it call stacks end where there are no frame pointers: each file is counted and reported at once. */
+/*
+ * Starts the process of unwind tables.  Without it, call stacks end where there are no frame pointers: each
+ * file is counted and reported at once.
+ */
 static void start_tables(struct recorder *r)
 {
         struct error err = ERROR_NONE;
@@ -95,9 +104,10 @@ static enum event_hardware hardware_of(const struct perf_access *access)
         return perf_access_only_counts(access) ? EVENT_HARDWARE_COUNTS : EVENT_HARDWARE_NONE;
 }
 
-/* The requested events, or the default, within our rights. */
+/* Chooses the requested events, or the default ones, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
+        size_t used;
         int code;
 
         r->request = *r->options->events;
@@ -107,10 +117,21 @@ static int choose_events(struct recorder *r, bool *ret_fallback, struct error *e
                 code = event_request_leave_kernel(&r->request, err);
         event_request_name_sampled(&r->request, r->result->event_names, sizeof(r->result->event_names),
                                    &r->result->has_rate);
+        /*
+         * Another run may be able to sample cycles, if this machine was not scheduled while cycles were
+         * tried.
+         */
+        used = strlen(r->result->event_names);
+        if (*ret_fallback && r->access.hardware_error == -EIO)
+                (void)snprintf(r->result->event_names + used, sizeof(r->result->event_names) - used,
+                               " instead of cycles, whose interrupt never came,");
         return code;
 }
 
-/* The kernel takes an event that was asked for, and no sample of it would say why there are none. */
+/*
+ * Reports events that will have no samples: the kernel accepts such an event, and nothing else would say
+ * why its samples are missing.
+ */
 static int say_silent_counters(const struct recorder *r)
 {
         char detail[2 * EVENT_SPEC_NAME_BYTES + 32];
@@ -133,7 +154,7 @@ static int say_silent_counters(const struct recorder *r)
         return 0;
 }
 
-static int recorder_describe(struct recorder *r, bool fallback, struct error *err)
+static int describe(struct recorder *r, bool fallback, struct error *err)
 {
         struct trace_dictionary *dictionary = r->dictionary;
         struct unwind_request unwinding = r->unwinder;
@@ -147,17 +168,25 @@ static int recorder_describe(struct recorder *r, bool fallback, struct error *er
                 code = recording_facts_add_notice(dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
         if (code < 0)
                 return code;
+        code = recording_facts_add_families(dictionary, r->options->families);
+        if (code < 0)
+                return error_set(err, code, "no memory to describe the recording");
         code = recording_facts_add_limits(dictionary, &r->access, fallback, err);
         if (code == 0)
                 code = say_silent_counters(r);
         if (code == 0)
                 code = recorded_waiting_describe(&r->waiting, dictionary);
         if (code == 0)
-                code = recording_facts_add_unwinding(dictionary, &r->options->unwinder, &unwinding, err);
-        return code == 0 ? recording_facts_add_events(dictionary, &r->request, r->sample_events, err) : code;
+                code = recording_facts_add_unwinding(dictionary, &r->options->unwinder, &unwinding,
+                                                     &r->access, err);
+        if (code == 0)
+                code = recording_facts_add_events(dictionary, &r->request, r->sample_events, err);
+        if (code == 0 && r->options->syscalls && syscall_sums_describe(dictionary, &r->syscall_event) < 0)
+                code = error_set(err, -ENOMEM, "no memory to describe the recording");
+        return code;
 }
 
-/* The command is recorded, but where it only says how long. */
+/* True if the command is recorded and does not only set the length of the recording. */
 static bool records_command(const struct recorder *r)
 {
         return r->options->argv && (!recorder_is_attaching(r) || r->options->scope->whole_machine);
@@ -174,13 +203,16 @@ static struct ring_size_wanted wanted_of_copies(const struct recorder *r, uint32
                                           .memory_bytes = ring_size_machine_memory() };
 }
 
-/* The user set no --stack-size, and copies are not written to the trace. */
+/* True if copies may be long: the user set no --stack-size, and copies are not written to the trace. */
 static bool may_be_long(const struct recorder *r)
 {
         return r->unwinder.copy_bytes > 0 && r->options->unwinder.copy_bytes == 0 && !r->options->keep_stacks;
 }
 
-/* Samples with copies of stacks are large.  Copies become long where there is room for them. */
+/*
+ * Chooses the size of rings: samples with copies of stacks are large, and copies become long where there is
+ * room for them.
+ */
 static size_t choose_ring_bytes(struct recorder *r, size_t tracker_bytes)
 {
         struct ring_size_wanted usual = wanted_of_copies(r, r->unwinder.copy_bytes);
@@ -197,10 +229,13 @@ static size_t choose_ring_bytes(struct recorder *r, size_t tracker_bytes)
         return bytes;
 }
 
-/* All CPUs' rings: the Python frames of samples since the last look; up to half of it, copies of code. */
+/*
+ * The size of all CPUs' rings together: they hold the Python frames of samples since the last look and, in
+ * up to half of the space, copies of code.
+ */
 #define PYTHON_RING_BYTES (UINT32_C(1) << 21)
 
-/* Their interpreters are found when unwind tables are made. */
+/* Python's interpreters are found when unwind tables are made, so tables are needed. */
 static bool wants_python(const struct recorder *r)
 {
         return r->options->python != PYTHON_OFF && needs_tables(r);
@@ -208,15 +243,20 @@ static bool wants_python(const struct recorder *r)
 
 static void open_python(struct recorder *r)
 {
+        unsigned hooks = r->options->syscalls ? PYTHON_HOOK_CALLS : 0;
+
+        if (r->options->off_cpu && !r->options->no_switches)
+                hooks |= PYTHON_HOOK_WAITS;
         if (wants_python(r))
-                (void)python_source_open(PYTHON_RING_BYTES, r->options->off_cpu && !r->options->no_switches,
-                                         &r->python, NULL); /* a notice, where there is Python */
+                (void)python_source_open(PYTHON_RING_BYTES, hooks, &r->python,
+                                         NULL); /* a notice, where there is Python */
 }
 
-static int recorder_open_events(struct recorder *r, struct error *err)
+static int open_events(struct recorder *r, struct error *err)
 {
         struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
                                                     .off_cpu = r->options->off_cpu,
+                                                    .syscalls = r->options->syscalls,
                                                     .sees_kernel = r->access.kernel_error == 0,
                                                     .copy_bytes = r->unwinder.copy_bytes };
         size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine);
@@ -235,6 +275,9 @@ static int recorder_open_events(struct recorder *r, struct error *err)
         waiting.python_fd = python_source_map(r->python);
         recorded_waiting_open(&r->waiting, &waiting, &r->request);
         python_source_forget_map(r->python);
+        if (r->options->syscalls && !r->waiting.switches)
+                return error_set(err, -ENOTSUP, "--syscalls counts system calls in the kernel, by %s",
+                                 r->waiting.no_bpf.text);
         options.attr.switches = r->waiting.by_perf;
         options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
         options.attr.unwinder = r->unwinder;
@@ -249,8 +292,7 @@ static int recorder_open_events(struct recorder *r, struct error *err)
 }
 
 /* A missing file, -1, reports nothing. */
-static int recorder_watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how,
-                          struct error *err)
+static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
 {
         struct epoll_event event = { .events = EPOLLIN | how, .data = { .u32 = (uint32_t)reason } };
 
@@ -259,9 +301,9 @@ static int recorder_watch(struct recorder *r, int fd, enum wake_reason reason, u
         return 0;
 }
 
-static int recorder_watch_all(struct recorder *r, struct error *err)
+static int watch_all(struct recorder *r, struct error *err)
 {
-        /* Where there are doorbells, it waits for those alone. */
+        /* Where there are doorbells, the early opener waits for those alone. */
         bool opener_waits = r->opener && !event_set_has_doorbells(&r->events);
         const struct {
                 int fd; /* -1 = there is none */
@@ -287,16 +329,18 @@ static int recorder_watch_all(struct recorder *r, struct error *err)
         if (r->epoll_fd < 0)
                 return error_errno(err, "epoll");
         for (size_t i = 0; code == 0 && i < sizeof(fixed) / sizeof(fixed[0]); i++)
-                code = recorder_watch(r, fixed[i].fd, fixed[i].reason, fixed[i].how, err);
+                code = watch(r, fixed[i].fd, fixed[i].reason, fixed[i].how, err);
         for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
-                code = recorder_watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
-        /* Edge-triggered: the event of an ended task stays ready.  A CPU without the event has no ring. */
+                code = watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
+        /*
+         * Edge-triggered, because the event of an ended task stays ready.  A CPU without the event has no
+         * ring.
+         */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
                 if (r->events.ring_fds[i] >= 0 && !(opener_waits && event_set_is_tracker_ring(&r->events, i)))
-                        code = recorder_watch(r, r->events.ring_fds[i],
-                                              event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER
-                                                                                       : WAKE_SAMPLES,
-                                              EPOLLET, err);
+                        code = watch(r, r->events.ring_fds[i],
+                                     event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES,
+                                     EPOLLET, err);
         return code;
 }
 
@@ -306,6 +350,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .dictionary = r->dictionary,
                 .events = &r->events,
                 .sample_events = r->sample_events,
+                .syscall_event = r->syscall_event,
                 .switches = r->waiting.switches,
                 .filter = &r->scope.filter,
                 .stop_fd = r->signal_fd,
@@ -343,7 +388,9 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
             event_set_has_doorbells(&r->events))
                 (void)early_opener_start(&r->events, &r->opener, NULL);
         recording.opened = early_opener_files(r->opener);
-        thread_priority_restore(r->priority); /* threads begin with that of who starts them */
+        (void)priority_guard_start(&r->guard, NULL);
+        options.guard = r->guard;
+        thread_priority_restore(r->priority); /* threads begin with the priority of their creator */
         code = writer_thread_start_for(&target, r->fail_fd, r->signal_fd, &r->writer, err);
         options.writer = r->writer;
         if (code == 0)
@@ -367,8 +414,7 @@ static int start_command(struct recorder *r, struct error *err)
                 return 0;
         if (records_command(r)) {
                 command_environment_add_rings(&environment, r->options->client_ring_bytes);
-                if (r->options->delay_ns ==
-                    0) /* else its zones begin later, as those of one that ran before */
+                if (r->options->delay_ns == 0) /* otherwise its zones begin later, as if it had run before */
                         command_environment_add_recording(&environment, r->options->families,
                                                           r->inbox.address);
         }
@@ -383,7 +429,7 @@ static int start_command(struct recorder *r, struct error *err)
         return code;
 }
 
-/* A signal that came before the command began. */
+/* True if a signal came before the command began. */
 static bool has_ending_signal(const struct recorder *r)
 {
         struct pollfd signals = { .fd = r->signal_fd, .events = POLLIN };
@@ -405,7 +451,10 @@ int recorder_let_go(struct recorder *r, struct error *err)
         return code;
 }
 
-/* At most until then; connections that have sent nothing yet are looked at now and then. */
+/*
+ * Sleeps until the end of the delay at most; connections that have sent nothing yet are looked at now and
+ * then.
+ */
 static int delay_sleep_ms(const struct recorder *r, uint64_t left_ns)
 {
         uint64_t most_ns = r->control.socket.n_held > 0 ? NS_PER_S / 10 : NS_PER_S;
@@ -413,7 +462,10 @@ static int delay_sleep_ms(const struct recorder *r, uint64_t left_ns)
         return (int)((left_ns < most_ns ? left_ns : most_ns) / NS_PER_MS) + 1;
 }
 
-/* A signal, a request, or the end of the command, ends the wait: then there is little to record. */
+/*
+ * Waits for the end of the delay.  A signal, a request, or the end of the command, ends the wait early:
+ * then there is little to record.
+ */
 static int wait_for_delay(struct recorder *r, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns(), until_ns = now_ns + r->options->delay_ns;
@@ -436,8 +488,8 @@ static int wait_for_delay(struct recorder *r, struct error *err)
         return code;
 }
 
-/* The recorded threads that are already running: named, or released. */
-static int recorder_join(struct recorder *r, struct error *err)
+/* Joins the recorded threads that are already running: named threads, or those of a released command. */
+static int join(struct recorder *r, struct error *err)
 {
         int code = r->options->delay_ns > 0 ? wait_for_delay(r, err) : 0;
 
@@ -448,7 +500,7 @@ static int recorder_join(struct recorder *r, struct error *err)
         return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
 }
 
-/* Nothing at all can be recorded: better said at once, with the reason. */
+/* Where nothing at all can be recorded, this is reported at once, with the reason. */
 static int check_access(struct recorder *r, struct error *err)
 {
         struct perf_refusal refusal;
@@ -460,7 +512,7 @@ static int check_access(struct recorder *r, struct error *err)
         return error_set(err, r->access.user_error, "no performance events: %s", refusal.reason);
 }
 
-/* A recording without it is a recording still. */
+/* A recording without a control socket is still a recording. */
 static void open_control(struct recorder *r)
 {
         char words[ERROR_TEXT_BYTES + 64];
@@ -482,7 +534,7 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         if (code < 0)
                 return code;
         r->filter_fd = system_calls_prepare(NULL);
-        start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
+        start_tables(r); /* early: it keeps what we have now, and forks before threads */
         code = take_signals(r, err);
         if (code < 0)
                 return code;
@@ -507,19 +559,23 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         r->start_ns = clock_raw_ns();
         if (code < 0)
                 return code;
-        /* Events begin, or rings are full before a program of many threads is known; the command stays. */
+        /*
+         * Our priority is raised: events begin, and rings could be full before a program of many threads is
+         * known.  The command keeps its priority.
+         */
         r->priority = thread_priority_get();
+        r->waited_ns = thread_priority_waited_ns();
         thread_priority_raise();
-        code = recorder_open_events(r, err);
+        code = open_events(r, err);
         if (code < 0)
                 return code;
         if (recorder_joins(r))
-                code = recorder_join(r, err);
+                code = join(r, err);
         if (code < 0)
                 return code;
-        code = recorder_describe(r, fallback, err);
+        code = describe(r, fallback, err);
         if (code < 0)
                 return code;
         code = start_merge(r, writer, err);
-        return code < 0 ? code : recorder_watch_all(r, err);
+        return code < 0 ? code : watch_all(r, err);
 }

@@ -10,24 +10,26 @@
 #define SAMPLER_RECORDING_RECORDER_STATE_H
 
 #include "instrument/region_inbox.h"
-#include "sampler/code/kernel_code.h"
-#include "sampler/code/table_process.h"
 #include "sampler/events/event_set.h"
-#include "sampler/kernel/perf_access.h"
+#include "sampler/keep/kernel_code.h"
 #include "sampler/merge/collector.h"
 #include "sampler/merge/flight_recorder.h"
+#include "sampler/proc/cpu_quota.h"
 #include "sampler/recording/command.h"
 #include "sampler/recording/job_control.h"
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recorded_waiting.h"
 #include "sampler/recording/recorder.h"
 #include "sampler/recording/recorder_control.h"
+#include "sampler/rights/perf_access.h"
+#include "sampler/tables/table_process.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct early_opener;
+struct priority_guard;
 struct error;
 struct python_source;
 struct trace_dictionary;
@@ -55,6 +57,8 @@ struct recorder {
         struct recorder_result *result;
         struct event_request request; /* the requested events, or the default, within our rights */
         uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
+        uint32_t syscall_event; /* of samples of counted system calls; 0 = none are counted */
+        uint32_t quota_pid;     /* whose `quota` it is; 0 = no one's */
         struct perf_access access;
         struct unwind_request unwinder; /* the feasible part of the request */
         struct command command;
@@ -64,26 +68,29 @@ struct recorder {
         struct kernel_code kernel_code;
         struct python_source *python; /* NULL = not wanted, or not permitted */
         struct region_inbox inbox;
-        struct table_process tables; /* fd -1 = none is needed, or it could not be started */
-        struct early_opener *opener; /* NULL = not needed or not started: the collector looks itself */
+        struct table_process tables;  /* fd -1 = none is needed, or it could not be started */
+        struct early_opener *opener;  /* NULL = not needed or not started: the collector looks itself */
+        struct priority_guard *guard; /* NULL = not permitted */
         struct collector merge;
-        bool merging; /* `merge` is initialised */
         struct flight_recorder flight;
         struct writer_thread *writer;
         struct job_control job;
         struct recorder_control control;
+        struct cpu_quota quota;
         sigset_t child_signals;
-        int signal_fd, epoll_fd, fail_fd;
         uint64_t start_ns, progress_ns;
         uint64_t young_until_ns; /* code was mapped YOUNG_NS before that */
-        bool has_new_tables;     /* since the last cycle: stacks wait for them */
-        bool interrupted;        /* a signal came */
         uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = none ended it */
         uint64_t stop_ns;        /* the duration is over; UINT64_MAX = none was given */
         uint64_t cpu_ns;         /* that this process and its children had taken before */
-        int filter_fd;           /* of system calls; see system_calls_prepare() */
-        int priority;            /* of this thread before */
-        bool started;            /* the command was released */
+        uint64_t waited_ns;      /* for a processor, before */
+        int signal_fd, epoll_fd, fail_fd;
+        int filter_fd;       /* of system calls; see system_calls_prepare() */
+        int priority;        /* of this thread before */
+        bool merging;        /* `merge` is initialised */
+        bool has_new_tables; /* since the last cycle: stacks wait for them */
+        bool interrupted;    /* a signal came */
+        bool started;        /* the command was released */
         bool busy_noted;
         bool write_failed;
 };

@@ -5,24 +5,32 @@
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/io.h"
 #include "format/trace_dictionary.h"
+#include "instrument/client_abi.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/event_set.h"
-#include "sampler/kernel/perf_access.h"
-#include "sampler/kernel/running_process.h"
+#include "sampler/proc/process_environment.h"
+#include "sampler/proc/running_process.h"
+#include "sampler/rights/perf_access.h"
 #include "sampler/stacks/stack_unwinder.h"
-#include "symbolize/symbols/trace_origin.h"
+#include "symbolize/images/trace_origin.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* The limit on the environments of many processes: further ones are left out, which is noted. */
+#define ENVIRONMENTS_BYTES_MAX 4096
 
 int recording_facts_add_meta(struct trace_dictionary *d, const char *key, const char *value)
 {
@@ -55,8 +63,7 @@ int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id 
 }
 
 /* Consumes @text. */
-static int recording_facts_add_text(struct trace_dictionary *d, const char *key, struct byte_buffer *text,
-                                    struct error *err)
+static int add_text(struct trace_dictionary *d, const char *key, struct byte_buffer *text, struct error *err)
 {
         int r = -ENOMEM;
 
@@ -77,7 +84,7 @@ int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct 
                         byte_buffer_add_u8(&text, ' ');
                 byte_buffer_add(&text, argv[i], strlen(argv[i]));
         }
-        return recording_facts_add_text(d, "command", &text, err);
+        return add_text(d, "command", &text, err);
 }
 
 int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
@@ -95,10 +102,63 @@ int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pi
                         byte_buffer_add(&commands, "; ", 2);
                 running_process_add_command_line(pids[i], &commands);
         }
-        r = recording_facts_add_text(d, "command", &commands, err);
+        r = add_text(d, "command", &commands, err);
         if (r < 0)
                 byte_buffer_deinit(&numbers);
-        return r < 0 ? r : recording_facts_add_text(d, "attached_pids", &numbers, err);
+        return r < 0 ? r : add_text(d, "attached_pids", &numbers, err);
+}
+
+/*
+ * True if an earlier process had the same environment.  Environments are divided by "; ", which is in no
+ * value.
+ */
+static bool has_environment(const struct byte_buffer *all, const struct byte_buffer *one)
+{
+        const char *at = (const char *)all->data, *end = at + all->used_bytes;
+
+        while (all->used_bytes > 0 && at < end) {
+                const char *next = memmem(at, (size_t)(end - at), "; ", 2);
+                size_t n_bytes = (size_t)((next ? next : end) - at);
+
+                if (n_bytes == one->used_bytes && memcmp(at, one->data, n_bytes) == 0)
+                        return true;
+                at = next ? next + 2 : end;
+        }
+        return false;
+}
+
+/* Appends those of processes, each one once. */
+static void add_environments(const uint32_t *pids, size_t n_pids, struct byte_buffer *all)
+{
+        for (size_t i = 0; i < n_pids; i++) {
+                struct byte_buffer one = { .data = NULL };
+
+                if (process_environment_add_of(pids[i], &one) == 0 && !one.failed && one.used_bytes > 0 &&
+                    !has_environment(all, &one)) {
+                        byte_buffer_add(all, "; ", all->used_bytes > 0 ? 2 : 0);
+                        byte_buffer_add(all, one.data, one.used_bytes);
+                }
+                byte_buffer_deinit(&one);
+                if (all->used_bytes > ENVIRONMENTS_BYTES_MAX) {
+                        byte_buffer_add(all, "; (more)", strlen("; (more)"));
+                        return;
+                }
+        }
+}
+
+int recording_facts_add_environment(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
+                                    struct error *err)
+{
+        struct byte_buffer text = { .data = NULL };
+
+        if (n_pids == 0)
+                process_environment_add_own(environ, &text);
+        else
+                add_environments(pids, n_pids, &text);
+        if (text.used_bytes > 0 || text.failed)
+                return add_text(d, "environment", &text, err);
+        byte_buffer_deinit(&text);
+        return 0;
 }
 
 static uint64_t realtime_ns(void)
@@ -117,7 +177,9 @@ static uint64_t realtime_at(uint64_t raw_ns)
         return realtime_ns() - (now_ns - raw_ns);
 }
 
-/* By how much the kernel says that CLOCK_REALTIME may be wrong; 0 = nothing keeps it synchronised. */
+/*
+ * The error that CLOCK_REALTIME may have according to the kernel; 0 = nothing keeps the clock synchronised.
+ */
 static uint64_t realtime_error_ns(void)
 {
         struct timex state = { .modes = 0 };
@@ -172,20 +234,28 @@ fail:
 }
 
 int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,
-                                  const struct unwind_request *used, struct error *err)
+                                  const struct unwind_request *used, const struct perf_access *access,
+                                  struct error *err)
 {
         static const char *const names[] = {
                 [UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf"
         };
+        struct perf_refusal refusal;
+        char detail[sizeof(refusal.reason) + sizeof(refusal.remedy) + 8];
         int r = recording_facts_add_meta(d, "unwind", wanted->innermost_only ? "none" : names[used->mode]);
 
         if (r == 0 && used->mode != UNWIND_FP && used->copy_bytes > 0)
                 r = recording_facts_add_number(d, "stack_copy_bytes", used->copy_bytes);
-        if (r == 0 && used->mode == UNWIND_FP && !wanted->innermost_only)
-                r = recording_facts_add_notice(d,
-                                               wanted->mode == UNWIND_FP ? TRACE_NOTICE_FRAME_POINTERS_ONLY
-                                                                         : TRACE_NOTICE_NO_STACK_COPIES,
-                                               NULL);
+        if (r < 0 || used->mode != UNWIND_FP || wanted->innermost_only)
+                return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+        if (wanted->mode == UNWIND_FP) {
+                r = recording_facts_add_notice(d, TRACE_NOTICE_FRAME_POINTERS_ONLY, NULL);
+        } else {
+                perf_access_explain_copies(access, &refusal);
+                (void)snprintf(detail, sizeof(detail), "%s%s%s", refusal.reason,
+                               refusal.remedy[0] == '\0' ? "" : "; try: ", refusal.remedy);
+                r = recording_facts_add_notice(d, TRACE_NOTICE_NO_STACK_COPIES, detail);
+        }
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }
 
@@ -216,7 +286,7 @@ int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_acc
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }
 
-/* When an event is looked at, and how often. */
+/* Describes when an event is sampled, and how often. */
 static void describe_rate(const struct event_request *request, size_t i, const uint32_t *ids,
                           struct trace_sample_event *row)
 {
@@ -275,4 +345,34 @@ int recording_facts_end(struct trace_dictionary *d, uint64_t end_ns, int wait_st
         if (r == 0 && wait_status >= 0)
                 r = recording_facts_add_meta(d, "exit_status", status);
         return r;
+}
+
+int recording_facts_add_times(struct trace_dictionary *d, uint64_t cpu_ns, uint64_t kernel_ns)
+{
+        int r = recording_facts_add_number(d, "command_user_ns", cpu_ns - kernel_ns);
+
+        return r == 0 ? recording_facts_add_number(d, "command_kernel_ns", kernel_ns) : r;
+}
+
+int recording_facts_add_families(struct trace_dictionary *d, uint32_t families)
+{
+        static const struct {
+                uint32_t family;
+                const char *name;
+        } names[] = {
+                { CLIENT_ABI_FAMILY_ZONES, "zones" },       { CLIENT_ABI_FAMILY_FRAMES, "frames" },
+                { CLIENT_ABI_FAMILY_MESSAGES, "messages" }, { CLIENT_ABI_FAMILY_PLOTS, "plots" },
+                { CLIENT_ABI_FAMILY_MEMORY, "memory" },     { CLIENT_ABI_FAMILY_LOCKS, "locks" },
+                { CLIENT_ABI_FAMILY_DEVICES, "devices" },
+        };
+        char list[80] = "";
+        size_t used = 0;
+
+        if ((families & CLIENT_ABI_FAMILIES) == CLIENT_ABI_FAMILIES)
+                return 0;
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (families & names[i].family)
+                        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+                                                 used != 0 ? "," : "", names[i].name);
+        return recording_facts_add_meta(d, "families", list[0] != '\0' ? list : "none");
 }

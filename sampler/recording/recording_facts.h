@@ -35,13 +35,19 @@ int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct 
 int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
                                   struct error *err);
 
+/* The environment of the command, or of running processes as far as it may be read; each one once. */
+int recording_facts_add_environment(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
+                                    struct error *err);
+
 /*
  * recording_facts_add_unwinding() - how callstacks are made
  * @wanted, @used:  as asked for, and as it can be done: see unwind_request_complete(); with no bytes to
  *                  copy where nothing is sampled
+ * @access:         tells why, where stacks could not be copied
  */
 int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,
-                                  const struct unwind_request *used, struct error *err);
+                                  const struct unwind_request *used, const struct perf_access *access,
+                                  struct error *err);
 
 /*
  * Facts that @access denies; the notices of the foundation's own limits.  @fallback: cycles were wanted and
@@ -56,5 +62,11 @@ int recording_facts_add_events(struct trace_dictionary *d, const struct event_re
 
 /* The end: the command's wait status, or -1 if it runs on. */
 int recording_facts_end(struct trace_dictionary *d, uint64_t end_ns, int wait_status);
+
+/* Which events of programs are recorded, unless all are; @families: of the control word. */
+int recording_facts_add_families(struct trace_dictionary *d, uint32_t families);
+
+/* The command's processor time, and the part of it in the kernel, as the kernel added them up. */
+int recording_facts_add_times(struct trace_dictionary *d, uint64_t cpu_ns, uint64_t kernel_ns);
 
 #endif /* SAMPLER_RECORDING_RECORDING_FACTS_H */

@@ -19,12 +19,12 @@
 #include <unistd.h>
 
 #define QUEUE_LENGTH 8
-#define CONNECT_S    2 /* a listener that stands still, and whose queue is full */
+#define CONNECT_S    2 /* timeout if the listener hangs and its queue is full */
 #define PORT_MAX     65535
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
-static int relay_address_parse_port(const char *text, uint16_t *ret)
+static int parse_port(const char *text, uint16_t *ret)
 {
         char *end;
         unsigned long number = strtoul(text, &end, 10);
@@ -56,7 +56,7 @@ int relay_address_parse(const char *text, struct relay_address *ret, struct erro
                         return error_set(err, -EINVAL, "%s: longer than the path of a socket can be", text);
                 return 0;
         }
-        if (relay_address_parse_port(colon ? colon + 1 : text, &ret->port) < 0)
+        if (parse_port(colon ? colon + 1 : text, &ret->port) < 0)
                 return error_set(err, -EINVAL,
                                  "%s: expected a port, HOST:PORT, or the path of a socket with a / in it",
                                  text);
@@ -75,7 +75,7 @@ union any_address {
         struct sockaddr_un path;
 };
 
-static socklen_t relay_address_encode(const struct relay_address *a, union any_address *ret)
+static socklen_t encode(const struct relay_address *a, union any_address *ret)
 {
         memset(ret, 0, sizeof(*ret));
         if (a->path[0] != '\0') {
@@ -89,7 +89,7 @@ static socklen_t relay_address_encode(const struct relay_address *a, union any_a
         return sizeof(ret->port);
 }
 
-static int relay_address_socket(const struct relay_address *a, struct error *err)
+static int open_socket(const struct relay_address *a, struct error *err)
 {
         int fd = socket(a->path[0] != '\0' ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -108,8 +108,8 @@ int relay_address_connect(const struct relay_address *a, struct error *err)
         static const struct timeval patience = { .tv_sec = CONNECT_S }, endless = { .tv_sec = 0 };
         static const int one = 1;
         union any_address to;
-        socklen_t n = relay_address_encode(a, &to);
-        int fd = relay_address_socket(a, err);
+        socklen_t n = encode(a, &to);
+        int fd = open_socket(a, err);
         int r;
 
         if (fd < 0)
@@ -122,11 +122,11 @@ int relay_address_connect(const struct relay_address *a, struct error *err)
         }
         (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &endless, sizeof(endless));
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one,
-                         sizeof(one)); /* of a path: fails, and is not needed */
+                         sizeof(one)); /* fails for a Unix socket, where it is not needed */
         return fd;
 }
 
-/* A socket that a process left is removed; one on which a process listens, and a file, stay. */
+/* Removes a socket on which no process listens any more; a used socket, and a file, stay. */
 static void remove_stale(const struct relay_address *a)
 {
         struct stat status;
@@ -144,13 +144,13 @@ int relay_address_listen(struct relay_address *a, struct error *err)
 {
         static const int one = 1;
         union any_address at;
-        socklen_t n = relay_address_encode(a, &at);
+        socklen_t n = encode(a, &at);
         mode_t mask;
         int fd, r = 0;
 
         if (a->path[0] != '\0')
                 remove_stale(a);
-        fd = relay_address_socket(a, err);
+        fd = open_socket(a, err);
         if (fd < 0)
                 return fd;
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));

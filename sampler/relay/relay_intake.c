@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ZONES_MAX 4096 /* nested: as deep as a recorder follows them */
+#define ZONES_MAX 4096 /* the nesting depth up to which a recorder follows zones */
 
 /* ---- the other side ------------------------------------------------------------------------------------ */
 
@@ -36,7 +36,10 @@ static int receive(struct relay_intake *t, void *to, size_t n, struct error *err
         return got == n ? 0 : error_set(err, -EPIPE, "the connection ended before the recording did");
 }
 
-/* A recorder that has been killed hears nothing: reading on finds what it had sent, and then the end. */
+/*
+ * A failed send is no error: if the recorder was killed, the next reads return what it had sent, and then
+ * the end.
+ */
 static void send_position(struct relay_intake *t)
 {
         uint8_t bytes[RELAY_ACK_BYTES];
@@ -56,7 +59,7 @@ static int put_body(struct relay_intake *t, struct trace_chunk_header header, st
         return trace_writer_put(t->writer, header, t->body.data, t->body.used_bytes, err);
 }
 
-/* Rows of LOSSES, whose first id is what comes next in this file. */
+/* Writes rows of LOSSES; their first id is the next one in this file. */
 static int put_losses(struct relay_intake *t, const uint8_t *raw, size_t n, uint32_t n_rows,
                       struct error *err)
 {
@@ -105,7 +108,7 @@ static int put_gap(struct relay_intake *t, struct error *err)
         return r;
 }
 
-/* One run of a STATES chunk: what was open before is over, and what is open now begins. */
+/* Turns one run of a STATES chunk into events that drop all zones open before and begin those open now. */
 static int reopen_thread(struct event_decoder *decoder, uint32_t thread, struct event_encoder *encoder,
                          uint64_t *locations, struct error *err)
 {
@@ -122,7 +125,8 @@ static int reopen_thread(struct event_decoder *decoder, uint32_t thread, struct 
                         event_encoder_add(encoder, &gone);
                         is_first = false;
                 }
-                begin.time_ns = event.time_ns; /* of the thread's last event, which a recorder gives to all */
+                begin.time_ns =
+                        event.time_ns; /* the time of the thread's last event, for all of its states */
                 if (event.op == TRACE_OP_ZONE_BEGIN) {
                         if (n_open < ZONES_MAX)
                                 locations[n_open] = event.zone_begin.location;
@@ -155,7 +159,7 @@ static __attribute__((noinline)) int reopen_all(struct relay_intake *t,
         return r;
 }
 
-/* After a gap: events that say what the STATES chunk says. */
+/* Writes, after a gap, events that restore the state of the STATES chunk. */
 static int put_states(struct relay_intake *t, struct error *err)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
@@ -197,7 +201,7 @@ static int take_gap(struct relay_intake *t, const struct trace_chunk_header *hea
                             __builtin_add_overflow(gap.n_dropped, t->gap.n_dropped, &gap.n_dropped) ||
                             __builtin_add_overflow(gap.n_taken, t->gap.n_taken, &gap.n_taken))))
                 return error_set(err, -EBADMSG, "the other side sent a gap that makes no sense");
-        t->gap = gap; /* what was to follow one may be dropped as well, and then there is a second */
+        t->gap = gap; /* the chunk after a gap may be dropped too: a second gap */
         t->has_gap = true;
         return 0;
 }
@@ -234,7 +238,7 @@ static int take_chunk(struct relay_intake *t, const struct trace_chunk_header *h
         return put_losses(t, t->raw.data, t->raw.used_bytes, header->n_items, err);
 }
 
-/* A trace begins with its FILE chunk, and no other is one. */
+/* The first chunk of a trace is its FILE chunk, and no later one is. */
 static int check_kind(const struct relay_intake *t, const struct trace_chunk_header *header,
                       struct error *err)
 {
@@ -282,7 +286,7 @@ static int next_chunk(struct relay_intake *t, struct error *err)
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-/* The file's chunks so far, for the index at its end. */
+/* Takes in the chunks that the file has so far, for the index at its end. */
 static int adopt_file(struct relay_intake *t, struct error *err)
 {
         uint8_t bytes[TRACE_CHUNK_HEADER_BYTES];
@@ -309,8 +313,7 @@ static int adopt_file(struct relay_intake *t, struct error *err)
         return 0;
 }
 
-static int relay_intake_take_answer(struct relay_intake *t, const struct relay_hello *asked,
-                                    struct error *err)
+static int take_answer(struct relay_intake *t, const struct relay_hello *asked, struct error *err)
 {
         uint8_t bytes[RELAY_HELLO_BYTES];
         struct relay_hello answer;
@@ -369,7 +372,7 @@ int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int p
         t->zones = calloc(ZONES_MAX, sizeof(*t->zones));
         if (!t->zones)
                 return error_set(err, -ENOMEM, "no memory");
-        r = relay_intake_take_answer(t, &hello, err);
+        r = take_answer(t, &hello, err);
         if (r == 0)
                 r = trace_writer_reopen(file_fd, &t->writer, err);
         return r == 0 ? adopt_file(t, err) : r;
@@ -382,12 +385,15 @@ int relay_intake_next(struct relay_intake *t, struct error *err)
         if (r < 0 || t->has_gap)
                 return r < 0 ? r : 1;
         t->place.file_bytes = trace_writer_count_bytes(t->writer);
-        /* After the file's bytes: who is killed between both leaves a longer file, which is cut back. */
+        /*
+         * Written after the file's bytes: if the process is killed in between, the file is longer, and is
+         * cut back.
+         */
         r = relay_place_write(t->place_fd, &t->place, err);
         if (r == 0)
                 send_position(t);
         if (t->is_complete)
-                return 0; /* all is here, whatever the other side and the file beside it do */
+                return 0; /* complete, even if writing the place or sending it failed */
         return r < 0 ? r : 1;
 }
 

@@ -37,8 +37,8 @@ static bool parse_number(const char **at, int base, unsigned long *ret)
 }
 
 /*
- * In a line after both addresses: state, queues, timer, retransmissions, user, timeout, inode.  An end that
- * was closed has no inode, and user 0: it belongs to no process, and is not root's.
+ * The fields of a line after both addresses: state, queues, timer, retransmissions, user, timeout, inode.
+ * A closed end has no inode, and user 0: it belongs to no process, and not to root.
  */
 static bool parse_owner(const char *at, uint32_t *ret_uid)
 {

@@ -14,7 +14,10 @@
 
 #define PLACE_MAGIC UINT64_C(0x3143414c50505948) /* "HYPPLAC1" */
 
-/* Inode numbers are used again, also at once: the time of birth, where the disk has it, is another then. */
+/*
+ * A new file may get the inode number of a removed one at once: its birth time, where the file system has
+ * it, differs.
+ */
 uint64_t relay_place_identify(int file_fd)
 {
         struct statx status = { .stx_mask = 0 };

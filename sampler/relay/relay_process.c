@@ -25,8 +25,8 @@ enum { FD_CONTROL, FD_INPUT, FD_LISTEN, FD_TCP, FD_FILE, N_FDS };
 
 /* ---- the child ----------------------------------------------------------------------------------------- */
 
-static _Noreturn void relay_process_run_child(const struct relay_options *options, int *fds,
-                                              uint64_t recording, uint32_t uid)
+static _Noreturn void run_child(const struct relay_options *options, int *fds, uint64_t recording,
+                                uint32_t uid)
 {
         struct relay_server *s = calloc(1, sizeof(*s));
         struct error err = ERROR_NONE;
@@ -49,7 +49,7 @@ static _Noreturn void relay_process_run_child(const struct relay_options *option
 /* ---- the parent ---------------------------------------------------------------------------------------- */
 
 /* In the order of the descriptors above. */
-static int relay_process_open(struct relay_process *p, int *fds, struct error *err)
+static int open_files(struct relay_process *p, int *fds, struct error *err)
 {
         int control[2], input[2];
 
@@ -83,11 +83,11 @@ int relay_process_start(struct relay_process *p, const struct relay_options *opt
         while (recording == 0)
                 if (getrandom(&recording, sizeof(recording), 0) < 0)
                         return error_errno(err, "getrandom");
-        r = relay_process_open(p, fds, err);
+        r = open_files(p, fds, err);
         if (r == 0) {
                 p->pid = fork();
                 if (p->pid == 0)
-                        relay_process_run_child(options, fds, recording, uid);
+                        run_child(options, fds, recording, uid);
                 if (p->pid < 0)
                         r = error_errno(err, "fork");
         }
@@ -138,6 +138,11 @@ int relay_process_wait_taker(struct relay_process *p, struct error *err)
         return r == 1 ? 0 : error_set(err, -EPIPE, "the relay has ended");
 }
 
+static uint64_t add_time(uint64_t now_ns, uint64_t more_ns)
+{
+        return more_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + more_ns;
+}
+
 int relay_process_end(struct relay_process *p, uint64_t linger_ns, int stop_fd,
                       void (*on_wait)(void *context), void *context, struct error *err)
 {
@@ -145,7 +150,7 @@ int relay_process_end(struct relay_process *p, uint64_t linger_ns, int stop_fd,
         bool has_told = false, has_stopped = false, stopped;
         int r;
 
-        until_ns = linger_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + linger_ns;
+        until_ns = add_time(begin_ns, linger_ns);
         io_close(&p->pipe_fd);
         for (;;) {
                 r = next_report(p, 100, has_stopped ? -1 : stop_fd, &stopped);
@@ -154,6 +159,8 @@ int relay_process_end(struct relay_process *p, uint64_t linger_ns, int stop_fd,
                 if (r == 1 && p->last.news == RELAY_ENDED)
                         return 0;
                 now_ns = clock_raw_ns();
+                if (r == 1 && !has_stopped)
+                        until_ns = add_time(now_ns, linger_ns);
                 if (!has_told && !has_stopped && now_ns - begin_ns > MOMENT_NS) {
                         on_wait(context);
                         has_told = true;

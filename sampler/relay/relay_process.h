@@ -47,7 +47,7 @@ int relay_process_wait_taker(struct relay_process *p, struct error *err);
 
 /*
  * relay_process_end() - after the trace is written: waits until a taker has all of it
- * @linger_ns:  at most so long; UINT64_MAX = as long as it takes
+ * @linger_ns:  at most so long without progress; UINT64_MAX = as long as it takes
  * @stop_fd:    when it is readable, no longer; -1 = never
  * @on_wait:    called once if it takes longer than a moment
  * `last` is what came of it.  Returns 0, or -EPIPE if the process ended by itself before.

@@ -20,16 +20,19 @@
 #define WINDOW_BYTES (UINT64_C(8) << 20) /* sent and not acknowledged: memory that a slow taker holds */
 #define SEND_AT_ONCE ((size_t)1 << 20)
 #define READ_AT_ONCE ((size_t)4 << 20)
-#define HEAR_AT_ONCE 64              /* reads of what a taker sends: it may flood */
+#define HEAR_AT_ONCE 64              /* reads in a row from a taker, which may flood us */
+#define PROGRESS_NS  (NS_PER_S / 20) /* between two reports of it */
 #define HELLO_NS     (5 * NS_PER_S)  /* for a stranger to say who it is */
-#define STALLED_NS   (10 * NS_PER_S) /* of a taker, when the whole trace is in a file anyway */
+#define STALLED_NS   (10 * NS_PER_S) /* patience with a taker if the whole trace is in a file */
 
 static void tell(struct relay_server *s, enum relay_news news)
 {
         s->report.news = news;
         s->report.file_error = s->shelf.file_error;
         s->report.n_dropped = s->shelf.n_dropped;
-        s->report.n_waiting = relay_shelf_count_waiting(&s->shelf, s->acked);
+        s->report.n_waiting = relay_shelf_count_waiting(&s->shelf,
+                                                        s->whole_at > s->acked ? s->whole_at : s->acked);
+        s->report.n_unsure = relay_shelf_count_waiting(&s->shelf, s->acked) - s->report.n_waiting;
         s->report.is_complete = s->shelf.is_complete && (s->acked >= s->shelf.end ||
                                                          (s->shelf.file_fd >= 0 && s->shelf.file_error == 0));
         (void)!send(s->control_fd, &s->report, sizeof(s->report), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -38,7 +41,7 @@ static void tell(struct relay_server *s, enum relay_news news)
 /* ---- what comes from the recorder ---------------------------------------------------------------------- */
 
 /* Returns 1 if a part came, 0 if there is nothing now, -errno. */
-static int relay_server_read(struct relay_server *s, uint8_t *to, size_t n)
+static int read_part(struct relay_server *s, uint8_t *to, size_t n)
 {
         ssize_t got = read(s->input_fd, to, n);
 
@@ -78,7 +81,7 @@ static int end_chunk(struct relay_server *s)
 static int pass_trailer(struct relay_server *s)
 {
         uint8_t bytes[TRACE_TRAILER_BYTES];
-        int r = relay_server_read(s, bytes, sizeof(bytes));
+        int r = read_part(s, bytes, sizeof(bytes));
 
         if (r == 1 && s->shelf.file_fd >= 0 && s->shelf.file_error == 0)
                 s->shelf.file_error = io_write_all(s->shelf.file_fd, bytes, s->n_in, NULL);
@@ -86,7 +89,7 @@ static int pass_trailer(struct relay_server *s)
         return r;
 }
 
-static int relay_server_take_input(struct relay_server *s)
+static int take_input(struct relay_server *s)
 {
         int r = 1;
 
@@ -98,10 +101,10 @@ static int relay_server_take_input(struct relay_server *s)
                         continue;
                 }
                 if (!s->in && had < TRACE_CHUNK_HEADER_BYTES)
-                        r = relay_server_read(s, s->header_bytes + had, TRACE_CHUNK_HEADER_BYTES - had);
+                        r = read_part(s, s->header_bytes + had, TRACE_CHUNK_HEADER_BYTES - had);
                 else
-                        r = relay_server_read(s, s->in + had,
-                                              TRACE_CHUNK_HEADER_BYTES + s->header.stored_bytes - had);
+                        r = read_part(s, s->in + had,
+                                      TRACE_CHUNK_HEADER_BYTES + s->header.stored_bytes - had);
                 n += s->n_in - had;
                 if (r == 1 && !s->in && s->n_in == TRACE_CHUNK_HEADER_BYTES)
                         r = begin_chunk(s) < 0 ? -EBADMSG : 1;
@@ -144,7 +147,7 @@ static int choose_gap(struct relay_server *s)
         return choose_own(s, out.data, out.used_bytes);
 }
 
-/* Counted as not there: it is gone, or what it needs is. */
+/* Counts a chunk as missing: it is gone, or the STATES chunk that it needs is. */
 static void pass_over(struct relay_server *s, const struct shelf_chunk *c)
 {
         bool is_taken = c->state == SHELF_TAKEN && !shelf_chunk_is_there(c);
@@ -187,7 +190,7 @@ int relay_server_choose(struct relay_server *s)
 {
         uint64_t window = s->shelf.bytes_max / 4 < WINDOW_BYTES ? s->shelf.bytes_max / 4 : WINDOW_BYTES;
 
-        /* One chunk at least, however large; what is gone is not on its way. */
+        /* At least one chunk is sent, however large; bytes of dropped chunks do not count as in flight. */
         if (s->last_end > s->acked && s->last_end - s->acked > window)
                 return 0;
         for (size_t i = relay_shelf_find(&s->shelf, s->next_at); i < s->shelf.n_chunks; i++) {
@@ -304,7 +307,7 @@ int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t 
         }
         if (s->acked == before)
                 return 0;
-        s->progress_ns = clock_raw_ns(); /* the same position again and again is none */
+        s->progress_ns = clock_raw_ns(); /* the same position again is no progress */
         relay_shelf_take(&s->shelf, s->acked);
         return 0;
 }
@@ -341,7 +344,7 @@ static void answer_stranger(struct relay_server *s, size_t i)
         bool is_taker;
 
         if (s->taker_fd >= 0)
-                hear_taker(s); /* it may have ended since poll(): then this one is not a second */
+                hear_taker(s); /* if the taker has ended since poll(), this one may follow */
         if (relay_server_take_hello(s, stranger->bytes, &answer) < 0) {
                 s->report.n_refused++;
                 forget_stranger(s, i, true);
@@ -361,7 +364,7 @@ static void answer_stranger(struct relay_server *s, size_t i)
         forget_stranger(s, i, !is_taker);
 }
 
-/* All strangers: what they said, and those that took too long. */
+/* Reads the input of all strangers, and closes those that took too long. */
 static void hear_strangers(struct relay_server *s, uint64_t now_ns)
 {
         for (size_t i = s->n_strangers; i-- > 0;) {
@@ -390,7 +393,7 @@ static bool is_welcome(const struct relay_server *s, int fd)
         return relay_peer_find_user(fd, s->tcp_fd, &uid) == 0 && (uid == s->uid || uid == 0);
 }
 
-/* It hears why, and nothing of the recording. */
+/* Tells a stranger why it is refused, and nothing else. */
 static void refuse_stranger(struct relay_server *s, int fd, enum relay_status why)
 {
         const struct relay_hello answer = { .status = why };
@@ -424,7 +427,7 @@ static void accept_stranger(struct relay_server *s, uint64_t now_ns)
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
-/* The recorder's process says nothing but that it is enough, or ends. */
+/* The only message of the recorder's process is an order to stop; its end means the same. */
 static void hear_recorder(struct relay_server *s)
 {
         char byte;
@@ -433,7 +436,16 @@ static void hear_recorder(struct relay_server *s)
         s->quits = s->quits || n >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
-static bool relay_server_is_done(const struct relay_server *s, uint64_t now_ns)
+/* Reports progress, because --linger limits the time without it. */
+static void tell_progress(struct relay_server *s, uint64_t now_ns)
+{
+        if (!s->input_ended || s->progress_ns <= s->told_ns || now_ns < s->told_ns + PROGRESS_NS)
+                return;
+        s->told_ns = now_ns;
+        tell(s, RELAY_GOES_ON);
+}
+
+static bool is_done(const struct relay_server *s, uint64_t now_ns)
 {
         bool is_safe = s->shelf.file_fd >= 0 && s->shelf.file_error == 0;
 
@@ -441,7 +453,10 @@ static bool relay_server_is_done(const struct relay_server *s, uint64_t now_ns)
                 return true;
         if (!s->input_ended)
                 return false;
-        /* A taker closes when it has the end; of a trace without one, there is no more. */
+        /*
+         * A taker closes the connection at the trace's end; a trace without an end is done once all is
+         * acknowledged.
+         */
         if (s->taker_fd < 0)
                 return is_safe || s->acked >= s->shelf.end;
         if (!s->shelf.is_complete && s->out_left == 0 && s->acked >= s->shelf.end)
@@ -470,16 +485,17 @@ int relay_server_run(struct relay_server *s)
         size_t n;
         int r = 0;
 
-        while (r == 0 && !relay_server_is_done(s, clock_raw_ns())) {
+        while (r == 0 && !is_done(s, clock_raw_ns())) {
                 wait_for_any(s, fds, &n);
                 if (fds[0].revents)
                         hear_recorder(s);
                 if (fds[1].revents)
-                        r = relay_server_take_input(s);
+                        r = take_input(s);
                 if (fds[3].revents & (POLLIN | POLLHUP | POLLERR))
                         hear_taker(s);
                 if (s->taker_fd >= 0)
                         send_some(s);
+                tell_progress(s, clock_raw_ns());
                 hear_strangers(s, clock_raw_ns());
                 if (fds[2].revents)
                         accept_stranger(s, clock_raw_ns());

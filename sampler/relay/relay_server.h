@@ -23,7 +23,11 @@
 
 #define RELAY_STRANGERS_MAX 4 /* connections that have not said who they are */
 
-enum relay_news { RELAY_TAKER_CAME, RELAY_ENDED };
+enum relay_news {
+        RELAY_TAKER_CAME,
+        RELAY_GOES_ON, /* the recorder is done, and a taker takes */
+        RELAY_ENDED
+};
 
 /* A report of the relay's process to the recorder's. */
 struct relay_report {
@@ -33,7 +37,8 @@ struct relay_report {
         int32_t file_error;   /* -errno of the file; 0 = none */
         uint64_t sent_bytes;  /* on the wire */
         uint64_t n_dropped;   /* events for which there was no room */
-        uint64_t n_waiting;   /* events that no taker has */
+        uint64_t n_waiting;   /* events that no taker has: they were not sent, or not whole */
+        uint64_t n_unsure;    /* events that were sent, and not confirmed: a taker may have them */
         uint32_t is_complete; /* the last chunk has been taken, or is in the file */
         uint32_t reserved;
 };
@@ -69,6 +74,7 @@ struct relay_server {
         size_t out_left;
         uint8_t *own; /* heap: `out` is in it, or it is NULL */
         uint64_t progress_ns;
+        uint64_t told_ns; /* when the recorder last heard of progress */
 
         struct trace_chunk_header header; /* of the chunk that comes in */
         uint8_t header_bytes[TRACE_CHUNK_HEADER_BYTES];

@@ -43,7 +43,7 @@ static void shelf_free_chunk(struct relay_shelf *s, struct shelf_chunk *c, enum 
         }
 }
 
-/* Chunks that a taker has, and are held for one that begins anew: nothing is lost without them. */
+/* Frees chunks that a taker has already: they were kept only for a taker that begins anew. */
 static void free_taken(struct relay_shelf *s)
 {
         for (size_t i = 0; i < s->n_chunks && s->used_bytes > s->bytes_max; i++)
@@ -52,7 +52,7 @@ static void free_taken(struct relay_shelf *s)
 }
 
 /*
- * The oldest stretch of events that is not on its way, up to the next STATES chunk.  Returns false if
+ * Drops the oldest stretch of events that is not being sent, up to the next STATES chunk.  Returns false if
  * there is none.
  */
 static bool drop_stretch(struct relay_shelf *s, uint64_t pinned)
@@ -69,7 +69,7 @@ static bool drop_stretch(struct relay_shelf *s, uint64_t pinned)
                 some = some || c->kind == TRACE_CHUNK_EVENTS;
                 shelf_free_chunk(s, c, SHELF_DROPPED);
         }
-        s->skips = s->skips || some; /* there is no state to go on from yet */
+        s->skips = s->skips || some; /* no STATES chunk yet: the next events are dropped */
         return some;
 }
 
@@ -81,7 +81,7 @@ static void make_room(struct relay_shelf *s, uint64_t pinned)
                 ;
 }
 
-/* May the two be told apart by a taker that goes on, or is there already?  Then they stay two. */
+/* Two chunks may become one only if no taker, connected or resuming, can tell them apart. */
 static bool may_merge(const struct relay_shelf *s, const struct shelf_chunk *a, const struct shelf_chunk *b)
 {
         bool is_before = b->at < s->told_from;
@@ -90,8 +90,8 @@ static bool may_merge(const struct relay_shelf *s, const struct shelf_chunk *a, 
                (is_before || a->at >= s->told_to);
 }
 
-/* Neighbours of which nothing is left but their number become one. */
-static void relay_shelf_merge(struct relay_shelf *s)
+/* Merges neighbouring chunks of which only the number of events is left. */
+static void merge(struct relay_shelf *s)
 {
         size_t n = 0, last = SIZE_MAX;
 
@@ -123,7 +123,7 @@ static bool write_to_file(struct relay_shelf *s, const uint8_t *bytes, uint32_t 
         return false;
 }
 
-/* Dropped as it comes: there is no state to go on from, or no room. */
+/* True if a new chunk is dropped at once: its events lack a STATES chunk, or there is no room. */
 static bool is_unwanted(struct relay_shelf *s, const struct trace_chunk_header *header)
 {
         bool fits = s->used_bytes <= s->bytes_max;
@@ -147,7 +147,7 @@ int relay_shelf_add(struct relay_shelf *s, const struct trace_chunk_header *head
         struct shelf_chunk *c;
 
         if (s->n_chunks % MERGE_AFTER_CHUNKS == MERGE_AFTER_CHUNKS - 1)
-                relay_shelf_merge(s);
+                merge(s);
         if (array_reserve(&s->chunks, &s->capacity, s->n_chunks + 1, sizeof(*s->chunks)) < 0) {
                 free(bytes);
                 return -ENOMEM;

@@ -4,9 +4,10 @@
  *
  * Way of the data:  client_stream (prefix) -> [event_stack] -> call_chain -> stack_builder
  *
- * A program sends either return addresses, or a copy of the top of its stack.
- * A copy is walked with the tables of the code, as those of samples are; where
- * there are none its frame pointers are followed.
+ * A program sends return addresses, or a copy of the top of its stack, or both:
+ * then the copy begins in the function of the last address.  A copy is walked with
+ * the tables of the code, as those of samples are; where there are none its frame
+ * pointers are followed.
  */
 #ifndef SAMPLER_STACKS_EVENT_STACK_H
 #define SAMPLER_STACKS_EVENT_STACK_H
@@ -36,11 +37,12 @@ void event_stack_unwind_copy(const struct unwind_machine *machine, const uint8_t
 /*
  * event_stack_unwind() - the callstack that came with an event; of no frames if none came
  * @unwinder:  NULL = by frame pointers
- * @thread:    whose event it is; its process's address space is as it is now
+ * @thread:    whose event it is
+ * @space:     of its process, at the time of the event
  * Counts its missing parts.
  */
 void event_stack_unwind(const struct client_prefix *prefix, struct stack_unwinder *unwinder,
-                        struct thread_track *thread, struct loss_counter *losses,
+                        struct thread_track *thread, struct address_space *space, struct loss_counter *losses,
                         struct call_chain *ret_chain);
 
 #endif /* SAMPLER_STACKS_EVENT_STACK_H */

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#define SHARE       100             /* at most one part in so many of all time */
-#define LEFT_NS_MAX (5 * NS_PER_MS) /* saved up while nothing was to be read */
+#define SHARE       100             /* reading takes at most 1/SHARE of all time */
+#define LEFT_NS_MAX (5 * NS_PER_MS) /* the most reading time that is saved up */
 
 int late_stack_init(struct late_stack *l)
 {
@@ -23,7 +23,7 @@ void late_stack_deinit(struct late_stack *l)
         l->bytes = NULL;
 }
 
-static void late_stack_refill(struct late_stack *l, uint64_t now_ns)
+static void refill(struct late_stack *l, uint64_t now_ns)
 {
         l->left_ns += (now_ns - l->refilled_ns) / SHARE;
         l->refilled_ns = now_ns;
@@ -39,7 +39,7 @@ static void spend(struct late_stack *l, uint64_t spent_ns)
 
 bool late_stack_begin(struct late_stack *l, uint64_t start_avma, uint64_t now_ns)
 {
-        late_stack_refill(l, now_ns);
+        refill(l, now_ns);
         l->start_avma = start_avma;
         l->n_bytes = 0;
         l->began_ns = now_ns;
@@ -86,7 +86,7 @@ size_t late_stack_read_code(struct late_stack *l, uint32_t tid, uint64_t avma, v
         uint64_t began_ns = clock_raw_ns();
         size_t n;
 
-        late_stack_refill(l, began_ns);
+        refill(l, began_ns);
         if (l->left_ns == 0)
                 return 0;
         n = read_memory(tid, avma, to, n_bytes);

@@ -2,8 +2,8 @@
 #include "sampler/stacks/stack_builder.h"
 
 #include "format/trace_dictionary.h"
-#include "sampler/code/code_keeper.h"
-#include "sampler/code/kernel_code.h"
+#include "sampler/keep/code_keeper.h"
+#include "sampler/keep/kernel_code.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/tracks/address_space.h"
 
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_BITS      14 /* entries of 16 bytes: most stay in the second cache */
+#define MEMORY_BITS      14 /* entries of 16 bytes: most stay in the second-level cache */
 #define FRAME_BITS       14
 #define CACHE_LINE_BYTES 64
 #define ENTRIES_OF_LINE  (CACHE_LINE_BYTES / sizeof(struct memory_entry))
 #define EVERY_GENERATION UINT64_MAX
 
-/* A row of the table of stacks.  Rows are those of the trace, so it holds for every process. */
+/* A remembered row of the trace's table of stacks, which is the same for every process. */
 struct memory_entry {
         uint32_t parent;
         uint32_t frame;
@@ -27,7 +27,7 @@ struct memory_entry {
 
 _Static_assert(CACHE_LINE_BYTES % sizeof(struct memory_entry) == 0, "an entry lies in one line of the cache");
 
-/* A frame, whatever its caller: a call stack that is new has mostly frames that are not. */
+/* A frame, independent of its caller: most frames of a new call stack are known already. */
 struct frame_entry {
         uint64_t avma, generation;
         uint32_t kind;
@@ -80,16 +80,15 @@ static uint64_t generation_of(const struct stack_builder *b, const struct addres
         return at->is_row ? EVERY_GENERATION : space->generation;
 }
 
-/* The line of the cache that a row is in, if it is remembered; the entry that was used last comes first. */
-static struct memory_entry *stack_builder_line_of(struct stack_memory *memory, uint32_t parent,
-                                                  uint32_t frame)
+/* The cache line that holds a row, if the row is remembered; the most recently used entry comes first. */
+static struct memory_entry *line_of(struct stack_memory *memory, uint32_t parent, uint32_t frame)
 {
         uint64_t mixed = frame * UINT64_C(0x9e3779b97f4a7c15) + parent * UINT64_C(0xd6e8feb86659fd93);
 
         return &memory->entries[(mixed >> (64 - MEMORY_BITS)) / ENTRIES_OF_LINE * ENTRIES_OF_LINE];
 }
 
-/* Puts an entry first; those before place @at, where it was, or the last one, move on. */
+/* Puts @entry first; the entries before its old place @at (or before the last place) move on by one. */
 static void remember_row(struct memory_entry *line, size_t at, struct memory_entry entry)
 {
         for (; at > 0; at--)
@@ -98,8 +97,8 @@ static void remember_row(struct memory_entry *line, size_t at, struct memory_ent
 }
 
 /* A module that is no file; @module remembers it. */
-static int stack_builder_add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
-                                    uint32_t *module)
+static int add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
+                      uint32_t *module)
 {
         struct trace_module row = { .kind = (uint32_t)kind };
         int r;
@@ -141,7 +140,7 @@ static int add_kernel_frame(struct stack_builder *b, const struct call_frame *at
         struct trace_frame frame = { .offset = at->avma,
                                      .flags = at->return_address ? TRACE_FRAME_RETURN_ADDRESS : 0 };
         uint32_t generation = 0, name = 0;
-        int r = stack_builder_add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
+        int r = add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
 
         if (r < 0)
                 return r;
@@ -153,8 +152,8 @@ static int add_kernel_frame(struct stack_builder *b, const struct call_frame *at
         return trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
-static int stack_builder_add_frame(struct stack_builder *b, const struct address_space *space,
-                                   const struct call_frame *at, uint32_t *ret_frame)
+static int add_frame(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                     uint32_t *ret_frame)
 {
         struct trace_frame frame = { .offset = at->avma,
                                      .flags = at->return_address ? TRACE_FRAME_RETURN_ADDRESS : 0 };
@@ -180,22 +179,22 @@ static int stack_builder_add_frame(struct stack_builder *b, const struct address
 }
 
 /* The same, remembered.  Returns as trace_dictionary_add(). */
-static int stack_builder_find_frame(struct stack_builder *b, const struct address_space *space,
-                                    const struct call_frame *at, uint32_t *ret_frame)
+static int find_frame(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                      uint32_t *ret_frame)
 {
         uint64_t generation = generation_of(b, space, at);
         struct frame_entry *entry;
         int r;
 
         if (generation == 0)
-                return stack_builder_add_frame(b, space, at, ret_frame);
+                return add_frame(b, space, at, ret_frame);
         entry = &b->memory->frames[at->avma * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRAME_BITS)];
         if (entry->frame != 0 && entry->avma == at->avma && entry->generation == generation &&
             entry->kind == kind_of(at)) {
                 *ret_frame = entry->frame;
                 return 0;
         }
-        r = stack_builder_add_frame(b, space, at, ret_frame);
+        r = add_frame(b, space, at, ret_frame);
         if (r >= 0)
                 *entry = (struct frame_entry){
                         .avma = at->avma, .generation = generation, .kind = kind_of(at), .frame = *ret_frame
@@ -206,20 +205,20 @@ static int stack_builder_find_frame(struct stack_builder *b, const struct addres
 /* The mark that stands for the callers that are missing. */
 static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
 {
-        int r = stack_builder_add_module(b, TRACE_MODULE_MARK, "[truncated]", &b->mark_module);
+        int r = add_module(b, TRACE_MODULE_MARK, "[truncated]", &b->mark_module);
         struct trace_frame frame = { .module = b->mark_module };
 
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
 /*
- * One frame below its callers; @is_new: these were in no row until now, so that it is in none either, and to
- * look that up in the table is expensive.  Returns as trace_dictionary_add().
+ * Adds one frame below its callers @stack.  @is_new: the callers were in no row until now, so this row is
+ * new as well, and an expensive lookup in the table is saved.  Returns as trace_dictionary_add().
  */
-static int stack_builder_find_stack(struct stack_builder *b, uint32_t frame, bool is_new, uint32_t *stack)
+static int find_stack(struct stack_builder *b, uint32_t frame, bool is_new, uint32_t *stack)
 {
         const struct trace_stack row = { .parent = *stack, .frame = frame };
-        struct memory_entry *line = stack_builder_line_of(b->memory, *stack, frame);
+        struct memory_entry *line = line_of(b->memory, *stack, frame);
         int r;
 
         for (size_t i = 0; !is_new && i < ENTRIES_OF_LINE; i++) {
@@ -239,9 +238,9 @@ static int stack_builder_find_stack(struct stack_builder *b, uint32_t frame, boo
 }
 
 /*
- * Puts the frames of a call stack, but for the first @n_same from the root on, into `found`.  All of them
- * before the rows of stacks: they do not depend on each other, so the processor waits for memory once.
- * Returns how many there are, or -errno; *ret_is_cut: the table has no room for the others.
+ * Puts the frames of a call stack, except the first @n_same from the root on, into `found`.  This comes
+ * before the rows of stacks: the lookups of frames are independent, so the processor waits for memory once.
+ * Returns the number of frames, or -errno; *ret_is_cut: the table has no room for the others.
  */
 static int find_frames(struct stack_builder *b, const struct address_space *space,
                        const struct call_chain *chain, uint32_t n_same, bool *ret_is_cut)
@@ -253,12 +252,15 @@ static int find_frames(struct stack_builder *b, const struct address_space *spac
         if (chain->state >= TRACE_STACK_TRUNCATED)
                 r = add_mark(b, &frames[n++]);
         for (uint32_t i = chain->n_frames - n_same; r >= 0 && i-- > 0;)
-                r = stack_builder_find_frame(b, space, &chain->frames[i], &frames[n++]);
+                r = find_frame(b, space, &chain->frames[i], &frames[n++]);
         *ret_is_cut = r == -EOVERFLOW;
         return r >= 0 ? (int)n : r == -EOVERFLOW ? (int)n - 1 : r;
 }
 
-/* How many frames from the root on are those of the call stack before.  One without its root has no path. */
+/*
+ * Counts the frames from the root on that are equal in the previous call stack.  A call stack without its
+ * root has no path.
+ */
 static uint32_t follow_path(struct stack_memory *memory, uint64_t generation, const struct call_chain *chain)
 {
         uint32_t n = 0;
@@ -277,7 +279,7 @@ static uint32_t follow_path(struct stack_memory *memory, uint64_t generation, co
         return n;
 }
 
-/* The next frame of @chain, from the root on, and its row. */
+/* Appends the next frame of @chain, from the root on, and its row to the path. */
 static void put_path(struct stack_memory *memory, const struct call_chain *chain, uint32_t stack)
 {
         const struct call_frame *at = &chain->frames[chain->n_frames - 1 - memory->n_path];
@@ -309,7 +311,7 @@ int stack_builder_add(struct stack_builder *b, const struct address_space *space
         n = find_frames(b, space, chain, n_same, &is_cut);
         /* From the root inwards, so that stacks with the same callers share them. */
         for (int i = 0; i < n; i++) {
-                int r = stack_builder_find_stack(b, b->memory->found[i], stack > n_known, &stack);
+                int r = find_stack(b, b->memory->found[i], stack > n_known, &stack);
 
                 if (r == -EOVERFLOW) {
                         is_cut = true;

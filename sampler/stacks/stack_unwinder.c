@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A walk needs the code at an address: a search in the process's mappings, and
- * its module's table.  The walker remembers what it found there for as long as
- * a number stays the same, the generation.  Numbers are given out here, to each
- * address space after each change, and to all of them when a table has come.
+ * A walk needs the code at an address: it searches the process's mappings, and then the module's table.
+ * The walker remembers the results for as long as a number stays the same, the generation.  This file gives
+ * out the numbers: to each address space after each change, and to all of them when a table has come.
  *
- * Where the copy ends before the stack does, the rest is taken, in this order, from
- *   - the thread's stack before, if it has the call in which the walk ended;
- *   - one of the thread's stacks after, likewise, out of what the rings hold now;
- *   - the thread's memory now, if that call is going on still: its return
- *     address lies where it lay.
+ * If the copy ends before the stack does, the rest is taken, in this order, from
+ *   - the thread's previous stack, if it has the call in which the walk ended;
+ *   - one of the thread's later stacks, likewise, out of what the rings hold now;
+ *   - the thread's memory now, if that call is still active: its return address is where it was.
  * Each complete stack is kept for the next one, even a short one: its callees may be deep.
  */
 #include "sampler/stacks/stack_unwinder.h"
@@ -17,13 +15,15 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "sampler/code/code_tables.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/kernel/unwind_request.h"
 #include "sampler/stacks/late_stack.h"
+#include "sampler/stacks/late_window.h"
+#include "sampler/stacks/stack_end.h"
 #include "sampler/stacks/unwind_frame_pointer.h"
 #include "sampler/stacks/waiting_stacks.h"
+#include "sampler/tables/code_tables.h"
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/cut_stacks.h"
 #include "sampler/tracks/loss_counter.h"
@@ -35,18 +35,18 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TABLE_WAIT_NS    (20 * NS_PER_MS)
 #define KEPT_BYTES_MAX   (UINT32_C(1) << 26) /* of all threads together */
-#define CUT_BYTES_MAX    (UINT32_C(1) << 24) /* of those that wait, of all threads together */
-#define LATE_PERIOD_NS   NS_PER_MS           /* between two late reads of a thread */
-#define LATE_STACKS_MAX  4                   /* of a thread that are tried at once */
+#define CUT_BYTES_MAX    (UINT32_C(1) << 24) /* of waiting stacks, of all threads together */
+#define LATE_STACKS_MAX  4                   /* cut stacks of a thread that are tried at once */
 #define LATE_BYTES_FIRST (UINT32_C(1) << 16)
-#define LATE_BYTES_BELOW \
-        1024                /* of the missing part: a frame's registers are saved
-                               * below its return address */
-#define LATE_WINDOWS_MAX 32 /* each of LATE_STACK_BYTES_MAX at most */
+#define LATE_BYTES_BELOW 1024 /* also read: registers saved below the return address */
+#define LATE_WINDOWS_MAX 32   /* each of LATE_STACK_BYTES_MAX at most */
 #define WORD_BYTES       8
+#define LATE_PAGE_BYTES  UINT64_C(4096)
+#define LATE_SIDE_BYTES  256 /* that stay of a window when the next one is read */
 
 struct stack_unwinder {
         struct unwind_request options;
@@ -55,11 +55,14 @@ struct stack_unwinder {
         const struct unwind_machine *machine; /* NULL = by frame pointers only */
         struct stack_walker *walker;
         struct late_stack late;
+        uint64_t lacked_avma;               /* the address for which the window of `late` was read */
+        uint8_t late_side[LATE_SIDE_BYTES]; /* what lay around the one before it */
+        struct late_windows windows;
         struct stack_stitch after; /* the last stack that was completed by one after it */
         size_t kept_bytes, cut_bytes;
         uint32_t last_ticket;
         uint64_t last_generation;
-        uint64_t epoch_generation; /* older ones are of the time before the last table came */
+        uint64_t epoch_generation; /* lower generations predate the last table */
         uint32_t epoch;
         bool is_hurried;
         uint64_t table_wait_ns; /* in this walk, for a table that is coming */
@@ -88,6 +91,7 @@ struct task {
         bool is_now;                       /* nothing newer of the thread was seen yet */
         bool may_wait;                     /* it may be put aside, */
         uint32_t ticket;                   /* and was; 0 = it was not */
+        bool is_full;                      /* the stack goes on beyond the copy */
         const struct waiting_stack *again; /* it waited for a table; NULL = it did not */
 };
 
@@ -122,6 +126,7 @@ void stack_unwinder_free(struct stack_unwinder *u)
         waiting_stack_free(&u->waiting, u->resumed);
         waiting_stacks_deinit(&u->waiting);
         stack_stitch_deinit(&u->after);
+        late_windows_deinit(&u->windows);
         late_stack_deinit(&u->late);
         stack_walker_free(u->walker);
         free(u);
@@ -144,8 +149,8 @@ void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread
 
 /* ---- the code at an address ---------------------------------------------------------------------------- */
 
-static enum code_tables_answer stack_unwinder_find_module(struct stack_unwinder *u, uint32_t module,
-                                                          const struct unwind_module **ret_module)
+static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t module,
+                                           const struct unwind_module **ret_module)
 {
         enum code_tables_answer answer;
 
@@ -154,7 +159,7 @@ static enum code_tables_answer stack_unwinder_find_module(struct stack_unwinder 
         answer = code_tables_find(u->tables, module, ret_module);
         if (answer != CODE_TABLES_COMING)
                 return answer;
-        if (u->met_late_table) /* once a walk is enough: what follows would be in doubt anyway */
+        if (u->met_late_table) /* once a walk is enough: later frames are doubtful anyway */
                 return answer;
         if (!u->is_hurried && code_tables_wait(u->tables, module, u->table_wait_ns))
                 return code_tables_find(u->tables, module, ret_module);
@@ -163,7 +168,7 @@ static enum code_tables_answer stack_unwinder_find_module(struct stack_unwinder 
         return answer;
 }
 
-static bool stack_unwinder_find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
+static bool find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
 {
         const struct lookup *lookup = context;
         const struct address_range *range = address_space_find(lookup->space, avma);
@@ -174,7 +179,7 @@ static bool stack_unwinder_find_code(const void *context, uint64_t avma, struct 
         *ret_code = (struct stack_walk_code){ .table = NULL };
         if (!range)
                 return false;
-        answer = stack_unwinder_find_module(u, range->module, &module);
+        answer = find_module(u, range->module, &module);
         if (answer == CODE_TABLES_READY && module->table &&
             unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
                                     range->end_avma - range->start_avma, &ret_code->bias))
@@ -184,7 +189,7 @@ static bool stack_unwinder_find_code(const void *context, uint64_t avma, struct 
         return true;
 }
 
-/* Code without a table, as it is now; the walker remembers what it says. */
+/* Reads the bytes of code without a table, as they are now; the walker remembers the result. */
 static size_t read_code(const void *context, uint64_t avma, uint8_t *bytes, size_t n_bytes)
 {
         const struct lookup *lookup = context;
@@ -195,7 +200,7 @@ static size_t read_code(const void *context, uint64_t avma, uint8_t *bytes, size
         return u->is_hurried ? 0 : late_stack_read_code(&u->late, lookup->process->pid, avma, bytes, n_bytes);
 }
 
-static uint64_t stack_unwinder_generation_of(struct stack_unwinder *u, struct address_space *space)
+static uint64_t generation_of(struct stack_unwinder *u, struct address_space *space)
 {
         uint32_t epoch = u->tables ? code_tables_epoch(u->tables) : 0;
 
@@ -208,37 +213,14 @@ static uint64_t stack_unwinder_generation_of(struct stack_unwinder *u, struct ad
         return space->generation;
 }
 
-static enum trace_stack_state stack_unwinder_state_of(enum stack_walk_end end)
-{
-        switch (end) {
-        case STACK_WALK_END_ROOT:
-                return TRACE_STACK_COMPLETE;
-        case STACK_WALK_END_TOO_DEEP:
-                return TRACE_STACK_TOO_DEEP;
-        case STACK_WALK_END_CUT:
-                return TRACE_STACK_TRUNCATED;
-        case STACK_WALK_END_OTHER_STACK:
-                return TRACE_STACK_OTHER_STACK;
-        case STACK_WALK_END_NO_TABLE:
-                return TRACE_STACK_NO_TABLE;
-        case STACK_WALK_END_NO_REGISTER:
-                return TRACE_STACK_NO_REGISTER;
-        case STACK_WALK_END_NOT_CODE:
-        case STACK_WALK_END_BROKEN:
-        case STACK_WALK_N_ENDS:
-        default:
-                return TRACE_STACK_BAD_MEMORY;
-        }
-}
-
 /* ---- stacks that are longer than their copy ------------------------------------------------------------ */
 
-static bool stack_unwinder_is_short(const struct stack_unwinder *u)
+static bool is_short(const struct stack_unwinder *u)
 {
         return u->walk.end == STACK_WALK_END_CUT || u->walk.end == STACK_WALK_END_OTHER_STACK;
 }
 
-static void stack_unwinder_keep(struct stack_unwinder *u, const struct task *task, bool is_approximate)
+static void keep(struct stack_unwinder *u, const struct task *task, bool is_approximate)
 {
         struct stack_stitch *stitch = &task->thread->stitch;
         size_t others_bytes = u->kept_bytes - stack_stitch_count_bytes(stitch);
@@ -250,14 +232,15 @@ static void stack_unwinder_keep(struct stack_unwinder *u, const struct task *tas
         u->kept_bytes = others_bytes + stack_stitch_count_bytes(stitch);
 }
 
-/* True if the call in which the walk ended goes on still. */
+/* True if the call in which the walk ended is still active. */
 static bool is_still_there(const struct stack_unwinder *u, uint32_t tid)
 {
         uint32_t last = u->walk.n_frames - 1;
         uint64_t now;
 
         /*
-         * Elsewhere the place of the return address is unknown; and interrupted code waits for its handler.
+         * In the first frame, or if the machine saves no return address, its place is unknown; interrupted
+         * code waits for the handler.
          */
         if (last == 0 || u->walk.frames[last].is_exact || !u->machine->is_return_address_saved)
                 return true;
@@ -265,31 +248,61 @@ static bool is_still_there(const struct stack_unwinder *u, uint32_t tid)
                now == u->walk.frames[last].pc_avma;
 }
 
-/* The first part to read: a large frame in between is skipped. */
+/*
+ * The address to read from first: a large frame in between is skipped, and so is the gap before another
+ * stack.
+ */
 static uint64_t late_start(const struct stack_unwinder *u, uint64_t copy_end_avma)
 {
         uint64_t from_avma = u->walk.sp_avma;
 
         if (u->walk.end == STACK_WALK_END_CUT && from_avma < copy_end_avma)
                 from_avma = copy_end_avma;
-        if (u->walk.unread_avma > from_avma + LATE_BYTES_BELOW)
+        if (u->walk.unread_avma > from_avma + LATE_BYTES_BELOW ||
+            (u->walk.end == STACK_WALK_END_OTHER_STACK && u->walk.unread_avma < from_avma))
                 from_avma = (u->walk.unread_avma - LATE_BYTES_BELOW) & ~(uint64_t)(WORD_BYTES - 1);
         return from_avma;
 }
 
+/* Keeps a part of the window: an unwind rule may need a number in it, and then another stack. */
+static void keep_side(struct stack_unwinder *u, struct task *task)
+{
+        const struct late_stack *late = &u->late;
+        uint64_t offset = u->lacked_avma - late->start_avma;
+        size_t n_bytes;
+
+        if (offset >= late->n_bytes)
+                return;
+        offset -= offset < LATE_SIDE_BYTES / 2 ? offset : LATE_SIDE_BYTES / 2;
+        n_bytes = late->n_bytes - offset < LATE_SIDE_BYTES ? late->n_bytes - offset : LATE_SIDE_BYTES;
+        memcpy(u->late_side, late->bytes + offset, n_bytes);
+        task->input.pieces[2] = (struct stack_walk_piece){ .bytes = u->late_side,
+                                                           .start_avma = late->start_avma + offset,
+                                                           .n_bytes = n_bytes };
+        task->input.n_pieces = 3;
+}
+
 /* Reads what the walk lacks: more of the window, or a window further out.  False if there is no more. */
-static bool read_window(struct stack_unwinder *u, uint32_t tid, uint64_t copy_end_avma, size_t n_bytes,
+static bool read_window(struct stack_unwinder *u, struct task *task, uint64_t copy_end_avma, size_t n_bytes,
                         unsigned *n_windows)
 {
         const struct late_stack *late = &u->late;
         uint64_t lacks_avma = u->walk.unread_avma;
 
         if (lacks_avma - late->start_avma >= LATE_STACK_BYTES_MAX - WORD_BYTES) {
-                if (lacks_avma < late->start_avma || (*n_windows)++ == LATE_WINDOWS_MAX)
+                if ((lacks_avma < late->start_avma && u->walk.end != STACK_WALK_END_OTHER_STACK) ||
+                    (*n_windows)++ == LATE_WINDOWS_MAX)
                         return false; /* it was passed over */
+                keep_side(u, task);
                 late_stack_move(&u->late, late_start(u, copy_end_avma));
         }
-        return late_stack_read(&u->late, tid, n_bytes);
+        u->lacked_avma = lacks_avma;
+        if (late_stack_read(&u->late, task->thread->tid, n_bytes))
+                return true;
+        if (late->n_bytes > 0 || late->start_avma >= (lacks_avma & ~(LATE_PAGE_BYTES - 1)))
+                return false;
+        late_stack_move(&u->late, lacks_avma & ~(LATE_PAGE_BYTES - 1)); /* the page before it is unmapped */
+        return late_stack_read(&u->late, task->thread->tid, n_bytes);
 }
 
 /* Goes on with a walk in memory that is read now; true if it came to the root. */
@@ -301,12 +314,14 @@ static bool walk_late(struct stack_unwinder *u, struct task *task, uint64_t copy
 
         if (!late_stack_begin(&u->late, late_start(u, copy_end_avma), clock_raw_ns()))
                 return false;
-        while (stack_unwinder_is_short(u) && is_still_there(u, tid) &&
-               read_window(u, tid, copy_end_avma, n_bytes, &n_windows)) {
+        task->input.n_pieces = 1; /* pieces read for another stack do not belong to this one */
+        while (is_short(u) && is_still_there(u, tid) &&
+               read_window(u, task, copy_end_avma, n_bytes, &n_windows)) {
                 task->input.pieces[1] = (struct stack_walk_piece){ .bytes = u->late.bytes,
                                                                    .start_avma = u->late.start_avma,
                                                                    .n_bytes = u->late.n_bytes };
-                task->input.n_pieces = 2;
+                if (task->input.n_pieces < 2)
+                        task->input.n_pieces = 2;
                 stack_walk_resume(u->walker, &task->space, &task->input, &u->walk);
                 n_bytes = LATE_STACK_BYTES_MAX;
         }
@@ -315,8 +330,8 @@ static bool walk_late(struct stack_unwinder *u, struct task *task, uint64_t copy
 }
 
 /* Completes the walk from a stack that is kept; false if it does not fit. */
-static bool stack_unwinder_join(struct stack_unwinder *u, const struct stack_stitch *stitch,
-                                uint64_t generation, enum trace_stack_state *ret_state)
+static bool join(struct stack_unwinder *u, const struct stack_stitch *stitch, uint64_t generation,
+                 enum trace_stack_state *ret_state)
 {
         if (!stack_stitch_join(stitch, &u->walk, generation))
                 return false;
@@ -334,7 +349,7 @@ static uint32_t next_ticket(struct stack_unwinder *u)
         return u->last_ticket;
 }
 
-/* Puts a walk aside; without memory, or when others take it all, it stays as it is. */
+/* Puts a walk aside; if memory is short, or other walks use it up, the walk stays as it is. */
 static void put_aside(struct stack_unwinder *u, struct task *task)
 {
         const struct stack_walk_piece *copy = &task->input.pieces[0];
@@ -353,36 +368,65 @@ static void put_aside(struct stack_unwinder *u, struct task *task)
         task->ticket = cut->ticket;
 }
 
+/* Goes on with a walk in memory that was read when its sample arrived; true if it came to the root. */
+static bool walk_window(struct stack_unwinder *u, struct task *task, const struct late_window *window,
+                        uint64_t copy_end_avma)
+{
+        uint64_t skipped = copy_end_avma - window->start_avma;
+        uint32_t n_certain = u->walk.n_frames;
+
+        if (skipped >= window->n_bytes ||
+            (u->machine->is_return_address_saved && !late_window_has_call(window, &u->walk, &task->space)))
+                return false;
+        task->input.pieces[1] = (struct stack_walk_piece){ .bytes = window->bytes + skipped,
+                                                           .start_avma = window->start_avma + skipped,
+                                                           .n_bytes = window->n_bytes - skipped };
+        task->input.n_pieces = 2;
+        stack_walk_resume(u->walker, &task->space, &task->input, &u->walk);
+        if (u->walk.end == STACK_WALK_END_ROOT)
+                return true;
+        u->walk.n_frames = n_certain; /* frames that do not lead to the root are not trusted */
+        return false;
+}
+
 /* The walk ended for want of memory. */
-static enum trace_stack_state stack_unwinder_complete(struct stack_unwinder *u, struct task *task)
+static enum trace_stack_state complete(struct stack_unwinder *u, struct task *task)
 {
         struct thread_track *thread = task->thread;
         const struct stack_walk_piece *copy = &task->input.pieces[0];
-        enum trace_stack_state state = stack_unwinder_state_of(u->walk.end);
+        enum trace_stack_state state = stack_end_state_of(u->walk.end);
         uint32_t n_certain = u->walk.n_frames;
 
-        if (stack_unwinder_join(u, &thread->stitch, task->space.generation, &state)) {
+        if (join(u, &thread->stitch, task->space.generation, &state)) {
                 if (task->is_now && state != TRACE_STACK_TOO_DEEP)
-                        stack_unwinder_keep(u, task, thread->stitch.is_approximate);
+                        keep(u, task, thread->stitch.is_approximate);
         } else if (copy->n_bytes == 0) {
-                /* A program that ends, or becomes another: what is there later is not this stack. */
+                /* The program ends, or is replaced by another: its later memory is not this stack. */
                 state = TRACE_STACK_NO_COPY;
         } else if (task->may_wait) {
                 put_aside(u, task);
-        } else if (task->is_now && !u->is_hurried && task->now_ns - thread->late_read_ns >= LATE_PERIOD_NS) {
+        } else if (task->again && task->again->window &&
+                   walk_window(u, task, task->again->window, copy->start_avma + copy->n_bytes)) {
+                if (task->is_now)
+                        keep(u, task, true);
+                return TRACE_STACK_APPROXIMATE;
+        } else if (task->is_now && !u->is_hurried &&
+                   task->now_ns - thread->late_read_ns >= LATE_STACK_PERIOD_NS) {
                 thread->late_read_ns = task->now_ns;
                 if (walk_late(u, task, copy->start_avma + copy->n_bytes)) {
-                        stack_unwinder_keep(u, task, true);
+                        keep(u, task, true);
                         return TRACE_STACK_APPROXIMATE;
                 }
-                u->walk.n_frames = n_certain; /* what does not lead to the root is not to be trusted */
+                u->walk.n_frames = n_certain; /* frames that do not lead to the root are not trusted */
         }
         return state;
 }
 
 /* ---- one stack ----------------------------------------------------------------------------------------- */
 
-/* Code whose table was not there was left by its frame pointer, or not at all: the first is not believed. */
+/*
+ * Cuts the walk at code whose table is still missing: a caller found there by frame pointer is not trusted.
+ */
 static void cut_late(struct stack_unwinder *u, struct address_space *space)
 {
         const struct unwind_module *module;
@@ -396,12 +440,12 @@ static void cut_late(struct stack_unwinder *u, struct address_space *space)
                     code_tables_find(u->tables, range->module, &module) == CODE_TABLES_COMING)
                         u->walk.n_frames = i + 1;
         }
-        space->generation = 0; /* what the walker remembers is that there is no table */
+        space->generation = 0; /* the walker must forget that there was no table */
 }
 
 /*
- * Prepares a task, but for its input.  @space: the mappings of its thread's process, at
- * the time of the sample
+ * Prepares a task, except for its input.
+ * @space:  the mappings of the thread's process at the time of the sample
  */
 static struct task make_task(struct stack_unwinder *u, struct thread_track *thread,
                              struct address_space *space, struct lookup *lookup)
@@ -409,31 +453,38 @@ static struct task make_task(struct stack_unwinder *u, struct thread_track *thre
         struct task task = { .thread = thread };
 
         *lookup = (struct lookup){ .unwinder = u, .process = thread->process, .space = space };
-        task.space = (struct stack_walk_space){ .find = stack_unwinder_find_code,
+        task.space = (struct stack_walk_space){ .find = find_code,
                                                 .read_code = read_code,
                                                 .context = lookup,
-                                                .generation = stack_unwinder_generation_of(u, space) };
+                                                .generation = generation_of(u, space) };
         task.input.n_pieces = 1;
         task.input.tables_only = u->options.mode == UNWIND_DWARF;
         return task;
 }
 
-/* Keeps the data needed to walk a stack when the missing table is there; without room it stays as it is. */
+/*
+ * Keeps the data needed to walk a stack once the missing table has come; without room the stack stays as it
+ * is.
+ */
 static void wait_for_table(struct stack_unwinder *u, struct task *task)
 {
         const struct stack_walk_piece *copy = &task->input.pieces[0];
-        const struct waiting_stack wanted = { .thread = task->thread,
-                                              .time_ns = task->now_ns,
-                                              .since_ns = clock_raw_ns(),
-                                              .ticket = next_ticket(u),
-                                              .module = u->late_module,
-                                              .registers = task->input.registers,
-                                              .copy_start_avma = copy->start_avma,
-                                              .copy = copy->bytes,
-                                              .copy_bytes = copy->n_bytes };
+        struct waiting_stack wanted = { .thread = task->thread,
+                                        .time_ns = task->now_ns,
+                                        .since_ns = clock_raw_ns(),
+                                        .ticket = next_ticket(u),
+                                        .module = u->late_module,
+                                        .registers = task->input.registers,
+                                        .copy_start_avma = copy->start_avma,
+                                        .copy = copy->bytes,
+                                        .copy_bytes = copy->n_bytes };
 
+        if (task->is_full && !u->is_hurried)
+                wanted.window = late_windows_take(&u->windows, &u->late, task->thread->tid, copy->start_avma);
         if (waiting_stacks_add(&u->waiting, &wanted, task->chain))
                 task->ticket = wanted.ticket;
+        else
+                late_window_drop(wanted.window);
 }
 
 /* A thread whose end is known has no later samples, and its last ones may not be written. */
@@ -443,8 +494,8 @@ static bool may_wait_for_table(const struct task *task)
 }
 
 /* Walks, and completes the stack if possible; the frames are in `walk`. */
-static enum trace_stack_state stack_unwinder_walk(struct stack_unwinder *u, struct task *task,
-                                                  struct address_space *space)
+static enum trace_stack_state walk_and_complete(struct stack_unwinder *u, struct task *task,
+                                                struct address_space *space)
 {
         bool may_wait = may_wait_for_table(task);
         enum trace_stack_state state;
@@ -453,7 +504,7 @@ static enum trace_stack_state stack_unwinder_walk(struct stack_unwinder *u, stru
         u->table_wait_ns = may_wait || task->again ? 0 : TABLE_WAIT_NS;
         stack_walk_expect(&task->input, &u->walk); /* the last one: mostly of this thread */
         stack_walk_run(u->walker, &task->space, &task->input, &u->walk);
-        state = stack_unwinder_state_of(u->walk.end);
+        state = stack_end_state_of(u->walk.end);
         if (u->met_late_table) {
                 if (may_wait)
                         wait_for_table(u, task);
@@ -461,14 +512,15 @@ static enum trace_stack_state stack_unwinder_walk(struct stack_unwinder *u, stru
                 return TRACE_STACK_TABLE_LATE;
         }
         if (state == TRACE_STACK_COMPLETE && task->is_now)
-                stack_unwinder_keep(u, task, false);
-        else if (stack_unwinder_is_short(u))
-                state = stack_unwinder_complete(u, task);
+                keep(u, task, false);
+        else if (is_short(u))
+                state = complete(u, task);
+        else if (stack_end_is_return_probe(&u->walk, task->thread->process))
+                state = TRACE_STACK_RETURN_PROBE;
         return state;
 }
 
-static void stack_unwinder_take_frames(const struct stack_walk *walk, enum trace_stack_state state,
-                                       struct call_chain *chain)
+static void take_frames(const struct stack_walk *walk, enum trace_stack_state state, struct call_chain *chain)
 {
         uint32_t n = walk->n_frames;
 
@@ -484,8 +536,8 @@ static void stack_unwinder_take_frames(const struct stack_walk *walk, enum trace
 }
 
 /*
- * In execve(2), the new program is being mapped: it has no stack yet, and the registers are still those of
- * the old one, whose memory is gone.  All that there is of the thread is in the kernel.
+ * During execve(2) the new program is being mapped: it has no stack yet, and the registers still are those
+ * of the old program, whose memory is gone.  All frames of the thread are in the kernel.
  */
 static bool is_between_programs(const struct raw_stack *raw, const struct task *task)
 {
@@ -511,51 +563,31 @@ static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, str
         if (raw->is_32_bit) {
                 u->walk.frames[0] = (struct stack_walk_frame){ .pc_avma = registers->pc, .is_exact = true };
                 u->walk.n_frames = 1;
-                stack_unwinder_take_frames(&u->walk, TRACE_STACK_NO_TABLE, chain);
+                take_frames(&u->walk, TRACE_STACK_NO_TABLE, chain);
                 return;
         }
         task->input.pieces[0] = (struct stack_walk_piece){ .bytes = raw->copy,
                                                            .start_avma = registers->values[u->machine->sp],
                                                            .n_bytes = raw->copy_bytes };
-        stack_unwinder_take_frames(&u->walk, stack_unwinder_walk(u, task, &task->thread->process->space),
-                                   chain);
-}
-
-void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state state)
-{
-        static const enum trace_loss_reason reasons[TRACE_STACK_STATE_COUNT] = {
-                [TRACE_STACK_TRUNCATED] = TRACE_LOSS_STACK_TRUNCATED,
-                [TRACE_STACK_TOO_DEEP] = TRACE_LOSS_STACK_TOO_DEEP,
-                [TRACE_STACK_NO_TABLE] = TRACE_LOSS_STACK_NO_TABLE,
-                [TRACE_STACK_BAD_MEMORY] = TRACE_LOSS_STACK_BAD_MEMORY,
-                [TRACE_STACK_NO_REGISTER] = TRACE_LOSS_STACK_NO_REGISTER,
-                [TRACE_STACK_OTHER_STACK] = TRACE_LOSS_STACK_OTHER,
-                [TRACE_STACK_TABLE_LATE] = TRACE_LOSS_STACK_TABLE_LATE,
-                [TRACE_STACK_LEFT_CODE] = TRACE_LOSS_STACK_LEFT_CODE,
-                [TRACE_STACK_NO_COPY] = TRACE_LOSS_STACK_NO_COPY,
-        };
-
-        if (reasons[state] != 0)
-                loss_counter_add(u->losses, reasons[state], 1);
+        task->is_full = raw->copy_is_full;
+        take_frames(&u->walk, walk_and_complete(u, task, &task->thread->process->space), chain);
 }
 
 /* Returns the ticket of a stack that was put aside, or 0. */
-static uint32_t stack_unwinder_run_one(struct stack_unwinder *u, const struct raw_stack *raw,
-                                       struct thread_track *thread, uint64_t now_ns, bool may_wait,
-                                       struct call_chain *chain)
+static uint32_t run_one(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
+                        uint64_t now_ns, bool may_wait, struct call_chain *chain)
 {
         struct lookup lookup;
         struct task task;
 
         if (!raw->registers || !u->walker) {
-                (void)stack_unwinder_generation_of(
-                        u, &thread->process->space); /* others remember by it as well */
+                (void)generation_of(u, &thread->process->space); /* others remember by it as well */
                 unwind_frame_pointer_run(raw, &thread->process->space, chain);
                 /* A kernel thread has no other part. */
                 if (u->walker && raw->in_kernel && chain->state == TRACE_STACK_FRAME_POINTERS &&
                     chain->frames[chain->n_frames - 1].in_kernel)
                         chain->state = TRACE_STACK_COMPLETE;
-                stack_unwinder_count(u, chain->state);
+                stack_end_count(u->losses, chain->state);
                 return 0;
         }
         unwind_frame_pointer_run_kernel(raw, chain);
@@ -568,21 +600,21 @@ static uint32_t stack_unwinder_run_one(struct stack_unwinder *u, const struct ra
         if (raw->is_32_bit && chain->state == TRACE_STACK_NO_TABLE) /* another count, which says what helps */
                 loss_counter_add(u->losses, TRACE_LOSS_STACK_32_BIT, 1);
         else if (task.ticket == 0)
-                stack_unwinder_count(u, chain->state);
+                stack_end_count(u->losses, chain->state);
         return task.ticket;
 }
 
 void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
                         uint64_t now_ns, struct call_chain *chain)
 {
-        (void)stack_unwinder_run_one(u, raw, thread, now_ns, false, chain);
+        (void)run_one(u, raw, thread, now_ns, false, chain);
 }
 
 uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_stack *raw,
                                     struct thread_track *thread, uint64_t now_ns, struct call_chain *chain)
 {
         stack_stitch_clear(&u->after);
-        return stack_unwinder_run_one(u, raw, thread, now_ns, true, chain);
+        return run_one(u, raw, thread, now_ns, true, chain);
 }
 
 void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thread)
@@ -600,10 +632,31 @@ void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thr
                 cut_stack_restore(cuts->items[i], &u->walk);
                 task.input.registers = cuts->items[i]->registers;
                 if (walk_late(u, &task, cuts->items[i]->copy_end_avma)) {
-                        stack_unwinder_keep(u, &task, true);
+                        keep(u, &task, true);
                         return;
                 }
         }
+}
+
+/*
+ * Reads the missing rest for this stack alone: its code is about to change, or the thread's memory has
+ * completed no other stack.
+ */
+static bool complete_closed(struct stack_unwinder *u, struct thread_track *thread,
+                            const struct cut_stack *cut)
+{
+        struct lookup lookup;
+        struct task task = make_task(u, thread, &thread->process->space, &lookup);
+        struct late_window *window;
+        bool is_complete;
+
+        if (u->is_hurried || thread->exits || cut->generation != task.space.generation)
+                return false;
+        task.input.registers = cut->registers;
+        window = late_windows_take(&u->windows, &u->late, thread->tid, cut->registers.values[u->machine->sp]);
+        is_complete = window && walk_window(u, &task, window, cut->copy_end_avma);
+        late_window_drop(window);
+        return is_complete;
 }
 
 uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thread, struct call_chain *chain)
@@ -618,20 +671,23 @@ uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thr
         u->cut_bytes -= cut_stack_count_bytes(cut->n_kernel, cut->n_user);
         cut_stack_restore_kernel(cut, chain);
         cut_stack_restore(cut, &u->walk);
-        state = stack_unwinder_state_of(cut->end);
-        /* One that was completed has calls that have returned by the time of the stack that completed it. */
-        if (stack_unwinder_join(u, &thread->stitch, cut->generation, &state) ||
-            stack_unwinder_join(u, &u->after, cut->generation, &state))
+        state = stack_end_state_of(cut->end);
+        /* A completed stack has calls that had returned by the time of the stack that completed it. */
+        if (join(u, &thread->stitch, cut->generation, &state) || join(u, &u->after, cut->generation, &state))
                 stack_stitch_keep(&u->after, &u->walk, cut->generation, state == TRACE_STACK_APPROXIMATE);
-        stack_unwinder_take_frames(&u->walk, state, chain);
-        stack_unwinder_count(u, chain->state);
+        else if (complete_closed(u, thread, cut)) {
+                state = TRACE_STACK_APPROXIMATE;
+                stack_stitch_keep(&u->after, &u->walk, cut->generation, true);
+        }
+        take_frames(&u->walk, state, chain);
+        stack_end_count(u->losses, chain->state);
         free(cut);
         return ticket;
 }
 
 /* ---- stacks that waited for a table -------------------------------------------------------------------- */
 
-/* Walks one of them; false if it has to wait on, for another table. */
+/* Walks one waiting stack again; false if it has to wait for another table. */
 static bool walk_again(struct stack_unwinder *u, struct waiting_stack *stack, bool gives_up,
                        struct stack_unwinder_resumed *ret, struct call_chain *chain)
 {
@@ -644,26 +700,26 @@ static bool walk_again(struct stack_unwinder *u, struct waiting_stack *stack, bo
         task.again = stack;
         task.now_ns = stack->time_ns;
         task.chain = chain;
-        /* Only then others of its thread can complete it, or it them. */
+        /* Only then can it complete other stacks of its thread, or be completed by them. */
         task.is_now = task.may_wait = !gives_up && space == &thread->process->space && !thread->exits;
         task.input.registers = stack->registers;
         task.input.pieces[0] = (struct stack_walk_piece){ .bytes = stack->copy,
                                                           .start_avma = stack->copy_start_avma,
                                                           .n_bytes = stack->copy_bytes };
         waiting_stack_restore_kernel(stack, chain);
-        state = stack_unwinder_walk(u, &task, space);
+        state = walk_and_complete(u, &task, space);
         if (state == TRACE_STACK_TABLE_LATE && !gives_up) {
                 stack->module = u->late_module;
                 return false;
         }
-        stack_unwinder_take_frames(&u->walk, state, chain);
+        take_frames(&u->walk, state, chain);
         *ret = (struct stack_unwinder_resumed){ .thread = thread,
                                                 .space = space,
                                                 .time_ns = stack->time_ns,
                                                 .ticket = stack->ticket,
                                                 .is_cut = task.ticket != 0 };
         if (!ret->is_cut)
-                stack_unwinder_count(u, chain->state);
+                stack_end_count(u->losses, chain->state);
         return true;
 }
 
@@ -719,7 +775,7 @@ bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwind
 
         if (!u->walker)
                 return false;
-        task = make_task(u, thread, &thread->process->space, &lookup);
+        task = make_task(u, thread, copy->space, &lookup);
         registers->pc = copy->pc_avma;
         registers->values[u->machine->sp] = copy->sp_avma;
         registers->values[u->machine->fp] = copy->fp_avma;
@@ -728,6 +784,6 @@ bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwind
                                                           .start_avma = copy->sp_avma,
                                                           .n_bytes = copy->n_bytes };
         chain->n_frames = 0;
-        stack_unwinder_take_frames(&u->walk, stack_unwinder_walk(u, &task, &thread->process->space), chain);
+        take_frames(&u->walk, walk_and_complete(u, &task, copy->space), chain);
         return true;
 }

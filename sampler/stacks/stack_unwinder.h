@@ -109,6 +109,7 @@ uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thr
 
 /* A copy of its stack that the program made itself. */
 struct stack_unwinder_copy {
+        struct address_space *space; /* borrowed: what was mapped when the copy was made */
         uint64_t pc_avma, sp_avma, fp_avma;
         const uint8_t *bytes; /* borrowed; from the stack pointer on */
         size_t n_bytes;
@@ -121,9 +122,6 @@ struct stack_unwinder_copy {
  */
 bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwinder_copy *copy,
                              struct thread_track *thread, struct call_chain *chain);
-
-/* Counts a callstack in which callers are missing, under its reason. */
-void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state state);
 
 /* Rings are filling up: nothing is waited for, and no memory read, until it is said that it is over. */
 void stack_unwinder_set_hurried(struct stack_unwinder *u, bool is_hurried);

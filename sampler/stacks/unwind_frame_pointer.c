@@ -15,12 +15,11 @@
 #define KERNEL_FRAMES_MAX 127
 
 /*
- * Code that uses the frame pointer's register for something else sends the walk
- * through data, and what it takes for return addresses lies anywhere.  Where a
- * thread stood is believed: that is a register of the processor.
+ * Code that uses the frame pointer's register for something else leads the walk into data, where it may
+ * take any word for a return address.  The thread's own position is trusted: it is a register of the
+ * processor.
  */
-static bool unwind_frame_pointer_leaves_code(const struct address_space *space,
-                                             const struct call_frame *frame)
+static bool leaves_code(const struct address_space *space, const struct call_frame *frame)
 {
         return space && frame->return_address && !frame->in_kernel && space->n_ranges > 0 &&
                !address_space_find(space, frame->avma);
@@ -49,7 +48,7 @@ static void take_chain(const struct raw_stack *raw, const struct address_space *
                 }
                 if (skip)
                         continue;
-                if (unwind_frame_pointer_leaves_code(space, &frame)) {
+                if (leaves_code(space, &frame)) {
                         ret_chain->state = TRACE_STACK_LEFT_CODE;
                         break;
                 }

@@ -2,6 +2,7 @@
 #include "sampler/stacks/waiting_stacks.h"
 
 #include "base/array.h"
+#include "sampler/stacks/late_window.h"
 #include "sampler/tracks/process_table.h"
 
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 /* ---- mappings ------------------------------------------------------------------------------------------ */
 
 /*
- * The mappings of a process now, as the stacks before this one have them or copied; NULL
- * without room or memory.
+ * The current mappings of a process: shared with earlier waiting stacks if equal, or copied.  NULL without
+ * room or memory.
  */
 static struct waiting_space *share_space(struct waiting_stacks *s, struct process_track *process)
 {
@@ -56,7 +57,7 @@ static void release_space(struct waiting_stacks *s, struct waiting_space *space)
 
 /* ---- stacks -------------------------------------------------------------------------------------------- */
 
-static size_t waiting_stacks_count_bytes(size_t n_kernel, size_t copy_bytes)
+static size_t count_bytes(size_t n_kernel, size_t copy_bytes)
 {
         return sizeof(struct waiting_stack) + n_kernel * sizeof(struct call_frame) + copy_bytes;
 }
@@ -68,6 +69,7 @@ void waiting_stacks_deinit(struct waiting_stacks *s)
                         continue;
                 if (--s->items[i]->space->n_stacks == 0)
                         free_space(s, s->items[i]->space);
+                late_window_drop(s->items[i]->window);
                 free(s->items[i]);
         }
         free(s->items);
@@ -77,7 +79,7 @@ void waiting_stacks_deinit(struct waiting_stacks *s)
 bool waiting_stacks_add(struct waiting_stacks *s, const struct waiting_stack *wanted,
                         const struct call_chain *kernel)
 {
-        size_t n_bytes = waiting_stacks_count_bytes(kernel->n_frames, wanted->copy_bytes);
+        size_t n_bytes = count_bytes(kernel->n_frames, wanted->copy_bytes);
         struct process_track *process = wanted->thread->process;
         struct waiting_stack *stack = NULL;
         uint8_t *copy;
@@ -125,7 +127,7 @@ void waiting_stacks_tidy(struct waiting_stacks *s)
                 if (s->items[i])
                         s->items[n_kept++] = s->items[i];
         s->n_items = n_kept;
-        /* From the newest on, so that the oldest stays. */
+        /* Newest first, so that the oldest stack's time remains. */
         for (size_t i = n_kept; i-- > 0;)
                 s->items[i]->thread->process->held_ns = s->items[i]->time_ns;
 }
@@ -134,8 +136,9 @@ void waiting_stack_free(struct waiting_stacks *s, struct waiting_stack *stack)
 {
         if (!stack)
                 return;
-        s->n_bytes -= waiting_stacks_count_bytes(stack->n_kernel, stack->copy_bytes);
+        s->n_bytes -= count_bytes(stack->n_kernel, stack->copy_bytes);
         release_space(s, stack->space);
+        late_window_drop(stack->window);
         free(stack);
 }
 

@@ -27,6 +27,7 @@
 #define WAITING_STACKS_LATE_NS   UINT64_C(250000000)            /* then its table must come, */
 #define WAITING_STACKS_MANY      (WAITING_STACKS_BYTES_MAX / 4) /* or when they take that many bytes */
 
+struct late_window;
 struct process_track;
 struct thread_track;
 
@@ -51,6 +52,7 @@ struct waiting_stack {
         uint64_t copy_start_avma;
         const uint8_t *copy; /* `copy_bytes`, after the frames */
         size_t copy_bytes;
+        struct late_window *window; /* one of its users; NULL = what lies beyond the copy was not read */
         struct call_frame kernel[];
 };
 
@@ -66,7 +68,8 @@ void waiting_stacks_deinit(struct waiting_stacks *s);
 
 /*
  * waiting_stacks_add() - keep the data needed to walk a stack later
- * @wanted:  thread, times, ticket, module, registers and copy, which is borrowed; the rest is filled in
+ * @wanted:  thread, times, ticket, module, registers, window (the caller's after a failure) and copy, which
+ *           is borrowed; the rest is filled in
  * @kernel:  the kernel's part of the callstack, and nothing else
  * Returns false if there is no room or no memory.
  */

@@ -40,8 +40,8 @@ static size_t first_behind(const struct address_space *s, uint64_t avma)
 }
 
 /* Replaces the @n_old ranges from @at on by @n_new; there is room for them. */
-static void address_space_replace(struct address_space *s, size_t at, size_t n_old,
-                                  const struct address_range *new, size_t n_new)
+static void replace(struct address_space *s, size_t at, size_t n_old, const struct address_range *new,
+                    size_t n_new)
 {
         memmove(s->ranges + at + n_new, s->ranges + at + n_old,
                 (s->n_ranges - at - n_old) * sizeof(*s->ranges));
@@ -50,7 +50,7 @@ static void address_space_replace(struct address_space *s, size_t at, size_t n_o
         s->n_ranges -= n_old;
 }
 
-/* A change of protection is told as a mapping as well; compilers at run time do that all the time. */
+/* The kernel reports a change of protection as a mapping as well; JIT compilers change it all the time. */
 static bool is_there(const struct address_space *s, size_t at, const struct address_range *range)
 {
         const struct address_range *old = at < s->n_ranges ? &s->ranges[at] : NULL;
@@ -86,9 +86,17 @@ int address_space_add(struct address_space *s, const struct address_range *range
                 pieces[n_pieces].file_offset_bytes += range->end_avma - pieces[n_pieces].start_avma;
                 pieces[n_pieces++].start_avma = range->end_avma;
         }
-        address_space_replace(s, first, behind - first, pieces, n_pieces);
+        replace(s, first, behind - first, pieces, n_pieces);
         s->generation = 0;
         return 0;
+}
+
+bool address_space_covers(const struct address_space *s, const struct address_range *range)
+{
+        size_t first = first_behind(s, range->start_avma);
+
+        return range->start_avma < range->end_avma && first < s->n_ranges &&
+               s->ranges[first].start_avma < range->end_avma && !is_there(s, first, range);
 }
 
 int address_space_copy(struct address_space *s, const struct address_space *from)
@@ -118,6 +126,13 @@ bool address_space_is_same(const struct address_space *s, const struct address_s
                         return false;
         }
         return true;
+}
+
+bool address_space_overlaps(const struct address_space *s, uint64_t start_avma, uint64_t end_avma)
+{
+        size_t at = first_behind(s, start_avma);
+
+        return at < s->n_ranges && s->ranges[at].start_avma < end_avma;
 }
 
 const struct address_range *address_space_find(const struct address_space *s, uint64_t avma)

@@ -42,11 +42,17 @@ void address_space_clear(struct address_space *s);
  */
 int address_space_add(struct address_space *s, const struct address_range *range);
 
+/* Whether address_space_add() would take away what lies there now. */
+bool address_space_covers(const struct address_space *s, const struct address_range *range);
+
 /* Makes @s a copy of @from (fork).  Returns 0 or -ENOMEM, with @s empty. */
 int address_space_copy(struct address_space *s, const struct address_space *from);
 
 /* Do both have the same mappings? */
 bool address_space_is_same(const struct address_space *s, const struct address_space *other);
+
+/* Is any range between these addresses? */
+bool address_space_overlaps(const struct address_space *s, uint64_t start_avma, uint64_t end_avma);
 
 /* The range that contains @avma, or NULL. */
 const struct address_range *address_space_find(const struct address_space *s, uint64_t avma);

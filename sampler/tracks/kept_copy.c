@@ -11,7 +11,7 @@
 
 #define HEAD_BYTES 16 /* machine, and which registers */
 
-static char *kept_copy_put_u64(char *at, uint64_t value)
+static char *put_u64(char *at, uint64_t value)
 {
         for (unsigned i = 0; i < sizeof(value); i++)
                 *at++ = (char)(value >> 8 * i);
@@ -34,8 +34,8 @@ int kept_copy_new(const struct raw_stack *raw, size_t *total_bytes, struct kept_
         if (!copy)
                 return -ENOMEM;
         *copy = (struct kept_copy){ .total_bytes = total_bytes, .n_bytes = n_bytes };
-        at = kept_copy_put_u64(copy->bytes, machine->elf_machine);
-        at = kept_copy_put_u64(at, machine->perf_registers);
+        at = put_u64(copy->bytes, machine->elf_machine);
+        at = put_u64(at, machine->perf_registers);
         memcpy(at, raw->registers, raw->registers_bytes);
         if (raw->copy_bytes > 0)
                 memcpy(at + raw->registers_bytes, raw->copy, raw->copy_bytes);

@@ -13,8 +13,8 @@ void loss_counter_add(struct loss_counter *c, enum trace_loss_reason reason, uin
         c->totals[reason] += n;
 }
 
-static int loss_counter_add_row(struct trace_dictionary *dictionary, uint32_t reason, uint32_t thread,
-                                uint64_t n, uint64_t now_ns)
+static int add_row(struct trace_dictionary *dictionary, uint32_t reason, uint32_t thread, uint64_t n,
+                   uint64_t now_ns)
 {
         struct trace_loss row = { .reason = reason, .thread = thread, .count = n, .time_ns = now_ns };
         uint32_t id;
@@ -28,7 +28,7 @@ int loss_counter_add_thread(struct loss_counter *c, struct trace_dictionary *dic
                             enum trace_loss_reason reason, uint32_t thread, uint64_t n, uint64_t now_ns)
 {
         c->totals[reason] += n;
-        return loss_counter_add_row(dictionary, (uint32_t)reason, thread, n, now_ns);
+        return add_row(dictionary, (uint32_t)reason, thread, n, now_ns);
 }
 
 int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictionary, uint64_t now_ns)
@@ -38,7 +38,7 @@ int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictiona
 
                 if (c->pending[reason] == 0)
                         continue;
-                r = loss_counter_add_row(dictionary, reason, 0, c->pending[reason], now_ns);
+                r = add_row(dictionary, reason, 0, c->pending[reason], now_ns);
                 if (r < 0)
                         return r;
                 c->pending[reason] = 0;

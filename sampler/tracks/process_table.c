@@ -85,6 +85,23 @@ void process_table_forget_fibers(struct process_table *t, struct process_track *
         map_deinit(&process->fibers);
 }
 
+int process_track_map(struct process_track *process, const struct address_range *range, uint64_t time_ns)
+{
+        int r = address_space_covers(&process->space, range)
+                        ? earlier_spaces_keep(&process->earlier, &process->space, time_ns)
+                        : 0;
+
+        return r < 0 ? r : address_space_add(&process->space, range);
+}
+
+int process_track_exec(struct process_track *process, uint64_t time_ns)
+{
+        int r = earlier_spaces_keep(&process->earlier, &process->space, time_ns);
+
+        address_space_clear(&process->space);
+        return r;
+}
+
 static void process_free(struct process_table *t, struct process_track *process)
 {
         if (!process)
@@ -92,6 +109,7 @@ static void process_free(struct process_table *t, struct process_track *process)
         process_table_forget_fibers(t, process);
         map_deinit(&process->own_threads);
         address_space_deinit(&process->space);
+        earlier_spaces_deinit(&process->earlier);
         free(process);
 }
 
@@ -129,7 +147,7 @@ bool process_table_has_ended(const struct process_table *t, uint32_t tid)
         return id != 0 && id <= t->ended_capacity && t->ended[id - 1];
 }
 
-/* There is room for those that were there. */
+/* A thread that was there has an entry already. */
 static void set_ended(const struct process_table *t, uint32_t tid, bool ended)
 {
         uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));
@@ -138,7 +156,7 @@ static void set_ended(const struct process_table *t, uint32_t tid, bool ended)
                 t->ended[id - 1] = ended;
 }
 
-/* Makes room for one more, which has not. */
+/* Makes room for one more thread, which has not ended. */
 static int reserve_ended(struct process_table *t)
 {
         size_t before = t->ended_capacity;
@@ -149,8 +167,8 @@ static int reserve_ended(struct process_table *t)
         return r;
 }
 
-static int process_table_add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid,
-                                     uint64_t now_ns, struct process_track **ret_process)
+static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid, uint64_t now_ns,
+                       struct process_track **ret_process)
 {
         struct process_track *parent = parent_pid ? process_table_find_process(t, parent_pid) : NULL;
         struct trace_process row = { .pid = pid, .parent = parent ? parent->process : 0, .start_ns = now_ns };
@@ -201,7 +219,7 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         }
         r = reserve_ended(t);
         if (r == 0)
-                r = process_table_add_process(t, pid, parent_pid, now_ns, &process);
+                r = add_process(t, pid, parent_pid, now_ns, &process);
         if (r < 0 || !process)
                 return r;
         thread = calloc(1, sizeof(*thread));

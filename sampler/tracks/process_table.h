@@ -12,6 +12,7 @@
 
 #include "base/intern.h"
 #include "sampler/tracks/address_space.h"
+#include "sampler/tracks/earlier_spaces.h"
 #include "sampler/tracks/thread_track.h"
 
 #include <stdbool.h>
@@ -45,11 +46,17 @@ struct process_track {
         uint64_t held_ns;
         struct waiting_space
                 *waiting_space; /* borrowed: the last mappings that were copied for one; or NULL */
+        bool is_bare;           /* no mapping was reported since its last execve */
+        uint64_t bare_lost;     /* the kernel_side's n_lost_records at that time */
         struct address_space space;
+        struct earlier_spaces earlier; /* what `space` was before; see process_track_map() */
         struct track_map
                 fibers; /* by the number that the program has for them; see process_table_add_fiber() */
         struct track_map own_threads; /* by thread_track.own_tid, as far as it is known */
         uint64_t n_threads_ever;
+        uint64_t look_again_ns;  /* until then its maps are not read for code without a record */
+        uint8_t n_looks_in_vain; /* since something was found there */
+        uint64_t return_probes_avma, return_probes_bytes; /* the kernel's uretprobes; 0 = none seen */
 };
 
 struct process_table {
@@ -66,6 +73,14 @@ struct process_table {
 
 void process_table_init(struct process_table *t, struct trace_dictionary *dictionary);
 void process_table_deinit(struct process_table *t);
+
+/*
+ * process_track_map() - a mapping that the process has from @time_ns on
+ * Keeps what it covers, for events that are older.  process_track_exec() does so for a new program, which
+ * has no mappings yet.  Return 0 or -ENOMEM.
+ */
+int process_track_map(struct process_track *process, const struct address_range *range, uint64_t time_ns);
+int process_track_exec(struct process_track *process, uint64_t time_ns);
 
 /* The track of a number, or NULL. */
 struct process_track *process_table_find_process(const struct process_table *t, uint32_t pid);

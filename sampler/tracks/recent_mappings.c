@@ -12,7 +12,7 @@
 
 int recent_mappings_init(struct recent_mappings *r, const struct event_set *events)
 {
-        memset(r, 0, sizeof(*r)); /* an initializer would be on the stack first, where nothing is optimised */
+        memset(r, 0, sizeof(*r)); /* no initializer: unoptimised, it would be on the stack */
         r->layout = &events->layout;
         r->watches = calloc(events->n_rings, sizeof(*r->watches));
         if (!r->watches)
@@ -30,7 +30,7 @@ void recent_mappings_deinit(struct recent_mappings *r)
         r->n_watches = 0;
 }
 
-static void recent_mappings_take(struct recent_mappings *r, const uint8_t *bytes, size_t n_bytes)
+static void take(struct recent_mappings *r, const uint8_t *bytes, size_t n_bytes)
 {
         struct perf_record rec;
         struct recent_mapping mapping;
@@ -53,7 +53,7 @@ void recent_mappings_look(struct recent_mappings *r)
         for (size_t i = 0; i < r->n_watches; i++)
                 while (ring_watch_next(&r->watches[i], PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_DATA, &bytes,
                                        &n_bytes) == 1)
-                        recent_mappings_take(r, bytes, n_bytes);
+                        take(r, bytes, n_bytes);
 }
 
 void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping *mapping)

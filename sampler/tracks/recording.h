@@ -43,6 +43,7 @@ struct recording {
         struct trace_dictionary *dictionary;
         struct event_set *events;            /* the rings that report mappings */
         const uint32_t *sample_events;       /* by spec: its id in the table SAMPLE_EVENTS */
+        uint32_t syscall_event;              /* id there of samples of counted system calls; 0 = none */
         struct switch_source *switches;      /* NULL = switches come through the rings */
         struct python_source *python_source; /* NULL = Python programs are like any other */
         struct process_filter *filter;       /* whose records and zones are taken; NULL = all */

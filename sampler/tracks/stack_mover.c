@@ -17,7 +17,7 @@ struct stack_mover {
         uint32_t *frames;  /* heap, owned; of FRAMES_MAX: scratch */
 };
 
-/* The same frame in the next generation; itself, if it is of other memory. */
+/* Returns the same frame in the next generation; the frame itself if it is in other memory. */
 static int move_frame(const struct stack_mover *m, uint32_t frame_id, uint32_t *ret_frame)
 {
         struct trace_dictionary *d = m->dictionary;
@@ -64,7 +64,7 @@ static int move_stack(struct stack_mover *m, uint32_t stack, uint32_t *ret_stack
         return r;
 }
 
-/* A table that is full leaves it as it is. */
+/* If a table is full, the stack stays as it is. */
 static int move(struct stack_mover *m, uint64_t *stack)
 {
         int r = 0;
@@ -103,6 +103,8 @@ int stack_mover_run(const struct process_table *processes, struct trace_dictiona
                                 r = move(&m, &event->sample.stack);
                         else if (event->op == TRACE_OP_SWITCH_OUT)
                                 r = move(&m, &event->switch_out.stack);
+                        else if (event->op == TRACE_OP_SWITCH_IN)
+                                r = move(&m, &event->switch_in.stack);
                 }
         }
         free(m.frames);

@@ -80,7 +80,7 @@ void thread_track_revive(struct thread_track *t)
 }
 
 /* The zone path of the innermost open zone; missing paths are looked up, from the outermost inwards. */
-static int thread_track_path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
+static int path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
 {
         size_t known = t->n_zones;
         uint32_t path;
@@ -110,7 +110,7 @@ uint64_t thread_track_correct(const struct thread_track *t, struct thread_sink *
         return t->last_ns;
 }
 
-static void thread_track_put(struct thread_track *t, struct thread_sink *sink, struct trace_event *event)
+static void put(struct thread_track *t, struct thread_sink *sink, struct trace_event *event)
 {
         thread_sink_switch(sink, t);
         event->time_ns = thread_track_advance(t, sink, event->time_ns);
@@ -123,12 +123,12 @@ static void thread_track_put(struct thread_track *t, struct thread_sink *sink, s
                 t->written_name = (uint32_t)event->thread_name.name;
 }
 
-/* The same for what we add ourselves: that it comes late is no correction. */
+/* Puts an event that we add ourselves: if it comes late, this is not counted as a correction. */
 static void put_now_or_later(struct thread_track *t, struct thread_sink *sink, struct trace_event event)
 {
         if (event.time_ns < t->last_ns)
                 event.time_ns = t->last_ns;
-        thread_track_put(t, sink, &event);
+        put(t, sink, &event);
 }
 
 void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
@@ -140,7 +140,7 @@ void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, 
                 put_now_or_later(t, sink, (struct trace_event){ .op = TRACE_OP_ZONE_END, .time_ns = now_ns });
 }
 
-/* Its program is replaced: its open zones did not end. */
+/* Gives up the open zones of a replaced program: they did not end. */
 static void give_up_zones(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns)
 {
         if (t->n_zones != 0)
@@ -175,17 +175,17 @@ void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, 
         struct trace_event in = { .op = TRACE_OP_SWITCH_IN, .time_ns = now_ns };
 
         thread_track_leave_fiber(t, sink, now_ns);
-        /* what that thread did since then may be unread still: its stream stays where it is */
+        /* later events of that thread may still be unread: its stream keeps its last time */
         if (fiber->carrier)
                 thread_track_leave_fiber(fiber->carrier, sink, fiber->carrier->last_ns);
         t->fiber = fiber;
         fiber->carrier = t;
         enter.fiber_enter.fiber = fiber->thread;
-        thread_track_put(t, sink, &enter);
-        /* Whatever ended, it ended before the fiber was left. */
+        put(t, sink, &enter);
+        /* Zones that ended meanwhile had ended before the fiber was left. */
         thread_track_close_zones(fiber, sink, n_open, fiber->last_ns);
         in.switch_in.cpu = t->cpu;
-        thread_track_put(fiber, sink, &in);
+        put(fiber, sink, &in);
 }
 
 void thread_track_end_fiber(struct thread_track *fiber, struct thread_sink *sink, uint64_t now_ns)
@@ -222,13 +222,13 @@ static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
         if (pending->closes_zones)
                 give_up_zones(t, sink, event.time_ns);
         if (event.op == TRACE_OP_SAMPLE)
-                r = thread_track_path_of(t->fiber ? t->fiber : t, sink, &event.sample.path);
+                r = path_of(t->fiber ? t->fiber : t, sink, &event.sample.path);
         if (r < 0)
                 return r;
         t->cpu = cpu_of(t, &event);
         if (pending->copy)
                 event.text = pending->copy->bytes;
-        thread_track_put(t, sink, &event);
+        put(t, sink, &event);
         if (t->fiber && is_switch(&event))
                 put_now_or_later(t->fiber, sink, event);
         t->began_anew = t->began_anew || pending->closes_zones;
@@ -265,8 +265,7 @@ bool thread_track_find_level(const struct thread_track *t, uint64_t depth, uint6
 }
 
 /* Makes room for one more zone; 0 if it is too deep. */
-static int thread_track_push_zone(struct thread_track *t, struct thread_sink *sink,
-                                  const struct trace_event *event)
+static int push_zone(struct thread_track *t, struct thread_sink *sink, const struct trace_event *event)
 {
         int r;
 
@@ -309,16 +308,16 @@ int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct 
         int r = 1;
 
         if (event->op == TRACE_OP_ZONE_BEGIN)
-                r = thread_track_push_zone(t, sink, event);
+                r = push_zone(t, sink, event);
         else if (event->op == TRACE_OP_ZONE_END)
                 r = pop_zone(t, sink, event->time_ns);
         if (r <= 0)
                 return r;
         if (stack != 0) {
                 callstack.callstack.stack = stack;
-                thread_track_put(t, sink, &callstack);
+                put(t, sink, &callstack);
                 event->time_ns = callstack.time_ns;
         }
-        thread_track_put(t, sink, event);
+        put(t, sink, event);
         return 0;
 }

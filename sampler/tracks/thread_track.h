@@ -41,6 +41,7 @@ struct pending_event {
         struct trace_event event;
         bool closes_zones; /* a new program (execve): open zones never end */
         uint32_t cut;      /* of a sample whose callstack is cut: its number at the stack_unwinder; else 0 */
+        uint32_t syscall;  /* of a sample at a system call: its frame, which is the innermost; else 0 */
         bool shares_place; /* a sample of a group's member: its callstack is that of the sample before it */
         struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
 };

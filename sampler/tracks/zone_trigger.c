@@ -28,7 +28,7 @@ void zone_trigger_deinit(struct zone_trigger *t)
         *t = (struct zone_trigger){ .rules = NULL };
 }
 
-static bool zone_trigger_is_named(struct zone_trigger *t, size_t i, uint32_t location)
+static bool is_named(struct zone_trigger *t, size_t i, uint32_t location)
 {
         size_t at = (size_t)location * t->n_rules + i, before = t->names_capacity;
 
@@ -46,7 +46,7 @@ static bool is_meant(struct zone_trigger *t, size_t i, const struct thread_track
 {
         const struct zone_trigger_rule *rule = &t->rules[i];
 
-        if (!zone_trigger_is_named(t, i, track->zones[track->n_zones - 1].location) ||
+        if (!is_named(t, i, track->zones[track->n_zones - 1].location) ||
             array_reserve(&t->locations, &t->locations_capacity, track->n_zones, sizeof(*t->locations)) < 0)
                 return false;
         for (size_t k = 0; k < track->n_zones; k++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/zones/burst_bell.h"
 
+#include "base/helper_thread.h"
 #include "base/io.h"
-#include "sampler/kernel/privileges.h"
+#include "sampler/rights/privileges.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -22,7 +22,7 @@ void burst_bell_init(struct burst_bell *b)
 /* ---- the thread ---------------------------------------------------------------------------------------- */
 
 /* Waits until one of the words changes, or the round is over.  False = the kernel cannot do that. */
-static bool burst_bell_wait(struct burst_bell *b, uint32_t round)
+static bool wait_for_change(struct burst_bell *b, uint32_t round)
 {
         struct futex_waitv waits[BURST_BELL_WORDS_MAX + 1];
         size_t n;
@@ -38,20 +38,20 @@ static bool burst_bell_wait(struct burst_bell *b, uint32_t round)
                                                      .flags = FUTEX_32 };
         (void)pthread_mutex_unlock(&b->lock);
         return syscall(SYS_futex_waitv, waits, n + 1, 0, NULL, 0) >= 0 || errno == EAGAIN || errno == EINTR ||
-               errno == EFAULT; /* a region that was closed since: it is taken out in the next round */
+               errno == EFAULT; /* a region closed since then is removed in the next round */
 }
 
-static void *burst_bell_run(void *context)
+static void *run(void *context)
 {
         static const uint64_t one = 1;
         struct burst_bell *b = context;
 
         (void)privileges_drop(NULL); /* it only waits; dropping rights cannot fail here */
         while (!__atomic_load_n(&b->is_ending, __ATOMIC_ACQUIRE)) {
-                /* Acquire pairs with the release in burst_bell_next_round(). */
+                /* Acquire pairs with the release in next_round(). */
                 uint32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
 
-                if (!burst_bell_wait(b, round))
+                if (!wait_for_change(b, round))
                         return NULL;
                 if (__atomic_load_n(&b->round, __ATOMIC_ACQUIRE) != round)
                         continue;
@@ -66,26 +66,14 @@ static void *burst_bell_run(void *context)
 
 /* ---- the collector's side ------------------------------------------------------------------------------ */
 
-static void burst_bell_next_round(struct burst_bell *b)
+static void next_round(struct burst_bell *b)
 {
-        /* Pairs with the acquires in burst_bell_run(). */
+        /* Pairs with the acquires in run(). */
         (void)__atomic_add_fetch(&b->round, 1, __ATOMIC_RELEASE);
         (void)syscall(SYS_futex, &b->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void burst_bell_start(struct burst_bell *b)
-{
-        sigset_t all, before;
-
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        b->is_running = pthread_create(&b->thread, NULL, burst_bell_run, b) == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (b->is_running)
-                (void)pthread_setname_np(b->thread, "hyprof-bell");
-}
-
-static bool burst_bell_has(const struct burst_bell *b, const struct burst_bell_word *words, size_t n)
+static bool has(const struct burst_bell *b, const struct burst_bell_word *words, size_t n)
 {
         if (b->n_words != n)
                 return false;
@@ -103,7 +91,7 @@ void burst_bell_set(struct burst_bell *b, const struct burst_bell_word *words, s
                 return;
         if (n > BURST_BELL_WORDS_MAX)
                 n = BURST_BELL_WORDS_MAX;
-        is_same = burst_bell_has(b, words, n);
+        is_same = has(b, words, n);
         if (!is_same) {
                 (void)pthread_mutex_lock(&b->lock);
                 memcpy(b->words, words, n * sizeof(*words));
@@ -111,16 +99,16 @@ void burst_bell_set(struct burst_bell *b, const struct burst_bell_word *words, s
                 (void)pthread_mutex_unlock(&b->lock);
         }
         if (!b->is_running && n > 0)
-                burst_bell_start(b);
+                b->is_running = helper_thread_start(&b->thread, "hyprof-bell", run, b) == 0;
         else if (__atomic_exchange_n(&b->has_rung, 0, __ATOMIC_ACQUIRE) != 0 || rearmed || !is_same)
-                burst_bell_next_round(b);
+                next_round(b);
 }
 
 void burst_bell_deinit(struct burst_bell *b)
 {
         if (b->is_running) {
                 __atomic_store_n(&b->is_ending, true, __ATOMIC_RELEASE);
-                burst_bell_next_round(b);
+                next_round(b);
                 (void)pthread_join(b->thread, NULL);
         }
         (void)pthread_mutex_destroy(&b->lock);

@@ -7,7 +7,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/client_region.h"
 #include "instrument/client_stream.h"
-#include "sampler/code/code_regions.h"
+#include "sampler/tables/code_regions.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"
 #include "sampler/zones/zone_region.h"
@@ -44,7 +44,7 @@ int event_translator_start(struct event_translator *t)
 }
 
 /* Words of a ring that make no sense.  Returns 0, as their translation does. */
-static int event_translator_count_garbage(struct event_translator *t, const struct client_event *from)
+static int count_garbage(struct event_translator *t, const struct client_event *from)
 {
         loss_counter_add(t->recording->losses, TRACE_LOSS_CLIENT_GARBAGE,
                          sizeof(uint64_t) + from->text_bytes);
@@ -54,7 +54,7 @@ static int event_translator_count_garbage(struct event_translator *t, const stru
 void event_translator_drop(struct event_translator *t, struct zone_region *region,
                            const struct client_event *from)
 {
-        (void)event_translator_count_garbage(t, from);
+        (void)count_garbage(t, from);
         event_translator_pass(region, from);
 }
 
@@ -64,7 +64,7 @@ void event_translator_pass(struct zone_region *region, const struct client_event
                 client_region_free_blob(region->region, from->prefix.blob_at, from->prefix.blob_bytes);
 }
 
-/* A full table costs the row, and the limits of the tables say so. */
+/* If a table is full, the row is lost; the limits of the tables report this. */
 static int full_is_fine(int r)
 {
         return r == -EOVERFLOW ? 0 : r;
@@ -94,8 +94,8 @@ static int gather(struct event_translator *t, struct zone_region *region, const 
 }
 
 /* The payload as a text for an event or a table.  Returns 1, 0 if it is lost, -ENOMEM. */
-static int event_translator_text_of(struct event_translator *t, struct zone_region *region,
-                                    const struct client_event *from, struct byte_reader *ret_text)
+static int text_of(struct event_translator *t, struct zone_region *region, const struct client_event *from,
+                   struct byte_reader *ret_text)
 {
         const struct client_prefix *prefix = &from->prefix;
         int r;
@@ -128,8 +128,8 @@ static int intern_text(struct event_translator *t, const uint8_t *bytes, size_t 
 
 /* ---- zones, messages, plots, frames -------------------------------------------------------------------- */
 
-static int event_translator_location_of(struct event_translator *t, struct zone_region *region,
-                                        uint64_t client_id, uint64_t *ret_location)
+static int location_of(struct event_translator *t, struct zone_region *region, uint64_t client_id,
+                       uint64_t *ret_location)
 {
         uint32_t id = 0;
         int r = client_id <= UINT32_MAX
@@ -158,7 +158,7 @@ static int translate_text(struct event_translator *t, struct zone_region *region
                           const struct client_event *from, struct trace_event *event)
 {
         struct byte_reader text;
-        int r = event_translator_text_of(t, region, from, &text);
+        int r = text_of(t, region, from, &text);
 
         if (r <= 0)
                 return r;
@@ -187,7 +187,7 @@ static int translate_thread_name(struct event_translator *t, struct zone_region 
 {
         struct byte_reader text;
         uint32_t name;
-        int r = event_translator_text_of(t, region, from, &text);
+        int r = text_of(t, region, from, &text);
 
         if (r == 1)
                 r = intern_text(t, text.at, text.left, &name);
@@ -208,11 +208,11 @@ static int translate_lock(struct event_translator *t, struct zone_region *region
         if (r < 0)
                 return r;
         if (lock == 0)
-                return event_translator_count_garbage(t, from);
+                return count_garbage(t, from);
         event->operand[0] = lock;
         event->operand[1] = shared;
         if (event->op == TRACE_OP_LOCK_MARK)
-                r = event_translator_location_of(t, region, from->value[0], &event->lock_mark.location);
+                r = location_of(t, region, from->value[0], &event->lock_mark.location);
         return r < 0 ? r : 1;
 }
 
@@ -221,7 +221,7 @@ static int translate_lock_name(struct event_translator *t, struct zone_region *r
 {
         struct byte_reader in;
         uint32_t client_id, lock = 0, name = 0;
-        int r = event_translator_text_of(t, region, from, &in);
+        int r = text_of(t, region, from, &in);
 
         if (r <= 0)
                 return r;
@@ -232,7 +232,7 @@ static int translate_lock_name(struct event_translator *t, struct zone_region *r
         if (r < 0)
                 return r;
         if (lock == 0)
-                return event_translator_count_garbage(t, from);
+                return count_garbage(t, from);
         r = intern_text(t, in.at, in.left, &name);
         event->lock_name.lock = lock;
         event->lock_name.name = name;
@@ -261,15 +261,14 @@ static int translate_device(struct event_translator *t, struct zone_region *regi
         if (r < 0)
                 return r;
         if (device == 0)
-                return event_translator_count_garbage(t, from);
+                return count_garbage(t, from);
         if (from->kind == CLIENT_ABI_EVENT_DEVICE_CALIBRATION)
                 return add_device_clock(t, from, device);
         event->operand[0] = device;
         event->operand[1] = from->value[0];
         event->operand[2] = from->value[1];
         if (event->op == TRACE_OP_DEVICE_ZONE_BEGIN)
-                r = event_translator_location_of(t, region, from->value[1],
-                                                 &event->device_zone_begin.location);
+                r = location_of(t, region, from->value[1], &event->device_zone_begin.location);
         return r < 0 ? r : 1;
 }
 
@@ -279,7 +278,7 @@ static int translate_span(struct event_translator *t, struct zone_region *region
         struct byte_reader in;
         uint32_t client_device, client_location, device = 0;
         uint64_t end_ticks;
-        int r = event_translator_text_of(t, region, from, &in);
+        int r = text_of(t, region, from, &in);
 
         if (r <= 0)
                 return r;
@@ -294,10 +293,10 @@ static int translate_span(struct event_translator *t, struct zone_region *region
         if (r < 0)
                 return r;
         if (device == 0)
-                return event_translator_count_garbage(t, from);
+                return count_garbage(t, from);
         event->device_span.device = device;
         event->device_span.length_ticks = end_ticks - event->device_span.begin_ticks;
-        r = event_translator_location_of(t, region, client_location, &event->device_span.location);
+        r = location_of(t, region, client_location, &event->device_span.location);
         return r < 0 ? r : 1;
 }
 
@@ -310,7 +309,7 @@ static int take_program_info(struct event_translator *t, struct zone_region *reg
         struct byte_reader in;
         const uint8_t *key;
         uint32_t key_bytes;
-        int r = event_translator_text_of(t, region, from, &in);
+        int r = text_of(t, region, from, &in);
 
         if (r <= 0)
                 return r;
@@ -318,7 +317,7 @@ static int take_program_info(struct event_translator *t, struct zone_region *reg
         (void)bytes_u32(&in);
         key = bytes_take(&in, key_bytes);
         if (in.short_read)
-                return event_translator_count_garbage(t, from);
+                return count_garbage(t, from);
         r = key_bytes > 0 ? intern_text(t, key, key_bytes, &row.key) : 0;
         if (r == 0)
                 r = intern_text(t, in.at, in.left, &row.value);
@@ -331,8 +330,8 @@ static int take_program_info(struct event_translator *t, struct zone_region *reg
 }
 
 /* Keeps the rest of the payload. */
-static int event_translator_attach(struct event_translator *t, struct byte_reader *rest, uint32_t kind,
-                                   uint32_t name, uint32_t *ret_id)
+static int attach(struct event_translator *t, struct byte_reader *rest, uint32_t kind, uint32_t name,
+                  uint32_t *ret_id)
 {
         struct trace_attachment row = { .kind = kind, .name = name };
 
@@ -355,9 +354,9 @@ static int take_source_text(struct event_translator *t, struct zone_region *regi
         (void)bytes_u32(&in);
         name = bytes_take(&in, name_bytes);
         if (in.short_read)
-                return event_translator_count_garbage(t, from);
+                return count_garbage(t, from);
         r = intern_text(t, name, name_bytes, &name_id);
-        return r < 0 ? r : event_translator_attach(t, &in, TRACE_ATTACHMENT_SOURCE_TEXT, name_id, &id);
+        return r < 0 ? r : attach(t, &in, TRACE_ATTACHMENT_SOURCE_TEXT, name_id, &id);
 }
 
 static int add_code_region(struct event_translator *t, struct trace_code_region *row)
@@ -391,10 +390,10 @@ static int take_code(struct event_translator *t, struct zone_region *region, con
         (void)bytes_u32(&in);
         name = bytes_take(&in, name_bytes);
         if (in.short_read)
-                return event_translator_count_garbage(t, from);
+                return count_garbage(t, from);
         r = intern_text(t, name, name_bytes, &row.name);
         if (r == 0 && in.left > 0)
-                r = event_translator_attach(t, &in, TRACE_ATTACHMENT_CODE_IMAGE, row.name, &row.attachment);
+                r = attach(t, &in, TRACE_ATTACHMENT_CODE_IMAGE, row.name, &row.attachment);
         return r < 0 ? r : add_code_region(t, &row);
 }
 
@@ -488,7 +487,7 @@ static int translate(struct event_translator *t, struct zone_region *region, con
 
         switch ((enum trace_op)event->op) {
         case TRACE_OP_ZONE_BEGIN:
-                r = event_translator_location_of(t, region, from->argument, &event->zone_begin.location);
+                r = location_of(t, region, from->argument, &event->zone_begin.location);
                 return r < 0 ? r : 1;
         case TRACE_OP_ZONE_COLOR:
                 event->zone_color.color = from->argument;

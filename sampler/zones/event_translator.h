@@ -13,7 +13,7 @@
 #define SAMPLER_ZONES_EVENT_TRANSLATOR_H
 
 #include "base/byte_buffer.h"
-#include "sampler/code/attachment_store.h"
+#include "sampler/keep/attachment_store.h"
 #include "sampler/tracks/latest_rows.h"
 
 #include <stdint.h>

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* Each thread is asked for once, and none again until there are new ones. */
+/* Asks /proc for each thread once, and again only for new threads. */
 static int ask_proc(const struct process_table *table, const struct process_track *process,
                     struct zone_region *region, unsigned *n_left)
 {

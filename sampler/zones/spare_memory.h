@@ -10,7 +10,7 @@
 #ifndef SAMPLER_ZONES_SPARE_MEMORY_H
 #define SAMPLER_ZONES_SPARE_MEMORY_H
 
-#include "sampler/kernel/cgroup_folder.h"
+#include "sampler/proc/cgroup_folder.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,6 @@ struct spare_memory {
         uint64_t wanted_bytes;     /* what the user said; 0 = nothing */
         struct cgroup_mount mount; /* of the hierarchy that limits memory: cgroup v1, or else cgroup2 */
         bool has_mount;
-        const char *controller; /* static; for spare_memory_find_path() */
 };
 
 /* @wanted_bytes: what rings and spare memory of each thread are to have, 0 = the default.  Reads files. */
@@ -76,12 +75,5 @@ uint64_t spare_memory_left_by_group(const struct spare_memory *m, uint32_t pid);
  * Returns UINT64_MAX where there is no limit.
  */
 uint64_t spare_memory_of_group(const char *folder, const char *top);
-
-/*
- * spare_memory_find_path() - the path of a process's cgroup in the text of /proc/PID/cgroup
- * @controller:  of cgroup v1; "" = cgroup2
- * Returns NULL if there is none, else a path that ends with its line.
- */
-const char *spare_memory_find_path(const char *text, const char *controller);
 
 #endif /* SAMPLER_ZONES_SPARE_MEMORY_H */

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
 #include "instrument/client_abi.h"
-#include "sampler/kernel/process_filter.h"
-#include "sampler/kernel/running_process.h"
+#include "sampler/proc/process_filter.h"
+#include "sampler/proc/running_process.h"
 #include "sampler/stacks/event_stack.h"
 #include "sampler/stacks/stack_builder.h"
 #include "sampler/tracks/loss_counter.h"
@@ -19,8 +19,7 @@
 #include <limits.h>
 #include <poll.h>
 
-#define RING_BYTES_AT_ONCE \
-        (UINT64_C(1) << 26) /* from one ring in one cycle, so that all others have their turn */
+#define RING_BYTES_AT_ONCE  (UINT64_C(1) << 26) /* per ring and cycle, so that all others have their turn */
 #define RING_BYTES_AT_LAST  (UINT64_C(1) << 31) /* more than a ring can hold */
 #define LARGE_PAYLOAD_BYTES (UINT32_C(1) << 16)
 
@@ -97,11 +96,11 @@ int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, 
 }
 
 /*
- * A new program replaced another before @now_ns, and the thread that reports it, the one with the number of
- * the process, may have no events: then its own turn comes last.  But the fibers of the other one must be
- * over by now.
+ * A new program replaced another before @now_ns.  The thread that reports this, the one with the process's
+ * number, may have no events, and then its turn comes last; but the fibers of the old program must be over
+ * by now.
  */
-static int zone_merge_begin_anew(struct zone_merge *m, const struct process_track *process, uint64_t now_ns)
+static int begin_anew(struct zone_merge *m, const struct process_track *process, uint64_t now_ns)
 {
         struct thread_track *thread;
         uint64_t exec_ns;
@@ -114,8 +113,8 @@ static int zone_merge_begin_anew(struct zone_merge *m, const struct process_trac
 }
 
 /*
- * A fiber that comes for the first time, with its name.  Returns 0, -ENOMEM, or
- * -EOVERFLOW if there can be none.
+ * Makes a fiber that comes for the first time, with its name.  Returns 0, -ENOMEM, or -EOVERFLOW if it
+ * cannot be made.
  */
 static int make_fiber(struct zone_merge *m, const struct ring *ring, uint32_t number, uint64_t now_ns,
                       struct thread_track **ret_fiber)
@@ -141,14 +140,17 @@ static int enter_fiber(struct zone_merge *m, struct ring *ring, const struct cli
                        uint64_t now_ns)
 {
         struct thread_track *fiber = NULL;
-        int r = zone_merge_begin_anew(m, ring->thread->process, now_ns);
+        int r = begin_anew(m, ring->thread->process, now_ns);
 
         if (r < 0)
                 return r;
         fiber = process_table_find_fiber(ring->thread->process, from->argument);
         if (!fiber)
                 r = make_fiber(m, ring, from->argument, now_ns, &fiber);
-        /* Its actions could not be distinguished from those of the thread itself: it is left out. */
+        /*
+         * A fiber that cannot be made is left out: its actions could not be told from those of the thread
+         * itself.
+         */
         if (r == -EOVERFLOW) {
                 thread_track_leave_fiber(ring->thread, m->sink, now_ns);
                 ring->thread->in_lost_fiber = true;
@@ -162,7 +164,10 @@ static int enter_fiber(struct zone_merge *m, struct ring *ring, const struct cli
 
 /* ---- any event ----------------------------------------------------------------------------------------- */
 
-/* The thread that a ring belongs to now; NULL if it is not known.  A program speaks for its own only. */
+/*
+ * Finds the thread to which a ring belongs now; NULL if it is not known.  A program speaks only for its own
+ * threads.
+ */
 static void find_thread(const struct zone_merge *m, struct ring *ring)
 {
         struct thread_track *thread = process_table_find_thread(m->recording->processes, ring->slot->tid);
@@ -173,13 +178,13 @@ static void find_thread(const struct zone_merge *m, struct ring *ring)
 }
 
 /* Only some of a program's threads may be recorded. */
-static bool zone_merge_is_wanted(const struct zone_merge *m, const struct ring *ring)
+static bool is_wanted(const struct zone_merge *m, const struct ring *ring)
 {
         return !m->recording->filter || ring->slot->tid == 0 ||
                process_filter_has_thread(m->recording->filter, ring->region->pid, ring->slot->tid);
 }
 
-/* The program lives, and the number is not that of a thread that the kernel reported. */
+/* True if the program lives, and the kernel has reported no thread with this number. */
 static bool may_be_unreported(const struct zone_merge *m, const struct ring *ring)
 {
         const struct process_table *t = m->recording->processes;
@@ -187,12 +192,11 @@ static bool may_be_unreported(const struct zone_merge *m, const struct ring *rin
         uint32_t tid = ring->slot->tid;
 
         return process && process->process == ring->region->process && ring->region->n_cycles_ended == 0 &&
-               !process_table_find_thread(t, tid) && !process_table_has_ended(t, tid) &&
-               zone_merge_is_wanted(m, ring);
+               !process_table_find_thread(t, tid) && !process_table_has_ended(t, tid) && is_wanted(m, ring);
 }
 
-static int zone_merge_name_thread(struct zone_merge *m, struct thread_track *thread,
-                                  const struct byte_buffer *text, uint64_t now_ns)
+static int name_thread(struct zone_merge *m, struct thread_track *thread, const struct byte_buffer *text,
+                       uint64_t now_ns)
 {
         struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
         int r = trace_dictionary_add_path(m->recording->dictionary, text->data, text->used_bytes,
@@ -205,8 +209,9 @@ static int zone_merge_name_thread(struct zone_merge *m, struct thread_track *thr
 }
 
 /*
- * The kernel's record of a new thread is lost when its ring is full: /proc knows the thread as well.  It is
- * asked once for each thread, and for so many of a program in a cycle, which may name any number.
+ * If the kernel's record of a new thread was lost because a ring was full, /proc still knows the thread.
+ * It is asked once for each thread, and in a cycle only for a limited number per program, which may name
+ * any number.
  */
 static int seek_thread(struct zone_merge *m, struct ring *ring, uint64_t now_ns)
 {
@@ -225,24 +230,24 @@ static int seek_thread(struct zone_merge *m, struct ring *ring, uint64_t now_ns)
                 r = process_table_add_thread(m->recording->processes, ring->region->pid, ring->slot->tid, 0,
                                              now_ns, &thread);
         if (r == 0)
-                r = zone_merge_name_thread(m, thread, &name, now_ns);
+                r = name_thread(m, thread, &name, now_ns);
         byte_buffer_deinit(&name);
         find_thread(m, ring);
         return r == -ENOMEM ? r : 0;
 }
 
 /* The stream of the thread's events. */
-static struct thread_track *zone_merge_track_of(struct thread_track *thread)
+static struct thread_track *track_of(struct thread_track *thread)
 {
         return thread->fiber ? thread->fiber : thread;
 }
 
 /*
- * From here on the ring belongs to another thread, which begins without zones.
+ * Gives the ring to another thread, which begins without zones.
  * Returns 0, -EAGAIN if the next cycle is to see the event again, or -ENOMEM, -errno.
  */
-static int zone_merge_hand_over(struct zone_merge *m, struct ring *ring, const struct client_event *from,
-                                uint64_t now_ns)
+static int hand_over(struct zone_merge *m, struct ring *ring, const struct client_event *from,
+                     uint64_t now_ns)
 {
         unsigned all = UINT_MAX;
         uint32_t tid;
@@ -284,16 +289,20 @@ static bool find_level(struct zone_merge *m, const struct thread_track *track,
         return false;
 }
 
-static int zone_merge_add_stack(struct zone_merge *m, struct thread_track *thread,
-                                const struct client_event *from, uint32_t *ret_stack)
+/* Adds the event's stack, with the mappings that the process had at that time. */
+static int add_stack(struct zone_merge *m, struct thread_track *thread, const struct client_event *from,
+                     uint64_t now_ns, uint32_t *ret_stack)
 {
-        const struct address_space *space = &thread->process->space;
+        struct address_space *space;
         int r = 0;
 
         *ret_stack = 0;
         if (from->prefix.n_frames == 0 && from->prefix.stack_bytes == 0)
                 return 0;
-        event_stack_unwind(&from->prefix, m->recording->unwinder, thread, m->sink->losses, &m->chain);
+        space = earlier_spaces_find(&thread->process->earlier, now_ns);
+        if (!space)
+                space = &thread->process->space;
+        event_stack_unwind(&from->prefix, m->recording->unwinder, thread, space, m->sink->losses, &m->chain);
         if (m->chain.n_frames > 0)
                 r = stack_builder_add(m->recording->stacks, space, &m->chain, ret_stack);
         loss_counter_add(m->sink->losses, TRACE_LOSS_STACK_TABLE_FULL, m->recording->stacks->n_cut);
@@ -313,24 +322,24 @@ static bool is_large(const struct client_event *event)
         return event->text_bytes + event->prefix.blob_bytes >= LARGE_PAYLOAD_BYTES;
 }
 
-static int zone_merge_write_event(struct zone_merge *m, struct ring *ring, const struct client_event *from,
-                                  uint64_t now_ns)
+static int write_event(struct zone_merge *m, struct ring *ring, const struct client_event *from,
+                       uint64_t now_ns)
 {
-        struct thread_track *track = zone_merge_track_of(ring->thread);
+        struct thread_track *track = track_of(ring->thread);
         struct trace_event event;
         uint32_t stack;
         int r = event_translator_run(&m->zones->translator, ring->region, from, now_ns, &event);
 
         if (r <= 0 || !find_level(m, track, from, &event))
                 return r < 0 ? r : 0;
-        r = zone_merge_add_stack(m, ring->thread, from, &stack);
+        r = add_stack(m, ring->thread, from, now_ns, &stack);
         if (r < 0)
                 return r;
         if (is_about_thread(&event))
                 track = ring->thread;
         /*
-         * Its time is that of the event before it, and the kernel may have reported an event since
-         * then: no correction.
+         * A detail has the time of the event before it, and the kernel may have reported an event since
+         * then: this is no correction.
          */
         if (is_zone_detail(&event) && event.time_ns < track->last_ns)
                 event.time_ns = track->last_ns;
@@ -343,28 +352,27 @@ static int zone_merge_write_event(struct zone_merge *m, struct ring *ring, const
         return r;
 }
 
-/* An event of no thread that is known. */
-static void zone_merge_leave_out(struct zone_merge *m, const struct ring *ring,
-                                 const struct client_event *from)
+/* Leaves out an event of an unknown thread. */
+static void leave_out(struct zone_merge *m, const struct ring *ring, const struct client_event *from)
 {
-        if (zone_merge_is_wanted(m, ring))
+        if (is_wanted(m, ring))
                 loss_counter_add(m->sink->losses, TRACE_LOSS_THREAD_UNKNOWN, 1);
         event_translator_pass(ring->region, from);
 }
 
-/* Merges one event, of whatever kind.  Returns as zone_merge_hand_over(). */
+/* Merges one event, of whatever kind.  Returns as hand_over(). */
 static int merge_event(struct zone_merge *m, struct ring *ring, const struct client_event *from,
                        uint64_t now_ns)
 {
         int r;
 
         if (from->kind == CLIENT_ABI_EVENT_THREAD)
-                return zone_merge_hand_over(m, ring, from, now_ns);
+                return hand_over(m, ring, from, now_ns);
         r = ring->thread ? 0 : seek_thread(m, ring, now_ns);
         if (r < 0)
                 return r;
         if (!ring->thread) {
-                zone_merge_leave_out(m, ring, from);
+                leave_out(m, ring, from);
                 return 0;
         }
         r = zone_merge_write_pending(m, ring->thread, now_ns);
@@ -372,28 +380,28 @@ static int merge_event(struct zone_merge *m, struct ring *ring, const struct cli
                 return r;
         if (from->kind == CLIENT_ABI_EVENT_FIBER_ENTER)
                 return enter_fiber(m, ring, from, now_ns);
-        /* No fiber, if the entering was lost: that was counted. */
+        /* If there is no fiber, its entering was lost and counted. */
         if (from->kind == CLIENT_ABI_EVENT_FIBER_LEAVE)
                 thread_track_leave_fiber(ring->thread, m->sink, now_ns);
         else if (ring->thread->in_lost_fiber)
                 event_translator_drop(&m->zones->translator, ring->region, from);
         else
-                return zone_merge_write_event(m, ring, from, now_ns);
+                return write_event(m, ring, from, now_ns);
         return 0;
 }
 
 /* ---- one ring ------------------------------------------------------------------------------------------ */
 
 /*
- * The short way: begins and ends of zones as long as nothing else comes between
- * them.  Whatever is unusual about one is left to merge_event().
+ * The fast path: merges begins and ends of zones as long as no other event comes between them.  Unusual
+ * ones are left to merge_event().
  */
-static void zone_merge_merge_zones(struct zone_merge *m, const struct ring *ring)
+static void merge_zones(struct zone_merge *m, const struct ring *ring)
 {
         struct zone_source *zones = m->zones;
         struct tick_clock *clock = zone_source_clock(zones, ring->region);
         struct client_stream *stream = &ring->slot->stream;
-        struct thread_track *thread = ring->thread, *track = zone_merge_track_of(thread);
+        struct thread_track *thread = ring->thread, *track = track_of(thread);
         uint64_t until_ns = zones->now_ns + ZONE_SOURCE_FUTURE_NS, n_zones = 0;
         struct client_zone_event zone;
 
@@ -448,8 +456,8 @@ static bool is_spent(struct zone_merge *m)
 
 /*
  * Merges the bytes that were copied out of a ring.
- * @passes:   goes on at the beginning of a fiber, if that comes first
- * @ret_ns:   when it was left at LANE_ENTER or LANE_LATER: the time of the next event
+ * @passes:   merges the first beginning of a fiber instead of stopping there
+ * @ret_ns:   the time of the next event, if the ring was left at LANE_ENTER or LANE_LATER
  * Returns an enum ring_stop, or -ENOMEM, -errno.
  */
 static int merge_ring(struct zone_merge *m, struct ring *ring, bool passes, uint64_t *ret_ns)
@@ -460,7 +468,7 @@ static int merge_ring(struct zone_merge *m, struct ring *ring, bool passes, uint
 
         while (r == 0) {
                 if (ring->thread && !ring->thread->in_lost_fiber)
-                        zone_merge_merge_zones(m, ring);
+                        merge_zones(m, ring);
                 if (zone_source_peek(zones, ring->region, ring->slot, &event, ret_ns) == 0)
                         return LANE_DRY;
                 if (*ret_ns > ring->until_ns) {
@@ -495,21 +503,21 @@ static struct ring ring_of(const struct zone_merge *m, struct zone_region *regio
         return ring;
 }
 
-/* The process is merged up to the last event of this ring only. */
+/* Notes that the process is merged only up to the last event of this ring. */
 static void stall(const struct zone_merge *m, const struct ring *ring)
 {
         struct process_track *process = process_table_find_process(m->recording->processes,
                                                                    ring->region->pid);
-        uint64_t last_ns = ring->thread ? zone_merge_track_of(ring->thread)->last_ns : 0;
+        uint64_t last_ns = ring->thread ? track_of(ring->thread)->last_ns : 0;
 
         if (process && last_ns < process->stalled_ns)
                 process->stalled_ns = last_ns;
 }
 
 /*
- * Merges a slot as far as it goes, or up to the next beginning of a fiber.
+ * Merges a slot as far as possible, or up to the next beginning of a fiber.
  * Later and too recent events are copied out nevertheless, so that the program has room.
- * @passes:  goes on at the beginning of a fiber, if that comes first
+ * @passes:  merges the first beginning of a fiber instead of stopping there
  * @ret_ns:  the time of the next event
  * Returns an enum ring_stop, or -ENOMEM, -errno.
  */
@@ -548,8 +556,8 @@ static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t
 }
 
 /*
- * A slot has no share of this cycle any more: the process is merged up to its last event.  A slot whose
- * thread is unknown does not delay others.
+ * Postpones a slot that has no share of this cycle any more: the process is merged only up to the slot's
+ * last event.  A slot whose thread is unknown does not delay others.
  */
 static void postpone(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
 {
@@ -560,8 +568,8 @@ static void postpone(const struct zone_merge *m, struct zone_region *region, uin
                 stall(m, &ring);
 }
 
-/* The slot that comes after so many others in this cycle. */
-static uint32_t zone_merge_slot_at(const struct zone_region *region, uint32_t first, uint32_t n)
+/* The slot that comes after @n others in this cycle, which begins with @first. */
+static uint32_t slot_at(const struct zone_region *region, uint32_t first, uint32_t n)
 {
         return (uint32_t)(((uint64_t)first + n) % region->n_slots);
 }
@@ -579,7 +587,7 @@ static int take_turn(struct zone_merge *m, struct zone_region *region, uint32_t 
         return stop == LANE_ENTER ? fiber_order_add(&m->order, waiting) : 0;
 }
 
-/* Lets those that wait go on, as far as everything before them is merged. */
+/* Lets the waiting slots go on, as far as all earlier events are merged. */
 static int take_turns(struct zone_merge *m, struct zone_region *region)
 {
         const struct process_track *process = process_table_find_process(m->recording->processes,
@@ -601,7 +609,7 @@ static int merge_in_turns(struct zone_merge *m, struct zone_region *region, uint
         int r = 0;
 
         for (uint32_t n = 0; r == 0 && n < region->n_slots; n++) {
-                uint32_t slot = zone_merge_slot_at(region, first, n);
+                uint32_t slot = slot_at(region, first, n);
 
                 if (is_spent(m)) {
                         postpone(m, region, slot);
@@ -628,7 +636,7 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
         region->has_later = false;
         region->n_searches_left = ZONE_MERGE_SEARCHES;
         for (uint32_t n = 0; n < region->n_slots && !region->uses_fibers; n++) {
-                uint32_t slot = zone_merge_slot_at(region, first, n);
+                uint32_t slot = slot_at(region, first, n);
                 int stop;
 
                 if (is_spent(m)) {
@@ -681,8 +689,8 @@ static void count_unread(struct zone_merge *m)
 }
 
 /*
- * The regions from the one on with which the cycle begins, each with its share: of programs that have
- * ended, or of the others.
+ * Merges the regions, beginning with number @first, each with its share of the cycle: those of programs
+ * that have ended, or the others.
  */
 static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint64_t now_ns)
 {

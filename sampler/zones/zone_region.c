@@ -14,12 +14,12 @@
 /* Programs number their locations from 1: nearly all have only near ones, which are one load away. */
 #define NEAR_LOCATIONS 65536
 
-/* A program that names more locations than this which it does not have is not asked any more. */
+/* A program that has named more unknown locations than this is not asked any more. */
 #define BAD_LOCATIONS_MAX 1000
 
-/* A counter that grew by more than this since it was last looked at was not counted up but written. */
+/* A counter that grew by more than this since the last look was overwritten, not incremented. */
 #define DROPS_MAX         (UINT64_C(1) << 36)
-#define DROPPED_BYTES_MIN 32 /* of memory that an event takes which a program dropped; most take 16 */
+#define DROPPED_BYTES_MIN 32 /* least memory assumed for a dropped event; most take 16 */
 
 static void numbers_init(struct zone_numbers *n, uint32_t n_max)
 {
@@ -94,8 +94,8 @@ int zone_region_follow(struct zone_region *r)
 /* ---- locations ----------------------------------------------------------------------------------------- */
 
 /* A text of the program; left out and counted where there is no room for it. */
-static int zone_region_add_text(struct zone_region *r, struct trace_dictionary *dictionary, const char *text,
-                                size_t text_bytes, uint32_t *ret_id)
+static int add_text(struct zone_region *r, struct trace_dictionary *dictionary, const char *text,
+                    size_t text_bytes, uint32_t *ret_id)
 {
         int code = trace_dictionary_add_program_string(dictionary, text, text_bytes, ret_id);
 
@@ -106,21 +106,20 @@ static int zone_region_add_text(struct zone_region *r, struct trace_dictionary *
         return 0;
 }
 
-static int zone_region_add_location(struct zone_region *r, struct trace_dictionary *dictionary,
-                                    const struct client_location *from, uint32_t *ret_id)
+static int add_location(struct zone_region *r, struct trace_dictionary *dictionary,
+                        const struct client_location *from, uint32_t *ret_id)
 {
         struct trace_location row = { .line = from->line, .color = from->color };
-        int code = zone_region_add_text(r, dictionary, from->name, from->name_bytes, &row.name);
+        int code = add_text(r, dictionary, from->name, from->name_bytes, &row.name);
 
         if (code != 0)
                 goto done;
         if (from->function_bytes > 0)
-                code = zone_region_add_text(r, dictionary, from->function, from->function_bytes,
-                                            &row.function);
+                code = add_text(r, dictionary, from->function, from->function_bytes, &row.function);
         if (code != 0)
                 goto done;
         if (from->file_bytes > 0)
-                code = zone_region_add_text(r, dictionary, from->file, from->file_bytes, &row.file);
+                code = add_text(r, dictionary, from->file, from->file_bytes, &row.file);
         if (code != 0)
                 goto done;
         code = trace_dictionary_add(dictionary, TRACE_TABLE_LOCATIONS, &row, ret_id);
@@ -145,7 +144,7 @@ static int remember_near(struct zone_region *r, uint32_t client_id, uint32_t id)
 }
 
 /* Asks the program.  Returns 1, 0 if it has no such location, -ENOMEM. */
-static int zone_region_ask(struct zone_region *r, uint32_t client_id, struct client_location *ret_location)
+static int ask(struct zone_region *r, uint32_t client_id, struct client_location *ret_location)
 {
         int code;
 
@@ -172,10 +171,10 @@ static int learn_location(struct zone_region *r, struct trace_dictionary *dictio
                 r->n_locations_left_out++;
                 return 0;
         }
-        code = zone_region_ask(r, client_id, &location);
+        code = ask(r, client_id, &location);
         if (code <= 0)
                 return code;
-        code = zone_region_add_location(r, dictionary, &location, &id);
+        code = add_location(r, dictionary, &location, &id);
         if (code == -EOVERFLOW)
                 return 0;
         r->n_locations += trace_dictionary_count_left(dictionary, TRACE_TABLE_LOCATIONS) < left;
@@ -240,12 +239,12 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
         *ret_device = numbers_find(&r->devices, client_id);
         if (*ret_device)
                 return 0;
-        code = zone_region_ask(r, client_id, &location);
+        code = ask(r, client_id, &location);
         if (code <= 0)
                 return code;
         row.kind = location.format;
         row.period_bits = location.period;
-        code = zone_region_add_text(r, dictionary, location.name, location.name_bytes, &row.name);
+        code = add_text(r, dictionary, location.name, location.name_bytes, &row.name);
         if (code == 0)
                 code = trace_dictionary_add(dictionary, TRACE_TABLE_DEVICES, &row, ret_device);
         if (code < 0)
@@ -256,14 +255,14 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
 static int add_plot(struct zone_region *r, struct latest_rows *plots, const struct client_location *from)
 {
         struct trace_plot row = { .format = from->format, .color = from->color };
-        int code = zone_region_add_text(r, plots->dictionary, from->name, from->name_bytes, &row.name);
+        int code = add_text(r, plots->dictionary, from->name, from->name_bytes, &row.name);
 
         if (from->flags & CLIENT_ABI_PLOT_STEP)
                 row.flags |= TRACE_PLOT_STEP;
         if (from->flags & CLIENT_ABI_PLOT_FILL)
                 row.flags |= TRACE_PLOT_FILL;
         if (code == 0 && from->unit_bytes > 0)
-                code = zone_region_add_text(r, plots->dictionary, from->unit, from->unit_bytes, &row.unit);
+                code = add_text(r, plots->dictionary, from->unit, from->unit_bytes, &row.unit);
         if (code == 0)
                 code = latest_rows_add(plots, (struct latest_key){ .part = { row.name } }, &row);
         return code == -EOVERFLOW ? 0 : code;
@@ -272,7 +271,7 @@ static int add_plot(struct zone_region *r, struct latest_rows *plots, const stru
 int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id)
 {
         struct client_location location;
-        int code = zone_region_ask(r, client_id, &location);
+        int code = ask(r, client_id, &location);
 
         return code <= 0 ? code : add_plot(r, plots, &location);
 }
@@ -290,8 +289,8 @@ int zone_region_plots(struct zone_region *r, struct latest_rows *plots)
 
 /* ---- losses -------------------------------------------------------------------------------- */
 
-/* How far a counter went; 0 if it did not count. */
-static uint64_t zone_region_grown(uint64_t now, uint64_t *seen)
+/* A counter's increase since the last look; 0 if implausible. */
+static uint64_t grown(uint64_t now, uint64_t *seen)
 {
         uint64_t n = now - *seen;
 
@@ -299,8 +298,8 @@ static uint64_t zone_region_grown(uint64_t now, uint64_t *seen)
         return n <= DROPS_MAX ? n : 0;
 }
 
-/* Twice what those take that came: they need not have been like the others. */
-static uint64_t zone_region_dropped_bytes(const struct zone_events *events)
+/* Twice the mean size of the received events: dropped events may differ from those. */
+static uint64_t dropped_bytes(const struct zone_events *events)
 {
         uint64_t bytes = events->n != 0 ? 2 * (events->n_bytes / events->n) : 0;
 
@@ -313,8 +312,7 @@ uint64_t zone_region_lost_bytes(const struct zone_region *r)
 {
         uint64_t bytes;
 
-        return __builtin_add_overflow(zone_region_dropped_bytes(&r->zone_events),
-                                      zone_region_dropped_bytes(&r->other_events), &bytes)
+        return __builtin_add_overflow(dropped_bytes(&r->zone_events), dropped_bytes(&r->other_events), &bytes)
                        ? UINT64_MAX
                        : bytes;
 }
@@ -324,15 +322,15 @@ struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot
         struct client_drops now = client_region_drops(r->region, slot);
         struct client_drops *seen = &r->slots[slot].seen;
         struct client_drops n = {
-                .n_zones = zone_region_grown(now.n_zones, &seen->n_zones),
-                .n_deep_zones = zone_region_grown(now.n_deep_zones, &seen->n_deep_zones),
-                .n_messages = zone_region_grown(now.n_messages, &seen->n_messages),
-                .n_plots = zone_region_grown(now.n_plots, &seen->n_plots),
-                .n_frames = zone_region_grown(now.n_frames, &seen->n_frames),
-                .n_memory = zone_region_grown(now.n_memory, &seen->n_memory),
-                .n_locks = zone_region_grown(now.n_locks, &seen->n_locks),
-                .n_devices = zone_region_grown(now.n_devices, &seen->n_devices),
-                .n_other = zone_region_grown(now.n_other, &seen->n_other),
+                .n_zones = grown(now.n_zones, &seen->n_zones),
+                .n_deep_zones = grown(now.n_deep_zones, &seen->n_deep_zones),
+                .n_messages = grown(now.n_messages, &seen->n_messages),
+                .n_plots = grown(now.n_plots, &seen->n_plots),
+                .n_frames = grown(now.n_frames, &seen->n_frames),
+                .n_memory = grown(now.n_memory, &seen->n_memory),
+                .n_locks = grown(now.n_locks, &seen->n_locks),
+                .n_devices = grown(now.n_devices, &seen->n_devices),
+                .n_other = grown(now.n_other, &seen->n_other),
         };
 
         r->zone_events.n_dropped += n.n_zones;
@@ -350,9 +348,9 @@ void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses
         loss_counter_add(losses, TRACE_LOSS_CLIENT_GARBAGE, n_garbage - r->n_garbage_seen);
         r->n_garbage_seen = n_garbage;
         loss_counter_add(losses, TRACE_LOSS_CLIENT_NO_RING,
-                         zone_region_grown(client_region_drops_no_ring(r->region), &r->n_no_ring_seen));
+                         grown(client_region_drops_no_ring(r->region), &r->n_no_ring_seen));
         loss_counter_add(losses, TRACE_LOSS_BLOB_REFUSED,
-                         zone_region_grown(client_region_blobs_refused(r->region), &r->n_refused_blobs_seen));
+                         grown(client_region_blobs_refused(r->region), &r->n_refused_blobs_seen));
         loss_counter_add(losses, TRACE_LOSS_NAMES_FULL, r->n_names_left_out);
         r->n_names_left_out = 0;
         loss_counter_add(losses, TRACE_LOSS_LOCATIONS_SHARE, r->n_locations_left_out);

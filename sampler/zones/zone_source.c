@@ -9,7 +9,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/own_number.h"
 #include "instrument/region_finder.h"
-#include "sampler/kernel/privileges.h"
+#include "sampler/rights/privileges.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -25,7 +25,7 @@
 
 #define FILL_BYTES_MAX   (UINT32_C(1) << 18) /* copied out of one ring at once: stays in a core's cache */
 #define FILL_BYTES_MIN   UINT32_C(4096)
-#define WORTH_BYTES      UINT32_C(32768)     /* to be copied out, where it need not be */
+#define WORTH_BYTES      UINT32_C(32768)     /* unread bytes that are worth copying out early */
 #define ALL_FILLS_BYTES  (UINT32_C(1) << 25) /* of all rings of a region at once */
 #define STREAM_BYTES_MAX CLIENT_STREAM_EVENT_BYTES_MAX
 #define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
@@ -33,8 +33,8 @@
 #define WAITING_NS       NS_PER_S
 #define LOOKUPS_A_CYCLE  256            /* some 20 us each */
 #define ARM_NS           NS_PER_MS      /* a program that rings all the time wakes us no more often */
-#define STANDSTILL_NS    (2 * NS_PER_S) /* of ours, after which a program fills no more chunks */
-#define REFUSED_MAX      65536 /* regions that are remembered; more are counted each time that they come */
+#define STANDSTILL_NS    (2 * NS_PER_S) /* after such a stop of ours a program fills no more chunks */
+#define REFUSED_MAX      65536          /* remembered regions; others are counted at every attempt */
 
 /* A memfd that was not taken. */
 struct refused_region {
@@ -85,8 +85,8 @@ static int use_clock(struct zone_source *s, uint32_t kind, struct error *err)
 }
 
 /*
- * A process's own number for itself, in its PID namespace; 0 if it is gone.  Where it cannot be asked, as
- * without descriptors, it is the number that the kernel vouched for, and no other.
+ * The PID of a process in its own PID namespace; 0 if the process is gone.  If it cannot be read, for
+ * instance without free descriptors, only the PID that the kernel vouched for counts.
  */
 static uint32_t ask_own_pid(uint32_t pid)
 {
@@ -102,22 +102,22 @@ static uint32_t ask_own_pid(uint32_t pid)
 }
 
 /*
- * True if the process's own number is the one in the region: no process can hand in the region of
- * another one.  One that was gone before it could be asked is believed: the kernel vouched for its
- * number, and it had the descriptor.
+ * True if the process's own PID is the one in the region: no process can hand in the region of another.  A
+ * process that was gone before its PID could be read is believed: the kernel vouched for its PID, and it
+ * had the descriptor.
  */
 static bool is_of_process(const struct client_region *region, uint32_t pid, uint32_t own_pid)
 {
         return client_region_pid(region) == pid || client_region_pid(region) == own_pid || own_pid == 0;
 }
 
-/* The regions of other processes leave so much for @w and its user. */
-static uint64_t zone_source_left_bytes(const struct zone_source *s, const struct waiting_region *w, uid_t uid,
-                                       uint64_t *ret_own_bytes)
+/* Counts the bytes that the regions of other processes leave for @w and its user. */
+static uint64_t count_left_bytes(const struct zone_source *s, const struct waiting_region *w, uid_t uid,
+                                 uint64_t *ret_own_bytes)
 {
         uint64_t others_bytes = 0, users_bytes = 0;
 
-        *ret_own_bytes = 0; /* also of those that it had before, until they are closed */
+        *ret_own_bytes = 0; /* includes its earlier regions until they are closed */
         for (size_t i = 0; i < s->n_regions; i++) {
                 const struct zone_region *region = &s->regions[i];
 
@@ -138,7 +138,7 @@ static int measure_region(const struct zone_source *s, const struct waiting_regi
                           uint64_t *ret_bytes, struct error *err)
 {
         uint64_t own_bytes;
-        uint64_t left_bytes = zone_source_left_bytes(s, w, uid, &own_bytes);
+        uint64_t left_bytes = count_left_bytes(s, w, uid, &own_bytes);
         uint64_t n_bytes = 0;
         int r = client_region_measure(w->fd, &n_bytes, err);
 
@@ -186,7 +186,7 @@ static int start_region(struct zone_source *s, const struct waiting_region *w, u
         return r;
 }
 
-/* A region came or went: what all of them may fill together is shared anew. */
+/* Divides the memory that all regions may fill anew, because a region came or went. */
 static void share_spare(struct zone_source *s)
 {
         for (size_t i = 0; i < s->n_regions; i++)
@@ -194,8 +194,8 @@ static void share_spare(struct zone_source *s)
                                           spare_memory_share(s->regions[i].spare_bytes, s->n_regions));
 }
 
-/* The process of a region; true if it is open already. */
-static bool zone_source_is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
+/* True if the region of @fd is open already; also reads its status. */
+static bool is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
 {
         if (fstat(fd, ret_stat) < 0)
                 return false;
@@ -220,7 +220,7 @@ static enum trace_loss_reason reason_of_refusal(int why)
         }
 }
 
-/* It comes when it is handed in, and again with each of its mappings. */
+/* Counts a refused region once: it is handed in, and comes again with each of its mappings. */
 static int count_refused(struct zone_source *s, const struct stat *st, int why)
 {
         const struct refused_region refused = { .device = st->st_dev, .inode = st->st_ino };
@@ -243,7 +243,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
         uint32_t id;
         int r = array_reserve(&s->regions, &s->regions_capacity, s->n_regions + 1, sizeof(*s->regions));
 
-        if (r < 0 || zone_source_is_open(s, w->fd, &st)) {
+        if (r < 0 || is_open(s, w->fd, &st)) {
                 io_close(&w->fd);
                 return r;
         }
@@ -315,7 +315,10 @@ int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
         return s->n_missed < WAITING_MAX ? add_missed(s, pid, TRACE_LOSS_CLIENT_NO_SPACE) : 0;
 }
 
-/* It waited in vain: its process is not recorded, or had ended before its turn came; each is counted once. */
+/*
+ * Drops a region that waited in vain: its process is not recorded, or had ended before its turn came.  Each
+ * is counted once.
+ */
 static void drop_waiting(struct zone_source *s, struct waiting_region *w)
 {
         uint32_t id;
@@ -347,7 +350,10 @@ void zone_source_drop_waiting(struct zone_source *s)
         s->n_waiting = 0;
 }
 
-/* A region that was found may be that of a program which replaced another, whose own is still on its way. */
+/*
+ * A region that was found may belong to a program that replaced another, while the region of that other
+ * program is still on its way.
+ */
 static bool must_wait(struct waiting_region *w)
 {
         bool first_time = w->announced && !w->waited;
@@ -379,7 +385,9 @@ static int admit_waiting(struct zone_source *s, bool announced)
         return r;
 }
 
-/* The folders of its files are shut for other users, and for its own when it has become root. */
+/*
+ * The folders of a process's files are closed to other users, and to its own user once it has become root.
+ */
 static int find_region(uint32_t pid, int *ret_fd)
 {
         bool raised = privileges_raise(CAP_DAC_READ_SEARCH);
@@ -396,8 +404,8 @@ static bool is_without_files(int code)
 }
 
 /*
- * Where descriptors are missing none is free before the cycle ends, which closes regions: a search costs a
- * third of a millisecond, and thousands of programs may begin in a second.
+ * If descriptors run out, none becomes free before the end of the cycle, which closes regions.  Until then
+ * no search is tried: one costs a third of a millisecond, and thousands of programs may begin in a second.
  */
 static int find_region_once(struct zone_source *s, uint32_t pid, int *ret_fd)
 {
@@ -440,8 +448,8 @@ static bool is_known(const struct zone_source *s, const struct missed_region *mi
 }
 
 /*
- * A region that is missed when it is announced may have been handed in since the last look: it is taken in
- * the cycle after that one, or waits for the kernel's word about its process.
+ * A region that is missing when it is announced may have been handed in since the last look.  It is then
+ * taken in the cycle after that one, or waits until the kernel reports its process.
  */
 static bool may_still_come(const struct zone_source *s, const struct missed_region *missed)
 {
@@ -499,7 +507,7 @@ void zone_source_pause(struct zone_source *s, bool paused)
 /* ---- one cycle ----------------------------------------------------------------------------------------- */
 
 /* From here on a program that fills memory wakes us once. */
-static void zone_source_arm(struct zone_source *s)
+static void arm(struct zone_source *s)
 {
         struct burst_bell_word words[BURST_BELL_WORDS_MAX];
         bool rearmed = false;
@@ -537,19 +545,19 @@ int zone_source_begin_cycle(struct zone_source *s)
                 client_region_beat(s->regions[i].region, s->now_ns);
                 r = zone_region_follow(&s->regions[i]);
         }
-        zone_source_arm(s);
+        arm(s);
         return r;
 }
 
-/* Puts what a stream holds now into the account. */
-static void zone_source_account(struct zone_source *s, struct zone_slot *slot, size_t held_bytes)
+/* Updates the account of the bytes that a stream holds. */
+static void account(struct zone_source *s, struct zone_slot *slot, size_t held_bytes)
 {
         s->held_bytes += held_bytes - slot->held_bytes;
         slot->held_bytes = held_bytes;
 }
 
 /* Frees the room of processed bytes, when that is worth the copy. */
-static void zone_source_compact(struct client_stream *stream)
+static void compact(struct client_stream *stream)
 {
         size_t left_bytes = client_stream_count_bytes(stream);
 
@@ -579,14 +587,14 @@ int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t
         size_t max_bytes = fill_bytes(region, client_stream_count_bytes(stream));
         int64_t n_bytes;
 
-        zone_source_account(s, filled, client_stream_count_bytes(stream));
+        account(s, filled, client_stream_count_bytes(stream));
         *ret_more = true;
         if (max_bytes == 0 || s->held_bytes > HELD_BYTES_MAX)
                 return 0;
-        zone_source_compact(stream);
+        compact(stream);
         s->now_ns = clock_raw_ns(); /* later events get later stamps */
         n_bytes = client_region_drain(region->region, slot, max_bytes, &stream->pending, NULL);
-        zone_source_account(s, filled, client_stream_count_bytes(stream));
+        account(s, filled, client_stream_count_bytes(stream));
         if (n_bytes == -EBADMSG)
                 loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
         *ret_more = n_bytes == (int64_t)max_bytes;
@@ -610,14 +618,15 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
         drain_pace_add(&s->pace, client_region_ring_bytes(region->region),
                        client_region_spare_bytes(region->region) / region->n_slots, slot->filled_bytes);
         slot->filled_bytes = 0;
-        zone_source_account(s, slot, client_stream_count_bytes(stream));
+        account(s, slot, client_stream_count_bytes(stream));
         /*
-         * Two milliseconds of events are little: so much is only left where stamps and lengths are made up.
+         * Two milliseconds of events take little room: so many bytes are left only if stamps and lengths
+         * are made up.
          */
         if (s->held_bytes > HELD_BYTES_MAX) {
                 stream->n_garbage_bytes += slot->held_bytes;
                 stream->at_bytes += slot->held_bytes;
-                zone_source_account(s, slot, 0);
+                account(s, slot, 0);
         }
         if (slot->held_bytes == 0) { /* threads come and go, and slots stay */
                 byte_buffer_deinit(&stream->pending);
@@ -625,7 +634,10 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
         }
 }
 
-/* Events that a slot's threads dropped, by kind; the thread that has the slot now stands for all of them. */
+/*
+ * Counts the events that a slot's threads dropped, by kind, and charges them all to the thread that has the
+ * slot now.
+ */
 static int count_slot_drops(struct zone_source *s, struct zone_region *region, uint32_t slot)
 {
         uint32_t thread = region->slots[slot].thread;
@@ -655,7 +667,7 @@ static int count_slot_drops(struct zone_source *s, struct zone_region *region, u
 }
 
 /* A program whose rings were full lacked memory. */
-static void zone_source_note_need(struct zone_source *s, const struct zone_region *region)
+static void note_need(struct zone_source *s, const struct zone_region *region)
 {
         uint64_t spare_bytes = client_region_spare_bytes(region->region);
         uint64_t room_bytes = client_region_room_bytes(region->region);
@@ -683,7 +695,7 @@ static int count_region_drops(struct zone_source *s, struct zone_region *region)
                 region->zone_events.n_dropped = n_zones;
                 region->other_events.n_dropped = n_others;
         }
-        zone_source_note_need(s, region);
+        note_need(s, region);
         return r;
 }
 
@@ -694,7 +706,7 @@ static void close_region(struct zone_source *s, struct zone_region *region)
                 struct client_stream *stream = &region->slots[slot].stream;
 
                 stream->n_garbage_bytes += client_stream_count_bytes(stream);
-                zone_source_account(s, &region->slots[slot], 0);
+                account(s, &region->slots[slot], 0);
         }
         (void)count_region_drops(s, region);
         s->regions_bytes -= region->charged_bytes;
@@ -756,8 +768,8 @@ int zone_source_add_clocks(struct zone_source *s)
 /* ---- words of a ring ----------------------------------------------------------------------------------- */
 
 /*
- * True if no clock can have stamped it.  This process may have been stopped for long between its look at the
- * clock and the copy of the ring, as on a machine that is emulated or loaded: only a second look says so.
+ * True if no clock can have given this time.  This process may have been stopped for long between reading
+ * the clock and copying the ring, as on an emulated or loaded machine, so it reads the clock a second time.
  */
 static bool is_from_future(const struct zone_source *s, uint64_t time_ns)
 {

@@ -16,7 +16,10 @@
 
 #define NOTE_HEAD_BYTES 16 /* with the name, which is "GNU" */
 
-/* A .dwo has sections only.  As for every file, their table must lie within it before libelf looks at it. */
+/*
+ * A .dwo file has sections only.  Its section table must lie within the file before libelf looks at it, as
+ * for every file.
+ */
 static bool is_readable_object(Elf *elf, uint64_t file_bytes)
 {
         size_t n_sections;
@@ -48,7 +51,10 @@ static int open_regular(const char *path, int *ret_fd, uint64_t *ret_bytes)
         return 1;
 }
 
-/* Descriptors are few, and a program may have thousands of split files: the file stays mapped without one. */
+/*
+ * File descriptors are few, and a program may have thousands of split files: the file stays mapped, without
+ * a descriptor.
+ */
 static bool let_go_of(Elf *elf)
 {
         return elf_cntl(elf, ELF_C_FDREAD) == 0;

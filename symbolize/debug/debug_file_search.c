@@ -19,7 +19,7 @@
 #define ID_BYTES_MAX    ELF_IMAGE_BUILD_ID_MAX
 #define PATH_BYTES_MAX  4096
 
-#define FOLDER_FILES_MAX 4096 /* that are looked at by their code; further ones are not */
+#define FOLDER_FILES_MAX 4096 /* entries of a folder that are examined; the rest is skipped */
 
 static const struct symbol_search own_folders = { .sysroot = NULL };
 
@@ -34,7 +34,7 @@ struct hunt {
         char hex[2 * ID_BYTES_MAX + 1]; /* the build-id; "" = there is none */
         struct debug_file best;         /* one with symbols only; all zero = none yet */
         struct debug_file alike;        /* one without code that describes the image; all zero = none yet */
-        bool has_other_alike;           /* and another one that says something else: neither is believed */
+        bool has_other_alike;           /* a second, different file fits too: neither is used */
 };
 
 static void format_hex(char *out, const uint8_t *id, size_t id_bytes)
@@ -58,8 +58,8 @@ static const char *find_sysroot(const struct symbol_search *search)
 }
 
 /*
- * The name, followed by a checksum at the next multiple of four.  A name with a slash in
- * it would lead anywhere.
+ * Reads a file name, followed by a checksum at the next multiple of four bytes.  A name with a slash is
+ * refused, because it could lead anywhere.
  */
 static void read_link(struct hunt *hunt)
 {
@@ -80,8 +80,8 @@ static void read_link(struct hunt *hunt)
 }
 
 /*
- * A debug file belongs to the image by its build-id; an image without one goes by the link's checksum.  In a
- * folder that the user named, the same code will do as well.
+ * A debug file belongs to the image by its build-id.  For an image without one, the checksum of the link
+ * decides or, in a folder that the user named, equal code.
  */
 static bool belongs(const struct hunt *hunt, const struct debug_file *file)
 {
@@ -102,8 +102,9 @@ static bool has_same_bytes(const struct debug_file *a, const struct debug_file *
 }
 
 /*
- * A file without code, as objcopy --only-keep-debug makes it, in a folder that the user named.  Nothing but
- * its layout says that it belongs to an image without build-id and link, so there must be only one.
+ * Keeps a file without code, as objcopy --only-keep-debug makes it, from a folder that the user named.
+ * Only its layout shows that it belongs to an image without build-id and link, so there must be only one
+ * such file.
  * @file: taken over
  */
 static void keep_alike(struct hunt *hunt, struct debug_file *file)
@@ -121,7 +122,7 @@ static void keep_alike(struct hunt *hunt, struct debug_file *file)
         debug_file_close(file);
 }
 
-/* The file without code, if there is one and no other.  Returns whether. */
+/* Takes the file without code if exactly one was found.  Returns whether. */
 static bool take_alike(struct hunt *hunt, struct debug_file *ret_file)
 {
         if (!hunt->alike.elf || hunt->has_other_alike)
@@ -186,8 +187,8 @@ static int try_folder(struct hunt *hunt, const char *folder, struct debug_file *
 }
 
 /*
- * Any file there, whatever its name: of an image without a build-id, which may have been in a
- * file of a passing name.
+ * Tries every file in the folder, whatever its name, for an image without a build-id: that image may have
+ * been in a file with a temporary name.
  */
 static int try_all_of_folder(struct hunt *hunt, const char *folder, struct debug_file *ret_file)
 {

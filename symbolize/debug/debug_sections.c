@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elfutils of 2022 knows no sections packed with zstd, and libelf's unpacking
- * changes the Elf that others hold, so the sections are unpacked here, by the
- * libraries that packed them.
+ * elfutils of 2022 does not know sections packed with zstd, and libelf's unpacking changes an Elf that
+ * others hold as well.  So the sections are unpacked here, by the libraries that packed them.
  */
 #define ZLIB_CONST /* its input is const */
 
@@ -26,7 +25,7 @@
 #define OLD_MAGIC      "ZLIB"
 #define OLD_HEAD_BYTES 12
 #define CHDR32_BYTES   12 /* ch_type, ch_size, ch_addralign, of 4 bytes each */
-#define CHDR64_BYTES   24 /* ch_type and a gap of 4 bytes each, then two of 8 */
+#define CHDR64_BYTES   24 /* 4 bytes each: ch_type, a gap; 8 each: ch_size, ch_addralign */
 #define PACKED_ZSTD    2  /* ELFCOMPRESS_ZSTD, which older headers do not name */
 #define ZLIB_RATIO_MAX 1100
 #define ZSTD_RATIO_MAX 45000 /* a block of 4 bytes can say 128 KiB of one value */
@@ -58,8 +57,8 @@ struct packed {
         bool is_zstd;
 };
 
-/* Which one it is, or DEBUG_SECTION_COUNT; @ret_is_old for ".zdebug_". */
-static enum debug_section debug_sections_find_place(const char *name, bool split, bool *ret_is_old)
+/* The section that @name stands for, or DEBUG_SECTION_COUNT; @ret_is_old is for ".zdebug_". */
+static enum debug_section find_place(const char *name, bool split, bool *ret_is_old)
 {
         bool is_old = strncmp(name, OLD_PREFIX, strlen(OLD_PREFIX)) == 0;
         size_t n_bytes;
@@ -69,7 +68,7 @@ static enum debug_section debug_sections_find_place(const char *name, bool split
         name += strlen(is_old ? OLD_PREFIX : PLAIN_PREFIX);
         n_bytes = strnlen(name, NAME_BYTES_MAX);
         *ret_is_old = is_old;
-        /* The index of a .dwp is the one section of it without the suffix. */
+        /* The index of a .dwp is its only section without the suffix. */
         if (split && strcmp(name, names[DEBUG_SECTION_CU_INDEX]) == 0)
                 return DEBUG_SECTION_CU_INDEX;
         if (split) {
@@ -85,8 +84,7 @@ static enum debug_section debug_sections_find_place(const char *name, bool split
 }
 
 /* The header of a section with SHF_COMPRESSED.  Returns false if it is of an unknown kind. */
-static bool debug_sections_read_header(const struct load *load, const Elf_Data *data,
-                                       struct packed *ret_packed)
+static bool read_header(const struct load *load, const Elf_Data *data, struct packed *ret_packed)
 {
         const size_t head_bytes = load->is_64bit ? CHDR64_BYTES : CHDR32_BYTES;
         const uint8_t *head = data->d_buf;
@@ -144,8 +142,8 @@ static int unpack_bytes(const struct packed *packed, uint8_t *out)
         return n_bytes == packed->unpacked_bytes ? 0 : -EBADMSG;
 }
 
-static int debug_sections_unpack(struct load *load, const struct packed *packed,
-                                 struct debug_section_bytes *section, struct error *err)
+static int unpack(struct load *load, const struct packed *packed, struct debug_section_bytes *section,
+                  struct error *err)
 {
         uint64_t ratio_max = packed->is_zstd ? ZSTD_RATIO_MAX : ZLIB_RATIO_MAX;
         uint8_t *out;
@@ -155,7 +153,7 @@ static int debug_sections_unpack(struct load *load, const struct packed *packed,
             packed->unpacked_bytes > DEBUG_SECTIONS_UNPACKED_MAX - load->unpacked_bytes)
                 return error_set(err, -EOVERFLOW, "debug section of %llu bytes unpacked",
                                  (unsigned long long)packed->unpacked_bytes);
-        /* Ask for no memory that a stream of this size cannot fill. */
+        /* Do not allocate more memory than a stream of this size can fill. */
         if (packed->unpacked_bytes > packed->n_bytes * ratio_max + SECTION_SLACK)
                 return error_set(err, -EBADMSG, "debug section of %zu bytes claims %llu unpacked",
                                  packed->n_bytes, (unsigned long long)packed->unpacked_bytes);
@@ -174,8 +172,8 @@ static int debug_sections_unpack(struct load *load, const struct packed *packed,
         return 0;
 }
 
-static int debug_sections_load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header,
-                                       bool is_old, struct debug_section_bytes *section, struct error *err)
+static int load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header, bool is_old,
+                        struct debug_section_bytes *section, struct error *err)
 {
         const Elf_Data *data = elf_rawdata(source, NULL);
         struct packed packed;
@@ -185,9 +183,9 @@ static int debug_sections_load_section(struct load *load, Elf_Scn *source, const
         if (!data->d_buf || data->d_size == 0)
                 return 0;
         if (header->sh_flags & SHF_COMPRESSED) {
-                if (!debug_sections_read_header(load, data, &packed))
+                if (!read_header(load, data, &packed))
                         return error_set(err, -EBADMSG, "debug section packed in an unknown way");
-                return debug_sections_unpack(load, &packed, section, err);
+                return unpack(load, &packed, section, err);
         }
         if (is_old && data->d_size > OLD_HEAD_BYTES &&
             memcmp(data->d_buf, OLD_MAGIC, strlen(OLD_MAGIC)) == 0) {
@@ -196,7 +194,7 @@ static int debug_sections_load_section(struct load *load, Elf_Scn *source, const
                 packed = (struct packed){ .bytes = head + OLD_HEAD_BYTES,
                                           .n_bytes = data->d_size - OLD_HEAD_BYTES,
                                           .unpacked_bytes = byte_order_read(head + 4, 8, true) };
-                return debug_sections_unpack(load, &packed, section, err);
+                return unpack(load, &packed, section, err);
         }
         *section = (struct debug_section_bytes){ data->d_buf, data->d_size, NULL };
         return 0;
@@ -213,15 +211,18 @@ static bool holds_type(const struct debug_section_bytes *section, bool is_big_en
                (section->bytes[at + 2] == DW_UT_type || section->bytes[at + 2] == DW_UT_split_type);
 }
 
-/* If several sections have one name, the first counts, except for types: in a .dwo each type has its own. */
-static int debug_sections_take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header,
-                                       const char *name, struct error *err)
+/*
+ * The first of several sections with the same name counts, unless it holds a type: in a .dwo each type has
+ * its own section.
+ */
+static int take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header, const char *name,
+                        struct error *err)
 {
         struct debug_section_bytes *section;
         enum debug_section place;
         bool is_old = false;
 
-        place = debug_sections_find_place(name, load->is_split, &is_old);
+        place = find_place(name, load->is_split, &is_old);
         if (place == DEBUG_SECTION_COUNT || header->sh_type == SHT_NOBITS)
                 return 0;
         section = &load->sections->sections[place];
@@ -231,7 +232,7 @@ static int debug_sections_take_section(struct load *load, Elf_Scn *source, const
                 free(section->unpacked);
                 *section = (struct debug_section_bytes){ .bytes = NULL };
         }
-        return debug_sections_load_section(load, source, header, is_old, section, err);
+        return load_section(load, source, header, is_old, section, err);
 }
 
 int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct error *err)
@@ -258,7 +259,7 @@ int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct e
                         continue;
                 name = elf_strptr(elf, names_index, header.sh_name);
                 if (name)
-                        r = debug_sections_take_section(&load, source, &header, name, err);
+                        r = take_section(&load, source, &header, name, err);
         }
         if (r < 0)
                 debug_sections_deinit(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libdebuginfod is loaded when it is needed and not linked: it brings libcurl and some twenty libraries more,
- * which would cost every start of hyprof, and it need not be there at all.
+ * libdebuginfod is loaded when it is needed instead of linked: it brings in libcurl and some twenty more
+ * libraries, which would slow down every start of hyprof, and it need not be installed at all.
  */
 #include "symbolize/debug/debuginfod_client.h"
 
@@ -59,7 +59,7 @@ struct fetcher {
         int stopped;          /* -errno of our own reason to stop a download, or 0 */
 };
 
-static void *debuginfod_client_find_function(void *handle, const char *name, bool *is_missing)
+static void *find_function(void *handle, const char *name, bool *is_missing)
 {
         void *function = library_loader_find(handle, name);
 
@@ -68,11 +68,11 @@ static void *debuginfod_client_find_function(void *handle, const char *name, boo
         return function;
 }
 
-/* POSIX lets the pointer of dlsym() be that of a function; C knows no such conversion. */
-#define TAKE(name)                                                                                          \
-        do {                                                                                                \
-                void *function = debuginfod_client_find_function(handle, "debuginfod_" #name, &is_missing); \
-                memcpy(&library->name, &function, sizeof(function));                                        \
+/* POSIX allows dlsym() to return the pointer of a function; C knows no such conversion. */
+#define TAKE(name)                                                                        \
+        do {                                                                              \
+                void *function = find_function(handle, "debuginfod_" #name, &is_missing); \
+                memcpy(&library->name, &function, sizeof(function));                      \
         } while (0)
 
 static bool load_library(struct library *library)
@@ -90,7 +90,7 @@ static bool load_library(struct library *library)
         return !is_missing;
 }
 
-static int debuginfod_client_send(struct fetcher *f, const struct debuginfod_message *message)
+static int send_message(struct fetcher *f, const struct debuginfod_message *message)
 {
         byte_buffer_clear(&f->out);
         debuginfod_message_encode(&f->out, message);
@@ -115,16 +115,16 @@ static void tell_progress(struct fetcher *f, uint64_t got_bytes, uint64_t total_
         if (got_bytes - f->told_bytes < PROGRESS_BYTES && got_bytes != total_bytes)
                 return;
         f->told_bytes = got_bytes;
-        if (debuginfod_client_send(f, &(struct debuginfod_message){ .kind = DEBUGINFOD_MESSAGE_PROGRESS,
-                                                                    .request = f->request,
-                                                                    .got_bytes = got_bytes,
-                                                                    .total_bytes = total_bytes }) < 0)
+        if (send_message(f, &(struct debuginfod_message){ .kind = DEBUGINFOD_MESSAGE_PROGRESS,
+                                                          .request = f->request,
+                                                          .got_bytes = got_bytes,
+                                                          .total_bytes = total_bytes }) < 0)
                 f->stopped = -EPIPE;
 }
 
 typedef void *library_get_user_data(library_client *client);
 
-/* The library calls back with nothing but its client. */
+/* A callback of the library gets only the library's own client. */
 static struct fetcher *find_fetcher(library_client *client)
 {
         void *function = library_loader_find(NULL, "debuginfod_get_user_data");
@@ -135,10 +135,11 @@ static struct fetcher *find_fetcher(library_client *client)
 }
 
 /*
- * libdebuginfod calls this while it waits, and gives up when it does not return 0.  @got and @total are of
- * the download, once its size is known; before, @total is 0 and @got how often this was called.
+ * libdebuginfod calls this while it waits, and gives up if the result is not 0.  Once the size of the
+ * download is known, @got and @total count its bytes; before that, @total is 0 and @got the number of
+ * calls.
  */
-static int debuginfod_client_watch(library_client *client, long got, long total)
+static int watch(library_client *client, long got, long total)
 {
         struct fetcher *f = find_fetcher(client);
         uint64_t got_bytes = got > 0 ? (uint64_t)got : 0;
@@ -201,7 +202,7 @@ static struct debuginfod_message fetch_one(struct fetcher *f, const struct debug
         return message;
 }
 
-/* True for what the next file would suffer as well: it would wait for as long. */
+/* True for a failure that the next file would suffer as well, after the same wait. */
 static bool is_lasting(const struct debuginfod_message *result)
 {
         return result->state == DEBUGINFOD_FAILED && result->code != -EFBIG;
@@ -218,7 +219,7 @@ static int fetch_all(struct fetcher *f, const struct debuginfod_request *request
                 f->request = (uint32_t)i;
                 result = fetch_one(f, &requests[i], &path);
                 is_last = is_lasting(&result);
-                r = debuginfod_client_send(f, &result);
+                r = send_message(f, &result);
                 free(path);
                 if (r < 0)
                         return r;
@@ -228,7 +229,10 @@ static int fetch_all(struct fetcher *f, const struct debuginfod_request *request
         return 0;
 }
 
-/* The cache is in the user's home, who is another one than started hyprof with sudo. */
+/*
+ * The cache is in the home of the user that this process becomes: under sudo, the environment may name
+ * another home.
+ */
 static void set_home(const struct debuginfod_options *options)
 {
         struct user_account user;
@@ -243,9 +247,9 @@ static void set_home(const struct debuginfod_options *options)
 }
 
 /*
- * Newer libraries (0.192) do not ask debuginfod_client_watch() while a server is silent: they give up by a
- * time of their own, 90 s unless DEBUGINFOD_TIMEOUT says another, for each of three attempts.  Where ours is
- * shorter, it is theirs, once.
+ * Newer libraries (0.192) do not call watch() while a server is silent: they give up after a timeout of
+ * their own, 90 s unless DEBUGINFOD_TIMEOUT says otherwise, in each of three attempts.  If our timeout is
+ * shorter, the library gets that one, for a single attempt.
  */
 static void set_timeout(const struct fetcher *f)
 {
@@ -261,7 +265,7 @@ static void set_timeout(const struct fetcher *f)
         /* NOLINTEND(concurrency-mt-unsafe) */
 }
 
-static int debuginfod_client_begin(struct fetcher *f)
+static int begin_fetch(struct fetcher *f)
 {
         set_timeout(f);
         if (!load_library(&f->library))
@@ -270,7 +274,7 @@ static int debuginfod_client_begin(struct fetcher *f)
         if (!f->client)
                 return -ENOMEM;
         f->library.set_user_data(f->client, f);
-        f->library.set_progressfn(f->client, debuginfod_client_watch);
+        f->library.set_progressfn(f->client, watch);
         return 0;
 }
 
@@ -286,11 +290,10 @@ int debuginfod_client_main(const struct debuginfod_request *requests, size_t n_r
                                       fds, 1, find_bytes_max(&f), NULL);
         f.pipe_fd = fds[0];
         if (r == 0)
-                r = debuginfod_client_begin(&f);
+                r = begin_fetch(&f);
         if (r == 0)
                 r = fetch_all(&f, requests, n_requests);
-        return debuginfod_client_send(
-                       &f, &(struct debuginfod_message){ .kind = DEBUGINFOD_MESSAGE_END, .code = r }) < 0
+        return send_message(&f, &(struct debuginfod_message){ .kind = DEBUGINFOD_MESSAGE_END, .code = r }) < 0
                        ? EXIT_FAILURE
                        : EXIT_SUCCESS;
 }

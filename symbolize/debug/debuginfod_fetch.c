@@ -17,9 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READ_BYTES 65536
-#define GRACE_S \
-        30 /* the child ends a download by itself; one that says nothing for so much longer is stuck */
+#define READ_BYTES   65536
+#define GRACE_S      30 /* the child ends downloads itself; silent for longer = stuck */
 #define MILLISECONDS 1000
 
 /* The parent's side of one run. */
@@ -54,7 +53,7 @@ static int take_result(struct debuginfod_request *request, const struct debuginf
         return request->path ? 0 : -ENOMEM;
 }
 
-static int debuginfod_fetch_take_message(struct receiver *receiver, const struct debuginfod_message *message)
+static int take_message(struct receiver *receiver, const struct debuginfod_message *message)
 {
         const struct debuginfod_options *options = receiver->options;
 
@@ -82,7 +81,7 @@ static int take_messages(struct receiver *receiver, struct byte_buffer *in, stru
         int r;
 
         while ((r = debuginfod_message_decode(&reader, &message)) == 1 && !receiver->is_at_end) {
-                r = debuginfod_fetch_take_message(receiver, &message);
+                r = take_message(receiver, &message);
                 if (r < 0)
                         break;
         }
@@ -113,7 +112,7 @@ static int wait_for_child(const struct debuginfod_options *options, int pipe_fd,
         return fds[1].revents ? error_set(err, -EINTR, "debuginfod: stopped") : 0;
 }
 
-static int debuginfod_fetch_receive(struct receiver *receiver, int pipe_fd, struct error *err)
+static int receive(struct receiver *receiver, int pipe_fd, struct error *err)
 {
         struct byte_buffer in = { .data = NULL };
         int r = 0;
@@ -144,7 +143,7 @@ static int debuginfod_fetch_receive(struct receiver *receiver, int pipe_fd, stru
 }
 
 /* Ends the child, and says what became of it. */
-static int debuginfod_fetch_reap(const struct receiver *receiver, pid_t pid, int r, struct error *err)
+static int reap(const struct receiver *receiver, pid_t pid, int r, struct error *err)
 {
         int status = 0;
         pid_t done;
@@ -191,7 +190,7 @@ int debuginfod_fetch_run(struct debuginfod_request *requests, size_t n_requests,
         if (pid == 0)
                 _exit(debuginfod_client_main(requests, n_requests, options, pipe_fds[1]));
         io_close(&pipe_fds[1]);
-        r = debuginfod_fetch_reap(&receiver, pid, debuginfod_fetch_receive(&receiver, pipe_fds[0], err), err);
+        r = reap(&receiver, pid, receive(&receiver, pipe_fds[0], err), err);
         io_close(&pipe_fds[0]);
         return r;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index is a head of four numbers of 4 bytes (version, columns, units, slots), a hash table of as many
- * slots with the ids of 8 bytes, one of the same shape with the rows of 4, the names of the columns, and two
- * tables of rows: offsets and sizes.  A row is one unit, a column one section.
+ * The index begins with four numbers of 4 bytes: version, columns, units, slots.  A hash table follows,
+ * with an id of 8 bytes in each slot, then a table of the same shape with a row number of 4 bytes in each
+ * slot, the names of the columns, and two tables of rows: offsets and sizes.  A row is one unit, a column
+ * one section.
  */
 #include "symbolize/debug/dwp_index.h"
 
@@ -39,7 +40,7 @@ static bool read_head(struct index *index, const struct debug_sections *whole)
         *index = (struct index){ .bytes = section->bytes, .is_big_endian = whole->is_big_endian };
         if (!section->bytes || section->n_bytes < HEAD_BYTES)
                 return false;
-        /* Version 5 has two bytes and a gap of two, version 2 has four. */
+        /* The version has two bytes and a gap of two in version 5, and four bytes in version 2. */
         index->version = (uint16_t)byte_order_read(index->bytes, 2, index->is_big_endian);
         if (index->version != VERSION_5)
                 index->version = (uint16_t)read_u32(index, 0);
@@ -59,7 +60,7 @@ static bool read_head(struct index *index, const struct debug_sections *whole)
 }
 
 /* The row of the unit, counted from 1; 0 = it has none. */
-static uint32_t dwp_index_find_row(const struct index *index, uint64_t dwo_id)
+static uint32_t find_row(const struct index *index, uint64_t dwo_id)
 {
         uint32_t mask = index->n_slots - 1;
         uint32_t slot = (uint32_t)dwo_id & mask;
@@ -79,7 +80,7 @@ static uint32_t dwp_index_find_row(const struct index *index, uint64_t dwo_id)
 }
 
 /* The section that a column is of; DEBUG_SECTION_COUNT for columns that are not read here. */
-static enum debug_section dwp_index_find_section(const struct index *index, uint32_t column)
+static enum debug_section find_section(const struct index *index, uint32_t column)
 {
         switch (column) {
         case COLUMN_INFO:
@@ -108,13 +109,13 @@ int dwp_index_find(const struct debug_sections *whole, uint64_t dwo_id, struct d
 
         if (!read_head(&index, whole))
                 return 0;
-        row = dwp_index_find_row(&index, dwo_id);
+        row = find_row(&index, dwo_id);
         if (row == 0)
                 return 0;
         for (unsigned i = 0; i < DEBUG_SECTION_COUNT; i++)
                 unit.sections[i].unpacked = NULL;
         for (uint32_t i = 0; i < index.n_columns; i++) {
-                enum debug_section place = dwp_index_find_section(
+                enum debug_section place = find_section(
                         &index, read_u32(&index, index.columns_off + 4 * (uint64_t)i));
                 uint64_t cell = 4 * ((uint64_t)(row - 1) * index.n_columns + i);
                 uint32_t offset = read_u32(&index, index.offsets_off + cell);
@@ -124,7 +125,10 @@ int dwp_index_find(const struct debug_sections *whole, uint64_t dwo_id, struct d
                 if (place == DEBUG_SECTION_COUNT)
                         continue;
                 section = &unit.sections[place];
-                /* From the whole: a column that is listed twice would cut a part of a part. */
+                /*
+                 * Cut from the whole section: otherwise a column that is listed twice would cut a part out
+                 * of a part.
+                 */
                 if (offset > whole->sections[place].n_bytes ||
                     n_bytes > whole->sections[place].n_bytes - offset)
                         return 0;

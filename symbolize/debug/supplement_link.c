@@ -20,8 +20,8 @@ struct sup {
         size_t checksum_bytes;
 };
 
-/* A string with its end; NULL and sticky if that is missing. */
-static const char *supplement_link_take_string(struct byte_reader *r)
+/* A string with its NUL.  If the NUL is missing, NULL, and the reader stays failed. */
+static const char *take_string(struct byte_reader *r)
 {
         const uint8_t *end = memchr(r->at, '\0', r->left);
 
@@ -45,7 +45,7 @@ static bool read_sup(Elf *elf, struct sup *ret_sup)
         r = byte_reader_of(bytes, n_bytes);
         version = bytes_take(&r, 2);
         ret_sup->is_supplement = bytes_u8(&r) != 0;
-        ret_sup->name = supplement_link_take_string(&r);
+        ret_sup->name = take_string(&r);
         ret_sup->checksum_bytes = bytes_varint(&r);
         ret_sup->checksum = bytes_take(&r, ret_sup->checksum_bytes);
         return !r.short_read &&
@@ -61,7 +61,7 @@ int supplement_link_read(Elf *elf, struct debug_file_reference *ret_reference)
 
         if (bytes) {
                 struct byte_reader r = byte_reader_of(bytes, n_bytes);
-                const char *name = supplement_link_take_string(&r);
+                const char *name = take_string(&r);
 
                 if (!name || r.left == 0)
                         return 0;

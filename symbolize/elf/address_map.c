@@ -40,8 +40,8 @@ static int compare_ranges(const void *a, const void *b)
         return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* From @start on @value holds.  Room is there: see address_map_build(). */
-static void address_map_put_segment(struct address_map *map, uint64_t start, uint32_t value)
+/* Lets @value hold from @start on.  The segments have room: see address_map_build(). */
+static void put_segment(struct address_map *map, uint64_t start, uint32_t value)
 {
         struct address_map_segment *last = map->segments + map->n_segments;
 
@@ -52,8 +52,7 @@ static void address_map_put_segment(struct address_map *map, uint64_t start, uin
 }
 
 /* Ends the open ranges that end at or before @address; the ranges around them go on after them. */
-static size_t address_map_close_ranges(struct address_map *map, const uint32_t *open, size_t n_open,
-                                       uint64_t address)
+static size_t close_ranges(struct address_map *map, const uint32_t *open, size_t n_open, uint64_t address)
 {
         while (n_open > 0 && map->ranges[open[n_open - 1]].end <= address) {
                 uint64_t end = map->ranges[open[--n_open]].end;
@@ -61,13 +60,12 @@ static size_t address_map_close_ranges(struct address_map *map, const uint32_t *
                 /* An enclosing range may have ended earlier, when the two overlap without nesting. */
                 while (n_open > 0 && map->ranges[open[n_open - 1]].end <= end)
                         n_open--;
-                address_map_put_segment(map, end,
-                                        n_open ? map->ranges[open[n_open - 1]].value : ADDRESS_MAP_NONE);
+                put_segment(map, end, n_open ? map->ranges[open[n_open - 1]].value : ADDRESS_MAP_NONE);
         }
         return n_open;
 }
 
-/* Without memory for them a lookup takes longer, no more. */
+/* Without memory for the buckets, a lookup only takes longer. */
 static void make_buckets(struct address_map *map)
 {
         uint64_t first = map->segments[0].start, span = map->segments[map->n_segments - 1].start - first;
@@ -106,11 +104,11 @@ int address_map_build(struct address_map *map)
         }
         qsort(map->ranges, n_ranges, sizeof(*map->ranges), compare_ranges);
         for (size_t i = 0; i < n_ranges; i++) {
-                n_open = address_map_close_ranges(map, open, n_open, map->ranges[i].start);
-                address_map_put_segment(map, map->ranges[i].start, map->ranges[i].value);
+                n_open = close_ranges(map, open, n_open, map->ranges[i].start);
+                put_segment(map, map->ranges[i].start, map->ranges[i].value);
                 open[n_open++] = (uint32_t)i;
         }
-        (void)address_map_close_ranges(map, open, n_open, UINT64_MAX);
+        (void)close_ranges(map, open, n_open, UINT64_MAX);
         free(open);
         free(map->ranges);
         map->ranges = NULL;
@@ -133,7 +131,10 @@ uint32_t address_map_find(const struct address_map *map, uint64_t address)
                 low = map->buckets[bucket];
                 left = map->buckets[bucket + 1] - low;
         }
-        /* The first of them is not above the address, or the one before `low` is the one. */
+        /*
+         * Either the first segment of the bucket is not above the address, or the segment before `low` is
+         * the one.
+         */
         while (left > 0) {
                 size_t half = (left + 1) / 2;
 
@@ -141,4 +142,21 @@ uint32_t address_map_find(const struct address_map *map, uint64_t address)
                 left -= half;
         }
         return map->segments[low - 1].value;
+}
+
+uint64_t address_map_find_next(const struct address_map *map, uint64_t address)
+{
+        size_t low = 0, high = map->n_segments;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (map->segments[middle].start <= address)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        while (low < map->n_segments && map->segments[low].value == ADDRESS_MAP_NONE)
+                low++;
+        return low < map->n_segments ? map->segments[low].start : UINT64_MAX;
 }

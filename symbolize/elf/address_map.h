@@ -47,6 +47,9 @@ int address_map_add(struct address_map *map, uint64_t start, uint64_t end, uint3
 /* Sorts the ranges and frees their list; nothing is added after that.  0 or -ENOMEM. */
 int address_map_build(struct address_map *map);
 
+/* The first address above @address at which a range begins or goes on; UINT64_MAX if there is none. */
+uint64_t address_map_find_next(const struct address_map *map, uint64_t address);
+
 /* The value of the innermost range that holds @address, or ADDRESS_MAP_NONE. */
 uint32_t address_map_find(const struct address_map *map, uint64_t address);
 

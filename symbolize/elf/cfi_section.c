@@ -23,7 +23,7 @@
 
 #define NO_CIE SIZE_MAX
 
-/* An entry's frame: the place of its bytes after the length and the word that gives its kind. */
+/* The extent of an entry: after its length comes the word that gives its kind, then the contents. */
 struct entry {
         size_t id_off;      /* of the word */
         size_t content_off; /* after the word */
@@ -32,7 +32,7 @@ struct entry {
         bool is_cie;
 };
 
-static struct byte_reader cfi_section_reader_at(const struct cfi_section *s, size_t off, size_t end_off)
+static struct byte_reader reader_at(const struct cfi_section *s, size_t off, size_t end_off)
 {
         return byte_reader_of(s->bytes + off, end_off - off);
 }
@@ -40,7 +40,7 @@ static struct byte_reader cfi_section_reader_at(const struct cfi_section *s, siz
 bool cfi_pointer_read(const struct cfi_section *section, uint8_t encoding, size_t *off, size_t end_off,
                       uint64_t *ret_value)
 {
-        struct byte_reader in = cfi_section_reader_at(section, *off, end_off);
+        struct byte_reader in = reader_at(section, *off, end_off);
         uint64_t value;
 
         switch (encoding & PE_FORMAT) {
@@ -82,9 +82,9 @@ bool cfi_pointer_read(const struct cfi_section *section, uint8_t encoding, size_
 }
 
 /* Steps over an entry.  Returns 1, or 0 at the end of the readable part. */
-static int cfi_section_read_entry(const struct cfi_section *s, size_t at, struct entry *ret_entry)
+static int read_entry(const struct cfi_section *s, size_t at, struct entry *ret_entry)
 {
-        struct byte_reader in = cfi_section_reader_at(s, at, s->n_bytes);
+        struct byte_reader in = reader_at(s, at, s->n_bytes);
         struct entry e = { .is_cie = false };
         bool is_64 = false;
         uint64_t length;
@@ -100,7 +100,7 @@ static int cfi_section_read_entry(const struct cfi_section *s, size_t at, struct
         e.end_off = e.id_off + length;
         e.content_off = e.id_off;
         if (length > 0) {
-                in = cfi_section_reader_at(s, e.id_off, e.end_off);
+                in = reader_at(s, e.id_off, e.end_off);
                 e.id = is_64 && s->is_debug_frame ? bytes_u64(&in) : bytes_u32(&in);
                 if (in.short_read)
                         e.id = 1; /* no CIE is there */
@@ -111,7 +111,7 @@ static int cfi_section_read_entry(const struct cfi_section *s, size_t at, struct
         return 1;
 }
 
-/* Steps over one letter of the augmentation.  Returns false if what follows it cannot be told. */
+/* Steps over one letter of the augmentation.  Returns false if it is not known what follows the letter. */
 static bool read_augmentation(const struct cfi_section *s, char letter, size_t *off, size_t end_off,
                               struct cfi_cie *cie)
 {
@@ -161,7 +161,7 @@ static bool read_augmentations(const struct cfi_section *s, const char *letters,
 
 static bool read_cie(const struct cfi_section *s, const struct entry *e, struct cfi_cie *cie)
 {
-        struct byte_reader in = cfi_section_reader_at(s, e->content_off, e->end_off);
+        struct byte_reader in = reader_at(s, e->content_off, e->end_off);
         uint8_t version = bytes_u8(&in);
         const char *letters = (const char *)in.at;
         const void *letters_end = in.left > 0 ? memchr(in.at, 0, in.left) : NULL;
@@ -190,10 +190,10 @@ static bool read_cie(const struct cfi_section *s, const struct entry *e, struct 
         return !in.short_read && cie->ra_register < CFI_REGISTERS_MAX;
 }
 
-/* The CIE at @off, out of the reader's memory if it was there lately. */
+/* The CIE at @off, from the reader's cache if it is still there. */
 static const struct cfi_cie *find_cie(struct cfi_reader *r, size_t off, uint32_t *ret_place)
 {
-        /* They lie at multiples of 4 or 8. */
+        /* CIEs lie at multiples of 4 or 8. */
         uint32_t place = (uint32_t)((off >> 3 ^ off >> 7) % CFI_CIES_KEPT);
         struct cfi_cie *cie = &r->cies[place];
         struct entry e;
@@ -202,7 +202,7 @@ static const struct cfi_cie *find_cie(struct cfi_reader *r, size_t off, uint32_t
         if (cie->off == off)
                 return cie;
         *cie = (struct cfi_cie){ .off = off };
-        if (off < r->section.n_bytes && cfi_section_read_entry(&r->section, off, &e) && e.is_cie)
+        if (off < r->section.n_bytes && read_entry(&r->section, off, &e) && e.is_cie)
                 cie->is_good = read_cie(&r->section, &e, cie);
         return cie;
 }
@@ -227,7 +227,7 @@ static bool read_fde(struct cfi_reader *r, const struct entry *e, struct cfi_fde
             __builtin_add_overflow(fde.start_svma, n_code_bytes, &fde.end_svma))
                 return false;
         if (fde.cie->has_augmentation_data) {
-                struct byte_reader in = cfi_section_reader_at(s, off, e->end_off);
+                struct byte_reader in = reader_at(s, off, e->end_off);
                 uint64_t n_bytes = bytes_varint(&in);
 
                 if (!bytes_take(&in, n_bytes))
@@ -254,14 +254,17 @@ int cfi_reader_next(struct cfi_reader *r, struct cfi_fde *ret_fde)
         struct entry e;
 
         while (r->at < r->section.n_bytes) {
-                if (!cfi_section_read_entry(&r->section, r->at, &e)) {
+                if (!read_entry(&r->section, r->at, &e)) {
                         r->n_damaged++;
                         r->at = r->section.n_bytes;
                         return 0;
                 }
                 r->at = e.end_off;
                 if (e.end_off == e.id_off) {
-                        /* Linkers put one at the end of each of their inputs; more may follow. */
+                        /*
+                         * Linkers put an empty entry at the end of each of their inputs; more entries may
+                         * follow.
+                         */
                         if (r->section.ends_at_zero)
                                 r->at = r->section.n_bytes;
                         continue;

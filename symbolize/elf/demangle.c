@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libiberty's demanglers for C++ and Rust hand their output to a callback in
- * pieces and keep nothing on the heap meanwhile.  So the callback can stop them
- * when the output grows over the limit: it jumps out.  Without that a name of a
- * few hundred bytes can print for hours.
+ * libiberty's demanglers for C++ and Rust hand their output to a callback in pieces and keep nothing on the
+ * heap meanwhile.  So the callback can stop them, by a longjmp(), when the output grows over the limit.
+ * Without the limit, a name of a few hundred bytes can print for hours.
  */
 #include "symbolize/elf/demangle.h"
 
 #include "base/byte_buffer.h"
+#include "symbolize/elf/plt_table.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -18,10 +18,9 @@
 /* With parameters, to tell overloads apart; Rust without its hash. */
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 
-#define RUST_HASH_LENGTH "17h"
-#define RUST_HASH_DIGITS 16
-
-#define STUB_SUFFIX "@plt"
+#define RUST_HASH_LENGTH        "17h"
+#define RUST_HASH_DIGITS        16
+#define RUST_HASH_NUMBER_DIGITS 8 /* that are taken to tell instances apart */
 
 typedef int demangler(const char *mangled, int options, demangle_callbackref callback, void *context);
 
@@ -30,7 +29,7 @@ struct output {
         jmp_buf over_limit;
 };
 
-static void demangle_collect(const char *piece, size_t n_bytes, void *context)
+static void collect(const char *piece, size_t n_bytes, void *context)
 {
         struct output *output = context;
 
@@ -40,24 +39,24 @@ static void demangle_collect(const char *piece, size_t n_bytes, void *context)
 }
 
 /* Returns false if @demangle refuses the name or goes over the limit. */
-static bool demangle_run(demangler *demangle, const char *mangled, struct output *output)
+static bool run(demangler *demangle, const char *mangled, struct output *output)
 {
         if (setjmp(output->over_limit) != 0)
                 return false;
-        if (!demangle(mangled, OPTIONS, demangle_collect, output))
+        if (!demangle(mangled, OPTIONS, collect, output))
                 return false;
         byte_buffer_add_u8(&output->text, '\0');
         return !output->text.failed;
 }
 
-static char *demangle_with(demangler *demangle, const char *mangled)
+static char *with(demangler *demangle, const char *mangled)
 {
         struct output *output = calloc(1, sizeof(*output));
         char *name = NULL;
 
         if (!output)
                 return NULL;
-        if (demangle_run(demangle, mangled, output))
+        if (run(demangle, mangled, output))
                 name = (char *)output->text.data;
         else
                 byte_buffer_deinit(&output->text);
@@ -65,7 +64,7 @@ static char *demangle_with(demangler *demangle, const char *mangled)
         return name;
 }
 
-/* A candidate: a Q in an identifier counts as well. */
+/* Possible back references: a Q in an identifier counts as well. */
 static unsigned count_references(const char *mangled)
 {
         unsigned n = 0;
@@ -79,7 +78,7 @@ static unsigned count_references(const char *mangled)
  * The D demangler builds its result on the heap, and ends the process when that fails, so its input is
  * limited.  Back references multiply: n of them, three to a type, make 3^(n/3) copies of something.
  */
-static char *demangle_d(const char *mangled, size_t mangled_bytes)
+static char *d(const char *mangled, size_t mangled_bytes)
 {
         char *name;
 
@@ -93,29 +92,44 @@ static char *demangle_d(const char *mangled, size_t mangled_bytes)
         return name;
 }
 
-/* "17h" and a hash of 16 digits near the end: Rust's older scheme, which is valid C++ as well. */
-static bool looks_like_old_rust(const char *mangled)
+/*
+ * Finds the hash in a name of Rust's older scheme, which is valid C++ as well: "17h" and 16 digits near the
+ * end.  Returns NULL if there is none.
+ */
+static const char *find_old_rust_hash(const char *mangled)
 {
         const char *hash = strstr(mangled, RUST_HASH_LENGTH);
 
         while (hash && strspn(hash + sizeof(RUST_HASH_LENGTH) - 1, "0123456789abcdef") < RUST_HASH_DIGITS)
                 hash = strstr(hash + 1, RUST_HASH_LENGTH);
-        return hash;
+        return hash ? hash + sizeof(RUST_HASH_LENGTH) - 1 : NULL;
 }
 
-char *demangle_name(const char *mangled)
+uint32_t demangle_find_rust_hash(const char *mangled)
+{
+        const char *hash = mangled[0] == '_' && mangled[1] == 'Z' ? find_old_rust_hash(mangled) : NULL;
+        uint32_t number = 0;
+
+        for (unsigned i = 0; hash && i < RUST_HASH_NUMBER_DIGITS; i++)
+                number = number << 4 | (uint32_t)(hash[i] <= '9' ? hash[i] - '0' : hash[i] - 'a' + 10);
+        return number;
+}
+
+char *demangle_name(const char *mangled, enum mangling mangling)
 {
         size_t mangled_bytes = strnlen(mangled, DEMANGLE_MANGLED_MAX + 1);
         char *name = NULL;
 
-        if (mangled_bytes > DEMANGLE_MANGLED_MAX || mangled[0] != '_')
+        if (mangled_bytes > DEMANGLE_MANGLED_MAX || mangled_bytes == 0)
                 return NULL;
+        if (mangled[0] != '_' || mangled[1] == '_' || mangled[1] == 'a') /* "_ada_" */
+                return demangle_by_rules(mangled, mangling);
         if (mangled[1] == 'D')
-                return demangle_d(mangled, mangled_bytes);
-        if (mangled[1] == 'R' || (mangled[1] == 'Z' && looks_like_old_rust(mangled)))
-                name = demangle_with(rust_demangle_callback, mangled);
+                return d(mangled, mangled_bytes);
+        if (mangled[1] == 'R' || (mangled[1] == 'Z' && find_old_rust_hash(mangled)))
+                name = with(rust_demangle_callback, mangled);
         if (!name && mangled[1] == 'Z')
-                name = demangle_with(cplus_demangle_v3_callback, mangled);
+                name = with(cplus_demangle_v3_callback, mangled);
         return name;
 }
 
@@ -133,20 +147,20 @@ static char *add_suffix(char *name, const char *suffix)
         return longer;
 }
 
-char *demangle_symbol(const char *symbol)
+char *demangle_symbol(const char *symbol, enum mangling mangling)
 {
         const char *version = strchr(symbol, '@');
-        bool is_stub = version && strcmp(version, STUB_SUFFIX) == 0;
+        bool is_stub = version && strcmp(version, PLT_TABLE_SUFFIX) == 0;
         char *bare, *name;
 
         if (!version || version == symbol)
-                return demangle_name(symbol);
+                return demangle_name(symbol, mangling);
         bare = strndup(symbol, (size_t)(version - symbol));
         if (!bare)
                 return NULL;
-        name = demangle_name(bare);
+        name = demangle_name(bare, mangling);
         if (!name && !is_stub)
                 return bare;
         free(bare);
-        return name && is_stub ? add_suffix(name, STUB_SUFFIX) : name;
+        return name && is_stub ? add_suffix(name, PLT_TABLE_SUFFIX) : name;
 }

@@ -33,9 +33,9 @@ struct image {
 /* Sections: none, the code, symbols, names of symbols, names of sections. */
 enum { SECTIONS_BEFORE_CODE = 1, SECTIONS_BEHIND_CODE = 3 };
 
-static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
+static const char section_names[] = "\0.text\0.dynsym\0.dynstr\0.shstrtab";
 
-enum { NAME_TEXT = 1, NAME_SYMTAB = 7, NAME_STRTAB = 15, NAME_SHSTRTAB = 23 };
+enum { NAME_TEXT = 1, NAME_DYNSYM = 7, NAME_DYNSTR = 15, NAME_SHSTRTAB = 23 };
 
 bool dynamic_symbols_are_needed(const void *header, size_t n_bytes)
 {
@@ -51,7 +51,7 @@ bool dynamic_symbols_are_needed(const void *header, size_t n_bytes)
 
 /* ---- what the image says ------------------------------------------------------------------------------- */
 
-static bool dynamic_symbols_read_segment(const struct image *image, size_t i, Elf64_Phdr *ret_segment)
+static bool read_segment(const struct image *image, size_t i, Elf64_Phdr *ret_segment)
 {
         struct byte_reader in = byte_reader_of(image->bytes, image->n_bytes);
         const uint8_t *at = NULL;
@@ -72,7 +72,7 @@ static struct byte_reader find_loaded(const struct image *image, uint64_t svma)
         for (size_t i = 0; i < image->n_segments && svma != 0; i++) {
                 uint64_t left;
 
-                if (!dynamic_symbols_read_segment(image, i, &s) || s.p_type != PT_LOAD || svma < s.p_vaddr ||
+                if (!read_segment(image, i, &s) || s.p_type != PT_LOAD || svma < s.p_vaddr ||
                     svma - s.p_vaddr >= s.p_filesz || s.p_offset > image->n_bytes ||
                     svma - s.p_vaddr > image->n_bytes - s.p_offset)
                         continue;
@@ -109,12 +109,12 @@ static void read_dynamic(struct image *image, const Elf64_Phdr *segment)
         }
 }
 
-static void dynamic_symbols_read_segments(struct image *image)
+static void read_segments(struct image *image)
 {
         Elf64_Phdr s;
 
         image->n_segments = image->header.e_phnum < SEGMENTS_MAX ? image->header.e_phnum : SEGMENTS_MAX;
-        for (size_t i = 0; i < image->n_segments && dynamic_symbols_read_segment(image, i, &s); i++) {
+        for (size_t i = 0; i < image->n_segments && read_segment(image, i, &s); i++) {
                 if (s.p_type == PT_LOAD && s.p_flags & PF_X && image->n_code < DYNAMIC_SYMBOLS_CODE_MAX)
                         image->code[image->n_code++] = (struct range){ s.p_offset, s.p_filesz, s.p_vaddr };
                 else if (s.p_type == PT_DYNAMIC)
@@ -165,7 +165,7 @@ static uint64_t align(struct byte_buffer *out)
 }
 
 /* The number of the made section that holds an address, or SHN_ABS. */
-static uint16_t dynamic_symbols_find_section(const struct image *image, uint64_t svma)
+static uint16_t find_section(const struct image *image, uint64_t svma)
 {
         for (size_t i = 0; i < image->n_code; i++)
                 if (svma >= image->code[i].svma && svma - image->code[i].svma < image->code[i].n_bytes)
@@ -173,8 +173,8 @@ static uint16_t dynamic_symbols_find_section(const struct image *image, uint64_t
         return SHN_ABS;
 }
 
-static void dynamic_symbols_add_symbols(const struct image *image, struct byte_reader symbols,
-                                        uint64_t n_symbols, struct byte_buffer *out)
+static void add_symbols(const struct image *image, struct byte_reader symbols, uint64_t n_symbols,
+                        struct byte_buffer *out)
 {
         for (uint64_t i = 0; i < n_symbols; i++) {
                 const uint8_t *bytes = bytes_take(&symbols, sizeof(Elf64_Sym));
@@ -184,7 +184,7 @@ static void dynamic_symbols_add_symbols(const struct image *image, struct byte_r
                         return;
                 memcpy(&symbol, bytes, sizeof(symbol));
                 if (symbol.st_shndx != SHN_UNDEF)
-                        symbol.st_shndx = dynamic_symbols_find_section(image, symbol.st_value);
+                        symbol.st_shndx = find_section(image, symbol.st_value);
                 byte_buffer_add(out, &symbol, sizeof(symbol));
         }
 }
@@ -212,8 +212,8 @@ static void add_section_headers(struct image *image, const struct range *symbols
                                         .sh_addralign = 1 };
                 byte_buffer_add(out, &section, sizeof(section));
         }
-        section = (Elf64_Shdr){ .sh_name = NAME_SYMTAB,
-                                .sh_type = SHT_SYMTAB,
+        section = (Elf64_Shdr){ .sh_name = NAME_DYNSYM,
+                                .sh_type = SHT_DYNSYM,
                                 .sh_offset = symbols->file_off,
                                 .sh_size = symbols->n_bytes,
                                 .sh_link = n_sections - 2,
@@ -221,7 +221,7 @@ static void add_section_headers(struct image *image, const struct range *symbols
                                 .sh_addralign = ALIGNMENT,
                                 .sh_entsize = sizeof(Elf64_Sym) };
         byte_buffer_add(out, &section, sizeof(section));
-        section = (Elf64_Shdr){ .sh_name = NAME_STRTAB,
+        section = (Elf64_Shdr){ .sh_name = NAME_DYNSTR,
                                 .sh_type = SHT_STRTAB,
                                 .sh_offset = names->file_off,
                                 .sh_size = names->n_bytes,
@@ -248,8 +248,8 @@ static int write_sections(struct image *image, uint64_t n_symbols, struct byte_b
                 name_range.n_bytes = image->dynamic.names_bytes;
         name_range.file_off = (uint64_t)(names.at - image->bytes);
         symbol_range = (struct range){ .n_bytes = n_symbols * sizeof(Elf64_Sym) };
-        /* Apart, because the image may move as it grows. */
-        dynamic_symbols_add_symbols(image, symbols, n_symbols, &behind);
+        /* Built separately, because the image may move as it grows. */
+        add_symbols(image, symbols, n_symbols, &behind);
         if (behind.failed)
                 goto end;
         symbol_range.file_off = align(out);
@@ -275,7 +275,7 @@ int dynamic_symbols_add(struct byte_buffer *image)
         if (!dynamic_symbols_are_needed(image->data, image->used_bytes))
                 return 0;
         memcpy(&i.header, image->data, sizeof(i.header));
-        dynamic_symbols_read_segments(&i);
+        read_segments(&i);
         n_symbols = count_symbols(&i);
         if (i.n_code == 0 || n_symbols == 0 || n_symbols > DYNAMIC_SYMBOLS_MAX ||
             i.dynamic.names_bytes == 0 || find_loaded(&i, i.dynamic.names_svma).short_read ||

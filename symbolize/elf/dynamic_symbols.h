@@ -6,7 +6,7 @@
  *
  * An image that was put together from a process's memory, or stripped completely, still has the tables that
  * its loader needs: DT_SYMTAB and DT_STRTAB, whose length DT_HASH or DT_GNU_HASH tells.  From these are made
- * .symtab and .strtab, and from the executable segments .text sections, so that readers of sections find the
+ * .dynsym and .dynstr, and from the executable segments .text sections, so that readers of sections find the
  * names.  64 bits, little endian.
  */
 #ifndef SYMBOLIZE_ELF_DYNAMIC_SYMBOLS_H

@@ -20,13 +20,15 @@
 #define VDSO_BYTES_MAX (1U << 20)
 #define GNU_NOTE_NAME  "GNU"
 
-static bool elf_image_lies_within(uint64_t offset, uint64_t n_bytes, uint64_t file_bytes)
+static bool lies_within(uint64_t offset, uint64_t n_bytes, uint64_t file_bytes)
 {
         return offset <= file_bytes && n_bytes <= file_bytes - offset;
 }
 
-/* libelf takes table offsets on trust in places; what it is given here has none outside of the file. */
-static int elf_image_check_header(Elf *elf, uint64_t file_bytes, struct error *err)
+/*
+ * libelf trusts some table offsets unchecked, so a file with a table outside of its bounds is refused here.
+ */
+static int check_header(Elf *elf, uint64_t file_bytes, struct error *err)
 {
         size_t n_program_headers, n_sections;
         GElf_Ehdr header;
@@ -38,20 +40,19 @@ static int elf_image_check_header(Elf *elf, uint64_t file_bytes, struct error *e
                                  header.e_type);
         if (elf_getphdrnum(elf, &n_program_headers) != 0 || elf_getshdrnum(elf, &n_sections) != 0)
                 return error_set(err, -EBADMSG, "damaged ELF header: %s", elf_errmsg(-1));
-        /* libelf counts only what fits; a file that states more was cut. */
+        /* libelf counts only headers that fit into the file; a file that states more was cut. */
         if (header.e_phnum != PN_XNUM)
                 n_program_headers = header.e_phnum;
         if (header.e_shnum != 0)
                 n_sections = header.e_shnum;
-        if (!elf_image_lies_within(header.e_phoff, n_program_headers * header.e_phentsize, file_bytes))
+        if (!lies_within(header.e_phoff, n_program_headers * header.e_phentsize, file_bytes))
                 return error_set(err, -EBADMSG, "ELF program headers lie outside of the file");
-        if (n_sections > 0 &&
-            !elf_image_lies_within(header.e_shoff, n_sections * header.e_shentsize, file_bytes))
+        if (n_sections > 0 && !lies_within(header.e_shoff, n_sections * header.e_shentsize, file_bytes))
                 return error_set(err, -EBADMSG, "ELF section headers lie outside of the file");
         return 0;
 }
 
-static int elf_image_read_segments(struct elf_image *image, struct error *err)
+static int read_segments(struct elf_image *image, struct error *err)
 {
         size_t n_headers = 0;
 
@@ -79,7 +80,7 @@ static int elf_image_read_segments(struct elf_image *image, struct error *err)
 }
 
 /* Takes the build-id out of the notes in @data, if one is there; gelf_getnote() checks the bounds. */
-static bool elf_image_take_build_id(struct elf_image *image, Elf_Data *data)
+static bool take_build_id(struct elf_image *image, Elf_Data *data)
 {
         size_t name_off, description_off;
         GElf_Nhdr note;
@@ -111,11 +112,11 @@ static bool take_build_id_at(struct elf_image *image, uint64_t offset, uint64_t 
                 return false;
         data = elf_getdata_rawchunk(image->elf, (int64_t)offset, n_bytes,
                                     align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-        return data && elf_image_take_build_id(image, data);
+        return data && take_build_id(image, data);
 }
 
 /* From the segments, which every loaded file has, else from the sections: a debug file has only those. */
-static void elf_image_read_build_id(struct elf_image *image)
+static void read_build_id(struct elf_image *image)
 {
         Elf_Scn *section = NULL;
         size_t n_headers = 0;
@@ -139,13 +140,13 @@ static int read_image(struct elf_image *image, uint64_t file_bytes, struct error
 
         if (!image->elf)
                 return error_set(err, -EBADMSG, "not an ELF file: %s", elf_errmsg(-1));
-        r = elf_image_check_header(image->elf, file_bytes, err);
+        r = check_header(image->elf, file_bytes, err);
         if (r < 0)
                 return r;
-        r = elf_image_read_segments(image, err);
+        r = read_segments(image, err);
         if (r < 0)
                 return r;
-        elf_image_read_build_id(image);
+        read_build_id(image);
         return 0;
 }
 
@@ -159,7 +160,7 @@ static struct elf_image *image_new(void)
         return image;
 }
 
-/* Images that are read otherwise than they are: see loaded_object.h and dynamic_symbols.h. */
+/* Some images are changed before they are read: see loaded_object.h and dynamic_symbols.h. */
 static bool is_relocatable(const void *header, size_t n_bytes)
 {
         ElfW(Ehdr) h;
@@ -197,7 +198,7 @@ fail:
         return r;
 }
 
-/* All of a file whose bytes have to be changed to be read. */
+/* Reads all of a file whose bytes have to be changed before libelf reads it. */
 static int open_in_memory(int fd, uint64_t file_bytes, struct elf_image **ret_image, struct error *err)
 {
         struct byte_buffer bytes = { .data = NULL };
@@ -216,7 +217,7 @@ static int open_in_memory(int fd, uint64_t file_bytes, struct elf_image **ret_im
         return r;
 }
 
-static int elf_image_open_file(int fd, Elf_Cmd command, struct elf_image **ret_image, struct error *err)
+static int open_file(int fd, Elf_Cmd command, struct elf_image **ret_image, struct error *err)
 {
         struct elf_image *image;
         uint8_t begin[sizeof(Elf64_Ehdr)];
@@ -246,12 +247,12 @@ static int elf_image_open_file(int fd, Elf_Cmd command, struct elf_image **ret_i
 
 int elf_image_open(int fd, struct elf_image **ret_image, struct error *err)
 {
-        return elf_image_open_file(fd, ELF_C_READ_MMAP, ret_image, err);
+        return open_file(fd, ELF_C_READ_MMAP, ret_image, err);
 }
 
 int elf_image_open_unmapped(int fd, struct elf_image **ret_image, struct error *err)
 {
-        return elf_image_open_file(fd, ELF_C_READ, ret_image, err);
+        return open_file(fd, ELF_C_READ, ret_image, err);
 }
 
 int elf_image_open_memory(const void *bytes, size_t n_bytes, struct elf_image **ret_image, struct error *err)
@@ -321,6 +322,72 @@ bool elf_image_find_svma(const struct elf_image *image, uint64_t file_off, uint6
                 return false;
         *ret_svma = file_off - found->file_off + found->svma;
         return true;
+}
+
+Elf_Scn *elf_image_find_section(const struct elf_image *image, const char *name, GElf_Shdr *ret_header)
+{
+        Elf_Scn *section = NULL;
+        size_t names;
+
+        if (elf_getshdrstrndx(image->elf, &names) != 0)
+                return NULL;
+        while ((section = elf_nextscn(image->elf, section))) {
+                const char *its_name = gelf_getshdr(section, ret_header)
+                                               ? elf_strptr(image->elf, names, ret_header->sh_name)
+                                               : NULL;
+
+                if (its_name && strcmp(its_name, name) == 0)
+                        return section;
+        }
+        return NULL;
+}
+
+/*
+ * The first address at which code can begin in a part that starts at byte @file_off of the file: after the
+ * file's header.
+ */
+static uint64_t without_header(const struct elf_image *image, uint64_t svma, uint64_t file_off)
+{
+        GElf_Ehdr header;
+
+        if (file_off != 0 || !gelf_getehdr(image->elf, &header) || svma > UINT64_MAX - header.e_ehsize)
+                return svma;
+        return svma + header.e_ehsize;
+}
+
+/* The lowest address of a loaded section of code; UINT64_MAX if no section has code. */
+static uint64_t find_first_code_section(const struct elf_image *image)
+{
+        const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+        uint64_t first = UINT64_MAX;
+        Elf_Scn *section = NULL;
+        GElf_Shdr header;
+
+        while ((section = elf_nextscn(image->elf, section))) {
+                uint64_t svma;
+
+                if (!gelf_getshdr(section, &header) || (header.sh_flags & flags) != flags ||
+                    header.sh_size == 0)
+                        continue;
+                svma = without_header(image, header.sh_addr, header.sh_offset);
+                first = svma < first ? svma : first;
+        }
+        return first;
+}
+
+uint64_t elf_image_first_code(const struct elf_image *image)
+{
+        uint64_t first = find_first_code_section(image);
+        bool has_section = first != UINT64_MAX;
+
+        for (size_t i = 0; !has_section && i < image->n_segments; i++) {
+                const struct elf_image_segment *s = &image->segments[i];
+                uint64_t svma = without_header(image, s->svma, s->file_off);
+
+                if (s->executable && svma < first)
+                        first = svma;
+        }
+        return first == UINT64_MAX ? 1 : first;
 }
 
 /* A mapping begins at a page, so before its segment or within it; never compare addresses alone. */

@@ -13,6 +13,7 @@
 #ifndef SYMBOLIZE_ELF_ELF_IMAGE_H
 #define SYMBOLIZE_ELF_ELF_IMAGE_H
 
+#include <gelf.h>
 #include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,6 +77,16 @@ void elf_image_close(struct elf_image *image);
  * Returns false if no segment holds it.
  */
 bool elf_image_find_svma(const struct elf_image *image, uint64_t file_off, uint64_t *ret_svma);
+
+/* The first section called @name, with its header; NULL if there is none. */
+Elf_Scn *elf_image_find_section(const struct elf_image *image, const char *name, GElf_Shdr *ret_header);
+
+/*
+ * elf_image_first_code() - the lowest address that code of the image can have
+ * Linkers leave entries of discarded functions in, at 0 or 1, and the first segment of code may begin there:
+ * with the headers of the file.  So sections count; without them what follows the ELF header.
+ */
+uint64_t elf_image_first_code(const struct elf_image *image);
 
 /*
  * elf_image_part_find_bias() - address as mapped - address of the file

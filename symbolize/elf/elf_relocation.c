@@ -40,7 +40,7 @@ static const struct kind kinds[] = {
         { EM_RISCV, SUBTRACT, 6, R_RISCV_SUB6 },
 };
 
-static const struct kind *elf_relocation_find_kind(const struct elf_relocation *relocation)
+static const struct kind *find_kind(const struct elf_relocation *relocation)
 {
         for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
                 if (kinds[i].machine == relocation->machine && kinds[i].type == relocation->type)
@@ -48,7 +48,7 @@ static const struct kind *elf_relocation_find_kind(const struct elf_relocation *
         return NULL;
 }
 
-static uint64_t elf_relocation_read_number(const uint8_t *at, unsigned n_bytes)
+static uint64_t read_number(const uint8_t *at, unsigned n_bytes)
 {
         uint64_t v = 0;
 
@@ -64,25 +64,25 @@ static void write_number(uint8_t *at, unsigned n_bytes, uint64_t v)
 }
 
 /* 32 bits, whether the machine calls them signed or not. */
-static bool elf_relocation_fits(uint64_t v, unsigned n_bits)
+static bool fits(uint64_t v, unsigned n_bits)
 {
         return n_bits != 32 || v <= UINT32_MAX || v >= (uint64_t)INT32_MIN;
 }
 
 bool elf_relocation_apply(const struct elf_relocation *relocation, uint8_t *at, size_t n_bytes)
 {
-        const struct kind *kind = elf_relocation_find_kind(relocation);
+        const struct kind *kind = find_kind(relocation);
         unsigned width = kind ? (kind->n_bits + 7U) / 8U : 0;
         uint64_t old, new = relocation->value;
         uint64_t mask;
 
         if (!kind || width > n_bytes)
                 return false;
-        old = elf_relocation_read_number(at, width);
+        old = read_number(at, width);
         mask = kind->n_bits == 64 ? UINT64_MAX : (UINT64_C(1) << kind->n_bits) - 1;
         if (kind->operation == SET_RELATIVE)
                 new -= relocation->place_svma;
-        if (kind->operation <= SET_RELATIVE && !elf_relocation_fits(new, kind->n_bits))
+        if (kind->operation <= SET_RELATIVE && !fits(new, kind->n_bits))
                 return false;
         if (kind->operation == ADD)
                 new = old + new;

@@ -15,7 +15,7 @@ struct found {
 };
 
 /* A section's bytes, unpacked if it is compressed; NULL if it has none or too many. */
-static Elf_Data *frame_sections_load_section(Elf_Scn *section, GElf_Shdr *header, bool is_gnu_packed)
+static Elf_Data *load_section(Elf_Scn *section, GElf_Shdr *header, bool is_gnu_packed)
 {
         GElf_Chdr packed;
         Elf_Data *data;
@@ -43,8 +43,7 @@ static Elf_Data *frame_sections_load_section(Elf_Scn *section, GElf_Shdr *header
         return data && data->d_buf && data->d_size <= CFI_SECTION_BYTES_MAX ? data : NULL;
 }
 
-static void frame_sections_add_section(struct found *f, const Elf_Data *data, uint64_t svma,
-                                       bool is_debug_frame)
+static void add_section(struct found *f, const Elf_Data *data, uint64_t svma, bool is_debug_frame)
 {
         if (f->n_sections == FRAME_SECTIONS_MAX)
                 return;
@@ -57,7 +56,7 @@ static void frame_sections_add_section(struct found *f, const Elf_Data *data, ui
 }
 
 /* The first section of that name that has bytes.  Returns false if there is none. */
-static bool frame_sections_take_section(struct found *f, Elf *elf, const char *name, bool is_debug_frame)
+static bool take_section(struct found *f, Elf *elf, const char *name, bool is_debug_frame)
 {
         bool is_gnu_packed = name[1] == 'z';
         Elf_Scn *section = NULL;
@@ -75,18 +74,20 @@ static bool frame_sections_take_section(struct found *f, Elf *elf, const char *n
                 its_name = elf_strptr(elf, names, header.sh_name);
                 if (!its_name || strcmp(its_name, name) != 0)
                         continue;
-                data = frame_sections_load_section(section, &header, is_gnu_packed);
+                data = load_section(section, &header, is_gnu_packed);
                 if (!data)
                         continue;
-                frame_sections_add_section(f, data, header.sh_addr, is_debug_frame);
+                add_section(f, data, header.sh_addr, is_debug_frame);
                 return true;
         }
         return false;
 }
 
-/* The loaded segment that holds an address; it ends the bytes that can be read from there. */
-static const struct elf_image_segment *frame_sections_find_segment(const struct elf_image *image,
-                                                                   uint64_t svma)
+/*
+ * The loaded segment that holds an address; the bytes that can be read from the address on end with the
+ * segment.
+ */
+static const struct elf_image_segment *find_segment(const struct elf_image *image, uint64_t svma)
 {
         for (size_t i = 0; i < image->n_segments; i++)
                 if (svma >= image->segments[i].svma &&
@@ -95,7 +96,7 @@ static const struct elf_image_segment *frame_sections_find_segment(const struct 
         return NULL;
 }
 
-static Elf_Data *frame_sections_read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
+static Elf_Data *read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
 {
         return n_bytes == 0 || file_off > INT64_MAX
                        ? NULL
@@ -119,7 +120,7 @@ static void take_eh_frame_of_segment(struct found *f, const struct elf_image *im
                 if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_GNU_EH_FRAME)
                         continue;
                 n_bytes = header.p_filesz < EH_FRAME_HDR_MAX ? header.p_filesz : EH_FRAME_HDR_MAX;
-                data = frame_sections_read_chunk(image, header.p_offset, n_bytes);
+                data = read_chunk(image, header.p_offset, n_bytes);
                 if (!data || data->d_size <= off)
                         continue;
                 hdr = (struct cfi_section){ .bytes = data->d_buf,
@@ -127,16 +128,15 @@ static void take_eh_frame_of_segment(struct found *f, const struct elf_image *im
                                             .svma = header.p_vaddr };
                 if (!cfi_pointer_read(&hdr, hdr.bytes[1], &off, hdr.n_bytes, &svma))
                         continue;
-                segment = frame_sections_find_segment(image, svma);
+                segment = find_segment(image, svma);
                 if (!segment)
                         continue;
                 n_bytes = segment->file_bytes - (svma - segment->svma);
-                data = frame_sections_read_chunk(image, segment->file_off + (svma - segment->svma),
-                                                 n_bytes < CFI_SECTION_BYTES_MAX ? n_bytes
-                                                                                 : CFI_SECTION_BYTES_MAX);
+                data = read_chunk(image, segment->file_off + (svma - segment->svma),
+                                  n_bytes < CFI_SECTION_BYTES_MAX ? n_bytes : CFI_SECTION_BYTES_MAX);
                 if (!data)
                         continue;
-                frame_sections_add_section(f, data, svma, false);
+                add_section(f, data, svma, false);
                 f->sections[f->n_sections - 1].ends_at_zero = true;
                 return;
         }
@@ -146,9 +146,9 @@ size_t frame_sections_find(const struct elf_image *image, struct cfi_section ret
 {
         struct found found = { .sections = ret_sections };
 
-        if (!frame_sections_take_section(&found, image->elf, ".eh_frame", false))
+        if (!take_section(&found, image->elf, ".eh_frame", false))
                 take_eh_frame_of_segment(&found, image);
-        if (!frame_sections_take_section(&found, image->elf, ".debug_frame", true))
-                (void)frame_sections_take_section(&found, image->elf, ".zdebug_frame", true);
+        if (!take_section(&found, image->elf, ".debug_frame", true))
+                (void)take_section(&found, image->elf, ".zdebug_frame", true);
         return found.n_sections;
 }

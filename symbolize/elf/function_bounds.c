@@ -10,9 +10,11 @@
 #include <gelf.h>
 #include <stdlib.h>
 
-/* Linkers leave the entries of discarded functions in: those are nowhere, or at address 0. */
-static bool is_code(const struct elf_image *image, const struct cfi_fde *fde)
+/* Linkers keep the entries of discarded functions: their addresses are outside of all code, or 0. */
+static bool is_code(const struct elf_image *image, uint64_t first_svma, const struct cfi_fde *fde)
 {
+        if (fde->start_svma < first_svma)
+                return false;
         for (size_t i = 0; i < image->n_segments; i++) {
                 const struct elf_image_segment *s = &image->segments[i];
 
@@ -23,7 +25,7 @@ static bool is_code(const struct elf_image *image, const struct cfi_fde *fde)
         return false;
 }
 
-static int function_bounds_add(struct function_bounds *bounds, const struct cfi_fde *fde)
+static int add(struct function_bounds *bounds, const struct cfi_fde *fde)
 {
         int r = array_reserve(&bounds->rows, &bounds->rows_capacity, bounds->n_rows + 1,
                               sizeof(*bounds->rows));
@@ -36,17 +38,18 @@ static int function_bounds_add(struct function_bounds *bounds, const struct cfi_
         return r;
 }
 
-static int function_bounds_add_section(struct function_bounds *bounds, const struct elf_image *image,
-                                       const struct cfi_section *section)
+static int add_section(struct function_bounds *bounds, const struct elf_image *image,
+                       const struct cfi_section *section)
 {
+        uint64_t first_svma = elf_image_first_code(image);
         struct cfi_reader reader;
         struct cfi_fde fde;
         int r = 0;
 
         cfi_reader_init(&reader, section);
         while (r == 0 && bounds->n_rows < FUNCTION_BOUNDS_MAX && cfi_reader_next(&reader, &fde) == 1)
-                if (is_code(image, &fde))
-                        r = function_bounds_add(bounds, &fde);
+                if (is_code(image, first_svma, &fde))
+                        r = add(bounds, &fde);
         return r;
 }
 
@@ -57,13 +60,22 @@ int function_bounds_load(struct function_bounds *bounds, const struct elf_image 
         size_t n_sections;
         int r = 0;
 
-        /* The reader of the sections knows one byte order. */
+        if (bounds->is_loaded)
+                return 0;
+        bounds->is_loaded = true;
+        /* The reader of the sections only knows little-endian files. */
         if (!gelf_getehdr(image->elf, &header) || header.e_ident[EI_DATA] != ELFDATA2LSB)
                 return 0;
         n_sections = frame_sections_find(image, sections);
         for (size_t i = 0; i < n_sections && r == 0; i++)
-                r = function_bounds_add_section(bounds, image, &sections[i]);
-        return r < 0 ? r : address_map_build(&bounds->ranges);
+                r = add_section(bounds, image, &sections[i]);
+        if (r == 0)
+                r = address_map_build(&bounds->ranges);
+        if (r < 0) {
+                function_bounds_deinit(bounds);
+                bounds->is_loaded = true;
+        }
+        return r;
 }
 
 void function_bounds_deinit(struct function_bounds *bounds)
@@ -71,6 +83,11 @@ void function_bounds_deinit(struct function_bounds *bounds)
         free(bounds->rows);
         address_map_deinit(&bounds->ranges);
         *bounds = (struct function_bounds){ .rows = NULL };
+}
+
+uint64_t function_bounds_find_next(const struct function_bounds *bounds, uint64_t svma)
+{
+        return address_map_find_next(&bounds->ranges, svma);
 }
 
 const struct function_bound *function_bounds_find(const struct function_bounds *bounds, uint64_t svma)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define EXPORTS_MAX        256 /* that are compared */
-#define OTHER_BOUNDS_SHARE 16  /* one function in so many may have other bounds: assembler describes parts */
+#define OTHER_BOUNDS_SHARE 16  /* 1 function in so many may differ: assembler describes parts */
 
 bool image_code_is_there(const struct elf_image *image)
 {
@@ -22,8 +22,7 @@ bool image_code_is_there(const struct elf_image *image)
         return false;
 }
 
-static const uint8_t *image_code_bytes_of(const struct elf_image *image,
-                                          const struct elf_image_segment *segment)
+static const uint8_t *bytes_of(const struct elf_image *image, const struct elf_image_segment *segment)
 {
         size_t n_bytes;
         const char *bytes = elf_rawfile(image->elf, &n_bytes);
@@ -50,7 +49,7 @@ static bool has_segment(const struct elf_image *image, const struct elf_image_se
 
         for (size_t i = 0; i < image->n_segments; i++) {
                 const struct elf_image_segment *s = &image->segments[i];
-                const uint8_t *own = image_code_bytes_of(image, s);
+                const uint8_t *own = bytes_of(image, s);
 
                 if (s->executable == wanted->executable && s->file_off == wanted->file_off &&
                     s->svma == wanted->svma && s->file_bytes == wanted->file_bytes)
@@ -59,7 +58,7 @@ static bool has_segment(const struct elf_image *image, const struct elf_image_se
         return false;
 }
 
-static bool image_code_is_zero(const uint8_t *bytes, uint64_t n_bytes)
+static bool is_zero(const uint8_t *bytes, uint64_t n_bytes)
 {
         return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n_bytes - 1) == 0;
 }
@@ -68,20 +67,22 @@ bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b)
 {
         for (size_t i = 0; i < a->n_segments; i++) {
                 const struct elf_image_segment *s = &a->segments[i];
-                const uint8_t *bytes = image_code_bytes_of(a, s);
+                const uint8_t *bytes = bytes_of(a, s);
 
                 if (s->executable && (!bytes || !has_segment(b, s, bytes)))
                         return false;
                 if (!s->executable && !s->writable && bytes && s->file_bytes > 0 &&
-                    !image_code_is_zero(bytes, s->file_bytes) && !has_segment(b, s, bytes))
+                    !is_zero(bytes, s->file_bytes) && !has_segment(b, s, bytes))
                         return false;
         }
         return image_code_is_there(a);
 }
 
-/* A mapping of @module as long as @segment in pages of some size; on return true its place is put in. */
-static bool image_code_find_place(struct elf_image_segment *segment, const struct trace_dictionary *d,
-                                  uint32_t module)
+/*
+ * Finds a mapping of @module that is as long as @segment in pages of some size; on return true @segment has
+ * the place of that mapping.
+ */
+static bool find_place(struct elf_image_segment *segment, const struct trace_dictionary *d, uint32_t module)
 {
         static const uint64_t page_sizes[] = { 4096, 16384, 65536 };
 
@@ -119,7 +120,7 @@ bool image_code_place(struct elf_image *image, const struct trace_dictionary *di
                         return false;
                 code = &image->segments[i];
         }
-        return code && image_code_find_place(code, dictionary, module);
+        return code && find_place(code, dictionary, module);
 }
 
 /* ------------------------------------------------------------------ a file with debug information only */
@@ -154,7 +155,10 @@ static Elf_Scn *next_loaded(Elf *elf, Elf_Scn *section, GElf_Shdr *ret_header, c
         return NULL;
 }
 
-/* All loaded sections in order, by name, place, length and rights; the code of @debug has no bytes. */
+/*
+ * True if all loaded sections agree in order, name, address, length and rights, and the code of @debug has
+ * no bytes.
+ */
 static bool has_same_sections(Elf *code, Elf *debug)
 {
         Elf_Scn *a = NULL, *b = NULL;
@@ -194,7 +198,10 @@ static Elf_Data *find_symbols(Elf *elf, uint32_t type, size_t *ret_n, size_t *re
         return NULL;
 }
 
-/* Functions of the symbols whose bounds are those of the unwind information, and whose are not. */
+/*
+ * Counts the function symbols whose bounds agree with the unwind information, and those whose bounds differ
+ * from it.
+ */
 static int count_bounds(const struct elf_image *image, Elf *debug, size_t *ret_n_equal, size_t *ret_n_other)
 {
         struct function_bounds bounds = { .rows = NULL };
@@ -221,7 +228,7 @@ static int count_bounds(const struct elf_image *image, Elf *debug, size_t *ret_n
         return r;
 }
 
-/* Its own functions that others may call have the same names and places in @debug. */
+/* True if the functions that @code exports have the same names and places in @debug. */
 static bool has_same_exports(Elf *code, Elf *debug)
 {
         size_t n_exports = 0, n_symbols = 0, export_names = 0, symbol_names = 0;

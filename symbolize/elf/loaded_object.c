@@ -15,19 +15,19 @@
 #define NAME_BYTES 16 /* of a section's name that are looked at */
 
 struct object {
-        uint8_t *bytes; /* the buffer's, as long as nothing is added */
+        uint8_t *bytes; /* memory of the buffer; valid until something is added */
         size_t n_bytes;
         Elf64_Ehdr header;
         Elf64_Shdr *sections; /* heap: a copy, written back at the end */
         uint64_t n_relocations;
 };
 
-static bool loaded_object_lies_within(const struct object *o, uint64_t offset, uint64_t n_bytes)
+static bool lies_within(const struct object *o, uint64_t offset, uint64_t n_bytes)
 {
         return offset <= o->n_bytes && n_bytes <= o->n_bytes - offset;
 }
 
-static int loaded_object_read_header(struct object *o, struct error *err)
+static int read_header(struct object *o, struct error *err)
 {
         size_t table_bytes;
 
@@ -39,7 +39,7 @@ static int loaded_object_read_header(struct object *o, struct error *err)
             o->header.e_shentsize != sizeof(Elf64_Shdr))
                 return error_set(err, -EBADMSG, "not a relocatable ELF object of 64 bits, little endian");
         table_bytes = (size_t)o->header.e_shnum * sizeof(Elf64_Shdr);
-        if (o->header.e_shnum == 0 || !loaded_object_lies_within(o, o->header.e_shoff, table_bytes))
+        if (o->header.e_shnum == 0 || !lies_within(o, o->header.e_shoff, table_bytes))
                 return error_set(err, -EBADMSG, "ELF section headers lie outside of the object");
         o->sections = malloc(table_bytes);
         if (!o->sections)
@@ -52,7 +52,7 @@ static int loaded_object_read_header(struct object *o, struct error *err)
 static uint8_t *find_bytes(const struct object *o, const Elf64_Shdr *section)
 {
         if (section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL ||
-            !loaded_object_lies_within(o, section->sh_offset, section->sh_size))
+            !lies_within(o, section->sh_offset, section->sh_size))
                 return NULL;
         return o->bytes + section->sh_offset;
 }
@@ -75,13 +75,14 @@ static void read_name(const struct object *o, const Elf64_Shdr *section, char na
         }
 }
 
-static bool loaded_object_is_loaded(const Elf64_Shdr *section)
+static bool is_loaded(const Elf64_Shdr *section)
 {
         return section->sh_flags & SHF_ALLOC && section->sh_addr != 0;
 }
 
 /*
- * Only loaded sections have an address: some loaders give one to debug information too, which counts from 0.
+ * Clears the addresses of sections that are not loaded: some loaders set one for debug information too,
+ * which counts from 0.
  */
 static void forget_other_addresses(struct object *o)
 {
@@ -179,7 +180,7 @@ static void place_symbols(struct object *o)
 
                 memcpy(&symbol, bytes + i * sizeof(symbol), sizeof(symbol));
                 if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= o->header.e_shnum ||
-                    !loaded_object_is_loaded(&o->sections[symbol.st_shndx]))
+                    !is_loaded(&o->sections[symbol.st_shndx]))
                         continue;
                 symbol.st_value += o->sections[symbol.st_shndx].sh_addr;
                 memcpy(bytes + i * sizeof(symbol), &symbol, sizeof(symbol));
@@ -193,15 +194,15 @@ static int compare_segments(const void *a, const void *b)
         return x->p_vaddr < y->p_vaddr ? -1 : x->p_vaddr > y->p_vaddr;
 }
 
-/* Its loaded sections as segments, by address.  Returns how many. */
-static size_t loaded_object_make_segments(const struct object *o, Elf64_Phdr *segments)
+/* Makes segments of the object's loaded sections, sorted by address.  Returns how many. */
+static size_t make_segments(const struct object *o, Elf64_Phdr *segments)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < o->header.e_shnum && n < LOADED_OBJECT_SEGMENTS_MAX; i++) {
                 const Elf64_Shdr *section = &o->sections[i];
 
-                if (!loaded_object_is_loaded(section) || section->sh_size == 0 || !find_bytes(o, section) ||
+                if (!is_loaded(section) || section->sh_size == 0 || !find_bytes(o, section) ||
                     section->sh_addr + section->sh_size < section->sh_addr)
                         continue;
                 segments[n++] = (Elf64_Phdr){
@@ -225,7 +226,7 @@ static int write_headers(struct object *o, struct byte_buffer *object, struct er
 {
         static const uint8_t zeros[8] = { 0 };
         Elf64_Phdr *segments = calloc(LOADED_OBJECT_SEGMENTS_MAX, sizeof(*segments));
-        size_t n_segments = segments ? loaded_object_make_segments(o, segments) : 0;
+        size_t n_segments = segments ? make_segments(o, segments) : 0;
         int r = 0;
 
         if (!segments)
@@ -249,7 +250,7 @@ static int write_headers(struct object *o, struct byte_buffer *object, struct er
 int loaded_object_link(struct byte_buffer *object, struct error *err)
 {
         struct object o = { .bytes = object->data, .n_bytes = object->used_bytes };
-        int r = loaded_object_read_header(&o, err);
+        int r = read_header(&o, err);
 
         if (r == 0 && o.sections) {
                 forget_other_addresses(&o);

@@ -56,8 +56,8 @@ static int add_to_order(struct plt_slots *slots, uint64_t svma)
         return 0;
 }
 
-static int plt_slots_load_section(struct plt_slots *slots, Elf_Scn *section, const GElf_Shdr *header,
-                                  GElf_Half machine, bool is_of_plt)
+static int load_section(struct plt_slots *slots, Elf_Scn *section, const GElf_Shdr *header, GElf_Half machine,
+                        bool is_of_plt)
 {
         Elf_Data *data = elf_getdata(section, NULL);
         size_t n_relocations = data && header->sh_entsize > 0 ? data->d_size / header->sh_entsize : 0;
@@ -89,7 +89,7 @@ static int compare_slots(const void *a, const void *b)
         return x->svma < y->svma ? -1 : x->svma > y->svma;
 }
 
-/* The machines here have relocations with an addend, SHT_RELA, all of them. */
+/* All relocations of the machines supported here are SHT_RELA, with an addend. */
 int plt_slots_load(struct plt_slots *slots, Elf *elf)
 {
         Elf_Scn *section = NULL;
@@ -107,8 +107,8 @@ int plt_slots_load(struct plt_slots *slots, Elf *elf)
                     !(header.sh_flags & SHF_ALLOC))
                         continue;
                 name = elf_strptr(elf, names_index, header.sh_name);
-                r = plt_slots_load_section(slots, section, &header, file.e_machine,
-                                           name && strcmp(name, ".rela.plt") == 0);
+                r = load_section(slots, section, &header, file.e_machine,
+                                 name && strcmp(name, ".rela.plt") == 0);
         }
         if (r == 0 && slots->n_slots > 1)
                 qsort(slots->slots, slots->n_slots, sizeof(*slots->slots), compare_slots);

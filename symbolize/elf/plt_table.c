@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUFFIX         "@plt"
 #define NAME_BYTES_MAX 32768 /* a longer name would not be demangled either */
 
 #define X86_STUB_BYTES    16
@@ -59,10 +58,10 @@ int plt_table_add_name(struct plt_table *table, struct plt_entry *entry, const c
         size_t n_bytes = strnlen(name, NAME_BYTES_MAX);
         size_t at = table->names.used_bytes;
 
-        if (n_bytes + sizeof(SUFFIX) > PLT_TABLE_NAMES_MAX - at)
+        if (n_bytes + sizeof(PLT_TABLE_SUFFIX) > PLT_TABLE_NAMES_MAX - at)
                 return -EOVERFLOW;
         byte_buffer_add(&table->names, name, n_bytes);
-        byte_buffer_add(&table->names, SUFFIX, sizeof(SUFFIX));
+        byte_buffer_add(&table->names, PLT_TABLE_SUFFIX, sizeof(PLT_TABLE_SUFFIX));
         if (table->names.failed)
                 return -ENOMEM;
         entry->name_off = (uint32_t)at;
@@ -91,7 +90,7 @@ static const char *find_symbol_name(Elf *elf, const struct plt_slot *slot)
         return name && *name ? name : NULL;
 }
 
-/* A stub at @offset that jumps to where @slot says. */
+/* Adds the stub at @offset, which jumps to where @slot points. */
 static int add_stub(const struct stubs *stubs, size_t offset, size_t n_bytes, const struct plt_slot *slot)
 {
         struct plt_table *table = stubs->table;
@@ -117,8 +116,9 @@ static int add_stub(const struct stubs *stubs, size_t offset, size_t n_bytes, co
 }
 
 /*
- * A jump through a slot, wherever in the stub: after endbr64, a bnd prefix, or an instruction that another
- * linker puts there.  The stub of lazy binding with IBT has none, but pushes the number of its relocation.
+ * Finds the slot that a stub jumps through.  The jump may be anywhere in the stub: after endbr64, a bnd
+ * prefix, or an instruction that another linker puts there.  The stub of lazy binding with IBT has no such
+ * jump, but pushes the number of its relocation.
  */
 static const struct plt_slot *find_x86_slot(const struct stubs *stubs, size_t offset, size_t stub_bytes)
 {
@@ -202,7 +202,7 @@ static size_t find_riscv_end(const struct stubs *stubs, size_t offset)
         return offset + RISCV_STUB_BYTES;
 }
 
-/* How the stubs of a machine are told. */
+/* How the stubs of a machine are recognised. */
 struct stub_shape {
         uint64_t (*find_slot)(uint64_t svma, uint32_t first, uint32_t second);
         size_t (*find_end)(const struct stubs *stubs, size_t offset);
@@ -248,7 +248,7 @@ static int load_stubs(const struct stubs *stubs, GElf_Half machine)
         }
 }
 
-static bool plt_table_is_known(Elf *elf, GElf_Ehdr *ret_file)
+static bool is_known(Elf *elf, GElf_Ehdr *ret_file)
 {
         return gelf_getehdr(elf, ret_file) && ret_file->e_ident[EI_CLASS] == ELFCLASS64 &&
                (ret_file->e_machine == EM_X86_64 || ret_file->e_machine == EM_AARCH64 ||
@@ -262,7 +262,10 @@ static bool is_of_stubs(const GElf_Shdr *header, const char *name)
                (strncmp(name, ".plt", 4) == 0 || strcmp(name, ".iplt") == 0);
 }
 
-/* The linker states it for .plt.got, but not for the .plt of a program that is linked statically. */
+/*
+ * The linker states the size of a stub for .plt.got, but not for the .plt of a program that is linked
+ * statically.
+ */
 static bool has_short_stubs(const GElf_Shdr *header)
 {
         return header->sh_entsize == X86_SHORT_BYTES ||
@@ -277,7 +280,7 @@ int plt_table_load(struct plt_table *table, Elf *elf)
         GElf_Ehdr file;
         int r;
 
-        if (!plt_table_is_known(elf, &file) || elf_getshdrstrndx(elf, &names_index) != 0)
+        if (!is_known(elf, &file) || elf_getshdrstrndx(elf, &names_index) != 0)
                 return 0;
         r = plt_slots_load(&slots, elf);
         while (r == 0 && slots.n_slots > 0 && (section = elf_nextscn(elf, section))) {

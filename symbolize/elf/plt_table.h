@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PLT_TABLE_SUFFIX    "@plt"     /* at the end of each name */
 #define PLT_TABLE_NAMES_MAX (1U << 26) /* bytes of all names */
 #define PLT_TABLE_SLOTS_MAX (1U << 22) /* relocations that are looked at */
 
@@ -33,7 +34,7 @@ struct plt_entry {
 struct plt_table {
         struct plt_entry *entries; /* heap */
         size_t n_entries, entries_capacity;
-        struct byte_buffer names; /* each with "@plt" and a zero appended */
+        struct byte_buffer names; /* each with a zero at its end */
 };
 
 /* Returns 0, also for a file without stubs or one that is not understood; -ENOMEM. */

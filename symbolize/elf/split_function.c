@@ -20,7 +20,7 @@ struct piece {
         bool is_arm;
 };
 
-/* Where the jump at @bytes leads, from its own address on; 0 = it is none that is known. */
+/* The distance from the jump at @bytes to its target; 0 = the bytes are no known jump. */
 static int64_t jump_distance_x86(const uint8_t *bytes, size_t n_left)
 {
         bool is_conditional = n_left >= 6 && bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80;
@@ -47,7 +47,9 @@ static int64_t jump_distance_aarch64(const uint8_t *bytes, size_t n_left)
         return 0;
 }
 
-/* Where the next jump from *@at on leads; it is stepped over.  Returns false if there is none. */
+/*
+ * Finds the target of the next jump from *@at on, and steps over the jump.  Returns false if there is none.
+ */
 static bool next_jump(const struct piece *piece, size_t *at, uint64_t *ret_target)
 {
         int64_t distance = 0;
@@ -64,7 +66,7 @@ static bool next_jump(const struct piece *piece, size_t *at, uint64_t *ret_targe
         return distance != 0;
 }
 
-/* Returns false if the image does not have it. */
+/* Returns false if the image does not have these bytes. */
 static bool load_piece(const struct elf_image *image, const struct function_bound *bound,
                        struct piece *ret_piece)
 {
@@ -96,7 +98,7 @@ static int compare_svma(const void *a, const void *b)
         return *x < *y ? -1 : *x > *y;
 }
 
-/* Where its jumps out of it lead, in order.  Returns how many. */
+/* Finds the targets of the jumps that leave the piece, in order.  Returns how many. */
 static size_t find_jump_targets(const struct piece *piece, uint64_t *targets)
 {
         uint64_t target;
@@ -120,7 +122,7 @@ static size_t count_jumps_into(const struct piece *from, const struct function_b
         return n;
 }
 
-/* The part jumps to it, and it jumps back more often than any other such piece of code. */
+/* Chooses the code that @part jumps to and that jumps back to @part more often than any other such code. */
 static bool choose_bound(const struct elf_image *image, const struct function_bounds *bounds,
                          const struct function_bound *part, struct piece *piece,
                          struct function_bound *ret_other)

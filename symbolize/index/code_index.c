@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define LINE_SHARERS_MAX   4 /* line programs are read as if each had so many units */
+#define LINE_SHARERS_MAX   4 /* budget: each line program may be read this many times */
 #define ABBREV_SHARERS_MAX 16
 #define BUDGET_MIN         (UINT64_C(1) << 20)
 
@@ -34,7 +34,7 @@ struct code_index {
         struct code_unit_builder builder;
 };
 
-static uint64_t code_index_size_of(const struct code_index *index, enum debug_section section)
+static uint64_t size_of(const struct code_index *index, enum debug_section section)
 {
         return index->source.sections->sections[section].n_bytes;
 }
@@ -43,11 +43,12 @@ static void set_budgets(struct code_index *index)
 {
         struct code_walker *w = &index->walker;
 
-        w->range_budget = code_index_size_of(index, DEBUG_SECTION_INFO) +
-                          code_index_size_of(index, DEBUG_SECTION_RANGES) +
-                          code_index_size_of(index, DEBUG_SECTION_RNGLISTS) + BUDGET_MIN;
-        w->line_budget = LINE_SHARERS_MAX * code_index_size_of(index, DEBUG_SECTION_LINE) + BUDGET_MIN;
-        w->abbrev_budget = ABBREV_SHARERS_MAX * code_index_size_of(index, DEBUG_SECTION_ABBREV) + BUDGET_MIN;
+        w->range_budget = size_of(index, DEBUG_SECTION_INFO) + size_of(index, DEBUG_SECTION_RANGES) +
+                          size_of(index, DEBUG_SECTION_RNGLISTS) + BUDGET_MIN;
+        w->line_budget = LINE_SHARERS_MAX * size_of(index, DEBUG_SECTION_LINE) + BUDGET_MIN;
+        w->other_line_budget = w->line_budget;
+        w->abbrev_budget = ABBREV_SHARERS_MAX * size_of(index, DEBUG_SECTION_ABBREV) + BUDGET_MIN;
+        w->origins.closure_budget = w->abbrev_budget * 16;
         w->origins.budget_bytes = w->abbrev_budget * 64;
 }
 
@@ -63,7 +64,7 @@ static int add_unit(struct code_index *index, const struct dwarf_unit *unit)
         while (r == 0 && dwarf_ranges_next(&ranges, &low, &high)) {
                 uint64_t svma = low + index->source.bias;
 
-                if (low >= UINT64_MAX - 1 || svma < index->source.first_svma)
+                if (dwarf_unit_is_nowhere(unit, low) || svma < index->source.first_svma)
                         continue;
                 r = address_map_add(&index->directory, svma, high + index->source.bias,
                                     (uint32_t)index->n_units);
@@ -141,7 +142,7 @@ void code_index_free(struct code_index *index)
         free(index);
 }
 
-/* The unit of @split that belongs to @skeleton; what both have to say is put together. */
+/* Finds the unit of @split that belongs to @skeleton, and completes it with what the skeleton says. */
 static struct dwarf_unit *match_split(struct dwarf_units *split, const struct dwarf_unit *skeleton)
 {
         for (size_t i = 0; i < split->n_units; i++) {
@@ -196,11 +197,11 @@ static int read_unit(struct code_index *index, struct indexed_unit *indexed)
 }
 
 /* The unit that covers @svma, read; NULL if none does. */
-static const struct code_unit *code_index_find_unit(struct code_index *index, uint64_t svma)
+static const struct code_unit *find_unit(struct code_index *index, uint64_t svma)
 {
         uint32_t number = address_map_find(&index->directory, svma);
 
-        if (number == ADDRESS_MAP_NONE)
+        if (number == ADDRESS_MAP_NONE || !index->units)
                 return NULL;
         if (!index->units[number].is_read)
                 (void)read_unit(index, &index->units[number]);
@@ -210,7 +211,7 @@ static const struct code_unit *code_index_find_unit(struct code_index *index, ui
 uint32_t code_index_find(struct code_index *index, uint64_t svma, struct code_place *ret_places,
                          uint32_t n_max)
 {
-        const struct code_unit *unit = code_index_find_unit(index, svma);
+        const struct code_unit *unit = find_unit(index, svma);
 
         return unit ? code_unit_find(unit, svma, ret_places, n_max) : 0;
 }
@@ -218,9 +219,25 @@ uint32_t code_index_find(struct code_index *index, uint64_t svma, struct code_pl
 bool code_index_find_extent(struct code_index *index, uint64_t svma, uint64_t *ret_start_svma,
                             uint64_t *ret_end_svma)
 {
-        const struct code_unit *unit = code_index_find_unit(index, svma);
+        const struct code_unit *unit = find_unit(index, svma);
 
         return unit && code_unit_find_extent(unit, svma, ret_start_svma, ret_end_svma);
+}
+
+uint64_t code_index_find_next(struct code_index *index, uint64_t svma, uint64_t end_svma)
+{
+        uint64_t next;
+
+        for (uint64_t at = svma; at < end_svma; at = next) {
+                const struct code_unit *unit = find_unit(index, at);
+                uint64_t stop, start;
+
+                next = address_map_find_next(&index->directory, at);
+                stop = next < end_svma ? next : end_svma;
+                if (unit && code_unit_find_next(unit, at == svma ? at : at - 1, stop, &start) && start < stop)
+                        return start;
+        }
+        return end_svma;
 }
 
 int code_index_complete(struct code_index *index, struct error *err)

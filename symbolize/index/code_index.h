@@ -55,6 +55,12 @@ uint32_t code_index_find(struct code_index *index, uint64_t svma, struct code_pl
 bool code_index_find_extent(struct code_index *index, uint64_t svma, uint64_t *ret_start_svma,
                             uint64_t *ret_end_svma);
 
+/*
+ * The first address above @svma and below @end_svma at which a function begins, else @end_svma.  Reads the
+ * units that lie there.
+ */
+uint64_t code_index_find_next(struct code_index *index, uint64_t svma, uint64_t end_svma);
+
 /* Reads all units.  Returns 0 or -ENOMEM. */
 int code_index_complete(struct code_index *index, struct error *err);
 

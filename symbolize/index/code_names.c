@@ -5,6 +5,7 @@
 #include "symbolize/elf/demangle.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,23 +40,37 @@ void code_names_deinit(struct code_names *names)
         *names = (struct code_names){ .names = NULL };
 }
 
-static size_t hash_place(const char *name)
+static size_t hash_place(const char *name, const struct code_declaration *declaration)
 {
         uint64_t h = (uint64_t)(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15);
 
+        h ^= ((uint64_t)declaration->path << 32 | declaration->line) * UINT64_C(0xff51afd7ed558ccd);
+        h = (h ^ declaration->instance) * UINT64_C(0xc4ceb9fe1a85ec53);
         return (size_t)(h >> 24);
 }
 
-static uint32_t *code_names_find_slot(const struct code_names *names, const char *name)
+static bool is_declared_at(const struct code_name *name, const struct code_declaration *declaration)
 {
-        size_t mask = names->n_slots - 1, at = hash_place(name) & mask;
+        return name->declaration.path == declaration->path && name->declaration.line == declaration->line &&
+               name->declaration.instance == declaration->instance;
+}
 
-        while (names->slots[at] != 0 && names->names[names->slots[at]].linkage != name)
+static uint32_t *find_slot(const struct code_names *names, const char *name,
+                           const struct code_declaration *declaration)
+{
+        size_t mask = names->n_slots - 1, at = hash_place(name, declaration) & mask;
+
+        while (names->slots[at] != 0) {
+                const struct code_name *found = &names->names[names->slots[at]];
+
+                if (found->linkage == name && is_declared_at(found, declaration))
+                        break;
                 at = (at + 1) & mask;
+        }
         return &names->slots[at];
 }
 
-static int code_names_grow_slots(struct code_names *names)
+static int grow_slots(struct code_names *names)
 {
         size_t n_slots = names->n_slots ? names->n_slots * 2 : SLOTS_MIN;
         uint32_t *slots = calloc(n_slots, sizeof(*slots));
@@ -66,11 +81,12 @@ static int code_names_grow_slots(struct code_names *names)
         names->slots = slots;
         names->n_slots = n_slots;
         for (size_t i = 1; i < names->n_names; i++)
-                *code_names_find_slot(names, names->names[i].linkage) = (uint32_t)i;
+                *find_slot(names, names->names[i].linkage, &names->names[i].declaration) = (uint32_t)i;
         return 0;
 }
 
-int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
+int code_names_add_declared(struct code_names *names, const char *name,
+                            const struct code_declaration *declaration, uint32_t *ret_id)
 {
         uint32_t *slot;
 
@@ -78,9 +94,9 @@ int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
                 *ret_id = 0;
                 return 0;
         }
-        if (names->n_names * 2 >= names->n_slots && code_names_grow_slots(names) < 0)
+        if (names->n_names * 2 >= names->n_slots && grow_slots(names) < 0)
                 return -ENOMEM;
-        slot = code_names_find_slot(names, name);
+        slot = find_slot(names, name, declaration);
         if (*slot == 0) {
                 if (names->n_names == 0)
                         names->n_names = 1;
@@ -88,11 +104,34 @@ int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
                     array_reserve(&names->names, &names->names_capacity, names->n_names + 1,
                                   sizeof(*names->names)) < 0)
                         return -ENOMEM;
-                names->names[names->n_names] = (struct code_name){ .linkage = name };
+                names->names[names->n_names] = (struct code_name){ .linkage = name,
+                                                                   .declaration = *declaration };
                 *slot = (uint32_t)names->n_names++;
         }
         *ret_id = *slot;
         return 0;
+}
+
+int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
+{
+        return code_names_add_declared(names, name, &(struct code_declaration){ .path = 0 }, ret_id);
+}
+
+uint32_t code_names_count_instance(struct code_names *names, uint32_t id, uint32_t unit)
+{
+        struct code_name *name = &names->names[id];
+
+        if (name->counted_in != unit)
+                name->n_counted = 0;
+        name->counted_in = unit;
+        return name->n_counted++;
+}
+
+struct code_declaration code_names_declaration(const struct code_names *names, uint32_t id)
+{
+        struct code_declaration none = { .path = 0 };
+
+        return id == 0 || id >= names->n_names ? none : names->names[id].declaration;
 }
 
 const char *code_names_linkage(const struct code_names *names, uint32_t id)
@@ -109,7 +148,7 @@ const char *code_names_show(struct code_names *names, uint32_t id)
         name = &names->names[id];
         if (!name->shown) {
                 if (names->shown_bytes < CODE_NAMES_SHOWN_MAX)
-                        name->shown = demangle_symbol(name->linkage);
+                        name->shown = demangle_symbol(name->linkage, names->mangling);
                 if (name->shown)
                         names->shown_bytes += strlen(name->shown) + 1;
                 else
@@ -124,7 +163,7 @@ const char *code_names_path(const struct code_names *names, uint32_t id)
 }
 
 /* Appends @part and, before it, a slash if there is something already. */
-static int code_names_add_part(struct code_names *names, size_t *n_bytes, const char *part)
+static int add_part(struct code_names *names, size_t *n_bytes, const char *part)
 {
         size_t part_bytes = part ? strnlen(part, PATH_PART_MAX + 1) : 0;
 
@@ -155,12 +194,12 @@ int code_names_add_path(struct code_names *names, const char *file, const char *
         if (*file != '/') {
                 /* Directory 0 is often that of the unit itself. */
                 if (!directory || (*directory != '/' && directory != comp_dir))
-                        r = code_names_add_part(names, &n_bytes, comp_dir);
+                        r = add_part(names, &n_bytes, comp_dir);
                 if (r == 0)
-                        r = code_names_add_part(names, &n_bytes, directory);
+                        r = add_part(names, &n_bytes, directory);
         }
         if (r == 0)
-                r = code_names_add_part(names, &n_bytes, file);
+                r = add_part(names, &n_bytes, file);
         if (r == 0)
                 r = intern_add(&names->paths, names->path, n_bytes + 1, ret_id);
         return r < 0 ? r : 0;

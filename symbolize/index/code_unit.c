@@ -48,7 +48,7 @@ static struct layout lay_out(const struct code_unit *unit)
  * How many of @n ascending numbers are not above @wanted.  No branch depends on the result: processors would
  * guess it wrong half of the time.
  */
-static inline uint32_t code_unit_count_not_above(const uint8_t *array, uint32_t n, uint32_t wanted)
+static inline uint32_t count_not_above(const uint8_t *array, uint32_t n, uint32_t wanted)
 {
         uint32_t low = 0;
 
@@ -97,15 +97,15 @@ static void search_bucket(const struct code_unit *unit, const struct layout *l, 
         if (!bucket.bytes)
                 return;
         /*
-         * The node will be this one or near it: the processor may wait for it, and for all
-         * of the bucket, at once.
+         * The wanted node will be this one or near it.  The prefetch lets the processor wait for the node
+         * and for the whole bucket at the same time.
          */
         if (bucket.node < unit->n_nodes)
                 __builtin_prefetch(l->nodes + (size_t)bucket.node * CODE_NODE_BYTES);
         __builtin_prefetch(bucket.segments);
-        at = code_unit_count_not_above(bucket.bytes + CODE_BUCKET_BYTES, bucket.n_rows, relative);
+        at = count_not_above(bucket.bytes + CODE_BUCKET_BYTES, bucket.n_rows, relative);
         *ret_place = load_u64(bucket.bytes + (at > 0 ? 4 * (size_t)bucket.n_rows + 8 * (size_t)at : 0), 0);
-        at = code_unit_count_not_above(bucket.segments, bucket.n_segments, relative);
+        at = count_not_above(bucket.segments, bucket.n_segments, relative);
         *ret_node = at > 0 ? load_u32(bucket.segments, (size_t)bucket.n_segments + at - 1) : bucket.node;
 }
 
@@ -152,7 +152,7 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
 
                 ret_places[n++] = make_place(unit, &l, found.name, packed);
                 packed = found.call;
-                if (found.parent >= node) /* it stands for itself; or the block is damaged */
+                if (found.parent >= node) /* not inlined into another node; or the block is damaged */
                         break;
                 node = found.parent;
         }
@@ -167,8 +167,8 @@ struct piece {
         uint64_t start, end; /* relative */
 };
 
-static bool code_unit_find_piece(const struct code_unit *unit, const struct layout *l, uint32_t relative,
-                                 struct piece *ret_piece)
+static bool find_piece(const struct code_unit *unit, const struct layout *l, uint32_t relative,
+                       struct piece *ret_piece)
 {
         uint32_t number = relative >> (unit->bucket_shift & 31), n_buckets = code_unit_buckets(unit);
         bool is_last = number + 1 >= n_buckets;
@@ -180,7 +180,7 @@ static bool code_unit_find_piece(const struct code_unit *unit, const struct layo
                 return false;
         piece.start = (uint64_t)(is_last ? n_buckets - 1 : number) << (unit->bucket_shift & 31);
         piece.end = is_last ? UINT32_MAX : piece.start + (UINT64_C(1) << (unit->bucket_shift & 31));
-        at = code_unit_count_not_above(bucket.segments, bucket.n_segments, relative);
+        at = count_not_above(bucket.segments, bucket.n_segments, relative);
         if (at > 0) {
                 piece.start = load_u32(bucket.segments, at - 1);
                 piece.node = load_u32(bucket.segments, (size_t)bucket.n_segments + at - 1);
@@ -215,19 +215,46 @@ bool code_unit_find_extent(const struct code_unit *unit, uint64_t svma, uint64_t
         if (!unit->bytes || svma < unit->base_svma || relative >= UINT32_MAX)
                 return false;
         l = lay_out(unit);
-        if (!code_unit_find_piece(unit, &l, (uint32_t)relative, &whole))
+        if (!find_piece(unit, &l, (uint32_t)relative, &whole))
                 return false;
         root = find_root(unit, &l, whole.node);
         if (root == CODE_UNIT_NONE)
                 return false;
         /* Pieces are never empty, so that each step leads on, also in a damaged block. */
-        while (whole.start > 0 && code_unit_find_piece(unit, &l, (uint32_t)whole.start - 1, &next) &&
+        while (whole.start > 0 && find_piece(unit, &l, (uint32_t)whole.start - 1, &next) &&
                find_root(unit, &l, next.node) == root)
                 whole.start = next.start;
-        while (whole.end < UINT32_MAX && code_unit_find_piece(unit, &l, (uint32_t)whole.end, &next) &&
+        while (whole.end < UINT32_MAX && find_piece(unit, &l, (uint32_t)whole.end, &next) &&
                find_root(unit, &l, next.node) == root)
                 whole.end = next.end;
         *ret_start_svma = unit->base_svma + whole.start;
         *ret_end_svma = unit->base_svma + whole.end;
         return true;
+}
+
+bool code_unit_find_next(const struct code_unit *unit, uint64_t svma, uint64_t end_svma,
+                         uint64_t *ret_start_svma)
+{
+        uint64_t relative = svma < unit->base_svma ? 0 : svma - unit->base_svma;
+        uint32_t first = CODE_UNIT_NONE;
+        struct piece piece;
+        struct layout l;
+
+        if (!unit->bytes || relative >= UINT32_MAX)
+                return false;
+        l = lay_out(unit);
+        if (svma >= unit->base_svma && find_piece(unit, &l, (uint32_t)relative, &piece))
+                first = find_root(unit, &l, piece.node);
+        while (relative < UINT32_MAX && unit->base_svma + relative < end_svma &&
+               find_piece(unit, &l, (uint32_t)relative, &piece)) {
+                uint32_t root = find_root(unit, &l, piece.node);
+
+                if (root != CODE_UNIT_NONE && root != first) {
+                        *ret_start_svma = unit->base_svma + piece.start;
+                        return true;
+                }
+                first = root == CODE_UNIT_NONE ? CODE_UNIT_NONE : first;
+                relative = piece.end;
+        }
+        return false;
 }

@@ -81,6 +81,10 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
 bool code_unit_find_extent(const struct code_unit *unit, uint64_t svma, uint64_t *ret_start_svma,
                            uint64_t *ret_end_svma);
 
+/* The first function that begins above @svma and below @end_svma: its address.  False if there is none. */
+bool code_unit_find_next(const struct code_unit *unit, uint64_t svma, uint64_t end_svma,
+                         uint64_t *ret_start_svma);
+
 static inline uint64_t code_pack(uint64_t file, uint64_t line, uint64_t column)
 {
         file = file >> CODE_FILE_BITS ? 0 : file;

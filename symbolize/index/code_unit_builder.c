@@ -69,18 +69,17 @@ static int reserve_file_places(struct code_unit_builder *b)
 
         if (n <= b->n_file_places)
                 return 0;
-        if (array_reserve(&b->file_places, &b->file_places_capacity, n, sizeof(*b->file_places)) < 0)
+        if (array_extend(&b->file_places, &b->file_places_capacity, b->n_file_places, n,
+                         sizeof(*b->file_places)) < 0)
                 return -ENOMEM;
-        memset(b->file_places + b->n_file_places, 0, (n - b->n_file_places) * sizeof(*b->file_places));
         b->n_file_places = n;
         return 0;
 }
 
 /* The number of a file among those that the unit uses; 0 if it is unknown. */
-static int code_unit_builder_find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret_place)
+static int find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret_place)
 {
         const struct dwarf_line_file *file = dwarf_lines_find_file(&b->lines, number);
-        const char *directory = NULL;
         uint32_t *place, path;
         int r;
 
@@ -91,9 +90,8 @@ static int code_unit_builder_find_file(struct code_unit_builder *b, uint64_t num
                 return -ENOMEM;
         place = &b->file_places[file - b->lines.files];
         if (*place == 0) {
-                if (file->directory < b->lines.n_directories)
-                        directory = b->lines.directories[file->directory];
-                r = code_names_add_path(b->names, file->name, directory, b->lines.comp_dir, &path);
+                r = code_names_add_path(b->names, file->name, dwarf_lines_directory(&b->lines, file),
+                                        b->lines.comp_dir, &path);
                 if (r == -EOVERFLOW)
                         return 0;
                 if (r < 0 ||
@@ -106,11 +104,20 @@ static int code_unit_builder_find_file(struct code_unit_builder *b, uint64_t num
         return 0;
 }
 
+int code_unit_builder_find_path(struct code_unit_builder *b, uint64_t file, uint32_t *ret_path)
+{
+        uint32_t place;
+        int r = find_file(b, file, &place);
+
+        *ret_path = r == 0 && place != 0 ? b->files[place - 1] : 0;
+        return r;
+}
+
 int code_unit_builder_pack(struct code_unit_builder *b, uint64_t file, uint64_t line, uint64_t column,
                            uint64_t *ret_place)
 {
         uint32_t place;
-        int r = code_unit_builder_find_file(b, file, &place);
+        int r = find_file(b, file, &place);
 
         *ret_place = code_pack(place, line, column);
         return r;
@@ -125,7 +132,7 @@ struct row_run {
         bool is_discarded; /* the sequence is not of this module */
 };
 
-static int code_unit_builder_add_row(struct code_unit_builder *b, uint32_t start, uint64_t place)
+static int add_row(struct code_unit_builder *b, uint32_t start, uint64_t place)
 {
         struct code_sequence *sequence = &b->sequences[b->n_sequences - 1];
         struct code_row *last = sequence->n_rows > 0 ? &b->rows[b->n_rows - 1] : NULL;
@@ -170,15 +177,14 @@ static int take_row(struct code_unit_builder *b, struct row_run *run, const stru
         int r;
 
         if (row->is_end)
-                return code_unit_builder_add_row(b, (uint32_t)(svma - b->base_svma), 0);
+                return add_row(b, (uint32_t)(svma - b->base_svma), 0);
         if (row->file != run->file) {
-                r = code_unit_builder_find_file(b, row->file, &run->place);
+                r = find_file(b, row->file, &run->place);
                 if (r < 0)
                         return r;
                 run->file = row->file;
         }
-        return code_unit_builder_add_row(b, (uint32_t)(svma - b->base_svma),
-                                         code_pack(run->place, row->line, row->column));
+        return add_row(b, (uint32_t)(svma - b->base_svma), code_pack(run->place, row->line, row->column));
 }
 
 int code_unit_builder_add_rows(struct code_unit_builder *b, uint64_t bias, uint64_t first_svma)
@@ -249,8 +255,8 @@ static int sort_ranges(struct code_unit_builder *b)
         return 0;
 }
 
-/* From @start on @node holds.  Room is there: a range puts at most two. */
-static void code_unit_builder_put_segment(struct code_unit_builder *b, uint32_t start, uint32_t node)
+/* Lets @node hold from @start on.  There is room: a range puts at most two segments. */
+static void put_segment(struct code_unit_builder *b, uint32_t start, uint32_t node)
 {
         size_t n = b->n_segments;
 
@@ -265,7 +271,7 @@ static void code_unit_builder_put_segment(struct code_unit_builder *b, uint32_t 
 }
 
 /* Ends the open ranges that end at or before @address; the ranges around them go on after them. */
-static size_t code_unit_builder_close_ranges(struct code_unit_builder *b, size_t n_open, uint32_t address)
+static size_t close_ranges(struct code_unit_builder *b, size_t n_open, uint32_t address)
 {
         while (n_open > 0 && b->ranges[b->open[n_open - 1]].end <= address) {
                 uint32_t end = b->ranges[b->open[--n_open]].end;
@@ -273,14 +279,13 @@ static size_t code_unit_builder_close_ranges(struct code_unit_builder *b, size_t
                 /* An enclosing range may have ended earlier, when the two overlap without nesting. */
                 while (n_open > 0 && b->ranges[b->open[n_open - 1]].end <= end)
                         n_open--;
-                code_unit_builder_put_segment(b, end,
-                                              n_open ? b->ranges[b->open[n_open - 1]].node : CODE_UNIT_NONE);
+                put_segment(b, end, n_open ? b->ranges[b->open[n_open - 1]].node : CODE_UNIT_NONE);
         }
         return n_open;
 }
 
 /* Nested ranges become disjoint segments. */
-static int code_unit_builder_make_segments(struct code_unit_builder *b)
+static int make_segments(struct code_unit_builder *b)
 {
         size_t n_open = 0;
 
@@ -290,11 +295,11 @@ static int code_unit_builder_make_segments(struct code_unit_builder *b)
             array_reserve(&b->open, &b->open_capacity, b->n_ranges, sizeof(*b->open)) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < b->n_ranges; i++) {
-                n_open = code_unit_builder_close_ranges(b, n_open, b->ranges[i].start);
-                code_unit_builder_put_segment(b, b->ranges[i].start, b->ranges[i].node);
+                n_open = close_ranges(b, n_open, b->ranges[i].start);
+                put_segment(b, b->ranges[i].start, b->ranges[i].node);
                 b->open[n_open++] = (uint32_t)i;
         }
-        (void)code_unit_builder_close_ranges(b, n_open, UINT32_MAX);
+        (void)close_ranges(b, n_open, UINT32_MAX);
         return 0;
 }
 
@@ -348,7 +353,7 @@ static inline uint8_t *put_u32(uint8_t *at, uint32_t v)
         return at + 4;
 }
 
-static inline uint8_t *code_unit_builder_put_u64(uint8_t *at, uint64_t v)
+static inline uint8_t *put_u64(uint8_t *at, uint64_t v)
 {
         return put_u32(put_u32(at, (uint32_t)v), (uint32_t)(v >> 32));
 }
@@ -360,7 +365,7 @@ struct bucket_run {
         uint64_t place;
 };
 
-static uint8_t *code_unit_builder_write_head(const struct bucket_run *run, uint8_t *at)
+static uint8_t *write_head(const struct bucket_run *run, uint8_t *at)
 {
         return put_u32(put_u32(put_u32(at, run->row), run->segment), run->node);
 }
@@ -371,12 +376,12 @@ static uint8_t *write_bucket(const struct code_unit_builder *b, const struct cod
 {
         uint32_t first_row = run->row, first_segment = run->segment, row = first_row, segment = first_segment;
 
-        at = code_unit_builder_put_u64(at, run->place);
+        at = put_u64(at, run->place);
         for (; row < unit->n_rows && b->rows[b->open[row]].start < end; row++)
                 at = put_u32(at, b->rows[b->open[row]].start);
         for (uint32_t i = first_row; i < row; i++) {
                 run->place = b->rows[b->open[i]].place;
-                at = code_unit_builder_put_u64(at, run->place);
+                at = put_u64(at, run->place);
         }
         for (; segment < unit->n_segments && b->segment_starts[segment] < end; segment++)
                 at = put_u32(at, b->segment_starts[segment]);
@@ -396,24 +401,23 @@ static void write_buckets(const struct code_unit_builder *b, const struct code_u
         struct bucket_run run = { .node = CODE_UNIT_NONE };
 
         for (uint64_t i = 1; i <= n_buckets; i++) {
-                head = code_unit_builder_write_head(&run, head);
-                /* All that is left is in the last one. */
+                head = write_head(&run, head);
+                /* The last bucket takes all that is left. */
                 at = write_bucket(b, unit, i < n_buckets ? i << unit->bucket_shift : UINT64_MAX, &run, at);
         }
-        (void)code_unit_builder_write_head(&run, head);
+        (void)write_head(&run, head);
 }
 
 static void write_block(const struct code_unit_builder *b, const struct code_unit *unit, uint8_t *at)
 {
         for (size_t i = 0; i < unit->n_nodes; i++)
-                at = code_unit_builder_put_u64(put_u32(put_u32(at, b->nodes[i].name), b->nodes[i].parent),
-                                               b->nodes[i].call);
+                at = put_u64(put_u32(put_u32(at, b->nodes[i].name), b->nodes[i].parent), b->nodes[i].call);
         for (size_t i = 0; i < unit->n_files; i++)
                 at = put_u32(at, b->files[i]);
         write_buckets(b, unit, at);
 }
 
-/* So that the last row or segment is in the last bucket. */
+/* Chooses the shift so that the last row or segment is in the last bucket. */
 static uint8_t find_bucket_shift(const struct code_unit_builder *b, const struct code_unit *unit)
 {
         uint32_t largest = unit->n_rows ? b->rows[b->open[unit->n_rows - 1]].start : 0;
@@ -432,7 +436,7 @@ int code_unit_builder_finish(struct code_unit_builder *b, struct code_unit *ret_
         size_t n_rows, n_bytes;
         uint8_t *bytes;
 
-        if (code_unit_builder_make_segments(b) < 0 || order_rows(b, &n_rows) < 0)
+        if (make_segments(b) < 0 || order_rows(b, &n_rows) < 0)
                 return -ENOMEM;
         if (n_rows > UINT32_MAX || b->n_segments > UINT32_MAX || b->n_files > UINT32_MAX)
                 return -EOVERFLOW;

@@ -71,6 +71,9 @@ int code_unit_builder_add_node(struct code_unit_builder *b, const struct code_no
 int code_unit_builder_add_range(struct code_unit_builder *b, uint64_t low_svma, uint64_t high_svma,
                                 uint32_t node);
 
+/* The path of a file of `lines`; 0 = unknown.  Returns 0 or -ENOMEM. */
+int code_unit_builder_find_path(struct code_unit_builder *b, uint64_t file, uint32_t *ret_path);
+
 /* The packed place in a file of `lines`.  Returns 0 or -ENOMEM. */
 int code_unit_builder_pack(struct code_unit_builder *b, uint64_t file, uint64_t line, uint64_t column,
                            uint64_t *ret_place);

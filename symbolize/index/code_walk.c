@@ -5,6 +5,7 @@
  */
 #include "symbolize/index/code_walk.h"
 
+#include "symbolize/elf/demangle.h"
 #include "symbolize/index/code_names.h"
 #include "symbolize/index/dwarf_ranges.h"
 
@@ -12,10 +13,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define DEPTH_MAX 256 /* of nested entries whose functions are known; deeper ones count as in the last one */
+#define DEPTH_MAX 256 /* tracked nesting; deeper entries count as the deepest */
 #define SLOTS_MIN 1024
-#define NO_FUNCTION \
-        (CODE_UNIT_NONE - 1) /* the entry is in no function; CODE_UNIT_NONE: in one without code */
+/* Marks entries outside of any function; CODE_UNIT_NONE marks those in a function without code. */
+#define NO_FUNCTION (CODE_UNIT_NONE - 1)
+#define DISCARDED   (CODE_UNIT_NONE - 2) /* a function, or an inlined call, that the linker discarded */
 
 struct walk {
         struct code_walker *walker;
@@ -23,6 +25,7 @@ struct walk {
         struct code_unit_builder *b;
         uint64_t bias, first_svma;
         struct dwarf_cursor c;
+        uint64_t offset;               /* of the entry, in .debug_info */
         uint32_t depth;                /* of the entry at the cursor */
         uint32_t functions[DEPTH_MAX]; /* node that entries of a depth are in */
         bool has_plain_types;          /* types outside of functions hold declarations only */
@@ -32,12 +35,14 @@ void code_walker_deinit(struct code_walker *walker)
 {
         dwarf_abbrevs_deinit(&walker->abbrevs);
         dwarf_origins_deinit(&walker->origins);
+        for (size_t i = 0; i < CODE_OTHER_LINES; i++)
+                dwarf_lines_deinit(&walker->others[i].lines);
         free(walker->known);
         *walker = (struct code_walker){ .known = NULL };
 }
 
-static struct code_origin *code_walk_find_slot(struct code_origin *slots, size_t n_slots, uint64_t offset,
-                                               const struct dwarf_units *file)
+static struct code_origin *find_slot(struct code_origin *slots, size_t n_slots, uint64_t offset,
+                                     const struct dwarf_units *file)
 {
         size_t mask = n_slots - 1;
         size_t at = (size_t)(offset * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
@@ -56,12 +61,96 @@ static int grow_known(struct code_walker *walker)
                 return -ENOMEM;
         for (size_t i = 0; i < walker->n_slots; i++)
                 if (walker->known[i].file)
-                        *code_walk_find_slot(slots, n_slots, walker->known[i].offset,
-                                             walker->known[i].file) = walker->known[i];
+                        *find_slot(slots, n_slots, walker->known[i].offset,
+                                   walker->known[i].file) = walker->known[i];
         free(walker->known);
         walker->known = slots;
         walker->n_slots = n_slots;
         return 0;
+}
+
+/* ---- names and declarations ---------------------------------------------------------------------------- */
+
+/* The file table of a unit that another unit refers to, as happens with link-time optimisation and dwz. */
+static const struct dwarf_lines *find_other_lines(struct code_walker *walker, const struct dwarf_unit *unit)
+{
+        size_t hash = (size_t)(unit->offset * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+        struct code_other_lines *other = &walker->others[hash % CODE_OTHER_LINES];
+
+        if (other->sections != unit->file->sections || other->offset != unit->offset)
+                (void)dwarf_lines_load(&other->lines, unit, &walker->other_line_budget);
+        other->sections = unit->file->sections;
+        other->offset = unit->offset;
+        return &other->lines;
+}
+
+/* A declaration is a file and a line; either one alone says nothing. */
+static int find_declaration(struct walk *w, const struct dwarf_origin *origin, struct code_declaration *ret)
+{
+        const struct dwarf_line_file *file;
+        const struct dwarf_lines *lines;
+        int r;
+
+        *ret = (struct code_declaration){ .line = origin->line > UINT32_MAX ? 0 : (uint32_t)origin->line };
+        if (ret->line == 0 || !origin->file_unit) {
+                ret->line = 0;
+                return 0;
+        }
+        if (origin->file_unit == w->unit) {
+                r = code_unit_builder_find_path(w->b, origin->file, &ret->path);
+        } else {
+                lines = find_other_lines(w->walker, origin->file_unit);
+                file = dwarf_lines_find_file(lines, origin->file);
+                r = file ? code_names_add_path(w->b->names, file->name, dwarf_lines_directory(lines, file),
+                                               lines->comp_dir, &ret->path)
+                         : 0;
+        }
+        if (ret->path == 0)
+                ret->line = 0;
+        else if (origin->column <= UINT32_MAX)
+                ret->instance = (uint32_t)origin->column;
+        return r == -ENOMEM ? r : 0;
+}
+
+/*
+ * The id of a function.  Compilers give no linkage name to a function that only one unit sees, such as a
+ * lambda or a template of one: functions with the same name and line are numbered in the order of the unit.
+ */
+static int add_function_name(struct walk *w, const struct dwarf_origin *origin, bool is_of_unit,
+                             uint32_t *ret_name)
+{
+        struct code_declaration declaration;
+        int r = find_declaration(w, origin, &declaration);
+
+        if (r < 0)
+                return r;
+        if (origin->is_linkage && declaration.instance == 0)
+                declaration.instance = declaration.line != 0 ? demangle_find_rust_hash(origin->name) : 0;
+        r = code_names_add_declared(w->b->names, origin->name, &declaration, ret_name);
+        if (r < 0 || *ret_name == 0 || declaration.line == 0 || declaration.instance != 0 ||
+            origin->is_linkage || !is_of_unit)
+                return r;
+        declaration.instance = code_names_count_instance(w->b->names, *ret_name, w->walker->run);
+        return declaration.instance == 0
+                       ? 0
+                       : code_names_add_declared(w->b->names, origin->name, &declaration, ret_name);
+}
+
+/* The place for what is known of an entry.  Returns NULL without memory. */
+static struct code_origin *find_known(struct code_walker *walker, uint64_t offset,
+                                      const struct dwarf_units *file)
+{
+        if (2 * walker->n_known >= walker->n_slots && grow_known(walker) < 0)
+                return NULL;
+        return find_slot(walker->known, walker->n_slots, offset, file);
+}
+
+static void remember(struct walk *w, struct code_origin *slot, uint64_t offset,
+                     const struct dwarf_units *file)
+{
+        slot->offset = offset;
+        slot->file = file;
+        w->walker->n_known++;
 }
 
 /* The name of the entry that @v refers to. */
@@ -76,43 +165,90 @@ static int find_origin_name(struct walk *w, const struct dwarf_value *v, uint32_
         *ret_name = 0;
         if (offset == DWARF_NO_OFFSET)
                 return 0;
-        if (2 * walker->n_known >= walker->n_slots && grow_known(walker) < 0)
+        slot = find_known(walker, offset, file);
+        if (!slot)
                 return -ENOMEM;
-        slot = code_walk_find_slot(walker->known, walker->n_slots, offset, file);
         if (!slot->file) {
-                const char *name = dwarf_origins_find_name(&walker->origins, w->unit, &walker->abbrevs, file,
-                                                           offset);
+                struct dwarf_origin origin;
 
-                r = code_names_add(w->b->names, name, &slot->name);
+                dwarf_origins_find(&walker->origins, w->unit, &walker->abbrevs, file, offset, &origin);
+                r = add_function_name(w, &origin,
+                                      file == w->unit->file && offset >= w->unit->offset &&
+                                              offset < w->unit->end,
+                                      &slot->name);
                 if (r < 0)
                         return r;
-                slot->offset = offset;
-                slot->file = file;
-                walker->n_known++;
+                remember(w, slot, offset, file);
         }
         *ret_name = slot->name;
         return 0;
 }
 
-static int code_walk_find_name(struct walk *w, const struct dwarf_value *values, uint32_t seen,
-                               uint32_t *ret_name)
+/* The name of the entry that is walked, which refers to no other; others may refer to it. */
+static int find_own_name(struct walk *w, const struct dwarf_origin *own, uint32_t *ret_name)
 {
-        const char *name = NULL;
+        struct code_origin *slot;
         int r;
 
-        if (seen & 1U << DWARF_WANTED_LINKAGE_NAME)
-                name = dwarf_unit_text(w->unit, &values[DWARF_WANTED_LINKAGE_NAME]);
-        if (!name && seen & 1U << DWARF_WANTED_ORIGIN) {
-                r = find_origin_name(w, &values[DWARF_WANTED_ORIGIN], ret_name);
-                if (r < 0 || *ret_name != 0)
+        if (own->is_linkage)
+                return add_function_name(w, own, true, ret_name);
+        slot = find_known(w->walker, w->offset, w->unit->file);
+        if (!slot)
+                return -ENOMEM;
+        if (!slot->file) {
+                r = add_function_name(w, own, true, &slot->name);
+                if (r < 0)
                         return r;
+                remember(w, slot, w->offset, w->unit->file);
         }
-        if (!name && seen & 1U << DWARF_WANTED_NAME)
-                name = dwarf_unit_text(w->unit, &values[DWARF_WANTED_NAME]);
-        return code_names_add(w->b->names, name, ret_name);
+        *ret_name = slot->name;
+        return 0;
 }
 
-static int add_ranges(struct walk *w, const struct dwarf_value *values, uint32_t seen, uint32_t node)
+/* Joins what the entry says itself with the rest from the entry that it refers to. */
+static int join_names(struct walk *w, const struct dwarf_origin *own, uint32_t origin, uint32_t *ret_name)
+{
+        struct code_names *names = w->b->names;
+        struct code_declaration of_origin = code_names_declaration(names, origin), declaration;
+        const char *name = own->is_linkage ? own->name : code_names_linkage(names, origin);
+        int r = find_declaration(w, own, &declaration);
+
+        if (r < 0)
+                return r;
+        if (declaration.line == 0)
+                declaration = of_origin;
+        else
+                declaration.instance = of_origin.instance;
+        if (own->is_linkage && declaration.line != 0 && declaration.instance == 0)
+                declaration.instance = demangle_find_rust_hash(own->name);
+        return code_names_add_declared(names, name ? name : own->name, &declaration, ret_name);
+}
+
+static int find_name(struct walk *w, const struct dwarf_value *values, uint32_t seen, uint32_t *ret_name)
+{
+        struct dwarf_origin own = { .name = NULL };
+        uint32_t origin;
+        int r;
+
+        dwarf_origin_take(&own, w->unit, values, seen);
+        if (!(seen & 1U << DWARF_WANTED_ORIGIN)) {
+                dwarf_origin_declare_closure(&w->walker->origins, &own, w->unit, w->offset);
+                return find_own_name(w, &own, ret_name);
+        }
+        r = find_origin_name(w, &values[DWARF_WANTED_ORIGIN], &origin);
+        if (r < 0)
+                return r;
+        if (origin == 0 && !own.is_linkage)
+                return find_own_name(w, &own, ret_name);
+        *ret_name = origin;
+        return own.is_linkage || own.line != 0 ? join_names(w, &own, origin, ret_name) : 0;
+}
+
+/* ---- code ---------------------------------------------------------------------------------------------- */
+
+/* @ret_n: of ranges in the module. */
+static int add_ranges(struct walk *w, const struct dwarf_value *values, uint32_t seen, uint32_t node,
+                      uint64_t *ret_n)
 {
         struct dwarf_extent extent = { .ranges.form = 0 };
         struct dwarf_ranges ranges;
@@ -126,9 +262,12 @@ static int add_ranges(struct walk *w, const struct dwarf_value *values, uint32_t
         if (seen & 1U << DWARF_WANTED_RANGES)
                 extent.ranges = values[DWARF_WANTED_RANGES];
         dwarf_ranges_init(&ranges, w->unit, &extent, &w->walker->range_budget);
+        *ret_n = 0;
         while (r == 0 && dwarf_ranges_next(&ranges, &low, &high))
-                if (low < UINT64_MAX - 1 && low + w->bias >= w->first_svma)
+                if (!dwarf_unit_is_nowhere(w->unit, low) && low + w->bias >= w->first_svma) {
                         r = code_unit_builder_add_range(w->b, low + w->bias, high + w->bias, node);
+                        ++*ret_n;
+                }
         return r;
 }
 
@@ -148,31 +287,42 @@ static int find_call(struct walk *w, const struct dwarf_value *values, uint32_t 
         return 0;
 }
 
-/* A function with code, or an inlined call.  @outer: the function around it. */
-static int code_walk_add_function(struct walk *w, const struct dwarf_abbrev *abbrev, uint32_t outer,
-                                  uint32_t *ret_node)
+/*
+ * Adds a function with code, or an inlined call.  @outer: the function around it.  Calls that were inlined
+ * into a discarded function are dropped with it: some linkers give them the address 0 plus their offset,
+ * which may be other code.
+ */
+static int add_function(struct walk *w, const struct dwarf_abbrev *abbrev, uint32_t outer, uint32_t *ret_node)
 {
         struct dwarf_value values[DWARF_WANTED_COUNT];
         struct code_node node = { .parent = CODE_UNIT_NONE };
+        uint64_t n_ranges = 0;
         uint32_t seen;
         int r = 0;
 
         dwarf_values_read(&w->c, &w->walker->abbrevs, abbrev, w->unit->encoding, values, &seen);
-        if (seen == 0)
+        if (seen == 0 || (abbrev->tag == DW_TAG_inlined_subroutine && outer == DISCARDED))
                 return 0;
         if (abbrev->tag == DW_TAG_inlined_subroutine) {
-                if (outer < NO_FUNCTION)
+                if (outer < DISCARDED)
                         node.parent = outer;
                 r = find_call(w, values, seen, &node.call);
         }
         if (r == 0)
-                r = code_walk_find_name(w, values, seen, &node.name);
+                r = find_name(w, values, seen, &node.name);
         if (r == 0)
                 r = code_unit_builder_add_node(w->b, &node, ret_node);
-        return r < 0 ? r : add_ranges(w, values, seen, *ret_node);
+        if (r == 0)
+                r = add_ranges(w, values, seen, *ret_node, &n_ranges);
+        if (r == 0 && n_ranges == 0 && abbrev->tag == DW_TAG_subprogram &&
+            seen & (1U << DWARF_WANTED_HIGH_PC | 1U << DWARF_WANTED_RANGES)) {
+                w->b->n_nodes--; /* nothing refers to it */
+                *ret_node = DISCARDED;
+        }
+        return r;
 }
 
-static void code_walk_step_over(struct walk *w, const struct dwarf_abbrev *abbrev)
+static void step_over(struct walk *w, const struct dwarf_abbrev *abbrev)
 {
         for (uint32_t i = 0; i < abbrev->n_steps; i++) {
                 const struct dwarf_step *step = &w->walker->abbrevs.steps[abbrev->first_step + i];
@@ -226,7 +376,7 @@ static bool jump_to_sibling(struct walk *w, const struct dwarf_abbrev *abbrev)
         c = dwarf_cursor_at(w->unit->file->sections, DEBUG_SECTION_INFO, here - abbrev->sibling_back);
         if (__builtin_add_overflow(w->unit->offset, dwarf_cursor_number(&c, abbrev->sibling_bytes), &target))
                 return false;
-        /* One that leads back is damage, and would be a circle. */
+        /* A sibling before this place is damage, and would make the walk a circle. */
         if (target < here || target - here > w->c.r.left)
                 return false;
         dwarf_cursor_skip(&w->c, target - here);
@@ -240,12 +390,12 @@ static int visit(struct walk *w, const struct dwarf_abbrev *abbrev)
         bool is_function = abbrev->tag == DW_TAG_subprogram || abbrev->tag == DW_TAG_inlined_subroutine;
 
         if (is_function && abbrev->has_code) {
-                int r = code_walk_add_function(w, abbrev, outer, &inner);
+                int r = add_function(w, abbrev, outer, &inner);
 
                 if (r < 0)
                         return r;
         } else {
-                code_walk_step_over(w, abbrev);
+                step_over(w, abbrev);
                 if (abbrev->tag == DW_TAG_subprogram)
                         inner = CODE_UNIT_NONE;
         }
@@ -319,9 +469,13 @@ int code_walker_run(struct code_walker *walker, const struct dwarf_unit *unit, u
         w.c.r.left = (size_t)(unit->end - unit->first_die);
         w.has_plain_types = has_plain_types(unit->language);
         w.functions[0] = NO_FUNCTION;
+        walker->run++;
         while (r == 0 && !dwarf_cursor_ended(&w.c)) {
-                uint64_t code = dwarf_cursor_uleb(&w.c);
                 const struct dwarf_abbrev *abbrev;
+                uint64_t code;
+
+                w.offset = (uint64_t)(w.c.r.at - unit->file->sections->sections[DEBUG_SECTION_INFO].bytes);
+                code = dwarf_cursor_uleb(&w.c);
 
                 if (code == 0) {
                         if (w.depth <= 1)

@@ -1,24 +1,80 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/index/debug_files.h"
 
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "symbolize/debug/debug_file.h"
 #include "symbolize/debug/debug_file_search.h"
 #include "symbolize/debug/debug_sections.h"
-#include "symbolize/debug/packed_symbols.h"
 #include "symbolize/debug/supplement_link.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/index/split_files.h"
 
 #include <errno.h>
 #include <gelf.h>
+#include <libelf.h>
+#include <lzma.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+/* ------------------------------------------------------------------ symbols in .gnu_debugdata */
+
+/*
+ * The ELF file with a symbol table that distributions pack into .gnu_debugdata.
+ */
+
+#define PACKED_SYMBOLS_BYTES_MAX (1U << 28) /* unpacked */
+
+#define PIECE_BYTES      65536
+#define MEMORY_BYTES_MAX (UINT64_C(128) << 20) /* of the decoder; `xz -9` asks for 65 MiB */
+
+static bool unpack(const uint8_t *bytes, size_t n_bytes, struct byte_buffer *out)
+{
+        lzma_stream stream = LZMA_STREAM_INIT;
+        lzma_ret r = lzma_stream_decoder(&stream, MEMORY_BYTES_MAX, LZMA_CONCATENATED);
+
+        if (r != LZMA_OK)
+                return false;
+        stream.next_in = bytes;
+        stream.avail_in = n_bytes;
+        while (r == LZMA_OK && out->used_bytes <= PACKED_SYMBOLS_BYTES_MAX) {
+                uint8_t *piece = byte_buffer_reserve(out, PIECE_BYTES);
+
+                if (!piece)
+                        break;
+                stream.next_out = piece;
+                stream.avail_out = PIECE_BYTES;
+                r = lzma_code(&stream, LZMA_FINISH);
+                out->used_bytes += PIECE_BYTES - stream.avail_out;
+        }
+        lzma_end(&stream);
+        return r == LZMA_STREAM_END && out->used_bytes <= PACKED_SYMBOLS_BYTES_MAX;
+}
+
+/*
+ * Unpacks .gnu_debugdata (xz).  Returns 1 with an image that the caller closes; 0 if no readable image is
+ * there.
+ */
+static int open_packed_symbols(Elf *elf, struct elf_image **ret_image)
+{
+        struct byte_buffer out = { .data = NULL };
+        size_t n_bytes;
+        const uint8_t *bytes = debug_file_find_bytes(elf, ".gnu_debugdata", &n_bytes);
+        int found;
+
+        found = bytes && unpack(bytes, n_bytes, &out) &&
+                elf_image_open_memory(out.data, out.used_bytes, ret_image, NULL) == 0;
+        byte_buffer_deinit(&out);
+        return found;
+}
+
+/* ------------------------------------------------------------------ files */
 
 /* A file's sections, read when they are first asked for. */
 struct lazy_sections {
         struct debug_sections sections;
-        int outcome; /* 1 read, 0 there are none, negative what reading them gave */
+        int outcome; /* 1 read, 0 there are none, negative: the error of reading */
         bool is_read;
 };
 
@@ -75,12 +131,28 @@ static const struct debug_file *find_separate(struct debug_files *files)
         return files->separate.elf ? &files->separate : NULL;
 }
 
-/* Both files state where they are loaded; a prelinked image was moved after its debug file was split off. */
+#define FIRST_PAGE(svma) ((svma) & ~(uint64_t)0xfff)
+
+/* Finds the code section of a file, which has the same size in an image and in its debug file. */
+static bool find_text(const struct elf_image *image, GElf_Shdr *ret_header)
+{
+        return elf_image_find_section(image, ".text", ret_header) && ret_header->sh_flags & SHF_EXECINSTR;
+}
+
+/*
+ * Both files state where they are loaded; a prelinked image was moved, by whole pages, after its debug file
+ * was split off.  The first segment of a debug file may begin later than the image's, so code is compared
+ * where both have it.
+ */
 static uint64_t count_bias(const struct elf_image *image, const struct elf_image *other)
 {
+        GElf_Shdr text, other_text;
+
         if (!other || image->n_segments == 0 || other->n_segments == 0)
                 return 0;
-        return image->segments[0].svma - other->segments[0].svma;
+        if (find_text(image, &text) && find_text(other, &other_text) && text.sh_size == other_text.sh_size)
+                return text.sh_addr - other_text.sh_addr;
+        return FIRST_PAGE(image->segments[0].svma) - FIRST_PAGE(other->segments[0].svma);
 }
 
 /* The file with the debug information, or NULL. */
@@ -132,7 +204,7 @@ bool debug_files_are_of_folder(const struct debug_files *files)
         return files->separate.elf && files->image->build_id_bytes == 0;
 }
 
-/* Path of the file with the debug information, to look beside it. */
+/* The path of the file with the debug information, for a search beside that file. */
 static const char *find_debug_path(const struct debug_files *files, const Elf *elf)
 {
         return elf == files->image->elf ? files->path : files->separate.path;
@@ -178,7 +250,7 @@ int debug_files_find_split(struct debug_files *files, const char *name, const ch
                                 ret_sections);
 }
 
-static bool debug_files_add_table(struct debug_files_symbols *table, Elf *elf, GElf_Word type, uint64_t bias)
+static bool add_table(struct debug_files_symbols *table, Elf *elf, GElf_Word type, uint64_t bias)
 {
         Elf_Scn *section = NULL;
         GElf_Shdr header;
@@ -195,7 +267,7 @@ static struct elf_image *find_packed(struct debug_files *files)
 {
         if (!files->is_packed_read) {
                 files->is_packed_read = true;
-                (void)packed_symbols_open(files->image->elf, &files->packed);
+                (void)open_packed_symbols(files->image->elf, &files->packed);
         }
         return files->packed;
 }
@@ -207,16 +279,15 @@ size_t debug_files_find_symbols(struct debug_files *files,
         struct elf_image *packed;
         size_t n = 0;
 
-        if (debug_files_add_table(&ret_tables[0], files->image->elf, SHT_SYMTAB, 0))
+        if (add_table(&ret_tables[0], files->image->elf, SHT_SYMTAB, 0))
                 return 1;
         separate = find_separate(files);
-        if (separate && debug_files_add_table(&ret_tables[0], separate->elf, SHT_SYMTAB,
-                                              count_bias(files->image, separate->image)))
+        if (separate &&
+            add_table(&ret_tables[0], separate->elf, SHT_SYMTAB, count_bias(files->image, separate->image)))
                 return 1;
-        n += debug_files_add_table(&ret_tables[n], files->image->elf, SHT_DYNSYM, 0);
+        n += add_table(&ret_tables[n], files->image->elf, SHT_DYNSYM, 0);
         packed = find_packed(files);
         if (packed)
-                n += debug_files_add_table(&ret_tables[n], packed->elf, SHT_SYMTAB,
-                                           count_bias(files->image, packed));
+                n += add_table(&ret_tables[n], packed->elf, SHT_SYMTAB, count_bias(files->image, packed));
         return n;
 }

@@ -136,6 +136,10 @@ static enum dwarf_wanted wanted_of_function(uint64_t name)
                 return DWARF_WANTED_CALL_LINE;
         case DW_AT_call_column:
                 return DWARF_WANTED_CALL_COLUMN;
+        case DW_AT_decl_file:
+                return DWARF_WANTED_DECL_FILE;
+        case DW_AT_decl_line:
+                return DWARF_WANTED_DECL_LINE;
         default:
                 return DWARF_WANTED_NOTHING;
         }
@@ -200,7 +204,7 @@ struct compiler {
         uint32_t seen;       /* bits of enum dwarf_wanted; an attribute counts once */
 };
 
-static int dwarf_abbrevs_add_step(struct compiler *c, const struct dwarf_step *step)
+static int add_step(struct compiler *c, const struct dwarf_step *step)
 {
         struct dwarf_abbrevs *a = c->table;
 
@@ -226,14 +230,13 @@ static int add_attribute(struct compiler *c, uint64_t name, uint64_t form, int64
         if (wanted != DWARF_WANTED_NOTHING || n_bytes < 0)
                 return form > UINT16_MAX
                                ? -EBADMSG
-                               : dwarf_abbrevs_add_step(
-                                         c,
-                                         &(struct dwarf_step){ .skip_bytes = c->skip_bytes,
-                                                               .form = (uint16_t)form,
-                                                               .wanted = (uint8_t)wanted,
-                                                               .fixed_bytes = n_bytes < 0 ? DWARF_STEP_VARIES
-                                                                                          : (uint8_t)n_bytes,
-                                                               .implicit = implicit });
+                               : add_step(c,
+                                          &(struct dwarf_step){ .skip_bytes = c->skip_bytes,
+                                                                .form = (uint16_t)form,
+                                                                .wanted = (uint8_t)wanted,
+                                                                .fixed_bytes = n_bytes < 0 ? DWARF_STEP_VARIES
+                                                                                           : (uint8_t)n_bytes,
+                                                                .implicit = implicit });
         if (name == DW_AT_sibling && (form == DW_FORM_ref4 || form == DW_FORM_ref8)) {
                 c->abbrev->sibling_bytes = (uint8_t)n_bytes;
                 c->sibling_at = c->skip_bytes;

@@ -29,6 +29,8 @@ enum dwarf_wanted {
         DWARF_WANTED_CALL_FILE,
         DWARF_WANTED_CALL_LINE,
         DWARF_WANTED_CALL_COLUMN,
+        DWARF_WANTED_DECL_FILE,
+        DWARF_WANTED_DECL_LINE,
         /* Only units have them. */
         DWARF_WANTED_STMT_LIST,
         DWARF_WANTED_COMP_DIR,

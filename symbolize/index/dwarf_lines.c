@@ -28,7 +28,7 @@ static int add_directory(struct dwarf_lines *lines, const char *name)
         return 0;
 }
 
-static int dwarf_lines_add_file(struct dwarf_lines *lines, const char *name, uint64_t directory)
+static int add_file(struct dwarf_lines *lines, const char *name, uint64_t directory)
 {
         if (lines->n_files >= FILES_MAX)
                 return -EBADMSG;
@@ -52,7 +52,7 @@ static int load_old_tables(struct dwarf_lines *lines, const struct dwarf_unit *u
 
                 (void)dwarf_cursor_uleb(c);
                 (void)dwarf_cursor_uleb(c);
-                r = dwarf_lines_add_file(lines, name, directory);
+                r = add_file(lines, name, directory);
         }
         return r;
 }
@@ -62,8 +62,8 @@ struct entry_format {
         uint8_t n;
 };
 
-static struct dwarf_line_file dwarf_lines_read_entry(const struct dwarf_unit *unit, struct dwarf_cursor *c,
-                                                     const struct entry_format *format)
+static struct dwarf_line_file read_entry(const struct dwarf_unit *unit, struct dwarf_cursor *c,
+                                         const struct entry_format *format)
 {
         struct dwarf_line_file file = { .name = NULL };
 
@@ -105,11 +105,11 @@ static int load_table(struct dwarf_lines *lines, const struct dwarf_unit *unit, 
         if (n_entries > c->r.left) /* each takes a byte at least */
                 return -EBADMSG;
         for (uint64_t i = 0; i < n_entries && r == 0; i++) {
-                struct dwarf_line_file file = dwarf_lines_read_entry(unit, c, &format);
+                struct dwarf_line_file file = read_entry(unit, c, &format);
 
                 if (c->r.short_read)
                         return -EBADMSG;
-                r = is_of_files ? dwarf_lines_add_file(lines, file.name, file.directory)
+                r = is_of_files ? add_file(lines, file.name, file.directory)
                                 : add_directory(lines, file.name);
         }
         return r;
@@ -191,7 +191,12 @@ const struct dwarf_line_file *dwarf_lines_find_file(const struct dwarf_lines *li
         return place < lines->n_files && lines->files[place].name ? &lines->files[place] : NULL;
 }
 
-static void dwarf_lines_advance(struct dwarf_lines *lines, uint64_t operations)
+const char *dwarf_lines_directory(const struct dwarf_lines *lines, const struct dwarf_line_file *file)
+{
+        return file->directory < lines->n_directories ? lines->directories[file->directory] : NULL;
+}
+
+static void advance(struct dwarf_lines *lines, uint64_t operations)
 {
         if (lines->operations_max == 1) {
                 lines->state.address += operations * lines->instruction_bytes;
@@ -227,7 +232,7 @@ static int run_extended(struct dwarf_lines *lines, struct dwarf_line_row *ret_ro
 
                 /* Without memory for it rows show no file. */
                 if (name)
-                        (void)dwarf_lines_add_file(lines, name, dwarf_cursor_uleb(&operands));
+                        (void)add_file(lines, name, dwarf_cursor_uleb(&operands));
                 return 0;
         }
         default:
@@ -244,7 +249,7 @@ static int run_standard(struct dwarf_lines *lines, uint8_t opcode, struct dwarf_
                 *ret_row = lines->state;
                 return 1;
         case DW_LNS_advance_pc:
-                dwarf_lines_advance(lines, dwarf_cursor_uleb(c));
+                advance(lines, dwarf_cursor_uleb(c));
                 return 0;
         case DW_LNS_advance_line:
                 lines->state.line += (uint32_t)dwarf_cursor_sleb(c);
@@ -256,7 +261,7 @@ static int run_standard(struct dwarf_lines *lines, uint8_t opcode, struct dwarf_
                 lines->state.column = (uint32_t)dwarf_cursor_uleb(c);
                 return 0;
         case DW_LNS_const_add_pc:
-                dwarf_lines_advance(lines, (255U - lines->opcode_base) / lines->line_range);
+                advance(lines, (255U - lines->opcode_base) / lines->line_range);
                 return 0;
         case DW_LNS_fixed_advance_pc:
                 lines->state.address += dwarf_cursor_u16(c);
@@ -276,7 +281,7 @@ int dwarf_lines_next(struct dwarf_lines *lines, struct dwarf_line_row *ret_row)
 
                 if (opcode >= lines->opcode_base) {
                         opcode = (uint8_t)(opcode - lines->opcode_base);
-                        dwarf_lines_advance(lines, opcode / lines->line_range);
+                        advance(lines, opcode / lines->line_range);
                         lines->state.line += (uint32_t)(lines->line_base + opcode % lines->line_range);
                         *ret_row = lines->state;
                         return 1;

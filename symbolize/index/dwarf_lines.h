@@ -53,4 +53,7 @@ int dwarf_lines_next(struct dwarf_lines *lines, struct dwarf_line_row *ret_row);
 /* The file with this number in rows and calls, or NULL. */
 const struct dwarf_line_file *dwarf_lines_find_file(const struct dwarf_lines *lines, uint64_t number);
 
+/* The folder of one of its files, or NULL. */
+const char *dwarf_lines_directory(const struct dwarf_lines *lines, const struct dwarf_line_file *file);
+
 #endif /* SYMBOLIZE_INDEX_DWARF_LINES_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/index/dwarf_origins.h - the names of functions that other entries refer to
+ * symbolize/index/dwarf_origins.h - the names and declarations of functions that other entries refer to
  *
  * Way of the data:  dwarf_units -> [dwarf_origins] -> code_walk
  *
@@ -26,19 +26,37 @@ struct dwarf_origin_table {
 
 struct dwarf_origins {
         struct dwarf_origin_table tables[DWARF_ORIGINS_TABLES]; /* by their offset */
-        uint64_t budget_bytes; /* of tables that may still be read: hostile units take turns with them */
+        uint64_t budget_bytes;   /* of tables that may still be read: hostile units take turns with them */
+        uint64_t closure_budget; /* of dwarf_closure_find() */
 };
 
 void dwarf_origins_deinit(struct dwarf_origins *origins);
 
+/* The facts that an entry states about its function, itself or by what it refers to. */
+struct dwarf_origin {
+        const char *name;                   /* the linkage name, else the plain name, else NULL */
+        bool is_linkage;                    /* `name` is a linkage name */
+        const struct dwarf_unit *file_unit; /* in whose files `file` is a number; NULL = no file is known */
+        uint64_t file, line;                /* of the declaration; a line of 0 = unknown */
+        uint64_t column;                    /* of a lambda; 0 = unknown, or of anything else */
+};
+
+/* Fills the gaps of @origin from an entry of @unit; a linkage name replaces a plain one. */
+void dwarf_origin_take(struct dwarf_origin *origin, const struct dwarf_unit *unit,
+                       const struct dwarf_value *values, uint32_t seen);
+
+/* Takes the declaration of a lambda's function, which is missing in the entry at @offset. */
+void dwarf_origin_declare_closure(struct dwarf_origins *origins, struct dwarf_origin *origin,
+                                  const struct dwarf_unit *unit, uint64_t offset);
+
 /*
- * dwarf_origins_find_name() - the name of the entry at @offset
+ * dwarf_origins_find() - the facts that the entry at @offset states
  * @unit, @abbrevs:  that are walked now, and with them the usual case; entries of other
  *                   units are found as well
- * Returns the linkage name, of the entry or one that it refers to, else the plain name, else NULL.
+ * @ret_origin:      always filled
  */
-const char *dwarf_origins_find_name(struct dwarf_origins *origins, const struct dwarf_unit *unit,
-                                    const struct dwarf_abbrevs *abbrevs, const struct dwarf_units *file,
-                                    uint64_t offset);
+void dwarf_origins_find(struct dwarf_origins *origins, const struct dwarf_unit *unit,
+                        const struct dwarf_abbrevs *abbrevs, const struct dwarf_units *file, uint64_t offset,
+                        struct dwarf_origin *ret_origin);
 
 #endif /* SYMBOLIZE_INDEX_DWARF_ORIGINS_H */

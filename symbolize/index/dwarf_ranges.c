@@ -23,7 +23,7 @@ static struct dwarf_cursor find_rnglist(const struct dwarf_unit *unit, const str
         return dwarf_cursor_at(s, DEBUG_SECTION_RNGLISTS, offset);
 }
 
-static struct dwarf_cursor dwarf_ranges_find_list(const struct dwarf_unit *unit, const struct dwarf_value *v)
+static struct dwarf_cursor find_list(const struct dwarf_unit *unit, const struct dwarf_value *v)
 {
         uint64_t offset;
 
@@ -43,7 +43,7 @@ void dwarf_ranges_init(struct dwarf_ranges *ranges, const struct dwarf_unit *uni
         *ranges = (struct dwarf_ranges){ .unit = unit, .budget = budget, .base = unit->low_pc };
         if (extent->ranges.form != 0) {
                 ranges->has_list = true;
-                ranges->list = dwarf_ranges_find_list(unit, &extent->ranges);
+                ranges->list = find_list(unit, &extent->ranges);
                 return;
         }
         if (!dwarf_unit_address(unit, &extent->low_pc, &ranges->low)) {
@@ -79,7 +79,7 @@ static enum entry read_old_entry(struct dwarf_ranges *ranges, uint64_t *ret_low,
         return ENTRY_RANGE;
 }
 
-static enum entry dwarf_ranges_read_entry(struct dwarf_ranges *ranges, uint64_t *ret_low, uint64_t *ret_high)
+static enum entry read_entry(struct dwarf_ranges *ranges, uint64_t *ret_low, uint64_t *ret_high)
 {
         const struct dwarf_unit *unit = ranges->unit;
         struct dwarf_cursor *c = &ranges->list;
@@ -137,7 +137,7 @@ int dwarf_ranges_next(struct dwarf_ranges *ranges, uint64_t *ret_low, uint64_t *
         }
         while (*ranges->budget > 0) {
                 bool is_new = ranges->unit->encoding.version >= 5;
-                enum entry entry = is_new ? dwarf_ranges_read_entry(ranges, &low, &high)
+                enum entry entry = is_new ? read_entry(ranges, &low, &high)
                                           : read_old_entry(ranges, &low, &high);
 
                 --*ranges->budget;

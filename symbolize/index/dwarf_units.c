@@ -22,7 +22,7 @@ const char *dwarf_section_text(const struct debug_sections *sections, enum debug
 
         if (!s->bytes || offset >= s->n_bytes)
                 return NULL;
-        /* Such sections end with the end of a text, so this is usually all. */
+        /* Such a section usually ends with a NUL, so one look at its last byte is enough. */
         if (s->bytes[s->n_bytes - 1] != '\0' && !memchr(s->bytes + offset, '\0', s->n_bytes - (size_t)offset))
                 return NULL;
         return (const char *)s->bytes + offset;
@@ -161,6 +161,11 @@ const char *dwarf_unit_text(const struct dwarf_unit *unit, const struct dwarf_va
         }
 }
 
+bool dwarf_unit_is_nowhere(const struct dwarf_unit *unit, uint64_t address)
+{
+        return address >= (UINT64_MAX >> (64 - 8 * unit->encoding.address_bytes)) - 1;
+}
+
 bool dwarf_unit_indexed_address(const struct dwarf_unit *unit, uint64_t index, uint64_t *ret_address)
 {
         return read_table(unit->addresses, DEBUG_SECTION_ADDR, unit->addr_base, index,
@@ -228,7 +233,8 @@ static const char *pick_text(const struct dwarf_unit *unit, const struct dwarf_v
 static void fill_unit(struct dwarf_unit *unit, const struct dwarf_value *values, uint32_t seen)
 {
         /*
-         * The beginning of tables that no entry points to: after their header, or, before DWARF 5, at once.
+         * The default beginning of tables: after their header or, before DWARF 5, at the start of the
+         * section.
          */
         uint64_t header = unit->encoding.version < 5 ? 0 : unit->encoding.is_64 ? 16 : 8;
         uint64_t lists_header = unit->encoding.is_64 ? 20 : 12;
@@ -252,13 +258,13 @@ static void fill_unit(struct dwarf_unit *unit, const struct dwarf_value *values,
                 unit->low_pc = 0;
 }
 
-/* The list's record of a table of abbreviations: dwz lets units share one. */
+/* The abbreviation tables that were read last: dwz lets units share one. */
 struct unit_reader {
         struct dwarf_abbrevs first; /* the first abbreviation of a unit's table */
         struct dwarf_abbrevs whole; /* all of the table at whole_offset */
         uint64_t whole_offset;
         struct dwarf_encoding whole_encoding;
-        /* of tables that are read; units that share a large one would cost their product */
+        /* bytes of tables still to be read; units that share a large table would cost their product */
         uint64_t bytes_left;
 };
 
@@ -292,7 +298,7 @@ static const struct dwarf_abbrev *find_abbrev(struct unit_reader *r, const struc
 }
 
 /* The header; @c is cut to the unit.  Returns false for one that is not understood, which is stepped over. */
-static bool dwarf_units_read_header(struct dwarf_cursor *c, struct dwarf_unit *unit)
+static bool read_header(struct dwarf_cursor *c, struct dwarf_unit *unit)
 {
         struct dwarf_encoding *e = &unit->encoding;
         uint16_t version = dwarf_cursor_u16(c);
@@ -346,7 +352,7 @@ int dwarf_units_load(struct dwarf_units *units)
                 if (!dwarf_cursor_enter(&c, &unit.encoding.is_64))
                         break;
                 unit.end = offset = (uint64_t)(c.r.at - info->bytes) + c.r.left;
-                if (!dwarf_units_read_header(&c, &unit))
+                if (!read_header(&c, &unit))
                         continue;
                 unit.first_die = (uint64_t)(c.r.at - info->bytes);
                 read_first_die(c, &reader, &unit);

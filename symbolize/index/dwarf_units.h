@@ -95,6 +95,9 @@ const char *dwarf_unit_text(const struct dwarf_unit *unit, const struct dwarf_va
 /* False if @v is no address, or one that is not there. */
 bool dwarf_unit_address(const struct dwarf_unit *unit, const struct dwarf_value *v, uint64_t *ret_address);
 
+/* True for all ones, and one less: linkers write that for code which they discarded. */
+bool dwarf_unit_is_nowhere(const struct dwarf_unit *unit, uint64_t address);
+
 /* Address number @index of .debug_addr. */
 bool dwarf_unit_indexed_address(const struct dwarf_unit *unit, uint64_t index, uint64_t *ret_address);
 

@@ -14,12 +14,12 @@
 
 #define MAGIC        "hyprofSI"
 #define MAGIC_BYTES  8
-#define VERSION      3 /* goes up when the saved contents change, or how names are chosen and demangled */
+#define VERSION      6 /* goes up when the saved contents change, or how names are chosen and demangled */
 #define HEADER_BYTES 96
 #define HASHED_BYTES (HEADER_BYTES - 8) /* of the header; the hash follows */
 
 /* Bytes of one item of each part. */
-static const uint8_t item_bytes[SAVED_PART_COUNT] = { 36, 8, 8, 24, 4, 4, 4, 4, 4, 4 };
+static const uint8_t item_bytes[SAVED_PART_COUNT] = { 36, 8, 8, 28, 4, 4, 16, 4, 4, 4 };
 
 static uint64_t hash_image(const struct elf_image *image)
 {
@@ -64,10 +64,11 @@ static void count_items(const struct saved_content *content, uint32_t n_items[SA
 }
 
 /*
- * Texts are gathered apart: they come last, and their places are known as they come.
+ * Texts are gathered in a buffer of their own: they come last in the file, and their places are known as
+ * they are added.
  * Returns the place of @text.
  */
-static uint32_t saved_index_add_text(struct byte_buffer *texts, const char *text)
+static uint32_t add_text(struct byte_buffer *texts, const char *text)
 {
         size_t place = texts->used_bytes;
 
@@ -79,7 +80,7 @@ static uint32_t saved_index_add_text(struct byte_buffer *texts, const char *text
         return (uint32_t)place;
 }
 
-static void saved_index_write_units(const struct saved_content *content, struct byte_buffer *out)
+static void write_units(const struct saved_content *content, struct byte_buffer *out)
 {
         uint64_t place = 0;
 
@@ -115,24 +116,36 @@ static void write_bounds(const struct address_map *map, struct byte_buffer *out)
                 byte_buffer_add_u32(out, map->buckets[i]);
 }
 
-static int saved_index_write_functions(const struct saved_content *content, struct byte_buffer *texts,
-                                       struct byte_buffer *out)
+static int write_functions(const struct saved_content *content, struct byte_buffer *texts,
+                           struct byte_buffer *out)
 {
         const struct symbol_table *table = content->functions;
+        struct byte_buffer aliases = { .data = NULL };
 
         for (size_t i = 0; i < table->n_entries; i++) {
                 const struct symbol_table_entry *e = &table->entries[i];
                 uint32_t id;
 
                 if (code_names_add(content->symbol_names, e->name, &id) < 0)
-                        return -ENOMEM;
+                        goto fail;
+                symbol_table_find_aliases(table, e, content->symbol_names, &aliases);
+                if (aliases.used_bytes > 0)
+                        byte_buffer_add_u8(&aliases, '\0');
+                if (aliases.failed)
+                        goto fail;
                 byte_buffer_add_u64(out, e->svma);
-                byte_buffer_add_u64(out, e->size_bytes ? e->svma + e->size_bytes : e->section_end);
+                byte_buffer_add_u64(out, e->end_svma);
+                byte_buffer_add_u32(out, add_text(texts, code_names_show(content->symbol_names, id)));
+                byte_buffer_add_u32(out, e->size_bytes == 0);
                 byte_buffer_add_u32(out,
-                                    saved_index_add_text(texts, code_names_show(content->symbol_names, id)));
-                byte_buffer_add_u32(out, 0);
+                                    aliases.used_bytes > 0 ? add_text(texts, (const char *)aliases.data) : 0);
         }
+        byte_buffer_deinit(&aliases);
         return 0;
+
+fail:
+        byte_buffer_deinit(&aliases);
+        return -ENOMEM;
 }
 
 static void write_names(const struct saved_content *content, const uint32_t n_items[SAVED_PART_COUNT],
@@ -140,10 +153,16 @@ static void write_names(const struct saved_content *content, const uint32_t n_it
 {
         struct code_names *names = content->code ? code_index_names(content->code) : NULL;
 
-        for (uint32_t i = 1; i <= n_items[SAVED_PART_NAMES]; i++)
-                byte_buffer_add_u32(out, saved_index_add_text(texts, code_names_show(names, i)));
+        for (uint32_t i = 1; i <= n_items[SAVED_PART_NAMES]; i++) {
+                struct code_declaration declaration = code_names_declaration(names, i);
+
+                byte_buffer_add_u32(out, add_text(texts, code_names_show(names, i)));
+                byte_buffer_add_u32(out, declaration.path);
+                byte_buffer_add_u32(out, declaration.line);
+                byte_buffer_add_u32(out, declaration.instance);
+        }
         for (uint32_t i = 1; i <= n_items[SAVED_PART_PATHS]; i++)
-                byte_buffer_add_u32(out, saved_index_add_text(texts, code_names_path(names, i)));
+                byte_buffer_add_u32(out, add_text(texts, code_names_path(names, i)));
 }
 
 static uint64_t write_blocks(const struct saved_content *content, struct byte_buffer *out)
@@ -161,10 +180,9 @@ static uint64_t write_blocks(const struct saved_content *content, struct byte_bu
         return out->used_bytes - start;
 }
 
-/* Over the room for it, which is at @at. */
-static void saved_index_put_header(uint8_t *at, const struct elf_image *image,
-                                   const uint32_t n_items[SAVED_PART_COUNT], uint64_t blocks_bytes,
-                                   uint64_t texts_bytes)
+/* Writes the header into the room for it at @at. */
+static void put_header(uint8_t *at, const struct elf_image *image, const uint32_t n_items[SAVED_PART_COUNT],
+                       uint64_t blocks_bytes, uint64_t texts_bytes)
 {
         struct byte_buffer header = { .data = at, .capacity_bytes = HEADER_BYTES };
 
@@ -195,10 +213,10 @@ int saved_index_write(const struct saved_content *content, struct byte_buffer *o
         byte_buffer_add_u8(&texts, 0);
         if (byte_buffer_reserve(out, HEADER_BYTES))
                 out->used_bytes += HEADER_BYTES;
-        saved_index_write_units(content, out);
+        write_units(content, out);
         write_starts(directory, out);
         write_starts(ranges, out);
-        r = saved_index_write_functions(content, &texts, out);
+        r = write_functions(content, &texts, out);
         write_values(directory, out);
         write_values(ranges, out);
         write_names(content, n_items, &texts, out);
@@ -213,8 +231,7 @@ int saved_index_write(const struct saved_content *content, struct byte_buffer *o
         else if (r < 0 || texts.failed || out->failed)
                 r = error_set(err, -ENOMEM, "no memory to save the index of a module");
         else
-                saved_index_put_header(out->data + start, content->image, n_items, blocks_bytes,
-                                       texts.used_bytes);
+                put_header(out->data + start, content->image, n_items, blocks_bytes, texts.used_bytes);
         byte_buffer_deinit(&texts);
         return r;
 }
@@ -250,14 +267,14 @@ static inline struct byte_reader item_at(const struct saved_index *index, enum s
         return byte_reader_of(index->parts[part] + (size_t)i * item_bytes[part], item_bytes[part]);
 }
 
-static inline uint64_t saved_index_start_at(const struct saved_index *index, enum saved_part part, uint32_t i)
+static inline uint64_t start_at(const struct saved_index *index, enum saved_part part, uint32_t i)
 {
         struct byte_reader r = item_at(index, part, i);
 
         return bytes_u64(&r);
 }
 
-static uint32_t saved_index_number_at(const struct saved_index *index, enum saved_part part, uint32_t i)
+static uint32_t number_at(const struct saved_index *index, enum saved_part part, uint32_t i)
 {
         struct byte_reader r = item_at(index, part, i);
 
@@ -273,9 +290,9 @@ static struct saved_buckets find_buckets(const struct saved_index *index, enum s
 
         if (index->n_items[starts] == 0 || n_bounds < 2)
                 return buckets;
-        buckets.first_svma = saved_index_start_at(index, starts, 0);
+        buckets.first_svma = start_at(index, starts, 0);
         buckets.n_buckets = n_bounds - 1;
-        span = saved_index_start_at(index, starts, index->n_items[starts] - 1) - buckets.first_svma;
+        span = start_at(index, starts, index->n_items[starts] - 1) - buckets.first_svma;
         while (buckets.shift < 63 && span >> buckets.shift >= buckets.n_buckets)
                 buckets.shift++;
         return buckets;
@@ -311,15 +328,15 @@ bool saved_index_open(struct saved_index *index, const struct elf_image *image, 
 }
 
 /* How many of @n ascending starts are not above @svma; no branch depends on the result. */
-static uint32_t saved_index_count_not_above(const struct saved_index *index, enum saved_part starts,
-                                            uint32_t first, uint32_t n, uint64_t svma)
+static uint32_t count_not_above(const struct saved_index *index, enum saved_part starts, uint32_t first,
+                                uint32_t n, uint64_t svma)
 {
         uint32_t low = first;
 
         while (n > 0) {
                 uint32_t half = (n + 1) / 2;
 
-                low += half & (0U - (uint32_t)(saved_index_start_at(index, starts, low + half - 1) <= svma));
+                low += half & (0U - (uint32_t)(start_at(index, starts, low + half - 1) <= svma));
                 n -= half;
         }
         return low;
@@ -331,10 +348,11 @@ struct map_parts {
 };
 
 /*
- * The number that belongs to the last of the ascending starts that is not above @svma; UINT32_MAX if all are.
+ * Finds the last of the ascending starts that is not above @svma, and returns its number; UINT32_MAX if all
+ * are above.
  */
-static uint32_t saved_index_find_number(const struct saved_index *index, const struct map_parts *parts,
-                                        const struct saved_buckets *buckets, uint64_t svma)
+static uint32_t find_number(const struct saved_index *index, const struct map_parts *parts,
+                            const struct saved_buckets *buckets, uint64_t svma)
 {
         uint32_t first = 0, end = index->n_items[parts->starts], bucket, n;
 
@@ -342,14 +360,14 @@ static uint32_t saved_index_find_number(const struct saved_index *index, const s
                 uint64_t place = (svma - buckets->first_svma) >> buckets->shift;
 
                 bucket = place < buckets->n_buckets ? (uint32_t)place : buckets->n_buckets - 1;
-                first = saved_index_number_at(index, parts->bounds, bucket);
-                n = saved_index_number_at(index, parts->bounds, bucket + 1);
+                first = number_at(index, parts->bounds, bucket);
+                n = number_at(index, parts->bounds, bucket + 1);
                 if (first > n || n > end)
                         return UINT32_MAX; /* the index is damaged */
                 end = n;
         }
-        n = saved_index_count_not_above(index, parts->starts, first, end - first, svma);
-        return n > 0 ? saved_index_number_at(index, parts->numbers, n - 1) : UINT32_MAX;
+        n = count_not_above(index, parts->starts, first, end - first, svma);
+        return n > 0 ? number_at(index, parts->numbers, n - 1) : UINT32_MAX;
 }
 
 static const struct map_parts function_parts = { SAVED_PART_FUNCTION_STARTS, SAVED_PART_FUNCTION_NUMBERS,
@@ -357,7 +375,7 @@ static const struct map_parts function_parts = { SAVED_PART_FUNCTION_STARTS, SAV
 static const struct map_parts directory_parts = { SAVED_PART_DIRECTORY_STARTS, SAVED_PART_DIRECTORY_UNITS,
                                                   SAVED_PART_DIRECTORY_BUCKETS };
 
-static const char *saved_index_text_at(const struct saved_index *index, uint32_t place)
+static const char *text_at(const struct saved_index *index, uint32_t place)
 {
         return place > 0 && place < index->texts_bytes ? index->texts + place : NULL;
 }
@@ -365,7 +383,7 @@ static const char *saved_index_text_at(const struct saved_index *index, uint32_t
 bool saved_index_find_function(const struct saved_index *index, uint64_t svma,
                                struct saved_function *ret_function)
 {
-        uint32_t number = saved_index_find_number(index, &function_parts, &index->functions, svma);
+        uint32_t number = find_number(index, &function_parts, &index->functions, svma);
         struct byte_reader r;
 
         if (number >= index->n_items[SAVED_PART_FUNCTIONS])
@@ -373,14 +391,16 @@ bool saved_index_find_function(const struct saved_index *index, uint64_t svma,
         r = item_at(index, SAVED_PART_FUNCTIONS, number);
         ret_function->start_svma = bytes_u64(&r);
         ret_function->end_svma = bytes_u64(&r);
-        ret_function->name = saved_index_text_at(index, bytes_u32(&r));
-        return true;
+        ret_function->name = text_at(index, bytes_u32(&r));
+        ret_function->has_no_size = bytes_u32(&r) != 0;
+        ret_function->aliases = text_at(index, bytes_u32(&r));
+        return !ret_function->has_no_size || svma < ret_function->end_svma;
 }
 
 /* The unit that covers @svma.  False if none does, or the index is damaged. */
-static bool saved_index_find_unit(const struct saved_index *index, uint64_t svma, struct code_unit *ret_unit)
+static bool find_unit(const struct saved_index *index, uint64_t svma, struct code_unit *ret_unit)
 {
-        uint32_t number = saved_index_find_number(index, &directory_parts, &index->directory, svma);
+        uint32_t number = find_number(index, &directory_parts, &index->directory, svma);
         struct code_unit unit = { .bytes = NULL };
         struct byte_reader r;
         uint64_t place, n_bytes;
@@ -408,7 +428,7 @@ uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct
 {
         struct code_unit unit;
 
-        return saved_index_find_unit(index, svma, &unit) ? code_unit_find(&unit, svma, ret_places, n_max) : 0;
+        return find_unit(index, svma, &unit) ? code_unit_find(&unit, svma, ret_places, n_max) : 0;
 }
 
 bool saved_index_find_extent(const struct saved_index *index, uint64_t svma, uint64_t *ret_start_svma,
@@ -416,20 +436,38 @@ bool saved_index_find_extent(const struct saved_index *index, uint64_t svma, uin
 {
         struct code_unit unit;
 
-        return saved_index_find_unit(index, svma, &unit) &&
+        return find_unit(index, svma, &unit) &&
                code_unit_find_extent(&unit, svma, ret_start_svma, ret_end_svma);
 }
 
 const char *saved_index_name(const struct saved_index *index, uint32_t id)
 {
+        struct byte_reader r;
+
         if (id == 0 || id > index->n_items[SAVED_PART_NAMES])
                 return NULL;
-        return saved_index_text_at(index, saved_index_number_at(index, SAVED_PART_NAMES, id - 1));
+        r = item_at(index, SAVED_PART_NAMES, id - 1);
+        return text_at(index, bytes_u32(&r));
+}
+
+struct code_declaration saved_index_declaration(const struct saved_index *index, uint32_t id)
+{
+        struct code_declaration declaration = { .path = 0 };
+        struct byte_reader r;
+
+        if (id == 0 || id > index->n_items[SAVED_PART_NAMES])
+                return declaration;
+        r = item_at(index, SAVED_PART_NAMES, id - 1);
+        (void)bytes_u32(&r);
+        declaration.path = bytes_u32(&r);
+        declaration.line = bytes_u32(&r);
+        declaration.instance = bytes_u32(&r);
+        return declaration;
 }
 
 const char *saved_index_path(const struct saved_index *index, uint32_t id)
 {
         if (id == 0 || id > index->n_items[SAVED_PART_PATHS])
                 return NULL;
-        return saved_index_text_at(index, saved_index_number_at(index, SAVED_PART_PATHS, id - 1));
+        return text_at(index, number_at(index, SAVED_PART_PATHS, id - 1));
 }

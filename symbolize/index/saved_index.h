@@ -13,6 +13,7 @@
 #ifndef SYMBOLIZE_INDEX_SAVED_INDEX_H
 #define SYMBOLIZE_INDEX_SAVED_INDEX_H
 
+#include "symbolize/index/code_names.h"
 #include "symbolize/index/code_unit.h"
 
 #include <stdbool.h>
@@ -23,7 +24,6 @@
 
 struct byte_buffer;
 struct code_index;
-struct code_names;
 struct elf_image;
 struct error;
 struct symbol_table;
@@ -32,10 +32,10 @@ enum saved_part {
         SAVED_PART_UNITS,            /* base, place of the block, four counts */
         SAVED_PART_DIRECTORY_STARTS, /* addresses */
         SAVED_PART_FUNCTION_STARTS,  /* addresses */
-        SAVED_PART_FUNCTIONS,        /* start, end, name */
+        SAVED_PART_FUNCTIONS,        /* start, end, name, 1 if it has no size, other names */
         SAVED_PART_DIRECTORY_UNITS,  /* number of a unit */
         SAVED_PART_FUNCTION_NUMBERS, /* number of a function */
-        SAVED_PART_NAMES,            /* place in the texts */
+        SAVED_PART_NAMES,            /* place in the texts; path, line and instance of the declaration */
         SAVED_PART_PATHS,            /* place in the texts */
         /* starts before each bucket, as in an address_map; then how many there are */
         SAVED_PART_DIRECTORY_BUCKETS,
@@ -70,7 +70,9 @@ struct saved_content {
 
 struct saved_function {
         uint64_t start_svma, end_svma;
-        const char *name; /* readable; NULL = damaged */
+        const char *name;    /* readable; NULL = damaged */
+        const char *aliases; /* other names of the address, readable, one a line; NULL = none */
+        bool has_no_size;    /* the debug information knows better which function there is */
 };
 
 /* Appends.  Returns 0, -EOVERFLOW over SAVED_INDEX_BYTES_MAX, -ENOMEM. */
@@ -90,6 +92,9 @@ uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct
 /* As code_index_find_extent(). */
 bool saved_index_find_extent(const struct saved_index *index, uint64_t svma, uint64_t *ret_start_svma,
                              uint64_t *ret_end_svma);
+
+/* All zero for 0 and offsets past the end. */
+struct code_declaration saved_index_declaration(const struct saved_index *index, uint32_t id);
 
 /* NULL for 0 and offsets past the end. */
 const char *saved_index_name(const struct saved_index *index, uint32_t id);

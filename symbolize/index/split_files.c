@@ -46,7 +46,7 @@ void split_files_deinit(struct split_files *s)
 }
 
 /* @path: heap, taken over.  Returns a file that was read and is in the list, or NULL. */
-static struct split_file *split_files_open_file(struct split_files *s, char *path)
+static struct split_file *open_file(struct split_files *s, char *path)
 {
         struct split_file *file;
 
@@ -71,7 +71,7 @@ static struct split_file *split_files_open_file(struct split_files *s, char *pat
         return file;
 }
 
-/* Undoes open_file() of the last one, which was not the wanted file. */
+/* Closes the file that open_file() added last, because it was not the wanted one. */
 static void close_last(struct split_files *s)
 {
         struct split_file *file = s->files;
@@ -113,7 +113,7 @@ static const char *find_base_name(const char *path)
 /* Returns true if the file at @path (heap, taken over) is a .dwp. */
 static bool try_package(struct split_files *s, char *path)
 {
-        struct split_file *file = split_files_open_file(s, path);
+        struct split_file *file = open_file(s, path);
 
         if (!file)
                 return false;
@@ -172,7 +172,7 @@ struct attempt {
 /* Returns 1 if the file at @path (heap, taken over) has the unit. */
 static int try_object(struct attempt *attempt, char *path)
 {
-        struct split_file *file = split_files_open_file(attempt->files, path);
+        struct split_file *file = open_file(attempt->files, path);
         struct debug_sections unit;
         size_t offset, n_bytes;
 
@@ -205,7 +205,7 @@ static int try_beside(struct attempt *attempt, const char *beside)
         return r;
 }
 
-/* Where the compiler put it, as the skeleton says. */
+/* Tries the place where the compiler put it, as the skeleton says. */
 static int try_stated(struct attempt *attempt, const char *sysroot)
 {
         const struct split_files_unit *unit = attempt->unit;
@@ -218,8 +218,8 @@ static int try_stated(struct attempt *attempt, const char *sysroot)
         return 0;
 }
 
-static int split_files_find_object(struct attempt *attempt, const struct split_files_place *place,
-                                   const struct symbol_search *search)
+static int find_object(struct attempt *attempt, const struct split_files_place *place,
+                       const struct symbol_search *search)
 {
         const char *name = attempt->unit->name;
         int r = 0;
@@ -257,5 +257,5 @@ int split_files_find(struct split_files *s, const struct split_files_place *plac
                 return add_view(s, unit->dwo_id, &sections, ret_sections);
         if (!unit->name || !unit->name[0])
                 return 0;
-        return split_files_find_object(&(struct attempt){ s, unit, ret_sections }, place, search);
+        return find_object(&(struct attempt){ s, unit, ret_sections }, place, search);
 }

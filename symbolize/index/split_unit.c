@@ -23,7 +23,7 @@ struct unit {
         bool has_dwo_id;
 };
 
-static uint64_t split_unit_take_number(struct byte_reader *r, size_t n_bytes, bool is_big_endian)
+static uint64_t take_number(struct byte_reader *r, size_t n_bytes, bool is_big_endian)
 {
         const uint8_t *at = bytes_take(r, n_bytes);
 
@@ -36,13 +36,13 @@ static uint64_t split_unit_take_number(struct byte_reader *r, size_t n_bytes, bo
 static bool next_unit(struct byte_reader *info, const uint8_t *start, bool is_big, struct unit *ret_unit)
 {
         struct unit unit = { .offset = (size_t)(info->at - start), .offset_bytes = 4 };
-        uint64_t n_bytes = split_unit_take_number(info, 4, is_big);
+        uint64_t n_bytes = take_number(info, 4, is_big);
         const uint8_t *body;
         uint64_t type = 0;
 
         if (n_bytes == LENGTH_64BIT) {
                 unit.offset_bytes = 8;
-                n_bytes = split_unit_take_number(info, 8, is_big);
+                n_bytes = take_number(info, 8, is_big);
         } else if (n_bytes >= LENGTH_RESERVED) {
                 return false;
         }
@@ -51,16 +51,16 @@ static bool next_unit(struct byte_reader *info, const uint8_t *start, bool is_bi
         body = bytes_take(info, n_bytes);
         unit.rest = byte_reader_of(body, n_bytes);
         unit.n_bytes = (size_t)(info->at - start) - unit.offset;
-        unit.version = (uint16_t)split_unit_take_number(&unit.rest, 2, is_big);
+        unit.version = (uint16_t)take_number(&unit.rest, 2, is_big);
         if (unit.version >= 5) {
-                type = split_unit_take_number(&unit.rest, 1, is_big);
+                type = take_number(&unit.rest, 1, is_big);
                 (void)bytes_take(&unit.rest, 1);
         }
-        unit.abbrev_off = split_unit_take_number(&unit.rest, unit.offset_bytes, is_big);
+        unit.abbrev_off = take_number(&unit.rest, unit.offset_bytes, is_big);
         if (unit.version < 5)
                 (void)bytes_take(&unit.rest, 1);
         if (type == DW_UT_split_compile) {
-                unit.dwo_id = split_unit_take_number(&unit.rest, 8, is_big);
+                unit.dwo_id = take_number(&unit.rest, 8, is_big);
                 unit.has_dwo_id = !unit.rest.short_read;
         }
         *ret_unit = unit;
@@ -139,7 +139,7 @@ static void read_gnu_id(const struct debug_sections *sections, struct unit *unit
                 if (names.short_read || name == 0)
                         return;
                 if (name == DW_AT_GNU_dwo_id && form == DW_FORM_data8) {
-                        unit->dwo_id = split_unit_take_number(&values, 8, sections->is_big_endian);
+                        unit->dwo_id = take_number(&values, 8, sections->is_big_endian);
                         unit->has_dwo_id = !values.short_read;
                         return;
                 }

@@ -2,9 +2,13 @@
 #include "symbolize/index/symbol_table.h"
 
 #include "base/array.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
+#include "symbolize/elf/code_extent.h"
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/function_bounds.h"
 #include "symbolize/elf/go_functions.h"
+#include "symbolize/index/code_names.h"
 #include "symbolize/index/debug_files.h"
 
 #include <errno.h>
@@ -34,7 +38,7 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_table_entry
         return 0;
 }
 
-static int symbol_table_compare_numbers(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
         return a < b ? -1 : a > b;
 }
@@ -46,16 +50,18 @@ static bool is_inner_name(const char *name)
 }
 
 /* The best name of an address first; 0 = they are as good. */
-static int symbol_table_compare_names(const struct symbol_table_entry *x, const struct symbol_table_entry *y)
+static int compare_names(const struct symbol_table_entry *x, const struct symbol_table_entry *y)
 {
-        int r = symbol_table_compare_numbers(x->size_bytes == 0, y->size_bytes == 0);
+        int r = compare_numbers(x->is_object, y->is_object);
 
         if (r == 0)
-                r = symbol_table_compare_numbers(is_inner_name(x->name), is_inner_name(y->name));
+                r = compare_numbers(x->size_bytes == 0, y->size_bytes == 0);
         if (r == 0)
-                r = symbol_table_compare_numbers(x->binding, y->binding);
+                r = compare_numbers(is_inner_name(x->name), is_inner_name(y->name));
         if (r == 0)
-                r = symbol_table_compare_numbers(strspn(x->name, "_"), strspn(y->name, "_"));
+                r = compare_numbers(x->binding, y->binding);
+        if (r == 0)
+                r = compare_numbers(strspn(x->name, "_"), strspn(y->name, "_"));
         return r;
 }
 
@@ -63,23 +69,33 @@ static int symbol_table_compare_names(const struct symbol_table_entry *x, const 
 static int compare_entries(const void *a, const void *b)
 {
         const struct symbol_table_entry *x = a, *y = b;
-        int r = symbol_table_compare_numbers(x->svma, y->svma);
+        int r = compare_numbers(x->svma, y->svma);
 
         if (r == 0)
-                r = symbol_table_compare_names(x, y);
-        return r != 0 ? r : symbol_table_compare_numbers(x->order, y->order);
+                r = compare_names(x, y);
+        return r != 0 ? r : compare_numbers(x->order, y->order);
 }
 
-static int add_alias(struct symbol_table *table, const struct symbol_table_entry *alias)
+static int add_alias(struct symbol_table *table, const struct symbol_table_entry *alias, bool is_as_good)
 {
         if (array_reserve(&table->aliases, &table->aliases_capacity, table->n_aliases + 1,
                           sizeof(*table->aliases)) < 0)
                 return -ENOMEM;
-        table->aliases[table->n_aliases++] = *alias;
+        table->aliases[table->n_aliases] = *alias;
+        table->aliases[table->n_aliases++].is_as_good = is_as_good;
         return 0;
 }
 
-/* Leaves the first entry of each address; the longest size among them is kept. */
+/* All names of an address share the facts that any one of them states about the code there. */
+static void merge(struct symbol_table_entry *kept, const struct symbol_table_entry *other)
+{
+        if (kept->size_bytes < other->size_bytes)
+                kept->size_bytes = other->size_bytes;
+        kept->is_label &= other->is_label;
+        kept->is_export &= other->is_export;
+}
+
+/* Keeps the first entry of each address, with the longest size there; the others become aliases. */
 static int set_aliases_apart(struct symbol_table *table)
 {
         size_t n_kept = 0;
@@ -93,10 +109,8 @@ static int set_aliases_apart(struct symbol_table *table)
                         table->entries[n_kept++] = entry;
                         continue;
                 }
-                if (symbol_table_compare_names(&last[-1], &entry) == 0)
-                        r = add_alias(table, &entry);
-                if (last[-1].size_bytes < entry.size_bytes)
-                        last[-1].size_bytes = entry.size_bytes;
+                r = add_alias(table, &entry, compare_names(&last[-1], &entry) == 0);
+                merge(&last[-1], &entry);
         }
         table->n_entries = n_kept;
         if (table->n_aliases > 0) /* a table may be built twice */
@@ -104,9 +118,41 @@ static int set_aliases_apart(struct symbol_table *table)
         return r;
 }
 
+/* Assemblers let the entry of a signal's trampoline begin one byte early: see the ABI's "S" augmentation. */
+static bool is_begin_of_entry(const struct function_bound *bound, uint64_t svma)
+{
+        return svma - bound->start_svma <= 1;
+}
+
+/*
+ * The end of a symbol without a size; its own address if it covers nothing.
+ * @named_end:  where the earlier ones without a size end
+ */
+static uint64_t find_end(const struct symbol_table *table, struct symbol_table_entry *entry,
+                         const struct symbol_table_entry *next, uint64_t named_end)
+{
+        const struct function_bound *bound = table->bounds ? function_bounds_find(table->bounds, entry->svma)
+                                                           : NULL;
+        uint64_t end = entry->section_end, next_bound;
+
+        if (bound && entry->is_label && (entry->svma < named_end || !is_begin_of_entry(bound, entry->svma)))
+                return entry->svma;
+        if (bound)
+                return bound->end_svma;
+        next_bound = table->bounds ? function_bounds_find_next(table->bounds, entry->svma) : UINT64_MAX;
+        if (next && next->svma < end)
+                end = next->svma;
+        end = next_bound < end ? next_bound : end;
+        if (entry->is_export)
+                return table->image ? code_extent_find_end(table->image, entry->svma, end) : entry->svma;
+        entry->is_open_ended = true;
+        return end;
+}
+
 int symbol_table_build(struct symbol_table *table)
 {
         uint64_t sized_end = 0; /* where the sized symbols so far end */
+        uint64_t named_end = 0; /* where those without a size end */
 
         if (table->n_entries == 0)
                 return 0;
@@ -115,20 +161,21 @@ int symbol_table_build(struct symbol_table *table)
                 return -ENOMEM;
 
         for (size_t i = 0; i < table->n_entries; i++) {
-                const struct symbol_table_entry *entry = &table->entries[i];
+                struct symbol_table_entry *entry = &table->entries[i];
                 uint64_t end;
 
+                entry->end_svma = entry->svma;
                 if (entry->size_bytes > 0) {
                         if (__builtin_add_overflow(entry->svma, entry->size_bytes, &end))
                                 continue;
-                        sized_end = end > sized_end ? end : sized_end;
+                        sized_end = end > sized_end && !entry->is_object ? end : sized_end;
                 } else if (entry->svma < sized_end) {
                         continue; /* a label within a function */
                 } else {
-                        end = entry->section_end;
-                        if (i + 1 < table->n_entries && entry[1].svma < end)
-                                end = entry[1].svma;
+                        end = find_end(table, entry, i + 1 < table->n_entries ? entry + 1 : NULL, named_end);
+                        named_end = end > named_end ? end : named_end;
                 }
+                entry->end_svma = end > entry->svma ? end : entry->svma;
                 if (address_map_add(&table->ranges, entry->svma, end, (uint32_t)i) < 0)
                         return -ENOMEM;
         }
@@ -142,7 +189,12 @@ const struct symbol_table_entry *symbol_table_find(const struct symbol_table *ta
         return at == ADDRESS_MAP_NONE ? NULL : &table->entries[at];
 }
 
-/* The place in the aliases of the first one at @svma or after it. */
+void symbol_table_end(struct symbol_table *table, const struct symbol_table_entry *entry, uint64_t end_svma)
+{
+        table->entries[entry - table->entries].end_svma = end_svma;
+}
+
+/* The index of the first alias at @svma or after it. */
 static size_t find_aliases(const struct symbol_table *table, uint64_t svma)
 {
         size_t low = 0, high = table->n_aliases;
@@ -162,7 +214,10 @@ bool symbol_table_has_aliases(const struct symbol_table *table, const struct sym
 {
         size_t at = find_aliases(table, entry->svma);
 
-        return at < table->n_aliases && table->aliases[at].svma == entry->svma;
+        for (; at < table->n_aliases && table->aliases[at].svma == entry->svma; at++)
+                if (table->aliases[at].is_as_good)
+                        return true;
+        return false;
 }
 
 void symbol_table_choose(struct symbol_table *table, const struct symbol_table_entry *entry, const char *name)
@@ -170,14 +225,78 @@ void symbol_table_choose(struct symbol_table *table, const struct symbol_table_e
         size_t at = find_aliases(table, entry->svma);
 
         for (; name && at < table->n_aliases && table->aliases[at].svma == entry->svma; at++)
-                if (strcmp(table->aliases[at].name, name) == 0)
+                if (table->aliases[at].is_as_good && strcmp(table->aliases[at].name, name) == 0) {
+                        const char *before = entry->name;
+
                         table->entries[entry - table->entries].name = table->aliases[at].name;
+                        table->aliases[at].name = before;
+                }
 }
 
-/* ".L12" of an assembler, and the "$x", "$d.3" by which ARM and RISC-V tell code from data. */
-static bool is_label(const char *name)
+/* Whether @text is a whole line of @lines. */
+static bool has_line(const struct byte_buffer *lines, const char *text, size_t n_bytes)
 {
-        return name[0] == '.' || (name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]));
+        const char *at = (const char *)lines->data, *end = at + lines->used_bytes;
+
+        while (at < end) {
+                const char *stop = memchr(at, '\n', (size_t)(end - at));
+                size_t line_bytes = stop ? (size_t)(stop - at) : (size_t)(end - at);
+
+                if (line_bytes == n_bytes && memcmp(at, text, n_bytes) == 0)
+                        return true;
+                at += line_bytes + 1;
+        }
+        return false;
+}
+
+/* The readable form of a name of the table, if memory allows. */
+static const char *readable_name(struct code_names *names, const char *name)
+{
+        uint32_t id;
+
+        return code_names_add(names, name, &id) == 0 && id != 0 ? code_names_show(names, id) : name;
+}
+
+#define ALIASES_READ_MAX 256 /* aliases of an address that are read to find different ones */
+
+void symbol_table_find_aliases(const struct symbol_table *table, const struct symbol_table_entry *entry,
+                               struct code_names *names, struct byte_buffer *out)
+{
+        const char *own = readable_name(names, entry->name);
+        size_t first = find_aliases(table, entry->svma), n = 0;
+
+        byte_buffer_clear(out);
+        for (size_t at = first; at < table->n_aliases && table->aliases[at].svma == entry->svma &&
+                                n < SYMBOL_TABLE_ALIASES_MAX && at - first < ALIASES_READ_MAX;
+             at++) {
+                const char *name = readable_name(names, table->aliases[at].name);
+                size_t n_bytes = strlen(name);
+
+                if (strcmp(name, own) == 0 || has_line(out, name, n_bytes))
+                        continue;
+                if (n++ > 0)
+                        byte_buffer_add_u8(out, '\n');
+                byte_buffer_add(out, name, n_bytes);
+        }
+}
+
+/* "$x", "$d.3", "$xrv64gc": the marks by which ARM and RISC-V tell code from data. */
+static bool is_mapping_mark(const char *name)
+{
+        return name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]) &&
+               (name[2] == '\0' || name[2] == '.' || strncmp(name + 2, "rv", 2) == 0);
+}
+
+/*
+ * True for symbols that are meant for tools: marks, ".L12" of an assembler, and those that annobin adds,
+ * some of which have a type.  Compilers also give such names to functions, but with a type:
+ * ".omp_outlined.".
+ */
+static bool is_tool_symbol(const char *name, const GElf_Sym *symbol)
+{
+        if (strncmp(name, ".annobin", strlen(".annobin")) == 0)
+                return true;
+        return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && (name[0] == '.' || is_mapping_mark(name));
 }
 
 static enum symbol_binding binding_of(const GElf_Sym *symbol)
@@ -192,7 +311,10 @@ static enum symbol_binding binding_of(const GElf_Sym *symbol)
         }
 }
 
-/* True if @symbol may name code.  A symbol without a type does if it stands in a section of code. */
+/*
+ * True if @symbol may name code.  A symbol without a type may, if it stands in a code section; so may an
+ * object with a size in such a section: Dart exports all the code of a program as one object.
+ */
 static bool is_function(const GElf_Sym *symbol, const GElf_Shdr *section)
 {
         switch (GELF_ST_TYPE(symbol->st_info)) {
@@ -201,13 +323,15 @@ static bool is_function(const GElf_Sym *symbol, const GElf_Shdr *section)
                 return true;
         case STT_NOTYPE:
                 return section->sh_flags & SHF_EXECINSTR;
+        case STT_OBJECT:
+                return section->sh_flags & SHF_EXECINSTR && symbol->st_size > 0;
         default:
                 return false;
         }
 }
 
 /* The symbols of one section; those of a 32-bit ARM have the instruction set in their lowest bit. */
-static int symbol_table_load_section(struct symbol_table *table, const struct debug_files_symbols *source)
+static int load_section(struct symbol_table *table, const struct debug_files_symbols *source)
 {
         Elf_Data *data = elf_getdata(source->section, NULL);
         GElf_Shdr header, section;
@@ -229,7 +353,7 @@ static int symbol_table_load_section(struct symbol_table *table, const struct de
                     !is_function(&symbol, &section))
                         continue;
                 name = elf_strptr(source->elf, header.sh_link, symbol.st_name);
-                if (!name || !*name || is_label(name))
+                if (!name || !*name || is_tool_symbol(name, &symbol))
                         continue;
                 svma = symbol.st_value + source->bias;
                 if (file.e_type == ET_REL)
@@ -243,12 +367,15 @@ static int symbol_table_load_section(struct symbol_table *table, const struct de
                                              .section_end = source->bias + section.sh_addr + section.sh_size,
                                              .name = name,
                                              .binding = binding_of(&symbol),
+                                             .is_label = GELF_ST_TYPE(symbol.st_info) == STT_NOTYPE,
+                                             .is_object = GELF_ST_TYPE(symbol.st_info) == STT_OBJECT,
+                                             .is_export = header.sh_type == SHT_DYNSYM,
                                      });
         }
         return r;
 }
 
-/* Stubs for ifuncs of the module itself are named after the function that chooses. */
+/* A stub for an ifunc of the module itself is named after the resolver, the function that chooses. */
 static int name_resolved_stubs(struct symbol_table *table)
 {
         bool is_built = false;
@@ -322,16 +449,34 @@ static int add_go_functions(struct symbol_table *table, const struct elf_image *
         return r;
 }
 
-int symbol_table_load(struct symbol_table *table, struct debug_files *files, struct error *err)
+/*
+ * Loads the bounds of functions, if some symbol does not state its size.  Without memory for them, no
+ * bounds are known.
+ */
+static void load_bounds(struct symbol_table *table, const struct elf_image *image,
+                        struct function_bounds *bounds)
+{
+        for (size_t i = 0; i < table->n_entries; i++)
+                if (table->entries[i].size_bytes == 0) {
+                        (void)function_bounds_load(bounds, image);
+                        table->bounds = bounds;
+                        table->image = image;
+                        return;
+                }
+}
+
+int symbol_table_load(struct symbol_table *table, struct debug_files *files, struct function_bounds *bounds,
+                      struct error *err)
 {
         struct debug_files_symbols sources[DEBUG_FILES_SYMBOL_SOURCES];
         size_t n_sources = debug_files_find_symbols(files, sources);
         int r = 0;
 
         for (size_t i = 0; i < n_sources && r == 0; i++)
-                r = symbol_table_load_section(table, &sources[i]);
+                r = load_section(table, &sources[i]);
         if (r < 0)
                 goto fail;
+        load_bounds(table, debug_files_image(files), bounds);
         r = plt_table_load(&table->stubs, debug_files_image(files)->elf);
         if (r < 0)
                 goto fail;

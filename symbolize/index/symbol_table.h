@@ -4,11 +4,16 @@
  *
  * Way of the data:  debug_files -> [symbol_table] -> symbolizer
  *
- * The best of several names of one address is kept, by the rules of perf: one with a size before one without,
- * one that is not weak, a global one before a local one, fewer leading underscores; then the first.  Names
- * that are as good by these rules are remembered, so that debug information can choose one.  A symbol without
- * a size, as assembly has them, reaches to the next symbol or to the end of its section, and counts only
- * outside of symbols that have one.  Stubs of the PLT are functions too: "write@plt".
+ * The best of several names of one address is kept, by the rules of perf: a function's before an object's,
+ * one with a size before one without, one that is not weak, a global one before a local one, fewer leading
+ * underscores; then the first.  Names that are as good by these rules are remembered, so that debug
+ * information can choose one; the others are its aliases.
+ *
+ * A symbol without a size, as assembly has them, counts only outside of symbols that have one.  It has the
+ * code of the unwind information's entry that it begins; a label without a type in the middle of such an
+ * entry is no function.  Without an entry it reaches to the next entry or symbol, or to the end of its
+ * section.  One of .dynsym covers only the code that certainly goes on there: between two exports may be any
+ * other function. Stubs of the PLT are functions too: "write@plt".
  */
 #ifndef SYMBOLIZE_INDEX_SYMBOL_TABLE_H
 #define SYMBOLIZE_INDEX_SYMBOL_TABLE_H
@@ -20,8 +25,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SYMBOL_TABLE_ALIASES_MAX 16
+
+struct byte_buffer;
+struct code_names;
 struct debug_files;
+struct elf_image;
 struct error;
+struct function_bounds;
 
 enum symbol_binding { SYMBOL_BINDING_GLOBAL = 0, SYMBOL_BINDING_LOCAL = 1, SYMBOL_BINDING_WEAK = 2 };
 
@@ -29,9 +40,15 @@ struct symbol_table_entry {
         uint64_t svma;
         uint64_t size_bytes;  /* 0 = unknown */
         uint64_t section_end; /* address after its section: a symbol without a size ends there */
+        uint64_t end_svma;    /* address after its last one; set when the table is built */
         const char *name;     /* borrowed, mangled, not empty */
         enum symbol_binding binding;
-        uint32_t order; /* of adding */
+        bool is_label;      /* it has no type */
+        bool is_object;     /* its type is data, but it stands in a section of code */
+        bool is_open_ended; /* `end_svma` is a guess: a function may begin before it; set as that is */
+        bool is_export;     /* it stands in .dynsym, where all but exports are missing */
+        uint32_t order;     /* of adding */
+        bool is_as_good;    /* of an alias: debug information may choose it */
 };
 
 /* Zero-initialised is empty and valid. */
@@ -39,10 +56,14 @@ struct symbol_table {
         struct symbol_table_entry *entries; /* heap; once built ascending, one an address */
         size_t n_entries, entries_capacity;
         struct symbol_table_entry
-                *aliases; /* heap; once built ascending: names as good as their address's entry */
+                *aliases; /* heap; once built ascending: the other names of addresses in `entries` */
         size_t n_aliases, aliases_capacity;
         struct address_map ranges; /* values are places in `entries` */
         struct plt_table stubs;    /* owns the names of stubs */
+        /* by the unwind information, where symbols have no size; borrowed; NULL = nothing is known */
+        const struct function_bounds *bounds;
+        const struct elf_image
+                *image; /* its code tells where exports end; borrowed; NULL = nothing is known */
 };
 
 void symbol_table_deinit(struct symbol_table *table);
@@ -55,12 +76,17 @@ int symbol_table_build(struct symbol_table *table);
 
 /*
  * symbol_table_load() - all functions of a module, built
+ * @bounds:  borrowed; loaded here if a symbol has no size
  * Names are borrowed from @files.  Returns 0 (a module without symbols gives an empty table) or -ENOMEM.
  */
-int symbol_table_load(struct symbol_table *table, struct debug_files *files, struct error *err);
+int symbol_table_load(struct symbol_table *table, struct debug_files *files, struct function_bounds *bounds,
+                      struct error *err);
 
 /* The symbol that holds @svma, or NULL. */
 const struct symbol_table_entry *symbol_table_find(const struct symbol_table *table, uint64_t svma);
+
+/* @entry, one of the table's without a size, ends at @end_svma. */
+void symbol_table_end(struct symbol_table *table, const struct symbol_table_entry *entry, uint64_t end_svma);
 
 /* True if other names are as good as that of @entry, which is one of the table's. */
 bool symbol_table_has_aliases(const struct symbol_table *table, const struct symbol_table_entry *entry);
@@ -68,5 +94,14 @@ bool symbol_table_has_aliases(const struct symbol_table *table, const struct sym
 /* Gives @entry the name @name, which may be NULL, if it is one of those. */
 void symbol_table_choose(struct symbol_table *table, const struct symbol_table_entry *entry,
                          const char *name);
+
+/*
+ * symbol_table_find_aliases() - the other names of the address of @entry
+ * @names:  makes them readable
+ * @out:    emptied; then one name a line, without a NUL; empty if there are none
+ * At most SYMBOL_TABLE_ALIASES_MAX: identical code may be folded into one function with thousands of names.
+ */
+void symbol_table_find_aliases(const struct symbol_table *table, const struct symbol_table_entry *entry,
+                               struct code_names *names, struct byte_buffer *out);
 
 #endif /* SYMBOLIZE_INDEX_SYMBOL_TABLE_H */

@@ -47,7 +47,10 @@ static enum branch_kind x86_kind(uint8_t byte, uint8_t byte_after)
         return BRANCH_NONE;
 }
 
-/* The distance is what the opcode leaves of the instruction: one, two or four bytes, from its end on. */
+/*
+ * The distance is the rest of the instruction after the opcode: one, two or four bytes, counted from the
+ * instruction's end.
+ */
 static struct branch_target decode_x86(bool is_64_bit, uint64_t svma, const uint8_t *bytes, size_t n_bytes)
 {
         struct byte_reader in = byte_reader_of(bytes, n_bytes);

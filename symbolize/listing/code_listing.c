@@ -49,24 +49,29 @@ int code_listing_add_part(struct code_listing *l, const struct listing_part *par
         return 0;
 }
 
-static int code_listing_add_symbols(struct code_listing *l, const struct symbol *symbols, uint32_t n_symbols)
+static int add_symbols(struct code_listing *l, const struct symbol *symbols, uint32_t n_symbols)
 {
         int r = array_reserve(&l->symbols, &l->symbols_capacity, l->n_symbols + n_symbols,
                               sizeof(*l->symbols));
 
         for (uint32_t i = 0; i < n_symbols && r == 0; i++) {
-                struct listing_symbol row = { .line = symbols[i].line, .column = symbols[i].column };
+                struct listing_symbol row = { .line = symbols[i].line,
+                                              .column = symbols[i].column,
+                                              .declared_line = symbols[i].declared_line,
+                                              .instance = symbols[i].instance };
 
                 r = code_listing_add_string(l, symbols[i].function, &row.function);
                 if (r == 0)
                         r = code_listing_add_string(l, symbols[i].file, &row.file);
+                if (r == 0)
+                        r = code_listing_add_string(l, symbols[i].declared_file, &row.declared_file);
                 if (r == 0)
                         l->symbols[l->n_symbols++] = row;
         }
         return r;
 }
 
-/* Whether the rows that were added last say what those of the instruction before say. */
+/* True if the symbol rows that were added last equal those of the instruction before. */
 static bool repeats(const struct code_listing *l, const struct listing_instruction *before, size_t first,
                     uint32_t n_symbols)
 {
@@ -84,7 +89,7 @@ int code_listing_add(struct code_listing *l, const struct listing_instruction *i
                               sizeof(*l->instructions));
 
         if (r == 0)
-                r = code_listing_add_symbols(l, symbols, n_symbols);
+                r = add_symbols(l, symbols, n_symbols);
         if (r < 0)
                 return r;
         row = &l->instructions[l->n_instructions];
@@ -141,6 +146,9 @@ void code_listing_encode(const struct code_listing *l, struct byte_buffer *out)
                 byte_buffer_add_varint(out, l->symbols[i].file);
                 byte_buffer_add_varint(out, l->symbols[i].line);
                 byte_buffer_add_varint(out, l->symbols[i].column);
+                byte_buffer_add_varint(out, l->symbols[i].declared_file);
+                byte_buffer_add_varint(out, l->symbols[i].declared_line);
+                byte_buffer_add_varint(out, l->symbols[i].instance);
         }
         byte_buffer_add_varint(out, l->n_parts);
         for (size_t i = 0; i < l->n_parts; i++)
@@ -160,7 +168,8 @@ static uint32_t take_u32(struct byte_reader *in)
 }
 
 /*
- * The number of rows that follow, each of at least @row_bytes: so a small stream cannot ask for much memory.
+ * Reads the number of rows that follow.  Each has at least @row_bytes, so a small stream cannot make us
+ * allocate much memory.
  */
 static size_t take_count(struct byte_reader *in, size_t row_bytes)
 {
@@ -188,7 +197,7 @@ static int decode_strings(struct code_listing *l, struct byte_reader *in)
 
 static int decode_symbols(struct code_listing *l, struct byte_reader *in)
 {
-        size_t n_symbols = take_count(in, 4);
+        size_t n_symbols = take_count(in, 7);
         int r = array_reserve(&l->symbols, &l->symbols_capacity, n_symbols + 1, sizeof(*l->symbols));
 
         if (r < 0)
@@ -200,7 +209,11 @@ static int decode_symbols(struct code_listing *l, struct byte_reader *in)
                 row->file = take_u32(in);
                 row->line = take_u32(in);
                 row->column = take_u32(in);
-                if (row->function > l->strings.n_items || row->file > l->strings.n_items)
+                row->declared_file = take_u32(in);
+                row->declared_line = take_u32(in);
+                row->instance = take_u32(in);
+                if (row->function > l->strings.n_items || row->file > l->strings.n_items ||
+                    row->declared_file > l->strings.n_items)
                         in->short_read = true;
         }
         return 0;
@@ -233,7 +246,7 @@ static int decode_parts(struct code_listing *l, struct byte_reader *in)
         return 0;
 }
 
-static bool code_listing_is_sound(const struct code_listing *l, const struct listing_instruction *row)
+static bool is_sound(const struct code_listing *l, const struct listing_instruction *row)
 {
         return row->n_bytes != 0 && row->branch <= BRANCH_CALL && row->text <= l->strings.n_items &&
                row->target_name <= l->strings.n_items && row->first_symbol <= l->n_symbols &&
@@ -264,13 +277,13 @@ static int decode_instructions(struct code_listing *l, struct byte_reader *in)
                 row->n_symbols = take_u32(in);
                 row->target_name = take_u32(in);
                 row->target_offset_bytes = take_u32(in);
-                if (!code_listing_is_sound(l, row))
+                if (!is_sound(l, row))
                         in->short_read = true;
         }
         return 0;
 }
 
-/* The instructions of a part follow each other, so that an address can be looked for in halves. */
+/* The instructions of a part are contiguous, so that an address can be found by binary search. */
 static bool is_in_order(const struct code_listing *l)
 {
         for (size_t p = 0; p < l->n_parts; p++) {

@@ -29,6 +29,9 @@ struct listing_symbol {
         uint32_t file;
         uint32_t line;
         uint32_t column;
+        uint32_t declared_file; /* where the function is declared */
+        uint32_t declared_line; /* 0 = unknown */
+        uint32_t instance;
 };
 
 struct listing_instruction {

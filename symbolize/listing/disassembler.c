@@ -55,13 +55,13 @@ static const char *const library_names[] = {
 };
 
 /*
- * "+all" is every extension that the library knows, if it is new enough to know the word; some
- * by name for older ones.
+ * "+all" turns on every extension that the library knows, if the library is new enough to know the word;
+ * some extensions are named for older libraries.
  */
 #define AARCH64_FEATURES \
         "+all,+v8.7a,+sve2,+sve2-aes,+sve2-sm4,+sve2-sha3,+sve2-bitperm,+sme,+bf16,+i8mm,+fullfp16,+dotprod"
 
-/* RISC-V has no such word, and extensions that exclude each other. */
+/* RISC-V has no word like "+all", and some of its extensions exclude each other. */
 #define RISCV_FEATURES                                                                                       \
         "+m,+a,+f,+d,+c,+v,+zfh,+zvfh,+experimental-zvfh,+zba,+zbb,+zbc,+zbs,+zbkb,+zbkc,+zbkx,+zknd,+zkne," \
         "+zknh,+zksed,+zksh,+zkr,+zicbom,+zicbop,+zicboz,+zihintpause,+svinval,+h,+zawrs,+experimental-zawrs"
@@ -117,7 +117,7 @@ static void *open_library(struct error *err)
         return NULL;
 }
 
-static int disassembler_create(struct disassembler *d, const struct machine_row *row, struct error *err)
+static int create(struct disassembler *d, const struct machine_row *row, struct error *err)
 {
         create_context *create_disassembler;
         set_options *change;
@@ -156,7 +156,7 @@ int disassembler_open(const struct disassembler_options *options, struct disasse
                 return error_set(err, -ENOMEM, "no memory for the disassembler");
         d->options = *options;
         d->library = open_library(err);
-        r = d->library ? disassembler_create(d, row, err) : -ENOENT;
+        r = d->library ? create(d, row, err) : -ENOENT;
         if (r < 0) {
                 disassembler_close(d);
                 return r;
@@ -175,7 +175,7 @@ void disassembler_close(struct disassembler *d)
         free(d);
 }
 
-/* Bytes that are no instruction are skipped, by the smallest length that an instruction can have. */
+/* Spells bytes that are no instruction, as many as the shortest possible instruction has. */
 static size_t spell_bytes(const struct disassembler *d, const uint8_t *bytes, size_t n_bytes,
                           char ret_text[DISASSEMBLER_TEXT_BYTES])
 {
@@ -197,8 +197,8 @@ static size_t spell_bytes(const struct disassembler *d, const uint8_t *bytes, si
         return n_wanted;
 }
 
-/* LLVM's runs of blanks and tabs become one blank; those before the mnemonic are dropped. */
-static void disassembler_squeeze(char *text)
+/* Replaces LLVM's runs of blanks and tabs by one blank, and drops those before the mnemonic. */
+static void squeeze(char *text)
 {
         char *to = text;
 
@@ -213,8 +213,8 @@ static void disassembler_squeeze(char *text)
         *to = '\0';
 }
 
-/* A target is the last operand, and LLVM writes it as a distance. */
-static void disassembler_name_target(char *text, uint64_t svma)
+/* A branch target is the last operand, which LLVM writes as a distance. */
+static void name_target(char *text, uint64_t svma)
 {
         char *blank = strrchr(text, ' ');
         size_t left;
@@ -238,9 +238,9 @@ size_t disassembler_decode(struct disassembler *d, uint64_t svma, const uint8_t 
         n_used = d->decode(d->context, copy, n_given, svma, ret_text, DISASSEMBLER_TEXT_BYTES);
         if (n_used == 0 || n_used > n_given)
                 return spell_bytes(d, bytes, n_bytes, ret_text);
-        disassembler_squeeze(ret_text);
+        squeeze(ret_text);
         target = branch_target_decode(d->options.machine, svma, bytes, n_used);
         if (target.kind != BRANCH_NONE)
-                disassembler_name_target(ret_text, target.svma);
+                name_target(ret_text, target.svma);
         return n_used;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The child's message: one byte, 0 and then the listing, or 1 and then the failure: its code as a
- * varint, its words.
+ * The child's message: the byte 0 and the listing, or the byte 1 and the failure, which is a code as a
+ * varint and a text.
  */
 #include "symbolize/listing/listing_process.h"
 
@@ -25,9 +25,8 @@
 
 enum { SENT_LISTING = 0, SENT_FAILURE = 1 };
 
-/* The life of the child, up to its exit status. */
-static int listing_process_run_child(const struct listing_request *request, listing_process_task *task,
-                                     int pipe_fd)
+/* Runs as the child; returns its exit status. */
+static int run_child(const struct listing_request *request, listing_process_task *task, int pipe_fd)
 {
         struct code_listing listing;
         struct byte_buffer out = { .data = NULL };
@@ -55,8 +54,8 @@ static int listing_process_run_child(const struct listing_request *request, list
         return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* All that the child sends, to its end. */
-static int listing_process_receive(int pipe_fd, struct byte_buffer *in, struct error *err)
+/* Reads everything that the child sends, to the end. */
+static int receive(int pipe_fd, struct byte_buffer *in, struct error *err)
 {
         size_t n_read = READ_BYTES;
 
@@ -74,7 +73,7 @@ static int listing_process_receive(int pipe_fd, struct byte_buffer *in, struct e
         return 0;
 }
 
-static int listing_process_reap(pid_t pid, struct error *err)
+static int reap(pid_t pid, struct error *err)
 {
         int status = 0;
 
@@ -88,8 +87,8 @@ static int listing_process_reap(pid_t pid, struct error *err)
         return error_set(err, -EPROTO, "the disassembler ended with status %d", WEXITSTATUS(status));
 }
 
-/* The words are shown to people: they get in without control characters. */
-static int listing_process_take_failure(struct byte_reader *in, struct error *err)
+/* The text is shown to people, so control characters are replaced. */
+static int take_failure(struct byte_reader *in, struct error *err)
 {
         uint64_t code = bytes_varint(in);
         char words[ERROR_TEXT_BYTES];
@@ -116,15 +115,15 @@ int listing_process_run_task(const struct listing_request *request, listing_proc
                 return error_errno(err, "pipe for the disassembler");
         pid = fork();
         if (pid == 0)
-                _exit(listing_process_run_child(request, task, pipe_fds[1]));
+                _exit(run_child(request, task, pipe_fds[1]));
         r = pid < 0 ? error_errno(err, "fork of the disassembler") : 0;
         io_close(&pipe_fds[1]);
         if (r == 0)
-                r = listing_process_receive(pipe_fds[0], &in, err);
+                r = receive(pipe_fds[0], &in, err);
         io_close(&pipe_fds[0]);
         if (pid > 0) {
                 struct error death = ERROR_NONE;
-                int how = listing_process_reap(pid, &death);
+                int how = reap(pid, &death);
 
                 if (r == 0 && in.used_bytes == 0)
                         r = error_set(err, how, "%s", death.text);
@@ -133,7 +132,7 @@ int listing_process_run_task(const struct listing_request *request, listing_proc
         if (r == 0 && bytes_u8(&reader) == SENT_LISTING)
                 r = code_listing_decode(ret_listing, reader.at, reader.left, err);
         else if (r == 0)
-                r = listing_process_take_failure(&reader, err);
+                r = take_failure(&reader, err);
         byte_buffer_deinit(&in);
         return r;
 }

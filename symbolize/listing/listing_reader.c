@@ -6,10 +6,10 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/images/image_finder.h"
 #include "symbolize/listing/branch_target.h"
 #include "symbolize/listing/code_listing.h"
 #include "symbolize/listing/disassembler.h"
-#include "symbolize/symbols/image_finder.h"
 #include "symbolize/symbols/module_symbols.h"
 #include "symbolize/symbols/region_images.h"
 #include "symbolize/symbols/symbolizer.h"
@@ -43,7 +43,7 @@ struct listing_reader {
 
 /* ---- the image ----------------------------------------------------------------------------------------- */
 
-/* The reason why there is no code; empty if there is an image. */
+/* Sets the error that explains why there is no code. */
 static int explain_finding(const struct listing_request *request, const struct found_image *found,
                            struct error *err)
 {
@@ -66,10 +66,10 @@ static int explain_finding(const struct listing_request *request, const struct f
                               : error_set(err, -ENOENT, "the trace does not keep the code");
 }
 
-static int listing_reader_find_image(struct listing_reader *l, struct error *err)
+static int find_image(struct listing_reader *l, struct error *err)
 {
         struct found_image found;
-        int r = image_finder_find(l->request->finder, l->request->module, &found);
+        int r = image_finder_find_code(l->request->finder, l->request->module, &found);
 
         if (r < 0)
                 return error_set(err, r, "no memory for an image");
@@ -87,7 +87,7 @@ static int listing_reader_find_image(struct listing_reader *l, struct error *err
         return r;
 }
 
-static int listing_reader_open_image(struct listing_reader *l, struct error *err)
+static int open_image(struct listing_reader *l, struct error *err)
 {
         const struct listing_request *request = l->request;
         GElf_Ehdr header;
@@ -97,7 +97,7 @@ static int listing_reader_open_image(struct listing_reader *l, struct error *err
         if (request->image)
                 r = elf_image_open_memory(request->image, request->image_bytes, &l->image, err);
         else if (request->finder)
-                r = listing_reader_find_image(l, err);
+                r = find_image(l, err);
         else
                 r = error_set(err, -ENOENT, "the trace does not keep the code");
         if (r < 0)
@@ -127,8 +127,7 @@ static int listing_reader_open_image(struct listing_reader *l, struct error *err
 }
 
 /* The segment that an address is loaded from. */
-static const struct elf_image_segment *listing_reader_find_segment(const struct elf_image *image,
-                                                                   uint64_t svma)
+static const struct elf_image_segment *find_segment(const struct elf_image *image, uint64_t svma)
 {
         for (size_t i = 0; i < image->n_segments; i++) {
                 const struct elf_image_segment *s = &image->segments[i];
@@ -142,7 +141,7 @@ static const struct elf_image_segment *listing_reader_find_segment(const struct 
 /* ---- instructions -------------------------------------------------------------------------------------- */
 
 /* The function that a jump or call out of the part leads to. */
-static int listing_reader_name_target(struct listing_reader *l, struct listing_instruction *row)
+static int name_target(struct listing_reader *l, struct listing_instruction *row)
 {
         const struct symbol *symbols;
         struct function_range range;
@@ -167,7 +166,7 @@ static int add_instruction(struct listing_reader *l, const struct listing_part *
         int r = code_listing_add_string(l->listing, text, &row->text);
 
         if (r == 0 && row->branch != BRANCH_NONE && row->target_svma - part->svma >= part->n_bytes)
-                r = listing_reader_name_target(l, row);
+                r = name_target(l, row);
         if (r < 0)
                 return r;
         n_symbols = l->module ? module_symbols_find(l->module, row->svma, &symbols) : 0;
@@ -175,8 +174,7 @@ static int add_instruction(struct listing_reader *l, const struct listing_part *
 }
 
 /* @bytes are those of the part. */
-static int listing_reader_add_part(struct listing_reader *l, const struct listing_part *part,
-                                   const uint8_t *bytes)
+static int add_part(struct listing_reader *l, const struct listing_part *part, const uint8_t *bytes)
 {
         uint64_t at = 0;
         int r = l->listing->n_parts < CODE_LISTING_PARTS_MAX ? 0 : 1;
@@ -216,12 +214,12 @@ static bool find_svma(const struct listing_reader *l, uint64_t offset, uint64_t 
 }
 
 /*
- * The part that the place at @svma, the first of those not listed yet, is in.  Extents are the
- * file's to say: checked.
+ * Finds the part that contains the place at @svma, the first place not listed yet.  The extents come from
+ * the file, so they are checked.
  */
 static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, struct listing_part *ret_part)
 {
-        const struct elf_image_segment *segment = listing_reader_find_segment(l->image, svma);
+        const struct elf_image_segment *segment = find_segment(l->image, svma);
         struct function_range range = { .start_svma = svma };
         uint64_t end_file_off;
 
@@ -254,7 +252,7 @@ static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, stru
                end_file_off <= l->file_bytes;
 }
 
-static int listing_reader_name_part(struct listing_reader *l, uint64_t svma, struct listing_part *part)
+static int name_part(struct listing_reader *l, uint64_t svma, struct listing_part *part)
 {
         const struct symbol *symbols;
         uint32_t n_symbols = module_symbols_find(l->module, svma, &symbols);
@@ -282,9 +280,9 @@ static int list_image(struct listing_reader *l, struct error *err)
                 code = l->file + part.file_off;
                 if (l->request->region_bytes > 0)
                         part.file_off = offset - (svma - part.svma);
-                r = listing_reader_name_part(l, svma, &part);
+                r = name_part(l, svma, &part);
                 if (r == 0)
-                        r = listing_reader_add_part(l, &part, code);
+                        r = add_part(l, &part, code);
                 end_svma = part.svma + part.n_bytes;
         }
         if (r == 0 && l->listing->n_parts == 0)
@@ -342,7 +340,7 @@ static int list_bytes(struct listing_reader *l, struct error *err)
                 return r;
         r = code_listing_add_string(l->listing, request->name, &part.name);
         if (r == 0)
-                r = listing_reader_add_part(l, &part, request->code);
+                r = add_part(l, &part, request->code);
         return r < 0 ? error_set(err, r, "no memory for the instructions") : 0;
 }
 
@@ -355,7 +353,7 @@ int listing_reader_run(const struct listing_request *request, struct code_listin
         if (request->code) {
                 r = list_bytes(&l, err);
         } else {
-                r = listing_reader_open_image(&l, err);
+                r = open_image(&l, err);
                 if (r == 0)
                         r = list_image(&l, err);
         }

@@ -24,7 +24,7 @@ struct source_embedder {
         uint32_t n_files;
 };
 
-static bool source_embedder_is_done(const struct source_embedder *e, uint32_t name)
+static bool was_done(const struct source_embedder *e, uint32_t name)
 {
         return e->is_done[name / 8] & 1U << name % 8;
 }
@@ -34,8 +34,8 @@ static void mark_done(struct source_embedder *e, uint32_t name)
         e->is_done[name / 8] |= (uint8_t)(1U << name % 8);
 }
 
-static int source_embedder_write_parts(struct source_embedder *e, uint32_t attachment,
-                                       const struct byte_buffer *text, struct error *err)
+static int write_parts(struct source_embedder *e, uint32_t attachment, const struct byte_buffer *text,
+                       struct error *err)
 {
         struct byte_buffer body = { .data = NULL };
         size_t at = 0;
@@ -65,8 +65,7 @@ static int source_embedder_write_parts(struct source_embedder *e, uint32_t attac
         return r;
 }
 
-static int source_embedder_keep(struct source_embedder *e, uint32_t name, const struct byte_buffer *text,
-                                struct error *err)
+static int keep(struct source_embedder *e, uint32_t name, const struct byte_buffer *text, struct error *err)
 {
         struct trace_attachment row = {
                 .size_bytes = text->used_bytes,
@@ -74,6 +73,7 @@ static int source_embedder_keep(struct source_embedder *e, uint32_t name, const 
                 .kind = TRACE_ATTACHMENT_SOURCE_TEXT,
                 .name = name,
         };
+        struct text_view text_name;
         uint32_t id;
         int r = trace_dictionary_add(e->dictionary, TRACE_TABLE_ATTACHMENTS, &row, &id);
 
@@ -81,9 +81,12 @@ static int source_embedder_keep(struct source_embedder *e, uint32_t name, const 
                 return error_set(err, r, "no room for the sources");
         r = trace_writer_put_tables(e->writer, e->dictionary, err);
         if (r == 0)
-                r = source_embedder_write_parts(e, id, text, err);
+                r = write_parts(e, id, text, err);
         if (r < 0)
                 return r;
+        text_name = trace_dictionary_text(e->dictionary, name);
+        byte_buffer_add(&e->result->names, text_name.bytes, text_name.n_bytes);
+        byte_buffer_add_u8(&e->result->names, '\0');
         e->result->n_kept++;
         e->result->n_bytes += text->used_bytes;
         return 0;
@@ -93,7 +96,7 @@ static int embed(struct source_embedder *e, uint32_t name, struct error *err)
 {
         uint64_t bytes_max = e->options->bytes_max ? e->options->bytes_max : SOURCE_EMBEDDER_BYTES_MAX;
         struct byte_buffer text = { .data = NULL };
-        struct source_file_path path = { .root = e->options->sysroot };
+        struct source_file_path path = { .root = e->options->sysroot, .given = e->options->given };
         size_t n_bytes;
         int r;
 
@@ -103,13 +106,14 @@ static int embed(struct source_embedder *e, uint32_t name, struct error *err)
         if (r == 0 && text.used_bytes > bytes_max - e->result->n_bytes)
                 r = -EFBIG;
         if (r == 0)
-                r = source_embedder_keep(e, name, &text, err);
+                r = keep(e, name, &text, err);
         else if (r == -ENOMEM)
                 (void)error_set(err, r, "no memory for the sources");
         else {
                 e->result->n_over_limit += r == -EFBIG;
                 e->result->n_no_text += r == -EINVAL;
-                e->result->n_missing += r != -EFBIG && r != -EINVAL;
+                e->result->n_withheld += r == -EPERM;
+                e->result->n_missing += r != -EFBIG && r != -EINVAL && r != -EPERM;
                 r = 0;
         }
         byte_buffer_deinit(&text);
@@ -124,7 +128,7 @@ static void mark_known(struct source_embedder *e)
                 const struct trace_attachment *row = trace_dictionary_row(e->dictionary,
                                                                           TRACE_TABLE_ATTACHMENTS, id);
 
-                if (row->kind != TRACE_ATTACHMENT_SOURCE_TEXT || source_embedder_is_done(e, row->name))
+                if (row->kind != TRACE_ATTACHMENT_SOURCE_TEXT || was_done(e, row->name))
                         continue;
                 mark_done(e, row->name);
                 e->result->n_known += row->name != 0;
@@ -132,8 +136,8 @@ static void mark_known(struct source_embedder *e)
         mark_done(e, 0);
 }
 
-/* Counted as the program's own texts are that found no room. */
-static int source_embedder_count_left_out(struct source_embedder *e, struct error *err)
+/* Counts these losses in the same way as texts of the program that found no room. */
+static int count_left_out(struct source_embedder *e, struct error *err)
 {
         struct trace_loss loss = { .reason = TRACE_LOSS_ATTACHMENTS_FULL, .count = e->result->n_over_limit };
         uint32_t id;
@@ -159,13 +163,13 @@ int source_embedder_run(const struct source_embedder_options *options, struct tr
         for (uint32_t id = 1; id <= n_symbols && r == 0; id++) {
                 const struct trace_symbol *row = trace_dictionary_row(dictionary, TRACE_TABLE_SYMBOLS, id);
 
-                if (row->line == 0 || source_embedder_is_done(&e, row->file))
+                if (row->line == 0 || was_done(&e, row->file))
                         continue;
                 mark_done(&e, row->file);
                 r = embed(&e, row->file, err);
         }
         if (r == 0)
-                r = source_embedder_count_left_out(&e, err);
+                r = count_left_out(&e, err);
         free(e.is_done);
         return r;
 }

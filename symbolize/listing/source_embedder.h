@@ -11,32 +11,39 @@
 #ifndef SYMBOLIZE_LISTING_SOURCE_EMBEDDER_H
 #define SYMBOLIZE_LISTING_SOURCE_EMBEDDER_H
 
+#include "base/byte_buffer.h"
+
 #include <stdint.h>
 
 #define SOURCE_EMBEDDER_BYTES_MAX (UINT64_C(64) << 20) /* of all sources of a trace */
 #define SOURCE_EMBEDDER_FILES_MAX 65536                /* that are looked at */
 
 struct error;
+struct source_folders;
 struct trace_dictionary;
 struct trace_writer;
 
 struct source_embedder_options {
-        const char *sysroot; /* put before every path; NULL = "" */
-        uint64_t bytes_max;  /* of all sources; 0 = SOURCE_EMBEDDER_BYTES_MAX */
+        const char *sysroot;                /* put before every path; NULL = "" */
+        const struct source_folders *given; /* by the user; NULL = none */
+        uint64_t bytes_max;                 /* of all sources; 0 = SOURCE_EMBEDDER_BYTES_MAX */
 };
 
 struct source_embedder_result {
         uint32_t n_kept;
-        uint32_t n_known;      /* were in the trace already */
-        uint32_t n_missing;    /* there is no such file, or it may not be read */
-        uint32_t n_no_text;    /* it is no text */
-        uint32_t n_over_limit; /* it is too large, or the trace has its share */
-        uint64_t n_bytes;      /* of those that were kept */
+        uint32_t n_known;         /* were in the trace already */
+        uint32_t n_missing;       /* there is no such file, or it may not be read */
+        uint32_t n_withheld;      /* source_rule does not allow it */
+        uint32_t n_no_text;       /* it is no text */
+        uint32_t n_over_limit;    /* it is too large, or the trace has its share */
+        uint64_t n_bytes;         /* of those that were kept */
+        struct byte_buffer names; /* of those that were kept, each ends with a NUL; owned by the caller */
 };
 
 /*
  * source_embedder_run() - when all symbols are there, and before the trace is finished
  * @dictionary:  gets rows; all of it that was not written is written
+ * @ret:         its `names` are to be deinitialised in any case
  * Returns 0, -ENOMEM, -EOVERFLOW when a table is full, or what trace_writer_put() returns.
  */
 int source_embedder_run(const struct source_embedder_options *options, struct trace_dictionary *dictionary,

@@ -9,12 +9,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int source_file_join(const struct source_file_path *path, char joined[PATH_MAX], struct error *err)
+static int join(const struct source_file_path *path, char joined[PATH_MAX], struct error *err)
 {
         const char *root = path->root ? path->root : "";
         int n;
@@ -26,10 +27,30 @@ static int source_file_join(const struct source_file_path *path, char joined[PAT
         return n < PATH_MAX ? 0 : error_set(err, -ENAMETOOLONG, "a source's path is too long");
 }
 
-static int source_file_check(const struct stat *st, const char *name, struct error *err)
+/* The rule judges the path of the open file itself, because a link may lead anywhere. */
+static bool is_source_allowed(int fd, const struct stat *st, const struct source_file_path *path)
 {
-        if (geteuid() == 0 && !(st->st_mode & S_IROTH))
-                return error_set(err, -EACCES, "%s: not readable by everyone", name);
+        struct source_folders given = { .n_paths = 0 };
+        char link[32], resolved[PATH_MAX];
+        ssize_t n;
+
+        if (path->given)
+                given = *path->given;
+        if (path->root && given.n_paths < SOURCE_FOLDERS_MAX)
+                given.paths[given.n_paths++] = path->root;
+        (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        n = readlink(link, resolved, sizeof(resolved) - 1);
+        if (n <= 0)
+                return false;
+        resolved[n] = '\0';
+        return source_rule_allows(resolved, st, &given);
+}
+
+static int check(int fd, const struct stat *st, const struct source_file_path *path, const char *name,
+                 struct error *err)
+{
+        if (!is_source_allowed(fd, st, path))
+                return error_set(err, -EPERM, "%s: private, or not named like a source", name);
         if (st->st_size > SOURCE_FILE_BYTES_MAX)
                 return error_set(err, -EFBIG, "%s: %lld bytes are too many", name, (long long)st->st_size);
         return 0;
@@ -55,13 +76,13 @@ int source_file_read(const struct source_file_path *path, struct byte_buffer *re
 {
         char name[PATH_MAX];
         struct stat st = { .st_size = 0 };
-        int fd = -1, r = source_file_join(path, name, err);
+        int fd = -1, r = join(path, name, err);
 
         if (r == 0)
                 r = regular_file_open(name, &fd, err);
         if (r < 0)
                 return r;
-        r = fstat(fd, &st) < 0 ? error_errno(err, "%s", name) : source_file_check(&st, name, err);
+        r = fstat(fd, &st) < 0 ? error_errno(err, "%s", name) : check(fd, &st, path, name, err);
         if (r == 0)
                 r = read_text(fd, (size_t)st.st_size, name, ret_text, err);
         if (r == 0 && ret_modified_ns)

@@ -12,6 +12,7 @@
 #ifndef SYMBOLIZE_SYMBOLS_MODULE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_MODULE_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,9 @@ int module_symbols_open(const struct elf_image *image, const struct module_symbo
  */
 char *module_symbols_copy_name(const char *path, size_t n_bytes);
 
+/* Whether it is a saved index that was opened; then there is nothing to save. */
+bool module_symbols_is_saved(const struct module_symbols *module);
+
 /* NULL is fine. */
 void module_symbols_close(struct module_symbols *module);
 
@@ -64,8 +68,9 @@ void module_symbols_close(struct module_symbols *module);
 uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols);
 
 /*
- * The extent of the function that @svma is in (not of one inlined there): by its symbol, else by the debug
- * information, else by the unwind information.  Returns 1, or 0 if it is not known.
+ * The extent of the function that @svma is in (not of one inlined there): by its symbol, by the debug
+ * information where the symbol has no size or there is none, else by the unwind information.  Returns 1, or 0
+ * if it is not known.
  */
 int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range);
 

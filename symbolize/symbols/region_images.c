@@ -4,13 +4,16 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/symbols/image_spool.h"
+#include "symbolize/images/image_spool.h"
 #include "symbolize/symbols/module_symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Hundreds of kernels may each have one: as many stay open as are likely asked for one after the other. */
+/*
+ * There may be hundreds of kernels, each with its own image: as many images stay open as are likely to be
+ * asked for in turn.
+ */
 #define OPEN_MAX 16
 
 #define PAGE_BYTES UINT64_C(4096)
@@ -77,8 +80,7 @@ static int open_image(const struct region_images *r, struct open_image *o)
         return code == -ENOMEM ? code : 0;
 }
 
-static int region_images_find_image(struct region_images *r, uint32_t attachment,
-                                    struct open_image **ret_open)
+static int find_image(struct region_images *r, uint32_t attachment, struct open_image **ret_open)
 {
         struct open_image *oldest = &r->open[0];
 
@@ -121,11 +123,12 @@ bool region_images_place(const struct elf_image *image, uint64_t start_avma, uin
         if (code_bytes == 0 || avma < start_avma)
                 return false;
         /*
-         * A whole image reaches at least to the end of its code; one that is rounded up to pages is as long.
+         * The region is a whole image if it reaches at least to the end of the code; rounded up to pages,
+         * it is as long as the image.
          */
         base = length_bytes > code_bytes && length_bytes + PAGE_BYTES > high - low ? low & ~(PAGE_BYTES - 1)
                                                                                    : code_svma;
-        /* The segment of code alone, as it is mapped: from the beginning of its page on. */
+        /* The region is the code segment alone, as it is mapped: from the beginning of its page on. */
         if (base == code_svma && start_avma % PAGE_BYTES == 0 && length_bytes % PAGE_BYTES == 0)
                 base &= ~(PAGE_BYTES - 1);
         return !__builtin_add_overflow(base, avma - start_avma, ret_svma);
@@ -146,7 +149,7 @@ int region_images_find(struct region_images *r, uint32_t region, uint64_t avma,
         attachment = trace_dictionary_row(r->dictionary, TRACE_TABLE_ATTACHMENTS, row->attachment);
         if (attachment->kind != TRACE_ATTACHMENT_CODE_IMAGE)
                 return 0;
-        code = region_images_find_image(r, row->attachment, &open);
+        code = find_image(r, row->attachment, &open);
         if (code < 0 || !open->symbols ||
             !region_images_place(open->image, row->start_avma, row->length_bytes, avma, &svma))
                 return code;

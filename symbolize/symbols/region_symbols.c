@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process's rows are ranked: by generation, and within one in the order of the trace.  A frame of
- * generation G belongs to the highest-ranked region at its address that is not later than G, unless a row of
- * an earlier generation that says "gone" ranks higher.  A region that is gone in G itself may have been there
- * when the frame was made.
+ * The rows of a process are ranked: by generation, and within a generation in the order of the trace.  A
+ * frame of generation G belongs to the highest-ranked region at its address whose generation is not later
+ * than G, unless a row of an earlier generation that says "gone" ranks higher.  A region that is gone in G
+ * itself may have been there when the frame was made.
  *
- * Each row lies in some nodes of a segment tree over all addresses at which a row begins or ends; in a
- * node the rows ascend.  Those that say "gone" have a tree of their own.  An address is looked up in
- * the nodes from its leaf to the root.  So rows that lie over each other in any number cost a
- * logarithm each, and no more.
+ * Each row is stored in some nodes of a segment tree over all addresses at which a row begins or ends; the
+ * rows in a node ascend.  The rows that say "gone" have a tree of their own.  An address is looked up in
+ * the nodes from its leaf to the root.  So any number of overlapping rows costs only a logarithm each.
  */
 #include "symbolize/symbols/region_symbols.h"
 
@@ -56,7 +55,7 @@ struct region_symbols {
 
 /* ---- rows in their order ------------------------------------------------------------------------------- */
 
-static int region_symbols_compare_rows(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
         const struct ranked_row *x = a, *y = b;
 
@@ -67,7 +66,7 @@ static int region_symbols_compare_rows(const void *a, const void *b)
         return x->region < y->region ? -1 : x->region > y->region;
 }
 
-static uint32_t region_symbols_generation_of(const struct trace_dictionary *d, uint32_t module_id)
+static uint32_t generation_of(const struct trace_dictionary *d, uint32_t module_id)
 {
         const struct trace_module *module = module_id
                                                     ? trace_dictionary_row(d, TRACE_TABLE_MODULES, module_id)
@@ -88,8 +87,7 @@ static int rank_rows(struct region_symbols *s)
                                                                          TRACE_TABLE_CODE_REGIONS, id);
                 struct ranked_row row = { .start_avma = r->start_avma,
                                           .process = r->process,
-                                          .generation = region_symbols_generation_of(s->dictionary,
-                                                                                     r->module),
+                                          .generation = generation_of(s->dictionary, r->module),
                                           .region = id,
                                           .gone = r->gone != 0 };
 
@@ -98,13 +96,13 @@ static int rank_rows(struct region_symbols *s)
                 if (row.start_avma < row.end_avma)
                         s->rows[s->n_rows++] = row;
         }
-        qsort(s->rows, s->n_rows, sizeof(*s->rows), region_symbols_compare_rows);
+        qsort(s->rows, s->n_rows, sizeof(*s->rows), compare_rows);
         return 0;
 }
 
 /* ---- one process --------------------------------------------------------------------------------------- */
 
-static int region_symbols_compare_numbers(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
         const uint64_t *x = a, *y = b;
 
@@ -122,7 +120,7 @@ static int collect_bounds(struct region_tree *t, const struct ranked_row *rows)
                 t->bounds[n++] = rows[i].start_avma;
                 t->bounds[n++] = rows[i].end_avma;
         }
-        qsort(t->bounds, n, sizeof(*t->bounds), region_symbols_compare_numbers);
+        qsort(t->bounds, n, sizeof(*t->bounds), compare_numbers);
         for (size_t i = 0; i < n; i++)
                 if (t->n_bounds == 0 || t->bounds[t->n_bounds - 1] != t->bounds[i])
                         t->bounds[t->n_bounds++] = t->bounds[i];
@@ -146,8 +144,8 @@ static size_t count_bounds_to(const struct region_tree *t, uint64_t avma)
 }
 
 /*
- * Goes through the nodes that together are a row's addresses: leaf i of n is node n + i, and node k has the
- * children 2 k and 2 k + 1.  Counts the row in each, or puts it where the node's next one belongs.
+ * Visits the nodes that together cover a row's addresses: leaf i of n is node n + i, and node k has the
+ * children 2 k and 2 k + 1.  Counts the row in each node, or stores its rank in the node's next free place.
  */
 static void visit_nodes(const struct region_tree *t, struct region_nodes *to, const struct ranked_row *row,
                         const uint32_t *rank)
@@ -199,7 +197,7 @@ static int fill_nodes(const struct region_tree *t, struct region_nodes *to, cons
         return 0;
 }
 
-static int region_symbols_build_tree(struct region_tree *t, const struct ranked_row *rows)
+static int build_tree(struct region_tree *t, const struct ranked_row *rows)
 {
         int r = collect_bounds(t, rows);
 
@@ -223,7 +221,7 @@ static int build_trees(struct region_symbols *s)
                 s->trees[s->n_trees - 1].n_rows++;
         }
         for (size_t i = 0; i < s->n_trees; i++) {
-                int r = region_symbols_build_tree(&s->trees[i], s->rows + s->trees[i].first_row);
+                int r = build_tree(&s->trees[i], s->rows + s->trees[i].first_row);
 
                 if (r < 0)
                         return r;
@@ -237,7 +235,7 @@ struct keyed_line {
         uint32_t region, offset_bytes, id;
 };
 
-static int region_symbols_compare_lines(const void *a, const void *b)
+static int compare_lines(const void *a, const void *b)
 {
         const struct keyed_line *x = a, *y = b;
 
@@ -264,7 +262,7 @@ static int sort_lines(struct region_symbols *s)
 
                 keyed[id - 1] = (struct keyed_line){ line->region, line->offset_bytes, id };
         }
-        qsort(keyed, n, sizeof(*keyed), region_symbols_compare_lines);
+        qsort(keyed, n, sizeof(*keyed), compare_lines);
         for (uint32_t i = 0; i < n; i++)
                 s->lines[i] = keyed[i].id;
         s->n_lines = n;
@@ -390,7 +388,7 @@ static uint32_t find_rank(const struct region_nodes *nodes, size_t node, uint32_
         return low > first ? nodes->ranks[low - 1] + 1 : 0;
 }
 
-/* The same for all nodes from a leaf, which is not one of the first, to the root. */
+/* The highest rank below @n_rows in all nodes from a leaf up to the root, plus one; 0 if there is none. */
 static uint32_t find_highest(const struct region_nodes *nodes, size_t leaf, uint32_t n_rows)
 {
         uint32_t best = 0;

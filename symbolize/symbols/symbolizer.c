@@ -9,23 +9,23 @@
 #include "symbolize/debug/symbol_search.h"
 #include "symbolize/elf/demangle.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/symbols/image_finder.h"
-#include "symbolize/symbols/index_cache.h"
-#include "symbolize/symbols/kernel_lookup.h"
-#include "symbolize/symbols/kernel_symbols.h"
-#include "symbolize/symbols/late_images.h"
-#include "symbolize/symbols/module_images.h"
+#include "symbolize/images/image_finder.h"
+#include "symbolize/images/index_cache.h"
+#include "symbolize/images/late_images.h"
+#include "symbolize/images/module_images.h"
+#include "symbolize/images/trace_origin.h"
+#include "symbolize/kernel/kernel_lookup.h"
+#include "symbolize/kernel/kernel_symbols.h"
 #include "symbolize/symbols/module_symbols.h"
 #include "symbolize/symbols/region_images.h"
 #include "symbolize/symbols/region_symbols.h"
-#include "symbolize/symbols/trace_origin.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame, and what it is looked up by. */
+/* A frame, and the keys by which it is looked up. */
 struct place {
         uint64_t address; /* in the unit of struct trace_frame.offset */
         uint32_t module;
@@ -43,7 +43,7 @@ struct symbolizer {
         struct image_spool spool; /* a view, with the descriptor that counts now */
         struct index_cache cache; /* likewise */
         struct module_images images;
-        uint32_t *module_of_frame; /* heap; from the first frame on: where it is looked up; 0 = nowhere */
+        uint32_t *module_of_frame; /* heap; by frame from the first: its module; 0 = none */
         struct place *places;      /* heap, by task, module and address */
         size_t n_places;
         struct task *tasks; /* heap */
@@ -51,7 +51,7 @@ struct symbolizer {
         uint32_t *task_of_module; /* heap; by module: number of its task + 1, or 0 */
         bool is_kernel_here;      /* the kernel's addresses mean something on this machine */
         struct late_images *late;
-        uint8_t *is_named; /* heap; by frame: in the trace; NULL = it was not looked for */
+        uint8_t *is_named; /* heap; by frame: named in the trace; NULL = not read yet */
         struct region_symbols *regions;
         struct region_images *region_images;
         struct kernel_lookup kernel; /* opened when the first kernel frame comes */
@@ -59,7 +59,7 @@ struct symbolizer {
         int own_kallsyms_fd; /* -1 = none was opened */
 };
 
-/* The frames of one module, and what came of them. */
+/* The frames of one module, and the result of their lookup. */
 struct group {
         uint32_t id;
         const struct trace_module *module;
@@ -70,7 +70,7 @@ struct group {
 
 /* ---- tasks --------------------------------------------------------------------------------------------- */
 
-static const struct trace_module *symbolizer_module_row(const struct symbolizer *s, uint32_t module)
+static const struct trace_module *module_row(const struct symbolizer *s, uint32_t module)
 {
         return trace_dictionary_row(s->dictionary, TRACE_TABLE_MODULES, module);
 }
@@ -78,15 +78,15 @@ static const struct trace_module *symbolizer_module_row(const struct symbolizer 
 /*
  * Anonymous memory comes last, all of it together: it needs no file, and there may be many generations of it.
  */
-static int symbolizer_compare_places(const void *a, const void *b, void *context)
+static int compare_places(const void *a, const void *b, void *context)
 {
         const struct symbolizer *s = context;
         const struct place *x = a, *y = b;
         bool x_is_last, y_is_last;
 
         if (x->module != y->module) {
-                x_is_last = symbolizer_module_row(s, x->module)->kind == TRACE_MODULE_ANONYMOUS;
-                y_is_last = symbolizer_module_row(s, y->module)->kind == TRACE_MODULE_ANONYMOUS;
+                x_is_last = module_row(s, x->module)->kind == TRACE_MODULE_ANONYMOUS;
+                y_is_last = module_row(s, y->module)->kind == TRACE_MODULE_ANONYMOUS;
                 if (x_is_last != y_is_last)
                         return x_is_last ? 1 : -1;
                 return x->module < y->module ? -1 : 1;
@@ -97,18 +97,18 @@ static int symbolizer_compare_places(const void *a, const void *b, void *context
 }
 
 /*
- * A return address may be the first byte of another line or even of another function, when a call is the
- * last instruction; the byte before it belongs to the call.
+ * If a call is the last instruction of a line or function, its return address is already the first byte of
+ * the next one; the byte before the return address belongs to the call.
  */
-static uint64_t symbolizer_address_of(const struct trace_frame *frame)
+static uint64_t address_of(const struct trace_frame *frame)
 {
         return frame->flags & TRACE_FRAME_RETURN_ADDRESS && frame->offset > 0 ? frame->offset - 1
                                                                               : frame->offset;
 }
 
-static bool symbolizer_is_wanted(const struct symbolizer *s, uint32_t module)
+static bool is_wanted(const struct symbolizer *s, uint32_t module)
 {
-        uint32_t kind = module != 0 ? symbolizer_module_row(s, module)->kind : TRACE_MODULE_MARK;
+        uint32_t kind = module != 0 ? module_row(s, module)->kind : TRACE_MODULE_MARK;
 
         if (s->options.only_kernel)
                 return kind == TRACE_MODULE_KERNEL;
@@ -116,18 +116,18 @@ static bool symbolizer_is_wanted(const struct symbolizer *s, uint32_t module)
 }
 
 /*
- * The module that a frame is looked up in, and where: an image that is in the trace has more than what a
- * program tells by name.
+ * Finds the module and the address by which a frame is looked up.  An image in the trace is preferred,
+ * because it has more information than the names that a program reports.
  */
-static uint32_t symbolizer_look_up_module(const struct symbolizer *s, const struct trace_frame *frame,
-                                          uint64_t *ret_address)
+static uint32_t look_up_module(const struct symbolizer *s, const struct trace_frame *frame,
+                               uint64_t *ret_address)
 {
-        uint64_t address = symbolizer_address_of(frame), file_off;
+        uint64_t address = address_of(frame), file_off;
         const struct trace_module_image *kept;
         uint32_t module;
 
         *ret_address = address;
-        if (!symbolizer_is_wanted(s, frame->module) ||
+        if (!is_wanted(s, frame->module) ||
             !late_images_find(s->late, frame->module, address, &module, &file_off))
                 return frame->module;
         kept = module_images_find(&s->images, s->dictionary, module);
@@ -153,20 +153,20 @@ static int collect_places(struct symbolizer *s, struct error *err)
 
                 struct place place = { .frame = id };
 
-                place.module = symbolizer_look_up_module(s, frame, &place.address);
-                if (!symbolizer_is_wanted(s, frame->module))
+                place.module = look_up_module(s, frame, &place.address);
+                if (!is_wanted(s, frame->module))
                         continue;
                 s->module_of_frame[id - first] = place.module;
                 s->places[s->n_places++] = place;
         }
-        qsort_r(s->places, s->n_places, sizeof(*s->places), symbolizer_compare_places, s);
+        qsort_r(s->places, s->n_places, sizeof(*s->places), compare_places, s);
         return 0;
 }
 
 static bool is_same_task(const struct symbolizer *s, uint32_t a, uint32_t b)
 {
-        return a == b || (symbolizer_module_row(s, a)->kind == TRACE_MODULE_ANONYMOUS &&
-                          symbolizer_module_row(s, b)->kind == TRACE_MODULE_ANONYMOUS);
+        return a == b || (module_row(s, a)->kind == TRACE_MODULE_ANONYMOUS &&
+                          module_row(s, b)->kind == TRACE_MODULE_ANONYMOUS);
 }
 
 static int make_tasks(struct symbolizer *s, struct error *err)
@@ -280,8 +280,8 @@ void symbolizer_set_fds(struct symbolizer *s, int kallsyms_fd, int spool_fd, int
 
 /* ---- symbols of a module ------------------------------------------------------------------------------- */
 
-static int symbolizer_add_symbols(const struct symbolizer_sink *sink, struct group *group, uint32_t frame,
-                                  const struct symbol *symbols, uint32_t n_symbols, struct error *err)
+static int add_symbols(const struct symbolizer_sink *sink, struct group *group, uint32_t frame,
+                       const struct symbol *symbols, uint32_t n_symbols, struct error *err)
 {
         bool has_name = false, has_line = false;
 
@@ -300,7 +300,7 @@ static int mark_stale(struct group *group, const struct symbolizer_sink *sink, s
         int r = 0;
 
         for (size_t i = 0; i < group->n_places && r == 0; i++)
-                r = symbolizer_add_symbols(sink, group, group->places[i].frame, &stale, 1, err);
+                r = add_symbols(sink, group, group->places[i].frame, &stale, 1, err);
         return r;
 }
 
@@ -318,8 +318,7 @@ static int resolve_places(struct module_symbols *module, const struct elf_image 
                         continue;
                 n_symbols = module_symbols_find(module, svma, &symbols);
                 if (n_symbols > 0)
-                        r = symbolizer_add_symbols(sink, group, group->places[i].frame, symbols, n_symbols,
-                                                   err);
+                        r = add_symbols(sink, group, group->places[i].frame, symbols, n_symbols, err);
         }
         return r;
 }
@@ -339,7 +338,7 @@ static int save_index(struct symbolizer *s, struct module_symbols *module, const
         return r;
 }
 
-/* Debug files may lie beside the file that was mapped, whatever the code was found in. */
+/* Debug files may lie beside the file that was mapped, wherever the code itself was found. */
 static char *copy_module_path(const struct symbolizer *s, const struct group *group)
 {
         size_t n_bytes;
@@ -394,7 +393,8 @@ static int resolve_image(struct symbolizer *s, struct group *group, const struct
         }
         if (module_symbols_open(found->image, &options, &module, NULL) == 0) {
                 r = resolve_places(module, found->image, group, sink, err);
-                if (r == 0 && is_cached && !entry.bytes && group->finding.n_lines > 0)
+                /* An entry that could not be used, as an older version's, is replaced. */
+                if (r == 0 && is_cached && !module_symbols_is_saved(module) && group->finding.n_lines > 0)
                         r = save_index(s, module, found, sink, err);
                 module_symbols_close(module);
         }
@@ -456,7 +456,7 @@ static int save_kernel(const struct symbolizer *s, const struct symbolizer_sink 
         return r;
 }
 
-static int symbolizer_find_named(struct symbolizer *s, struct error *err)
+static int find_named(struct symbolizer *s, struct error *err)
 {
         uint32_t n_frames = trace_dictionary_count(s->dictionary, TRACE_TABLE_FRAMES);
 
@@ -483,14 +483,14 @@ static bool has_kernel_list(const struct symbolizer *s, const struct group *grou
 }
 
 /*
- * The names that the recorder gave stay: by now other code may be there.  So code that the kernel made has no
- * name from a later list.
+ * The names that the recorder gave are kept, because other code may be at these addresses by now.  So code
+ * that the kernel generated gets no name from a later list.
  */
 static int resolve_kernel(struct symbolizer *s, struct group *group, const struct symbolizer_sink *sink,
                           struct error *err)
 {
         bool is_made = group->module->generation != 0, has_list = has_kernel_list(s, group);
-        int r = symbolizer_find_named(s, err);
+        int r = find_named(s, err);
 
         if (r == 0 && has_list && !s->kernel_is_open)
                 open_kernel(s, group, sink);
@@ -504,7 +504,7 @@ static int resolve_kernel(struct symbolizer *s, struct group *group, const struc
                         symbol.function = is_made ? kernel_lookup_find_made(&s->kernel, place->address)
                                                   : kernel_lookup_find(&s->kernel, place->address);
                 if (symbol.function)
-                        r = symbolizer_add_symbols(sink, group, place->frame, &symbol, 1, err);
+                        r = add_symbols(sink, group, place->frame, &symbol, 1, err);
         }
         if (is_made)
                 group->finding.source = IMAGE_SOURCE_TRACE;
@@ -514,7 +514,7 @@ static int resolve_kernel(struct symbolizer *s, struct group *group, const struc
 }
 
 /* NUL-terminated; NULL for the empty string, and without memory. */
-static char *symbolizer_copy_string(const struct symbolizer *s, uint32_t id)
+static char *copy_string(const struct symbolizer *s, uint32_t id)
 {
         size_t n_bytes;
         const char *text = trace_dictionary_string(s->dictionary, id, &n_bytes);
@@ -522,7 +522,7 @@ static char *symbolizer_copy_string(const struct symbolizer *s, uint32_t id)
         return n_bytes > 0 ? strndup(text, n_bytes) : NULL;
 }
 
-/* Code that came with its ELF image: as that has it.  Returns 1 if it does, 0, -errno. */
+/* Looks up code that came with its ELF image in that image.  Returns 1 if the image has it, 0, -errno. */
 static int resolve_region_image(struct symbolizer *s, struct group *group, const struct place *place,
                                 uint32_t region, const struct symbolizer_sink *sink, struct error *err)
 {
@@ -535,7 +535,7 @@ static int resolve_region_image(struct symbolizer *s, struct group *group, const
                 n_symbols = module_symbols_find(at.symbols, at.svma, &symbols);
         if (n_symbols == 0)
                 return r < 0 ? r : 0;
-        r = symbolizer_add_symbols(sink, group, place->frame, symbols, n_symbols, err);
+        r = add_symbols(sink, group, place->frame, symbols, n_symbols, err);
         return r < 0 ? r : 1;
 }
 
@@ -553,15 +553,15 @@ static int resolve_region(struct symbolizer *s, struct group *group, const struc
         if (r != 0)
                 return r < 0 ? r : 0;
         row = trace_dictionary_row(s->dictionary, TRACE_TABLE_CODE_REGIONS, found.region);
-        name = symbolizer_copy_string(s, row->name);
-        function = name ? demangle_name(name) : NULL;
-        file = symbolizer_copy_string(s, found.file);
+        name = copy_string(s, row->name);
+        function = name ? demangle_name(name, MANGLING_ANY) : NULL;
+        file = copy_string(s, found.file);
         if (name || file)
-                r = symbolizer_add_symbols(sink, group, place->frame,
-                                           &(struct symbol){ .function = function ? function : name,
-                                                             .file = file,
-                                                             .line = found.line },
-                                           1, err);
+                r = add_symbols(sink, group, place->frame,
+                                &(struct symbol){ .function = function ? function : name,
+                                                  .file = file,
+                                                  .line = found.line },
+                                1, err);
         free(name);
         free(function);
         free(file);
@@ -617,7 +617,7 @@ int symbolizer_resolve(struct symbolizer *s, uint32_t task, const struct symboli
         while (i < end && r == 0) {
                 uint32_t module = s->places[i].module;
                 struct group group = { .id = module,
-                                       .module = symbolizer_module_row(s, module),
+                                       .module = module_row(s, module),
                                        .places = s->places + i };
 
                 while (i < end && s->places[i].module == module) {

@@ -5,7 +5,7 @@
  * Way of the data:  trace_dictionary (frames, modules) -> [symbolizer] -> symbolizer_sink
  *
  * Reads ELF and DWARF files that the profiled program controls; run it without
- * privileges (symbolize/symbols/symbol_process.h).  Not thread-safe.
+ * privileges (symbolize/process/symbol_process.h).  Not thread-safe.
  */
 #ifndef SYMBOLIZE_SYMBOLS_SYMBOLIZER_H
 #define SYMBOLIZE_SYMBOLS_SYMBOLIZER_H
@@ -28,9 +28,14 @@ struct trace_dictionary;
 struct symbol {
         const char *function; /* demangled */
         const char *file;
-        uint32_t line;   /* 0 = unknown */
-        uint32_t column; /* 0 = unknown */
-        uint32_t flags;  /* TRACE_SYMBOL_* */
+        uint32_t line;             /* 0 = unknown */
+        uint32_t column;           /* 0 = unknown */
+        uint32_t flags;            /* TRACE_SYMBOL_* */
+        uint64_t start_svma;       /* where the function begins in its ELF file; 0 = unknown, or inlined */
+        const char *declared_file; /* where it is declared */
+        uint32_t declared_line;    /* 0 = unknown */
+        uint32_t instance;         /* tells functions of one name and declaration apart */
+        const char *aliases;       /* other names of its address, one a line */
 };
 
 /* The result for a module. */
@@ -91,7 +96,7 @@ void symbolizer_set_fds(struct symbolizer *s, int kallsyms_fd, int spool_fd, int
 
 /*
  * symbolizer_resolve() - one task
- * Code is looked for as symbolize/symbols/image_finder.h says.  A frame that cannot be resolved gives no
+ * Code is looked for as symbolize/images/image_finder.h says.  A frame that cannot be resolved gives no
  * symbol, or one with TRACE_SYMBOL_STALE_FILE if there is a file that is another one; a broken file costs its
  * own names only.  The kernel is that of the running system: left out if the trace was recorded elsewhere.
  * Returns 0, -ENOMEM, or what the sink returned.

@@ -3,7 +3,7 @@
 # A program of 2,000 threads, attached while it runs: all of them are sampled and named, at once, with as many descriptors as documented
 set -eu
 . tests/tap.sh
-plan 16
+plan 18
 need jq
 need_sampling
 
@@ -42,7 +42,7 @@ startup_ms() { # scope
 }
 
 for scope in cpus threads; do
-        wanted=$((2 * n_cpus))
+        wanted=$((4 * n_cpus)) # of the one event; BPF programs and what reports new code have some of their own
         [ $scope = cpus ] || wanted=$((2 * n_cpus * (n_threads + 1)))
         if [ $scope = cpus ] && ! "$HYPROF" record -q --scope=cpus -o "$TMPDIR/try.hyp" -- true 2>"$TMPDIR/try.err"; then
                 skips_group "$scope" "$(head -n 1 "$TMPDIR/try.err")"
@@ -71,7 +71,9 @@ for scope in cpus threads; do
         holds "$scope: nearly every one is sampled" compare "$n_sampled" ">=" "0.99 * $n_threads"
         holds "$scope: the samples are where they ran" compare \
                 "$(reported "$scope" '[.functions.rows[] | select(.function == "take_turn") | .self_samples] | add')" ">" 0
-        holds "$scope: as many descriptors as documented" same $wanted "$(reported "$scope" .n_descriptors)"
+        n_other=$(($(reported "$scope" .n_descriptors) - wanted))
+        holds "$scope: as many descriptors as documented" compare "$n_other" ">=" 0
+        holds "$scope: and few more" compare "$n_other" "<=" 40
         holds "$scope: start and stop take less than 10 seconds" compare "$took_ms" "<" 10000
         holds_all_records "$scope: nothing is lost" "$scope"
 done

@@ -56,9 +56,9 @@ chrt -r 10 true 2>/dev/null || priority=()
 
 words_of() { # cause: what the first line has to have
         case $1 in
-        path) echo 'of the extra time: (probably )?running slow_path\(\)' ;;
+        path) echo 'of the extra time: (probably )?running (slow_work\(\) from )?slow_path\(\)' ;;
         lock) echo "of the extra time: (probably )?waiting for the lock 'queue'" ;;
-        faults) echo 'of the extra time: (probably )?page faults in touch_pages\(\)' ;;
+        faults) echo 'of the extra time: (probably )?(page faults in touch_pages\(\)|running touch_pages\(\) .* and page faults there)' ;;
         sleep) echo 'of the extra time: (probably )?waiting in rest\(\)' ;;
         move) echo 'of the extra time: (probably )?moving to another CPU' ;;
         memory) echo 'the same code took longer, mostly in walk\(\)|of the extra time: (probably )?running walk\(\)' ;;

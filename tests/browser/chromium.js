@@ -113,9 +113,13 @@ class Page {
 
         async prepare({ width, height, scale, isDark }) {
                 await Promise.all([this.call('Page.enable'), this.call('Runtime.enable'), this.call('Network.enable'),
-                        this.call('Log.enable'), this.resize(width, height, scale),
-                        this.call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme',
-                                value: isDark ? 'dark' : 'light' }] })]);
+                        this.call('Log.enable'), this.resize(width, height, scale), this.setDark(isDark)]);
+        }
+
+        /** The system prefers dark pages, or light ones. */
+        setDark(isDark) {
+                return this.call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme',
+                        value: isDark ? 'dark' : 'light' }] });
         }
 
         /** scale 2 is a person's 200 % zoom: half as many CSS pixels, each twice as large. */

@@ -5,15 +5,18 @@
 // .json is the question with its parameters, such as `functions.json` or `zone&zone=Frame.json`.
 'use strict';
 
+const { execFileSync } = require('child_process');
 const fs = require('fs');
 const path = require('path');
 const { FakeTrace } = require('./fake_trace.js');
 
 const PAGES = path.join(__dirname, '../../web/pages');
 
-function pageScripts() {
-        const names = fs.readFileSync(path.join(PAGES, 'order'), 'utf8').split('\n').filter(Boolean);
-        return names.map((name) => fs.readFileSync(path.join(PAGES, name), 'utf8')).join('\n');
+/** The script that the build joins from the modules; without the one that begins the page, if `isStarted` is false. */
+function pageScript(isStarted = true) {
+        const names = fs.readdirSync(PAGES).filter((name) => name.endsWith('.js') && (isStarted || name !== 'start.js'));
+        return execFileSync('awk', ['-f', path.join(PAGES, 'join_pages.awk'), ...names.sort().map((name) => path.join(PAGES, name))],
+                { encoding: 'utf8', maxBuffer: 1 << 26 });
 }
 
 /** The whole page, with data elements in it. */
@@ -23,7 +26,7 @@ function makePage(dataElements) {
         const policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; script-src \'unsafe-inline\'; ' +
                 'style-src \'unsafe-inline\'; img-src data: blob:">';
         return page.replace('<!-- style -->', () => policy + '\n<style>\n' + css + '</style>')
-                .replace('<!-- scripts -->', () => dataElements + '<script>\n' + pageScripts() + '</script>');
+                .replace('<!-- script -->', () => dataElements + '<script>\n' + pageScript() + '</script>');
 }
 
 function readAnswers(folder) {
@@ -41,4 +44,4 @@ if (require.main === module) {
         fs.writeFileSync(file, makePage(new FakeTrace().dataElements(readAnswers(folder))));
 }
 
-module.exports = { makePage, pageScripts, readAnswers, PAGES };
+module.exports = { makePage, pageScript, readAnswers, PAGES };

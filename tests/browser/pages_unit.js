@@ -5,12 +5,10 @@
 
 const test = require('node:test');
 const assert = require('node:assert');
-const { loadPages } = require('./loaded_pages.js');
+const { loadPages, pageScope } = require('./loaded_pages.js');
 const { FixedRandom, ColumnWriter, encodeFileLanes } = require('./fake_trace.js');
 
-const inPages = loadPages(['dom.js', 'format.js', 'colors.js', 'model.js', 'lanes.js', 'source_server.js',
-        'source_file.js', 'viewer.js', 'lane_cache.js', 'timeline_rows.js', 'code_words.js', 'listing_pane.js',
-        'answers.js', 'flame_layout.js']);
+const inPages = loadPages();
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
 /** Spans that do not overlap, of very different lengths, some of no length. */
@@ -302,4 +300,11 @@ test('instructions per cycle of a call are those of the same path in both trees'
                 return [main.row.ratio, main.children[0].row.ratio, main.children[1].row.ratio, cycles.row.ratio];
         })()`));
         assert.deepStrictEqual([main, leaf, other, none], [2, 3, null, 2]);
+});
+
+test('what a module defines is visible in that module alone', () => {
+        const inScope = pageScope();
+        const names = inScope('Object.values(pageModules).flatMap((exported) => Object.keys(exported))');
+        assert.ok(names.length > 100);
+        assert.deepStrictEqual(plain(names.filter((name) => inScope('typeof ' + name) !== 'undefined')), []);
 });

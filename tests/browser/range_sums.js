@@ -11,8 +11,7 @@ const test = require('node:test');
 const assert = require('node:assert');
 const { loadPages } = require('./loaded_pages.js');
 
-const inPages = loadPages(['dom.js', 'format.js', 'colors.js', 'model.js', 'lanes.js', 'source_server.js', 'range_sums.js',
-        'source_file.js']);
+const inPages = loadPages();
 const RANGES = [[0, 1], [0.2, 0.5], [0.33, 0.34], [0.44, 0.45], [0.45, 0.55], [0.5, 0.51], [0.55, 0.56], [0.7, 1]];
 /** The page does not know these: percentiles need the histogram's bins, ratios of counters need the counters. */
 const UNKNOWN = /^p\d|^ipc$|_per_1000$|^mean_without_samples_ns$/;
@@ -64,7 +63,7 @@ function compareRows(wanted, found, words) {
                 assert.ok(own, words + ': no row of ' + row.handle);
                 for (const key of Object.keys(row).filter((name) => !UNKNOWN.test(name))) {
                         const isSame = typeof row[key] === 'number' && !Number.isInteger(row[key])
-                                ? Math.abs(row[key] - own[key]) < 1e-9 : row[key] === own[key];
+                                ? Math.abs(row[key] - own[key]) < 1e-9 : JSON.stringify(row[key]) === JSON.stringify(own[key]);
                         assert.ok(isSame, words + ', ' + row.handle + ', ' + key + ': ' + own[key] + ', wanted: ' + row[key]);
                         n++;
                 }
@@ -76,9 +75,9 @@ const traces = (process.env.TRACES || '').split(' ').filter(Boolean);
 
 for (const question of ['functions', 'zones']) {
         test('sums of ' + question + ' over ranges equal the command line to the digit', (t) => {
-                let n = 0;
                 for (const trace of traces) {
                         const data = new PageData(trace, []);
+                        let n = 0;
                         assert.deepStrictEqual(data.model.file.dropped.length, 0);
                         for (const [first, last] of RANGES) {
                                 const from = Math.round(data.model.duration_ns * first);
@@ -92,9 +91,9 @@ for (const question of ['functions', 'zones']) {
                                         n += compareRows(wanted[question].rows, found[question].rows, words);
                                 }
                         }
+                        assert.ok(n > 0, path.basename(trace) + ': nothing was compared');
+                        t.diagnostic(path.basename(trace) + ', ' + question + ': ' + n + ' values are equal');
                 }
-                assert.ok(n > 200, 'only ' + n + ' values were compared');
-                t.diagnostic(question + ': ' + n + ' values are equal');
         });
 }
 

@@ -6,6 +6,7 @@
 // Usage: node screens.js; TRACES is the folder that browser_screens.sh records into, HYPROF the program.
 'use strict';
 
+const fs = require('fs');
 const path = require('path');
 const { spawn } = require('child_process');
 const test = require('node:test');
@@ -26,7 +27,7 @@ function serve(...words) {
 
                 viewer.stdout.on('data', (bytes) => {
                         text += bytes;
-                        const found = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]+\//.exec(text);
+                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text);
 
                         if (found)
                                 resolve({ viewer, address: found[0] });
@@ -119,6 +120,7 @@ const LOW_CONTRAST = `(() => {
                 }
                 return layers.reverse().reduce((back, layer) => over(layer, back), [255, 255, 255]);
         };
+        const { contrastOfRgb } = pageModules['colors.js'];
         const low = [];
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         while (walker.nextNode()) {
@@ -150,13 +152,13 @@ test('every table has a name, titles of its columns, a filter, and its rows as C
                 for (const title of TITLES.slice(1)) {
                         await openTab(page, title);
                         const tables = await page.value(`[...document.querySelectorAll(${JSON.stringify(here)} +
-                                ' .data-table')].map((t) => ({
+                                ' .data-table')].map((t) => [t, pageModules['data_table.js'].dataTables.get(t)]).map(([t, table]) => ({
                                 name: t.querySelector('[role=grid]').getAttribute('aria-label'),
                                 pane: t.querySelector('.data-pane').getAttribute('aria-label'),
                                 reached: t.querySelector('.data-pane').tabIndex,
                                 heads: [...t.querySelectorAll('[role=columnheader]')].map((h) => h.innerText.trim()),
                                 filter: t.querySelector('input').getAttribute('aria-label'),
-                                csv: dataTables.get(t).csv().split('\\n').length - 2, n: dataTables.get(t).rows.length }))`);
+                                csv: table.csv().split('\\n').length - 2, n: table.rows.length }))`);
 
                         assert.strictEqual(new Set(tables.map((table) => table.name)).size, tables.length, title + ': names are different');
                         for (const table of tables) {
@@ -286,13 +288,69 @@ test('waits: by place, waker and lock; a lock leads to the timeline', async () =
         });
 });
 
+const notCounted = fs.existsSync(path.join(folder, 'calls.hyp')) ? false : 'system calls cannot be counted here';
+
+test('waits: system calls that were counted, who called, and of which thread; elsewhere how to count them', { skip: notCounted },
+        async () => {
+                await withPage(['calls.hyp'], { fragment: '#screen=waits' }, async (page) => {
+                        await hasRow(page, 'System calls', /pwritev\s+3,000\s/);
+                        await hasRow(page, 'System calls', /sched_yield\s+[0-9]+\s/); // a sanitizer yields as well
+                        await hasRow(page, 'Threads and their system calls', /readv.*reader/s);
+                        await page.click(here + ' [aria-label="Threads and their system calls"] td', 'reader');
+                        await page.until('/thread=t[0-9]+/.test(location.hash)');
+                });
+                await withPage(['why.hyp'], { fragment: '#screen=waits' }, async (page) => {
+                        await page.untilText(here, /No system calls were counted in this part: hyprof record --syscalls/);
+                });
+        });
+
+/** On the timeline: chooses what the worker did in the middle of the longest run of the hog. */
+const CHOOSE_HOGGED = `(async () => {
+        const { STATE_PREEMPTED, STATE_RUNNING } = pageModules['model.js'];
+        const viewer = hyprofViewer;
+        const itemsOf = async (name) => {
+                const thread = viewer.model.threads.find((one) => one.name === name);
+                const lane = viewer.model.tracksByThread.get(thread.id).lanes.find((one) => one.kind === 'states');
+                const items = (await viewer.source.lanes([lane.id], 0, viewer.model.duration_ns, 0)).get(lane.id);
+                return { lane, list: Array.from({ length: items.n }, (_, i) =>
+                        ({ begin_ns: items.begin[i], end_ns: items.end[i], what: items.what[i] })) };
+        };
+        const length = (one) => one.end_ns - one.begin_ns;
+        const run = (await itemsOf('hog')).list.filter((one) => one.what >>> 28 === STATE_RUNNING)
+                .reduce((best, one) => length(one) > length(best) ? one : best);
+        const middle = (run.begin_ns + run.end_ns) / 2;
+        const { lane, list } = await itemsOf('worker');
+        const hogged = list.find((one) => one.begin_ns <= middle && middle < one.end_ns);
+
+        hyprofShell.made.get('timeline').chooseFound(lane.id, hogged);
+        return hogged.what >>> 28 === STATE_PREEMPTED;
+})()`;
+
+test('timeline: who had the CPU while a thread was preempted, as a table; a click goes there', async () => {
+        await withPage(['hog.hyp'], {}, async (page) => {
+                assert.ok(await page.value(CHOOSE_HOGGED));
+                await page.until('/preempted on CPU/.test(document.querySelector(".panel h2").innerText)');
+                const owners = '.panel [aria-label="Who had the CPU while it was ready to run"]';
+                await page.until(`/hog/.test(document.querySelector(${JSON.stringify(owners)})?.innerText)`, 'the hog');
+                await page.click(owners + ' td', 'hog');
+                await page.until('/^running on CPU/.test(document.querySelector(".panel h2").innerText)', 'what the hog did');
+        });
+});
+
+test('info: what a thread did under each of its names', async () => {
+        await withPage(['names.hyp'], { fragment: '#screen=info' }, async (page) => {
+                for (const name of ['sh', 'env', 'true'])
+                        await hasRow(page, 'Threads that had several names', new RegExp(`\\s${name}\\s`));
+        });
+});
+
 test('memory: pools, what was in use at the peak, and the changes since another instant', async () => {
         await withPage(['every.hyp'], { fragment: '#screen=memory' }, async (page) => {
                 await firstRow(page, 'Pools');
                 await page.click(here + ' [aria-label="Pools"] td');
                 await page.untilText(here, /In use at 0\.\d+ s/);
-                assert.deepStrictEqual((await firstRow(page, 'Allocations at ' + await page.value('formatTime(hyprofViewer.number("at"))')))
-                        .slice(0, 3), ['64 B', '1', '[main]']);
+                const at = await page.value(`pageModules['format.js'].formatTime(hyprofViewer.number('at'))`);
+                assert.deepStrictEqual((await firstRow(page, 'Allocations at ' + at)).slice(0, 3), ['64 B', '1', '[main]']);
                 await page.click(here + ' label:nth-of-type(2) input');
                 await page.type('1ns');
                 await page.press('Enter');

@@ -39,6 +39,7 @@ test.after(async () => {
 
 /** All visible lanes are there in the view's own resolution. */
 const isSharp = timeline + ` && (() => {
+        const { rowsBetween } = pageModules['timeline_rows.js'];
         const screen = ${timeline};
         const frame = screen.frame();
         return frame && !screen.cache.isFetching && !screen.cache.wanted && !screen.isDrawAsked &&
@@ -68,6 +69,7 @@ async function placeOf(page, title, kind, depth, ns) {
 
 function placeExpression(title, kind, depth, ns) {
         return `(() => {
+                const { AXIS_PX } = pageModules['timeline_paint.js'];
                 const screen = ${timeline};
                 const row = screen.layout.rows.find((one) => one.title.startsWith(${JSON.stringify(title)}));
                 const lane = row.lanes.find((one) => one.lane.kind === ${JSON.stringify(kind)} && one.lane.depth === ${depth});
@@ -83,6 +85,7 @@ const viewOf = (page) => page.value('(({from, to}) => ({from, to}))(' + timeline
 test('the whole recording is drawn: every row of the first screen has pixels that are no background', async () => {
         await withTimeline(fake, {}, async (page) => {
                 const empty = await page.value(`(() => {
+                        const { AXIS_PX } = pageModules['timeline_paint.js'];
                         const screen = ${timeline};
                         const { width, height } = screen.canvas;
                         const all = screen.canvas.getContext('2d').getImageData(0, 0, width, height).data;
@@ -133,6 +136,7 @@ test('hovering says name, duration, thread and source place; a fold says how man
                 await page.move(at.x, at.y);
                 await page.untilText('.timeline-tip', /zones within|: \d/);
                 const folds = await page.value(`(() => {
+                        const { wordsOfHit } = pageModules['timeline_words.js'];
                         const screen = ${timeline};
                         const row = screen.layout.rows.find((one) => one.title.startsWith('worker 1'));
                         const lane = row.lanes.find((one) => one.lane.kind === 'zones' && one.lane.depth === 1);
@@ -270,7 +274,7 @@ test('a note is written at the chosen zone, is there again after a reload, and g
                 await page.until('window.hyprofShell && ' + timeline + '.notes.notes.length === 1', 'the note after a reload');
                 await page.click('.timeline-tools button', 'Notes (1)');
                 assert.strictEqual(await page.text('.note-text'), text);
-                fs.writeFileSync(saved, await page.value('pageWithNotes(' + timeline + '.notes.notes)'));
+                fs.writeFileSync(saved, await page.value(`pageModules['timeline_notes.js'].pageWithNotes(${timeline}.notes.notes)`));
                 await page.click('.notes li button:last-child');
                 await page.until(timeline + '.notes.notes.length === 0');
         });

@@ -137,8 +137,14 @@ test('light and dark: by the system, and by the button', async () => {
         const background = 'getComputedStyle(document.body).backgroundColor';
         await withPage(fake, { isDark: true }, async (page) => {
                 assert.strictEqual(await page.value(background), 'rgb(16, 18, 24)');
+                await page.setDark(false);
+                await page.until(background + ' === "rgb(255, 255, 255)"');
+                await page.setDark(true);
+                await page.until(background + ' === "rgb(16, 18, 24)"');
                 await page.click('.tools button:has(+ [aria-label=Keys])');
                 await page.until(background + ' === "rgb(255, 255, 255)"');
+                await page.value('document.documentElement.removeAttribute("data-theme")');
+                assert.notStrictEqual(await page.value(background), 'rgb(255, 255, 255)', 'dark before the script has begun');
         });
 });
 
@@ -156,6 +162,7 @@ test('text and background of all variables have a contrast of 4.5 to 1', async (
         for (const isDark of [false, true]) {
                 await withPage(fake, { isDark }, async (page) => {
                         const worst = await page.value(`(() => {
+                                const { contrastOfRgb, themeColors } = pageModules['colors.js'];
                                 const colors = themeColors();
                                 const rgb = (css) => [1, 3, 5].map((at) => parseInt(css.slice(at, at + 2), 16));
                                 const pairs = ['text', 'muted', 'accent', 'good', 'bad'].flatMap((front) =>

@@ -43,7 +43,7 @@ test.before(async () => {
         while (!fs.existsSync(trace) || fs.statSync(trace).size === 0) {
                 await new Promise((resolve) => setTimeout(resolve, 50));
         }
-        const start = await started(hyprof, ['view', '--follow', '--no-open', trace], /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]+\//);
+        const start = await started(hyprof, ['view', '--follow', '--no-open', trace], /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//);
         viewer = start.child;
         address = start.found[0];
         recorder.stdin.write('emit\n');

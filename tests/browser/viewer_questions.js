@@ -66,7 +66,7 @@ function serve(trace) {
 
                 viewer.stdout.on('data', (bytes) => {
                         text += bytes;
-                        const found = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]+\//.exec(text);
+                        const found = /http:\/\/[0-9a-f]+\.localhost:\d+\/[0-9a-f]+\//.exec(text);
 
                         if (found)
                                 resolve({ viewer, address: found[0] });

@@ -67,7 +67,10 @@ async function main() {
   }
   const { sessionId } = await send('Target.attachToTarget', { targetId: target.targetId, flatten: true });
   const evaluate = async (expression) => {
-    const answer = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, sessionId);
+    const answer = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, sessionId)
+      // The empty page that a browser begins with is gone while it is asked: the next one is asked again.
+      .catch((error) => /context was destroyed|Cannot find .*context/.test(error.message) ? null : Promise.reject(error));
+    if (!answer) return evaluate(expression);
     if (answer.exceptionDetails) throw new Error(answer.exceptionDetails.exception.description);
     return answer.result.value;
   };
@@ -79,7 +82,7 @@ async function main() {
     }
   };
 
-  await until('document.title !== "speedscope" || !!window.wordsSaid');
+  await until('location.protocol === "file:" && !["", "speedscope"].includes(document.title) || !!window.wordsSaid');
   const said = await evaluate('window.wordsSaid');
   if (said) throw new Error(`speedscope says: ${said}`);
   await until(`[...document.querySelectorAll('div')].some((tab) => {

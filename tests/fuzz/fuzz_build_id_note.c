@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the build-id that is found in any bytes lies within them. */
-#include "sampler/code/build_id_note.h"
+#include "sampler/keep/build_id_note.h"
 
 #include <stdlib.h>
 

@@ -9,6 +9,7 @@
 #include "symbolize/debug/supplement_link.h"
 #include "symbolize/debug/symbol_search.h"
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/function_bounds.h"
 #include "symbolize/elf/plt_table.h"
 #include "symbolize/index/debug_files.h"
 #include "symbolize/index/split_unit.h"
@@ -80,6 +81,7 @@ static void read_image(const struct elf_image *image)
         const struct symbol_search nowhere = { .sysroot = "/nonexistent" };
         const struct debug_sections *sections;
         struct symbol_table table = { .entries = NULL };
+        struct function_bounds bounds = { .rows = NULL };
         struct debug_files *files;
         uint64_t bias;
 
@@ -88,11 +90,12 @@ static void read_image(const struct elf_image *image)
         if (debug_files_find_sections(files, &sections, &bias, NULL) > 0)
                 (void)touch(sections);
         (void)debug_files_find_supplement(files);
-        (void)symbol_table_load(&table, files, NULL);
+        (void)symbol_table_load(&table, files, &bounds, NULL);
         for (size_t i = 0; i < table.n_entries; i++)
                 if (strlen(table.entries[i].name) == 0)
                         abort();
         symbol_table_deinit(&table);
+        function_bounds_deinit(&bounds);
         debug_files_close(files);
 }
 

@@ -3,7 +3,7 @@
  * Fuzz target: any bytes as an image in a process's memory give headers that stay within
  * their limits, or an error.
  */
-#include "sampler/code/elf_header.h"
+#include "sampler/keep/elf_header.h"
 
 #include <stddef.h>
 #include <stdint.h>

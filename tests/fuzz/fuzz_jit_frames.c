@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as what a JIT says of unwinding give a table that can be taken over, or nothing. */
 #include "base/io.h"
-#include "sampler/code/jit_frames.h"
+#include "sampler/tables/jit_frames.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any text gives a sorted table in which each symbol finds itself. */
-#include "symbolize/symbols/kernel_symbols.h"
+#include "symbolize/kernel/kernel_symbols.h"
 
 #include <stddef.h>
 #include <stdint.h>

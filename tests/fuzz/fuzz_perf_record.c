@@ -53,6 +53,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
 
         switch (rec->kind) {
         case PERF_RECORD_KIND_SAMPLE:
+        case PERF_RECORD_KIND_SYSCALL:
                 if (rec->sample.stack.chain)
                         expect_within(rec->sample.stack.chain, rec->sample.stack.n_chain * sizeof(uint64_t),
                                       bytes, n_bytes);
@@ -79,6 +80,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
         case PERF_RECORD_KIND_EXIT:
         case PERF_RECORD_KIND_SWITCH:
         case PERF_RECORD_KIND_WAKEUP:
+        case PERF_RECORD_KIND_LATE:
         case PERF_RECORD_KIND_GIL:
         case PERF_RECORD_KIND_NUMBER:
         case PERF_RECORD_KIND_LOST:

@@ -39,7 +39,7 @@ static void require(bool holds)
 
 /* ---- the recorder's side: a taker's bytes -------------------------------------------------------------- */
 
-static void fuzz_relay_add(struct relay_server *s, uint8_t number)
+static void add(struct relay_server *s, uint8_t number)
 {
         static const uint16_t kinds[] = { TRACE_CHUNK_EVENTS, TRACE_CHUNK_EVENTS, TRACE_CHUNK_STATES,
                                           TRACE_TABLE_STRINGS };
@@ -55,7 +55,7 @@ static void fuzz_relay_add(struct relay_server *s, uint8_t number)
                                 s->taker_fd >= 0 ? s->next_at : 0) == 0);
 }
 
-static void fuzz_relay_hello(struct relay_server *s, struct byte_reader *in)
+static void feed_hello(struct relay_server *s, struct byte_reader *in)
 {
         uint8_t bytes[RELAY_HELLO_BYTES] = { 0 };
         struct relay_hello answer;
@@ -71,7 +71,7 @@ static void fuzz_relay_hello(struct relay_server *s, struct byte_reader *in)
                 s->taker_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-static void fuzz_relay_acks(struct relay_server *s, struct byte_reader *in)
+static void acks(struct relay_server *s, struct byte_reader *in)
 {
         size_t n = in->left < 16 ? in->left : 16;
 
@@ -82,7 +82,7 @@ static void fuzz_relay_acks(struct relay_server *s, struct byte_reader *in)
         require(s->acked <= s->whole_at || s->whole_at == 0);
 }
 
-static void fuzz_relay_server(struct byte_reader in)
+static void server(struct byte_reader in)
 {
         struct relay_server s = { .recording = RECORDING, .taker_fd = -1, .control_fd = -1 };
 
@@ -91,15 +91,15 @@ static void fuzz_relay_server(struct byte_reader in)
                 uint8_t step = bytes_u8(&in);
 
                 if (step < 32) {
-                        fuzz_relay_hello(&s, &in);
+                        feed_hello(&s, &in);
                 } else if (step < 64 && s.taker_fd >= 0) {
-                        fuzz_relay_acks(&s, &in);
+                        acks(&s, &in);
                 } else if (step < 128 && s.taker_fd >= 0) {
                         require(relay_server_choose(&s) >= 0);
                         s.out_left = 0;
                         s.whole_at = s.next_at;
                 } else {
-                        fuzz_relay_add(&s, step);
+                        add(&s, step);
                 }
                 require(s.next_at <= s.shelf.end && s.acked <= s.shelf.end);
         }
@@ -111,7 +111,7 @@ static void fuzz_relay_server(struct byte_reader in)
 /* ---- the taker's side: a recorder's bytes -------------------------------------------------------------- */
 
 /* Chunks with the right checksum, so that what is in them is looked at: kind, items, length, body. */
-static void fuzz_relay_seal(struct byte_reader in, struct byte_buffer *out)
+static void seal(struct byte_reader in, struct byte_buffer *out)
 {
         while (in.left > 4 && out->used_bytes < SEND_MAX) {
                 struct trace_chunk_header header = { .kind = bytes_u16(&in) };
@@ -125,7 +125,7 @@ static void fuzz_relay_seal(struct byte_reader in, struct byte_buffer *out)
         }
 }
 
-static void fuzz_relay_intake(const uint8_t *bytes, size_t n_bytes, bool answers)
+static void feed_intake(const uint8_t *bytes, size_t n_bytes, bool answers)
 {
         struct relay_hello answer = { .recording = RECORDING };
         struct relay_place place = { .recording = 0 };
@@ -156,7 +156,7 @@ static void fuzz_relay_intake(const uint8_t *bytes, size_t n_bytes, bool answers
 
 /* ---- an address, as a person writes it ----------------------------------------------------------------- */
 
-static void fuzz_relay_address(struct byte_reader in)
+static void feed_address(struct byte_reader in)
 {
         struct relay_address address;
         char text[300];
@@ -180,21 +180,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
                 return 0;
         switch (side % 5) {
         case 0:
-                fuzz_relay_server(in);
+                server(in);
                 break;
         case 1:
-                fuzz_relay_intake(in.at, in.left, false);
+                feed_intake(in.at, in.left, false);
                 break;
         case 2:
-                fuzz_relay_intake(in.at, in.left, true);
+                feed_intake(in.at, in.left, true);
                 break;
         case 3:
-                fuzz_relay_seal(in, &sealed);
-                fuzz_relay_intake(sealed.data ? sealed.data : data, sealed.used_bytes, true);
+                seal(in, &sealed);
+                feed_intake(sealed.data ? sealed.data : data, sealed.used_bytes, true);
                 byte_buffer_deinit(&sealed);
                 break;
         default:
-                fuzz_relay_address(in);
+                feed_address(in);
         }
         return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/trace_totals.c, report.c, report_waits.c, report_cpus.c: any body of events, and any file,
+ * analyze/zones/trace_totals.c, report.c, report_waits.c, report_cpus.c: any body of events, and any file,
  * gives a report or is refused; never a crash
  */
 #include "analyze/report/report.h"
-#include "analyze/walk/trace_totals.h"
+#include "analyze/zones/trace_totals.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
@@ -33,6 +33,7 @@ static void fuzz_body(const uint8_t *data, size_t size)
                                    .body_bytes = size };
         struct trace_dictionary dictionary;
         struct report_waits waits = { .places = NULL };
+        struct python_stacks python;
         struct report_cpus cpus = { .rows = NULL };
         struct trace_totals totals;
 
@@ -61,9 +62,12 @@ static void fuzz_body(const uint8_t *data, size_t size)
         if (trace_walk_finish(&totals.walk, UINT64_MAX, NULL) < 0 ||
             trace_totals_finish(&totals, UINT64_MAX) < 0)
                 abort();
-        if (report_waits_fill(&waits, &totals, &dictionary) < 0 ||
+        if (python_stacks_init(&python, &dictionary) < 0)
+                abort();
+        if (report_waits_fill(&waits, &totals, &dictionary, &python, REPORT_WAITS_AS_MOST) < 0 ||
             report_cpus_fill(&cpus, &totals, &dictionary) < 0)
                 abort();
+        python_stacks_deinit(&python);
         report_waits_deinit(&waits);
         report_cpus_deinit(&cpus);
         trace_totals_deinit(&totals);
@@ -73,7 +77,9 @@ static void fuzz_body(const uint8_t *data, size_t size)
 static void fuzz_file(const uint8_t *data, size_t size)
 {
         int fd = memfd_create("trace", MFD_CLOEXEC);
-        const struct report_options options = { .wants_waits = true, .wants_cpus = true };
+        const struct report_options options = {
+                .wants_waits = true, .wants_cpus = true, .wants_ready = true, .wants_syscalls = true
+        };
         struct report *report;
         struct error err = ERROR_NONE;
         char path[40];

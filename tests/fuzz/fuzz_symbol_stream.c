@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: what a symbolizer sends is read to its end, and every text lies within what was sent. */
 #include "base/bytes.h"
-#include "symbolize/symbols/symbol_stream.h"
+#include "symbolize/process/symbol_stream.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/web_request.c, web_question.c, query_reader.c: any request is read or refused, and a question means
- * the same when it is read again
+ * web/request/web_request.c, web_question.c, query_reader.c: any request is read or refused, and a question
+ * means the same when it is read again
  */
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "web/web_request.h"
+#include "web/request/web_request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +45,11 @@ static void check(const struct web_request *request)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const struct web_site site = { .token = TOKEN, .port = 80 };
+        static const struct web_site site = { .token = TOKEN, .name = "x.localhost", .port = 80 };
         struct byte_buffer target = { .data = NULL };
         struct web_request *request = malloc(sizeof(*request));
         char *text = malloc(size + 1), *at = text;
-        struct web_request_head head;
+        struct web_request_head head = { .origin = NULL };
 
         if (!request || !text)
                 abort();

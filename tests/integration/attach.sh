@@ -3,7 +3,7 @@
 # hyprof record -p: threads, children, zones and names of what runs already; it comes and goes, and the program stays as it was
 set -eu
 . tests/tap.sh
-plan 110
+plan 111
 need jq
 need_sampling
 # Jobs get process groups of their own, and SIGINT is not ignored in them.
@@ -116,10 +116,10 @@ attach next
 holds "next: it records" tell on "$recorder"
 holds "next: zones" tell emit
 next=$recorder
-attach refused -d 300ms
+attach refused -q -d 300ms
 holds "at the same time: another one ends as it should" ended_with 0
 recorder=$next
-holds "at the same time: it says who is there" grep -q \
+holds "at the same time: it says who is there, also with -q" grep -q \
         "^hyprof: note: process $program is being recorded by .*process $recorder" "$TMPDIR/refused.err"
 holds "next: more zones" tell emit
 holds "next: SIGTERM" detach TERM
@@ -132,6 +132,8 @@ holds "next: nothing is lost" same "" "$(lost next)"
 read_trace refused
 holds "at the same time: no zones" same 0 "$(reported refused .n_zones)"
 holds "at the same time: the trace says why" same "CLIENT_BUSY 1" "$(lost refused)"
+holds "at the same time: of a zone it says who has it" grep -q "no zone 'emitted' in this trace; another hyprof was" \
+        <("$HYPROF" why --zone emitted "$TMPDIR/refused.hyp" 2>&1)
 holds "at the same time: the report does not say that there were none" \
         grep -q '^  zones  *none here: events are missing' <("$HYPROF" report "$TMPDIR/refused.hyp")
 

@@ -17,7 +17,7 @@ recorded shares.hyp -- "$WORKLOADS/w_shares" 1
 recorded locks.hyp -- "$WORKLOADS/w_locks"
 recorded messages.hyp -- "$WORKLOADS/w_messages"
 recorded every.hyp -- "$WORKLOADS/w_every_event"
-recorded why.hyp --off-cpu -- "$WORKLOADS/w_why" lock 1200 40
+recorded why.hyp --off-cpu -- "$WORKLOADS/w_why" lock 400 250
 recorded pool.hyp -- "$BUILD/examples/kernel_pool"
 
 TRACES=$TMPDIR run_node tests/browser/viewer_questions.js

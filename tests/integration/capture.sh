@@ -3,8 +3,8 @@
 # hyprof record --listen and hyprof capture: the same trace as a local file, through kills, stops, garbage and floods; what is lost is counted
 set -eu
 . tests/tap.sh
-plan 41
-need jq
+plan 46
+need jq python3
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
 export XDG_RUNTIME_DIR=$TMPDIR/run
@@ -199,3 +199,56 @@ holds "another machine is refused" ends_with 2 "$HYPROF" capture 192.0.2.1:8086 
 holds "with the line that helps" grep -q 'ssh -L 8086:127.0.0.1:8086 192.0.2.1' "$TMPDIR/err"
 holds "a recorder for other machines is refused" ends_with 2 "$HYPROF" record --listen 0.0.0.0:8086 true
 holds "with that line, too" grep -q 'ssh -L 8086:127.0.0.1:8086' "$TMPDIR/err"
+
+# ---- a taker that is slow, and one that takes nothing
+cat >"$TMPDIR/slow.py" <<'PYTHON'
+import os, socket, sys, threading, time
+path, own, rate = sys.argv[1], sys.argv[2], int(sys.argv[3])
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(own)
+listener.listen(1)
+print("ready", flush=True)
+taker, _ = listener.accept()
+recorder = socket.socket(socket.AF_UNIX)
+recorder.connect(path)
+
+def confirm():
+    try:
+        while data := taker.recv(4096):
+            recorder.sendall(data)
+    except OSError:
+        pass
+    recorder.shutdown(socket.SHUT_WR)
+
+threading.Thread(target=confirm, daemon=True).start()
+while data := recorder.recv(max(1, rate // 4)):
+    taker.sendall(data)
+    time.sleep(len(data) / rate)
+PYTHON
+"$HYPROF" record -q --embed=all -o "$TMPDIR/size.hyp" -- "$WORKLOADS/w_flight" </dev/null >/dev/null
+rate=$(($(stat -c %s "$TMPDIR/size.hyp") / 14))
+linger_ends() { # the program ends when a slow capture is connected
+        rm -f "$TMPDIR/slow" "$TMPDIR/l" "$TMPDIR/slow.hyp"
+        fly l -q --embed=all --no-wait --listen "$TMPDIR/l" --linger 5s
+        tell turns 10 1 >/dev/null
+        python3 "$TMPDIR/slow.py" "$TMPDIR/l" "$TMPDIR/slow" "$rate" >"$TMPDIR/slow.said" 4>&- 5<&- &
+        slow=$!
+        programs+=("$slow")
+        wait_until "the slow one has its socket" test -S "$TMPDIR/slow" || return 1
+        until_it_says "$TMPDIR/slow.said" ready || return 1
+        address=$TMPDIR/slow
+        take slow
+        wait_until "the slow one has taken something" test -s "$TMPDIR/slow.hyp" || return 1
+        land
+}
+linger_ends
+holds "a capture that goes on taking is waited for, longer than --linger" ended 0 "$taker"
+holds "the recorder ends well" ended 0 "$recorder"
+holds "and the trace is whole" "$HYPROF" check "$TMPDIR/slow.hyp"
+linger_ends
+kill -STOP "$slow"
+holds "one that takes nothing more is not" ended 125 "$recorder"
+holds "and what was sent is told apart from what was not" grep -qE \
+        '^hyprof: error: no capture took the end of the recording: [0-9,]+ events are lost with it(; [0-9,]+ more were sent, and not confirmed)?$' "$TMPDIR/l.err"
+kill -KILL "$slow"
+wait "$taker" 2>/dev/null || true

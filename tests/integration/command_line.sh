@@ -3,11 +3,14 @@
 # One table of options is the help, the manuals and the completions; words that are nearly right are guessed; statuses hold
 set -eu
 . tests/tap.sh
-plan 286
+plan 320
 need python3 jq
 
 manuals=${HYPROF%/*}/man
 commands=$("$HYPROF" __complete "" | cut -f 1)
+# The aliases, and what each stands for: "csv = export csv, ..."
+alias_words=$("$HYPROF" --help | sed -n '/^aliases: /,/^$/p' | tr '\n' ' ' | sed 's/^aliases: //; s/  */ /g; s/ $//')
+aliases=$(tr ',' '\n' <<<"$alias_words" | sed 's/^ *//; s/ = .*//')
 options_of() { "$HYPROF" __complete "$1" -- | cut -f 1; } # command
 offered() { "$HYPROF" __complete "$@" | cut -f 1 | tr '\n' ' ' | sed 's/ $//'; } # words
 says() { # words, command...: in its complaint
@@ -24,16 +27,54 @@ lists_each() { # command, file
                 grep -qE -- "(^|[ ,])$option([ =[]|\$)" "$2" || { echo "$option is not there" && return 1; }
         done
 }
-for command in $commands; do
+holds "there are aliases" same "csv extract guide html query" "$(tr '\n' ' ' <<<"$aliases" | sed 's/ $//')"
+lists_all_but_rare() { # command, its help: which says how many it leaves out
+        local option n=0 said
+        for option in $(options_of "$1"); do
+                grep -qE -- "(^|[ ,])$option([ =[]|\$)" "$2" || n=$((n + 1))
+        done
+        said=$(sed -nE 's/^([0-9]+) rare options are in the manual: hyprof help '"$1"'$/\1/p' "$2")
+        [ "$n" = "${said:-0}" ] || { echo "$n options are not there, and it says ${said:-none}" && return 1; }
+}
+for command in $commands $aliases; do
         holds "$command: has options" compare "$(options_of "$command" | wc -l)" ">=" 1
         "$HYPROF" "$command" --help >"$TMPDIR/help"
-        holds "$command --help: lists them" lists_each "$command" "$TMPDIR/help"
+        holds "$command --help: lists them" lists_all_but_rare "$command" "$TMPDIR/help"
+        holds "$command: a page is built" test -s "$manuals/hyprof-$command.1"
+        [ "$command" != guide ] || continue # its topic is the guide itself
         "$HYPROF" help "$command" >"$TMPDIR/page"
         holds "help $command: lists them" lists_each "$command" "$TMPDIR/page"
         holds "help $command: is a manual" test "$(grep -cE '^(NAME|SYNOPSIS|DESCRIPTION|OPTIONS|EXIT STATUS|SEE ALSO)$' "$TMPDIR/page")" -eq 6
-        holds "hyprof --help: lists $command" grep -q "^  $command  *[a-z]" <("$HYPROF" --help)
-        holds "$command: a page is built" test -s "$manuals/hyprof-$command.1"
 done
+for command in $commands; do
+        holds "hyprof --help: lists $command" grep -q "^  $command  *[a-z]" <("$HYPROF" --help)
+done
+for name in $aliases; do
+        holds "hyprof --help lists $name once, among the aliases" same 0 "$("$HYPROF" --help | grep -cE "^  $name |(^|[ ,])$name = .*[ ,]$name = ")"
+        form=$(tr ',' '\n' <<<"$alias_words" | sed -n "s/^ *$name = //p")
+        "$HYPROF" help "${form%% *}" >"$TMPDIR/page"
+        # shellcheck disable=SC2086 # two words
+        "$HYPROF" $form --help >"$TMPDIR/form"
+        "$HYPROF" "$name" --help >"$TMPDIR/help"
+        [ "$name" = guide ] || holds "help ${form%% *}: names its page" grep -q "hyprof-$name(1)" "$TMPDIR/page"
+        holds "$form --help: its usage" grep -q "^usage: hyprof $form " "$TMPDIR/form"
+        holds "$name --help: its own" grep -q "^usage: hyprof $name " "$TMPDIR/help"
+        holds "$form and $name: the same words above the options" cmp <(sed -n '3,5p' "$TMPDIR/form") <(sed -n '3,5p' "$TMPDIR/help")
+done
+holds "record --help: ten options come first" same "output freq event off-cpu pid all duration view quiet help" \
+        "$("$HYPROF" record --help | sed -n '/^Used most:/,/^$/s/^  \(-., \)\?--\([a-z-]*\).*/\2/p' | tr '\n' ' ' | sed 's/ $//')"
+holds "completed first as well" same "--output --freq" "$(options_of record | head -n 2 | tr '\n' ' ' | sed 's/ $//')"
+holds "and six groups follow, also in the manual" same 6 \
+        "$("$HYPROF" record --help | grep -E '^[A-Z][a-z ,]+:$' | sed 1d | tr -d : | while read -r title; do grep -x "       $title" <("$HYPROF" help record); done | wc -l)"
+holds "report --help: no aliases of options" same 0 "$("$HYPROF" report --help | grep -cE -- '--(tid|time|input|csv-safe)\b')"
+holds "nor among completions" same "" "$(options_of report | grep -xE -- '--(tid|time|input|csv-safe)' || true)"
+holds "help report: each once" same "--csv-safe --input --tid --time" "$("$HYPROF" help report | sed -n '/Aliases: /,/^$/p' |
+        grep -oE -- '--(tid|time|input|csv-safe)\b' | sort | tr '\n' ' ' | sed 's/ $//')"
+holds "hyprof: three examples come before the commands" same 3 \
+        "$("$HYPROF" --help | sed '/^  record /,$d' | grep -c '^  hyprof ')"
+holds "hyprof alone says the same, and status 2" ends_with 2 "$HYPROF"
+holds "on standard error" cmp "$TMPDIR/err" <("$HYPROF" --help)
+holds "help hyprof: lists the aliases" grep -qF "query = export sqlite" <("$HYPROF" help hyprof | tr -s ' \n' ' ')
 
 # ---- manuals, by both readers
 lint_with_man() { same "" "$(man --warnings -l -E UTF-8 "$1" 2>&1 >/dev/null)"; }
@@ -51,11 +92,12 @@ for page in "$manuals"/*.1; do
                 skips "$name: mandoc has none" "mandoc is not installed"
         fi
 done
-holds "a command of prose is a command" same "" "$(sed -nE 's/^    hyprof ([a-z]+).*/\1/p' docs/man/*.txt | sort -u | grep -vxF "$commands" || true)"
+holds "a command of prose is a command" same "" "$(sed -nE 's/^    hyprof ([a-z]+).*/\1/p' docs/man/*.txt | sort -u | grep -vxF "$commands"$'\n'"$aliases" || true)"
 holds "hyprof help hyprof" ends_with 0 "$HYPROF" help hyprof
 holds "hyprof help" ends_with 0 "$HYPROF" help
 holds "hyprof help nothing: status 2" ends_with 2 "$HYPROF" help nothing
 holds "hyprof guide" ends_with 0 "$HYPROF" guide
+holds "hyprof help guide is the same" cmp "$TMPDIR/out" <("$HYPROF" help guide)
 holds "on one page of 100 columns" awk 'length > 100 { print; exit 1 } END { exit NR < 20 || NR > 80 }' "$TMPDIR/out"
 
 # ---- the version
@@ -105,6 +147,11 @@ holds "formats, and then a trace" same "folded :trace" "$(offered export fold) $
 holds "all that export has" same "$("$HYPROF" export --list | cut -d ' ' -f 1 | sort)" "$(offered export '' | tr ' ' '\n' | sort)"
 holds "a format that is nearly right" says "did you mean 'firefox'?" "$HYPROF" export firefx
 holds "help's topics" same "guide" "$(offered help gu)"
+holds "no alias among the commands" same "record report" "$(offered re)$(offered csv)$(offered gui)$(offered quer)"
+holds "options of a format" same "--unwrap" "$(offered export csv --un)"
+holds "after other options" same "--redact" "$(offered export -q html --re)"
+holds "of modules --extract" same ":file" "$(offered modules --extract -o '')"
+holds "and its operands" same ":trace" "$(offered modules --extract '' | head -n 1 | cut -d ' ' -f 1)"
 holds "nothing for what is no command" same "" "$(offered nothing --)"
 cd - >/dev/null
 

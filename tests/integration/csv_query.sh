@@ -3,7 +3,7 @@
 # hyprof csv and hyprof query: switches, filters, exit statuses; their numbers are the report's; what docs/use/sqlite.md asks runs
 set -eu
 . tests/tap.sh
-plan 61
+plan 73
 need jq sqlite3
 need_sampling
 
@@ -73,9 +73,23 @@ to_full_disk() {
 }
 holds "csv: a full disk" to_full_disk
 
+"$HYPROF" csv -u "$trace" >"$TMPDIR/alone.csv" 2>/dev/null
+holds "export csv: the same, byte for byte" cmp "$TMPDIR/alone.csv" <("$HYPROF" export csv -u "$trace" 2>/dev/null)
+holds "export csv: into a file" ends_with 0 "$HYPROF" export csv -u -o "$TMPDIR/file.csv" "$trace"
+holds "export csv: says so" grep -qE '^hyprof: wrote .*/file\.csv \([0-9.]+ K?B\)$' "$TMPDIR/err"
+holds "export csv: the same there" cmp "$TMPDIR/alone.csv" "$TMPDIR/file.csv"
+holds "export csv: replaces no file" ends_with 1 "$HYPROF" export csv -o "$TMPDIR/file.csv" "$trace"
+holds "export csv: says how" grep -q 'try: hyprof export csv --force -o ' "$TMPDIR/err"
+holds "export csv: with --force, packed" ends_with 0 "$HYPROF" export csv --force -u -o "$TMPDIR/file.csv.gz" "$trace"
+holds "export csv: quietly" ends_with 0 "$HYPROF" export csv --force --quiet -o "$TMPDIR/quiet.csv" "$trace"
+holds "export csv: says nothing then" test ! -s "$TMPDIR/err"
+holds "export csv: the same in it" cmp "$TMPDIR/alone.csv" <(zcat "$TMPDIR/file.csv.gz")
+
 # query
 
 holds "query" ends_with 0 "$HYPROF" query --sqlite "$TMPDIR/out.db" "$trace"
+holds "export sqlite: named after the trace" ends_with 0 "$HYPROF" export sqlite "$trace"
+holds "export sqlite: the same, byte for byte" cmp "$TMPDIR/out.db" "${trace%.hyp}.db"
 holds "query: the database is whole" same ok "$(query 'PRAGMA integrity_check')"
 holds "query: nothing else was left" same "$TMPDIR/out.db" "$(ls "$TMPDIR"/out.db*)"
 holds "query: it replaces nothing" ends_with 1 "$HYPROF" query --sqlite "$TMPDIR/out.db" "$trace"

@@ -3,7 +3,7 @@
 # hyprof diff: pairs, sets, globs; its exit statuses; recordings that have little or nothing in them
 set -eu
 . tests/tap.sh
-plan 77
+plan 103
 need jq
 need_sampling
 
@@ -18,9 +18,15 @@ mkdir "$TMPDIR/new"
 cp "$WORKLOADS/w_diff" "$TMPDIR/new/w_diff"
 record moved -F 2000 "$TMPDIR/new/w_diff" 40
 record longer -F 2000 "$WORKLOADS/w_diff" 80
+OMP_OF_TEST=3 PYTHON_OF_TEST=/home/jo record settings -F 2000 "$WORKLOADS/w_diff" 40
 record plain -F 2000 "$WORKLOADS/w_split" 0
 record rarely -F 500 "$WORKLOADS/w_diff" 40
 record none true
+record no_time -e page-faults -c 1 true
+for run in 1 2 3; do
+        record quadratic$run "$WORKLOADS/w_diff_fix" 0
+        record fixed$run "$WORKLOADS/w_diff_fix" 1
+done
 for run in faults1 faults2; do
         record $run -e page-faults -c 1 "$WORKLOADS/w_diff" 10
 done
@@ -53,6 +59,23 @@ holds "--only names" ends_with 0 "$HYPROF" diff --json --only 'trans*' "$a" "$b"
 holds "--only names: nothing else is shown" same transform "$(told '.functions.rows[].name')"
 holds "--only zones" ends_with 1 "$HYPROF" diff --only zones --fail-above 5 "$a" "$b"
 
+old="$TMPDIR/quadratic1.hyp"
+new="$TMPDIR/fixed1.hyp"
+holds "a fix: the gate lets it pass" ends_with 0 "$HYPROF" diff --json --fail-above 5% "$old" "$new"
+holds "a fix: the answer begins with the gone function and its time" same true "$(told '.answer | test("^gone: add_item, -[0-9.]+ m?s of [0-9.]+ m?s; faster: .*the whole run -")')"
+holds "a fix: the lower end of its interval is -100 %" same "gone true true" "$(told '.functions.rows[] | select(.name == "add_item") | "\(.verdict) \(.change == -1) \(.change_low == -1)"')"
+holds "a fix, taken back: the gate holds" ends_with 1 "$HYPROF" diff --json --fail-above 5% "$new" "$old"
+holds "a fix, taken back: the answer begins with the new function" same true "$(told '.answer | test("^new: add_item, [+][0-9.]+ m?s of [0-9.]+ m?s; slower: .*the whole run [+]")')"
+holds "a fix, taken back: the answer does not contradict itself" same false "$(told '.answer | test("nothing can be compared|not certain")')"
+holds "a fix, sets" ends_with 0 "$HYPROF" diff --json --fail-above 5% --before "$TMPDIR/quadratic?.hyp" --after "$TMPDIR/fixed?.hyp"
+holds "a fix, sets: named" same true "$(told '.answer | test("^gone: add_item, -")')"
+holds "a fix, taken back, sets" ends_with 1 "$HYPROF" diff --json --fail-above 5% --before "$TMPDIR/fixed?.hyp" --after "$TMPDIR/quadratic?.hyp"
+holds "a fix, taken back, sets: named" same true "$(told '.answer | test("^new: add_item, [+]")')"
+holds "the fixed one twice" ends_with 0 "$HYPROF" diff --json "$new" "$TMPDIR/fixed2.hyp"
+holds "the fixed one twice: no item is new or gone" same false "$(told '.answer | test("new:|gone:|slower|faster")')"
+holds "the old one twice" ends_with 0 "$HYPROF" diff --json "$old" "$TMPDIR/quadratic2.hyp"
+holds "the old one twice: no item is new or gone" same false "$(told '.answer | test("new:|gone:|slower|faster")')"
+
 holds "sets, by globs" ends_with 0 "$HYPROF" diff --json --before "$TMPDIR/a*.hyp" --after "$TMPDIR/b*.hyp"
 holds "sets: runs" same "3 3" "$(told '"\(.runs_before) \(.runs_after)"')"
 holds "sets: the function is slower" same slower "$(told '.functions.rows[] | select(.name == "transform") | .verdict')"
@@ -69,7 +92,7 @@ holds "a filter: which" same "zone work" "$(told .filter)"
 holds "a filter: only what is inside" same false "$(told '[.functions.rows[].name] | any(. == "checksum")')"
 
 holds "counts" ends_with 0 "$HYPROF" diff --limit 0 "$TMPDIR/faults1.hyp" "$TMPDIR/faults2.hyp"
-holds "counts: of what" grep -qx '  samples of      page-faults' "$TMPDIR/out"
+holds "counts: the event is named" grep -Exq ' +samples of +page-faults' "$TMPDIR/out"
 holds "counts have no decimals" same 0 "$(grep -cE ' [0-9]+\.[0-9]{2}  +[0-9]+\.[0-9]{2} ' "$TMPDIR/out")"
 holds "counts, for each unit" ends_with 0 "$HYPROF" diff --json --limit 0 --per unit "$TMPDIR/faults1.hyp" "$TMPDIR/faults2.hyp"
 holds "counts, for each unit: less than one has them" same true "$(told '[.functions.rows[].before] | any(. != null and . < 1 and . > 0)')"
@@ -77,9 +100,9 @@ holds "counts, for each unit: less than one has them" same true "$(told '[.funct
 holds "without zones in one" ends_with 0 "$HYPROF" diff --json --anyway "$a" "$TMPDIR/plain.hyp"
 holds "nothing in it" ends_with 0 "$HYPROF" diff "$TMPDIR/none.hyp" "$TMPDIR/none.hyp"
 holds "nothing in one" ends_with 0 "$HYPROF" diff --anyway "$a" "$TMPDIR/none.hyp"
-holds "which is no reason to pass" ends_with 2 "$HYPROF" diff --anyway --fail-above 1 "$a" "$TMPDIR/none.hyp"
+holds "a comparison without judgement does not pass" ends_with 2 "$HYPROF" diff --anyway --fail-above 1 "$a" "$TMPDIR/no_time.hyp"
 holds "a name that fits nothing" ends_with 2 "$HYPROF" diff --only nosuchthing "$a" "$b"
-holds "a name that fits nothing: said" grep -q "no function or zone is called 'nosuchthing'" "$TMPDIR/err"
+holds "a name that fits nothing: said" grep -q "no function, zone, wait or system call is called 'nosuchthing'" "$TMPDIR/err"
 holds "a name that is nearly one" ends_with 2 "$HYPROF" diff --only transfor_ "$a" "$b"
 holds "a name that is nearly one: said" grep -q "did you mean 'transform'" "$TMPDIR/err"
 holds "another program" ends_with 2 "$HYPROF" diff "$a" "$TMPDIR/plain.hyp"
@@ -89,6 +112,33 @@ holds "the same program in another folder" ends_with 0 "$HYPROF" diff --json "$a
 holds "the same arguments: nothing is said" same false "$(told '.warnings | any(test("arguments differ"))')"
 holds "other arguments" ends_with 0 "$HYPROF" diff --json "$a" "$b"
 holds "other arguments: said" same true "$(told '.warnings | any(test("arguments differ: .*w_diff 40. in .*w_diff 40 500. in"))')"
+holds "the same environment: nothing is said" same false "$(told '.warnings | any(test("environments"))')"
+holds "another environment" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/settings.hyp"
+holds "another environment: said, without paths" same true "$(told '.warnings | any(test(
+        "^the environments differ: OMP_OF_TEST not set before, OMP_OF_TEST=3 after; PYTHON_OF_TEST not set before, PYTHON_OF_TEST=.8_bytes. after$"))')"
+holds "another environment in a set" ends_with 0 "$HYPROF" diff --json --before "$a" --before "$TMPDIR/settings.hyp" "$b"
+holds "another environment in a set: in which" same true "$(told '.warnings | any(test("OMP_OF_TEST=3 in .*settings.hyp"))')"
+holds "the environment of a recording" ends_with 0 "$HYPROF" report --json "$TMPDIR/settings.hyp"
+holds "the environment of a recording: no path" same true "$(told '.environment | test("OMP_OF_TEST=3.* PYTHON_OF_TEST=.8_bytes.") and (test("/home") | not)')"
+
+# The program says that it runs before it is attached to: until then /proc has the environment of this script.
+exec {ready}< <(OMP_OF_TEST=7 exec sh -c 'echo $$; exec sleep 600')
+read -r pid <&"$ready"
+record attached -p "$pid" -- true
+kill "$pid"
+holds "the environment of a running program" ends_with 0 "$HYPROF" report --json "$TMPDIR/attached.hyp"
+holds "the environment of a running program: its own" same true "$(told '.environment | test("OMP_OF_TEST=7")')"
+
+# The text of one environment begins that of another.
+exec {ready}< <(exec env -i OMP_OF_TEST=77 sh -c 'echo $$; exec sleep 600')
+read -r longer <&"$ready"
+exec {ready}< <(exec env -i OMP_OF_TEST=7 sh -c 'echo $$; exec sleep 600')
+read -r shorter <&"$ready"
+record pair -p "$longer" -p "$shorter" -- true
+kill "$longer" "$shorter"
+holds "the environments of two programs" ends_with 0 "$HYPROF" report --json "$TMPDIR/pair.hyp"
+holds "the environments of two programs: both" same 'OMP_OF_TEST=77; OMP_OF_TEST=7' "$(told .environment)"
+
 holds "other rates" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/rarely.hyp"
 holds "other rates: said" same true "$(told '.warnings | any(test("same rate"))')"
 holds "the same rate" ends_with 0 "$HYPROF" diff --json "$a" "$b"
@@ -108,6 +158,8 @@ holds "standard input twice: said" grep -q "standard input" "$TMPDIR/err"
 head -c $(($(stat -c %s "$a") / 2)) "$a" >"$TMPDIR/cut.hyp"
 holds "one that is cut off" ends_with 0 "$HYPROF" diff --json "$TMPDIR/cut.hyp" "$b"
 holds "one that is cut off: said" same true "$(told '.warnings | any(test("cut.hyp"))')"
+holds "one that is cut off: what a run costs is not judged" same "data lost 0" \
+        "$(told '"\([.functions.rows[].verdict] | unique | map(select(. == "data lost" or . == "slower" or . == "faster")) | join(" ")) \(.whole.rows | length)"')"
 
 holds "no operand" ends_with 2 "$HYPROF" diff
 holds "one operand" ends_with 2 "$HYPROF" diff "$a"

@@ -9,7 +9,7 @@ need_sampling
 
 # The traces, programs and process that the examples name.  Each example runs in a copy of its own.
 place=$TMPDIR/place
-mkdir -p "$place/target/release" "$TMPDIR/bin"
+mkdir -p "$place/target/release" "$place/folder" "$TMPDIR/bin"
 for program in program server game a.out target/release/program; do
         cp "$WORKLOADS/w_examples" "$place/$program"
 done

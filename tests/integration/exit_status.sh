@@ -3,7 +3,7 @@
 # hyprof record is transparent: status, standard streams and signals are the command's; it says one line, or what -q allows
 set -eu
 . tests/tap.sh
-plan 79
+plan 80
 need perl python3
 need_sampling
 
@@ -52,6 +52,17 @@ holds "so are the signals that are blocked or ignored" same "$(grep -E '^Sig(Blk
 holds "options after the command are the command's" same "-F x" "$("${start[@]}" -q -- echo -F x)"
 holds "also without --" same "-F x" "$("${start[@]}" -q echo -F x)"
 
+# ---- the end
+"${start[@]}" -q -- true
+"$HYPROF" dump "$TMPDIR/t.hyp" >"$TMPDIR/dump"
+number_of() { # META's key
+        key=$(sed -n "s/^string id=\([0-9]*\) text=\"$1\"\$/\1/p" "$TMPDIR/dump")
+        value=$(sed -n "s/^meta id=[0-9]* key=$key value=\([0-9]*\).*/\1/p" "$TMPDIR/dump")
+        sed -n "s/^string id=$value text=\"\(.*\)\"\$/\1/p" "$TMPDIR/dump"
+}
+exit_ns=$(sed -n 's/^ *thread_exit thread=1 time_ns=\([0-9]*\).*/\1/p' "$TMPDIR/dump")
+holds "the recording ends with the command, to the nanosecond" same "${exit_ns:-none}" "$(number_of end_raw_ns)"
+
 # ---- the caller's circumstances
 for closed in 0 1 2; do
         rm -f "$TMPDIR/t.hyp"
@@ -73,7 +84,7 @@ limit_files() { # descriptors, command...
         )
 }
 n_cpus=$(getconf _NPROCESSORS_ONLN)
-few_files() { limit_files $((41 + 5 * n_cpus)) "$@"; }
+few_files() { limit_files $((43 + 6 * n_cpus)) "$@"; }
 holds "few descriptors are left" ends_with 0 few_files "${start[@]}" -q -- "$WORKLOADS/w_two_zones" 1
 holds "there are names all the same" same "" "$(cat "$TMPDIR/err")"
 holds "also of the workload" grep -q w_two_zones <("$HYPROF" report "$TMPDIR/t.hyp")

@@ -18,7 +18,7 @@ runs_try() {
 }
 
 holds 'the formats' ends_with 0 export_to --list
-holds 'are nine' same 9 "$(wc -l <out)"
+holds 'are twelve' same 12 "$(wc -l <out)"
 holds 'no format' ends_with 2 export_to
 holds 'no such format' ends_with 2 export_to nothing plain.hyp
 holds 'a trace and -i' ends_with 2 export_to folded -i plain.hyp plain.hyp

@@ -3,7 +3,7 @@
 # list, doctor, check, modules, annotate, why, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 71
+plan 72
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -47,7 +47,7 @@ in_four() { # words...
 }
 holds "report" in_each hyprof.report/3 report "$trace"
 whole=(--min-share 0 --depth 64)
-for view in --functions --threads --modules "--zones --histogram" "--zone zone_3" "--zone zone_3 --group-by thread"; do
+for view in --functions --lines --threads --modules "--zones --histogram" "--zone zone_3" "--zone zone_3 --group-by thread"; do
         # shellcheck disable=SC2086 # words
         holds "report $view" in_four $view "$trace"
 done

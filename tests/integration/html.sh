@@ -3,8 +3,8 @@
 # `hyprof html`: one file with all answers as the commands print them, within its size, and what --redact leaves out
 set -eu
 . tests/tap.sh
-plan 27
-need jq python3
+plan 30
+need jq python3 script
 
 trace=tests/golden/v1.4.hyp
 
@@ -32,6 +32,13 @@ holds 'a second one does not replace it' ends_with 1 html a
 holds 'unless that is asked for' html a --force
 html b
 holds 'the same trace gives the same bytes' cmp "$TMPDIR/a.html" "$TMPDIR/b.html"
+shown() { # 1 = a terminal is told what is made; options...
+        script -qec "'$HYPROF' html '$trace' -o '$TMPDIR/shown.html' --force ${*:2}" /dev/null </dev/null >"$TMPDIR/screen"
+        same "$1" "$(grep -c 'making the page: the timeline' "$TMPDIR/screen")"
+}
+holds 'a terminal is told what is made' shown 1
+holds 'but not with -q' shown 0 -q
+holds 'and nothing else is' sh -c "! grep 'making the page' '$TMPDIR/err'"
 holds 'it runs nothing of elsewhere' grep -q "default-src 'none'; script-src 'unsafe-inline'" "$TMPDIR/a.html"
 holds 'and names no other address' sh -c "! grep -oE '(src|href)=.(https?:)?//' '$TMPDIR/a.html'"
 holds 'nothing was left out' sh -c "test -z \"\$(tr -d '\\n' <'$TMPDIR/err' | grep 'to fit')\""

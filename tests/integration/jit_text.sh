@@ -151,7 +151,7 @@ for option in --perf-basic-prof --perf-prof; do
         figure "$name: $n_all samples in code of V8, $n_bad of them without a name"
         holds "$name: V8's code was sampled" compare "$n_all" ">" 100
         holds "$name: 99% of it has a name" compare "$n_bad" "<=" "0.01 * $n_all"
-        holds "$name: the hot function is among them" grep -q 'JS:.hot ' "$TMPDIR/$name.json"
+        holds "$name: the hot function is among them" grep -qE '(JS|LazyCompile|Function):.?hot ' "$TMPDIR/$name.json"
 done
 holds "node --perf-prof: nothing counts as missing" same "" "$(lost node--perf-prof | grep '^CODE_UNREADABLE' || true)"
 holds "node --perf-prof: its lines are known" grep -q '^code_line' "$TMPDIR/node--perf-prof.dump"

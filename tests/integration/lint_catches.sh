@@ -5,7 +5,7 @@ set -u
 good=$TMPDIR/good
 bad=$TMPDIR/bad
 n=0
-echo "1..56"
+echo "1..65"
 
 licence='/* SPDX-License-Identifier: MIT */'
 mkdir -p "$good"/{base,tests,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
@@ -63,7 +63,7 @@ silent() { # rule, command...
 
 add() { printf '%s\n' "${@:2}" >>"$1"; }
 
-for rule in include_order file_length no_output spdx unique_names unique_statics header_line spec_sync client_abi_sync doc_links words version; do
+for rule in include_order file_length no_output spdx unique_names plain_statics header_line spec_sync client_abi_sync doc_links words version; do
         out=$(sh "tests/lint/$rule.sh" "$good" 2>&1)
         verdict "$rule: silent on a good tree" $?
         [ -z "$out" ] || printf '%s\n' "$out"
@@ -71,8 +71,8 @@ done
 breaks include_order base/x.h add base/x.h '#include "format/y.h"'
 breaks include_order sampler/merge/s.c add sampler/merge/s.c "$licence" '#include "analyze/report/report.h"'
 breaks include_order sampler/merge/s.c add sampler/merge/s.c "$licence" '#include <hyprof/hyprof.h>'
-breaks include_order sampler/code/c.c eval "mkdir sampler/code && printf '%s\n#include \"sampler/jit/j.h\"\n' '$licence' >sampler/code/c.c"
-breaks include_order sampler/merge eval "for i in $(seq -s ' ' 61); do : >sampler/merge/f\$i.c; done"
+breaks include_order sampler/keep/c.c eval "mkdir sampler/keep && printf '%s\n#include \"sampler/jit/j.h\"\n' '$licence' >sampler/keep/c.c"
+breaks include_order sampler/merge eval "for i in $(seq -s ' ' 41); do : >sampler/merge/f\$i.c; done"
 breaks file_length base/long.c eval 'yes | head -n 801 >base/long.c'
 breaks file_length base/x.h:7 add base/x.h "/* $(printf '%0106d' 0) */"
 silent file_length add format/y.c "const char words[] = \"https://$(printf '%0106d' 0)\";"
@@ -80,8 +80,17 @@ breaks no_output format/y.c add format/y.c 'void f(void) { printf("x"); }'
 breaks no_output format/y.c add format/y.c 'void f(void) { exit(1); }'
 breaks no_output format/y.c add format/y.c 'void f(FILE *f) { fputs("x", f); }'
 breaks no_output format/y.c add format/y.c 'FILE *f(void) { return stderr; }'
+silent no_output add format/y.c '/* printf("x") */ int a;' '/* puts("x")' ' * exit(1) */'
+silent no_output eval 'mkdir view && echo "void f(FILE *f) { fputs(f); }" >view/v.c'
+breaks no_output view/v.c eval 'mkdir view && echo "void f(void) { exit(1); }" >view/v.c'
+silent include_order eval 'mkdir -p instrument/client/include/hyprof && cd instrument/client/include/hyprof && :>a.h && echo "#include \"a.h\"" >b.h'
+breaks include_order 'base/x.h: must not include "instrument/client/c.h"' add base/x.h '#include "instrument/client/c.h"'
+breaks file_length tests/long.sh eval 'yes | head -n 801 >tests/long.sh'
+breaks spdx base/z.c eval ': >base/z.c'
 breaks spdx base/z.c add base/z.c 'int z;'
-breaks unique_statics format/z.c eval "echo 'static int twice(void)' | tee -a format/y.c >>format/z.c"
+breaks plain_statics format/y.c add format/y.c 'static int y_twice(void)'
+breaks plain_statics format/z_view.c eval "echo 'static int z_twice(void)' >format/z_view.c"
+silent plain_statics add format/y.c 'static int twice(void)' 'int y_thrice(void)' 'static const int y_four = f(4);'
 breaks unique_names y.c cp format/y.c base/y.c
 breaks header_line cli/c.h add cli/c.h "$licence" '/* c */'
 breaks spec_sync EVENTS sed -i '/EVENTS/d' docs/understand/trace-format.md

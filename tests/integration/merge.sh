@@ -3,7 +3,7 @@
 # hyprof merge: all events of all traces are in the result, threads apart by recording in every view; what is refused
 set -eu
 . tests/tap.sh
-plan 39
+plan 45
 need jq sqlite3
 need_sampling
 
@@ -19,6 +19,7 @@ both() { { ops "$a"; ops "$b"; } | awk '{ n[$2] += $1 } END { for (op in n) prin
 # ---- two recordings of this machine
 holds "two traces" ends_with 0 "$HYPROF" merge "$a" "$b" -o "$c"
 holds "placed exactly" grep -q 'placed exactly' "$TMPDIR/err"
+cp "$TMPDIR/err" "$TMPDIR/first.err"
 holds "intact" "$HYPROF" check "$c"
 holds "every event of both" same "$(($(events "$a") + $(events "$b")))" "$(events "$c")"
 holds "each op as often as in both" same "$(both)" "$(ops "$c" | awk '{ print $1, $2 }' | sort -k 2)"
@@ -88,6 +89,27 @@ holds "three recordings" same 3 "$(number "$TMPDIR/d.hyp" '.recordings.rows | le
 holds "from a pipe into a pipe" sh -c "\"$HYPROF\" merge -q \"$a\" - -o - <\"$b\" | \"$HYPROF\" check -"
 holds "an old trace lies elsewhere: refused" ends_with 1 "$HYPROF" merge "$a" tests/golden/v1.0.hyp -o "$TMPDIR/e.hyp"
 holds "in one line" same 1 "$(grep -c 'error:' "$TMPDIR/err")"
+
+# ---- clocks
+holds "recordings one after the other are said not to overlap" grep -q '^hyprof: note: .*a.hyp does not overlap with another one: the nearest is ' "$TMPDIR/first.err"
+if unshare --time --fork --monotonic=1000 true 2>/dev/null; then
+        # Two recordings at once, of a program with zones; the kernel's records have the machine's clock in both.
+        unshare --time --fork --monotonic=100000 --boottime=100000 "$HYPROF" record -q -o "$TMPDIR/namespace.hyp" -- "$WORKLOADS/w_split" 0.5 &
+        inside=$!
+        "$HYPROF" record -q -o "$TMPDIR/outside.hyp" -- "$WORKLOADS/w_split" 0.5
+        wait $inside
+        "$HYPROF" merge "$TMPDIR/namespace.hyp" "$TMPDIR/outside.hyp" -o "$TMPDIR/clocks.hyp" 2>"$TMPDIR/err"
+        holds "recordings at one time, one in a time namespace, are at one time" \
+                test "$(number "$TMPDIR/clocks.hyp" '.duration_ns > 0 and .duration_ns < 600e9')" = true
+        holds "it is placed exactly" same 2 "$(grep -c 'placed exactly' "$TMPDIR/err")"
+        holds "without a warning" same 0 "$(grep -cE 'monotonic clock differs|does not overlap' "$TMPDIR/err")"
+        read_trace namespace
+        holds "samples lie in the zones that were open" compare \
+                "$(n_events namespace 'kind == "sample" && path != ""')" ">=" "0.9 * $(n_events namespace 'kind == "sample" && self ~ /^(seventy|thirty)/')"
+        holds "and there are some" compare "$(n_events namespace 'kind == "sample" && self ~ /^(seventy|thirty)/')" ">" 20
+else
+        skips_group "time namespaces" "hardware: no right or kernel to make one"
+fi
 
 # ---- what is wrong
 head -c "$(($(stat -c %s "$b") * 2 / 3))" "$b" >"$TMPDIR/cut.hyp"

@@ -3,7 +3,7 @@
 # Filters that leave nothing end every command with status 1, one line that says which, and what may be meant or to be tried
 set -eu
 . tests/tap.sh
-plan 60
+plan 61
 
 need jq
 made=$BUILD/tools/made_trace
@@ -23,7 +23,7 @@ misses() { # words, command...
 
 # ---- every command that takes filters
 on_cpu="on CPU 99; there are: 1"
-for view in "" --functions --top-down --zones --threads --modules --off-cpu --cpus --locks --messages "--zone zone_3" --json "--format md"; do
+for view in "" --functions --lines --top-down --zones --threads --modules --off-cpu --cpus --locks --messages "--zone zone_3" --json "--format md"; do
         # shellcheck disable=SC2086 # words
         holds "report $view" misses "$on_cpu" report $view --cpu 99 "$trace"
 done

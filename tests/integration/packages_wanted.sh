@@ -8,7 +8,7 @@ export OS_RELEASE=$TMPDIR/os-release
 unset HYPROF_NO_PACKAGES
 mkdir "$fake"
 n=0
-echo "1..8"
+echo "1..9"
 
 # A machine whose installed packages are the words of $INSTALLED and whose user is $USER_ID.
 cat >"$fake/dpkg-query" <<'EOS'
@@ -55,6 +55,11 @@ printf 'ID=debian\nVERSION_CODENAME=trixie\n' >"$OS_RELEASE"
 INSTALLED=clang run fuzz
 grep -qx 'apt-get install -q -y --no-install-recommends libclang-rt-19-dev' "$log"
 verdict "on Debian 13 the version that it has" $?
+run test
+n_gold=$(tr ' ' '\n' <"$log" | grep -cx binutils-gold)
+echo 'ID=debian' >"$OS_RELEASE"
+run test
+verdict "and a package that Debian 12 has as a part of another" $((n_gold != 1 || $(grep -c binutils-gold "$log") != 0))
 echo 'ID=otherlinux' >"$OS_RELEASE"
 run build
 verdict "on another distribution it fails" $(($? != 1))

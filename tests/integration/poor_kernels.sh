@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Kernels without cgroup v2, and processors whose counters only count, as many RISC-V boards have them: a program is recorded whole, and one line says what is missing
+# Kernels without cgroup v2, containers without /sys, and processors whose counters only count, as many RISC-V boards have them: a program is recorded whole, and one line says what is missing
 # shellcheck disable=SC2016,SC2329 # the shell within expands it; holds calls the functions
 set -eu
 . tests/tap.sh
-plan 39
+plan 42
 need jq unshare setpriv
 need_sampling
 
@@ -73,6 +73,7 @@ without() { # kind, command...
         tmpfs) change='umount -l /sys/fs/cgroup 2>/dev/null; mount -t tmpfs none /sys/fs/cgroup' ;;
         v1) change='grep " - cgroup2 " /proc/self/mountinfo | cut -d " " -f 5 | while read -r at; do umount -l "$at"; done
                 ! grep -q " - cgroup2 " /proc/self/mountinfo' ;;
+        sys) change='umount -l /sys; [ ! -e /sys/devices ]' ;;
         esac
         unshare -m sh -c "$change"' || exit 99; exec "$@"' sh "${@:2}"
 }
@@ -91,3 +92,9 @@ holds "cgroup v2: --scope=cgroup is refused" refused "cgroup2 is not mounted" ""
 holds "cgroup v2: --cgroup is refused, with what to do" refused "--cgroup: cgroup2 is not mounted" "^  try: hyprof record -p PID" \
         without unmounted "$HYPROF" record -o "$TMPDIR/none.hyp" --cgroup some -d 1s
 holds "cgroup v2: nothing is left behind" [ ! -e "$TMPDIR/none.hyp" ]
+
+# ---- without /sys, as in small containers
+holds "without /sys: a program is recorded" ends_with 0 without sys "$HYPROF" record -o "$TMPDIR/sys.hyp" -- "${program[@]}"
+cp "$TMPDIR/out" "$TMPDIR/sys.out" && cp "$TMPDIR/err" "$TMPDIR/sys.err"
+holds "without /sys: whole, in one line" whole sys ""
+holds "without /sys: BPF's absence has its reason" same 1 "$("$HYPROF" report "$TMPDIR/sys.hyp" | tr -s '\n ' ' ' | grep -cF "BPF: /sys is not mounted")"

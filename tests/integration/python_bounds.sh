@@ -254,12 +254,16 @@ def fails(): raise ValueError
 def catches():
     try: fails()
     except ValueError: leaf(1)
-calls = "leaf(3); sums(); catches()"
-threads = [threading.Thread(target=timeit.timeit, args=(calls,), kwargs={"number": 3000, "globals": globals()}) for _ in range(3)]
+def runs():
+    while not is_over.is_set(): timeit.timeit("leaf(3); sums(); catches()", number=100, globals=globals())
+is_over = threading.Event()
+threads = [threading.Thread(target=runs) for _ in range(3)]
 [t.start() for t in threads]
-while any(t.is_alive() for t in threads):
+for _ in range(100):
     with hyprof.Profiler(): pass
     with hyprof.Profiler(): leaf(1)
+is_over.set()
+[t.join() for t in threads]
 END
 holds "enabled and disabled at speed beside other threads" recorded speed.py
 holds "nothing stays open" same 0 "$(sqlite3 ops.db 'SELECT sum(closed = 0) FROM zones')"

@@ -4,8 +4,9 @@
 # all its threads, with C between them; and what only pretends to be Python does no harm
 set -eu
 . tests/tap.sh
-plan 26
+plan 38
 need_sampling
+need jq
 python=/usr/bin/python3
 [ -x "$python" ] || skip_all "python3 is not installed"
 "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || skip_all "python3 is none of 3.11 to 3.14"
@@ -88,6 +89,53 @@ holds 'which is said' reported_by PYTHON_APPROXIMATE
 holds 'and its functions have their callers' is_later_chain count '<module>;Worker.run;Worker.step;squares;count'
 holds 'those that C called back as well' is_later_chain compare 'sorter;compare'
 
+# Functions that last for a microsecond have ended when memory is read; their frames are still there.
+cat >"$TMPDIR/short.py" <<'END'
+import time
+def s1(x): return x + 1
+def s2(x): return s1(x) * 2
+def loop_a(n):
+    for i in range(n): s2(i)
+def s3(x): return [x] * 3
+def loop_b(n):
+    for i in range(n): s3(i)
+until = time.thread_time() + 1
+while time.thread_time() < until:
+    loop_a(1000000)
+    loop_b(1000000)
+END
+# shellcheck disable=SC2317 # called by holds
+record_short() {
+        rm -f "$TMPDIR/short.hyp"
+        without_rights "$HYPROF" record -q -F 1999 -o "$TMPDIR/short.hyp" "$python" "$TMPDIR/short.py"
+        "$HYPROF" report --json "$TMPDIR/short.hyp" >"$TMPDIR/short.json"
+        stacks short
+}
+lost_of_short() { jq "[.missing.rows[] | select(.code == \"$1\") | .count] | add // 0" "$TMPDIR/short.json"; }
+# Half of the samples do not fit where only the frames of now are taken; old ones do not count.
+short_functions_fit() {
+        local unfit late all
+        unfit=$(lost_of_short PYTHON_UNFIT) late=$(lost_of_short PYTHON_LATE) all=$(jq .n_samples "$TMPDIR/short.json")
+        figure "$all samples, $late too old, $unfit do not fit" >&3
+        awk -v n="$all" -v late="$late" -v unfit="$unfit" 'BEGIN { exit !(unfit < 0.35 * (n - late)) }'
+}
+# The first line has the share that is left out, from 5 % on.
+short_is_said() {
+        "$HYPROF" dump "$TMPDIR/short.hyp" | grep -q '^string .*text="python_samples_bare"' || return 1
+        jq -e '([.missing.rows[] | select(.code == "PYTHON_FUNCTIONS_MISSING")] | length > 0) ==
+                (.answer | test("of the samples in Python code have no Python functions"))' "$TMPDIR/short.json"
+}
+is_right_or_late() { is_chain "$@" || { [ "$(lost_of_short PYTHON_LATE)" -gt 1000 ] && ! grep -q "$1" "$TMPDIR/folded"; }; }
+holds 'short functions are recorded without BPF' record_short
+if [ "$(jq .n_samples "$TMPDIR/short.json")" -ge $(($(lost_of_short PYTHON_LATE) + 100)) ]; then
+        holds 'most of their samples have Python functions' short_functions_fit
+else
+        skips 'most of their samples have Python functions' 'hardware: nearly all were read too late'
+fi
+holds 'the first line has the share without' short_is_said
+holds 'and their callers are right' is_right_or_late s1 '<module>;loop_a;s2;s1'
+holds 'also those of the other loop' is_right_or_late s3 '<module>;loop_b;s3'
+
 # ---- with BPF
 holds 'a command is recorded' record_work all
 if "$HYPROF" report --json "$TMPDIR/all.hyp" | grep -q '"PYTHON_APPROXIMATE"'; then
@@ -95,6 +143,8 @@ if "$HYPROF" report --json "$TMPDIR/all.hyp" | grep -q '"PYTHON_APPROXIMATE"'; t
         exit 0
 fi
 stacks all
+holds 'no Python functions are reported as missing' same 0 \
+        "$("$HYPROF" report --json "$TMPDIR/all.hyp" | jq '[.missing.rows[] | select(.code == "PYTHON_FUNCTIONS_MISSING")] | length')"
 holds 'Python functions have their callers, and no C between' is_chain count '<module>;Worker.run;Worker.step;squares;count'
 holds 'those that C called back as well, of another thread' is_chain compare 'sorter;compare'
 
@@ -156,6 +206,51 @@ holds 'code that runs once is recorded' record_once
 stacks once
 holds 'and has its names' is_chain spin '<module>;<module>;spin'
 holds 'each module its own' is_in_order
+
+# ---- recursion: the outermost functions are there, wherever the middle is too deep
+cat >"$TMPDIR/deep.py" <<'END'
+import functools, sys, threading, time
+sys.setrecursionlimit(100000)
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+def plain(n):
+    if n > 0: plain(n - 1)
+    else: burn(0.2)
+# Through a function in C, and so through another evaluation, at each level.
+def through_c(n):
+    if n > 0: functools.reduce(lambda a, b: through_c(n - 1), (1, 2))
+    else: burn(0.2)
+def shallow(): plain(100)
+def deep(): plain(700)
+def deepest(): plain(5000)
+def deep_in_c(): through_c(200)
+def run():
+    for f in shallow, deep, deepest, deep_in_c: f()
+threading.stack_size(64 << 20)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+END
+record_deep() {
+        rm -f "$TMPDIR/deep.hyp"
+        record deep -F 999 "$python" "$TMPDIR/deep.py"
+}
+holds 'a deep recursion is recorded' record_deep
+stacks deep
+# The stacks whose innermost Python function is burn, by who is known to have called them.
+is_shared() { # caller, its callee, what stands between
+        awk -v caller=";run;$1;$2;" -v gap="$3" '
+                { n = $NF } / [0-9]+$/ && /;burn(;| )/ { if (index($0, caller) && (gap == "" || index($0, gap))) right += n }
+                END { printf "%s: %d samples\n", caller, right; exit right < 50 }' "$TMPDIR/folded"
+}
+holds 'a stack of 100 is whole' is_shared shallow plain ''
+holds 'one of 700 has its outermost functions, and a gap' is_shared deep plain ';plain;[calls left out];plain;'
+holds 'so has one that goes through C at each level' is_shared deep_in_c through_c '[calls left out]'
+is_said_of() { # reason
+        "$HYPROF" report --json "$TMPDIR/deep.hyp" | grep -q "\"$1\""
+}
+holds 'both are said, and what is deeper still is' eval 'is_said_of PYTHON_MIDDLE && is_said_of PYTHON_CUT'
 
 # ---- a short program after others: unwind tables are put off then, and made when it has ended
 cat >"$TMPDIR/short.py" <<'END'
@@ -227,3 +322,9 @@ is_unknown() {
         return 1
 }
 holds 'an unknown version is said' is_unknown
+
+# ---- data that is there after the code, as while ld.so maps a file
+is_found_later() {
+        pretends late 2 && stacks fake && grep -q ';A;' "$TMPDIR/folded"
+}
+holds 'an interpreter whose data is mapped after its code is found then' is_found_later

@@ -10,7 +10,7 @@ plan 15
 export PYTHONDONTWRITEBYTECODE=1 PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 HYPROF
 unset PYTHONPATH
 # A copy, so that two runs at once do not build in the same place.
-mkdir "$TMPDIR/tree" && cp -r python instrument Makefile LICENSE "$TMPDIR/tree/" || exit 2
+mkdir "$TMPDIR/tree" && cp -r base instrument python Makefile LICENSE "$TMPDIR/tree/" || exit 2
 tree=$TMPDIR/tree
 
 fresh() { # name

@@ -6,7 +6,7 @@ set -u
 need sqlite3 jq
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 80
+plan 91
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -83,6 +83,12 @@ parts="'<lambda>', 'before', 'inside', 'after', 'dumps', 'JSONEncoder.encode'"
 holds "-o, -n: where the trace goes" zones 0 -o results/new -n run7 parts.py
 holds "it is there" test -s results/new/hyprof-run7.hyp
 holds "each call is a zone" same "after 1 before 1 inside 2" "$(counts results/new/hyprof-run7.hyp "$parts")"
+own_trace() { # what -o is given, the trace that is written
+        zones 0 -o "$1" parts.py && [ -s "$2" ] && same "after 1 before 1 inside 2" "$(counts "$2" "$parts")"
+}
+mkdir -p folder.hyp
+holds "-o FILE.hyp: the trace itself, in a folder that is made" own_trace made/own.hyp made/own.hyp
+holds "-o of a folder of such a name: in it" own_trace folder.hyp folder.hyp/hyprof.hyp
 holds "code of libraries is left out, which is said" says "functions of libraries are left out ("
 holds "-m: a module of libraries" zones 1 -m json.tool /dev/null
 holds "which option records it is said" says "--include json records them"
@@ -224,11 +230,66 @@ try:
         text += chunk
 except OSError:  # the end
     pass
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print(code if code >= 0 else 128 - code)
 END
 interrupted() { same 130 "$("$python" press.py)"; }
 holds "Ctrl-C: the program ends as it wants to" interrupted
 holds "which is recorded to its end" same "last 1 tidy 1" "$(counts hyprof.hyp "'tidy', 'last'")"
+
+# ---- other Python programs, whose calls nothing records
+cat >starts.py <<'END'
+import os, subprocess, sys
+def call(): pass
+if "starts" in sys.argv:
+    for command in (["-c", "pass"], ["-m", "hyprof", "--no-samples", "starts.py"], ["starts.py"]):
+        subprocess.run([sys.executable, *command], check=True)
+    subprocess.run(["/bin/true"], check=True)
+    for wrong in ["\0"], [], [1]:
+        try: subprocess.run(wrong)
+        except (ValueError, IndexError, TypeError, OSError): pass
+call()
+if "becomes" in sys.argv: os.execv(sys.executable, [sys.executable, "starts.py"])
+END
+says_of_others() { # count of the words, arguments...
+        zones 0 starts.py "${@:2}" && same "$1" "$(grep -c 'calls are not zones' err)"
+}
+holds "a program without others" says_of_others 0
+holds "one that starts some" says_of_others 1 starts
+holds "which are counted" grep -q '2 other Python programs were started: their calls are not zones' err
+holds "one that becomes another" says_of_others 1 becomes
+
+# ---- signals that are sent to us, as by kill(1), timeout(1) or a supervisor
+cat >receives.py <<'END'
+import os, signal, time
+def say(word): os.write(1, (word + "\n").encode())  # print() is not for a signal that comes while it is at work
+for number in signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH:
+    signal.signal(number, lambda number, _frame: say(signal.Signals(number).name))
+try:
+    say("ready")
+    while True: time.sleep(60)
+except KeyboardInterrupt:
+    say("SIGINT")
+END
+cat >send.py <<'END'
+import signal, subprocess, sys
+command = [sys.executable, *sys.argv[2:], "receives.py"]
+process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+said = []
+for name in ("ready", *sys.argv[1].split()):
+    if said: process.send_signal(signal.Signals[name])
+    said += process.stdout.readline().split()
+print(*said, process.wait())
+END
+sent() { # signals, options of the interpreter...
+        timeout 60 "$python" send.py "$@" 2>err
+}
+is_received() { same "ready SIGUSR1 SIGUSR2 SIGWINCH SIGINT 0" "$(sent "SIGUSR1 SIGUSR2 SIGWINCH SIGINT" "$@")"; }
+holds "a program has signals that are sent to it" is_received
+holds "also under us" is_received -m hyprof --no-samples
+holds "and where a report is made afterwards" is_received -m hyprof --no-samples -r --check-exit-code
+holds "one that it does not handle ends it" same "ready -3" "$(sent SIGQUIT -m hyprof --no-samples)"
+holds "and with a report we say so" same "ready 131" "$(sent SIGQUIT -m hyprof --no-samples -r --check-exit-code)"
 
 # ---- a recorder that is there
 cat >there.py <<'END'

@@ -4,7 +4,7 @@
 # formats; each garbage collection is a zone
 set -eu
 . tests/tap.sh
-plan 18
+plan 26
 need_sampling
 need jq sqlite3
 python=${PYTHON:-/usr/bin/python3}
@@ -45,6 +45,17 @@ if ! "$HYPROF" report --json "$TMPDIR/work.hyp" | grep -q '"extra"'; then
         exit 0
 fi
 
+# ---- report
+self_of() { # module's pattern, options of report; the functions with self time, as shares
+        "$HYPROF" report --json --functions "${@:2}" "$TMPDIR/work.hyp" |
+                jq "[.functions.rows[] | select(.module // \"\" | test(\"$1\")) | .self_share] | add // 0"
+}
+holds 'by default most self time is that of Python functions' compare "$(self_of 'work\\.py$')" '>' 0.7
+holds 'with --native that of digest() is in C' compare "$(self_of 'work\\.py$')" '>' "$(self_of 'work\\.py$' --native) + 0.05"
+is_digest() { "$HYPROF" report --from 100ms --json "$TMPDIR/work.hyp" | jq -e '.functions.rows[] | select(.function == "digest") |
+        .native_share > 0.8 * .self_share and .self_share == .total_share'; }
+holds 'its time is native code' is_digest
+
 # ---- annotate
 annotated() { # function; to out and err
         "$HYPROF" annotate "${@:2}" "$TMPDIR/work.hyp" "$1" >"$TMPDIR/out" 2>"$TMPDIR/err"
@@ -80,6 +91,11 @@ names_extra() {
 holds 'why names a Python function' names_extra
 compares_extra() { "$HYPROF" diff --json "$TMPDIR/work.hyp" "$TMPDIR/work.hyp" | grep -q '"extra"'; }
 holds 'diff compares them' compares_extra
+of_digest() { # options of diff; the part of the samples in digest() itself
+        "$HYPROF" diff --json --min-share 0 --limit 0 "$@" "$TMPDIR/work.hyp" "$TMPDIR/work.hyp" |
+                jq '[.functions.rows[] | select(.name == "digest") | .share_before] | add // 0'
+}
+holds 'with the C functions that they called' compare "$(of_digest)" '>' "$(of_digest --native) + 0.05"
 exports() { # format, words that its file has
         "$HYPROF" export "$1" "$TMPDIR/work.hyp" --force -q -o "$TMPDIR/$1" && zcat -f "$TMPDIR/$1" | grep -aq "$2"
 }
@@ -119,6 +135,35 @@ if grep -q '"PYTHON_APPROXIMATE"' <("$HYPROF" report --json "$TMPDIR/served.hyp"
 else
         holds 'why names the GIL and its holder' names_hog
 fi
+
+# ---- waits
+cat >"$TMPDIR/waits.py" <<'END'
+import hyprof, time
+def usual(n):
+    total = 0
+    while total < n: total += 1
+def write_log(): time.sleep(0.004)
+def request(i):
+    usual(10000)
+    if i % 40 == 7: write_log()
+for i in range(800):
+    with hyprof.zone("request"): request(i)
+END
+holds 'a script that waits is recorded' record waits -F 1999 --off-cpu "$python" "$TMPDIR/waits.py"
+names_wait() {
+        same write_log "$("$HYPROF" why --json "$TMPDIR/waits.hyp" --zone request --slower-than 4ms --by waiting |
+                jq -r '[.causes.rows[] | select(.cause == "wait")][0].name')"
+}
+if grep -q '"PYTHON_APPROXIMATE"' <("$HYPROF" report --json "$TMPDIR/waits.hyp"); then
+        skips 'why names the Python function that waits' 'hardware: no BPF here'
+else
+        holds 'why names the Python function that waits' names_wait
+fi
+view_of() { # options of why
+        "$HYPROF" why --json "$@" "$TMPDIR/waits.hyp" --zone request --slower-than 4ms --by waiting | jq -r '.view'
+}
+holds 'why says that it is about Python functions' same python "$(view_of)"
+holds 'with --native it is not' same null "$(view_of --native)"
 
 # ---- garbage
 cat >"$TMPDIR/garbage.py" <<'END'

@@ -3,7 +3,7 @@
 # hyprof report --functions, --zones, --zone, --threads, --modules: of recordings with known truth, in every format, filtered
 set -u
 . tests/tap.sh
-plan 115
+plan 124
 need jq python3 sqlite3
 need_sampling
 
@@ -12,7 +12,7 @@ record waits --off-cpu "$WORKLOADS/w_waits" 5
 record plain -- sqlite3 :memory: \
         'with recursive n(i) as (select 1 union all select i + 1 from n where i < 400000) select count(distinct i * 7 % 1000) from n;'
 
-views="--functions --top-down --bottom-up --function=* --zones --threads --modules"
+views="--functions --top-down --bottom-up --function=* --zones --threads --modules --lines"
 
 view() { # name, options...
         "$HYPROF" report "${@:2}" "$TMPDIR/$1.hyp"
@@ -45,7 +45,7 @@ wanted = json.load(open(sys.argv[2]))[sys.argv[3]]["rows"]
 assert len(rows) == len(wanted), (len(rows), len(wanted))
 for row, object in zip(rows, wanted):
     for key, text in row.items():
-        value = object[key]
+        value = " < ".join(object[key]) if isinstance(object[key], list) else object[key]
         assert text == "" if value is None else text == value if isinstance(value, str) \
             else abs(float(text) - value) <= 1e-9 * abs(value), (key, text, value)
 END

@@ -3,7 +3,7 @@
 # hyprof record --ring: the last so long in bounded memory; whole traces at the end, at SIGUSR2 and when a zone is slow
 set -eu
 . tests/tap.sh
-plan 64
+plan 70
 need jq
 need_sampling
 set -m # SIGINT is not ignored in jobs
@@ -177,7 +177,7 @@ tell turns 1 1 >/dev/null
 "$HYPROF" record --ring 2s -p "$program" -o "$TMPDIR/joined.hyp" 2>"$TMPDIR/joined.err" &
 recorder=$!
 programs+=("$recorder")
-until grep -q '^SigBlk:.*[89a-f]..$' "/proc/$recorder/status"; do read -r -t 0.05 <> <(:) || true; done # SIGUSR2 is expected
+wait_until "SIGUSR2 is expected" grep -q '^SigBlk:.*[89a-f]..$' "/proc/$recorder/status"
 tell turns 40 10 >/dev/null
 kill -USR2 "$recorder"
 holds "a program that runs already" wait_for_dumps joined 1
@@ -186,6 +186,7 @@ holds "Ctrl-C writes the trace" wait "$recorder"
 holds "which is whole" is_whole joined
 holds "the dump is, too" "$HYPROF" check "$(dumps joined)"
 exec 4>&- 5<&-
+wait "$program" # or it would still read what is for the next one
 
 # ---- no place for a dump
 mkdir "$TMPDIR/gone"
@@ -195,8 +196,11 @@ rm "$TMPDIR/gone/x.hyp"
 mv "$TMPDIR/gone/x.err" "$TMPDIR/x.err"
 rmdir "$TMPDIR/gone"
 kill -USR2 "$recorder"
-until grep -q 'no dump' "$TMPDIR/x.err"; do read -r -t 0.05 <> <(:) || true; done
-holds "a dump that cannot be written is said, and the recording goes on" tell turns 2 1
+holds "a dump whose folder is gone is written elsewhere" wait_for_dumps x 1
+holds "which is said with the reason" grep -q "^hyprof: warning: the folder of .*/gone/x.hyp takes no dump any more (No such file or directory): it goes to $TMPDIR\$" "$TMPDIR/x.err"
+holds "it is whole" "$HYPROF" check "$(dumps x)"
+holds "the user's alone" same 600 "$(stat -c %a "$(dumps x)")"
+holds "and the recording goes on" tell turns 2 1
 holds "to its end" land
 
 # ---- as whom
@@ -218,6 +222,17 @@ if [ "$(id -u)" -eq 0 ]; then
         holds "it ends" land
         holds "all is the user's" same "$uid" "$(stat -c %u "$folder"/home/*.hyp | sort -u)"
         holds "a dump and the trace" same 2 "$(find "$folder/home" -name '*.hyp' | wc -l)"
+        rm -f "$folder"/home/*.hyp
+        "$HYPROF" record --ring 2s -o "$folder/home/root.hyp" -- "$WORKLOADS/w_flight" <"$TMPDIR/to" >"$TMPDIR/from" 2>"$TMPDIR/root.err" &
+        recorder=$!
+        programs+=("$recorder")
+        exec 4>"$TMPDIR/to" 5<"$TMPDIR/from"
+        tell turns 10 10 >/dev/null
+        kill -USR2 "$recorder"
+        wait_for_dumps root 1 || true
+        land >/dev/null
+        holds "root in a folder of another user has dumps beside the trace" \
+                same 2 "$(find "$folder/home" -name 'root*.hyp' | wc -l)"
         rm -rf "$folder"
 else
         skips_group "under sudo" "hardware: only root can be whom sudo makes of a user"
@@ -231,6 +246,7 @@ holds "neither time nor size" refuses 'neither a time' --ring 30 -o "$TMPDIR/no.
 holds "a pipe has nothing beside it" refuses 'is not a file, and dumps are written beside it' --ring 2s -o /dev/null
 holds "a trigger without a ring" refuses 'needs --ring' --trigger 'zone:a>1s' -o "$TMPDIR/no.hyp"
 holds "a trigger's time without a unit" refuses 'with a unit' --ring 2s --trigger 'zone:a>5' -o "$TMPDIR/no.hyp"
+holds "a trigger by a handle, which no zone has yet" refuses 'zones have handles only in a trace' --ring 2s --trigger 'zone:handle:z1>1s' -o "$TMPDIR/no.hyp"
 holds "a trigger that is none" refuses 'not of the form' --ring 2s --trigger 'a>1s' -o "$TMPDIR/no.hyp"
 holds "totals" refuses 'whole recording' --ring 2s --stat -o "$TMPDIR/no.hyp"
 holds "a limit of the trace's size" refuses 'cannot be combined with --ring' --ring 2s --max-size 1G -o "$TMPDIR/no.hyp"

@@ -3,7 +3,7 @@
 # The JSON of every command and view is as its schema says, which `hyprof help --schema` prints; broken ones are seen
 set -eu
 . tests/tap.sh
-plan 23
+plan 25
 need python3 jq
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not installed"
 
@@ -36,12 +36,17 @@ for way in empty one oneend samples zones unclosed hostile extreme; do
 done
 head -c $(($(stat -c %s "$TMPDIR/samples.hyp") / 2)) "$TMPDIR/samples.hyp" >"$TMPDIR/cut.hyp"
 traces+=("$TMPDIR/cut.hyp")
-# With all that programs emit, waits, counters, a lock, and pairs for diff of which one is slower.
+# With all that programs emit, threads with several names, waits, counters, a lock, and pairs for diff of which one is slower.
 if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "recorded: every event" record every --embed=none "$WORKLOADS/w_every_event"
         holds "recorded: a slow lock, and counters" record lock -F 2000 --off-cpu -e '{cpu-clock,page-faults}:S' "$WORKLOADS/w_why" lock 200
         holds "recorded: page faults alone" record faults -e page-faults -c 1 "$WORKLOADS/w_diff" 10
-        traces+=("$TMPDIR/every.hyp" "$TMPDIR/lock.hyp" "$TMPDIR/faults.hyp")
+        # The child's context switches make times on CPUs known, also where nothing else interrupts the shell.
+        # shellcheck disable=SC2016 # the shell that is recorded has the child
+        holds "recorded: a process that executes two programs" record names sh -c '$(exit 0); exec env true'
+        holds "its time under each name" jq -e '[.names.rows[].name] == ["sh", "env", "true"] and ([.names.rows[].handle] | unique | length) == 1' \
+                <("$HYPROF" report --threads --json "$TMPDIR/names.hyp")
+        traces+=("$TMPDIR/every.hyp" "$TMPDIR/lock.hyp" "$TMPDIR/faults.hyp" "$TMPDIR/names.hyp")
 else
         skips "recorded traces" "nothing can be recorded here"
 fi

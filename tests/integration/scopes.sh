@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Whatever is named is recorded and nothing else: threads, cgroups, CPUs, the machine, without children, later; nothing is left behind
-# shellcheck disable=SC2154 # columns is of tests/tap.sh
+# shellcheck disable=SC2154,SC2016 # columns is of tests/tap.sh; the shell of a command expands it
 set -eu
 . tests/tap.sh
-plan 134
+plan 136
 need jq
 need_sampling
 set -m
@@ -57,6 +57,10 @@ busy='kind == "sample" && (self == "busy_a" || self == "busy_b")'
 best=${scopes[0]}
 holds "auto is recorded" record auto -- "$WORKLOADS/w_two_zones" 0.2 1
 read_trace auto
+holds "the descriptors of events and BPF programs are counted" record open -- sh -c \
+        'for open in /proc/$PPID/fd/*; do readlink "$open"; done >"$1"' sh "$TMPDIR/open"
+holds "as /proc has them" same "$(grep -cE '^anon_inode:(\[perf_event\]|bpf|btf)' "$TMPDIR/open")" \
+        "$("$HYPROF" report --json "$TMPDIR/open.hyp" | jq .n_descriptors)"
 holds "auto takes the best scope: $best" same "$best" "$(reported auto .scope)"
 for scope in "${scopes[@]}"; do
         watch_others

@@ -3,8 +3,8 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 66
-need jq
+plan 73
+need jq chrt
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
 
@@ -67,7 +67,8 @@ holds "the trace tells what the recorder used" grep -q 'recorder_cpu_ns' "$TMPDI
 job=$!
 # The exec'ed chain: by_sudo's subshell has become hyprof.
 hyprof_pid() { pgrep -P "$job" -x hyprof || echo "$job"; }
-until pgrep -P "$(hyprof_pid)" -x w_split >/dev/null; do read -r -t 0.05 <> <(:) || true; done
+runs_split() { pgrep -P "$(hyprof_pid)" -x w_split; }
+wait_until "the command runs" runs_split
 pid=$(hyprof_pid)
 effective=$(awk '$1 == "CapEff:" { print $2 }' "/proc/$pid/status")
 figure "hyprof's capabilities while it records: $(capsh --decode="$effective" 2>/dev/null || echo "$effective")"
@@ -77,16 +78,19 @@ holds "with few capabilities" same 0 $((0x$effective & ~(1 << 5 | 1 << 19 | 1 <<
 threads() { # field of status: its values
         awk -v field="$1:" '$1 == field { print $2 }' "/proc/$pid/task"/*/status | sort -u | paste -sd ' '
 }
-permitted() { # thread's name, or "" for all but the main one and the opener
+permitted() { # thread's name, or "" for all but the main one, the opener and the guard
         local task name
         for task in "/proc/$pid/task"/*; do
                 name=$(cat "$task/comm")
                 [ "${task##*/}" != "$pid" ] || continue
-                [ "$name" = "$1" ] || { [ -z "$1" ] && [ "$name" != hyprof-opener ]; } || continue
+                [ "$name" = "$1" ] || { [ -z "$1" ] && [ "$name" != hyprof-opener ] && [ "$name" != hyprof-guard ]; } || continue
                 awk '$1 == "CapPrm:" { print $2 }' "$task/status"
         done | sort -u
 }
 holds "the thread that opens files has what that needs" same 0000010000080000 "$(permitted hyprof-opener)"
+guard=0000000000800000
+chrt -f 98 true 2>/dev/null || guard= # without the right to real-time priorities there is no guard
+holds "the one that raises priorities has that alone" same "$guard" "$(permitted hyprof-guard)"
 holds "its other threads have none" same 0000000000000000 "$(permitted "")"
 holds "all of them are filtered" same 2 "$(threads Seccomp)"
 holds "and gain nothing" same 1 "$(threads NoNewPrivs)"
@@ -166,6 +170,15 @@ if setpriv --reuid="$uid" --clear-groups "$folder/w_becomes_root" 0 | grep -q 'e
                 --clear-groups "$HYPROF" record -o "$folder/home/plain.hyp" -- "$folder/w_becomes_root" 300
         holds "the kernel hides it from $user: no time of it is in the trace" same 0 \
                 "$(cp "$folder/home/plain.hyp" "$TMPDIR/plain.hyp" && read_trace plain && n_events plain 'kind == "sample" && self == "busy_as_root"')"
+        holds "a notice has its name" same w_becomes_root "$(reported plain '.missing.rows[] | select(.code == "OUT_OF_REACH") | .detail')"
+        holds "so does the first line" same true "$(reported plain '.answer | test("programs with other rights were not recorded")')"
+        holds "root records $user, who becomes root" ends_with 6 "$HYPROF" record -o "$TMPDIR/again.hyp" -- \
+                setpriv --reuid="$uid" --regid="$gid" --clear-groups "$folder/w_becomes_root" 300
+        cp "$TMPDIR/again.hyp" "$TMPDIR/whole.hyp" && read_trace whole
+        # Samples after the end of a thread would have the time of the end.
+        holds "and sees its time" compare "$(n_events whole 'kind == "sample" && self == "busy_as_root" && !seen[time_ns]++')" ">" 20
+        holds "its thread ends once, after that" same 1 "$(n_events whole 'kind == "sample" && self == "busy_as_root" { its = tid } kind == "thread_exit" && tid == its')"
+        holds "and nothing is out of reach" same "" "$(reported whole '.missing.rows[] | select(.code == "OUT_OF_REACH") | .code')"
 else
         skips_group "a set-uid command" "the folder for temporary files is mounted nosuid"
 fi
@@ -176,9 +189,9 @@ chown "$uid:$gid" "$folder/home/alive"
 # shellcheck disable=SC2016
 holds "a daemon is left behind: hyprof ends with its command" ends_with 4 "${start[@]}" -q -o daemon.hyp -- \
         sh -c 'setsid sh -c "echo \$\$ >pid; read x <alive; echo \$x >heard" </dev/null >/dev/null 2>&1 & exit 4'
-until [ -s "$folder/home/pid" ]; do read -r -t 0.05 <> <(:) || true; done
+wait_until "the daemon has said its number" test -s "$folder/home/pid"
 daemon=$(cat "$folder/home/pid")
 holds "it lives on" kill -0 "$daemon"
 echo still-here >"$folder/home/alive"
-until [ -s "$folder/home/heard" ]; do read -r -t 0.05 <> <(:) || true; done
+wait_until "the daemon has heard" test -s "$folder/home/heard"
 holds "and works" same still-here "$(cat "$folder/home/heard")"

@@ -3,8 +3,9 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 51
+plan 67
 need curl jq
+export no_proxy='*' XDG_STATE_HOME="$TMPDIR/state"
 
 trace=tests/golden/v1.4.hyp
 cp "$trace" "$TMPDIR/t.hyp"
@@ -21,7 +22,7 @@ start() { # options...
                 sleep 0.05
         done
         url=$(sed -n '/^http/p' "$TMPDIR/view.out")
-        port=${url#http://127.0.0.1:} port=${port%%/*}
+        port=${url#http://*.localhost:} port=${port%%/*}
 }
 
 status() { # options of curl...
@@ -32,8 +33,9 @@ serves() { # status, address below the token
         same "$1" "$(status "$url$2")"
 }
 
+index_is_made() { curl -s "${url}model" | jq -e '.progress == 1'; }
 wait_for_index() {
-        until [ "$(curl -s "${url}model" | jq '.progress == 1')" = true ]; do sleep 0.05; done
+        wait_until "the index is made" index_is_made
 }
 
 answers_like() { # question, options of report...
@@ -56,8 +58,13 @@ holds 'no header allows other sites' sh -c "! curl -s -D - -o /dev/null -H 'Orig
 holds 'without the last slash the browser is sent to the page' same 302 "$(status "${url%/}")"
 holds 'a wrong token is refused' same 403 "$(status "http://127.0.0.1:$port/00000000000000000000000000000000/model")"
 holds 'no token is refused' same 403 "$(status "http://127.0.0.1:$port/")"
+holds 'the name is made of 128 random bits' sh -c "echo '$url' | grep -qE '^http://[0-9a-f]{32}\.localhost:[0-9]+/[0-9a-f]{32}/\$'"
+holds 'and says nothing of the token' test "${url:7:32}" != "${url: -33:32}"
 holds 'another host is refused' same 403 "$(status -H 'Host: evil.example' "${url}model")"
-holds 'localhost is the same host' same 200 "$(status "http://localhost:$port/${url#http://*/}model")"
+holds 'programs that do not know the name ask 127.0.0.1' same 200 "$(status "http://127.0.0.1:$port/${url#http://*/}model")"
+holds 'and localhost' same 200 "$(status "http://localhost:$port/${url#http://*/}model")"
+holds 'the page is not there, nor its script' sh -c "curl -s -o /dev/null -w '%{http_code}' -o /dev/null 'http://127.0.0.1:$port/${url#http://*/}' 'http://localhost:$port/${url#http://*/}page.js' | grep -qx 403403"
+holds 'no script becomes a service worker' same 403 "$(status -H 'Service-Worker: script' "${url}page.js")"
 holds 'POST is refused' same 405 "$(status -d x "${url}model")"
 holds 'a path is no page' same 404 "$(status --path-as-is "${url}../../../../etc/passwd")"
 holds 'an unknown page' serves 404 nothing.js
@@ -72,6 +79,20 @@ holds 'the next zone' sh -c "curl -s '${url}find?lane=$lane&at=0&direction=next'
 holds 'functions as the command shows them' answers_like functions --functions
 holds 'zones likewise' answers_like zones --zones
 holds 'a zone likewise' answers_like "zone&zone=z1&histogram=1" --zone z1 --histogram
+note='[{"from":1,"to":1,"text":"here"}]'
+keep() { # name, text; further options of curl
+        status -d "$2" "${@:3}" "${url}keep?name=$1"
+}
+holds 'nothing is kept yet, in no file' sh -c "curl -s '${url}kept' | jq -e '. == {}' && ! test -e '$XDG_STATE_HOME'"
+holds 'notes are kept' same 200 "$(keep notes "$note")"
+holds 'in a file of the user alone' same 600 "$(stat -c %a "$XDG_STATE_HOME"/hyprof/viewer/*.notes)"
+holds 'a setting likewise' same 200 "$(keep theme dark)"
+holds 'not for another page' same 403 "$(keep theme light -H 'Origin: http://127.0.0.1:1')"
+holds 'not under any name' same 400 "$(keep x y)"
+head -c 1048577 /dev/zero | tr '\0' x >"$TMPDIR/long"
+holds 'not without a bound' same 500 "$(keep tracks "@$TMPDIR/long")"
+head -c 1048576 "$TMPDIR/long" >"$TMPDIR/longest"
+holds 'up to it in one piece' sh -c "curl -s -d '@$TMPDIR/longest' '${url}keep?name=tracks' && cmp '$TMPDIR/longest' '$XDG_STATE_HOME'/hyprof/viewer/*.tracks"
 holds 'a question that is none' serves 400 'answer?question=rm'
 holds "a command's complaint comes as JSON" sh -c "curl -s '${url}answer?question=functions&thread=nobody' | jq -e '.error | length > 0'"
 holds 'a comparison needs two traces' serves 400 'answer?question=diff'
@@ -89,6 +110,18 @@ kill -INT "$pid"
 holds 'Ctrl-C is the ordinary end' wait "$pid"
 holds 'and ends all processes' children_are_gone
 
+former=$url
+cp "$trace" "$TMPDIR/copy.hyp"
+start "$TMPDIR/copy.hyp"
+holds 'the next viewer has another name' test "${url%%.*}" != "${former%%.*}"
+holds 'and finds the notes of the trace, also of a copy' same "$note dark" "$(curl -s "${url}kept" | jq -r '.notes + " " + .theme')"
+kill -INT "$pid"
+wait "$pid" || true
+"$BUILD/tools/made_trace" many "$TMPDIR/other.hyp" 200 200
+start "$TMPDIR/other.hyp"
+holds 'another trace has the settings only' same '{"theme":"dark"}' "$(curl -s "${url}kept")"
+kill -INT "$pid"
+wait "$pid" || true
 holds 'the index was kept' sh -c "ls '$XDG_CACHE_HOME'/hyprof/timeline/*.* >/dev/null"
 holds 'and no part of one' sh -c "! ls '$XDG_CACHE_HOME'/hyprof/timeline/*.part 2>/dev/null"
 cp "$trace" "$TMPDIR/t.hyp"

@@ -61,10 +61,10 @@ head -c $((size / 2)) "$trace" >"$TMPDIR/grow.hyp"
 start --follow "$TMPDIR/grow.hyp"
 holds 'half of a trace is live' becomes '.is_live'
 holds 'the model is as its schema says' python3 - "$url" <<'PYTHON'
-import json, sys, urllib.request
+import json, re, sys, urllib.request
 import jsonschema
 schema = json.load(open("docs/schemas/hyprof.timeline.1.json"))
-jsonschema.validate(json.load(urllib.request.urlopen(sys.argv[1] + "model")), schema)
+jsonschema.validate(json.load(urllib.request.urlopen(re.sub(r"^http://[^:]*:", "http://127.0.0.1:", sys.argv[1]) + "model")), schema)
 PYTHON
 tail -c +$((size / 2 + 1)) "$trace" >>"$TMPDIR/grow.hyp"
 holds 'the rest of it ends that' becomes '.is_live | not'

@@ -5,6 +5,7 @@ set -eu
 . tests/tap.sh
 plan 19
 need curl jq
+export no_proxy='*'
 
 folder=$(mktemp -d /tmp/hyprof-start.XXXXXX)
 trap 'rm -rf "$folder"' EXIT
@@ -30,7 +31,7 @@ start() { # environment and options of hyprof view...
                 sleep 0.05
         done
         url=$(sed -n '/^http/p' "$folder/view.out")
-        port=${url#http://127.0.0.1:} port=${port%%/*}
+        port=${url#http://*.localhost:} port=${port%%/*}
 }
 
 stop() {

@@ -3,7 +3,7 @@
 # `hyprof why`: its exit statuses, its four formats, and an answer for traces that say little
 set -eu
 . tests/tap.sh
-plan 88
+plan 92
 need jq
 need_sampling
 
@@ -11,18 +11,20 @@ why() {
         "$HYPROF" why "$@"
 }
 
-# No share is above 100%, a cause is named if and only if a row is certain, and there are five facts at most.
+# No share is above 100%, a cause is named if and only if a row is certain, and there are six facts at most.
 is_consistent() { # options of why
         why --json "$@" >"$TMPDIR/why.json" && why "$@" >"$TMPDIR/why.txt" || return 1
         jq -e '[.causes.rows[]?] as $rows | all($rows[].share; . <= 1) and all(.calls.rows[]?.share; . <= 1) and
+                (.cause | IN("own-thread", "program", "cpu-quota", "stopped")) or
                 ((.cause != "none") == any($rows[].confidence; . == "high" or . == "medium"))' "$TMPDIR/why.json" ||
                 { cat "$TMPDIR/why.txt" && return 1; }
-        compare "$(sed '/^$/q' "$TMPDIR/why.txt" | grep -c '^  ')" '<=' 5
+        compare "$(sed '/^$/q' "$TMPDIR/why.txt" | grep -c '^  ')" '<=' 6
 }
 
 record small "$WORKLOADS/w_why" none 100
 record bare true
 record few "$WORKLOADS/w_why" none 20
+record busy --off-cpu "$WORKLOADS/w_why" none 100
 
 # Each of the commands after `next` and `try` that looks at a trace.
 runs_hints() { # file
@@ -45,6 +47,10 @@ holds 'their shares add up' jq -e '(.slow_instances >= 10 and .slow_instances <=
         ([.causes.rows[].share | select(. > 0)] | add | . > 0.999 and . < 1.001)' "$TMPDIR/out"
 holds 'a limit in time' ends_with 0 why --zone request --slower-than 1us --json "$TMPDIR/small.hyp"
 holds 'all last longer than a microsecond' jq -e '.slow_instances == 100' "$TMPDIR/out"
+holds 'waits were wanted, and none has a wake-up' ends_with 0 why --zone request --from 20ms --json "$TMPDIR/busy.hyp"
+holds 'no warning asks for --off-cpu' jq -e '.warnings | all(test("--off-cpu") | not)' "$TMPDIR/out"
+holds 'waits were not wanted' ends_with 0 why --zone request --from 20ms --json "$TMPDIR/small.hyp"
+holds 'a warning asks for --off-cpu' jq -e '.warnings | any(test("no wake-ups: .*--off-cpu"))' "$TMPDIR/out"
 holds 'Markdown' ends_with 0 why --zone request --format md "$TMPDIR/small.hyp"
 holds 'CSV of a table' ends_with 0 why --zone request --slowest 20% --csv --section slowest "$TMPDIR/small.hyp"
 holds 'with the names of the columns' grep -q '^at_ns,duration_ns,' "$TMPDIR/out"

@@ -175,6 +175,7 @@ done
 compile() { # compiler, dialect, file, output, more flags...
         compiler=$1 dialect=$2 file=$3 output=$4
         shift 4
+        case $output in */alone.o) set -- "$@" -fsyntax-only ;; esac # there is no code in it
         # shellcheck disable=SC2086
         "$compiler" -std="$dialect" $flags "$@" -I"$include" -c "$file" -o "$output" || {
                 echo "$include/hyprof: $compiler -std=$dialect $* does not compile ${file##*/}" >&2

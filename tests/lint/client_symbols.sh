@@ -11,8 +11,8 @@ bad=0
 
 # It may call nothing that prints, ends, allocates, locks, waits for others, handles signals or starts threads.
 allowed='__errno_location|__register_atfork|__stack_chk_fail|memcpy|memcmp|memset|strlen|strnlen|strcmp|strncmp|strcspn
-clock_gettime|close|connect|dl_iterate_phdr|fcntl(64)?|fstat(64)?|ftruncate(64)?|getpid|getrlimit(64)?|kill|madvise|memfd_create|mmap(64)?|mprotect|mremap|munmap
-nanosleep|open(64)?|pthread_key_create|pthread_setspecific|pwrite(64)?|read|sched_yield|secure_getenv|sendmsg|socket|syscall|sysconf'
+clock_gettime|close|connect|dl_iterate_phdr|fcntl(64)?|fstat(64)?|ftruncate(64)?|(__)?environ|getauxval|geteuid|getpid|getrlimit(64)?|getsockopt|kill|madvise|memfd_create|mmap(64)?|mprotect|mremap|munmap
+nanosleep|open(64)?|pthread_key_create|pthread_setspecific|pwrite(64)?|read|readlink|sched_yield|secure_getenv|sendmsg|socket|strstr|(__isoc23_)?strtoll|syscall|sysconf'
 
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include -O2 -fPIC -fvisibility=hidden -pthread -shared -Wl,-z,defs \
         instrument/client/*.c -o "$work/libhyprof.so"

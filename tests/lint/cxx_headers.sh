@@ -113,6 +113,7 @@ compile() { # compiler, dialect, file, output, more flags...
         compiler=$1 dialect=$2 file=$3 output=$4
         shift 4
         case $file in *.cpp) set -- "$@" -Wold-style-cast -Wzero-as-null-pointer-constant ;; esac
+        case $output in */alone.o) set -- "$@" -fsyntax-only ;; esac # there is no code in it
         # shellcheck disable=SC2086
         "$compiler" -std="$dialect" $flags "$@" -I"$include" -I"$include/hyprof/compat" -c "$file" -o "$output" || {
                 echo "$compiler -std=$dialect $* does not compile ${file##*/}" >&2

@@ -5,6 +5,8 @@
 set -eu
 cd "${1:-.}"
 
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 bad=0
 complain() {
         bad=1
@@ -16,53 +18,86 @@ for named in $(git ls-files -co --exclude-standard -z | xargs -0 grep -hoIE '(^|
         [ -f "$named" ] || complain "$named: is named, but does not exist"
 done
 
-# The names by which links mean the headings of a page.
-headings() { # page
-        sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+pages() { # patterns of git: those that exist
+        git ls-files -co --exclude-standard "$@" | while read -r page; do [ ! -f "$page" ] || printf '%s\n' "$page"; done
 }
 
-# [words](file.md#part) and [words](../folder/file.h), from the folder of the page; text in backquotes is not a link.
-for page in $(git ls-files -co --exclude-standard '*.md'); do
-        [ -f "$page" ] || continue
-        links=$(sed 's/\x60[^\x60]*\x60//g' "$page" | grep -oE '\]\([^)# ]+[^) ]*\)' | sed 's/^](//; s/)$//; s/#.*//' | sort -u)
-        parts=$(sed 's/\x60[^\x60]*\x60//g' "$page" | grep -oE '\]\([^): ]*#[^) ]+\)' | sed 's/^](//; s/)$//' | sort -u)
-        for part in $parts; do
-                file=${part%%#*}
-                file=${file:+$(dirname "$page")/$file}
-                file=${file:-$page}
-                [ ! -f "$file" ] || headings "$file" | grep -qxF -- "${part#*#}" ||
-                        complain "$page: leads to $part, but no heading has that name"
-        done
-        for link in $links; do
-                case $link in
-                http*://* | mailto:*) ;;
-                *) [ -e "$(dirname "$page")/$link" ] || complain "$page: leads to $link, which does not exist" ;;
-                esac
-        done
-done
+# [words](file.md#part) and [words](../folder/file.h), from the folder of the page; text in backquotes is not a link.  Parts
+# are judged here; links to files come out as lines "PAGE, a tab, LINK, a tab, PATH".
+# shellcheck disable=SC2016 # the fields are awk's
+pages '*.md' | LC_ALL=C xargs -r -d '\n' awk '
+        # The names by which links mean the headings of a page.  No file, no judgement: its link is judged as a link.
+        function has_heading(path, name, line, n) {
+                if (!(path in is_read)) {
+                        for (n = 0; (getline line < path) > 0; n++)
+                                if (sub(/^##* /, "", line)) {
+                                        line = tolower(line)
+                                        gsub(/[^a-z0-9 _-]/, "", line)
+                                        gsub(/ /, "-", line)
+                                        heading[path, line] = 1
+                                }
+                        close(path)
+                        is_read[path] = n
+                }
+                return is_read[path] == 0 || (path, name) in heading
+        }
+        FNR == 1 {
+                folder = FILENAME
+                if (!sub(/[^\/]*$/, "", folder)) folder = ""
+        }
+        {
+                gsub(/`[^`]*`/, "")
+                for (text = $0; match(text, /\]\([^)# ]+[^) ]*\)/); text = substr(text, RSTART + RLENGTH)) {
+                        link = substr(text, RSTART + 2, RLENGTH - 3)
+                        sub(/#.*/, "", link)
+                        if (link !~ /^http.*:\/\// && link !~ /^mailto:/) print FILENAME "\t" link "\t" folder link
+                }
+                for (text = $0; match(text, /\]\([^): ]*#[^) ]+\)/); text = substr(text, RSTART + RLENGTH)) {
+                        part = substr(text, RSTART + 2, RLENGTH - 3)
+                        file = name = part
+                        sub(/#.*/, "", file)
+                        sub(/^[^#]*#/, "", name)
+                        file = file == "" ? FILENAME : folder file
+                        if (!has_heading(file, name)) print FILENAME "\t" part "\t#"
+                }
+        }' | sort -u >"$scratch/links"
+while read -r page link path; do
+        if [ "$path" = '#' ]; then
+                complain "$page: leads to $link, but no heading has that name"
+        elif [ ! -e "$path" ]; then
+                complain "$page: leads to $link, which does not exist"
+        fi
+done <"$scratch/links"
 
-for page in $(git ls-files -co --exclude-standard 'docs/*.md'); do
-        [ "$page" = docs/README.md ] || [ ! -f "$page" ] || grep -qF "(${page#docs/})" docs/README.md ||
-                complain "$page: is missing in docs/README.md"
-done
+index=$(cat docs/README.md)
+pages 'docs/*.md' >"$scratch/pages"
+while read -r page; do
+        case $page$index in
+        docs/README.md* | *"(${page#docs/})"*) ;;
+        *) complain "$page: is missing in docs/README.md" ;;
+        esac
+done <"$scratch/pages"
+
 # `file.c` in a page, `function()` in HACKING.md: names of the tree.  Names with * or <...> stand for several, and headers
 # may be those of other projects.
-git ls-files -co --exclude-standard | sed 's|.*/||' | sort -u >"${TMPDIR:-/tmp}/names.$$"
-in_words() { # page, pattern
-        [ ! -f "$1" ] || grep -oE "\`$2\`" "$1" | tr -d '\`' | sort -u
+# shellcheck disable=SC2016 # the fields are awk's
+names_in_pages() { # awk's pattern between backquotes; in HACKING.md it is the second one
+        pages HACKING.md 'docs/understand/*.md' 'docs/extend/*.md' | LC_ALL=C xargs -r -d '\n' awk -v elsewhere="$1" -v here="$2" '
+                {
+                        pattern = "`" (FILENAME == "HACKING.md" ? here : elsewhere) "`"
+                        for (text = $0; match(text, pattern); text = substr(text, RSTART + RLENGTH))
+                                print FILENAME "\t" substr(text, RSTART + 1, RLENGTH - 2)
+                }' | sort -u
 }
-for page in $(git ls-files -co --exclude-standard HACKING.md 'docs/understand/*.md' 'docs/extend/*.md'); do
-        kinds='c|sh|py|awk'
-        [ "$page" != HACKING.md ] || kinds='c|h|sh|py|awk|table|json'
-        for file in $(in_words "$page" "[A-Za-z0-9_./-]+\\.($kinds)" | grep -v '^\.'); do
-                grep -qxF -- "${file##*/}" "${TMPDIR:-/tmp}/names.$$" || complain "$page: names $file, which does not exist"
-        done
-done
-rm -f "${TMPDIR:-/tmp}/names.$$"
-for function in $(in_words HACKING.md '[a-z][a-z0-9_]+\(\)' | tr -d '()'); do
-        git ls-files -co --exclude-standard -z '*.c' '*.h' | xargs -0 grep -qw -- "$function" ||
-                complain "HACKING.md: names $function(), which does not exist"
-done
+git ls-files -co --exclude-standard | sed 's|.*/||' | sort -u >"$scratch/names"
+names_in_pages '[A-Za-z0-9_.\/-]+[.](c|sh|py|awk)' '[A-Za-z0-9_.\/-]+[.](c|h|sh|py|awk|table|json)' |
+        awk -F '\t' 'FNR == NR { exists[$0] = 1; next }
+                { name = $2; sub(/.*\//, "", name) }
+                $2 !~ /^[.]/ && !(name in exists) { print $1 ": names " $2 ", which does not exist" }' "$scratch/names" - >"$scratch/lost"
+names_in_pages 'no name' '[a-z][a-z0-9_]+[(][)]' | cut -f 2 | tr -d '()' >"$scratch/functions"
+git ls-files -co --exclude-standard -z '*.c' '*.h' | xargs -0 -r grep -ohwFf "$scratch/functions" | sort -u |
+        comm -13 - "$scratch/functions" | sed 's/.*/HACKING.md: names &(), which does not exist/' >>"$scratch/lost"
+[ ! -s "$scratch/lost" ] || complain "$(cat "$scratch/lost")"
 
 # Rows of tables and lines of code are as long as they must be.
 long=$(git ls-files -co --exclude-standard -z 'docs/*.md' 'docs/man/*.txt' HACKING.md README.md |

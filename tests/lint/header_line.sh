@@ -4,11 +4,19 @@
 set -eu
 cd "${1:-.}"
 
-bad=0
-for file in $(find base format symbolize unwind instrument sampler analyze timeline merge view export web cli python -name '*.h' | sort); do
-        if ! sed -n '1,/\*\//p;2,/\*\//p' "$file" | grep -q 'Way of the data:'; then
-                bad=1
-                echo "$file: its first comment has no line \"Way of the data:\"" >&2
-        fi
-done
-exit $bad
+# A comment that ends in line 1 or 2 is the licence: the next one is read as well.
+find base format symbolize unwind instrument sampler analyze timeline merge view export web cli python -name '*.h' | sort |
+        xargs -r -d '\n' awk 'BEGIN {
+                for (i = 1; i < ARGC; i++) {
+                        found = 0
+                        for (n = 1; (getline line < ARGV[i]) > 0; n++) {
+                                if (line ~ /Way of the data:/) found = 1
+                                if (found || (n > 2 && line ~ /\*\//)) break
+                        }
+                        close(ARGV[i])
+                        if (found) continue
+                        print ARGV[i] ": its first comment has no line \"Way of the data:\""
+                        bad = 1
+                }
+                exit bad
+        }' >&2

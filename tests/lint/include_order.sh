@@ -13,10 +13,13 @@ allowed() { # folder -> the other folders and single files that it may include
         symbolize/elf)     ;;
         symbolize/debug)   echo symbolize/elf ;;
         symbolize/index)   echo symbolize/elf symbolize/debug ;;
-        symbolize/symbols) echo symbolize/elf symbolize/debug symbolize/index ;;
-        symbolize/listing) echo symbolize/elf symbolize/symbols ;;
+        symbolize/images)  echo symbolize/elf symbolize/debug ;;
+        symbolize/kernel)  echo symbolize/images ;;
+        symbolize/symbols) echo symbolize/elf symbolize/debug symbolize/index symbolize/images symbolize/kernel ;;
+        symbolize/process) echo symbolize/elf symbolize/debug symbolize/images symbolize/kernel symbolize/symbols ;;
+        symbolize/listing) echo symbolize/elf symbolize/images symbolize/symbols ;;
 
-        instrument/client) echo instrument/client_abi.h hyprof ;;
+        instrument/client) echo instrument/client_abi.h base/namespace_clock.h hyprof ;;
         instrument/compat) ;; # the public header, like programs
         instrument)        ;;
         unwind)            echo symbolize/elf/elf_image.h symbolize/elf/cfi_section.h symbolize/elf/frame_sections.h \
@@ -24,104 +27,146 @@ allowed() { # folder -> the other folders and single files that it may include
 
         sampler/bpf)       ;;
         sampler/kernel)    echo symbolize instrument unwind sampler/bpf ;;
-        sampler/events)    echo symbolize instrument unwind sampler/kernel ;;
+        sampler/proc)      echo symbolize instrument unwind sampler/kernel ;;
+        sampler/switches)  echo symbolize instrument unwind sampler/bpf sampler/kernel sampler/proc ;;
+        sampler/rights)    echo symbolize instrument unwind sampler/kernel sampler/proc ;;
+        sampler/events)    echo symbolize instrument unwind sampler/kernel sampler/proc sampler/rights ;;
         sampler/tracks)    echo symbolize instrument unwind sampler/kernel sampler/events ;;
-        sampler/python)    echo symbolize instrument sampler/bpf sampler/kernel sampler/tracks ;;
-        sampler/code)      echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks sampler/python ;;
-        sampler/jit)       echo symbolize instrument unwind sampler/kernel sampler/tracks sampler/code ;;
-        sampler/stacks)    echo symbolize instrument unwind sampler/kernel sampler/tracks sampler/code ;;
-        sampler/zones)     echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks \
-                                sampler/code sampler/stacks ;;
-        sampler/merge)     echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks \
-                                sampler/python sampler/code sampler/jit sampler/stacks sampler/zones ;;
+        sampler/python)    echo symbolize instrument unwind sampler/bpf sampler/kernel sampler/proc sampler/switches \
+                                sampler/tracks ;;
+        sampler/keep)      echo symbolize instrument unwind sampler/kernel sampler/proc sampler/rights sampler/events \
+                                sampler/tracks ;;
+        sampler/tables)    echo symbolize instrument unwind sampler/kernel sampler/tracks sampler/keep ;;
+        sampler/jit)       echo symbolize instrument unwind sampler/kernel sampler/proc sampler/tracks sampler/keep \
+                                sampler/tables ;;
+        sampler/images)    echo symbolize instrument unwind sampler/kernel sampler/proc sampler/events sampler/tracks \
+                                sampler/python sampler/keep sampler/tables sampler/jit ;;
+        sampler/stacks)    echo symbolize instrument unwind sampler/kernel sampler/tracks sampler/keep sampler/tables ;;
+        sampler/zones)     echo symbolize instrument unwind sampler/kernel sampler/proc sampler/rights sampler/events \
+                                sampler/tracks sampler/keep sampler/tables sampler/stacks ;;
+        sampler/merge)     echo symbolize instrument unwind sampler/kernel sampler/proc sampler/switches sampler/rights \
+                                sampler/events sampler/tracks sampler/python sampler/keep sampler/tables sampler/jit \
+                                sampler/images sampler/stacks sampler/zones ;;
         sampler/relay)     ;;
-        sampler/recording) echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks \
-                                sampler/python sampler/code sampler/stacks sampler/zones sampler/merge ;;
+        sampler/recording) echo symbolize instrument unwind sampler/kernel sampler/proc sampler/switches sampler/rights \
+                                sampler/events sampler/tracks sampler/python sampler/keep sampler/tables sampler/images \
+                                sampler/stacks sampler/zones sampler/merge ;;
 
         analyze/trace)     echo symbolize ;;
         analyze/walk)      echo symbolize analyze/trace ;;
-        analyze/stats)     echo symbolize analyze/trace analyze/walk ;;
-        analyze/live)      echo symbolize analyze/trace analyze/walk analyze/stats ;;
-        analyze/report)    echo symbolize analyze/trace analyze/walk analyze/stats ;;
-        analyze/why)       echo symbolize analyze/trace analyze/walk analyze/stats ;;
-        analyze/diff)      echo symbolize analyze/trace analyze/walk analyze/stats ;;
-        analyze/annotate)  echo symbolize analyze/trace analyze/walk analyze/report ;;
+        analyze/waits)     echo symbolize analyze/trace analyze/walk ;;
+        analyze/samples)   echo symbolize analyze/trace analyze/walk ;;
+        analyze/zones)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples ;;
+        analyze/stats)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples ;;
+        analyze/live)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
+        analyze/report)    echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats ;;
+        analyze/why)       echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
+        analyze/diff)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
+        analyze/annotate)  echo symbolize analyze/trace analyze/walk analyze/samples analyze/report ;;
 
         timeline)          echo symbolize analyze ;;
         merge)             echo analyze/trace/meta_value.h ;;
 
         view/text)         ;;
         view/document)     echo view/text ;;
-        view/answers)      echo symbolize analyze view/text view/document ;;
+        view/shared)       echo symbolize analyze view/text view/document ;;
+        view/report)       echo symbolize analyze view/text view/document view/shared view/waits ;;
+        view/why)          echo symbolize analyze view/text view/document view/shared view/waits ;;
+        view/*)            echo symbolize analyze view/text view/document view/shared ;;
 
         export/shared)     echo symbolize analyze view/document/csv_writer.h view/text/utf8.h ;;
         export/*)          echo symbolize analyze view/document/csv_writer.h view/text/utf8.h export/shared ;;
 
-        web)               echo symbolize analyze view timeline ;;
+        web/follow)        echo symbolize analyze view timeline ;;
+        web/request)       echo view ;;
+        web/model)         echo symbolize analyze view timeline web/follow web/request ;;
+        web/server)        echo symbolize analyze view timeline web/follow web/request web/model ;;
+        web/file)          echo symbolize analyze view timeline web/request web/model web/server ;;
 
         cli/terminal)      echo view/text cli/exit_status.h ;;
         cli/options)       echo symbolize unwind instrument sampler analyze view cli/terminal cli/exit_status.h ;;
         cli/files)         echo symbolize instrument sampler analyze timeline view web cli/terminal cli/options cli/exit_status.h ;;
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
         cli/top)           echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
-        cli/commands)      echo symbolize unwind instrument sampler analyze timeline merge view web export cli/terminal cli/options cli/files \
-                                cli/views cli/top cli/exit_status.h cli/version.h ;;
-        cli)               echo instrument view/text view/document cli/terminal cli/options cli/commands ;;
+        cli/manual)        echo sampler view/text view/document cli/terminal cli/options cli/files cli/exit_status.h cli/version.h ;;
+        cli/viewer)        echo symbolize sampler analyze timeline view web cli/terminal cli/options cli/files cli/views cli/manual \
+                                cli/exit_status.h ;;
+        cli/record)        echo symbolize unwind instrument sampler analyze view web cli/terminal cli/options cli/files cli/manual \
+                                cli/viewer cli/exit_status.h ;;
+        cli/commands)      echo symbolize unwind instrument sampler analyze timeline merge view web export cli/terminal \
+                                cli/options cli/files cli/views cli/top cli/manual cli/viewer cli/record cli/exit_status.h \
+                                cli/version.h ;;
+        cli)               echo instrument view/text view/document cli/terminal cli/options cli/manual cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
         esac
 }
 
-folder_of() { # path -> its folder in the table above
-        case $1 in
-        instrument/client/* | instrument/compat/*) wing=${1#*/} && echo "instrument/${wing%%/*}" ;;
-        */*/*) echo "${1%/*}" ;;
-        */*)   echo "${1%%/*}" ;;
-        *)     echo "no folder" ;;
-        esac
-}
+tab=$(printf '\t')
+sources=$(find base format symbolize unwind instrument sampler analyze timeline merge view export web cli -name '*.[ch]' | sort)
 
-bad=0
-for file in $(find base format symbolize unwind instrument sampler analyze timeline merge view export web cli -name '*.[ch]' | sort); do
-        from=$(folder_of "$file")
+# The folder of each path in the table above.
+# shellcheck disable=SC2016 # awk expands them
+folder_of='function folder_of(path, part, n) {
+        n = split(path, part, "/")
+        if (n == 1) return "no folder"
+        if (part[1] == "instrument" && n > 2 && (part[2] == "client" || part[2] == "compat")) return "instrument/" part[2]
+        if (n == 2) return part[1]
+        return substr(path, 1, length(path) - length(part[n]) - 1)
+}'
+
+# Lines "FOLDER, a tab, all that it may include between spaces".
+table=$(printf '%s\n' "$sources" | awk "$folder_of"'{ print folder_of($0) }' | sort -u | while read -r from; do
         case $from in
         base | instrument/client | instrument/compat) may=$from ;;
         *) may="base format $from" ;;
         esac
-        may=" $may $(allowed "$from" | tr '\n' ' ') "
-        # shellcheck disable=SC2013 # file names without spaces
-        for inc in $(sed -nE 's/^[ \t]*#[ \t]*include[ \t]*"([^"]+)".*/\1/p' "$file"); do
-                # Public headers include each other by relative paths, so that they work from wherever they lie.
-                case $file in
-                instrument/client/include/*) [ ! -f "${file%/*}/$inc" ] || continue ;;
-                esac
-                to=$(folder_of "$inc")
-                case $may in
-                *" $to "* | *" ${to%%/*} "* | *" $inc "*)
-                        case $to in # the client's inside is the client's alone
-                        instrument/client) [ "$from" = "$to" ] || to= ;;
-                        esac
-                        ;;
-                *) to= ;;
-                esac
-                if [ -z "$to" ]; then
-                        bad=1
-                        echo "$file: must not include \"$inc\" (from $from)" >&2
-                fi
-        done
-        # The public header in <> is for programs, for the client that implements it and for what is built on it.
-        if [ "$from" != instrument/client ] && [ "$from" != instrument/compat ] &&
-                grep -nE '^[ \t]*#[ \t]*include[ \t]*<hyprof/' "$file" >&2; then
-                bad=1
-                echo "$file: only the client itself may include its public header" >&2
-        fi
-done
+        printf '%s\n' "$from$tab $may $(allowed "$from" | tr '\n' ' ') "
+done)
+
+bad=0
+# shellcheck disable=SC2016 # the fields are awk's
+printf '%s\n' "$sources" | LC_ALL=C xargs -r -d '\n' awk -v table="$table" "$folder_of"'
+BEGIN {
+        n = split(table, row, "\n")
+        for (i = 1; i <= n; i++) {
+                split(row[i], cell, "\t")
+                may[cell[1]] = cell[2]
+        }
+}
+function complain(words) {
+        print FILENAME ": " words
+        bad = 1
+}
+# Public headers include each other by relative paths, so that they work from wherever they lie.
+function is_beside(name, path, exists, line) {
+        if (FILENAME !~ /^instrument\/client\/include\//) return 0
+        path = FILENAME
+        sub(/[^\/]*$/, name, path)
+        exists = (getline line < path) >= 0
+        close(path)
+        return exists
+}
+function judge(name, to, top, is_allowed) {
+        to = folder_of(name)
+        top = to
+        sub(/\/.*/, "", top)
+        is_allowed = index(may[from], " " to " ") || index(may[from], " " top " ") || index(may[from], " " name " ")
+        # The inside of the client is for the client alone.
+        if (to == "instrument/client" && from != to) is_allowed = 0
+        if (!is_allowed) complain("must not include \"" name "\" (from " from ")")
+}
+FNR == 1 { from = folder_of(FILENAME) }
+/^[ \t]*#[ \t]*include[ \t]*"[^"]+"/ {
+        split($0, quoted, "\"")
+        if (!is_beside(quoted[2])) judge(quoted[2])
+}
+# The public header in <> is for programs, for the client that implements it and for what is built on it.
+/^[ \t]*#[ \t]*include[ \t]*<hyprof\// {
+        if (from != "instrument/client" && from != "instrument/compat") complain("only the client itself may include its public header")
+}
+END { exit bad }' >&2 || bad=1
 
 # A folder holds what one person can learn in an hour.
-for folder in $(find symbolize sampler analyze view export cli -mindepth 1 -type d | sort); do
-        n=$(find "$folder" -maxdepth 1 -name '*.[ch]' | wc -l)
-        if [ "$n" -gt 60 ]; then
-                bad=1
-                echo "$folder: $n files; a folder has at most 60" >&2
-        fi
-done
+find symbolize sampler analyze view export web cli -mindepth 2 -name '*.[ch]' -printf '%h\n' | sort | uniq -c |
+        awk '$1 > 40 { print $2 ": " $1 " files; a folder has at most 40"; bad = 1 } END { exit bad }' >&2 || bad=1
 exit $bad

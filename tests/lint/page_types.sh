@@ -1,17 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The pages' JSDoc types hold, no script builds markup from text, and `order` names every script.  Usage: page_types.sh [root]
+# The pages' JSDoc types hold, no module builds markup from text, and all are joined and needed.  Usage: page_types.sh [root]
 set -eu
 cd "${1:-.}"
-[ -f web/pages/order ] || exit 0
+[ -f web/pages/start.js ] || exit 0
 
 bad=0
-listed=$(sort web/pages/order)
-present=$(for file in web/pages/*.js; do basename "$file"; done | sort)
-if [ "$listed" != "$present" ]; then
-        printf 'web/pages/order names:\n%s\nweb/pages has:\n%s\n' "$listed" "$present" >&2
-        bad=1
-fi
+awk -f web/pages/join_pages.awk web/pages/*.js >/dev/null || bad=1
+for file in web/pages/*.js; do
+        name=${file##*/}
+        if [ "$name" != start.js ] && ! grep -qF "from './$name';" web/pages/*.js; then
+                echo "$file: no module imports it" >&2
+                bad=1
+        fi
+done
 
 # Text of a trace is hostile: it becomes text, never markup or code.
 markup='innerHTML|outerHTML *[-+]?=|insertAdjacentHTML|document\.write|[^a-zA-Z]eval\(|new Function|setAttribute\(.(on|style)'

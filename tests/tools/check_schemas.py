@@ -28,8 +28,9 @@ except ImportError:
 VIEWS = [[], ["--functions"], ["--top-down"], ["--bottom-up"], ["--function", "*"], ["--zones"],
          ["--zones", "--histogram"], ["--zone", "*"], ["--zone", "**", "--group-by", "thread", "--histogram"],
          ["--zone", "*", "--group-by", "text"], ["--zone", "*", "--group-by", "value"], ["--zone", "*", "--group-by", "name"],
-         ["--zone", "*", "--group-by", "parent"], ["--threads"], ["--modules"], ["--locks"],
+         ["--zone", "*", "--group-by", "parent"], ["--threads"], ["--modules"], ["--lines"], ["--locks"],
          ["--memory"], ["--frames"], ["--plots"], ["--messages"], ["--devices"], ["--off-cpu"], ["--cpus"],
+         ["--syscalls"],
          ["--off-cpu", "--cpus"], ["--functions", "--from", "1ms"], ["--functions", "--limit", "1"]]
 OF_A_TRACE = [["report", *view] for view in VIEWS] + [
     ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["modules"], ["check"],
@@ -65,6 +66,8 @@ def read_model(hyprof, trace, folder):
         try:
             url = next((line.decode().strip() for line in server.stdout if line.startswith(b"http")), None)
             model = None
+            if url:  # the name in it is for browsers
+                url = re.sub(r"^http://[^:]*:", "http://127.0.0.1:", url)
             while url and (not model or model["progress"] < 1):
                 with urllib.request.urlopen(url + "model", timeout=120) as reply:
                     model = json.load(reply)

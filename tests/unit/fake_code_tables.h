@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/unit/fake_code_tables.h - instead of sampler/code/code_tables.c: one module with a table
+ * tests/unit/fake_code_tables.h - instead of sampler/tables/code_tables.c: one module with a table
  *
  * Way of the data:  a test -> [fake_code_tables] -> stack_unwinder
  *
@@ -10,7 +10,7 @@
 #ifndef TESTS_UNIT_FAKE_CODE_TABLES_H
 #define TESTS_UNIT_FAKE_CODE_TABLES_H
 
-#include "sampler/code/code_tables.h"
+#include "sampler/tables/code_tables.h"
 #include "unwind/unwind_module.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ran_report.h"
 
-#include "cli/commands/commands.h"
 #include "cli/exit_status.h"
+#include "cli/manual/commands.h"
 #include "view/text/utf8.h"
 
 #include <check.h>

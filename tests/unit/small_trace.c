@@ -16,22 +16,10 @@ enum { MUTEX = 1, GPU = 1, SOURCE = 1, CODE = 2 };
 
 #define SOURCE_TEXT "func @main() {\n}\n"
 
-static void add_text(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text,
-                     const uint64_t *operands)
-{
-        struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
-
-        memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
-        event_encoder_add(&b->encoder, &event);
-}
-
-/* The rest of the operands are 0. */
-#define ADD(b, time_ns, op, ...) \
-        add_text((b), (time_ns), TRACE_OP_##op, NULL, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
-/* The same with a text, whose length comes first. */
-#define ADD_TEXT(b, time_ns, op, text, ...)             \
-        add_text((b), (time_ns), TRACE_OP_##op, (text), \
-                 (const uint64_t[TRACE_OPERANDS_MAX]){ sizeof(text) - 1, __VA_ARGS__ })
+/* An event with a text, whose length comes first. */
+#define ADD_TEXT(b, time_ns, op, text, ...)                      \
+        trace_builder_add((b), (time_ns), TRACE_OP_##op, (text), \
+                          (const uint64_t[TRACE_OPERANDS_MAX]){ sizeof(text) - 1, __VA_ARGS__ })
 #define ROW(b, table, type, ...) trace_builder_row((b), TRACE_TABLE_##table, &(struct type){ __VA_ARGS__ })
 
 static uint32_t add_bytes(struct trace_builder *b, const char *bytes, size_t n_bytes)
@@ -92,38 +80,39 @@ static void add_first_rows(struct trace_builder *b)
 static void add_first_events(struct trace_builder *b)
 {
         trace_builder_begin_run(b, MAIN_THREAD);
-        ADD(b, BEGIN_NS, SWITCH_IN, 1);
-        ADD(b, BEGIN_NS, THREAD_NAME, trace_builder_string(b, "main"));
-        ADD(b, BEGIN_NS + 100, FRAME_MARK, 0);
-        ADD(b, BEGIN_NS + 101, ZONE_BEGIN, FRAME_LOCATION);
-        ADD(b, BEGIN_NS + 150, SAMPLE, 1, 1, 2, 1, 1000000);
-        ADD(b, BEGIN_NS + 200, ZONE_BEGIN, LOAD_LOCATION);
-        ADD(b, BEGIN_NS + 250, SAMPLE, 2, 1, 1, 2, 999999);
-        ADD(b, BEGIN_NS + 300, SWITCH_OUT, 1, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS, THREAD_NAME, trace_builder_string(b, "main"));
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 100, FRAME_MARK, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 101, ZONE_BEGIN, FRAME_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 150, SAMPLE, 1, 1, 2, 1, 1000000);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 200, ZONE_BEGIN, LOAD_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 250, SAMPLE, 2, 1, 1, 2, 999999);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 300, SWITCH_OUT, 1, 0);
         trace_builder_end_run(b);
         trace_builder_begin_run(b, WORKER_THREAD);
-        ADD(b, BEGIN_NS + 20, SAMPLE, 1, 0, 0, 0, UINT64_MAX);
-        ADD(b, BEGIN_NS + 30, SWITCH_OUT, 0, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 20, SAMPLE, 1, 0, 0, 0, UINT64_MAX);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 30, SWITCH_OUT, 0, 1);
         trace_builder_end_run(b);
         trace_builder_begin_run(b, MAIN_THREAD);
-        ADD(b, BEGIN_NS + 900, SWITCH_IN, 0);
-        ADD(b, BEGIN_NS + 1000, ZONE_END, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 900, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1000, ZONE_END, 0);
         trace_builder_end_run(b);
 }
 
 static void add_second_events(struct trace_builder *b)
 {
         trace_builder_begin_run(b, WORKER_THREAD);
-        ADD(b, BEGIN_NS + 2000, PLOT_I64, trace_builder_string(b, "heap"), (uint64_t)INT64_MIN);
-        ADD(b, BEGIN_NS + 2001, PLOT_I64, trace_builder_string(b, "heap"), 5);
-        ADD(b, BEGIN_NS + 2002, PLOT_F64, trace_builder_string(b, "load"), UINT64_C(0x3fb999999999999a));
-        ADD(b, BEGIN_NS + 2003, MESSAGE, trace_builder_string(b, "low\nmemory"), 3, 0xff0000);
-        ADD(b, BEGIN_NS + 2004, FRAME_MARK, trace_builder_string(b, "audio"));
-        ADD(b, BEGIN_NS + 2004, THREAD_EXIT, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 2000, PLOT_I64, trace_builder_string(b, "heap"), (uint64_t)INT64_MIN);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 2001, PLOT_I64, trace_builder_string(b, "heap"), 5);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 2002, PLOT_F64, trace_builder_string(b, "load"),
+                          UINT64_C(0x3fb999999999999a));
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 2003, MESSAGE, trace_builder_string(b, "low\nmemory"), 3, 0xff0000);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 2004, FRAME_MARK, trace_builder_string(b, "audio"));
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 2004, THREAD_EXIT, 0);
         trace_builder_end_run(b);
         trace_builder_begin_run(b, MAIN_THREAD);
-        ADD(b, BEGIN_NS + 1001, ZONE_END, 0);
-        ADD(b, BEGIN_NS + (UINT64_C(1) << 40), THREAD_EXIT, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1001, ZONE_END, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + (UINT64_C(1) << 40), THREAD_EXIT, 0);
         trace_builder_end_run(b);
 }
 
@@ -166,58 +155,58 @@ static void add_third_rows(struct trace_builder *b)
 
 static void add_zone_details(struct trace_builder *b)
 {
-        ADD(b, BEGIN_NS + 1000, CALLSTACK, 2);
-        ADD(b, BEGIN_NS + 1000, ZONE_BEGIN, FRAME_LOCATION);
-        ADD(b, BEGIN_NS + 1001, ZONE_BEGIN, LOAD_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1000, CALLSTACK, 2);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1000, ZONE_BEGIN, FRAME_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1001, ZONE_BEGIN, LOAD_LOCATION);
         ADD_TEXT(b, BEGIN_NS + 1002, ZONE_TEXT, "level \"7\" time_ns=1\n\xff", 0);
         ADD_TEXT(b, BEGIN_NS + 1003, ZONE_NAME, "load of level 7", 1);
-        ADD(b, BEGIN_NS + 1004, ZONE_VALUE, (uint64_t)-3, 1);
-        ADD(b, BEGIN_NS + 1005, ZONE_COLOR, 0x0000ff, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1004, ZONE_VALUE, (uint64_t)-3, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1005, ZONE_COLOR, 0x0000ff, 0);
         ADD_TEXT(b, BEGIN_NS + 1006, MESSAGE_TEXT, "loaded", 2, 0x123456);
         ADD_TEXT(b, BEGIN_NS + 1007, MESSAGE_TEXT, "", 0, 0);
-        ADD(b, BEGIN_NS + 1008, ZONE_END, 0);
-        ADD(b, BEGIN_NS + 1009, ZONE_END, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1008, ZONE_END, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1009, ZONE_END, 0);
 }
 
 static void add_moments(struct trace_builder *b)
 {
         uint32_t pool = trace_builder_string(b, "textures");
 
-        ADD(b, BEGIN_NS + 1010, FRAME_BEGIN, trace_builder_string(b, "audio"));
-        ADD(b, BEGIN_NS + 1011, FRAME_END, trace_builder_string(b, "audio"));
-        ADD(b, BEGIN_NS + 1012, MEMORY_ALLOC, pool, UINT64_C(0x7f00deadbee0), 4096);
-        ADD(b, BEGIN_NS + 1013, MEMORY_ALLOC, 0, 0x10, 0);
-        ADD(b, BEGIN_NS + 1014, MEMORY_FREE, pool, UINT64_C(0x7f00deadbee0));
-        ADD(b, BEGIN_NS + 1015, MEMORY_DISCARD, pool);
-        ADD(b, BEGIN_NS + 1016, LOCK_WAIT, MUTEX, 0);
-        ADD(b, BEGIN_NS + 1017, LOCK_OBTAIN, MUTEX, 0);
-        ADD(b, BEGIN_NS + 1018, LOCK_MARK, MUTEX, LOAD_LOCATION);
-        ADD(b, BEGIN_NS + 1019, LOCK_NAME, MUTEX, trace_builder_string(b, "cache of level 7"));
-        ADD(b, BEGIN_NS + 1020, LOCK_RELEASE, MUTEX, 0);
-        ADD(b, BEGIN_NS + 1021, LOCK_OBTAIN, MUTEX, 1);
-        ADD(b, BEGIN_NS + 1022, LOCK_GONE, MUTEX);
-        ADD(b, BEGIN_NS + 1023, THREAD_GROUP, (uint64_t)-1);
-        ADD(b, BEGIN_NS + 1024, DEVICE_ZONE_BEGIN, GPU, 40, LOAD_LOCATION);
-        ADD(b, BEGIN_NS + 1025, DEVICE_ZONE_END, GPU, 41);
-        ADD(b, BEGIN_NS + 1026, DEVICE_TIME, GPU, 41, 2000);
-        ADD(b, BEGIN_NS + 1027, DEVICE_TIME, GPU, 40, 0);
-        ADD(b, BEGIN_NS + 1028, DEVICE_SPAN, GPU, FRAME_LOCATION, 1500, 300, 2, 99);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1010, FRAME_BEGIN, trace_builder_string(b, "audio"));
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1011, FRAME_END, trace_builder_string(b, "audio"));
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1012, MEMORY_ALLOC, pool, UINT64_C(0x7f00deadbee0), 4096);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1013, MEMORY_ALLOC, 0, 0x10, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1014, MEMORY_FREE, pool, UINT64_C(0x7f00deadbee0));
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1015, MEMORY_DISCARD, pool);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1016, LOCK_WAIT, MUTEX, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1017, LOCK_OBTAIN, MUTEX, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1018, LOCK_MARK, MUTEX, LOAD_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1019, LOCK_NAME, MUTEX, trace_builder_string(b, "cache of level 7"));
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1020, LOCK_RELEASE, MUTEX, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1021, LOCK_OBTAIN, MUTEX, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1022, LOCK_GONE, MUTEX);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1023, THREAD_GROUP, (uint64_t)-1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1024, DEVICE_ZONE_BEGIN, GPU, 40, LOAD_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1025, DEVICE_ZONE_END, GPU, 41);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1026, DEVICE_TIME, GPU, 41, 2000);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1027, DEVICE_TIME, GPU, 40, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1028, DEVICE_SPAN, GPU, FRAME_LOCATION, 1500, 300, 2, 99);
 }
 
 static void add_third_events(struct trace_builder *b)
 {
         trace_builder_begin_run(b, WORKER_THREAD);
-        ADD(b, BEGIN_NS + 999, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 999, SWITCH_IN, 1);
         add_zone_details(b);
         add_moments(b);
-        ADD(b, BEGIN_NS + 1030, FIBER_ENTER, FIBER);
-        ADD(b, BEGIN_NS + 1040, FIBER_LEAVE, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1030, FIBER_ENTER, FIBER);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1040, FIBER_LEAVE, 0);
         trace_builder_end_run(b);
         trace_builder_begin_run(b, FIBER);
-        ADD(b, BEGIN_NS + 1030, THREAD_NAME, trace_builder_string(b, "loader"));
-        ADD(b, BEGIN_NS + 1030, SWITCH_IN, 1);
-        ADD(b, BEGIN_NS + 1032, ZONE_BEGIN, LOAD_LOCATION);
-        ADD(b, BEGIN_NS + 1040, SWITCH_OUT, 1, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1030, THREAD_NAME, trace_builder_string(b, "loader"));
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1030, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1032, ZONE_BEGIN, LOAD_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1040, SWITCH_OUT, 1, 0);
         trace_builder_end_run(b);
 }
 
@@ -254,19 +243,19 @@ static void add_fourth_events(struct trace_builder *b)
         trace_builder_begin_run(b, WORKER_THREAD);
         ADD_TEXT(b, BEGIN_NS + 1100, STACK_COPY,
                  "\x3e\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\x10\xe0\xff\xff\xff\x7f\0\0stack", 0);
-        ADD(b, BEGIN_NS + 1100, SAMPLE, 2, 1, 4, 0, 1000003, TRACE_STACK_TRUNCATED);
-        ADD(b, BEGIN_NS + 1100, SAMPLE, 3, 1, 4, 0, 0, TRACE_STACK_TRUNCATED);
-        ADD(b, BEGIN_NS + 1101, SAMPLE, 2, 1, 2, 0, 1000003, TRACE_STACK_STITCHED);
-        ADD(b, BEGIN_NS + 1101, SAMPLE, 3, 1, 2, 0, 2500000, TRACE_STACK_STITCHED);
-        ADD(b, BEGIN_NS + 1110, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, 2, TRACE_STACK_COMPLETE);
-        ADD(b, BEGIN_NS + 1150, WAKEUP, 0, MAIN_THREAD, trace_builder_string(b, "main"), 1,
-            TRACE_STACK_APPROXIMATE);
-        ADD(b, BEGIN_NS + 1160, SWITCH_IN, 0);
-        ADD(b, BEGIN_NS + 1170, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
-        ADD(b, BEGIN_NS + 1180, SWITCH_IN, 0);
-        ADD(b, BEGIN_NS + 1190, SWITCH_OUT, 0, 0, 99, 4, 99);
-        ADD(b, BEGIN_NS + 1195, WAKEUP, 1);
-        ADD(b, BEGIN_NS + 1196, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1100, SAMPLE, 2, 1, 4, 0, 1000003, TRACE_STACK_TRUNCATED);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1100, SAMPLE, 3, 1, 4, 0, 0, TRACE_STACK_TRUNCATED);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1101, SAMPLE, 2, 1, 2, 0, 1000003, TRACE_STACK_STITCHED);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1101, SAMPLE, 3, 1, 2, 0, 2500000, TRACE_STACK_STITCHED);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1110, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, 2, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1150, WAKEUP, 0, MAIN_THREAD, trace_builder_string(b, "main"), 1,
+                          TRACE_STACK_APPROXIMATE);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1160, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1170, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1180, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1190, SWITCH_OUT, 0, 0, 99, 4, 99);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1195, WAKEUP, 1);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1196, SWITCH_IN, 1, 2, TRACE_STACK_COMPLETE);
         trace_builder_end_run(b);
 }
 
@@ -274,9 +263,9 @@ static void add_fourth_events(struct trace_builder *b)
 static void add_sixth_events(struct trace_builder *b)
 {
         trace_builder_begin_run(b, WORKER_THREAD);
-        ADD(b, BEGIN_NS + 1210, ZONE_BEGIN, FRAME_LOCATION);
-        ADD(b, BEGIN_NS + 1211, ZONE_BEGIN, LOAD_LOCATION);
-        ADD(b, BEGIN_NS + 1220, ZONES_GONE, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1210, ZONE_BEGIN, FRAME_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1211, ZONE_BEGIN, LOAD_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1220, ZONES_GONE, 0);
         trace_builder_end_run(b);
 }
 
@@ -318,6 +307,7 @@ static void add_states(struct trace_builder *b)
 
 void small_trace_build(struct trace_builder *b)
 {
+        struct trace_symbol symbol;
         add_first_rows(b);
         add_first_events(b);
         trace_builder_flush(b);
@@ -342,13 +332,27 @@ void small_trace_build(struct trace_builder *b)
         add_states(b);
 
         add_second_events(b);
-        trace_builder_symbol(b, 1, "load_level", TRACE_SYMBOL_INLINED);
-        trace_builder_symbol(b, 1, "main", 0);
+        symbol = (struct trace_symbol){ .frame = 1,
+                                        .function = trace_builder_string(b, "load_level"),
+                                        .flags = TRACE_SYMBOL_INLINED,
+                                        .declared_file = trace_builder_string(b, "/src/level.c"),
+                                        .declared_line = 12,
+                                        .instance = 1 };
+        (void)trace_builder_row(b, TRACE_TABLE_SYMBOLS, &symbol);
+        symbol = (struct trace_symbol){ .frame = 1,
+                                        .function = trace_builder_string(b, "main"),
+                                        .start_svma = 0x1000,
+                                        .aliases = trace_builder_string(b, "start\nentry") };
+        (void)trace_builder_row(b, TRACE_TABLE_SYMBOLS, &symbol);
         trace_builder_symbol(b, 2, NULL, TRACE_SYMBOL_STALE_FILE);
         ROW(b, LOSSES, trace_loss, .reason = TRACE_LOSS_CLIENT_RING_FULL, .thread = WORKER_THREAD,
             .count = UINT64_C(1) << 33, .time_ns = BEGIN_NS + 3000);
         ROW(b, NOTICES, trace_notice, .notice = TRACE_NOTICE_NO_HARDWARE_COUNTERS);
         ROW(b, NOTICES, trace_notice, .notice = TRACE_NOTICE_NO_KERNEL_STACKS,
             .detail = trace_builder_string(b, "perf_event_paranoid is 2"));
+        ROW(b, SYSCALLS, trace_syscall, .thread = WORKER_THREAD, .name = trace_builder_string(b, "write"),
+            .n_calls = 25842, .n_errors = 1, .time_ns = 46000000, .longest_ns = 8000000, .n_bytes = 13231104);
+        ROW(b, SYSCALLS, trace_syscall, .name = trace_builder_string(b, "futex"), .n_calls = UINT64_MAX,
+            .time_ns = UINT64_MAX);
         trace_builder_finish(b);
 }

@@ -50,6 +50,10 @@ START_TEST(test_nested_ranges_and_gaps)
         ck_assert_int_eq(address_map_build(&map), 0);
         for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
                 ck_assert_uint_eq(address_map_find(&map, wanted[i].address), wanted[i].value);
+        ck_assert_uint_eq(address_map_find_next(&map, 0), 10);
+        ck_assert_uint_eq(address_map_find_next(&map, 10), 20);
+        ck_assert_uint_eq(address_map_find_next(&map, 30), 50); /* over the gap */
+        ck_assert_uint_eq(address_map_find_next(&map, 50), UINT64_MAX);
         ck_assert_uint_eq(address_map_find(&map, 70), ADDRESS_MAP_NONE);
         ck_assert_uint_eq(address_map_find(&map, 77), ADDRESS_MAP_NONE);
         address_map_deinit(&map);

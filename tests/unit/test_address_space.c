@@ -4,6 +4,7 @@
  * right byte of its file
  */
 #include "sampler/tracks/address_space.h"
+#include "sampler/tracks/earlier_spaces.h"
 #include "tests/unit/unit_test.h"
 
 #include <inttypes.h>
@@ -196,5 +197,72 @@ START_TEST(test_generation)
         ck_assert_uint_eq(s.generation, 0);
         address_space_deinit(&s);
         address_space_deinit(&copy);
+}
+END_TEST
+
+/* Only what would take something away covers it: a gap, or the same mapping told again, does not. */
+START_TEST(test_covers)
+{
+        static const struct {
+                struct address_range range;
+                bool covers;
+        } ranges[] = {
+                { { 0, 100, 0, 2 }, false },      { { 200, 300, 0, 2 }, false },
+                { { 199, 300, 0, 2 }, true },     { { 0, 101, 0, 2 }, true },
+                { { 0, 500, 0, 2 }, true },       { { 120, 120, 0, 2 }, false },
+                { { 120, 140, 1020, 1 }, false }, { { 120, 140, 1021, 1 }, true },
+        };
+        struct address_space s;
+
+        address_space_init(&s);
+        add(&s, 100, 200, 1000, 1);
+        for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+                ck_assert_int_eq(address_space_covers(&s, &ranges[i].range), ranges[i].covers);
+        address_space_deinit(&s);
+}
+END_TEST
+
+/* The module at an address is the one that was there at the time, or none when that is not known. */
+START_TEST(test_earlier_spaces)
+{
+        struct earlier_spaces earlier = { .items = NULL };
+        struct address_space s;
+
+        address_space_init(&s);
+        ck_assert_ptr_null(earlier_spaces_find(&earlier, 0));
+        for (uint32_t i = 1; i <= EARLIER_SPACES_MAX + 10; i++) {
+                if (i > 1)
+                        ck_assert_int_eq(earlier_spaces_keep(&earlier, &s, 10 * i), 0);
+                add(&s, 100, 200, 0, i);
+        }
+        /* module i is there from 10 i to 10 (i + 1) */
+        for (uint32_t i = 12; i < EARLIER_SPACES_MAX + 10; i++) {
+                ck_assert_uint_eq(address_space_find(earlier_spaces_find(&earlier, 10 * i), 150)->module, i);
+                ck_assert_uint_eq(address_space_find(earlier_spaces_find(&earlier, 10 * i + 9), 150)->module,
+                                  i);
+        }
+        ck_assert_ptr_null(address_space_find(earlier_spaces_find(&earlier, 0), 150));
+        ck_assert_uint_eq(address_space_find(earlier_spaces_find(&earlier, 109), 150)->module, 10);
+        ck_assert_ptr_null(earlier_spaces_find(&earlier, 10 * (EARLIER_SPACES_MAX + 10)));
+        earlier_spaces_deinit(&earlier);
+        address_space_deinit(&s);
+}
+END_TEST
+
+START_TEST(test_overlaps)
+{
+        struct address_space s;
+
+        address_space_init(&s);
+        ck_assert(!address_space_overlaps(&s, 0, UINT64_MAX));
+        add(&s, 100, 200, 0, 1);
+        add(&s, 300, 400, 0, 1);
+        ck_assert(!address_space_overlaps(&s, 50, 100));
+        ck_assert(address_space_overlaps(&s, 50, 101));
+        ck_assert(address_space_overlaps(&s, 199, 250));
+        ck_assert(!address_space_overlaps(&s, 200, 300));
+        ck_assert(address_space_overlaps(&s, 0, UINT64_MAX));
+        ck_assert(!address_space_overlaps(&s, 400, UINT64_MAX));
+        address_space_deinit(&s);
 }
 END_TEST

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/annotate/annotation.c, annotation_arrows.c, annotation_files.c, function_choice.c: samples count
+ * analyze/annotate/annotation.c, annotation_files.c, function_choice.c: samples count
  * where they fell, jumps are arrows, names find functions
  */
 #include "analyze/annotate/annotation.h"
 #include "analyze/annotate/annotation_files.h"
-#include "analyze/walk/function_choice.h"
-#include "analyze/walk/function_table.h"
-#include "analyze/walk/sampled_trace.h"
+#include "analyze/samples/function_choice.h"
+#include "analyze/samples/function_table.h"
+#include "analyze/samples/sampled_trace.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/array.c: room for what was asked, contents kept, few copies, and no size that wraps around */
+/* base/array.c: room for what was asked, contents kept, new items zero, few copies, sizes that do not wrap */
 #include "base/array.h"
 #include "tests/unit/unit_test.h"
 
@@ -44,6 +44,39 @@ START_TEST(test_enough_room_changes_nothing)
         ck_assert_ptr_eq(items, before);
         ck_assert_uint_eq(capacity, 100);
         free(items);
+}
+END_TEST
+
+/* The first items are kept, and the others are zero, whatever the memory had before. */
+START_TEST(test_extends_with_zeros)
+{
+        uint32_t *items = NULL;
+        size_t capacity = 0;
+
+        ck_assert_int_eq(array_extend(&items, &capacity, 0, 3, sizeof(*items)), 0);
+        ck_assert(items[0] == 0 && items[1] == 0 && items[2] == 0);
+        ck_assert_uint_ge(capacity, 8);
+        for (uint32_t i = 0; i < 8; i++)
+                items[i] = i + 1;
+        ck_assert_int_eq(array_extend(&items, &capacity, 2, 6, sizeof(*items)), 0);
+        ck_assert(items[0] == 1 && items[1] == 2 && items[2] == 0 && items[5] == 0 && items[6] == 7);
+        ck_assert_int_eq(array_extend(&items, &capacity, 2, 1, sizeof(*items)), 0);
+        ck_assert(items[0] == 1 && items[1] == 2);
+        ck_assert_int_eq(array_extend(&items, &capacity, 2, SIZE_MAX / 2, sizeof(*items)), -ENOMEM);
+        free(items);
+}
+END_TEST
+
+START_TEST(test_counts_items_up_to_a_value)
+{
+        const uint64_t items[][2] = { { 9, 0 }, { 8, 5 }, { 7, 5 }, { 6, UINT64_MAX } };
+        size_t at = sizeof(items[0][0]);
+
+        ck_assert_uint_eq(array_count_to(NULL, 0, 16, 0, 5), 0);
+        ck_assert_uint_eq(array_count_to(items + 1, 3, sizeof(items[0]), at, 4), 0);
+        ck_assert_uint_eq(array_count_to(items, 4, sizeof(items[0]), at, 4), 1);
+        ck_assert_uint_eq(array_count_to(items, 4, sizeof(items[0]), at, 5), 3);
+        ck_assert_uint_eq(array_count_to(items, 4, sizeof(items[0]), at, UINT64_MAX), 4);
 }
 END_TEST
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/attachment_store.c: every byte is in one part, the same bytes are kept once,
+ * sampler/keep/attachment_store.c: every byte is in one part, the same bytes are kept once,
  * and a trace has its share
  */
 #include "base/byte_buffer.h"
 #include "base/content_hash.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"
-#include "sampler/code/attachment_store.h"
+#include "sampler/keep/attachment_store.h"
 #include "sampler/tracks/loss_counter.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/build_id_note.c: the build-id of files is found however linkers lay their notes out, at every
+ * sampler/keep/build_id_note.c: the build-id of files is found however linkers lay their notes out, at every
  * cut and in every broken header nothing is read beyond the bytes
  */
 #include "base/io.h"
-#include "sampler/code/build_id_note.h"
+#include "sampler/keep/build_id_note.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/fixed_random.h"

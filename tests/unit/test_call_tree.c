@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/call_tree.c: weights of known callstacks, from the top, from the bottom,
+ * analyze/samples/call_tree.c: weights of known callstacks, from the top, from the bottom,
  * around one function, cut
  */
 #include "analyze/report/report.h"
-#include "analyze/walk/call_tree.h"
+#include "analyze/samples/call_tree.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "tests/unit/trace_builder.h"

@@ -12,6 +12,7 @@
 #include "tests/unit/unit_test.h"
 
 #include <hyprof/hyprof.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@
 
 static struct hyprof_location here = HYPROF_NAME("here");
 
-/* A stack of our own making, with nothing readable past its end. */
+/* A stack of our own making, with nothing readable past its end.  The thread takes it for its own. */
 static uint64_t *stack;
 
 static void make_stack(void)
@@ -40,12 +41,22 @@ static void make_stack(void)
         ck_assert_int_eq(mprotect(pages + N_PAGES * PAGE_BYTES, PAGE_BYTES, PROT_NONE), 0);
         stack = (uint64_t *)(void *)pages;
         thread_ring_self.mask = REGION_MEMORY_RING_BYTES - 1;
-        thread_ring_self.stack_low = 0;
-        thread_ring_self.stack_high = 0;
+        thread_ring_self.stack_low = (uintptr_t)stack;
+        thread_ring_self.stack_high = (uintptr_t)&stack[N_WORDS];
+}
+
+/* As of a fiber: nothing is known of it. */
+static void make_foreign_stack(void)
+{
+        make_stack();
+        thread_ring_self.stack_low = 1;
+        thread_ring_self.stack_high = 1;
 }
 
 static void drop_stack(void)
 {
+        thread_ring_self.stack_low = 0;
+        thread_ring_self.stack_high = 0;
         ck_assert_int_eq(munmap(stack, (N_PAGES + 1) * PAGE_BYTES), 0);
 }
 
@@ -79,38 +90,88 @@ static void put_chain(size_t n, uint64_t last)
                 put_record(i * 10, i + 1 < n ? frame_at((i + 1) * 10) : last, 1000 + i);
 }
 
-static void check_frames(const struct callstack *c, size_t n)
+static void check_addresses(const struct callstack *c, size_t n)
 {
-        ck_assert_uint_eq(c->stack_bytes, 0);
         ck_assert_uint_eq(c->n_frames, n);
         for (size_t i = 0; i < n; i++)
                 ck_assert_uint_eq(c->frames[i], 1000 + i);
+}
+
+/* Frames, and these are all. */
+static void check_frames(const struct callstack *c, size_t n)
+{
+        check_addresses(c, n);
+        ck_assert(!c->has_copy);
         ck_assert_uint_eq(callstack_room(c), n ? 16 + 8 * n : 0);
 }
 
-START_TEST(test_whole_chains)
+/* The copy begins at word @at, with the registers of the function that called the one of the record below. */
+static void check_copy(const struct callstack *c, size_t at, size_t n_bytes)
+{
+        ck_assert(c->has_copy);
+        ck_assert_uint_eq(c->stack_bytes, n_bytes);
+        ck_assert_uint_eq(c->registers[0], stack[at - 1]);
+        ck_assert_uint_eq(c->registers[1], (uint64_t)(uintptr_t)&stack[at]);
+        ck_assert_uint_eq(c->registers[2], stack[at - 2]);
+        ck_assert_uint_eq(callstack_room(c),
+                          16 + 24 + n_bytes + (c->n_frames > 0 ? 16 + 8 * (size_t)c->n_frames : 0));
+}
+
+/* Frames up to the one at word @last: the recorder is to go on there. */
+static void check_cut_frames(const struct callstack *c, size_t n, size_t last, size_t n_bytes)
+{
+        if (CALLSTACK_SP_AFTER((uintptr_t)1) != 0) {
+                check_addresses(c, n);
+                check_copy(c, last + 2, n_bytes);
+        } else { /* the record does not say where the caller's stack began: all of it is copied */
+                check_addresses(c, 0);
+                ck_assert(c->has_copy);
+        }
+}
+
+START_TEST(test_as_many_as_wanted)
 {
         struct callstack c;
 
         make_stack();
-        put_chain(5, 0);
-        c = walk_from(0, 64);
-        check_frames(&c, 5);
-        c = walk_from(0, 3);
-        check_frames(&c, 3);
-        c = walk_from(0, 1);
-        check_frames(&c, 1);
-        c = walk_from(0, 0);
-        check_frames(&c, 0);
-        put_record(40, frame_at(100), 0); /* an outermost function whose return address is none */
-        c = walk_from(0, 64);
-        check_frames(&c, 4);
         put_chain(DEEP, 0);
+        for (uint32_t n = 0; n <= CLIENT_ABI_CALLSTACK_FRAMES_MAX; n++) {
+                c = walk_from(0, n);
+                check_frames(&c, n);
+        }
         c = walk_from(0, UINT32_MAX);
         check_frames(&c, CLIENT_ABI_CALLSTACK_FRAMES_MAX);
         drop_stack();
 }
 END_TEST
+
+#if !CALLSTACK_ENDS_AT_0
+/* A frame pointer of 0, or one that leads to zeros, may be a loop counter or a variable: that is no end. */
+START_TEST(test_zeros_are_no_end)
+{
+        struct callstack c;
+
+        make_stack();
+        for (size_t n = 1; n < 6; n++) {
+                size_t last = (n - 1) * 10;
+
+                for (int kind = 0; kind < 2; kind++) {
+                        put_chain(n, kind == 0 ? 0 : frame_at(last + 10));
+                        if (kind == 1)
+                                put_record(last + 10, 0, 0);
+                        c = walk_from(0, 64);
+                        if (n < 3) {
+                                check_addresses(&c, 0);
+                                check_copy(&c, 2, COPY_MAX);
+                        } else {
+                                check_cut_frames(&c, n, last, COPY_MAX);
+                        }
+                }
+        }
+        drop_stack();
+}
+END_TEST
+#endif
 
 /*
  * Where no frame can be: past the end in several ways, below, at itself, at no multiple of 8, nowhere at all.
@@ -137,7 +198,7 @@ static uint64_t bad_frame(int i, size_t of_word)
 }
 #define N_BAD 12
 
-/* loop test: after enough frames, what comes after them is not wanted; after few, the frames were none. */
+/* loop test: after enough frames the stack goes on where they end; after few, the frames were none. */
 START_LOOP_TEST(test_broken_chains, 0, N_BAD)
 {
         struct callstack c;
@@ -147,21 +208,17 @@ START_LOOP_TEST(test_broken_chains, 0, N_BAD)
                 put_chain(n, bad_frame(_i, (n - 1) * 10));
                 c = walk_from(0, 64);
                 if (n >= 3) {
-                        check_frames(&c, n);
-                        continue;
+                        check_cut_frames(&c, n, (n - 1) * 10, COPY_MAX);
+                } else {
+                        check_addresses(&c, 0);
+                        check_copy(&c, 2, COPY_MAX);
                 }
-                ck_assert_uint_eq(c.n_frames, 0);
-                ck_assert_uint_eq(c.stack_bytes, COPY_MAX);
-                ck_assert_uint_eq(c.registers[0], 1000);
-                ck_assert_uint_eq(c.registers[1], (uint64_t)(uintptr_t)&stack[2]);
-                ck_assert_uint_eq(c.registers[2], stack[0]);
-                ck_assert_uint_eq(callstack_room(&c), 16 + 24 + COPY_MAX);
         }
         drop_stack();
 }
 END_TEST
 
-/* A frame may touch the last readable byte, and a copy ends there. */
+/* A frame may touch the last byte of the stack, and a copy ends there. */
 START_TEST(test_end_of_the_stack)
 {
         struct callstack c;
@@ -169,18 +226,48 @@ START_TEST(test_end_of_the_stack)
 
         make_stack();
         put_record(0, frame_at(last), 1000);
-        put_record(last, 0, 1001);
-        c = walk_from(0, 64);
+        put_record(last, frame_at(0), 1001);
+        c = walk_from(0, 2);
         check_frames(&c, 2);
 
         put_record(last - 10, frame_at(last), 1000);
         put_record(last, frame_at(last) + 16, 1001);
         c = walk_from(last - 10, 64);
-        ck_assert_uint_eq(c.n_frames, 0);
-        ck_assert_uint_eq(c.stack_bytes, 80);
+        check_addresses(&c, 0);
+        check_copy(&c, last - 8, 80);
         put_record(last, 1, 1000);
-        c = walk_from(last, 64); /* nothing to copy: then what there is */
-        check_frames(&c, 1);
+        c = walk_from(last, 64); /* nothing to copy: the recorder is told where it would begin */
+        check_addresses(&c, 0);
+        check_copy(&c, N_WORDS, 0);
+        drop_stack();
+}
+END_TEST
+
+/*
+ * The rest of the frame's page is certain on another stack, and only the kernel reads after that, also where
+ * memory follows: it may be gone at the next moment.
+ */
+START_TEST(test_unknown_stack)
+{
+        const size_t page_words = PAGE_BYTES / sizeof(uint64_t);
+        struct callstack c;
+
+        make_foreign_stack();
+        put_chain(60, 1);
+        c = walk_from(0, 40);
+        check_frames(&c, 40);
+        c = walk_from(0, 64); /* 52 records lie in the first page */
+        check_cut_frames(&c, 52, 510, COPY_MAX);
+        if (c.n_frames > 0)
+                ck_assert_uint_eq(c.certain_bytes, 0);
+        put_record(0, 1, 1000);
+        c = walk_from(0, 64);
+        check_copy(&c, 2, COPY_MAX);
+        ck_assert_uint_eq(c.certain_bytes, PAGE_BYTES - 16);
+        put_record(page_words - 2, 1, 1000);
+        c = walk_from(page_words - 2, 64);
+        check_copy(&c, page_words, COPY_MAX);
+        ck_assert_uint_eq(c.certain_bytes, 0);
         drop_stack();
 }
 END_TEST
@@ -224,12 +311,11 @@ START_TEST(test_random_stacks)
                 }
                 c = walk_from(at, (uint32_t)(fixed_random_next(&state) % 70));
                 ck_assert_uint_le(c.n_frames, CLIENT_ABI_CALLSTACK_FRAMES_MAX);
-                ck_assert(c.n_frames == 0 || c.stack_bytes == 0);
-                if (c.stack_bytes > 0)
+                if (c.has_copy)
                         ck_assert_uint_le(c.registers[1] + c.stack_bytes,
                                           (uint64_t)(uintptr_t)&stack[N_WORDS]);
                 any_frames |= c.n_frames > 3;
-                any_copy |= c.stack_bytes > 0;
+                any_copy |= c.has_copy;
         }
         ck_assert(any_frames && any_copy);
         drop_stack();
@@ -284,7 +370,6 @@ START_LOOP_TEST(test_own_stack, 0, 2)
         own_recording_drain(&r);
         e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
         ck_assert_uint_ge(e->prefix.n_frames, 4);
-        ck_assert_uint_eq(e->prefix.stack_bytes, 0);
         /* The first one is in innermost(), after its call of the library. */
         ck_assert_uint_gt(word_at(e->prefix.frames, 0), (uint64_t)(uintptr_t)innermost);
         ck_assert_uint_lt(word_at(e->prefix.frames, 0), (uint64_t)(uintptr_t)innermost + 4096);
@@ -294,6 +379,35 @@ START_LOOP_TEST(test_own_stack, 0, 2)
         own_recording_close(&r);
 }
 END_TEST
+
+/* The sanitizers begin threads themselves, below the C library. */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+static void *run_outer(void *unused)
+{
+        outer(64);
+        hyprof_zone_end(zone);
+        __asm__ volatile("");
+        return unused;
+}
+
+/* The chain of a thread leads to the C library's start of threads: nothing has to be copied. */
+START_TEST(test_a_whole_thread)
+{
+        struct own_recording r;
+        const struct client_event *e;
+        pthread_t thread;
+
+        own_recording_open(&r, (uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_outer, NULL), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        own_recording_drain(&r);
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
+        ck_assert_uint_eq(e->prefix.n_frames, 5);
+        ck_assert_uint_eq(e->prefix.stack_bytes, 0);
+        own_recording_close(&r);
+}
+END_TEST
+#endif
 
 START_TEST(test_depth_is_kept)
 {
@@ -345,7 +459,7 @@ START_TEST(test_copy_of_own_stack)
         own_recording_drain(&r);
         e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
         ck_assert_uint_eq(e->prefix.n_frames, 0);
-        ck_assert_uint_gt(e->prefix.stack_bytes, CLIENT_ABI_STACK_COPY_HEADER_BYTES + 1000);
+        ck_assert_uint_gt(e->prefix.stack_bytes, CLIENT_ABI_STACK_COPY_HEADER_BYTES + 500);
         ck_assert_uint_gt(word_at(e->prefix.stack, 0), (uint64_t)(uintptr_t)begin_without_frame);
         ck_assert_uint_lt(word_at(e->prefix.stack, 0), (uint64_t)(uintptr_t)begin_without_frame + 4096);
         ck_assert_uint_eq(word_at(e->prefix.stack, 2), NO_FRAME);

@@ -35,7 +35,7 @@ static bool is_named(uint32_t id, const char *name)
 
 /*
  * The next event is a prefix with a callstack; returns its words: the innermost address
- * comes first in both kinds.
+ * comes first in both kinds.  The rest of the stack may come as a second prefix.
  */
 static const uint64_t *expect_callstack(void)
 {
@@ -43,6 +43,9 @@ static const uint64_t *expect_callstack(void)
 
         ck_assert(ring_words_event(*words) == CLIENT_ABI_EVENT_CALLSTACK ||
                   ring_words_event(*words) == CLIENT_ABI_EVENT_STACK_COPY);
+        if (ring_words_event(*words) == CLIENT_ABI_EVENT_CALLSTACK && ring_words.at < ring_words.n &&
+            ring_words_event(ring_words.words[ring_words.at]) == CLIENT_ABI_EVENT_STACK_COPY)
+                (void)ring_words_next();
         return words + 1;
 }
 

@@ -219,8 +219,9 @@ START_TEST(test_signal_handlers)
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
         own_recording_drain(&r);
         ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        /* While the thread takes its slot, drops of a handler are counted without one. */
         ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
-                                  own_recording_drops(&r).n_zones,
+                                  own_recording_drops(&r).n_zones + client_region_drops_no_ring(r.region),
                           n_zones + N_SIGNALS);
         own_recording_close(&r);
 }

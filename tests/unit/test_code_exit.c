@@ -121,3 +121,19 @@ START_TEST(test_other_machines)
         ck_assert(!code_exit_find(&unwind_machine_riscv64, ret, sizeof(ret), &rule));
 }
 END_TEST
+
+/* Only code that surely does not return is the first of its thread. */
+START_TEST(test_never)
+{
+        static const uint8_t halts[] = { 0xf4 }, exits[] = { 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
+        static const uint8_t any_call[] = { 0x89, 0xc7, 0xe8, 1, 2, 3, 4, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+        const struct unwind_machine *m = &unwind_machine_x86_64;
+
+        ck_assert(code_exit_is_never(m, halts, sizeof(halts)));
+        ck_assert(code_exit_is_never(m, exits, sizeof(exits)));
+        ck_assert(!code_exit_is_never(m, exits, sizeof(exits) - 1));
+        ck_assert(!code_exit_is_never(m, any_call, sizeof(any_call)));
+        ck_assert(!code_exit_is_never(m, halts, 0));
+        ck_assert(!code_exit_is_never(&unwind_machine_aarch64, halts, sizeof(halts)));
+}
+END_TEST

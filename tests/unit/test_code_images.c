@@ -3,12 +3,12 @@
  * An image in memory becomes code of the process from a time on only if nothing else can have been
  * there since that time.
  */
-#include "sampler/code/code_images.h"
+#include "sampler/images/code_images.h"
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
-#include "sampler/code/image_changes.h"
+#include "sampler/images/image_changes.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"

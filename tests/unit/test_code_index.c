@@ -32,11 +32,17 @@ static void teardown(void)
         dwarf_builder_deinit(&b);
 }
 
-static void open_index(void)
+static void open_index_from(uint64_t first_svma)
 {
-        const struct code_index_source source = { .sections = dwarf_builder_sections(&b), .first_svma = 1 };
+        const struct code_index_source source = { .sections = dwarf_builder_sections(&b),
+                                                  .first_svma = first_svma };
 
         ck_assert_int_eq(code_index_new(&source, &code, NULL), 0);
+}
+
+static void open_index(void)
+{
+        open_index_from(1);
 }
 
 static uint32_t find(uint64_t svma)
@@ -204,6 +210,45 @@ START_TEST(test_discarded_function)
         open_index();
         ck_assert_uint_eq(find(0x1050), 1);
         ck_assert_str_eq(name(0), "kept");
+}
+END_TEST
+
+/*
+ * gold writes 0 and its offset for calls in a discarded function; other linkers write 0, 1 or all ones for
+ * all of it.  Such a call is in no other function; one that was inlined into a function that was kept, is.
+ */
+START_LOOP_TEST(test_what_is_in_a_discarded_function, 0, 10)
+{
+        static const uint64_t starts[] = { 0, 1, UINT64_MAX, UINT64_MAX - 1, 0x1000 };
+        uint64_t start = starts[_i / 2], inner = start == 0 ? 0x1040 : start == 0x1000 ? 0x1040 : start;
+        bool is_kept = start == 0x1000;
+        uint32_t origin;
+
+        b.address_bytes = _i % 2 ? 4 : 8;
+        if (b.address_bytes == 4)
+                b.version = 3;
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        origin = add_abstract("tiny", 0);
+        add_function("kept", 0x1000, 0x1100);
+        dwarf_builder_add(&b, INFO, 0, 1);
+        add_function("discarded", start & (b.address_bytes == 4 ? UINT32_MAX : UINT64_MAX), start + 0x90);
+        dwarf_builder_add_uleb(&b, INFO, 5);
+        add_inlined(origin, inner & (b.address_bytes == 4 ? UINT32_MAX : UINT64_MAX), inner + 0x20);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        add_function("last", 0x1090, 0x1100);
+        add_inlined(origin, 0x10a0, 0x10b0);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        open_index_from(0x800);
+
+        ck_assert_uint_eq(find(0x1050), is_kept ? 2 : 1);
+        ck_assert_str_eq(name(0), is_kept ? "tiny" : "kept");
+        ck_assert_uint_eq(find(0x10a8), 2);
+        ck_assert_str_eq(name(0), "tiny");
+        ck_assert_str_eq(name(1), "last");
+        ck_assert_uint_eq(find(0x10b0), 1);
 }
 END_TEST
 

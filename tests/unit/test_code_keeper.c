@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/code_keeper.c: what may be gone later is in the trace once, byte for byte; what is not is
+ * sampler/keep/code_keeper.c: what may be gone later is in the trace once, byte for byte; what is not is
  * counted, with its reason
  */
 #include "base/byte_buffer.h"
 #include "base/io.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"
-#include "sampler/code/code_keeper.h"
+#include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"
-#include "symbolize/symbols/image_spool.h"
+#include "symbolize/images/image_spool.h"
 #include "tests/unit/unit_test.h"
 
 #include <elf.h>
@@ -287,6 +287,39 @@ START_TEST(test_same_build_id)
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 0);
         stop();
         unmap_code(&code);
+}
+END_TEST
+
+/* strip leaves the build-id: what it left is not the code of the whole file, whichever came first. */
+START_TEST(test_same_build_id_of_another_file)
+{
+        static struct mapped_code code[3], gone;
+
+        map_code(&code[0], 1);
+        NEEDS_MAP_FILES(&code[0])
+        map_code(&code[1], 1);
+        map_code(&code[2], 1);
+        enlarge(&code[1], 2 * FILE_BYTES);
+        for (unsigned i = 0; i < 3; i++) {
+                code[i].mmap.build_id_bytes = 20;
+                memset(code[i].mmap.build_id, 0xab, 20);
+        }
+        gone = code[0];
+        gone.mmap.start_avma = 0x1000;
+        start(CODE_KEEPER_AUTO, 0);
+        want(1, &gone);
+        want(2, &code[0]);
+        want(3, &code[1]);
+        want(4, &code[2]);
+        take_all();
+        ck_assert_uint_eq(kept_as(1), kept_as(2));
+        ck_assert_uint_eq(kept_as(2), kept_as(4));
+        ck_assert_uint_ne(kept_as(2), kept_as(3));
+        (void)take_parts();
+        is_kept(kept_as(2), code[0].bytes, FILE_BYTES);
+        stop();
+        for (unsigned i = 0; i < 3; i++)
+                unmap_code(&code[i]);
 }
 END_TEST
 

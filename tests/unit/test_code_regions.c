@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/code_regions.c: a frame means one piece of code: memory is of another generation once other
+ * sampler/tables/code_regions.c: a frame means one piece of code: memory is of another generation once other
  * code lies where some ran
  */
-#include "sampler/code/code_regions.h"
+#include "sampler/tables/code_regions.h"
 
 #include "format/trace_dictionary.h"
 #include "sampler/tracks/loss_counter.h"
@@ -330,5 +330,47 @@ START_TEST(test_makes_no_sense)
         ck_assert_int_eq(add(&f, 0x20000, 0x10, "in no mapping"), 1);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_CODE_REGIONS), 1);
         tear_down(&f);
+}
+END_TEST
+
+/* Code in a file is a JIT's where the file has no name, or the JIT said when it made it; else the file's. */
+START_TEST(test_code_in_files)
+{
+        static const struct {
+                const char *path;
+                uint32_t source;
+                bool is_taken;
+        } cases[] = { { "/memfd:code (deleted)", TRACE_CODE_SOURCE_PERF_MAP, true },
+                      { "/usr/bin/program", TRACE_CODE_SOURCE_PERF_MAP, false },
+                      { "/usr/lib/image.dll", TRACE_CODE_SOURCE_JITDUMP, true },
+                      { "/tmp/deleted", TRACE_CODE_SOURCE_PERF_MAP, false } };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct address_range range = { .start_avma = 0x20000, .end_avma = 0x30000 };
+                struct trace_module file = { .kind = TRACE_MODULE_FILE };
+                struct trace_code_region row = { .start_avma = 0x21000, .length_bytes = 16 };
+                struct process_track *p;
+                struct fixture f;
+                uint32_t id;
+
+                set_up(&f);
+                p = f.thread->process;
+                file.path = text(&f, cases[i].path);
+                ck_assert_int_eq(
+                        trace_dictionary_add(&f.dictionary, TRACE_TABLE_MODULES, &file, &range.module), 0);
+                ck_assert_int_eq(address_space_add(&p->space, &range), 0);
+                row.process = p->process;
+                row.source = cases[i].source;
+                row.name = text(&f, "made");
+                ck_assert_int_eq(code_regions_add(f.regions, &row, &id), 1);
+                check_name(&f, run(&f, 0x21004), cases[i].is_taken ? "made" : "");
+                check_name(&f, run(&f, 0x22000), "");
+                /* Its protection changes: the same mapping again. */
+                ck_assert_int_eq(address_space_add(&p->space, &range), 0);
+                ck_assert_int_eq(code_regions_note_file(f.regions, p, &range), 0);
+                check_name(&f, run(&f, 0x21004), cases[i].is_taken ? "made" : "");
+                ck_assert_int_eq(code_regions_decide(f.regions), 0);
+                tear_down(&f);
+        }
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/code_tables.c: each file is opened once, its table comes, and what does
+ * sampler/tables/code_tables.c: each file is opened once, its table comes, and what does
  * not come is counted once
  */
 #include "base/byte_buffer.h"
@@ -9,12 +9,12 @@
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "format/trace_rows.h"
-#include "sampler/code/code_tables.h"
-#include "sampler/code/jit_frames.h"
-#include "sampler/code/jit_tables.h"
-#include "sampler/code/table_process.h"
-#include "sampler/code/table_store.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/tables/code_tables.h"
+#include "sampler/tables/jit_frames.h"
+#include "sampler/tables/jit_tables.h"
+#include "sampler/tables/table_process.h"
+#include "sampler/tables/table_store.h"
 #include "sampler/tracks/loss_counter.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/cpu_list.c: a list names the CPUs that it says, and what is no list is refused */
+/* sampler/proc/cpu_list.c: a list names the CPUs that it says, and what is no list is refused */
 #include "base/error.h"
-#include "sampler/kernel/cpu_list.h"
+#include "sampler/proc/cpu_list.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -87,5 +87,23 @@ START_TEST(test_online)
         for (size_t i = 1; i < list.n_cpus; i++)
                 ck_assert_int_lt(list.cpus[i - 1], list.cpus[i]);
         cpu_list_deinit(&list);
+}
+END_TEST
+
+/* Lines of /proc/stat: the sum of all CPUs, some that are online, and others. */
+START_TEST(test_lines_of_stat)
+{
+        static const char text[] =
+                "cpu  10 20 30\ncpu0 1 2\ncpu7 3 4\ncpu99999 1\ncpux 2\ncpu8\nintr 9 cpu3 1\nirq5 1\nctxt 5\n";
+        static const int online[] = { 0, 7 };
+        struct cpu_list list;
+
+        ck_assert_int_eq(cpu_list_parse_stat(&list, text, NULL), 0);
+        ck_assert_uint_eq(list.n_cpus, 2);
+        ck_assert_mem_eq(list.cpus, online, sizeof(online));
+        cpu_list_deinit(&list);
+        ck_assert_int_eq(cpu_list_parse_stat(&list, "cpu  10 20 30\nintr 9\n", NULL), -EBADMSG);
+        ck_assert_int_eq(cpu_list_parse_stat(&list, "", NULL), -EBADMSG);
+        ck_assert_ptr_null(list.cpus);
 }
 END_TEST

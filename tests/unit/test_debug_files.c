@@ -13,6 +13,8 @@
 #include "tests/unit/own_code.h"
 #include "tests/unit/unit_test.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,8 +177,36 @@ START_TEST(test_fifo_as_debug_file)
 }
 END_TEST
 
-/* The names of local functions, compressed into a section, as distributions ship them. */
-START_TEST(test_packed_symbol_table)
+/* Moves the begin of the file's first segment by some bytes, as objcopy did to files without contents. */
+static void move_first_segment(const char *path, uint64_t n_bytes)
+{
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        Elf64_Phdr segment = { .p_type = PT_NULL };
+        Elf64_Ehdr header;
+        off_t at;
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(pread(fd, &header, sizeof(header), 0), sizeof(header));
+        at = (off_t)header.e_phoff - (off_t)sizeof(segment);
+        while (segment.p_type != PT_LOAD) {
+                at += (off_t)sizeof(segment);
+                ck_assert_int_eq(pread(fd, &segment, sizeof(segment), at), sizeof(segment));
+        }
+        segment.p_vaddr += n_bytes;
+        ck_assert_int_eq(pwrite(fd, &segment, sizeof(segment), at), sizeof(segment));
+        io_close(&fd);
+}
+
+/*
+ * loop test: the names of local functions, compressed into a section, as distributions ship them; whatever
+ * the packed file's segments are, or else whatever its ".text" is.
+ */
+static const struct {
+        uint64_t moved_bytes;
+        const char *text; /* the section that is called so in the packed file */
+} packed[] = { { 0, ".text" }, { 0x30, ".text" }, { 0x2030, ".text" }, { 0x30, ".init" } };
+
+START_LOOP_TEST(test_packed_symbol_table, 0, sizeof(packed) / sizeof(packed[0]))
 {
         char option[PATH_BYTES];
 
@@ -186,6 +216,12 @@ START_TEST(test_packed_symbol_table)
         }
         ck_assert_int_eq(
                 EXECUTE("objcopy", "--only-keep-debug", "--strip-debug", own_path, in_folder("packed")), 0);
+        (void)snprintf(option, sizeof(option), "%s=.text", packed[_i].text);
+        if (strcmp(packed[_i].text, ".text") != 0)
+                ck_assert_int_eq(EXECUTE("objcopy", "--rename-section", ".text=.code", "--rename-section",
+                                         option, in_folder("packed")),
+                                 0);
+        move_first_segment(in_folder("packed"), packed[_i].moved_bytes);
         ck_assert_int_eq(EXECUTE("xz", in_folder("packed")), 0);
         (void)snprintf(option, sizeof(option), ".gnu_debugdata=%s", in_folder("packed.xz"));
         ck_assert_int_eq(

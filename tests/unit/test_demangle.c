@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/elf/demangle.c: names of C++, Rust and D become readable, anything else
- * stays, hostile ones end soon
+ * symbolize/elf/demangle.c: names of C++, Rust, D, OCaml, Fortran and Haskell become readable, those of
+ * Ada and Nim only in their files; anything else stays, hostile ones end soon
  */
 #include "symbolize/elf/demangle.h"
 #include "tests/unit/built_files.h"
@@ -33,6 +33,35 @@ static const struct {
         { "_D3std5stdio4File5closeMFNeZv", "std.stdio.File.close()" },
         { "_D1fFHiiHQeQgZv", "f(int[int], int[int][int[int]])" },
         { "_Dmain", "D main" },
+        { "camlFib__hot_inner_81", "Fib.hot_inner_81" },
+        { "camlStdlib__List__map_381", "Stdlib.List.map_381" },
+        { "camlFib__a__b_7", "Fib.a__b_7" },
+        { "camlFib__$2b$7c_5", "Fib.+|_5" },
+        { "camlFib.hot_inner_81", "Fib.hot_inner_81" },
+        { "camlFib__$00x$7f_5", "Fib.$00x$7f_5" },
+        { "__m_MOD_hot_inner", "m::hot_inner" },
+        { "__m_MOD_hot_inner.constprop.0", "m::hot_inner.constprop.0" },
+        { "Main_zdwhotInner_info", "Main.$whotInner" },
+        { "base_GHCziBase_map_info", "base.GHC.Base.map" },
+        { "ghczmprim_GHCziTypes_ZMZN_con_info", "ghc-prim.GHC.Types.[]_con" },
+        { "caml_alloc_small", NULL },
+        { "camlFib", NULL },
+        { "camlFib__", NULL },
+        { "camlFib__Inner", NULL },
+        { "__MOD_x", NULL },
+        { "___MOD_x", NULL },
+        { "__m_MOD_", NULL },
+        { "abc_MOD_x", NULL },
+        { "__A_MOD_x", NULL },
+        { "x_MOD_y", NULL },
+        { "Heap_resize_info", NULL },
+        { "Main_window_info", NULL },
+        { "base_sizing_info", NULL },
+        { "main_zdropped_info", NULL },
+        { "base_GHCziBase_z_info", NULL },
+        { "base_GHCziBase_zk_info", NULL },
+        { "fib__work__hot_inner", NULL },
+        { "hotInner__fib_3", NULL },
         { "main", NULL },
         { "", NULL },
         { "_", NULL },
@@ -49,10 +78,84 @@ static const struct {
 
 START_LOOP_TEST(test_each_language, 0, sizeof(names) / sizeof(names[0]))
 {
-        char *name = demangle_name(names[_i].mangled);
+        char *name = demangle_name(names[_i].mangled, MANGLING_ANY);
 
         ck_assert_pstr_eq(name, names[_i].name);
         free(name);
+}
+END_TEST
+
+static const struct {
+        enum mangling mangling;
+        const char *mangled;
+        const char *name; /* NULL: is shown as it is */
+} names_in_files[] = {
+        { MANGLING_ADA, "_ada_fib", "fib" },
+        { MANGLING_ADA, "work__outer", "work.outer" },
+        { MANGLING_ADA, "work__outer__nested.12", "work.outer.nested.12" },
+        { MANGLING_ADA, "work__body_of__hot_innerX", "work.body_of.hot_inner" },
+        { MANGLING_ADA, "work__body_ofXn__hot_inner", "work.body_of.hot_inner" },
+        { MANGLING_ADA, "work__Oadd", "work.\"+\"" },
+        { MANGLING_ADA, "work__list__Oconcat__2", "work.list.\"&\"__2" },
+        { MANGLING_ADA, "work__outer__2", "work.outer__2" },
+        { MANGLING_ADA, "work__workerTKB", "work.worker" },
+        { MANGLING_ADA, "ada__text_io___elabb", "ada.text_io'Elab_Body" },
+        { MANGLING_ADA, "Oor___elabb", "\"or\"'Elab_Body" },
+        { MANGLING_ADA, "work__outer.constprop.0", "work.outer.constprop.0" },
+        { MANGLING_ADA, "camlFib__hot_inner_81", "Fib.hot_inner_81" },
+        { MANGLING_ADA, "main", NULL },
+        { MANGLING_ADA, "adainit", NULL },
+        { MANGLING_ADA, "work__vecIP", NULL },
+        { MANGLING_ADA, "work__", NULL },
+        { MANGLING_ADA, "work____x", NULL },
+        { MANGLING_ADA, "__gnat_rcheck", NULL },
+        { MANGLING_ADA, "_abc", NULL },
+        { MANGLING_ADA, "work__9x", NULL },
+        { MANGLING_ADA, "work___abc", NULL },
+        { MANGLING_ADA, "_abc__x", NULL },
+        { MANGLING_ADA, "_ada_", NULL },
+        { MANGLING_ADA, "Work__outer", NULL },
+        { MANGLING_ADA, "hotInner__fib_3", NULL },
+        { MANGLING_NIM, "hotInner__fib_18", "fib.hotInner_18" },
+        { MANGLING_NIM, "hotInner__fib_u18", "fib.hotInner_u18" },
+        { MANGLING_NIM, "hotInner__u18", NULL },
+        { MANGLING_NIM, "addInt__stdZprivateZdigitsutils_164.part.0",
+          "std/private/digitsutils.addInt_164.part.0" },
+        { MANGLING_NIM, "plus___fib_5", "fib.+_5" },
+        { MANGLING_NIM, "X5BX5Deq___my_mod_5", "my_mod.[]=_5" },
+        { MANGLING_NIM, "valueeq___fib_5", "fib.value=_5" },
+        { MANGLING_NIM, "colonanonymous___fib_30", "fib.:anonymous_30" },
+        { MANGLING_NIM, "TM__Q5wkpxktOdTGvlSRo9bzt9aw_26", NULL },
+        { MANGLING_NIM, "Marker_tyRef__HsJiUUcO9cHBdUCi0HwkSTA", NULL },
+        { MANGLING_NIM, "NimMain", NULL },
+        { MANGLING_NIM, "f__5", NULL },
+        { MANGLING_NIM, "f__a5", NULL },
+        { MANGLING_NIM, "__fib_5", NULL },
+        { MANGLING_NIM, "f__fib_u", NULL },
+        { MANGLING_NIM, "work__outer", NULL },
+        { MANGLING_ANY, "work__outer", NULL },
+        { MANGLING_ANY, "_ada_fib", NULL },
+        { MANGLING_ANY, "hotInner__fib_18", NULL },
+};
+
+START_LOOP_TEST(test_each_file, 0, sizeof(names_in_files) / sizeof(names_in_files[0]))
+{
+        char *name = demangle_symbol(names_in_files[_i].mangled, names_in_files[_i].mangling);
+
+        ck_assert_pstr_eq(name, names_in_files[_i].name);
+        free(name);
+}
+END_TEST
+
+START_TEST(test_functions_that_tell_the_language)
+{
+        ck_assert_int_eq(demangle_rules_mangling("work___elabb"), MANGLING_ADA);
+        ck_assert_int_eq(demangle_rules_mangling("work___elabs"), MANGLING_ADA);
+        ck_assert_int_eq(demangle_rules_mangling("NimMain"), MANGLING_NIM);
+        ck_assert_int_eq(demangle_rules_mangling("libNimMain"), MANGLING_NIM);
+        ck_assert_int_eq(demangle_rules_mangling("_ZN4work8___elabb"), MANGLING_ANY);
+        ck_assert_int_eq(demangle_rules_mangling("work__outer"), MANGLING_ANY);
+        ck_assert_int_eq(demangle_rules_mangling(""), MANGLING_ANY);
 }
 END_TEST
 
@@ -65,7 +168,7 @@ START_LOOP_TEST(test_cut_anywhere, 0, 90)
                 (size_t)_i);
 
         ck_assert_ptr_nonnull(cut);
-        free(demangle_name(cut));
+        free(demangle_name(cut, MANGLING_ANY));
         free(cut);
 }
 END_TEST
@@ -80,7 +183,7 @@ START_TEST(test_too_long_is_left_alone)
         memcpy(mangled, "_Z1f", 4);
         mangled[n_bytes - 2] = 'i';
         mangled[n_bytes - 1] = '\0';
-        ck_assert_ptr_null(demangle_name(mangled));
+        ck_assert_ptr_null(demangle_name(mangled, MANGLING_ANY));
         free(mangled);
 }
 END_TEST
@@ -98,7 +201,7 @@ static char *demangle_pairs(unsigned n_pairs)
         for (unsigned i = 1; i < n_pairs; i++)
                 used += (size_t)snprintf(mangled + used, sizeof(mangled) - used, "S_IS%c_S%c_E", digits[i],
                                          digits[i]);
-        return demangle_name(mangled);
+        return demangle_name(mangled, MANGLING_ANY);
 }
 
 START_TEST(test_explosion_is_stopped)
@@ -133,7 +236,7 @@ static char *demangle_tables(unsigned n_levels)
                 previous = here;
         }
         memcpy(mangled + used, "Zv", 3);
-        return demangle_name(mangled);
+        return demangle_name(mangled, MANGLING_ANY);
 }
 
 START_TEST(test_explosion_of_d_is_stopped)
@@ -165,7 +268,7 @@ START_TEST(test_symbols_of_tables)
         };
 
         for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-                char *name = demangle_symbol(symbols[i].symbol);
+                char *name = demangle_symbol(symbols[i].symbol, MANGLING_ANY);
 
                 ck_assert_pstr_eq(name, symbols[i].name);
                 free(name);
@@ -201,7 +304,7 @@ START_TEST(test_rust_of_today)
                         char *name;
 
                         line[strcspn(line, "\n")] = '\0';
-                        name = demangle_name(line);
+                        name = demangle_name(line, MANGLING_ANY);
                         if (name && strlen(all) + strlen(name) + 2 < sizeof(all))
                                 (void)strcat(strcat(all, name), "\n");
                         free(name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff/diff_load.c, view/answers/diff_view.c: a trace's samples and zones are counted;
+ * analyze/diff/diff_load.c, view/diff/diff_view.c: a trace's samples and zones are counted;
  * hostile names harm no format
  */
 #include "analyze/diff/diff_comparison.h"
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
-#include "view/answers/diff_view.h"
+#include "view/diff/diff_view.h"
 #include "view/document/document_format.h"
 #include "view/document/view_document.h"
 

@@ -4,7 +4,8 @@
  * library are the same thing
  */
 #include "analyze/diff/diff_names.h"
-#include "analyze/walk/function_table.h"
+#include "analyze/samples/function_table.h"
+#include "analyze/trace/plain_name.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
@@ -36,7 +37,7 @@ START_TEST(test_functions)
         };
 
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-                ck_same(diff_names_plain_function(text(rows[i][0])), rows[i][1]);
+                ck_same(plain_name_of_function(text(rows[i][0])), rows[i][1]);
 }
 END_TEST
 
@@ -88,17 +89,17 @@ START_TEST(test_keys)
 
         function.name = trace_builder_string(&b, "zone");
         function.module = trace_builder_string(&b, "/a/m.so.1");
-        ck_assert_int_eq(diff_names_add_function(&names, &b.dictionary, &function, &key), 0);
+        ck_assert_int_eq(diff_names_add_function(&names, &b.dictionary, &function, NULL, &key), 0);
         function.module = trace_builder_string(&b, "/b/m.so.2");
-        ck_assert_int_eq(diff_names_add_function(&names, &b.dictionary, &function, &same), 0);
+        ck_assert_int_eq(diff_names_add_function(&names, &b.dictionary, &function, NULL, &same), 0);
         ck_assert_uint_eq(key, same);
         function.module = trace_builder_string(&b, "[kernel]");
-        ck_assert_int_eq(diff_names_add_function(&names, &b.dictionary, &function, &other), 0);
+        ck_assert_int_eq(diff_names_add_function(&names, &b.dictionary, &function, NULL, &other), 0);
         ck_assert_uint_ne(key, other);
         ck_assert(diff_names_is_kernel(&names, diff_names_key(&names, other)));
         ck_assert(!diff_names_is_kernel(&names, diff_names_key(&names, key)));
         function.kind = FUNCTION_NO_SYMBOL;
-        ck_assert_int_eq(diff_names_add_function(&names, &b.dictionary, &function, &other), 0);
+        ck_assert_int_eq(diff_names_add_function(&names, &b.dictionary, &function, NULL, &other), 0);
         ck_same(diff_names_string(&names, diff_names_key(&names, other)->name), "[no symbol]");
         diff_names_deinit(&names);
         trace_builder_deinit(&b);

@@ -100,6 +100,26 @@ START_TEST(test_detectable)
 }
 END_TEST
 
+/* The approximate bounds of Poisson numbers are a little wider than the exact ones from a table. */
+START_TEST(test_counts)
+{
+        static const struct {
+                uint64_t n;
+                double low, high, far;
+        } rows[] = { { 0, 0, 3.69, 13.82 },
+                     { 1, 0.025, 5.57, 16.7 },
+                     { 9, 4.12, 17.1, 31.9 },
+                     { 100, 81.4, 121.6, 154.6 } };
+
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+                ck_assert_double_eq_tol(diff_test_count_low(rows[i].n), rows[i].low, 0.1);
+                ck_assert_double_eq_tol(diff_test_count_high(rows[i].n), rows[i].high, 0.2);
+                ck_assert_double_ge(diff_test_count_far(rows[i].n), rows[i].far * 0.99);
+                ck_assert_double_le(diff_test_count_far(rows[i].n), rows[i].far * 1.12);
+        }
+}
+END_TEST
+
 /*
  * The spread that a pair does not show comes from the prior: its variances add up, its
  * degrees of freedom count.
@@ -170,7 +190,7 @@ static struct text_view text(const char *s)
 
 static bool is_same_program(const char *a, const char *b)
 {
-        return diff_program_is_same(diff_program_name(text(a)), diff_program_name(text(b)));
+        return text_view_equal(diff_program_name(text(a)), diff_program_name(text(b)));
 }
 
 START_TEST(test_programs)
@@ -182,10 +202,10 @@ START_TEST(test_programs)
         ck_assert(!is_same_program("./app", "./app2"));
         ck_assert(!is_same_program("./app x", "./x app"));
         ck_assert_uint_eq(diff_program_arguments(text("a/app")).n_bytes, 0);
-        ck_assert(diff_program_is_same(diff_program_arguments(text("a/app --n 4")),
-                                       diff_program_arguments(text("b/app --n 4"))));
-        ck_assert(!diff_program_is_same(diff_program_arguments(text("app --n 4")),
-                                        diff_program_arguments(text("app --n 5"))));
+        ck_assert(text_view_equal(diff_program_arguments(text("a/app --n 4")),
+                                  diff_program_arguments(text("b/app --n 4"))));
+        ck_assert(!text_view_equal(diff_program_arguments(text("app --n 4")),
+                                   diff_program_arguments(text("app --n 5"))));
         ck_assert_uint_eq(diff_program_name(text("")).n_bytes, 0);
 }
 END_TEST

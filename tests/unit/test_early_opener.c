@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/early_opener.c: the file of a mapping is open when its ring is reported, and the
+ * sampler/keep/early_opener.c: the file of a mapping is open when its ring is reported, and the
  * ring keeps its records
  */
 #include "base/byte_buffer.h"
 #include "base/io.h"
-#include "sampler/code/early_opener.h"
-#include "sampler/code/opened_files.h"
+#include "sampler/keep/early_opener.h"
+#include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
@@ -219,8 +219,7 @@ START_TEST(test_bells_fall_silent)
                 report.fd = early_opener_fd(opener);
                 (void)poll(&report, 1, 100);
                 fd = find(time_ns + 100);
-                perf_ring_skip_all(&events.rings[FAKE_TRACKER_1]);
-                perf_ring_release(&events.rings[FAKE_TRACKER_1]);
+                perf_ring_discard(&events.rings[FAKE_TRACKER_1]);
         }
         ck_assert_int_ge(fd, 0);
         io_close(&fd);

@@ -3,7 +3,7 @@
  * Headers of an ELF image say how long it is and where its code lies; at every cut they say
  * less, never something else.
  */
-#include "sampler/code/elf_header.h"
+#include "sampler/keep/elf_header.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 

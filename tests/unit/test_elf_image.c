@@ -106,6 +106,27 @@ START_TEST(test_build_id_and_addresses)
 }
 END_TEST
 
+/* Without sections, a segment of code that holds the file's header begins after it. */
+START_TEST(test_first_code)
+{
+        uint8_t bytes[FILE_BYTES];
+        struct elf_image *image;
+        struct small_elf elf;
+
+        fill_small_elf(bytes);
+        ck_assert_int_eq(elf_image_open_memory(bytes, sizeof(bytes), &image, NULL), 0);
+        ck_assert_uint_eq(elf_image_first_code(image), 0x402000);
+        elf_image_close(image);
+        memcpy(&elf, bytes, sizeof(elf));
+        elf.segments[0].p_flags |= PF_X;
+        elf.segments[0].p_vaddr = 0;
+        memcpy(bytes, &elf, sizeof(elf));
+        ck_assert_int_eq(elf_image_open_memory(bytes, sizeof(bytes), &image, NULL), 0);
+        ck_assert_uint_eq(elf_image_first_code(image), sizeof(Elf64_Ehdr));
+        elf_image_close(image);
+}
+END_TEST
+
 START_TEST(test_32_bit_big_endian)
 {
         const Elf32_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2MSB, EV_CURRENT },

@@ -72,6 +72,41 @@ START_TEST(test_mappings_of_data)
 }
 END_TEST
 
+/* Debian 13's kernel refuses an ordinary user call stacks that could have a part in the kernel. */
+START_TEST(test_call_stacks_in_the_kernel)
+{
+        struct event_request request = { .n_specs = 2, .rate_hz = 997 };
+        struct event_attr_options options = defaults;
+
+        options.request = &request;
+        request.specs[0] = spec_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0);
+        request.specs[0].exclude_kernel = true;
+        request.specs[1] = spec_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1);
+        for (enum unwind_mode mode = UNWIND_AUTO; mode <= UNWIND_DWARF; mode++) {
+                options.unwinder.mode = mode;
+                ck_assert(event_attr_of_spec(&options, 0).exclude_callchain_kernel);
+                ck_assert(!event_attr_of_spec(&options, 1).exclude_callchain_kernel);
+        }
+}
+END_TEST
+
+/* The number of a system call is in the bytes of its tracepoint, and records of all events are alike. */
+START_TEST(test_bytes_of_system_calls)
+{
+        struct event_request request = { .n_specs = 2, .rate_hz = 997 };
+        struct event_attr_options options = defaults;
+
+        options.request = &request;
+        request.specs[0] = spec_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0);
+        request.specs[1] = spec_of(PERF_TYPE_TRACEPOINT, 17, 1);
+        for (size_t i = 0; i < 2; i++)
+                ck_assert((event_attr_of_spec(&options, i).sample_type & PERF_SAMPLE_RAW) == 0);
+        request.specs[1].is_syscall = true;
+        for (size_t i = 0; i < 2; i++)
+                ck_assert((event_attr_of_spec(&options, i).sample_type & PERF_SAMPLE_RAW) != 0);
+}
+END_TEST
+
 START_TEST(test_rates)
 {
         struct event_request request = { .n_specs = 3, .rate_hz = 997, .rate_is_default = true };

@@ -238,7 +238,7 @@ START_TEST(test_ops_of_a_newer_version_are_skipped_and_counted)
                 0,    5,   1,   5,  40, 2, /* ops, times, operand 0 of SWITCH_IN */
                 0xa0, 6,   2,              /* operand 0 of op 100 */
                 0xc0, 12,  9,              /* operand 0 of op 200 */
-                41,   1,   23,  1,         /* operands 1 of SWITCH_IN, 7 of ZONE_END: not known either */
+                43,   1,   23,  1,         /* operands 3 of SWITCH_IN, 7 of ZONE_END: not known either */
                 5,    100, 200, 5,  2,     /* ops */
                 0,    1,   2,   3,  4,     /* times */
                 6,    7,                   /* CPUs */
@@ -398,7 +398,7 @@ static void leave_columns_out(const struct byte_buffer *body, uint32_t left_out,
         byte_buffer_deinit(&columns);
 }
 
-#define N_APPENDED 4 /* state of SAMPLE; wait, stack, stack_state of SWITCH_OUT */
+#define N_APPENDED 6 /* state of SAMPLE; wait, stack, stack_state of SWITCH_OUT, and two of SWITCH_IN */
 
 /* loop test: any of them may be absent; what is there is whole, and nothing else is disturbed */
 START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
@@ -408,7 +408,7 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
                 { .op = TRACE_OP_SWITCH_OUT, .time_ns = 6, .operand = { 7, 0, 3, 2, 1 } },
                 { .op = TRACE_OP_SWITCH_OUT, .time_ns = 7, .operand = { 6, 1, 1, 0, 0 } },
                 { .op = TRACE_OP_SAMPLE, .time_ns = 8, .operand = { 2, 1, 1, 2, 200, 300 } },
-                { .op = TRACE_OP_SWITCH_IN, .time_ns = 9, .operand = { 5 } },
+                { .op = TRACE_OP_SWITCH_IN, .time_ns = 9, .operand = { 5, 2, 1 } },
         };
         uint32_t left_out = (uint32_t)_i;
         struct byte_buffer body = { .data = NULL };
@@ -429,7 +429,9 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
         ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 1);
         for (size_t i = 0; i < 5; i++) {
                 const struct trace_op_schema *schema = trace_op_schema_find(events[i].op);
-                uint32_t appended = events[i].op == TRACE_OP_SAMPLE ? 0 : 1;
+                uint32_t appended = events[i].op == TRACE_OP_SAMPLE       ? 0
+                                    : events[i].op == TRACE_OP_SWITCH_OUT ? 1
+                                                                          : 4;
 
                 memset(&event, 0xff, sizeof(event));
                 ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 1);

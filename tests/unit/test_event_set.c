@@ -7,6 +7,7 @@
 
 #include "sampler/kernel/perf_record.h"
 #include "tests/unit/fake_events.h"
+#include "tests/unit/fake_ring.h"
 #include "tests/unit/unit_test.h"
 
 #include <linux/perf_event.h>
@@ -166,6 +167,27 @@ START_TEST(test_overlap_while_opening)
         ck_assert(!is_double(&set, PERF_RECORD_KIND_SAMPLE, 1002, FAKE_EVENT_SPEC_0));
         begin_thread_at(&set, LATE, FIRST, 500);
         ck_assert(!is_double(&set, PERF_RECORD_KIND_SAMPLE, LATE, FAKE_EVENT_SPEC_0));
+        event_set_close(&set);
+}
+END_TEST
+
+/* Events of threads sample from the moment they are opened: a recording begins when all of them are. */
+START_TEST(test_older_samples_are_forgotten)
+{
+        static const uint64_t record[] = { UINT64_C(16) << 48, 0 };
+        struct event_set set;
+
+        fake_events_open(&set, 0);
+        event_owners_init(&set.owners);
+        set.options.scope = EVENT_SCOPE_THREADS;
+        for (size_t i = 0; i < FAKE_N_RINGS; i++)
+                fake_ring_write(&set.rings[i], record, sizeof(record));
+        ck_assert_int_eq(event_set_enable(&set, NULL), 0);
+        for (size_t i = 0; i < FAKE_N_RINGS; i++) {
+                bool is_of_samples = i == FAKE_SAMPLES_0 || i == FAKE_SAMPLES_1;
+
+                ck_assert_uint_eq(set.rings[i].meta->data_tail, is_of_samples ? sizeof(record) : 0);
+        }
         event_set_close(&set);
 }
 END_TEST

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define N_CHAINS 7
 #define N_ITEMS  8000
@@ -76,6 +77,33 @@ START_TEST(patches_reach_file_and_buffer)
         }
         ck_assert_int_eq(event_spool_patch(&s, 1, (n - 1) * 24 + 16, &patch, 8, NULL), 0);
         check_chain(&s, 1, patch, n - 1);
+        event_spool_deinit(&s);
+}
+END_TEST
+
+/* One patch over all pieces of the file, and the buffer. */
+START_TEST(a_patch_reaches_as_far_as_it_is_long)
+{
+        struct event_spool s;
+        struct spool_cursor cursor;
+        uint64_t *items, n, i = 0;
+        const void *at;
+
+        event_spool_init(&s);
+        s.buffers_max = 16384;
+        add_items(&s);
+        n = event_spool_bytes(&s, 1) / 24;
+        items = calloc(n, 24);
+        ck_assert_ptr_nonnull(items);
+        for (uint64_t word = 0; word < 3 * n; word++)
+                items[word] = word + 5;
+        ck_assert_int_eq(event_spool_patch(&s, 1, 0, items, n * 24, NULL), 0);
+        spool_cursor_init(&cursor, &s, 1);
+        while (spool_cursor_next(&cursor, 24, &at, NULL) == 1)
+                ck_assert_int_eq(memcmp(at, items + 3 * i++, 24), 0);
+        ck_assert_uint_eq(i, n);
+        spool_cursor_deinit(&cursor);
+        free(items);
         event_spool_deinit(&s);
 }
 END_TEST

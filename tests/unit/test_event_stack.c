@@ -63,7 +63,7 @@ static void unwind(struct fixture *f, size_t n_bytes)
         const struct client_prefix prefix = { .stack = (const uint8_t *)f->copy,
                                               .stack_bytes = (uint32_t)n_bytes };
 
-        event_stack_unwind(&prefix, NULL, &f->thread, &f->losses, &f->chain);
+        event_stack_unwind(&prefix, NULL, &f->thread, &f->thread.process->space, &f->losses, &f->chain);
 }
 
 START_TEST(test_copy)
@@ -84,6 +84,64 @@ START_TEST(test_copy)
         }
         for (size_t reason = 0; reason < TRACE_LOSS_COUNT; reason++)
                 ck_assert_uint_eq(f.losses.totals[reason], 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* The frames of a chain that broke, and the stack from its last frame on. */
+static void unwind_both(struct fixture *f, const uint64_t *frames, uint32_t n_frames, size_t n_bytes)
+{
+        const struct client_prefix prefix = { .frames = (const uint8_t *)frames,
+                                              .n_frames = n_frames,
+                                              .stack = (const uint8_t *)f->copy,
+                                              .stack_bytes = (uint32_t)n_bytes };
+
+        event_stack_unwind(&prefix, NULL, &f->thread, &f->thread.process->space, &f->losses, &f->chain);
+}
+
+START_TEST(test_frames_and_a_copy)
+{
+        const uint64_t frames[] = { CODE + 11, CODE + 12, CODE + 13 };
+        const uint64_t wanted[] = { CODE + 11, CODE + 12, CODE + 13, CODE + 2, CODE + 3 };
+        const uint64_t no_code[] = { CODE + 11, CODE + 0x5000, CODE + 13 };
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[0] = CODE + 13;
+        f.copy[2] = address_of(4);
+        put_frame(&f, 4, address_of(10), CODE + 2);
+        put_frame(&f, 10, 0, CODE + 3);
+        unwind_both(&f, frames, 3, sizeof(f.copy));
+        ck_assert_uint_eq(f.chain.n_frames, 5);
+        for (size_t i = 0; i < 5; i++) {
+                ck_assert_uint_eq(f.chain.frames[i].avma, wanted[i]);
+                ck_assert(f.chain.frames[i].return_address);
+        }
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TRUNCATED], 0);
+
+        /* One that leaves the code: what comes after it is not believed. */
+        unwind_both(&f, no_code, 3, sizeof(f.copy));
+        ck_assert_uint_eq(f.chain.n_frames, 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_LEFT_CODE], 1);
+        tear_down(&f);
+}
+END_TEST
+
+/* Nothing can be found out from the copy: the frames are there, and their callers are missing. */
+START_TEST(test_frames_and_nothing_more)
+{
+        const uint64_t frames[] = { CODE + 11, CODE + 12, CODE + 13 };
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[0] = CODE + 13;
+        f.copy[2] = 0; /* a loop counter */
+        unwind_both(&f, frames, 3, sizeof(f.copy));
+        ck_assert_uint_eq(f.chain.n_frames, 3);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TRUNCATED], 1);
+        unwind_both(&f, frames, 3, CLIENT_ABI_STACK_COPY_HEADER_BYTES);
+        ck_assert_uint_eq(f.chain.n_frames, 3);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TRUNCATED], 2);
         tear_down(&f);
 }
 END_TEST
@@ -214,7 +272,7 @@ START_TEST(test_addresses)
         set_up(&f);
         for (uint64_t i = 0; i < CLIENT_ABI_CALLSTACK_FRAMES_MAX; i++)
                 addresses[i] = CODE + i;
-        event_stack_unwind(&prefix, NULL, &f.thread, &f.losses, &f.chain);
+        event_stack_unwind(&prefix, NULL, &f.thread, &f.thread.process->space, &f.losses, &f.chain);
         ck_assert_uint_eq(f.chain.n_frames, 3);
         for (uint64_t i = 0; i < 3; i++) {
                 ck_assert_uint_eq(f.chain.frames[i].avma, CODE + i);
@@ -222,11 +280,11 @@ START_TEST(test_addresses)
         }
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 0);
         prefix.n_frames = CLIENT_ABI_CALLSTACK_FRAMES_MAX;
-        event_stack_unwind(&prefix, NULL, &f.thread, &f.losses, &f.chain);
+        event_stack_unwind(&prefix, NULL, &f.thread, &f.thread.process->space, &f.losses, &f.chain);
         ck_assert_uint_eq(f.chain.n_frames, CLIENT_ABI_CALLSTACK_FRAMES_MAX);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 1);
         prefix = (struct client_prefix){ .n_frames = 0 };
-        event_stack_unwind(&prefix, NULL, &f.thread, &f.losses, &f.chain);
+        event_stack_unwind(&prefix, NULL, &f.thread, &f.thread.process->space, &f.losses, &f.chain);
         ck_assert_uint_eq(f.chain.n_frames, 0);
         tear_down(&f);
 }

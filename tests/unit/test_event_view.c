@@ -16,10 +16,10 @@
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
-#include "view/answers/event_names.h"
-#include "view/answers/event_view.h"
 #include "view/document/document_format.h"
 #include "view/document/view_document.h"
+#include "view/shared/event_names.h"
+#include "view/shared/event_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

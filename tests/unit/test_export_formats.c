@@ -16,17 +16,15 @@
 #include <string.h>
 
 /* The export of a trace in a format; to be freed. */
-static char *export_to_memory(const struct export_format *format, const char *path, bool zones_as_frames,
-                              struct export_totals *ret_totals)
+static char *export_with(const struct export_format *format, const char *path, struct export_options options,
+                         struct export_totals *ret_totals, size_t *ret_bytes)
 {
-        struct export_options options = { .zones_as_frames = zones_as_frames };
         struct trace_filter_request request = { .zone = NULL };
         struct trace_filter filter;
         struct loaded_trace trace;
         struct error err = ERROR_NONE;
         char *bytes = NULL;
-        size_t n_bytes = 0;
-        FILE *out = open_memstream(&bytes, &n_bytes);
+        FILE *out = open_memstream(&bytes, ret_bytes);
         int r;
 
         ck_assert_int_eq(loaded_trace_open(&trace, path, &err), 0);
@@ -39,6 +37,15 @@ static char *export_to_memory(const struct export_format *format, const char *pa
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
         return bytes;
+}
+
+static char *export_to_memory(const struct export_format *format, const char *path, bool zones_as_frames,
+                              struct export_totals *ret_totals)
+{
+        const struct export_options options = { .zones_as_frames = zones_as_frames };
+        size_t n_bytes;
+
+        return export_with(format, path, options, ret_totals, &n_bytes);
 }
 
 static void check_json(const struct export_format *format, const char *text)
@@ -161,6 +168,128 @@ START_TEST(a_process_is_called_as_its_program)
         check_name_of_process(b.path, "firefox", "\"processName\":\"a_program_with_\"");
         check_name_of_process(b.path, "firefox", "\"name\":\"main\"");
         check_name_of_process(b.path, "chrome", "{\"name\":\"a_program_with_\"}");
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/*
+ * main > run (Python) > sort > build (Python) > copy: 3 samples, or a wait; main > spin: @n_native samples.
+ */
+static void build_python(struct trace_builder *b, uint32_t n_native, bool waits)
+{
+        struct trace_module python = { .kind = TRACE_MODULE_PYTHON };
+        uint32_t native, module, main, copy, spin, event;
+
+        trace_builder_init(b);
+        event = trace_builder_sample_event(b, "cpu-clock");
+        native = trace_builder_module(b, "/usr/bin/python3.11");
+        python.path = trace_builder_string(b, "/srv/work.py");
+        module = trace_builder_row(b, TRACE_TABLE_MODULES, &python);
+        main = trace_builder_push(b, 0, native, 0x10, "main");
+        copy = trace_builder_push(b, main, module, 1, "run");
+        copy = trace_builder_push(b, copy, native, 0x20, "sort");
+        copy = trace_builder_push(b, copy, module, 2, "build");
+        copy = trace_builder_push(b, copy, native, 0x30, "copy");
+        spin = trace_builder_push(b, main, native, 0x40, "spin");
+        trace_builder_begin_run(b, trace_builder_thread(b, 1, 1));
+        TRACE_BUILDER_ADD(b, 50, SWITCH_IN, 0);
+        for (uint32_t i = 0; !waits && i < 3 + n_native; i++)
+                trace_builder_sample(b, 100 + i, event, 0, i < 3 ? copy : spin);
+        if (waits) {
+                TRACE_BUILDER_ADD(b, 200, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy, TRACE_STACK_COMPLETE);
+                TRACE_BUILDER_ADD(b, 300, SWITCH_IN, 0);
+        }
+        trace_builder_end_run(b);
+        trace_builder_finish(b);
+}
+
+static bool has_function(const struct export_format *format, const char *path, bool shows_native,
+                         const char *name)
+{
+        const struct export_options options = { .shows_native = shows_native };
+        struct export_totals totals;
+        size_t n_bytes;
+        char *bytes = export_with(format, path, options, &totals, &n_bytes);
+        bool has = memmem(bytes, n_bytes, name, strlen(name)) != NULL;
+
+        free(bytes);
+        return has;
+}
+
+static const struct export_format *format_of(const char *name)
+{
+        const struct export_format *f = export_formats();
+
+        while (strcmp(f->name, name) != 0)
+                f++;
+        return f;
+}
+
+/* pprof's bytes are not packed here: gzip_file does that. */
+START_TEST(tables_of_functions_have_python_functions)
+{
+        static const char *const names[] = { "pprof", "callgrind" };
+
+        for (int i = 0; i < 4; i++) {
+                const struct export_format *f = format_of(names[i % 2]);
+                bool waits = i >= 2;
+                struct trace_builder b;
+
+                build_python(&b, 2, waits);
+                ck_assert(has_function(f, b.path, false, "build"));
+                ck_assert(has_function(f, b.path, false, "main"));
+                ck_assert(waits || has_function(f, b.path, false, "spin"));
+                ck_assert(!has_function(f, b.path, false, "copy"));
+                ck_assert(!has_function(f, b.path, false, "sort"));
+                ck_assert(has_function(f, b.path, true, "copy"));
+                ck_assert(has_function(f, b.path, true, "sort"));
+                trace_builder_deinit(&b);
+                build_python(&b, 3, false); /* half is not more than half */
+                ck_assert(has_function(f, b.path, false, "copy"));
+                ck_assert(has_function(f, b.path, false, "sort"));
+                trace_builder_deinit(&b);
+        }
+}
+END_TEST
+
+/* pprof reads no sample whose location has no row. */
+START_TEST(a_sample_without_a_call_stack_has_a_location)
+{
+        static const char words[] = "[no call stack]";
+
+        for (int i = 0; i < 2; i++) {
+                struct trace_builder b;
+                uint32_t event, stack;
+
+                trace_builder_init(&b);
+                event = trace_builder_sample_event(&b, "cpu-clock");
+                stack = trace_builder_push(&b, 0, trace_builder_module(&b, "/bin/true"), 0x10, "main");
+                trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+                trace_builder_sample(&b, 100, event, 0, stack);
+                if (i == 1)
+                        trace_builder_sample(&b, 200, event, 0, 0);
+                trace_builder_end_run(&b);
+                trace_builder_finish(&b);
+                ck_assert(has_function(format_of("pprof"), b.path, true, "main"));
+                ck_assert_int_eq(has_function(format_of("pprof"), b.path, true, words), i);
+                trace_builder_deinit(&b);
+        }
+}
+END_TEST
+
+START_TEST(formats_of_call_stacks_have_whole_ones)
+{
+        struct export_totals totals;
+        struct trace_builder b;
+        char *text;
+
+        build_python(&b, 0, false);
+        text = export_to_memory(format_of("folded"), b.path, false, &totals);
+        ck_assert_str_eq(text, "[unnamed];main;run;sort;build;copy 3\n");
+        ck_assert(!totals.is_folded);
+        free(text);
+        ck_assert(has_function(format_of("speedscope"), b.path, false, "copy"));
+        ck_assert(has_function(format_of("flamegraph"), b.path, false, "copy"));
         trace_builder_deinit(&b);
 }
 END_TEST

@@ -5,8 +5,8 @@
  */
 #include "base/clock.h"
 #include "base/io.h"
-#include "sampler/code/file_versions.h"
-#include "sampler/code/opened_files.h"
+#include "sampler/keep/file_versions.h"
+#include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
 #include "tests/unit/unit_test.h"
 

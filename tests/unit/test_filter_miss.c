@@ -34,7 +34,7 @@ static void name(struct trace_builder *b, const char *text)
 }
 
 /* load with parse in it from 1 to 3 ms, idle until 9 ms; parse on another thread, on CPU 4. */
-static void build(struct trace_builder *b)
+static void build_with(struct trace_builder *b, const struct trace_loss *loss)
 {
         uint32_t load, parse, inside, alone, stack, main_thread, worker, silent;
 
@@ -70,7 +70,14 @@ static void build(struct trace_builder *b)
         add_sample(b, 2500000, 4, alone, stack);
         trace_builder_event(b, 2800000, TRACE_OP_ZONE_END);
         trace_builder_end_run(b);
+        if (loss)
+                (void)trace_builder_row(b, TRACE_TABLE_LOSSES, loss);
         trace_builder_finish(b);
+}
+
+static void build(struct trace_builder *b)
+{
+        build_with(b, NULL);
 }
 
 static int look(struct trace_builder *b, const struct trace_filter_request *request, struct error *err)
@@ -120,6 +127,35 @@ static const struct {
         { { .has_from = true, .from_ns = 8000000, .thread = "worker*" }, "passes all filters at once" },
         { { .zone = "load", .cpu = "4" }, "passes all filters at once" },
 };
+
+/* Zones that another recorder had are said to be with it; in a trace without such a loss nothing is added. */
+START_TEST(test_zones_of_another_recorder)
+{
+        static const struct trace_loss losses[] = { { .reason = TRACE_LOSS_CLIENT_REFUSED, .count = 1 },
+                                                    { .reason = TRACE_LOSS_CLIENT_BUSY, .count = 1 } };
+        static const char *const words[] = {
+                "no zone 'elsewhere' in this trace",
+                "no zone 'elsewhere' in this trace; another hyprof was recording a "
+                "program here, and has its zones"
+        };
+        static const char *const never[] = { "no zone 'never' in this trace ever began",
+                                             "no zone 'never' in this trace ever began; another hyprof was "
+                                             "recording a program here, and has its zones" };
+
+        for (size_t i = 0; i < 2; i++) {
+                struct error err = ERROR_NONE;
+                struct trace_builder b;
+
+                build_with(&b, &losses[i]);
+                ck_assert_int_eq(look(&b, &(struct trace_filter_request){ .zone = "elsewhere" }, &err),
+                                 -ENOENT);
+                ck_assert_str_eq(err.text, words[i]);
+                ck_assert_int_eq(look(&b, &(struct trace_filter_request){ .zone = "never" }, &err), -ENOENT);
+                ck_assert_str_eq(err.text, never[i]);
+                trace_builder_deinit(&b);
+        }
+}
+END_TEST
 
 /* loop test */
 START_LOOP_TEST(test_words, 0, sizeof(cases) / sizeof(cases[0]))

@@ -3,6 +3,8 @@
  * cli/options/filter_options.c, output_options.c: times to the nanosecond, nothing that is no
  * time, the last format wins
  */
+#include "analyze/walk/trace_filter.h"
+#include "base/byte_buffer.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/output_options.h"
@@ -70,6 +72,46 @@ START_TEST(test_filter)
         ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_TO, "1s"), -EINVAL);
         ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_FROM, "later"), OPTION_ADVISED);
         ck_assert_int_eq(filter_options_take(&request, 'x', NULL), 0);
+}
+END_TEST
+
+static const struct {
+        struct trace_filter_request request;
+        const char *words;
+        bool is_empty;
+} requests[] = {
+        { { .has_from = false }, "", true },
+        { { .has_from = true }, "from 0.000000000 s", false },
+        { { .has_to = true, .to_ns = 1500000000 }, "to 1.500000000 s", false },
+        { { .has_from = true,
+            .from_ns = 7,
+            .has_to = true,
+            .to_ns = UINT64_C(20000000000),
+            .process = "init" },
+          "from 0.000000007 s, to 20.000000000 s, process init",
+          false },
+        { { .thread = "worker*", .cpu = "3" }, "thread worker*, CPU 3", false },
+        { { .process = "init" }, "process init", false },
+        { { .cpu = "3" }, "CPU 3", false },
+        { { .zone = "handle:z7", .module = "libc.so.6", .event = "cycles" },
+          "zone z7, module libc.so.6, event cycles",
+          false },
+        { { .thread = "handle:t12" }, "thread t12", false },
+        { { .module = "libc.so.6" }, "module libc.so.6", false },
+        { { .event = "cycles" }, "event cycles", false },
+        { { .zone = "handle:t7" }, "zone handle:t7", false }, /* a thread's */
+};
+
+/* loop test */
+START_LOOP_TEST(test_filter_words, 0, sizeof(requests) / sizeof(requests[0]))
+{
+        struct byte_buffer words = { .data = NULL };
+
+        filter_options_describe(&requests[_i].request, &words);
+        byte_buffer_add(&words, "", 1);
+        ck_assert_str_eq((const char *)words.data, requests[_i].words);
+        ck_assert_int_eq(filter_options_is_empty(&requests[_i].request), requests[_i].is_empty);
+        byte_buffer_deinit(&words);
 }
 END_TEST
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/function_table.c: frames get the functions of their last group of symbols,
+ * analyze/samples/function_table.c: frames get the functions of their last group of symbols,
  * or the reason for none
  */
-#include "analyze/walk/function_table.h"
+#include "analyze/samples/function_table.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/answers/gap_advice.c: advice names the trace and the module as a shell takes them, and has no
+ * view/shared/gap_advice.c: advice names the trace and the module as a shell takes them, and has no
  * advice where none is known
  */
-#include "view/answers/gap_advice.h"
+#include "view/shared/gap_advice.h"
 
 #include "analyze/report/report.h"
 #include "tests/unit/unit_test.h"

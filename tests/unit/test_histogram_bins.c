@@ -34,7 +34,7 @@ START_LOOP_TEST(test_every_number_once, 0, sizeof(cases) / sizeof(cases[0]))
 
         for (uint64_t i = 0; i < cases[_i].n; i++)
                 ck_assert_int_eq(histogram_add(&h, cases[_i].first + i * cases[_i].step), 0);
-        histogram_bins_fill(&b, &h);
+        histogram_bins_fill(&b, &h, 0);
         ck_assert_uint_gt(b.n_bins, 0);
         ck_assert_uint_le(b.n_bins, HISTOGRAM_BINS_MAX);
         ck_assert_uint_le(b.bins[0].from, h.smallest);
@@ -56,7 +56,7 @@ START_TEST(test_round_limits)
 
         for (uint64_t i = 1; i <= 40; i++)
                 ck_assert_int_eq(histogram_add(&h, i * 1000), 0);
-        histogram_bins_fill(&b, &h);
+        histogram_bins_fill(&b, &h, 0);
         ck_assert_uint_eq(b.n_bins, 5);
         ck_assert_uint_eq(b.bins[0].from, 1000);
         ck_assert_uint_eq(b.bins[1].from, 2000);
@@ -74,7 +74,7 @@ START_TEST(test_empty)
         struct histogram h = { .n_values = 0 };
         struct histogram_bins b;
 
-        histogram_bins_fill(&b, &h);
+        histogram_bins_fill(&b, &h, 0);
         ck_assert_uint_eq(b.n_bins, 0);
 }
 END_TEST

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/escaped_columns.c, packed_text.c, html_redaction.c: the contents of a page are read back as they were,
- * and a redacted text has no folder, command line or host
+ * web/file/escaped_columns.c, packed_text.c, html_redaction.c: the contents of a page are read back as they
+ * were, and a redacted text has no folder, command line or host
  */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "tests/unit/unit_test.h"
-#include "web/escaped_columns.h"
-#include "web/html_redaction.h"
-#include "web/packed_text.h"
+#include "web/file/escaped_columns.h"
+#include "web/file/html_redaction.h"
+#include "web/file/packed_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/image_reader.c: what is read is there byte for byte, in order and within the limit; what is
+ * sampler/keep/image_reader.c: what is read is there byte for byte, in order and within the limit; what is
  * not says why, and nothing leaks
  */
 #include "base/byte_buffer.h"
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_spec.h"
-#include "sampler/code/image_reader.h"
+#include "sampler/keep/image_reader.h"
 #include "tests/unit/unit_test.h"
 
 #include <elf.h>

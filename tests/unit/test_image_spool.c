@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/image_spool.c: code comes back byte for byte, whole or not at all, however its parts come
+ * symbolize/images/image_spool.c: code comes back byte for byte, whole or not at all, however its parts come
  */
 #include "base/error.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/symbols/image_spool.h"
+#include "symbolize/images/image_spool.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

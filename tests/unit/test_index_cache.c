@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/index_cache.c: an entry comes back for what it was made of, and for nothing else;
+ * symbolize/images/index_cache.c: an entry comes back for what it was made of, and for nothing else;
  * the folder stays small
  */
 #include "base/byte_buffer.h"
@@ -9,9 +9,9 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/debug/symbol_search.h"
-#include "symbolize/symbols/image_spool.h"
-#include "symbolize/symbols/index_cache.h"
-#include "symbolize/symbols/module_images.h"
+#include "symbolize/images/image_spool.h"
+#include "symbolize/images/index_cache.h"
+#include "symbolize/images/module_images.h"
 #include "tests/unit/unit_test.h"
 
 #include <dirent.h>

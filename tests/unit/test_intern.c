@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* base/intern.c: equal items get one id, others get their own, and ids count from 1 in order of arrival */
 #include "base/intern.h"
+
+#include "base/array.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define N_MANY 50000
@@ -179,6 +182,30 @@ START_TEST(test_limit)
         ck_assert_uint_eq(t.n_items, 0);
         ck_assert_uint_eq(t.n_items_max, 3);
         ck_assert_uint_eq(add(&t, &(uint64_t){ 4 }, sizeof(uint64_t), 1), 1);
+        intern_deinit(&t);
+}
+END_TEST
+
+/* A key that comes again has its row; a new row is zero, whatever the memory had. */
+START_TEST(test_rows)
+{
+        struct intern t;
+        uint64_t *rows = NULL;
+        size_t capacity = 0;
+        uint32_t id = 0;
+
+        intern_init(&t, sizeof(uint32_t), 0);
+        ck_assert_int_eq(array_reserve(&rows, &capacity, 100, sizeof(*rows)), 0);
+        memset(rows, 0xff, 100 * sizeof(*rows));
+        for (uint32_t i = 0; i < 300; i++) {
+                uint32_t key = i % 150;
+
+                ck_assert_int_eq(intern_add_row(&t, &key, &rows, &capacity, sizeof(*rows), &id), i < 150);
+                ck_assert_uint_eq(id, key + 1);
+                ck_assert_uint_eq(rows[id - 1], i < 150 ? 0 : key);
+                rows[id - 1] = key;
+        }
+        free(rows);
         intern_deinit(&t);
 }
 END_TEST

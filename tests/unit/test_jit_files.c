@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
-#include "sampler/code/attachment_store.h"
-#include "sampler/code/code_regions.h"
 #include "sampler/jit/jitdump.h"
+#include "sampler/keep/attachment_store.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/tables/code_regions.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -211,7 +211,7 @@ START_TEST(test_map_after_end)
         set_up(&f);
         note(&f, "//anon");
         read_more(&f);
-        write_map(&f, 0, "1000 10 one\n");
+        write_map(&f, 0, "1000 10 one"); /* nothing can follow any more: it is whole */
         (void)process_table_forget_thread(&f.processes, f.thread);
         read_more(&f);
         ck_assert_uint_eq(n_regions(&f), 1);
@@ -365,6 +365,40 @@ START_TEST(test_dump_of_several)
 }
 END_TEST
 
+/* Two runtimes in one process: each writes a jitdump, mapped several times, and all of them are read. */
+START_TEST(test_two_dumps)
+{
+        char folder[] = "/tmp/hyprof-dumps.XXXXXX", other_path[64];
+        struct byte_buffer b = { .data = NULL };
+        struct fixture f;
+
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        (void)snprintf(other_path, sizeof(other_path), "%s/jit-1.dump", folder);
+        set_up(&f);
+        jitdump_builder_header(&b, 1, 0);
+        jitdump_builder_load(&b, monotonic_ns(), 0x2000, 16, "one");
+        write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
+        byte_buffer_clear(&b);
+        jitdump_builder_header(&b, 1, 0);
+        jitdump_builder_load(&b, monotonic_ns(), 0x3000, 16, "two");
+        write_file(other_path, O_TRUNC, b.data, b.used_bytes);
+        for (int i = 0; i < 2; i++) {
+                note(&f, f.dump_path);
+                note(&f, other_path);
+        }
+        read_more(&f);
+        ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
+        ck_assert_uint_eq(n_regions(&f), 2);
+        check_region(&f, 1, 0x2000, "one");
+        check_region(&f, 2, 0x3000, "two");
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 0);
+        byte_buffer_deinit(&b);
+        tear_down(&f);
+        ck_assert_int_eq(unlink(other_path), 0);
+        ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 START_TEST(test_lines_of_v8)
 {
         struct byte_buffer b = { .data = NULL };
@@ -398,6 +432,7 @@ START_TEST(test_damaged_dump)
 
         jitdump_builder_header(&b, 1, 0);
         jitdump_builder_load(&b, 1, 0x2000, 16, "one");
+        /* Its name is whole unless the file ends before the 16 bytes of code; other bytes are counted. */
         for (size_t n = 0; n <= b.used_bytes; n++) {
                 struct fixture f;
 
@@ -406,7 +441,10 @@ START_TEST(test_damaged_dump)
                 note(&f, f.dump_path);
                 ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
                 ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
-                ck_assert_uint_eq(n_regions(&f), n == b.used_bytes);
+                ck_assert_uint_eq(n_regions(&f), n + 16 >= b.used_bytes);
+                ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
+                ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE],
+                                  n > 0 && n + 16 < b.used_bytes && n != JITDUMP_HEADER_BYTES);
                 tear_down(&f);
         }
         memset(b.data + JITDUMP_HEADER_BYTES + 4, 0, 4);

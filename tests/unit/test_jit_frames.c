@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/jit_frames.c: what a JIT says of its functions becomes a table of the process's addresses;
+ * sampler/tables/jit_frames.c: what a JIT says of its functions becomes a table of the process's addresses;
  * nonsense costs only itself
  */
 #include "base/io.h"
-#include "sampler/code/jit_frames.h"
+#include "sampler/tables/jit_frames.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"

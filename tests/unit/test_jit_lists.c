@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An object of a JIT counts while it is in the list and its memory is executable, and not before. */
 #include "base/clock.h"
-#include "sampler/code/jit_lists.h"
-#include "sampler/code/jit_objects.h"
+#include "sampler/jit/jit_lists.h"
+#include "sampler/jit/jit_objects.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of a JIT's objects is read as it changes, and does no harm whatever it says. */
 #include "base/clock.h"
-#include "sampler/code/jit_objects.h"
+#include "sampler/jit/jit_objects.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 

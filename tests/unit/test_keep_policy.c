@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/keep_policy.c: what may be gone later is wanted, what lies where programs are installed is not
+ * sampler/keep/keep_policy.c: what may be gone later is wanted, what lies where programs are installed is not
  */
-#include "sampler/code/keep_policy.h"
+#include "sampler/keep/keep_policy.h"
 #include "tests/unit/unit_test.h"
 
 #include <limits.h>

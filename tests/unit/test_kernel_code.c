@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/kernel_code.c: an address is the code that was there at that time, or has no name */
+/* sampler/keep/kernel_code.c: an address is the code that was there at that time, or has no name */
 #include "format/trace_dictionary.h"
-#include "sampler/code/kernel_code.h"
+#include "sampler/keep/kernel_code.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/stacks/stack_builder.h"

@@ -6,11 +6,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
-#include "sampler/code/code_tables.h"
-#include "sampler/code/table_process.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/tables/code_tables.h"
+#include "sampler/tables/table_process.h"
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/fake_kernel_side.h"
 #include "tests/unit/fake_ring.h"
@@ -175,6 +175,39 @@ START_TEST(test_until)
 }
 END_TEST
 
+/* A run that takes too long ends after the records of one instant; the next run continues from there. */
+START_TEST(test_a_run_has_a_limit)
+{
+        static struct fake_kernel_side f;
+        uint64_t before_ns = 0;
+        unsigned n_runs = 0;
+
+        fake_kernel_side_open(&f, 0);
+        f.source.run_ns_max = 1;
+        for (uint64_t i = 0; i < 200; i++) {
+                struct kernel_record_identity at = fake_kernel_side_at(FAKE_PID, 10 + i);
+
+                put_sample(&f, i % 2 ? FAKE_SAMPLES_1 : FAKE_SAMPLES_0, &at,
+                           i % 2 ? FAKE_EVENT_SPEC_0_B : FAKE_EVENT_SPEC_0, FAKE_CODE);
+        }
+        for (; f.source.n_samples < 200; n_runs++) {
+                ck_assert_uint_lt(n_runs, 200);
+                fake_kernel_side_run(&f, 1000);
+                ck_assert_uint_ge(f.source.reached_ns, before_ns);
+                /* The last instant may have several records. */
+                ck_assert(f.source.reached_ns == 1000 || f.source.reached_ns == 10 + f.source.n_samples - 2);
+                before_ns = f.source.reached_ns;
+        }
+        ck_assert_uint_gt(n_runs, 1);
+        for (size_t i = 1; i < 200; i++)
+                ck_assert_uint_eq(pending(&f, FAKE_PID, i)->time_ns,
+                                  pending(&f, FAKE_PID, i - 1)->time_ns + 1);
+        fake_kernel_side_run(&f, UINT64_MAX);
+        ck_assert_uint_eq(f.source.reached_ns, UINT64_MAX);
+        fake_kernel_side_close(&f);
+}
+END_TEST
+
 START_TEST(test_name_and_exec)
 {
         struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
@@ -236,6 +269,43 @@ START_TEST(test_exec_by_another_thread)
 }
 END_TEST
 
+/*
+ * An end between an exec and the first mapping is not the thread's: the program has more rights, and its
+ * thread goes on where events are of CPUs.  After a mapping, or where one may have been lost, it is an end;
+ * so is a second one.
+ */
+START_LOOP_TEST(test_end_of_a_program_that_gains_rights, 0, 3)
+{
+        struct kernel_record_identity named = fake_kernel_side_at(FAKE_PID, 10),
+                                      begins = fake_kernel_side_at(FAKE_PID, 20),
+                                      mapped = fake_kernel_side_at(FAKE_PID, 25),
+                                      ends = fake_kernel_side_at(FAKE_PID, 30),
+                                      ends_again = fake_kernel_side_at(FAKE_PID, 40);
+        static struct fake_kernel_side f;
+
+        fake_kernel_side_open(&f, 0);
+        f.source.command_pid = FAKE_PID;
+        kernel_record_add_comm(&f.record, &named, "before", false);
+        kernel_record_add_comm(&f.record, &begins, "after", true);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        if (_i == 1)
+                put_mapping(&f, FAKE_TRACKER_0, &mapped, FAKE_CODE, "/bin/after");
+        fake_kernel_side_run(&f, 25);
+        if (_i == 2)
+                f.source.n_lost_records++;
+        kernel_record_add_exit(&f.record, &ends);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        fake_kernel_side_run(&f, UINT64_MAX);
+        ck_assert_int_eq(process_table_find_thread(&f.processes, FAKE_PID)->exits, _i > 0);
+        ck_assert_uint_eq(f.source.command_exit_ns, _i > 0 ? 30 : 0);
+        kernel_record_add_exit(&f.record, &ends_again);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        fake_kernel_side_run(&f, UINT64_MAX);
+        ck_assert_uint_eq(f.source.command_exit_ns, 40);
+        fake_kernel_side_close(&f);
+}
+END_TEST
+
 START_TEST(test_fork_and_exit)
 {
         struct kernel_record_identity first = fake_kernel_side_at(FAKE_PID, 10),
@@ -249,6 +319,7 @@ START_TEST(test_fork_and_exit)
 
         fake_kernel_side_open(&f, 0);
         child.pid = FAKE_PID + 2;
+        f.source.command_pid = child.pid;
         put_mapping(&f, FAKE_TRACKER_0, &first, FAKE_CODE, "/bin/parent");
         kernel_record_add_comm(&f.record, &named, "parent", false);
         kernel_record_add_fork(&f.record, &thread, FAKE_PID, FAKE_PID);
@@ -272,6 +343,7 @@ START_TEST(test_fork_and_exit)
         expect_path(&f, pending(&f, FAKE_PID + 2, 1), "/bin/parent");
         ck_assert_uint_eq(pending(&f, FAKE_PID + 2, 2)->op, TRACE_OP_THREAD_EXIT);
         ck_assert_uint_eq(pending(&f, FAKE_PID + 2, 2)->time_ns, 50);
+        ck_assert_uint_eq(f.source.command_exit_ns, 50);
         ck_assert_ptr_null(process_table_find_thread(&f.processes, 12345));
         fake_kernel_side_close(&f);
 }

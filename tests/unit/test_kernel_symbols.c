@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbols/kernel_symbols.c: every text gives the names it states and no others */
+/* symbolize/kernel/kernel_symbols.c: every text gives the names it states and no others */
 #include "base/error.h"
-#include "symbolize/symbols/kernel_symbols.h"
+#include "symbolize/kernel/kernel_symbols.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

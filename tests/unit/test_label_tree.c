@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/label_tree.c: self and total equal those found by walking every way to the root */
-#include "analyze/walk/label_tree.h"
+/* analyze/samples/label_tree.c: self and total equal those found by walking every way to the root */
+#include "analyze/samples/label_tree.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
  */
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/symbols/late_images.h"
+#include "symbolize/images/late_images.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdlib.h>

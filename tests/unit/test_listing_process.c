@@ -7,11 +7,11 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/debug/symbol_search.h"
+#include "symbolize/images/image_finder.h"
+#include "symbolize/images/module_images.h"
 #include "symbolize/listing/code_listing.h"
 #include "symbolize/listing/listing_process.h"
 #include "symbolize/listing/listing_reader.h"
-#include "symbolize/symbols/image_finder.h"
-#include "symbolize/symbols/module_images.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

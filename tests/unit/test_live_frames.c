@@ -10,7 +10,7 @@
 #include "format/trace_spec.h"
 #include "tests/unit/unit_test.h"
 #include "timeline/timeline_ghosts.h"
-#include "web/live_frames.h"
+#include "web/follow/live_frames.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -64,6 +64,11 @@ static void put_name(struct byte_buffer *out, uint32_t frame, uint32_t flags, co
         byte_buffer_add_u32(out, 12);
         byte_buffer_add_u32(out, (uint32_t)strlen(function));
         byte_buffer_add_u32(out, 3);
+        byte_buffer_add_u32(out, 0); /* no declaration */
+        byte_buffer_add_u32(out, 0);
+        byte_buffer_add_u32(out, 0);
+        byte_buffer_add_u32(out, 0);
+        byte_buffer_add_u32(out, 0);
         byte_buffer_add(out, function, strlen(function));
         byte_buffer_add(out, "a.c", 3);
 }

@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_spec.h"
-#include "symbolize/symbols/live_names_file.h"
+#include "symbolize/process/live_names_file.h"
 #include "tests/unit/unit_test.h"
 
 #include <string.h>
@@ -50,6 +50,11 @@ static void put_name(struct fixture *f, uint32_t frame, uint32_t flags, const ch
         byte_buffer_add_u32(&f->bytes, 12);
         byte_buffer_add_u32(&f->bytes, (uint32_t)strlen(function));
         byte_buffer_add_u32(&f->bytes, 3);
+        byte_buffer_add_u32(&f->bytes, 0); /* no declaration */
+        byte_buffer_add_u32(&f->bytes, 0);
+        byte_buffer_add_u32(&f->bytes, 0);
+        byte_buffer_add_u32(&f->bytes, 0);
+        byte_buffer_add_u32(&f->bytes, 0);
         byte_buffer_add(&f->bytes, function, strlen(function));
         byte_buffer_add(&f->bytes, "a.c", 3);
 }

@@ -4,16 +4,18 @@
  * and neither a clock that jumps nor any number of places costs more than the limits say
  */
 #include "analyze/live/live_rows.h"
+#include "analyze/live/live_shown.h"
 #include "analyze/live/live_stats.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_follow.h"
 #include "format/trace_reader.h"
-#include "symbolize/symbols/live_names.h"
+#include "symbolize/process/live_names.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,7 @@ struct live_trace {
         struct trace_follow *follow;
         struct live_stats stats;
         struct live_names names;
+        struct live_shown *shown;
         uint32_t thread;
 };
 
@@ -40,12 +43,14 @@ static void begin(struct live_trace *l)
         ck_assert_int_eq(trace_follow_open(&options, &l->follow, NULL), 0);
         naming.dictionary = trace_follow_dictionary(l->follow);
         live_names_init(&l->names, &naming);
+        l->shown = NULL;
         ck_assert_int_eq(live_stats_init(&l->stats, naming.dictionary), 0);
 }
 
 static void end(struct live_trace *l)
 {
         live_stats_deinit(&l->stats);
+        live_shown_free(l->shown);
         live_names_deinit(&l->names);
         trace_follow_close(l->follow);
         trace_builder_deinit(&l->b);
@@ -60,11 +65,12 @@ static void arrive(struct live_trace *l)
         while (trace_follow_next(l->follow, &item, NULL) == 1)
                 ck_assert_int_eq(live_stats_add(&l->stats, &item, NULL), 0);
         ck_assert_int_ge(live_names_step(&l->names), 0);
+        ck_assert_int_eq(live_shown_renew(l->names.options.dictionary, &l->names, &l->shown), 0);
 }
 
 static struct live_rows rows_of(const struct live_trace *l, bool all)
 {
-        return (struct live_rows){ .stats = &l->stats, .names = &l->names, .all = all };
+        return (struct live_rows){ .stats = &l->stats, .names = &l->names, .shown = l->shown, .all = all };
 }
 
 static void add_zone(struct live_trace *l, uint64_t begin_ns, uint64_t length_ns, uint32_t location)
@@ -209,6 +215,45 @@ START_TEST(test_names_come_later)
 }
 END_TEST
 
+/* Different functions of one name are told apart, in texts that stay until the names are renewed. */
+START_TEST(test_functions_of_one_name)
+{
+        struct live_trace l;
+        struct live_function_row *rows;
+        struct live_rows of;
+        uint32_t module, event, stack;
+        char both[2][64];
+
+        begin(&l);
+        module = trace_builder_module(&l.b, "/usr/lib/libwork.so");
+        event = trace_builder_sample_event(&l.b, "cpu-clock");
+        trace_builder_begin_run(&l.b, l.thread);
+        for (uint32_t i = 0; i < 2; i++) {
+                struct trace_symbol symbol = { .frame = trace_builder_frame(&l.b, module, 0x1000 * (i + 1)),
+                                               .function = trace_builder_string(&l.b, "step"),
+                                               .declared_file = trace_builder_string(&l.b, i ? "b.c" : "a.c"),
+                                               .declared_line = 3,
+                                               .start_svma = 0x1000 * (i + 1) };
+
+                (void)trace_builder_row(&l.b, TRACE_TABLE_SYMBOLS, &symbol);
+                stack = trace_builder_stack(&l.b, 0, symbol.frame);
+                trace_builder_sample(&l.b, START_NS + i, event, 0, stack);
+        }
+        trace_builder_end_run(&l.b);
+        arrive(&l);
+        of = rows_of(&l, false);
+        ck_assert_int_eq(live_rows_functions(&of, &rows), 2);
+        for (size_t i = 0; i < 2; i++)
+                (void)snprintf(both[i], sizeof(both[i]), "%.*s", (int)rows[i].label.name.n_bytes,
+                               rows[i].label.name.bytes);
+        ck_assert_msg((strcmp(both[0], "step (a.c)") == 0 && strcmp(both[1], "step (b.c)") == 0) ||
+                              (strcmp(both[0], "step (b.c)") == 0 && strcmp(both[1], "step (a.c)") == 0),
+                      "%s, %s", both[0], both[1]);
+        free(rows);
+        end(&l);
+}
+END_TEST
+
 START_TEST(test_threads_and_waits)
 {
         struct live_trace l;
@@ -235,6 +280,107 @@ START_TEST(test_threads_and_waits)
         ck_assert_uint_eq(waits[0].sum_ns, NS_PER_S);
         free(threads);
         free(waits);
+        end(&l);
+}
+END_TEST
+
+/* main > run (Python) > sort > build (Python) > copy: 3 samples, a wait; main > spin: @n_native samples. */
+static void add_python(struct live_trace *l, uint32_t n_native)
+{
+        struct trace_module python = { .kind = TRACE_MODULE_PYTHON };
+        uint32_t native = trace_builder_module(&l->b, "/usr/bin/python3.11"), module, main, copy, spin, event;
+
+        event = trace_builder_sample_event(&l->b, "cpu-clock");
+        python.path = trace_builder_string(&l->b, "/srv/work.py");
+        module = trace_builder_row(&l->b, TRACE_TABLE_MODULES, &python);
+        main = trace_builder_push(&l->b, 0, native, 0x10, "main");
+        copy = trace_builder_push(&l->b, main, module, 1, "run");
+        copy = trace_builder_push(&l->b, copy, native, 0x20, "sort");
+        copy = trace_builder_push(&l->b, copy, module, 2, "build");
+        copy = trace_builder_push(&l->b, copy, native, 0x30, "copy");
+        spin = trace_builder_push(&l->b, main, native, 0x40, "spin");
+        trace_builder_begin_run(&l->b, l->thread);
+        TRACE_BUILDER_ADD(&l->b, START_NS, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < 3 + n_native; i++)
+                trace_builder_sample(&l->b, START_NS + i, event, 0, i < 3 ? copy : spin);
+        TRACE_BUILDER_ADD(&l->b, START_NS + 100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy,
+                          TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(&l->b, START_NS + 200, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&l->b, START_NS + 300, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy,
+                          TRACE_STACK_COMPLETE);
+        trace_builder_end_run(&l->b);
+        arrive(l);
+}
+
+static void check_function(const struct live_rows *of, const char *name, uint64_t n_wanted)
+{
+        struct live_function_row *rows;
+        int n = live_rows_functions(of, &rows);
+        uint64_t n_samples = UINT64_MAX;
+
+        for (int i = 0; i < n; i++)
+                if (is_text(rows[i].label.name, name))
+                        n_samples = rows[i].n_samples;
+        ck_assert_msg(n_samples == n_wanted, "%s: %" PRIu64, name, n_samples);
+        free(rows);
+}
+
+static void check_wait(const struct live_rows *of, const char *name)
+{
+        struct live_thread_row *threads;
+        struct live_wait_row *waits;
+
+        ck_assert_int_eq(live_rows_waits(of, &waits), 1);
+        ck_assert(is_text(waits[0].where.name, name));
+        ck_assert_int_eq(live_rows_threads(of, &threads), 1);
+        ck_assert(is_text(threads[0].where.name, name));
+        free(waits);
+        free(threads);
+}
+
+/* Native code counts for the Python function that called it, if most samples are below one. */
+START_TEST(test_python_functions)
+{
+        struct live_trace l;
+        struct live_rows of;
+
+        begin(&l);
+        add_python(&l, 2);
+        of = rows_of(&l, true);
+        check_function(&of, "build", 3);
+        check_function(&of, "run", 0);
+        check_function(&of, "spin", 2);
+        check_function(&of, "copy", UINT64_MAX);
+        check_function(&of, "sort", UINT64_MAX);
+        check_wait(&of, "build");
+        of.shows_native = true;
+        check_function(&of, "build", 0);
+        check_function(&of, "copy", 3);
+        check_function(&of, "sort", 0);
+        check_wait(&of, "copy");
+        end(&l);
+        begin(&l);
+        add_python(&l, 3); /* half is not more than half; of the waits all are below Python functions */
+        of = rows_of(&l, true);
+        check_function(&of, "copy", 3);
+        check_wait(&of, "build");
+        end(&l);
+}
+END_TEST
+
+/* Time without samples lasts until now, also that of a thread that runs on. */
+START_TEST(test_time_of_a_thread_that_runs_on)
+{
+        struct live_trace l;
+
+        begin(&l);
+        trace_builder_begin_run(&l.b, l.thread);
+        trace_builder_event(&l.b, START_NS, TRACE_OP_SWITCH_IN);
+        trace_builder_end_run(&l.b);
+        arrive(&l);
+        live_stats_advance(&l.stats, START_NS + 3 * NS_PER_S);
+        ck_assert_uint_eq(live_stats_unsampled(&l.stats).on_cpu_ns, 3 * NS_PER_S);
+        ck_assert_uint_eq(live_stats_unsampled(&l.stats).unseen_ns, 3 * NS_PER_S);
         end(&l);
 }
 END_TEST

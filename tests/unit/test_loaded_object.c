@@ -6,7 +6,7 @@
 #include "symbolize/elf/dynamic_symbols.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/elf/elf_relocation.h"
-#include "symbolize/symbols/module_landmarks.h"
+#include "symbolize/images/module_landmarks.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
@@ -38,7 +38,8 @@ static bool find_symbol(const char *wanted, GElf_Sym *ret_symbol)
         GElf_Shdr header;
 
         while ((section = elf_nextscn(image->elf, section))) {
-                Elf_Data *data = gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB
+                Elf_Data *data = gelf_getshdr(section, &header) && (header.sh_type == SHT_SYMTAB ||
+                                                                    header.sh_type == SHT_DYNSYM)
                                          ? elf_getdata(section, NULL)
                                          : NULL;
 

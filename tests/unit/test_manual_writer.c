@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/commands/manual_writer.c: prose becomes roff in which no character is an order by chance, or
+ * cli/manual/manual_writer.c: prose becomes roff in which no character is an order by chance, or
  * text of the same words
  */
-#include "cli/commands/manual_writer.h"
+#include "cli/manual/manual_writer.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdlib.h>

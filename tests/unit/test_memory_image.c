@@ -6,17 +6,18 @@
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "format/trace_spec.h"
-#include "sampler/code/code_keeper.h"
-#include "sampler/code/image_identity.h"
-#include "sampler/code/image_search.h"
-#include "sampler/code/image_source.h"
-#include "sampler/code/memory_image.h"
+#include "sampler/images/image_identity.h"
+#include "sampler/images/image_search.h"
+#include "sampler/images/image_source.h"
+#include "sampler/images/memory_image.h"
+#include "sampler/keep/code_keeper.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -153,6 +154,21 @@ START_TEST(tells_its_build_id)
 }
 END_TEST
 
+START_TEST(its_bytes_have_its_build_id)
+{
+        make(true);
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(0), 1);
+        ck_assert(memory_image_has_build_id(&found, image.bytes, image.n_bytes));
+        ck_assert(
+                !memory_image_has_build_id(&found, image.bytes, sizeof(Elf64_Ehdr))); /* cut off before it */
+        found.build_id[19] ^= 1;
+        ck_assert(!memory_image_has_build_id(&found, image.bytes, image.n_bytes));
+        found.build_id_bytes = 0; /* it is known to have none */
+        ck_assert(memory_image_has_build_id(&found, image.bytes, image.n_bytes));
+}
+END_TEST
+
 /* The pages between its segments cannot be read, as where a loader reserves memory first. */
 START_TEST(gaps_do_not_hide_the_header)
 {
@@ -221,6 +237,27 @@ START_TEST(constants_tell_images_apart)
         base[MADE_IMAGE_DATA_SVMA] ^= 1; /* what can be written is another everywhere */
         ck_assert_int_eq(find(0), 1);
         ck_assert_uint_eq(found.content, content);
+}
+END_TEST
+
+/* Another image was loaded there, with the same code.  The header is in no segment of constants. */
+START_TEST(another_header_is_another_image)
+{
+        Elf64_Phdr segment;
+        size_t at = offsetof(Elf64_Ehdr, e_flags), segment_at = sizeof(Elf64_Ehdr);
+
+        memcpy(&segment, image.bytes + segment_at, sizeof(segment));
+        ck_assert_uint_eq(segment.p_type, PT_LOAD);
+        segment.p_flags |= PF_W;
+        memcpy(image.bytes + segment_at, &segment, sizeof(segment));
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(0), 1);
+        base[at] ^= 1;
+        ck_assert_int_eq(memory_image_is_unchanged(&found), 0);
+        base[at] ^= 1;
+        ck_assert_int_eq(memory_image_is_unchanged(&found), 1);
+        memset(base, 0, sizeof(Elf64_Ehdr));
+        ck_assert_int_eq(memory_image_is_unchanged(&found), 0);
 }
 END_TEST
 

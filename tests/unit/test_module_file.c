@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/module_file.c: what is mapped is what is opened, wherever it went since, and nothing else is
+ * sampler/keep/module_file.c: what is mapped is what is opened, wherever it went since, and nothing else is
  */
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/code/module_file.h"
+#include "sampler/keep/module_file.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/kernel/process_maps.h"
+#include "sampler/proc/process_maps.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -197,6 +197,59 @@ START_TEST(test_range_that_is_another_now)
         m.inode++;
         ck_assert_int_eq(module_file_open(own_pid(), &m, NULL), -ENOENT);
         process_maps_close(&maps);
+}
+END_TEST
+
+/* A library is loaded where another one was: of the first one only the name and the build-id are known. */
+START_TEST(test_range_of_another_file_now)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC), other_fd = make_file(other_path, "second");
+        struct perf_mmap m = map(fd, path);
+
+        m.inode = 0;
+        m.build_id_bytes = 20;
+        ck_assert_ptr_ne(
+                mmap(mapped, FILE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, other_fd, 0),
+                MAP_FAILED);
+        expect_text(module_file_open(own_pid(), &m, NULL), "first");
+        io_close(&other_fd);
+        io_close(&fd);
+}
+END_TEST
+
+START_TEST(test_renamed_file)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        struct perf_mmap m = map(fd, path);
+
+        m.inode = 0;
+        m.build_id_bytes = 20;
+        ck_assert_int_eq(rename(path, other_path), 0);
+        io_close(&fd);
+        if (needs_map_files())
+                expect_text(module_file_open(own_pid(), &m, NULL), "first");
+}
+END_TEST
+
+/* Seen from another root, as the program's own, its name is shorter, and may be another file's in ours. */
+START_TEST(test_name_in_another_root)
+{
+        struct perf_mmap m;
+        char inner[64], name[sizeof(inner) + 8];
+        int fd;
+
+        (void)snprintf(inner, sizeof(inner), "%s/etc", folder);
+        (void)snprintf(name, sizeof(name), "%s/passwd", inner);
+        ck_assert_int_eq(mkdir(inner, 0755), 0);
+        fd = make_file(name, "inside");
+        m = map(fd, name + strlen(folder));
+        m.inode = 0;
+        m.build_id_bytes = 20;
+        io_close(&fd);
+        if (needs_map_files())
+                expect_text(module_file_open(own_pid(), &m, NULL), "inside");
+        ck_assert_int_eq(unlink(name), 0);
+        ck_assert_int_eq(rmdir(inner), 0);
 }
 END_TEST
 

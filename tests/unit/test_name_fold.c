@@ -73,6 +73,47 @@ START_TEST(test_names_with_signs)
 }
 END_TEST
 
+/* Names that are not C++'s: a space before a parenthesis is not the end of a return type. */
+static const char *const foreign_names[] = {
+        "libvery-long-library-name-of-something-1.2.3.so (deleted)",
+        "memfd:payload with space (deleted)",
+        "some generated kernel name with spaces and (parenthesis at the end of it)",
+        "Function:~render template (anonymous function inside of another function)",
+        "my_function_with_long_name (.llvm.12345678901234567890)",
+        "-[NSSomethingController doSomething:(long)x with:(long)y] (in SomeFramework)",
+        "Lcom/example/foo/Bar;::methodWithLongName (Ljava/lang/String;I)V",
+        "(unknown function of the library)",
+        "(a) (b) (c) (d)",
+        "a b (c) const",
+        "<lambda> (long, long)",
+};
+
+START_TEST(test_foreign_names)
+{
+        expect("libve…g-1.2.3.so", foreign_names[0], 16);
+        expect("libvery-long-library-name-of-something-1.2.3.so", foreign_names[0], 47);
+        expect("memfd:payload with space", foreign_names[1], 24);
+        expect("my_function_with_long_name", foreign_names[4], 28);
+        expect("(unknown fu…", foreign_names[7], 12);
+        expect("<lambda", "<lambda", 7);
+        expect("<lam…", "<lambda>", 5);
+}
+END_TEST
+
+/* Each begins as the name does, with a letter: no cell is empty, however narrow it is. */
+START_LOOP_TEST(test_never_empty, 0, sizeof(foreign_names) / sizeof(foreign_names[0]))
+{
+        for (uint32_t n_columns = 4; n_columns < 90; n_columns++) {
+                char *found = fold(foreign_names[_i], n_columns);
+
+                ck_assert_msg(strpbrk(found, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+                              "'%s' in %u", found, n_columns);
+                ck_assert_msg(strncmp(found, foreign_names[_i], 2) == 0, "'%s' in %u", found, n_columns);
+                free(found);
+        }
+}
+END_TEST
+
 /* The end of a name, the begin of words. */
 START_TEST(test_cut)
 {

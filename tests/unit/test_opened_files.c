@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/opened_files.c: a file is found for its own mapping only, and every
+ * sampler/keep/opened_files.c: a file is found for its own mapping only, and every
  * descriptor is closed in the end
  */
 #include "base/io.h"
-#include "sampler/code/opened_files.h"
+#include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
 #include "tests/unit/unit_test.h"
 

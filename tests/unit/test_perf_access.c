@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/perf_access.c: each refusal has the reason that is true, in one line, and
+ * sampler/rights/perf_access.c: each refusal has the reason that is true, in one line, and
  * the command that helps
  */
-#include "sampler/kernel/perf_access.h"
+#include "sampler/rights/perf_access.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const struct {
         long paranoid;
@@ -78,5 +84,90 @@ START_TEST(test_addresses_are_shown)
         for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
                 ck_assert_int_eq(perf_access_shows_addresses(heads[i].head, strlen(heads[i].head)),
                                  heads[i].are_shown);
+}
+END_TEST
+
+/* The first line of a static program that is loaded anywhere may be the heap. */
+START_TEST(test_a_mapped_file)
+{
+        unsigned long start = 0, end = 0;
+
+        ck_assert(perf_access_find_mapped_file("aaaac000-aaaae000 rw-p 00000000 00:00 0  [heap]\n"
+                                               "ffff0000-ffff2000 r-xp 00000000 fe:01 12 /bin/true\n",
+                                               &start, &end));
+        ck_assert_uint_eq(start, 0xffff0000);
+        ck_assert_uint_eq(end, 0xffff2000);
+        ck_assert(!perf_access_find_mapped_file("aaaac000-aaaae000 rw-p 00000000 00:00 0  [heap]\n", &start,
+                                                &end));
+        ck_assert(!perf_access_find_mapped_file("", &start, &end));
+}
+END_TEST
+
+START_TEST(test_explain_copies)
+{
+        static const struct {
+                struct perf_access access;
+                const char *reason, *remedy;
+        } copies[] = {
+                { { .stack_copy_error = -EACCES, .paranoid = 2 }, "to this user", "sudo hyprof record" },
+                { { .stack_copy_error = -EPERM, .has_perfmon = true }, "to this user", "" },
+                { { .stack_copy_error = -EOPNOTSUPP }, "on this machine", "" },
+                { { .stack_copy_error = -EACCES, .user_error = -EACCES, .paranoid = 3 },
+                  "paranoid is 3",
+                  "=2" },
+        };
+
+        for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+                struct perf_refusal refusal;
+
+                perf_access_explain_copies(&copies[i].access, &refusal);
+                ck_assert_msg(strstr(refusal.reason, copies[i].reason), "%s", refusal.reason);
+                ck_assert_msg(strstr(refusal.remedy, copies[i].remedy), "%s", refusal.remedy);
+        }
+}
+END_TEST
+
+/* By what the kernel says elsewhere: the tests may run under a filter themselves. */
+static bool is_under_a_filter(void)
+{
+        FILE *status = fopen("/proc/self/status", "r");
+        char line[256];
+        bool is = false;
+
+        ck_assert_ptr_nonnull(status);
+        while (fgets(line, sizeof(line), status))
+                is = is || (strncmp(line, "Seccomp:", 8) == 0 && !strchr(line, '0'));
+        (void)fclose(status);
+        return is;
+}
+
+/* In a process with a filter that allows everything. */
+static bool finds_a_filter(void)
+{
+        struct sock_filter allow[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+        struct sock_fprog program = { .len = 1, .filter = allow };
+        struct perf_access access;
+
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
+                return false;
+        perf_access_read(&access);
+        return access.is_filtered;
+}
+
+START_TEST(test_a_filter_is_found_where_one_is)
+{
+        struct perf_access access;
+        int status = -1;
+        pid_t child;
+
+        perf_access_read(&access);
+        ck_assert_int_eq(access.is_filtered, is_under_a_filter());
+        child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0)
+                _exit(finds_a_filter() ? 0 : 1);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_int_eq(status, 0);
 }
 END_TEST

@@ -23,10 +23,10 @@ static const struct wanted wanted[] = {
         { "7fFFa0 a LazyCompile:*main /a b.js:1:2", 0, 0x7fffa0, 0xa, "LazyCompile:*main /a b.js:1:2" },
         { "1000\t20\tfoo\r", 0, 0x1000, 0x20, "foo" },
         { "1000  20   foo  ", 0, 0x1000, 0x20, "foo" },
-        { "1000 0 stub", 0, 0x1000, 0, "stub" },
+        { "1000 0 stub", -EBADMSG, 0, 0, NULL }, /* of nothing */
         { "0 1 0", 0, 0, 1, "0" },
         { "000000000000000000001000 1 a", 0, 0x1000, 1, "a" },
-        { "ffffffffffffffff 0 last", 0, UINT64_MAX, 0, "last" },
+        { "fffffffffffffffe 1 last", 0, UINT64_MAX - 1, 1, "last" },
         { "ffffffffffffffff 1 beyond", -EBADMSG, 0, 0, NULL },
         { "10000000000000000 1 long", -EBADMSG, 0, 0, NULL },
         { "1000 20", -EBADMSG, 0, 0, NULL },
@@ -149,6 +149,30 @@ START_TEST(test_long_line)
         ck_assert_int_eq(perf_map_next(&m, &line), 1);
         ck_assert_uint_eq(line.start_avma, 0x1000);
         ck_assert_uint_eq(m.n_garbage, 1);
+        perf_map_deinit(&m);
+}
+END_TEST
+
+/* A last line without its end: taken if it is believed, and counted if not. */
+START_TEST(test_last_line)
+{
+        static const char text[] = "1000 20 one\n2000 20 two";
+        struct perf_map m = { .at_bytes = 0 };
+        struct perf_map_line line;
+
+        for (int believed = 0; believed < 2; believed++) {
+                ck_assert_int_eq(perf_map_add(&m, text, sizeof(text) - 1), 0);
+                ck_assert_int_eq(perf_map_next(&m, &line), 1);
+                ck_assert_int_eq(perf_map_next(&m, &line), 0);
+                ck_assert_int_eq(perf_map_last(&m, believed == 1, &line), believed);
+                ck_assert_int_eq(perf_map_last(&m, true, &line), 0);
+                ck_assert_uint_eq(m.n_garbage, 1);
+        }
+        ck_assert_uint_eq(line.start_avma, 0x2000);
+        ck_assert_mem_eq(line.name, "two", 3);
+        ck_assert_int_eq(perf_map_add(&m, "30", 2), 0);
+        ck_assert_int_eq(perf_map_last(&m, true, &line), 0);
+        ck_assert_uint_eq(m.n_garbage, 2);
         perf_map_deinit(&m);
 }
 END_TEST

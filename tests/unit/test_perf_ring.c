@@ -79,6 +79,23 @@ START_TEST(test_peek_consume_release)
 }
 END_TEST
 
+START_TEST(test_discard)
+{
+        struct perf_ring ring;
+
+        fake_ring_map(&ring, RING_BYTES, 0);
+        put(&ring, 16, 1);
+        take(&ring, 16, 1);
+        put(&ring, 24, 2);
+        perf_ring_discard(&ring);
+        ck_assert_uint_eq(ring.meta->data_tail, 40);
+        expect_empty(&ring);
+        put(&ring, 8, 3);
+        take(&ring, 8, 3);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
 /* loop test: a record begins at each place of the ring; at the later ones it goes on at the start */
 START_LOOP_TEST(test_record_anywhere, 0, RING_BYTES / 8)
 {

@@ -3,11 +3,15 @@
  * unwind/plt_frames.c: the stack within stubs as each linker writes them, up to the first
  * instruction that is not known
  */
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/unit_test.h"
 #include "unwind/plt_frames.h"
 #include "unwind/unwind_machine.h"
 
+#include <fcntl.h>
+#include <gelf.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SVMA     UINT64_C(0x1000)
 #define ROWS_MAX 8
@@ -128,5 +132,38 @@ START_TEST(test_bound)
                 n_rows++;
         }
         ck_assert_uint_eq(n_rows, PLT_CFA_OFFSET_MAX / 8);
+}
+END_TEST
+
+/* By their names alone: this program has other sections with code.  A static one may have no stubs. */
+START_TEST(test_sections_that_are_stubs)
+{
+        struct plt_section sections[PLT_SECTIONS_MAX];
+        int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+        struct elf_image *image = NULL;
+        size_t n_plts = 0, n_others = 0, n_found, names;
+        Elf_Scn *section = NULL;
+        GElf_Shdr header;
+
+        ck_assert_int_eq(elf_image_open(fd, &image, NULL), 0);
+        ck_assert_int_eq(elf_getshdrstrndx(image->elf, &names), 0);
+        n_found = plt_frames_find(image, sections);
+        while ((section = elf_nextscn(image->elf, section)) && gelf_getshdr(section, &header)) {
+                const char *name = elf_strptr(image->elf, names, header.sh_name);
+                bool is_plt = false;
+
+                if (!(header.sh_flags & SHF_EXECINSTR))
+                        continue;
+                for (size_t i = 0; i < n_found; i++)
+                        is_plt = is_plt || sections[i].svma == header.sh_addr;
+                ck_assert_msg(is_plt == (strncmp(name, ".plt", 4) == 0 || strcmp(name, ".iplt") == 0), "%s",
+                              name);
+                n_plts += is_plt;
+                n_others += !is_plt;
+        }
+        ck_assert_uint_eq(n_plts, n_found);
+        ck_assert_uint_gt(n_others, 1);
+        elf_image_close(image);
+        (void)close(fd);
 }
 END_TEST

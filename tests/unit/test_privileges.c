@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/privileges.c: under sudo nothing of root is left but the named capabilities, and
+ * sampler/rights/privileges.c: under sudo nothing of root is left but the named capabilities, and
  * after narrowing few of them
  */
 #include "base/error.h"
-#include "sampler/kernel/privileges.h"
-#include "sampler/kernel/system_calls.h"
+#include "sampler/rights/privileges.h"
+#include "sampler/rights/system_calls.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/process_filter.c: of everybody's records exactly those are taken that are about what was
+ * sampler/proc/process_filter.c: of everybody's records exactly those are taken that are about what was
  * named, and its children
  */
-#include "sampler/kernel/process_filter.h"
+#include "sampler/proc/process_filter.h"
 
 #include "sampler/kernel/perf_record.h"
 #include "tests/unit/unit_test.h"
@@ -84,8 +84,11 @@ START_TEST(test_children)
         /* Numbers come again, in both directions. */
         ck_assert(!forks(&f, OTHER, 103, 103));
         ck_assert(!takes_sample(&f, 103, 103));
+        ck_assert(takes_sample(&f, 101, 101));
         ck_assert(forks(&f, OURS, 201, 201));
         ck_assert(takes_sample(&f, 201, 201));
+        ck_assert(forks(&f, OURS, 103, 103));
+        ck_assert(takes_sample(&f, 103, 103));
         process_filter_deinit(&f);
 }
 END_TEST

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/process_maps.c: each line of the kernel becomes a mapping as its records have
+ * sampler/proc/process_maps.c: each line of the kernel becomes a mapping as its records have
  * it, and nothing else does
  */
-#include "sampler/kernel/process_maps.h"
+#include "sampler/proc/process_maps.h"
 
 #include "base/error.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* The mappings of a text, without a process to ask for build-ids. */
@@ -144,5 +145,35 @@ START_TEST(test_own)
         ck_assert(!process_maps_has_code_at((uint32_t)getpid(), (uint64_t)(uintptr_t)&maps));
         ck_assert(!process_maps_has_code_at((uint32_t)getpid(), 0));
         ck_assert(!process_maps_has_code_at(INT32_MAX, avma));
+}
+END_TEST
+
+/* Pages: writable, none, code, none.  A mapping ends before its last address. */
+START_TEST(test_ends_of_mappings)
+{
+        static const struct {
+                size_t pages;
+                size_t before; /* bytes */
+                bool has_code, is_writable;
+        } places[] = {
+                { 0, 0, false, true }, { 1, 1, false, true }, { 1, 0, false, false }, { 2, 1, false, false },
+                { 2, 0, true, false }, { 3, 1, true, false }, { 3, 0, false, false },
+        };
+        size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        uint32_t pid = (uint32_t)getpid();
+        char *base = mmap(NULL, 4 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        ck_assert(base != MAP_FAILED);
+        ck_assert_int_eq(munmap(base + page_bytes, page_bytes), 0);
+        ck_assert_int_eq(munmap(base + 3 * page_bytes, page_bytes), 0);
+        ck_assert_int_eq(mprotect(base + 2 * page_bytes, page_bytes, PROT_READ | PROT_EXEC), 0);
+        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+                uint64_t avma = (uint64_t)(uintptr_t)base + places[i].pages * page_bytes - places[i].before;
+
+                ck_assert_int_eq(process_maps_has_code_at(pid, avma), places[i].has_code);
+                ck_assert_int_eq(process_maps_is_writable_at(pid, avma), places[i].is_writable);
+        }
+        (void)munmap(base, page_bytes);
+        (void)munmap(base + 2 * page_bytes, page_bytes);
 }
 END_TEST

@@ -115,7 +115,7 @@ static void begin(int argc, char **argv)
         (void)argv;
         if (stat("/proc/self/ns/pid", &status) != 0 || status.st_ino != FIRST_NAMESPACE)
                 unit_test_skip_all("a PID namespace of its own");
-        if (python_source_open(0, true, &source, &err) < 0) /* rings as small as may be */
+        if (python_source_open(0, PYTHON_HOOK_WAITS, &source, &err) < 0) /* rings as small as may be */
                 unit_test_skip_all(err.text);
 }
 
@@ -127,6 +127,7 @@ static void set_process(void)
 
         ck_assert_int_eq(stat("/proc/self/ns/pid", &status), 0);
         ck_assert_int_eq(python_layout_find(VERSION_3_11, head, &layout), 0);
+        python_source_processes(source)->n_entered = 1;
         process = &python_source_processes(source)->slots[(uint32_t)getpid() & (PYTHON_SLOTS - 1)];
         *process = (struct python_process){ .owner_entry = layout.owner_entry,
                                             .serial = (uint64_t)getpid() << 32,

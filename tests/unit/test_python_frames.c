@@ -12,7 +12,7 @@
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"
-#include "symbolize/symbols/module_landmarks.h"
+#include "symbolize/images/module_landmarks.h"
 #include "tests/unit/unit_test.h"
 
 #include <unistd.h>

@@ -153,6 +153,41 @@ START_TEST(test_announced_interpreter_of_another_version)
 }
 END_TEST
 
+/*
+ * ld.so maps all of a file first, and its data over that later: until then there are other bytes, or none.
+ * The shared CPython 3.13 has its table of offsets there.
+ */
+START_TEST(test_data_is_mapped_after_the_code)
+{
+        static const uint64_t newer_version = UINT64_C(0x030d00f0), other_bytes = UINT64_C(0x00841f0f2e66);
+        const uint32_t pid = (uint32_t)child;
+        struct python_landmarks landmarks = landmarks_at(MAP_NS);
+
+        landmarks.version_avma = (uintptr_t)&newer_version; /* `runtime` is not laid out as in 3.13 */
+        ck_assert_int_eq(python_interpreters_announce(&interpreters, pid, &landmarks), 1);
+        ck_assert_int_eq(python_interpreters_add(&interpreters, pid, &landmarks), 1);
+        landmarks.version_avma = (uintptr_t)&other_bytes;
+        ck_assert_int_eq(python_interpreters_announce(&interpreters, pid, &landmarks), 1);
+        ck_assert_int_eq(python_interpreters_add(&interpreters, pid, &landmarks), 1);
+        landmarks = landmarks_at(MAP_NS);
+        landmarks.runtime_avma = 8;
+        ck_assert_int_eq(python_interpreters_add(&interpreters, pid, &landmarks), 1);
+        ck_assert(!is_known(pid));
+        ck_assert_uint_eq(entered(pid).pid, 0);
+        ck_assert_uint_eq(trace_dictionary_count(&dictionary, TRACE_TABLE_NOTICES), 0);
+
+        add(pid, MAP_NS);
+        announce(pid, MAP_NS); /* what was tried ahead of its turn comes too late */
+        ck_assert(is_known(pid));
+        ck_assert_uint_eq(entered(pid).serial, 1);
+        ck_assert_uint_eq(interpreters.n_items, 1);
+
+        landmarks.runtime_avma = 8;
+        end_child();
+        ck_assert_int_eq(python_interpreters_add(&interpreters, pid, &landmarks), 0);
+}
+END_TEST
+
 /* The one before it is known until the announced one has its turn. */
 START_TEST(test_next_program_of_a_process)
 {

@@ -9,6 +9,7 @@
 #include "sampler/python/python_objects.h"
 #include "sampler/python/python_reader.h"
 #include "tests/unit/unit_test.h"
+#include "unwind/unwind_machine.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -313,5 +314,168 @@ START_TEST(test_nothing_fits_what_was_not_copied)
         const struct raw_stack raw = { .ip_avma = 10 };
 
         ck_assert(!python_late_fits(&late, &raw));
+}
+END_TEST
+
+/* ---- a sample of before -------------------------------------------------------------------------------- */
+
+#define N_INSTRUCTIONS 64
+#define N_REGISTERS    64
+
+/* All frames have code objects here; the registers and the stack of a sample are as the interpreter's. */
+struct sampled {
+        struct fixture f;
+        uint64_t codes[N_FRAMES][64];
+        uint64_t registers[N_REGISTERS], copy[N_FRAMES + FRAME_WORDS];
+        struct raw_stack raw;
+        const struct unwind_machine *machine;
+};
+
+static uint64_t instruction_of(const struct sampled *s, uint32_t number)
+{
+        return avma_of(s->codes[number]) + s->f.process.objects.code_instructions + 2 * N_INSTRUCTIONS - 2;
+}
+
+/* A register that is neither the stack pointer nor the program counter. */
+static void put_register(struct sampled *s, unsigned which, uint64_t value)
+{
+        unsigned at = 0, n = 0;
+
+        for (uint64_t left = s->machine->perf_registers; left != 0; left &= left - 1, at++) {
+                uint8_t number = s->machine->perf_to_dwarf[__builtin_ctzll(left)];
+
+                if (number != s->machine->sp && number != UNWIND_REGISTER_PC && n++ == which)
+                        s->registers[at] = value;
+        }
+}
+
+static void put_stack_pointer(struct sampled *s, uint64_t value)
+{
+        unsigned at = 0;
+
+        for (uint64_t left = s->machine->perf_registers; left != 0; left &= left - 1, at++)
+                if (s->machine->perf_to_dwarf[__builtin_ctzll(left)] == s->machine->sp)
+                        s->registers[at] = value;
+}
+
+/* It was in function @number; the thread is in the frame @now_in.  Returns what python_late_match() says. */
+static bool match(struct sampled *s, uint32_t number, uint64_t instruction, uint32_t now_in)
+{
+        for (uint32_t i = 0; i < N_FRAMES; i++)
+                s->copy[i] = avma_of(s->f.frames[i]); /* the groups' innermost frames are among them */
+        s->copy[number] = 0;
+        put_register(s, 0, avma_of(s->f.frames[number]));
+        put_register(s, 1, instruction);
+        s->f.link[LINK] = avma_of(s->f.frames[now_in]);
+        ck_assert_int_eq(read_frames(&s->f, TID, SECOND_NS), 1);
+        return python_late_match(s->f.late, &s->f.process, &s->raw, &s->f.read);
+}
+
+static bool sampled_open(struct sampled *s)
+{
+        memset(s, 0, sizeof(*s));
+        s->machine = unwind_machine_own();
+        if (!s->machine)
+                return false;
+        fixture_open(&s->f);
+        for (uint32_t i = 0; i < N_FRAMES; i++) {
+                s->codes[i][1] = 0x5000; /* the type */
+                s->codes[i][2] = N_INSTRUCTIONS;
+                s->codes[i][68 / 8] = (uint64_t)(FRAME_WORDS - 9) << 32; /* the stack's size, of 3.11 */
+                s->f.frames[i][CODE] = avma_of(s->codes[i]);
+        }
+        s->raw = (struct raw_stack){ .registers = (const uint8_t *)s->registers,
+                                     .registers_bytes = 8 * (size_t)__builtin_popcountll(
+                                                                    s->machine->perf_registers),
+                                     .copy = (const uint8_t *)s->copy,
+                                     .copy_bytes = N_FRAMES * sizeof(uint64_t) };
+        /* Code objects are known once they were seen. */
+        ck_assert(match(s, N_FRAMES - 1, instruction_of(s, N_FRAMES - 1), N_FRAMES - 1));
+        return true;
+}
+
+/* Since the sample the thread has called a function, stayed, or returned up to twice. */
+START_LOOP_TEST(test_frames_of_before_are_found, 0, 4)
+{
+        static struct sampled s;
+        uint32_t number = N_FRAMES - 2;
+
+        if (!sampled_open(&s))
+                return;
+        put_register(&s, 2, avma_of(s.f.frames[number + 1]));
+        ck_assert(match(&s, number, instruction_of(&s, number), N_FRAMES - 1 - (uint32_t)_i));
+        ck_assert_uint_eq(s.f.read.sample.n_frames, number + 1);
+        for (uint32_t i = 0; i <= number; i++)
+                ck_assert_uint_eq(s.f.read.frame_avma[i], avma_of(s.f.frames[number - i]));
+        python_late_free(s.f.late);
+}
+END_TEST
+
+/* Where a call begins the instruction is the caller's still; C calls no function that way. */
+START_TEST(test_a_function_that_begins_is_the_innermost)
+{
+        static struct sampled s;
+        uint32_t number = N_FRAMES - 1, entry = N_FRAMES - 4;
+
+        if (!sampled_open(&s))
+                return;
+        ck_assert(match(&s, number, instruction_of(&s, number - 1), number - 2));
+        ck_assert_uint_eq(s.f.read.frame_avma[0], avma_of(s.f.frames[number]));
+        ck_assert(!match(&s, entry, instruction_of(&s, entry - 1), entry - 2));
+        ck_assert(match(&s, entry, instruction_of(&s, entry), entry - 2));
+        python_late_free(s.f.late);
+}
+END_TEST
+
+/* Another function than the one that ran is refused, and so is a stack that is not whole. */
+START_TEST(test_frames_of_another_time_do_not_match)
+{
+        static struct sampled s;
+        uint32_t number = N_FRAMES - 1;
+
+        if (!sampled_open(&s))
+                return;
+        ck_assert(!match(&s, number, 0, number));                              /* no instruction */
+        ck_assert(!match(&s, number, instruction_of(&s, number) + 2, number)); /* after the last one */
+        s.f.frames[number][CODE] = avma_of(s.codes[number - 2]); /* another function has its place now */
+        ck_assert(!match(&s, number, instruction_of(&s, number), number));
+        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
+        s.f.frames[number][CODE] = avma_of(s.f.other); /* no code object */
+        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
+        s.f.frames[number][CODE] = avma_of(s.codes[number]);
+        s.f.frames[number - 2][CODE] = avma_of(s.f.other); /* nor one of a caller */
+        ck_assert(!match(&s, number, instruction_of(&s, number), number - 3));
+        s.f.frames[number - 2][CODE] = avma_of(s.codes[number - 2]);
+        s.codes[number - 2][68 / 8] -= UINT64_C(1) << 32; /* a caller with a smaller frame */
+        ck_assert(!match(&s, number, instruction_of(&s, number), number - 3));
+        s.codes[number - 2][68 / 8] += UINT64_C(1) << 32;
+        s.codes[number - 2][1] = 0x6000; /* an object of another type */
+        ck_assert(!match(&s, number, instruction_of(&s, number), number - 3));
+        s.codes[number - 2][1] = 0x5000;
+        s.f.frames[number][PREVIOUS] = 0; /* it leads nowhere */
+        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
+        s.f.frames[number][PREVIOUS] = avma_of(s.f.frames[number]); /* or in a circle */
+        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
+        s.f.frames[number][PREVIOUS] = avma_of(s.f.frames[number - 1]);
+        ck_assert(match(&s, number, instruction_of(&s, number), number - 1));
+        python_late_free(s.f.late);
+}
+END_TEST
+
+/* Frames that lie on the stack itself are as they were at the sample. */
+START_TEST(test_frames_on_the_stack_are_of_the_sample)
+{
+        static struct sampled s;
+        uint32_t number = N_FRAMES - 1;
+
+        if (!sampled_open(&s))
+                return;
+        memcpy(s.copy + N_FRAMES, s.f.frames[number], sizeof(s.f.frames[number]));
+        s.raw.copy_bytes = sizeof(s.copy);
+        s.f.frames[number][CODE] = avma_of(s.f.other);
+        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
+        put_stack_pointer(&s, avma_of(s.f.frames[number]) - N_FRAMES * sizeof(uint64_t));
+        ck_assert(match(&s, number, instruction_of(&s, number), number - 1));
+        python_late_free(s.f.late);
 }
 END_TEST

@@ -41,7 +41,8 @@ static void add_modules(struct trace_dictionary *dictionary)
 /*
  * @native: innermost first: E = an evaluation, R = the same in its other part, I = another function of the
  * interpreter, o = code of another module, T = code made at run time, k = the kernel.  @python: a letter a
- * frame, in capitals one that C called.  Returns the merged stack, Python frames as they are.
+ * frame, in capitals one that C called; a digit: those that are left out, of which so many were called by C.
+ * Returns the merged stack, Python frames as they are.
  */
 static const char *merge(const char *native, const char *python, bool has_root, bool keep_c)
 {
@@ -83,6 +84,11 @@ static const char *merge(const char *native, const char *python, bool has_root, 
         for (uint32_t i = 0; i < stack.n_frames; i++) {
                 stack.frames[i] = (uint32_t)python[i];
                 stack.is_entry[i] = python[i] >= 'A' && python[i] <= 'Z';
+                if (python[i] >= '0' && python[i] <= '9') {
+                        stack.gap_at = i;
+                        stack.n_gap_entries = (uint32_t)(python[i] - '0');
+                        stack.is_entry[i] = python[i] > '0';
+                }
         }
         python_merge_run(&m, &stack, &chain, &merged);
         for (uint32_t i = 0; i < merged.n_frames; i++) {
@@ -114,6 +120,18 @@ START_TEST(test_the_other_part_of_a_split_function_is_an_evaluation)
         ck_assert_str_eq(merge("RIIo", "aB", true, false), "aB-");
         ck_assert_str_eq(merge("RIoIEIIo", "aBcD", true, false), "aB-cD-");
         ck_assert_str_eq(merge("IIRIo", "A", true, false), "++A-");
+}
+END_TEST
+
+/* The callers beyond a gap take their own evaluations, however many are folded into the gap. */
+START_TEST(test_frames_that_are_left_out)
+{
+        ck_assert_str_eq(merge("EIIo", "ab0cD", true, false), "ab0cD-");
+        ck_assert_str_eq(merge("EIoEo", "ab1cD", true, false), "ab1-cD-");
+        ck_assert_str_eq(merge("EIoEIEIEo", "aB2cD", true, false), "aB-2cD-");
+        ck_assert_str_eq(merge("EEIoEIEIEo", "aB2cD", true, false), "aB-2cD-");
+        ck_assert_str_eq(merge("EIoE", "aB3cD", false, false), "aB-3cD");
+        ck_assert_str_eq(merge("EIIo", "ab0", true, false), "ab0-");
 }
 END_TEST
 

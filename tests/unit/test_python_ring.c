@@ -6,9 +6,9 @@
 #include "instrument/client_abi.h"
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
-#include "sampler/kernel/switch_ring.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_ring.h"
+#include "sampler/switches/switch_ring.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -99,6 +99,40 @@ START_TEST(test_before_or_after_its_sample)
 }
 END_TEST
 
+/* The places of the outermost frames were used in turn, so the first one of them is anywhere. */
+START_TEST(test_frames_that_are_left_out)
+{
+        static const uint32_t left_out[] = { 0, 1, 31, 32, 700 };
+
+        for (size_t round = 0; round < sizeof(left_out) / sizeof(left_out[0]); round++) {
+                const uint32_t n = left_out[round], n_all = PYTHON_FRAMES_MAX + n;
+                const uint64_t at_ns = AT_NS + round * 1000 * US;
+                struct switch_ring_head *head = first_head();
+                struct python_raw_frame frames[PYTHON_FRAMES_MAX] = { { .code = 0 } };
+                const struct python_record record = { .n_bytes = PYTHON_FRAMES_BYTES,
+                                                      .tid = TID,
+                                                      .time_ns = at_ns,
+                                                      .n_frames = PYTHON_FRAMES_MAX,
+                                                      .n_left_out = (uint16_t)n,
+                                                      .n_left_out_entries = UINT16_MAX };
+                uint8_t *at = (uint8_t *)first_record() + head->head % RING_BYTES;
+
+                for (uint32_t i = 0; i < n_all; i++)
+                        frames[python_frame_place(i)].code = 8 + 8 * i;
+                memcpy(at, &record, sizeof(record));
+                memcpy(at + sizeof(record), frames, sizeof(frames));
+                head->head += record.n_bytes;
+                ck_assert_uint_eq(find_at(at_ns + US, 0), 8);
+                ck_assert_uint_eq(fixture.sample.n_frames, PYTHON_FRAMES_MAX);
+                ck_assert_uint_eq(fixture.sample.n_left_out, n);
+                ck_assert_uint_eq(fixture.sample.n_left_out_entries, n);
+                for (uint32_t i = 0; i < PYTHON_FRAMES_MAX; i++)
+                        ck_assert_uint_eq(fixture.sample.frames[i].code,
+                                          8 + 8 * (i < PYTHON_INNER_FRAMES ? i : i + n));
+        }
+}
+END_TEST
+
 START_TEST(test_another_threads_is_not_taken)
 {
         put_record(OTHER_TID, AT_NS - 5 * US, 0, 16);
@@ -146,6 +180,19 @@ START_TEST(test_samples_and_switches_are_told_apart)
         ck_assert_uint_eq(find_at(AT_NS, 0), 0);
         put_record(TID, AT_NS + 500 * US, PYTHON_FLAG_SWITCH, 32);
         ck_assert_uint_eq(find_at(AT_NS + 501 * US, PYTHON_FLAG_SWITCH), 32);
+}
+END_TEST
+
+/* A switch before the end of a call has the frames of another moment, and so has a sample. */
+START_TEST(test_ends_of_calls_are_told_apart)
+{
+        put_record(TID, AT_NS - 2 * US, PYTHON_FLAG_CALL, 16);
+        put_record(TID, AT_NS - 1 * US, PYTHON_FLAG_SWITCH, 32);
+        ck_assert_uint_eq(find_at(AT_NS, PYTHON_FLAG_CALL), 16);
+        put_record(TID, AT_NS + 500 * US, PYTHON_FLAG_CALL, 48);
+        ck_assert_uint_eq(find_at(AT_NS + 501 * US, PYTHON_FLAG_SWITCH), 0);
+        put_record(TID, AT_NS + 900 * US, PYTHON_FLAG_CALL, 64);
+        ck_assert_uint_eq(find_at(AT_NS + 901 * US, 0), 0);
 }
 END_TEST
 

@@ -6,7 +6,7 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/symbols/image_spool.h"
+#include "symbolize/images/image_spool.h"
 #include "tests/unit/unit_test.h"
 
 #include <fcntl.h>

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "instrument/client/announcement.h"
+#include "instrument/client_abi.h"
 #include "tests/unit/unit_test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
@@ -212,14 +214,10 @@ static int send_as(struct region_inbox *inbox, uid_t uid)
 }
 
 /* Another user's region is turned away, but not by root, whose programs may become other users. */
-START_TEST(test_other_users)
+START_TEST_IF(geteuid() == 0, test_other_users)
 {
         struct region_inbox inbox;
 
-        if (geteuid() != 0) {
-                (void)fputs("left out: becoming another user needs root\n", stderr);
-                return;
-        }
         open_inbox(&inbox);
         ck_assert_int_eq(send_as(&inbox, 65534), 1);
         ck_assert_int_eq(seteuid(65533), 0);
@@ -230,18 +228,13 @@ START_TEST(test_other_users)
 END_TEST
 
 /* The recorder is no root, and root is another user. */
-START_TEST(test_root_is_another_user)
+START_TEST_IF(geteuid() == 0, test_root_is_another_user)
 {
         struct region_inbox inbox;
         uint32_t pid;
         int file = make_file();
         int fd;
 
-        if (geteuid() != 0) {
-                (void)fputs("left out: becoming another user needs root\n", stderr);
-                io_close(&file);
-                return;
-        }
         open_inbox(&inbox);
         announcement_send(inbox.address, file);
         ck_assert_int_eq(seteuid(65534), 0);
@@ -249,5 +242,91 @@ START_TEST(test_root_is_another_user)
         ck_assert_int_eq(seteuid(0), 0);
         region_inbox_close(&inbox);
         io_close(&file);
+}
+END_TEST
+
+/*
+ * A process of user @uid has bound @address, as anyone may when a recorder has ended.  Returns what
+ * announcement_send() says, and in *@ret_got how many bytes that process got.
+ */
+static int announce_to(const char *address, uid_t uid, ssize_t *ret_got)
+{
+        struct sockaddr_un at = { .sun_family = AF_UNIX };
+        int ready[2], file = make_file(), r, status;
+        char byte;
+        pid_t child;
+
+        ck_assert_int_eq(pipe(ready), 0);
+        child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+                int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), connection;
+
+                memcpy(at.sun_path + 1, address + 1, strlen(address) - 1);
+                if (setresuid(uid, uid, uid) < 0 ||
+                    bind(listener, (const struct sockaddr *)&at,
+                         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(address))) < 0 ||
+                    listen(listener, 1) < 0 || write(ready[1], "r", 1) != 1)
+                        _exit(77);
+                connection = accept(listener, NULL, NULL);
+                _exit(connection >= 0 && recv(connection, &byte, 1, 0) == 1 ? 1 : 0);
+        }
+        (void)close(ready[1]);
+        ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+        (void)close(ready[0]);
+        r = announcement_send(address, file);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+        *ret_got = WEXITSTATUS(status);
+        io_close(&file);
+        return r;
+}
+
+/* A client with the address of a recorder that has ended sends its memory to no other process. */
+START_TEST(test_another_process_listens)
+{
+        char address[ANNOUNCEMENT_ADDRESS_BYTES];
+        ssize_t got;
+
+        /* The null case: a process of our own user, and no PID to compare it with. */
+        (void)snprintf(address, sizeof(address), "@of-%d-nobody", (int)getpid());
+        ck_assert_int_eq(announce_to(address, geteuid(), &got), 0);
+        ck_assert_int_eq((int)got, 1);
+        /* It is not this process, though of the same user. */
+        (void)snprintf(address, sizeof(address), CLIENT_ABI_ADDRESS_PREFIX "%d-0", (int)getpid());
+        ck_assert_int_eq(announce_to(address, geteuid(), &got), -ECONNREFUSED);
+        ck_assert_int_eq((int)got, 0);
+}
+END_TEST
+
+/* Nor to another user: of an ordinary user's program, and of root's. */
+START_TEST_IF(geteuid() == 0, test_another_user_listens)
+{
+        char address[ANNOUNCEMENT_ADDRESS_BYTES];
+        ssize_t got;
+
+        (void)snprintf(address, sizeof(address), "@of-%d-another", (int)getpid());
+        ck_assert_int_eq(announce_to(address, 65534, &got), -ECONNREFUSED);
+        ck_assert_int_eq((int)got, 0);
+        ck_assert_int_eq(seteuid(65533), 0);
+        ck_assert_int_eq(announce_to(address, 65533, &got), 0);
+        ck_assert_int_eq((int)got, 1);
+        ck_assert_int_eq(seteuid(0), 0);
+}
+END_TEST
+
+/* Two recorders never have one name, and a client can tell that it is this one. */
+START_TEST(test_names_tell_who_listens)
+{
+        struct region_inbox inbox, other;
+        char prefix[ANNOUNCEMENT_ADDRESS_BYTES];
+
+        open_inbox(&inbox);
+        open_inbox(&other);
+        (void)snprintf(prefix, sizeof(prefix), CLIENT_ABI_ADDRESS_PREFIX "%d-", (int)getpid());
+        ck_assert_int_eq(strncmp(inbox.address, prefix, strlen(prefix)), 0);
+        ck_assert_str_ne(inbox.address, other.address);
+        region_inbox_close(&inbox);
+        region_inbox_close(&other);
 }
 END_TEST

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/renamed_code.c: code that a perf map names anew is replaced at the recorded moment, or
+ * sampler/jit/renamed_code.c: code that a perf map names anew is replaced at the recorded moment, or
  * has no name in between
  */
-#include "sampler/code/renamed_code.h"
+#include "sampler/jit/renamed_code.h"
 
 #include "sampler/kernel/perf_record.h"
 #include "tests/unit/unit_test.h"

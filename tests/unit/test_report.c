@@ -187,7 +187,8 @@ START_TEST(test_modules_without_symbols_are_named)
 
         ck_assert(equals(gap.detail, "/lib/libfoo.so"));
         ck_assert(fabs(gap.share - 0.1) < 1e-9);
-        ck_assert_uint_eq(report->gaps.n_rows, 1);
+        ck_assert(has_gap(report, "TIME_WITHOUT_SAMPLES")); /* half of it */
+        ck_assert_uint_eq(report->gaps.n_rows, 2);
         report_free(report);
         trace_builder_deinit(&b);
 }
@@ -234,8 +235,20 @@ START_TEST(test_functions_without_symbols_are_one_gap)
 }
 END_TEST
 
-/* Code of a compiler that keeps names to itself: the option that works, in its order. */
-START_TEST(test_generated_code_without_names)
+/* loop test: code of a compiler that keeps names to itself: the option that works, in its order. */
+static const struct {
+        const char *path, *words; /* NULL = nothing is known to help */
+} runtimes[] = {
+        { "/usr/lib/jvm/lib/server/libjvm.so",
+          "UnlockDiagnosticVMOptions -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit" },
+        { "/usr/bin/luajit", "-DLUAJIT_USE_PERFTOOLS" },
+        { "/usr/lib/x86_64-linux-gnu/libluajit-5.1.so.2.1.0", "-DLUAJIT_USE_PERFTOOLS" },
+        { "/usr/bin/php8.2", "php -d opcache.jit_debug=16" },
+        { "/usr/bin/sbcl", "(sb-perf:write-perfmap)" },
+        { "/usr/bin/gone", NULL },
+};
+
+START_LOOP_TEST(test_generated_code_without_names, 0, sizeof(runtimes) / sizeof(runtimes[0]))
 {
         struct trace_builder b;
         struct report *report;
@@ -249,9 +262,8 @@ START_TEST(test_generated_code_without_names)
                                                            .path = trace_builder_string(&b, "//anon") });
         machine = trace_builder_row(
                 &b, TRACE_TABLE_MODULES,
-                &(struct trace_module){
-                        .kind = TRACE_MODULE_FILE,
-                        .path = trace_builder_string(&b, "/usr/lib/jvm/lib/server/libjvm.so") });
+                &(struct trace_module){ .kind = TRACE_MODULE_FILE,
+                                        .path = trace_builder_string(&b, runtimes[_i].path) });
         thread = trace_builder_thread(&b, 10, 11);
         trace_builder_begin_run(&b, thread);
         trace_builder_sample(&b, 1000, event, 0,
@@ -264,9 +276,9 @@ START_TEST(test_generated_code_without_names)
         report = load(&b, NULL);
 
         gap = gap_of(report, "NO_SYMBOLS");
-        ck_assert_ptr_nonnull(gap.advice);
-        ck_assert_ptr_nonnull(strstr(gap.advice, "UnlockDiagnosticVMOptions"));
-        ck_assert(strstr(gap.advice, "UnlockDiagnosticVMOptions") < strstr(gap.advice, "DumpPerfMapAtExit"));
+        ck_assert_int_eq(gap.advice != NULL, runtimes[_i].words != NULL);
+        if (gap.advice)
+                ck_assert_ptr_nonnull(strstr(gap.advice, runtimes[_i].words));
         report_free(report);
         trace_builder_deinit(&b);
 }

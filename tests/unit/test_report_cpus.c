@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/cpu_lanes.c, report_cpus.c: known stretches on known CPUs add up, and
+ * analyze/waits/cpu_lanes.c, report_cpus.c: known stretches on known CPUs add up, and
  * half-known ones add nothing
  */
 #include "analyze/report/report.h"

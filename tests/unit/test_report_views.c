@@ -121,7 +121,7 @@ static const char *const views[][2] = {
         { "--bottom-up", "hyprof.functions/2" }, { "--function=*", "hyprof.functions/2" },
         { "--zones", "hyprof.zones/2" },         { "--histogram", "hyprof.zones/2" },
         { "--zone=*", "hyprof.zone/2" },         { "--threads", "hyprof.threads/2" },
-        { "--modules", "hyprof.modules/2" },
+        { "--modules", "hyprof.modules/2" },     { "--lines", "hyprof.lines/1" },
 };
 #define N_VIEWS ((int)(sizeof(views) / sizeof(views[0])))
 
@@ -322,7 +322,7 @@ START_TEST(test_one_zone)
 END_TEST
 
 /* The sentence says what the first row of its table says. */
-START_LOOP_TEST(test_answers, 0, 7)
+START_LOOP_TEST(test_answers, 0, 8)
 {
         static const struct {
                 void (*build)(struct trace_builder *b);
@@ -335,6 +335,7 @@ START_LOOP_TEST(test_answers, 0, 7)
                 { build_zones, "--functions", "no samples" },
                 { build_samples, "--functions", "10 samples: too few to say where the time went" },
                 { build_samples, "--modules", "100.0% of the samples are in program" },
+                { build_samples, "--lines", "10 samples: too few to say where the time went" },
                 { build_nothing, "--off-cpu", "waiting is unknown: no context switches were recorded" },
         };
         struct trace_builder b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/wait_stats.c, wait_places.c, report_waits.c: known waits have their times,
+ * analyze/waits/wait_stats.c, wait_places.c, report_waits.c: known waits have their times,
  * places, zones and wakers
  */
 #include "analyze/report/report.h"
@@ -26,18 +26,6 @@ static struct report *load(const struct trace_builder *b)
         ck_assert_msg(report_load(b->path, &options, &report, &err) == 0, "%s", err.text);
         return report;
 }
-
-static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const uint64_t *operands)
-{
-        struct trace_event event = { .time_ns = time_ns, .op = op };
-
-        memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
-        event_encoder_add(&b->encoder, &event);
-}
-
-/* The rest of the operands are 0. */
-#define ADD(b, time_ns, op, ...) \
-        add((b), (time_ns), TRACE_OP_##op, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
 
 /*
  * A process with a stack as the kernel and the tables give it; what differs between two
@@ -131,37 +119,37 @@ static void build_known(struct trace_builder *b)
         uint32_t inner = trace_builder_location(b, "inner");
 
         trace_builder_begin_run(b, main_thread);
-        ADD(b, 1000, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(b, 1000, SWITCH_IN, 0);
         trace_builder_begin_zone(b, 1001, outer);
-        ADD(b, 1100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
-        ADD(b, 1190, WAKEUP, 1, other_thread, holder, c.post);
-        ADD(b, 1195, WAKEUP, 1, main_thread, 0, 0); /* comes too late to have ended anything */
-        ADD(b, 1200, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, 1100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(b, 1190, WAKEUP, 1, other_thread, holder, c.post);
+        TRACE_BUILDER_ADD(b, 1195, WAKEUP, 1, main_thread, 0, 0); /* comes too late to have ended anything */
+        TRACE_BUILDER_ADD(b, 1200, SWITCH_IN, 1);
         trace_builder_begin_zone(b, 1250, inner);
-        ADD(b, 1300, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock_2, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(b, 1300, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock_2, TRACE_STACK_COMPLETE);
         trace_builder_end_run(b);
         trace_builder_flush(b);
         trace_builder_begin_run(b, other_thread);
-        ADD(b, 500, SWITCH_OUT, 1, 0, TRACE_WAIT_UNINTERRUPTIBLE, c.cut, TRACE_STACK_TRUNCATED);
+        TRACE_BUILDER_ADD(b, 500, SWITCH_OUT, 1, 0, TRACE_WAIT_UNINTERRUPTIBLE, c.cut, TRACE_STACK_TRUNCATED);
         trace_builder_end_run(b);
         trace_builder_begin_run(b, main_thread);
-        ADD(b, 1570, WAKEUP, 1, other_thread, holder, c.post);
-        ADD(b, 1600, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, 1570, WAKEUP, 1, other_thread, holder, c.post);
+        TRACE_BUILDER_ADD(b, 1600, SWITCH_IN, 1);
         trace_builder_event(b, 1601, TRACE_OP_ZONE_END);
-        ADD(b, 1650, WAKEUP, 1, other_thread, holder, c.post); /* it runs */
-        ADD(b, 1700, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
-        ADD(b, 1750, SWITCH_IN, 1);
-        ADD(b, 1800, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
-        ADD(b, 1870, SWITCH_IN, 1);
-        ADD(b, 1880, SWITCH_OUT, 1, 0, TRACE_WAIT_PREEMPTED);
-        ADD(b, 1900, SWITCH_IN, 1);
-        ADD(b, 2000, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
-        ADD(b, 3000, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, 1650, WAKEUP, 1, other_thread, holder, c.post); /* it runs */
+        TRACE_BUILDER_ADD(b, 1700, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(b, 1750, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, 1800, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(b, 1870, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, 1880, SWITCH_OUT, 1, 0, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(b, 1900, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, 2000, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(b, 3000, SWITCH_IN, 1);
         trace_builder_event(b, 3001, TRACE_OP_ZONE_END);
-        ADD(b, 3100, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.sleep, TRACE_STACK_COMPLETE);
-        ADD(b, 3140, SWITCH_IN, 1);
-        ADD(b, 3200, THREAD_EXIT, 0);
-        ADD(b, 3210, SWITCH_OUT, 1, 0, TRACE_WAIT_ENDED, c.sleep, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(b, 3100, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.sleep, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(b, 3140, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(b, 3200, THREAD_EXIT, 0);
+        TRACE_BUILDER_ADD(b, 3210, SWITCH_OUT, 1, 0, TRACE_WAIT_ENDED, c.sleep, TRACE_STACK_COMPLETE);
         trace_builder_end_run(b);
         trace_builder_meta(b, "start_raw_ns", "400");
         trace_builder_meta(b, "end_raw_ns", "4500");
@@ -203,9 +191,72 @@ START_TEST(test_places)
         ck_assert(equals(place->frames[1].name, "[truncated]"));
         ck_assert_ptr_eq(place, &report->waits.places[0]); /* it has the most time */
 
-        ck_assert(!report->waits.places[1].has_stack);
-        ck_assert_uint_eq(report->waits.places[1].sum.ended.total_ns, 1000);
-        ck_assert_uint_eq(report->waits.places[1].n_frames, 0);
+        ck_assert(!report->waits.places[3].has_stack && !report->waits.places[3].is_idle);
+        ck_assert_uint_eq(report->waits.places[3].sum.ended.total_ns, 1000);
+        ck_assert_uint_eq(report->waits.places[3].n_frames, 0);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/*
+ * Of 100 waits of 1000 ns, ten have a callstack: 7 for the lock, 3 in a sleep; one of 100,000 ns has none and
+ * nothing like it, and another thread sleeps to the end.
+ */
+START_TEST(test_callstacks_are_a_sample)
+{
+        const struct report_wait_place *place;
+        uint32_t thread, idler, process_2;
+        struct trace_builder b;
+        struct report *report;
+        uint64_t sum_ns = 0, now_ns = 1000;
+        struct code c;
+
+        trace_builder_init(&b);
+        c = add_code(&b);
+        thread = trace_builder_thread(&b, 10, 11);
+        idler = trace_builder_thread(&b, 10, 12);
+        process_2 = trace_builder_thread(&b, 20, 21);
+        trace_builder_begin_run(&b, thread);
+        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < 100; i++) {
+                uint32_t stack = i % 10 != 3 ? 0 : (i < 70 ? c.lock : c.sleep);
+
+                now_ns += 100;
+                TRACE_BUILDER_ADD(&b, now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack);
+                TRACE_BUILDER_ADD(&b, now_ns + 900, WAKEUP, 1, process_2, 0, c.post);
+                TRACE_BUILDER_ADD(&b, now_ns += 1000, SWITCH_IN, 0);
+        }
+        TRACE_BUILDER_ADD(&b, now_ns += 100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&b, now_ns += 100000, SWITCH_IN, 0);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, idler);
+        TRACE_BUILDER_ADD(&b, 500, SWITCH_OUT, 1, 0, TRACE_WAIT_UNKNOWN);
+        TRACE_BUILDER_ADD(&b, 600, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&b, 600, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "end_raw_ns", "300000");
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->waits.n_places, 4);
+        place = &report->waits.places[0];
+        ck_assert(equals(place->kernel, "futex_wait_queue"));
+        ck_assert_uint_eq(place->sum.ended.total_ns, 70000);
+        ck_assert_uint_eq(place->sum.ended.n_waits, 70);
+        ck_assert_uint_eq(place->seen_ns, 7000);
+        ck_assert_uint_eq(place->n_wakers, 1);
+        ck_assert_uint_eq(place->wakers[0].ended.n_waits, 70);
+        ck_assert_uint_eq(place->wakers[0].tid, 21);
+        ck_assert_uint_ne(place->wakers[0].process, 0);
+        ck_assert_uint_eq(report->waits.places[1].sum.ended.total_ns, 30000);
+        ck_assert(!report->waits.places[2].has_stack);
+        ck_assert_uint_eq(report->waits.places[2].sum.ended.total_ns, 100000);
+        ck_assert(report->waits.places[3].is_idle);
+        ck_assert_uint_eq(report->waits.places[3].sum.open_ns, 300000 - 600);
+        ck_assert_uint_eq(report->waits.places[3].sum.ended.total_ns, 100);
+        for (uint32_t i = 0; i < report->waits.n_places; i++)
+                sum_ns += wait_row_total_ns(&report->waits.places[i].sum);
+        ck_assert_uint_eq(sum_ns, wait_row_total_ns(&report->waits.all));
         report_free(report);
         trace_builder_deinit(&b);
 }
@@ -308,15 +359,15 @@ START_TEST(test_wakers_without_functions)
         stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x20, "hrtimer_wakeup"));
         stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x30, "try_to_wake_up"));
         trace_builder_begin_run(&b, thread);
-        ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "program"));
-        ADD(&b, 105, THREAD_NAME, trace_builder_string(&b, "sleeper"));
-        ADD(&b, 110, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-        ADD(&b, 120, WAKEUP, 0, 0, 0, stack);
-        ADD(&b, 130, SWITCH_IN, 0);
-        ADD(&b, 140, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "program"));
+        TRACE_BUILDER_ADD(&b, 105, THREAD_NAME, trace_builder_string(&b, "sleeper"));
+        TRACE_BUILDER_ADD(&b, 110, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&b, 120, WAKEUP, 0, 0, 0, stack);
+        TRACE_BUILDER_ADD(&b, 130, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 140, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
         /* The kernel's name of it is not the one that it gave itself. */
-        ADD(&b, 150, WAKEUP, 0, thread, trace_builder_string(&b, "program"), 0);
-        ADD(&b, 170, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 150, WAKEUP, 0, thread, trace_builder_string(&b, "program"), 0);
+        TRACE_BUILDER_ADD(&b, 170, SWITCH_IN, 0);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
         report = load(&b);
@@ -344,23 +395,23 @@ START_TEST(test_switches_that_are_missing)
 
         trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
-        ADD(&b, 50, WAKEUP, 0);
-        ADD(&b, 100, SWITCH_IN, 0);
-        ADD(&b, 200, SWITCH_IN, 0);
-        ADD(&b, 300, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-        ADD(&b, 900, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-        ADD(&b, 910, SWITCH_IN, 0);
-        ADD(&b, 920, SWITCH_OUT, 0, 0, TRACE_WAIT_IDLE);
-        ADD(&b, 990, SWITCH_IN, 0);
-        ADD(&b, 1000, SWITCH_OUT, 0, 0, 77);
-        ADD(&b, 1005, SWITCH_IN, 0);
-        ADD(&b, 1010, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-        ADD(&b, 1020, THREAD_EXIT, 0);
+        TRACE_BUILDER_ADD(&b, 50, WAKEUP, 0);
+        TRACE_BUILDER_ADD(&b, 100, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 200, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 300, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&b, 900, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&b, 910, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 920, SWITCH_OUT, 0, 0, TRACE_WAIT_IDLE);
+        TRACE_BUILDER_ADD(&b, 990, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 1000, SWITCH_OUT, 0, 0, 77);
+        TRACE_BUILDER_ADD(&b, 1005, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 1010, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&b, 1020, THREAD_EXIT, 0);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_fiber(&b, 1, 7));
-        ADD(&b, 100, SWITCH_IN, 0);
-        ADD(&b, 200, SWITCH_OUT, 0);
-        ADD(&b, 700, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 100, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 200, SWITCH_OUT, 0);
+        TRACE_BUILDER_ADD(&b, 700, SWITCH_IN, 0);
         trace_builder_end_run(&b);
         trace_builder_meta(&b, "end_raw_ns", "5000");
         trace_builder_finish(&b);
@@ -390,10 +441,10 @@ START_TEST(test_waits_without_anything_else)
 
         trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
-        ADD(&b, 100, SWITCH_OUT, 0, 0);
-        ADD(&b, 350, SWITCH_IN, 0);
-        ADD(&b, 400, SWITCH_OUT, 0, 1);
-        ADD(&b, 460, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 100, SWITCH_OUT, 0, 0);
+        TRACE_BUILDER_ADD(&b, 350, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 400, SWITCH_OUT, 0, 1);
+        TRACE_BUILDER_ADD(&b, 460, SWITCH_IN, 0);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
         report = load(&b);
@@ -422,8 +473,8 @@ START_TEST(test_endless_depth)
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         for (uint64_t i = 0; i < 1000; i++) {
                 trace_builder_begin_zone(&b, 10 * i, zone);
-                ADD(&b, 10 * i + 1, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack - i);
-                ADD(&b, 10 * i + 5, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&b, 10 * i + 1, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack - i);
+                TRACE_BUILDER_ADD(&b, 10 * i + 5, SWITCH_IN, 0);
         }
         trace_builder_end_run(&b);
         trace_builder_finish(&b);

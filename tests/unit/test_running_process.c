@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/running_process.c: what /proc says becomes the process, its threads, names and mappings; no
+ * sampler/proc/running_process.c: what /proc says becomes the process, its threads, names and mappings; no
  * other process is taken
  */
-#include "sampler/kernel/running_process.h"
 #include "sampler/kernel/unwind_request.h"
+#include "sampler/proc/running_process.h"
 
 #include "base/error.h"
 #include "format/trace_dictionary.h"
@@ -125,8 +125,10 @@ START_TEST(test_check)
 
         ck_assert_int_eq(running_process_check((uint32_t)getpid(), &err), -EINVAL);
         ck_assert_ptr_nonnull(strstr(err.text, "is hyprof itself"));
+        ck_assert_uint_eq(running_process_parent((uint32_t)pid), (uint32_t)getpid());
         end_child(pid, go);
         ck_assert_int_eq(running_process_check((uint32_t)pid, &err), -ESRCH);
+        ck_assert_uint_eq(running_process_parent((uint32_t)pid), 0);
         (void)snprintf(words, sizeof(words), "no process %d", pid);
         ck_assert_str_eq(err.text, words);
         ck_assert_int_eq(running_process_check(INT32_MAX, &err), -ESRCH);

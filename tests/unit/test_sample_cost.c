@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/sample_cost.c, why_durations.c: the cost of a sample is learned whatever else makes instances
- * slow; slow ones are no sampled ones
+ * analyze/samples/sample_cost.c, why_durations.c: the cost of a sample is learned whatever else makes
+ * instances slow; slow ones are no sampled ones
  */
-#include "analyze/walk/sample_cost.h"
+#include "analyze/samples/sample_cost.h"
 #include "analyze/why/why_durations.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"

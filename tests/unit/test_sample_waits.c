@@ -112,6 +112,38 @@ START_TEST(test_waits_have_their_stack)
 }
 END_TEST
 
+/* The place of a long wait that was not copied when it began. */
+START_TEST(test_a_stack_read_at_the_return_is_of_the_wait_before)
+{
+        static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
+        static struct fake_kernel_side f;
+        struct perf_record in = waiting_record(PERF_RECORD_KIND_SWITCH, 501, 9000000);
+        struct perf_record late = waiting_record(PERF_RECORD_KIND_LATE, 501, 9001000);
+        uint64_t stack;
+
+        late.late_stack.chain = (const uint8_t *)here;
+        late.late_stack.n_chain = 2;
+        set_up_bpf(&f);
+        begin_thread(&f, 501, 10);
+        take(&f, &late); /* of a switch that was lost, or is written already */
+        leave_first(&f, 20, NULL, false);
+        take(&f, &in);
+        take(&f, &late);
+        stack = pending(&f, 501, 1)->switch_in.stack;
+        ck_assert_uint_eq(pending(&f, 501, 0)->switch_out.stack, 0);
+        ck_assert_uint_ne(stack, 0);
+        ck_assert_uint_ne(pending(&f, 501, 1)->switch_in.stack_state, TRACE_STACK_UNKNOWN);
+        leave_first(&f, 9100000, NULL, true); /* as the last one that was copied when a wait began: none */
+        ck_assert_uint_eq(pending(&f, 501, 2)->switch_out.stack, 0);
+        in.time_ns = 20000000;
+        late.time_ns = 9900000; /* of neither return */
+        take(&f, &in);
+        take(&f, &late);
+        ck_assert_uint_eq(pending(&f, 501, 3)->switch_in.stack, 0);
+        fake_kernel_side_close(&f);
+}
+END_TEST
+
 START_TEST(test_wakeups_belong_to_who_was_woken)
 {
         static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/saved_kernel.c, kernel_lookup.c: a kernel's names come back wherever it lies now,
+ * symbolize/kernel/saved_kernel.c, kernel_lookup.c: a kernel's names come back wherever it lies now,
  * and those of no other one
  */
 #include "base/byte_buffer.h"
-#include "symbolize/symbols/kernel_lookup.h"
-#include "symbolize/symbols/saved_kernel.h"
+#include "symbolize/kernel/kernel_lookup.h"
+#include "symbolize/kernel/saved_kernel.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

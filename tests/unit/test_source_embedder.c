@@ -3,8 +3,8 @@
  * symbolize/listing/source_embedder.c, analyze/trace/source_texts.c: sources get into a trace within limits,
  * and are found again by name
  */
+#include "analyze/samples/sampled_trace.h"
 #include "analyze/trace/source_texts.h"
-#include "analyze/walk/sampled_trace.h"
 #include "base/error.h"
 #include "symbolize/listing/source_embedder.h"
 #include "tests/unit/trace_builder.h"
@@ -45,7 +45,8 @@ static void put_file(const char *name, const char *bytes, size_t n_bytes, mode_t
         (void)close(fd);
 }
 
-static const char *const names[] = { "a.c", "b.c", "null.c", "secret.c", "fifo.c" };
+static const char *const names[] = { "a.c",    "b.c",       "null.c",    "secret.c", "fifo.c",
+                                     "id_rsa", "given/a.c", "given/b.c", "given/c.c" };
 
 static void teardown(void)
 {
@@ -55,6 +56,8 @@ static void teardown(void)
                 (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
                 (void)unlink(path);
         }
+        (void)snprintf(path, sizeof(path), "%s/given", folder);
+        (void)rmdir(path);
         ck_assert_int_eq(rmdir(folder), 0);
         sampled_trace_deinit(&trace);
         trace_builder_deinit(&builder);
@@ -88,6 +91,7 @@ static struct source_embedder_result embed(const struct source_embedder_options 
                       "%s", err.text);
         trace_builder_finish(&builder);
         ck_assert_msg(sampled_trace_load(&trace, builder.path, NULL, &err) == 0, "%s", err.text);
+        byte_buffer_deinit(&result.names);
         return result;
 }
 
@@ -147,14 +151,112 @@ START_TEST(test_what_is_no_source)
         add_line_of("null.c", 1);
         add_line_of("b.c", 1);
         add_line_of("fifo.c", 1);
-        if (geteuid() == 0)
-                add_line_of("secret.c", 1);
+        add_line_of("secret.c", 1);
         add_line("/dev/zero", 1);
         add_line_of("never.c", 0); /* without a line nothing was sampled there */
         result = embed(&(struct source_embedder_options){ .sysroot = NULL });
         ck_assert_uint_eq(result.n_kept, 0);
         ck_assert_uint_eq(result.n_no_text, 4);
-        ck_assert_uint_eq(result.n_missing, geteuid() == 0 ? 1 : 0);
+        ck_assert_uint_eq(result.n_missing, 0);
+        ck_assert_uint_eq(result.n_withheld, 1);
+}
+END_TEST
+
+/* Which files a stranger's trace may take along: see source_rule.h. */
+START_LOOP_TEST(test_rule, 0, 18)
+{
+        static const struct {
+                const char *path;
+                bool is_allowed;
+                mode_t mode;
+                const char *given;
+        } cases[] = {
+                { "/usr/src/a.c", true, 0644, NULL },
+                { "/usr/src/a.c", false, 0640, NULL },
+                { "/usr/src/a.c", false, 0600, NULL },
+                { "/usr/src/a.c", true, 0600, "/usr" },
+                { "/usr/src/a.c", true, 0600, "/" },
+                { "/usrx/src/a.c", false, 0600, "/usr" },
+                { "/home/ann/.ssh/id_rsa", false, 0644, NULL },
+                { "/home/ann/.ssh/config.c", false, 0644, NULL },
+                { "/home/ann/.profile.c", false, 0644, NULL },
+                { "/usr/.hidden/a.c", false, 0644, "/usr" },
+                { "/home/ann/id_rsa", false, 0644, NULL },
+                { "/etc/passwd", false, 0644, NULL },
+                { "/etc/hosts.conf", false, 0644, "/etc" },
+                { "/home/ann/letter.txt", false, 0644, NULL },
+                { "/home/ann/x.c/secret", false, 0644, NULL },
+                { "/usr/include/c++/12/vector", true, 0644, NULL },
+                { "/src/MAIN.F90", true, 0644, NULL },
+                { "/src/Main.C", true, 0444, NULL },
+        };
+        struct source_folders given = { .n_paths = cases[_i].given ? 1 : 0, .paths = { cases[_i].given } };
+        struct stat status = { .st_mode = S_IFREG | cases[_i].mode };
+
+        ck_assert_int_eq(source_rule_allows(cases[_i].path, &status, &given), cases[_i].is_allowed);
+}
+END_TEST
+
+/* The working directory may count, but not the home, nor a hidden folder. */
+START_TEST(test_rule_of_the_working_directory)
+{
+        struct source_folders given = { .has_current = true };
+        struct stat status = { .st_mode = S_IFREG | 0600 };
+        char path[200], former[200];
+
+        ck_assert_ptr_nonnull(getcwd(former, sizeof(former)));
+        ck_assert_int_eq(chdir(folder), 0);
+        ck_assert_int_eq(setenv("HOME", "/", 1), 0);
+        (void)snprintf(path, sizeof(path), "%s/a.c", folder);
+        ck_assert(source_rule_allows(path, &status, &given));
+        ck_assert(!source_rule_allows("/tmp/a.c", &status, &given));
+        given.has_current = false;
+        ck_assert(!source_rule_allows(path, &status, &given));
+        given.has_current = true;
+        (void)snprintf(path, sizeof(path), "%s/.x/a.c", folder);
+        ck_assert(!source_rule_allows(path, &status, &given));
+        (void)snprintf(path, sizeof(path), "%s/a.c", folder);
+        ck_assert_int_eq(setenv("HOME", folder, 1), 0);
+        ck_assert(!source_rule_allows(path, &status, &given));
+        ck_assert_int_eq(chdir("/"), 0);
+        ck_assert_int_eq(setenv("HOME", "/nowhere", 1), 0);
+        ck_assert(!source_rule_allows(path, &status, &given));
+        ck_assert_int_eq(chdir(former), 0);
+}
+END_TEST
+
+static void put_link(const char *name, const char *target)
+{
+        char path[200];
+
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+        ck_assert_int_eq(symlink(target, path), 0);
+        add_line_of(name, 1);
+}
+
+/*
+ * A link is judged by the file that it leads to, in a folder that was given as well: there one leads out to
+ * a private file, and one to a file that all may read and that is not named like a source.  One that leads to
+ * a source is fine.
+ */
+START_TEST(test_links_lead_nowhere)
+{
+        struct source_embedder_result result;
+        struct source_folders given = { .n_paths = 1 };
+        char path[200];
+
+        (void)snprintf(path, sizeof(path), "%s/given", folder);
+        ck_assert_int_eq(mkdir(path, 0755), 0);
+        given.paths[0] = path;
+        put_file("secret.c", "secret", 6, 0600);
+        put_file("id_rsa", "secret", 6, 0644);
+        put_file("b.c", "text", 4, 0644);
+        put_link("given/a.c", "../secret.c");
+        put_link("given/b.c", "../id_rsa");
+        put_link("given/c.c", "../b.c");
+        result = embed(&(struct source_embedder_options){ .given = &given });
+        ck_assert_uint_eq(result.n_withheld, 2);
+        ck_assert_uint_eq(result.n_kept, 1);
 }
 END_TEST
 

@@ -74,33 +74,6 @@ START_TEST(test_groups)
 }
 END_TEST
 
-static void expect_path(const char *text, const char *controller, const char *path)
-{
-        const char *found = spare_memory_find_path(text, controller);
-
-        if (path)
-                ck_assert_ptr_nonnull(found);
-        else
-                ck_assert_ptr_null(found);
-        if (path)
-                ck_assert_int_eq(strncmp(found, path, strlen(path)), 0);
-}
-
-START_TEST(test_paths)
-{
-        static const char both[] = "9:name=systemd:/s\n4:cpu,memory:/of v1\n3:memoryx:/x\n0::/of v2\n";
-
-        expect_path(both, "memory", "/of v1\n");
-        expect_path(both, "", "/of v2\n");
-        expect_path("0::/a\n", "", "/a\n");
-        expect_path("0::/a\n", "memory", NULL);
-        expect_path("4:memory:/a\n", "", NULL);
-        expect_path("3:mem:/a\n2:xmemory:/b\n1:memory:/c\n", "memory", "/c");
-        expect_path("4:memory\n::\n:\n\n", "memory", NULL);
-        expect_path("", "", NULL);
-}
-END_TEST
-
 START_TEST(test_wanted)
 {
         struct spare_memory m;

@@ -140,7 +140,9 @@ START_TEST(waits)
                 struct trace_event in = { .time_ns = 1050 + 100 * i, .op = TRACE_OP_SWITCH_IN };
 
                 out.switch_out.wait = TRACE_WAIT_SLEEPING;
-                out.switch_out.stack = i < 2 ? stack : own;
+                /* The second one is known only when it ends; what a wait began with stays. */
+                out.switch_out.stack = i == 0 ? stack : i == 1 ? 0 : own;
+                in.switch_in.stack = i == 0 ? 0 : stack;
                 event_encoder_add(&b.encoder, &out);
                 event_encoder_add(&b.encoder, &in);
         }
@@ -199,6 +201,46 @@ START_TEST(views)
         expect(&d, "0", "SELECT count(*) FROM symbols WHERE function LIKE 'wrong%'");
         /* Without context switches this is unknown. */
         expect(&d, "0", "SELECT count(on_cpu_ns) FROM zones");
+        remove_file(&d);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Native code counts for the Python function, and the line, that called it. */
+START_TEST(python_functions)
+{
+        struct trace_module module = { .kind = TRACE_MODULE_PYTHON };
+        struct sqlite_database_totals totals;
+        struct trace_builder b;
+        struct database d;
+        uint32_t native, python, run, build, event, stacks[4];
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        native = trace_builder_module(&b, "/usr/bin/python3.11");
+        module.path = trace_builder_string(&b, "/srv/work.py");
+        python = trace_builder_row(&b, TRACE_TABLE_MODULES, &module);
+        run = trace_builder_frame(&b, python, 1);
+        build = trace_builder_frame(&b, python, 2);
+        trace_builder_symbol(&b, run, "run", 0);
+        trace_builder_symbol(&b, build, "build", 0);
+        stacks[0] = trace_builder_stack(&b, 0, trace_builder_frame(&b, native, 0x10)); /* no Python */
+        stacks[1] = trace_builder_stack(&b, stacks[0], run);
+        stacks[2] = trace_builder_stack(
+                &b, trace_builder_stack(&b, stacks[1], trace_builder_frame(&b, native, 0x20)), build);
+        stacks[3] = trace_builder_stack(&b, stacks[2], trace_builder_frame(&b, native, 0x30));
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        for (uint32_t i = 0; i < 10; i++) /* 1, 2, 3 and 4 of them */
+                trace_builder_sample(&b, 100 + i, event, 0, stacks[i < 1 ? 0 : i < 3 ? 1 : i < 6 ? 2 : 3]);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        write_database(&d, &b, &totals);
+        expect(&d, "7", "SELECT samples FROM python_self WHERE function = 'build'");
+        expect(&d, "7000", "SELECT weight FROM python_self WHERE function = 'build'");
+        expect(&d, "3000", "SELECT python_weight FROM python_self WHERE function = 'build'");
+        expect(&d, "2", "SELECT samples FROM python_self WHERE function = 'run'");
+        expect(&d, "9", "SELECT sum(samples) FROM python_self");
+        expect(&d, "1", "SELECT count(*) FROM modules WHERE is_python");
         remove_file(&d);
         trace_builder_deinit(&b);
 }

@@ -684,7 +684,8 @@ START_TEST_IF(IS_X86_64, test_copy_of_the_program)
 
         set_up(&f, UNWIND_AUTO);
         call(&f, 0, 3, 1);
-        copy = (struct stack_unwinder_copy){ .pc_avma = BIAS + PLAIN,
+        copy = (struct stack_unwinder_copy){ .space = &f.thread.process->space,
+                                             .pc_avma = BIAS + PLAIN,
                                              .sp_avma = address_of(&f, 0),
                                              .bytes = (const uint8_t *)f.words,
                                              .n_bytes = sizeof(f.words) };

@@ -2,236 +2,119 @@
 /*
  * unwind/stack_walk.c: every kind of frame leads to its caller; what cannot be known ends a walk and says why
  */
-#include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/stack_scene.h"
 #include "tests/unit/unit_test.h"
 #include "unwind/stack_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BIAS      UINT64_C(0x7f0000000000) /* of the file that has the table */
-#define STACK     UINT64_C(0x7ffd00000000) /* where the copy begins */
-#define WORDS     256
-#define JIT       UINT64_C(0x7e0000000000) /* code without a table */
-#define JIT_END   UINT64_C(0x7e0000100000)
-#define PLAIN     0x2000 /* CFA = sp + 16 */
-#define ROOT      0x2100 /* it has no caller */
-#define FRAMED    0x2200 /* CFA = fp + 16, the caller's at CFA - 16 */
-#define EPILOGUE  0x2300 /* CFA = sp + 8, though the caller's fp is said to be at CFA - 16 */
-#define PLT       0x2400
-#define SIGNAL    0x2500
-#define BY_RBX    0x2600 /* CFA = rbx + 8 */
-#define SAVES     0x2700 /* CFA = sp + 24, rbx at CFA - 16 */
-#define BY_RDI    0x2800 /* the return address is in rdi, nothing is on the stack */
-#define BY_MEMORY 0x2900 /* CFA = what is at sp + 8, plus 8 */
-#define ENDLESS   0x2a00 /* CFA = sp */
-#define FP_LOST   0x2b00 /* the caller's fp is undefined */
-#define SAME_RA   0x2c00 /* RA unchanged, CFA = sp + 16 */
-#define FAR_RA    0x2d00 /* return address at CFA - 40000, by the list of registers */
-#define GAP       0x3000
-#define ENTRY     0x3800 /* of the file, without a rule */
-
-struct scene {
-        struct cfi_builder builder;
-        struct unwind_table *table;
-        uint64_t words[WORDS];
-        struct stack_walker *walker;
-        struct stack_walk_space space;
-        struct stack_walk_input input;
-        struct stack_walk walk;
-        const uint8_t *jit_code; /* from JIT on; NULL = it cannot be read */
-        size_t jit_code_bytes;
-        unsigned *n_reads;
-};
-
-static bool find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
-{
-        const struct scene *s = context;
-
-        *ret_code = (struct stack_walk_code){ .table = NULL };
-        if (avma - BIAS < 0x100000) {
-                ret_code->table = s->table;
-                ret_code->bias = BIAS;
-                return true;
-        }
-        return avma >= JIT && avma < JIT_END;
-}
-
-static void add(struct scene *s, uint64_t svma, const uint8_t *instructions, size_t n_bytes)
-{
-        cfi_builder_add_fde(&s->builder, svma, 0x40, instructions, n_bytes);
-}
-
-static void begin(struct scene *s, const struct unwind_machine *machine)
-{
-        memset(s, 0, sizeof(*s));
-        cfi_builder_init(&s->builder);
-        s->walker = stack_walker_new(machine);
-        ck_assert_ptr_nonnull(s->walker);
-        s->space = (struct stack_walk_space){ .find = find_code, .context = s, .generation = 1 };
-        s->input.pieces[0] = (struct stack_walk_piece){ .bytes = (const uint8_t *)s->words,
-                                                        .start_avma = STACK,
-                                                        .n_bytes = sizeof(s->words) };
-        s->input.n_pieces = 1;
-        s->input.registers.values[machine->sp] = STACK;
-        s->input.registers.known = UINT32_MAX;
-}
-
-static void begin_x86_64(struct scene *s)
-{
-        static const struct cfi_builder_cie plain = { .version = 1 };
-        static const struct cfi_builder_cie signal_frame = { .augmentation = "zRS" };
-
-        begin(s, &unwind_machine_x86_64);
-        cfi_builder_add_cie(&s->builder, &plain, CFI_BYTES(0x0c, 7, 8, 0x90, 1));
-        add(s, PLAIN, CFI_BYTES(0x0e, 16));
-        add(s, ROOT, CFI_BYTES(0x07, 16));
-        add(s, FRAMED, CFI_BYTES(0x0c, 6, 16, 0x86, 2));
-        add(s, EPILOGUE, CFI_BYTES(0x86, 2));
-        add(s, PLT, CFI_BYTES(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22));
-        add(s, BY_RBX, CFI_BYTES(0x0c, 3, 8));
-        add(s, SAVES, CFI_BYTES(0x0e, 24, 0x83, 2));
-        add(s, BY_RDI, CFI_BYTES(0x0e, 0, 0x09, 16, 5));
-        add(s, BY_MEMORY, CFI_BYTES(0x0f, 5, 0x77, 8, 0x06, 0x23, 8));
-        add(s, ENDLESS, CFI_BYTES(0x0e, 0));
-        add(s, FP_LOST, CFI_BYTES(0x07, 6));
-        add(s, SAME_RA, CFI_BYTES(0x0e, 16, 0x08, 16));
-        add(s, FAR_RA, CFI_BYTES(0x0e, 8, 0x05, 16, 0x88, 0x27)); /* 5000 words down */
-        cfi_builder_add_cie(&s->builder, &signal_frame, CFI_BYTES(0x0c, 7, 8, 0x90, 1));
-        /* One byte early, as the C library does, for those who look up return addresses. */
-        cfi_builder_add_fde(&s->builder, SIGNAL - 1, 0x10, CFI_BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06));
-        s->table = cfi_builder_table(&s->builder, &unwind_machine_x86_64);
-        s->table->entry_svma = ENTRY;
-}
-
-static void end(struct scene *s)
-{
-        stack_walker_free(s->walker);
-        unwind_table_free(s->table);
-        cfi_builder_deinit(&s->builder);
-}
-
-static void run(struct scene *s, uint64_t pc)
-{
-        s->input.registers.pc = pc;
-        stack_walk_run(s->walker, &s->space, &s->input, &s->walk);
-}
-
-/* Walks, and compares all frames with a list that ends in 0. */
-static void expect(struct scene *s, uint64_t pc, enum stack_walk_end end_wanted, const uint64_t *pcs)
-{
-        run(s, pc);
-        for (uint32_t i = 0; i < s->walk.n_frames; i++)
-                ck_assert_msg(pcs[i] == s->walk.frames[i].pc_avma, "frame %u is %#lx, not %#lx", i,
-                              (unsigned long)s->walk.frames[i].pc_avma, (unsigned long)pcs[i]);
-        ck_assert_uint_eq(pcs[s->walk.n_frames], 0);
-        ck_assert_msg(s->walk.end == end_wanted, "%s", stack_walk_end_text(s->walk.end));
-}
-
-#define PCS(...) ((const uint64_t[]){ __VA_ARGS__, 0 })
-
 START_TEST(test_plain_calls)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 5;
         s.words[3] = BIAS + ROOT + 9;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + PLAIN + 5, BIAS + ROOT + 9));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, BIAS + PLAIN + 5, BIAS + ROOT + 9));
         ck_assert(s.walk.frames[0].is_exact && !s.walk.frames[1].is_exact);
         ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + 16);
         ck_assert_uint_eq(s.walk.frames[1].cfa_avma, STACK + 32);
         ck_assert_uint_eq(s.walk.frames[1].way, STACK_WALK_WAY_TABLE);
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
 /* A call as a function's last instruction: the return address belongs to what comes after it. */
 START_TEST(test_tables_only)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[4] = 0;
         s.words[5] = BIAS + ROOT + 9;
         s.words[1] = JIT + 5;
         s.input.registers.values[unwind_machine_x86_64.fp] = STACK + 32;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, JIT + 5, BIAS + ROOT + 9));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, JIT + 5, BIAS + ROOT + 9));
         s.input.tables_only = true;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 5));
-        end(&s);
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 5));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_call_at_the_end_of_a_function)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 0x40;
         s.words[3] = BIAS + ROOT + 9;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
-               PCS(BIAS + PLAIN, BIAS + PLAIN + 0x40, BIAS + ROOT + 9));
-        end(&s);
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, BIAS + PLAIN + 0x40, BIAS + ROOT + 9));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_frame_pointer_by_rule)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 64;
         s.words[8] = STACK + 128; /* the caller's */
         s.words[9] = BIAS + FRAMED + 3;
         s.words[16] = 77;
         s.words[17] = BIAS + ROOT + 1;
-        expect(&s, BIAS + FRAMED, STACK_WALK_END_ROOT,
-               PCS(BIAS + FRAMED, BIAS + FRAMED + 3, BIAS + ROOT + 1));
-        end(&s);
+        stack_scene_expect(&s, BIAS + FRAMED, STACK_WALK_END_ROOT,
+                           PCS(BIAS + FRAMED, BIAS + FRAMED + 3, BIAS + ROOT + 1));
+        stack_scene_end(&s);
 }
 END_TEST
 
 /* The slot is below the stack pointer: the register has been restored already. */
 START_TEST(test_epilogue)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 64;
         s.words[0] = BIAS + FRAMED + 3;
         s.words[9] = BIAS + ROOT + 1;
-        expect(&s, BIAS + EPILOGUE, STACK_WALK_END_ROOT,
-               PCS(BIAS + EPILOGUE, BIAS + FRAMED + 3, BIAS + ROOT + 1));
-        end(&s);
+        stack_scene_expect(&s, BIAS + EPILOGUE, STACK_WALK_END_ROOT,
+                           PCS(BIAS + EPILOGUE, BIAS + FRAMED + 3, BIAS + ROOT + 1));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_lost_frame_pointer)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[0] = BIAS + PLAIN + 1; /* which needs none */
         s.words[2] = BIAS + FRAMED + 1;
-        expect(&s, BIAS + FP_LOST, STACK_WALK_END_NO_REGISTER,
-               PCS(BIAS + FP_LOST, BIAS + PLAIN + 1, BIAS + FRAMED + 1));
-        end(&s);
+        stack_scene_expect(&s, BIAS + FP_LOST, STACK_WALK_END_NO_REGISTER,
+                           PCS(BIAS + FP_LOST, BIAS + PLAIN + 1, BIAS + FRAMED + 1));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_plt)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[0] = BIAS + ROOT + 1;
-        expect(&s, BIAS + PLT + 0x16, STACK_WALK_END_ROOT, PCS(BIAS + PLT + 0x16, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + PLT + 0x16, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLT + 0x16, BIAS + ROOT + 1));
         s.words[0] = 3;
         s.words[1] = BIAS + ROOT + 2;
-        expect(&s, BIAS + PLT + 0x1b, STACK_WALK_END_ROOT, PCS(BIAS + PLT + 0x1b, BIAS + ROOT + 2));
-        end(&s);
+        stack_scene_expect(&s, BIAS + PLT + 0x1b, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLT + 0x1b, BIAS + ROOT + 2));
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -240,9 +123,9 @@ END_TEST
  */
 START_TEST(test_signal_frame)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + SIGNAL;
         s.words[2 + 160 / 8] = STACK + 100 * 8; /* rsp */
         s.words[2 + 168 / 8] = BIAS + PLAIN;    /* rip */
@@ -252,14 +135,14 @@ START_TEST(test_signal_frame)
         s.words[112] = BIAS + FRAMED + 1;
         s.words[111] = 5;
         s.input.registers.values[3] = 0; /* rbx in the handler is of no interest */
-        run(&s, BIAS + PLAIN + 1);
+        stack_scene_run(&s, BIAS + PLAIN + 1);
         ck_assert_uint_eq(s.walk.n_frames, 5);
         ck_assert_uint_eq(s.walk.frames[1].pc_avma, BIAS + SIGNAL);
         ck_assert(s.walk.frames[1].is_exact && s.walk.frames[2].is_exact && !s.walk.frames[3].is_exact);
         ck_assert_uint_eq(s.walk.frames[2].pc_avma, BIAS + PLAIN);
         ck_assert_uint_eq(s.walk.frames[3].pc_avma, BIAS + BY_RBX + 4);
         ck_assert_uint_eq(s.walk.frames[4].pc_avma, BIAS + FRAMED + 1);
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -268,14 +151,14 @@ START_TEST(test_alternate_stack)
 {
         const uint64_t other = UINT64_C(0x7f5500000000);
         uint64_t words[4] = { 0, BIAS + ROOT + 7, 0, 0 };
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + SIGNAL;
         s.words[2 + 160 / 8] = other;
         s.words[2 + 168 / 8] = BIAS + PLAIN;
-        expect(&s, BIAS + PLAIN + 1, STACK_WALK_END_OTHER_STACK,
-               PCS(BIAS + PLAIN + 1, BIAS + SIGNAL, BIAS + PLAIN));
+        stack_scene_expect(&s, BIAS + PLAIN + 1, STACK_WALK_END_OTHER_STACK,
+                           PCS(BIAS + PLAIN + 1, BIAS + SIGNAL, BIAS + PLAIN));
         ck_assert_uint_eq(s.walk.sp_avma, other);
         s.input.pieces[1] = (struct stack_walk_piece){ .bytes = (const uint8_t *)words,
                                                        .start_avma = other,
@@ -285,20 +168,20 @@ START_TEST(test_alternate_stack)
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
         ck_assert_uint_eq(s.walk.n_frames, 4);
         ck_assert_uint_eq(s.walk.frames[3].pc_avma, BIAS + ROOT + 7);
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
 /* loop test: a stack whose copy ends at each byte; the rest is handed in later */
 START_LOOP_TEST(test_cut_and_resumed, 0, 40)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 5;
         s.words[3] = BIAS + ROOT + 9;
         s.input.pieces[0].n_bytes = (uint64_t)_i;
-        run(&s, BIAS + PLAIN);
+        stack_scene_run(&s, BIAS + PLAIN);
         if (_i >= 32) {
                 ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
         } else {
@@ -315,104 +198,107 @@ START_LOOP_TEST(test_cut_and_resumed, 0, 40)
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
         ck_assert_uint_eq(s.walk.n_frames, 3);
         ck_assert(s.walk.frames[0].is_exact && !s.walk.frames[1].is_exact);
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
 /* A register that was saved two frames further in, and one that was not touched. */
 START_TEST(test_register_of_a_frame_further_in)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = STACK + 20 * 8; /* rbx, saved by SAVES at CFA - 16 */
         s.words[2] = BIAS + PLAIN + 1;
         s.words[4] = BIAS + BY_RBX + 1;
         s.words[20] = BIAS + ROOT + 1;
         s.input.registers.values[3] = 12345;
-        expect(&s, BIAS + SAVES, STACK_WALK_END_ROOT,
-               PCS(BIAS + SAVES, BIAS + PLAIN + 1, BIAS + BY_RBX + 1, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + SAVES, STACK_WALK_END_ROOT,
+                           PCS(BIAS + SAVES, BIAS + PLAIN + 1, BIAS + BY_RBX + 1, BIAS + ROOT + 1));
         s.input.registers.values[3] = STACK + 20 * 8;
         s.words[1] = BIAS + BY_RBX + 1;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + BY_RBX + 1, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, BIAS + BY_RBX + 1, BIAS + ROOT + 1));
         s.input.registers.known = UINT64_C(1) << 7;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_REGISTER, PCS(BIAS + PLAIN, BIAS + BY_RBX + 1));
-        end(&s);
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_REGISTER,
+                           PCS(BIAS + PLAIN, BIAS + BY_RBX + 1));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_return_address_in_a_register)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.input.registers.values[5] = BIAS + PLAIN + 1;
         s.words[1] = BIAS + ROOT + 1;
-        expect(&s, BIAS + BY_RDI, STACK_WALK_END_ROOT, PCS(BIAS + BY_RDI, BIAS + PLAIN + 1, BIAS + ROOT + 1));
-        end(&s);
+        stack_scene_expect(&s, BIAS + BY_RDI, STACK_WALK_END_ROOT,
+                           PCS(BIAS + BY_RDI, BIAS + PLAIN + 1, BIAS + ROOT + 1));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_expression)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = STACK + 10 * 8;
         s.words[10] = BIAS + ROOT + 1; /* at CFA - 8 */
-        expect(&s, BIAS + BY_MEMORY, STACK_WALK_END_ROOT, PCS(BIAS + BY_MEMORY, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + BY_MEMORY, STACK_WALK_END_ROOT, PCS(BIAS + BY_MEMORY, BIAS + ROOT + 1));
         s.input.pieces[0].n_bytes = 12; /* half of what it reads */
-        expect(&s, BIAS + BY_MEMORY, STACK_WALK_END_CUT, PCS(BIAS + BY_MEMORY));
-        end(&s);
+        stack_scene_expect(&s, BIAS + BY_MEMORY, STACK_WALK_END_CUT, PCS(BIAS + BY_MEMORY));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_nonsense_ends)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         /* Once the stack pointer may stay, where the thread stood; not a second time. */
         s.words[1] = BIAS + ENDLESS + 1;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + ENDLESS + 1));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + ENDLESS + 1));
         s.words[1] = 0x1234;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_NOT_CODE, PCS(BIAS + PLAIN));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NOT_CODE, PCS(BIAS + PLAIN));
         s.words[1] = 0;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN));
         s.words[1] = BIAS + FRAMED + 1;
         s.input.registers.values[6] = UINT64_MAX - 15;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + FRAMED + 1));
-        s.input.registers.values[6] = STACK - 64;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + FRAMED + 1));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + FRAMED + 1));
+        s.input.registers.values[6] = STACK - 61;
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + FRAMED + 1));
         /* The return address far below the stack pointer is not on the stack. */
-        expect(&s, BIAS + FAR_RA, STACK_WALK_END_CUT, PCS(BIAS + FAR_RA));
-        end(&s);
+        stack_scene_expect(&s, BIAS + FAR_RA, STACK_WALK_END_BROKEN, PCS(BIAS + FAR_RA));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_too_deep)
 {
         static uint64_t words[2 * STACK_WALK_FRAMES_MAX + 4];
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i += 2)
                 words[i] = BIAS + PLAIN + 1;
         s.input.pieces[0].bytes = (const uint8_t *)words;
         s.input.pieces[0].n_bytes = sizeof(words);
-        run(&s, BIAS + PLAIN);
+        stack_scene_run(&s, BIAS + PLAIN);
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_TOO_DEEP);
         ck_assert_uint_eq(s.walk.n_frames, STACK_WALK_FRAMES_MAX);
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
 /* Code made at run time: by frame pointers, and back to tables. */
 START_TEST(test_code_without_a_table)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 4 * 8;
         s.words[4] = STACK + 20 * 8;
         s.words[5] = JIT + 0x200;
@@ -420,41 +306,30 @@ START_TEST(test_code_without_a_table)
         s.words[21] = BIAS + FRAMED + 4;
         s.words[40] = 0;
         s.words[41] = BIAS + ROOT + 1;
-        expect(&s, JIT + 0x100, STACK_WALK_END_ROOT,
-               PCS(JIT + 0x100, JIT + 0x200, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        stack_scene_expect(&s, JIT + 0x100, STACK_WALK_END_ROOT,
+                           PCS(JIT + 0x100, JIT + 0x200, BIAS + FRAMED + 4, BIAS + ROOT + 1));
         ck_assert_uint_eq(s.walk.frames[0].way, STACK_WALK_WAY_FRAME_POINTER);
         ck_assert_uint_eq(s.walk.frames[2].way, STACK_WALK_WAY_TABLE);
         /* The same in a gap of the table. */
-        expect(&s, BIAS + GAP, STACK_WALK_END_ROOT,
-               PCS(BIAS + GAP, JIT + 0x200, BIAS + FRAMED + 4, BIAS + ROOT + 1));
-        /* The first function of a thread: no more frames. */
+        stack_scene_expect(&s, BIAS + GAP, STACK_WALK_END_ROOT,
+                           PCS(BIAS + GAP, JIT + 0x200, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        /* A frame pointer of 0 is the first function's, or that of any function that uses none. */
         s.words[20] = 0;
         s.words[21] = JIT + 0x300;
-        expect(&s, JIT + 0x100, STACK_WALK_END_ROOT, PCS(JIT + 0x100, JIT + 0x200, JIT + 0x300));
+        stack_scene_expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE,
+                           PCS(JIT + 0x100, JIT + 0x200, JIT + 0x300));
         /* It points to no return address. */
         s.words[21] = 0x100;
-        expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100, JIT + 0x200));
+        stack_scene_expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100, JIT + 0x200));
         s.input.registers.values[6] = 0;
-        expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100));
+        stack_scene_expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100));
         s.input.registers.values[6] = STACK + 4 * 8 + 1;
-        expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100));
+        stack_scene_expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100));
         s.input.registers.values[6] = STACK + WORDS * 8 + 64;
-        expect(&s, JIT + 0x100, STACK_WALK_END_CUT, PCS(JIT + 0x100));
-        end(&s);
+        stack_scene_expect(&s, JIT + 0x100, STACK_WALK_END_CUT, PCS(JIT + 0x100));
+        stack_scene_end(&s);
 }
 END_TEST
-
-static size_t read_jit_code(const void *context, uint64_t avma, uint8_t *bytes, size_t n_bytes)
-{
-        const struct scene *s = context;
-        size_t left = avma - JIT < s->jit_code_bytes ? s->jit_code_bytes - (size_t)(avma - JIT) : 0;
-        size_t n = n_bytes < left ? n_bytes : left;
-
-        ++*s->n_reads;
-        if (n > 0)
-                memcpy(bytes, s->jit_code + (avma - JIT), n);
-        return n;
-}
 
 /* A trampoline that keeps no frame pointer, as Python's: by its instructions, read once. */
 START_TEST(test_code_that_is_read)
@@ -463,11 +338,11 @@ START_TEST(test_code_that_is_read)
                 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
         };
         unsigned n_reads = 0;
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.n_reads = &n_reads;
-        s.space.read_code = read_jit_code;
+        s.space.read_code = stack_scene_read_jit_code;
         s.jit_code = trampoline;
         s.jit_code_bytes = sizeof(trampoline);
         s.input.registers.values[6] = STACK + 20 * 8; /* of the caller's caller, and kept all the way */
@@ -475,26 +350,27 @@ START_TEST(test_code_that_is_read)
         s.words[3] = BIAS + FRAMED + 4;
         s.words[20] = 17;
         s.words[21] = BIAS + ROOT + 1;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
-               PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
         ck_assert_uint_eq(s.walk.frames[1].way, STACK_WALK_WAY_CODE);
         ck_assert_uint_eq(n_reads, 1);
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
-               PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
         ck_assert_uint_eq(n_reads, 1);
         /* Other mappings: it may be other code. */
         s.space.generation++;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
-               PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
         ck_assert_uint_eq(n_reads, 2);
         /* It leads to no code: the frame pointer is followed, as if it had not been read. */
         s.words[3] = 17;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, JIT + 6, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, JIT + 6, BIAS + ROOT + 1));
         /* Only tables are wanted. */
         s.words[3] = BIAS + FRAMED + 4;
         s.input.tables_only = true;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 6));
-        end(&s);
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 6));
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -505,51 +381,51 @@ START_TEST(test_register_through_code_that_is_read)
                 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
         };
         unsigned n_reads = 0;
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.n_reads = &n_reads;
-        s.space.read_code = read_jit_code;
+        s.space.read_code = stack_scene_read_jit_code;
         s.jit_code = trampoline;
         s.jit_code_bytes = sizeof(trampoline);
         s.words[1] = STACK + 9 * 8; /* rbx */
         s.words[2] = JIT + 6;
         s.words[4] = BIAS + BY_RBX + 4;
         s.words[9] = BIAS + ROOT + 1;
-        expect(&s, BIAS + SAVES, STACK_WALK_END_ROOT,
-               PCS(BIAS + SAVES, JIT + 6, BIAS + BY_RBX + 4, BIAS + ROOT + 1));
-        end(&s);
+        stack_scene_expect(&s, BIAS + SAVES, STACK_WALK_END_ROOT,
+                           PCS(BIAS + SAVES, JIT + 6, BIAS + BY_RBX + 4, BIAS + ROOT + 1));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_entry_without_a_rule)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + ENTRY + 8;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + ENTRY + 8));
-        end(&s);
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + ENTRY + 8));
+        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_call_into_nowhere)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[0] = BIAS + PLAIN + 1;
         s.words[2] = BIAS + ROOT + 1;
-        run(&s, 0);
+        stack_scene_run(&s, 0);
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
         ck_assert_uint_eq(s.walk.n_frames, 3);
         ck_assert_uint_eq(s.walk.frames[0].way, STACK_WALK_WAY_GUESS);
         ck_assert_uint_eq(s.walk.frames[1].pc_avma, BIAS + PLAIN + 1);
         s.words[0] = 17;
-        run(&s, 0);
+        stack_scene_run(&s, 0);
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_NOT_CODE);
         ck_assert_uint_eq(s.walk.n_frames, 1);
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -557,17 +433,17 @@ END_TEST
 START_TEST(test_generation)
 {
         struct unwind_table *table;
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + ROOT + 1;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + ROOT + 1));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + ROOT + 1));
         table = s.table;
         s.table = NULL;
         s.space.generation++;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN));
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN));
         s.table = table;
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -580,9 +456,9 @@ END_TEST
 /* Each address has its own rule, whatever was forgotten for another one meanwhile. */
 START_TEST(test_more_rules_than_are_remembered)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         unwind_table_free(s.table);
         cfi_builder_add_fde(&s.builder, NARROW, MANY, CFI_BYTES(0x0c, 7, 16));
         cfi_builder_add_fde(&s.builder, WIDE, MANY, CFI_BYTES(0x0c, 7, 32));
@@ -591,11 +467,11 @@ START_TEST(test_more_rules_than_are_remembered)
         for (uint64_t n = 0; n < N_WALKS; n++) {
                 bool is_wide = n * 31 % 7 < 3;
 
-                run(&s, BIAS + (is_wide ? WIDE : NARROW) + n * N_STRIDE % MANY);
+                stack_scene_run(&s, BIAS + (is_wide ? WIDE : NARROW) + n * N_STRIDE % MANY);
                 ck_assert_uint_ge(s.walk.n_frames, 1);
                 ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + (is_wide ? 32 : 16));
         }
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -606,27 +482,30 @@ START_TEST(test_aarch64)
 {
         const struct unwind_machine *m = &unwind_machine_aarch64;
         static const struct cfi_builder_cie cie = { .ra = 30, .version = 3, .augmentation = "zRB" };
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin(&s, m);
+        stack_scene_begin(&s, m);
         cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 31, 0));
-        add(&s, 0x2000, CFI_BYTES(0x2d)); /* a leaf: all is in registers */
-        add(&s, 0x2100, CFI_BYTES(0x50, 0x0c, 29, 32, 0x9e, 3, 0x9d, 4, 0x93, 2)); /* as compilers write it */
-        add(&s, 0x2200, CFI_BYTES(0x07, 30));
+        stack_scene_add(&s, 0x2000, CFI_BYTES(0x2d)); /* a leaf: all is in registers */
+        stack_scene_add(&s, 0x2100,
+                        CFI_BYTES(0x50, 0x0c, 29, 32, 0x9e, 3, 0x9d, 4, 0x93, 2)); /* as compilers write it */
+        stack_scene_add(&s, 0x2200, CFI_BYTES(0x07, 30));
         s.table = cfi_builder_table(&s.builder, m);
         s.input.registers.values[30] = SIGNATURE | (BIAS + 0x2120);
         s.input.registers.values[29] = STACK + 8 * 8;
         s.words[8] = STACK + 100 * 8;             /* x29 at CFA - 32 */
         s.words[9] = SIGNATURE | (BIAS + 0x2204); /* x30 at CFA - 24 */
-        expect(&s, BIAS + 0x2004, STACK_WALK_END_ROOT, PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2204));
+        stack_scene_expect(&s, BIAS + 0x2004, STACK_WALK_END_ROOT,
+                           PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2204));
         ck_assert_uint_eq(s.walk.frames[1].cfa_avma, STACK + 8 * 8 + 32);
         /* A leaf cannot have called anybody. */
         s.words[9] = BIAS + 0x2004;
-        expect(&s, BIAS + 0x2004, STACK_WALK_END_BROKEN, PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2004));
+        stack_scene_expect(&s, BIAS + 0x2004, STACK_WALK_END_BROKEN,
+                           PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2004));
         /* By frame pointers. */
         s.words[9] = SIGNATURE | (BIAS + 0x2204);
-        expect(&s, JIT + 4, STACK_WALK_END_ROOT, PCS(JIT + 4, BIAS + 0x2204));
-        end(&s);
+        stack_scene_expect(&s, JIT + 4, STACK_WALK_END_ROOT, PCS(JIT + 4, BIAS + 0x2204));
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -635,12 +514,12 @@ START_TEST(test_aarch64_signal)
         const struct unwind_machine *m = &unwind_machine_aarch64;
         static const struct cfi_builder_cie plain = { .ra = 30 };
         static const struct cfi_builder_cie signal_frame = { .ra = 30, .augmentation = "zRS" };
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin(&s, m);
+        stack_scene_begin(&s, m);
         cfi_builder_add_cie(&s.builder, &plain, CFI_BYTES(0x0c, 31, 0));
-        add(&s, 0x2000, CFI_BYTES(0));
-        add(&s, 0x2200, CFI_BYTES(0x07, 30));
+        stack_scene_add(&s, 0x2000, CFI_BYTES(0));
+        stack_scene_add(&s, 0x2200, CFI_BYTES(0x07, 30));
         cfi_builder_add_cie(&s.builder, &signal_frame, CFI_BYTES(0x0c, 29, 0, 0x9d, 0, 0x9e, 1));
         cfi_builder_add_fde(&s.builder, 0x2500 - 4, 16, CFI_BYTES(0));
         s.table = cfi_builder_table(&s.builder, m);
@@ -648,10 +527,10 @@ START_TEST(test_aarch64_signal)
         s.words[568 / 8] = BIAS + 0x2000;             /* pc */
         s.words[560 / 8] = STACK + 100 * 8;           /* sp */
         s.words[552 / 8] = BIAS + 0x2204;             /* x30 */
-        expect(&s, BIAS + 0x2008, STACK_WALK_END_ROOT,
-               PCS(BIAS + 0x2008, BIAS + 0x2500, BIAS + 0x2000, BIAS + 0x2204));
+        stack_scene_expect(&s, BIAS + 0x2008, STACK_WALK_END_ROOT,
+                           PCS(BIAS + 0x2008, BIAS + 0x2500, BIAS + 0x2000, BIAS + 0x2204));
         ck_assert(s.walk.frames[1].is_exact && s.walk.frames[2].is_exact);
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -659,36 +538,38 @@ START_TEST(test_riscv64)
 {
         const struct unwind_machine *m = &unwind_machine_riscv64;
         static const struct cfi_builder_cie cie = { .ra = 1, .version = 3 };
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin(&s, m);
+        stack_scene_begin(&s, m);
         cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 2, 0));
-        add(&s, 0x2000, CFI_BYTES(0));
-        add(&s, 0x2100, CFI_BYTES(0x42, 0x0e, 64, 0x44, 0x81, 1, 0x88, 2)); /* as compilers write it */
-        add(&s, 0x2200, CFI_BYTES(0x07, 1));
+        stack_scene_add(&s, 0x2000, CFI_BYTES(0));
+        stack_scene_add(&s, 0x2100,
+                        CFI_BYTES(0x42, 0x0e, 64, 0x44, 0x81, 1, 0x88, 2)); /* as compilers write it */
+        stack_scene_add(&s, 0x2200, CFI_BYTES(0x07, 1));
         s.table = cfi_builder_table(&s.builder, m);
         s.input.registers.values[1] = BIAS + 0x2120;
         s.words[7] = BIAS + 0x2204; /* ra at CFA - 8 */
         s.words[6] = STACK + 90 * 8;
-        expect(&s, BIAS + 0x2004, STACK_WALK_END_ROOT, PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2204));
+        stack_scene_expect(&s, BIAS + 0x2004, STACK_WALK_END_ROOT,
+                           PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2204));
         /* By frame pointers: the record lies below what it points to. */
         s.input.registers.values[8] = STACK + 8 * 8;
-        expect(&s, JIT + 4, STACK_WALK_END_ROOT, PCS(JIT + 4, BIAS + 0x2204));
+        stack_scene_expect(&s, JIT + 4, STACK_WALK_END_ROOT, PCS(JIT + 4, BIAS + 0x2204));
         ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + 8 * 8);
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 
 /* A table of another machine is no table. */
 START_TEST(test_table_of_another_machine)
 {
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         s.table->machine = &unwind_machine_aarch64;
         s.words[1] = BIAS + ROOT + 1;
-        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN));
-        end(&s);
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN));
+        stack_scene_end(&s);
 }
 END_TEST
 
@@ -696,9 +577,9 @@ END_TEST
 START_TEST(test_random_stacks)
 {
         uint64_t state = 99;
-        static struct scene s;
+        static struct stack_scene s;
 
-        begin_x86_64(&s);
+        stack_scene_begin_x86_64(&s);
         for (int i = 0; i < 20000; i++) {
                 for (size_t k = 0; k < WORDS; k++) {
                         uint64_t kind = fixed_random_next(&state) >> 62;
@@ -713,11 +594,11 @@ START_TEST(test_random_stacks)
                                 s.input.registers.values[k] = s.words[k];
                 s.input.registers.known = fixed_random_next(&state) | 1U << 7;
                 s.input.pieces[0].n_bytes = (fixed_random_next(&state) >> 32) % sizeof(s.words);
-                run(&s, s.words[20]);
+                stack_scene_run(&s, s.words[20]);
                 ck_assert_uint_ge(s.walk.n_frames, 1);
                 ck_assert_int_lt(s.walk.end, STACK_WALK_N_ENDS);
         }
-        end(&s);
+        stack_scene_end(&s);
 }
 END_TEST
 

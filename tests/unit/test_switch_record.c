@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/switch_record.c: a record of BPF becomes what it says; one whose lengths lie is
+ * sampler/switches/switch_record.c: a record of BPF becomes what it says; one whose lengths lie is
  * refused at every length
  */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_spec.h"
 #include "sampler/bpf/switch_layout.h"
-#include "sampler/kernel/switch_record.h"
+#include "sampler/switches/switch_record.h"
 #include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
 
@@ -333,6 +333,65 @@ START_TEST(test_a_number_in_a_namespace)
         n.head.n_bytes--;
         ck_assert_int_eq(switch_record_decode((const uint8_t *)&n, sizeof(n) - 1, 2, &record, NULL),
                          -EBADMSG);
+}
+END_TEST
+
+START_TEST(test_the_stack_of_a_long_wait_comes_later)
+{
+        struct switch_record_late l = {
+                .head = { .kind = SWITCH_RECORD_LATE, .flags = SWITCH_FLAG_STACK, .time_ns = 5000 },
+                .pid = 10,
+                .tid = 11,
+        };
+        struct byte_buffer bytes = { .data = NULL };
+        struct switch_record record;
+        const struct perf_record *rec = &record.records[0];
+
+        l.head.n_bytes = sizeof(l) + sizeof(struct switch_stack) + COPY_BYTES;
+        byte_buffer_add(&bytes, &l, sizeof(l));
+        add_stack(&bytes, COPY_BYTES, 2 * sizeof(uint64_t));
+        decode(&bytes, &record);
+        ck_assert_uint_eq(record.n_records, 1);
+        ck_assert_int_eq(rec->kind, PERF_RECORD_KIND_LATE);
+        ck_assert_uint_eq(rec->pid, 10);
+        ck_assert_uint_eq(rec->tid, 11);
+        ck_assert_uint_eq(rec->time_ns, 5000);
+        ck_assert_uint_eq(rec->late_stack.copy_bytes, COPY_BYTES);
+        ck_assert_uint_eq(rec->late_stack.n_chain, 3);
+        for (size_t n = 0; n < bytes.used_bytes; n++)
+                ck_assert_int_eq(switch_record_decode(bytes.data, n, 3, &record, NULL), -EBADMSG);
+        byte_buffer_deinit(&bytes);
+}
+END_TEST
+
+START_TEST(test_a_system_call_has_its_number_and_stack)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        struct switch_record_syscall c = {
+                .head = { .kind = SWITCH_RECORD_SYSCALL, .flags = SWITCH_FLAG_STACK, .time_ns = 6000 },
+                .pid = 10,
+                .tid = 11,
+                .number = 513,
+                .n_calls = 77,
+        };
+        struct switch_record record;
+        const struct perf_record *rec = &record.records[0];
+
+        c.head.n_bytes = sizeof(c) + sizeof(struct switch_stack) + COPY_BYTES;
+        byte_buffer_add(&bytes, &c, sizeof(c));
+        add_stack(&bytes, COPY_BYTES, 0);
+        decode(&bytes, &record);
+        ck_assert_uint_eq(record.n_records, 1);
+        ck_assert_int_eq(rec->kind, PERF_RECORD_KIND_SYSCALL);
+        ck_assert_uint_eq(rec->pid, 10);
+        ck_assert_uint_eq(rec->tid, 11);
+        ck_assert_uint_eq(rec->sample.number, 513);
+        ck_assert_uint_eq(rec->sample.period, 77);
+        ck_assert_uint_eq(rec->sample.stack.copy_bytes, COPY_BYTES);
+        ck_assert(!rec->sample.stack.in_kernel);
+        for (size_t n = 0; n < bytes.used_bytes; n++)
+                ck_assert_int_eq(switch_record_decode(bytes.data, n, 3, &record, NULL), -EBADMSG);
+        byte_buffer_deinit(&bytes);
 }
 END_TEST
 

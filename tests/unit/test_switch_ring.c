@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/switch_ring.c: records come out whole and in order wherever they lie; a corrupt ring is
+ * sampler/switches/switch_ring.c: records come out whole and in order wherever they lie; a corrupt ring is
  * refused, not read past
  */
 #include "base/error.h"
 #include "sampler/bpf/switch_layout.h"
-#include "sampler/kernel/switch_ring.h"
+#include "sampler/switches/switch_ring.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/kernel/kernel_types.h"
-#include "sampler/kernel/switch_program.h"
+#include "sampler/switches/switch_program.h"
 #include "tests/unit/unit_test.h"
 
 #include <bpf/btf.h>

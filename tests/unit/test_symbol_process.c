@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/symbol_process.c: symbols come through the pipes in the same order; a child that dies,
+ * symbolize/process/symbol_process.c: symbols come through the pipes in the same order; a child that dies,
  * lies or hangs does no harm
  */
 #include "base/error.h"
 #include "base/landlock.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/symbols/image_finder.h"
-#include "symbolize/symbols/symbol_findings.h"
-#include "symbolize/symbols/symbol_process.h"
+#include "symbolize/images/image_finder.h"
+#include "symbolize/process/symbol_findings.h"
+#include "symbolize/process/symbol_process.h"
 #include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/own_code.h"
 #include "tests/unit/unit_test.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbols/symbol_stream.c: what is encoded comes back; nothing malformed gets through */
+/* symbolize/process/symbol_stream.c: what is encoded comes back; nothing malformed gets through */
 #include "base/byte_buffer.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/trace_rows.h"
-#include "symbolize/symbols/symbol_stream.h"
+#include "symbolize/process/symbol_stream.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

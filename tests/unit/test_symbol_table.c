@@ -2,6 +2,7 @@
 /*
  * symbolize/index/symbol_table.c: an address gives the best name of the innermost symbol, and none in a gap
  */
+#include "symbolize/elf/function_bounds.h"
 #include "symbolize/index/symbol_table.h"
 #include "tests/unit/unit_test.h"
 
@@ -14,6 +15,20 @@ static void add(struct symbol_table *table, uint64_t svma, uint64_t size_bytes, 
                 .section_end = 0x2000,
                 .name = name,
                 .binding = binding,
+        };
+
+        ck_assert_int_eq(symbol_table_add(table, &entry), 0);
+}
+
+static void add_unsized(struct symbol_table *table, uint64_t svma, const char *name, bool is_label,
+                        bool is_export)
+{
+        const struct symbol_table_entry entry = {
+                .svma = svma,
+                .section_end = 0x2000,
+                .name = name,
+                .is_label = is_label,
+                .is_export = is_export,
         };
 
         ck_assert_int_eq(symbol_table_add(table, &entry), 0);
@@ -75,6 +90,46 @@ START_TEST(test_symbols_without_size)
         ck_assert_pstr_eq(find(&table, 0x1fff), "last");
         ck_assert_pstr_eq(find(&table, 0x2000), NULL);
         symbol_table_deinit(&table);
+}
+END_TEST
+
+/* Unwind information bounds symbols without a size: entries at 0x1000 and 0x1200, each 0x100 long. */
+START_TEST(test_bounds_of_symbols_without_size)
+{
+        struct symbol_table table = { .entries = NULL };
+        struct function_bounds bounds = { .is_loaded = true };
+        struct function_bound rows[] = { { 0x1000, 0x1100 }, { 0x1200, 0x1300 }, { 0x13ff, 0x1410 } };
+
+        bounds.rows = rows;
+        for (uint32_t i = 0; i < 3; i++)
+                ck_assert_int_eq(address_map_add(&bounds.ranges, rows[i].start_svma, rows[i].end_svma, i), 0);
+        ck_assert_int_eq(address_map_build(&bounds.ranges), 0);
+        table.bounds = &bounds;
+        add_unsized(&table, 0x1000, "begin", true, false);
+        add_unsized(&table, 0x1010, "label", true, false);
+        add_unsized(&table, 0x1020, "function", false, false);
+        add_unsized(&table, 0x1180, "next", false, false);
+        add_unsized(&table, 0x1280, "label of an unnamed function", true, false);
+        add_unsized(&table, 0x1300, "export", false, true);
+        add_unsized(&table, 0x1400, "trampoline", true, true);
+        add_unsized(&table, 0x1500, "one of both", false, false);
+        add_unsized(&table, 0x1500, "export of both", false, true);
+        ck_assert_int_eq(symbol_table_build(&table), 0);
+        ck_assert_pstr_eq(find(&table, 0x1000), "begin");
+        ck_assert_pstr_eq(find(&table, 0x1010), "begin");
+        ck_assert_pstr_eq(find(&table, 0x1020), "function");
+        ck_assert_pstr_eq(find(&table, 0x10ff), "function");
+        ck_assert_pstr_eq(find(&table, 0x1100), NULL);
+        ck_assert_pstr_eq(find(&table, 0x11ff), "next");
+        ck_assert_pstr_eq(find(&table, 0x1200), NULL);
+        ck_assert_pstr_eq(find(&table, 0x1280), NULL);
+        ck_assert_pstr_eq(find(&table, 0x1300), NULL);
+        ck_assert_pstr_eq(find(&table, 0x13ff), NULL);
+        ck_assert_pstr_eq(find(&table, 0x140f), "trampoline");
+        ck_assert_pstr_eq(find(&table, 0x1410), NULL);
+        ck_assert_pstr_eq(find(&table, 0x15ff), "one of both");
+        symbol_table_deinit(&table);
+        address_map_deinit(&bounds.ranges);
 }
 END_TEST
 

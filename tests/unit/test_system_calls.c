@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/system_calls.c: what a recorder has no use for fails, in all threads and children; what
+ * sampler/rights/system_calls.c: what a recorder has no use for fails, in all threads and children; what
  * it uses goes on to work
  */
 #include "base/error.h"
-#include "sampler/kernel/system_calls.h"
+#include "sampler/rights/system_calls.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

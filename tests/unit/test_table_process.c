@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/table_process.c: each file has one answer, in order, whatever it does to who parses it */
+/* sampler/tables/table_process.c: each file has one answer, in order, whatever it does to who parses it */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/landlock.h"
 #include "base/regular_file.h"
-#include "sampler/code/file_versions.h"
-#include "sampler/code/table_process.h"
+#include "sampler/keep/file_versions.h"
+#include "sampler/tables/table_process.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"
 #include "tests/unit/unit_test.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/table_store.c: a table comes back for the file that it was made of, whole or not at all */
+/* sampler/tables/table_store.c: a table comes back for the file that it was made of, whole or not at all */
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "sampler/code/table_store.h"
+#include "sampler/tables/table_store.h"
 #include "tests/unit/unit_test.h"
 
 #include <dirent.h>

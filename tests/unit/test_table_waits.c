@@ -3,15 +3,15 @@
  * sampler/merge/kernel_side.c: unwind tables while programs are started, and stacks that wait for one
  */
 #include "base/clock.h"
-#include "sampler/code/code_tables.h"
-#include "sampler/code/kernel_code.h"
-#include "sampler/code/table_process.h"
+#include "sampler/keep/kernel_code.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/ahead_of_turn.h"
 #include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tables/code_tables.h"
+#include "sampler/tables/table_process.h"
 #include "sampler/zones/zone_source.h"
 #include "tests/unit/fake_kernel_side.h"
 #include "tests/unit/own_code.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_writer.h"
-#include "sampler/code/image_reader.h"
+#include "sampler/keep/image_reader.h"
 #include "sampler/merge/writer_thread.h"
 #include "tests/unit/unit_test.h"
 

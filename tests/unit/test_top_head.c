@@ -10,6 +10,7 @@
 #include "cli/top/top_input.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
+#include "tests/unit/lossy_trace.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ static void happen(uint64_t i, uint64_t n_samples, uint64_t n_zones)
 
 static const char *head(bool all)
 {
-        top_head_print(&in, "app", all, false, line, sizeof(line));
+        top_head_print(&in, &(struct top_head){ .title = "app", .all = all }, line, sizeof(line));
         return line;
 }
 
@@ -113,18 +114,53 @@ START_TEST(test_what_is_not_listed_and_jumps_of_the_clock_are_said)
 }
 END_TEST
 
+START_TEST(test_python_functions_are_said)
+{
+        setup();
+        top_head_print(&in, &(struct top_head){ .title = "app", .is_python = true }, line, sizeof(line));
+        ck_assert_ptr_nonnull(strstr(line, ", Python functions with native code (--native: apart)  app"));
+        teardown();
+}
+END_TEST
+
 /* A title of any length is cut, and nothing is written after the room that there is. */
 START_TEST(test_a_long_title)
 {
         char title[2 * sizeof(line)], small[16];
+        const struct top_head what = { .title = title, .all = true };
 
         setup();
         memset(title, 'x', sizeof(title) - 1);
         title[sizeof(title) - 1] = '\0';
-        top_head_print(&in, title, true, false, line, sizeof(line));
+        top_head_print(&in, &what, line, sizeof(line));
         ck_assert_uint_eq(strlen(line), sizeof(line) - 1);
-        top_head_print(&in, title, true, false, small, sizeof(small));
+        top_head_print(&in, &what, small, sizeof(small));
         ck_assert_str_eq(small, "hyprof top: end");
         teardown();
+}
+END_TEST
+
+/* _i: half of the samples were lost; none; half of the time is in the kernel, which may not be sampled. */
+START_LOOP_TEST(test_time_without_samples, 0, 3)
+{
+        const struct lossy_trace trace = { .n_samples = 2000,
+                                           .lost = _i == 1 ? 0 : 0.5,
+                                           .is_silent = _i == 2,
+                                           .is_kernel_refused = _i == 2 };
+        struct trace_reader *reader;
+        struct trace_item item;
+        struct trace_builder b;
+
+        lossy_trace_build(&b, &trace);
+        ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
+        in = (struct top_input){ .is_over = true };
+        ck_assert_int_eq(live_stats_init(&in.stats, trace_reader_dictionary(reader)), 0);
+        while (trace_reader_next(reader, &item, NULL) == 1)
+                ck_assert_int_eq(live_stats_add(&in.stats, &item, NULL), 0);
+        ck_assert_msg((strstr(head(true), "% unsampled, ") != NULL) == (_i != 1), "%s", line);
+        ck_assert_msg((strstr(line, " lost in all, ") != NULL) == (_i == 0), "%s", line);
+        live_stats_deinit(&in.stats);
+        trace_reader_close(reader);
+        trace_builder_deinit(&b);
 }
 END_TEST

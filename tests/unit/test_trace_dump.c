@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define WRITE_TO    "GOLDEN_TRACE_TO" /* names a file that is not there yet */
-#define NEWEST_DUMP "tests/golden/v1.5.dump"
+#define NEWEST_DUMP "tests/golden/v1.6.dump"
 
 /* The dump of a trace as text, to be freed. */
 static char *dump(const char *path, int wanted, struct error *err)
@@ -63,10 +63,10 @@ static void expect_equal_lines(const char *got, const char *wanted)
         }
 }
 
-static const char *const golden_versions[] = { "1.0", "1.1", "1.2", "1.3", "1.4", "1.5" };
+static const char *const golden_versions[] = { "1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6" };
 
 /* loop test: the traces in tests/golden are never made again: what was written once can be read for ever */
-START_LOOP_TEST(test_golden_traces, 0, 6)
+START_LOOP_TEST(test_golden_traces, 0, 7)
 {
         struct error err = ERROR_NONE;
         char trace_path[40], dump_path[40];

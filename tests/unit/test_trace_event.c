@@ -81,6 +81,8 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(SWITCH_OUT, switch_out.stack),
                 PLACE(SWITCH_OUT, switch_out.stack_state),
                 PLACE(SWITCH_IN, switch_in.cpu),
+                PLACE(SWITCH_IN, switch_in.stack),
+                PLACE(SWITCH_IN, switch_in.stack_state),
                 PLACE(MESSAGE, message.text),
                 PLACE(MESSAGE, message.severity),
                 PLACE(MESSAGE, message.color),

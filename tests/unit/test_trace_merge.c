@@ -3,6 +3,7 @@
  * merge/: traces of one boot come together exactly, of others by CLOCK_REALTIME with a stated error; ids are
  * new, what belongs to one recording stays apart, sums are sums; a cut trace gives what is before the cut
  */
+#include "merge/merge_input.h"
 #include "merge/trace_merge.h"
 
 #include "base/byte_buffer.h"
@@ -200,8 +201,8 @@ static const struct made one = { "one", "boot-1", "5000000000", "170000000500000
 
 START_TEST(test_one_boot_is_exact)
 {
-        /* The realtime clock was set meanwhile: it does not matter. */
-        static const struct made later = { "one", "boot-1", "6000000000", "1600000000000000000", NULL };
+        /* The realtime clock was set a little meanwhile: it does not matter. */
+        static const struct made later = { "one", "boot-1", "6000000000", "1700000006800000000", NULL };
         static struct trace_builder a, b;
         struct merged m;
 
@@ -221,6 +222,39 @@ START_TEST(test_one_boot_is_exact)
         ck_assert_uint_eq(((const struct trace_process *)row(&m, TRACE_TABLE_PROCESSES, 2))->recording, 2);
         /* Chunks are half a second long, and yet the threads are a few milliseconds from each other. */
         ck_assert_uint_le(m.back_ns, 20 * MS);
+        close_merged(&m);
+        trace_builder_deinit(&a);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* loop test: two machines of one snapshot, a boot id that is a lie, and a namespace that is not stated */
+START_LOOP_TEST(test_one_boot_of_two_clocks, 0, 3)
+{
+        static const struct {
+                struct made two;
+                uint64_t first_ns, last_ns;
+        } cases[] = {
+                { { "one", "boot-1", "5500000000", "1700000008000000000", "1000000" },
+                  5 * S,
+                  8 * S + 10 * MS },
+                { { "one", "boot-1", "5500000000", "1700100005000000000", NULL },
+                  5 * S,
+                  100005 * S + 10 * MS },
+                { { "one", "boot-1", "100005000000000", "1700000005000000000", NULL },
+                  5 * S,
+                  5 * S + 10 * MS },
+        };
+        static struct trace_builder a, b;
+        struct merged m;
+
+        make(&a, &one, "here", 5 * S, 10);
+        make(&b, &cases[_i].two, "there", strtoull(cases[_i].two.start_raw_ns, NULL, 10), 10);
+        merge_two(&m, &a, &b);
+        ck_assert_uint_eq(recording(&m, 2)->clock, TRACE_ALIGNMENT_REALTIME_FREE);
+        ck_assert_uint_eq(m.first_ns, cases[_i].first_ns);
+        ck_assert_uint_eq(m.last_ns, cases[_i].last_ns);
+        ck_assert(m.merge.inputs[1].has_other_clock);
         close_merged(&m);
         trace_builder_deinit(&a);
         trace_builder_deinit(&b);
@@ -306,7 +340,7 @@ END_TEST
 START_TEST(test_merged_traces_merge)
 {
         static const struct made two = { "two", "boot-2", "90000000000", "1700000006000000000", "2000000" };
-        static const struct made again = { "two", "boot-2", "95000000000", "1700000999000000000", NULL };
+        static const struct made again = { "two", "boot-2", "95000000000", "1700000011800000000", NULL };
         static struct trace_builder a, b, c;
         struct merged first, m;
         struct error err = ERROR_NONE;

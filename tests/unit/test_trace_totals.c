@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/trace_totals.c, sample_stats.c: runs of threads that alternate are told apart;
+ * analyze/zones/trace_totals.c, sample_stats.c: runs of threads that alternate are told apart;
  * bad bodies are refused
  */
-#include "analyze/walk/trace_totals.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/zones/trace_totals.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_event.h"
@@ -70,6 +71,50 @@ START_TEST(test_threads_are_told_apart)
         ck_assert_uint_eq(totals.zones.zones[0].total_ns, 10 * 20);
         ck_assert_uint_eq(totals.walk.first_ns, 100);
         ck_assert_uint_eq(totals.walk.last_ns, 290);
+        trace_totals_deinit(&totals);
+        trace_builder_deinit(&b);
+        byte_buffer_deinit(&body);
+}
+END_TEST
+
+/* By their first and last events: a range has its begin, and not its end. */
+START_TEST(test_a_range_has_the_threads_with_events_in_it)
+{
+        static const struct {
+                uint64_t from_ns, to_ns;
+                bool wants_first, wants_second;
+        } ranges[] = {
+                { 0, UINT64_MAX, true, true },
+                { 280, UINT64_MAX, true, true },
+                { 281, UINT64_MAX, false, true },
+                { 290, UINT64_MAX, false, true },
+                { 291, UINT64_MAX, false, false },
+                { 0, 100, false, false },
+                { 0, 101, true, false },
+                { 0, 110, true, false },
+                { 0, 111, true, true },
+        };
+        struct byte_buffer body = { .data = NULL };
+        struct trace_builder b;
+        struct trace_totals totals;
+        struct trace_item item;
+
+        trace_builder_init(&b);
+        trace_totals_init(&totals);
+        build_turns(&b); /* 100 to 280, 110 to 290 */
+        item = take_item(&b, &body);
+        ck_assert_int_eq(trace_totals_start_plain(&totals, &b.dictionary), 0);
+        ck_assert_int_eq(trace_walk_chunk(&totals.walk, &item, NULL), 0);
+        ck_assert(trace_totals_wants_thread(&totals, 1));
+        for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+                struct trace_filter filter = { .from_ns = ranges[i].from_ns, .to_ns = ranges[i].to_ns };
+
+                totals.walk.filter = &filter;
+                ck_assert_int_eq(trace_totals_wants_thread(&totals, 1), ranges[i].wants_first);
+                ck_assert_int_eq(trace_totals_wants_thread(&totals, 2), ranges[i].wants_second);
+                ck_assert(!trace_totals_wants_thread(&totals, 3));
+        }
+        totals.walk.filter = NULL;
         trace_totals_deinit(&totals);
         trace_builder_deinit(&b);
         byte_buffer_deinit(&body);

@@ -264,12 +264,13 @@ START_TEST(test_vdso)
 }
 END_TEST
 
-/* The code of a signal trampoline, in a file that tells nothing of it. */
-START_TEST(test_trampoline_by_its_code)
+/* loop test: both codes of a signal trampoline, in a file that tells nothing of it and needs the C library */
+START_LOOP_TEST(test_trampoline_by_its_code, 0, 2)
 {
         struct {
                 Elf64_Ehdr header;
-                Elf64_Phdr segment;
+                Elf64_Phdr segments[2];
+                Elf64_Dyn needed[2];
                 uint8_t code[64];
         } file = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
                                .e_type = ET_EXEC,
@@ -278,24 +279,32 @@ START_TEST(test_trampoline_by_its_code)
                                .e_phoff = sizeof(Elf64_Ehdr),
                                .e_ehsize = sizeof(Elf64_Ehdr),
                                .e_phentsize = sizeof(Elf64_Phdr),
-                               .e_phnum = 1 },
-                   .segment = { .p_type = PT_LOAD,
-                                .p_flags = PF_R | PF_X,
-                                .p_vaddr = 0x400000,
-                                .p_filesz = sizeof(file),
-                                .p_memsz = sizeof(file) } };
+                               .e_phnum = 2 },
+                   .segments = { { .p_type = PT_LOAD,
+                                   .p_flags = PF_R | PF_X,
+                                   .p_vaddr = 0x400000,
+                                   .p_filesz = sizeof(file),
+                                   .p_memsz = sizeof(file) },
+                                 { .p_type = PT_DYNAMIC,
+                                   .p_offset = sizeof(file.header) + sizeof(file.segments),
+                                   .p_filesz = sizeof(file.needed),
+                                   .p_memsz = sizeof(file.needed) } },
+                   .needed = { { .d_tag = DT_NEEDED } } };
         const struct unwind_machine *m = &unwind_machine_x86_64;
         struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
-        uint64_t svma = 0x400000 + sizeof(file.header) + sizeof(file.segment) + 20;
+        uint64_t svma = 0x400000 + sizeof(file) - sizeof(file.code) + 20;
+        const uint8_t *code = _i == 0 ? m->sigreturn_code : m->short_sigreturn_code;
+        size_t n_bytes = _i == 0 ? m->n_sigreturn_code_bytes : m->n_short_sigreturn_code_bytes;
 
-        memcpy(file.code + 20, m->sigreturn_code, m->n_sigreturn_code_bytes);
+        memcpy(file.code + 20, code, n_bytes);
         ck_assert_int_eq(elf_image_open_memory(&file, sizeof(file), &image, NULL), 0);
         ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
         ck_assert_ptr_nonnull(module->table);
         ck_assert_uint_eq(unwind_table_find(module->table, svma)->cfa, UNWIND_CFA_SIGNAL);
         ck_assert_uint_eq(unwind_table_find(module->table, svma - 1)->cfa, UNWIND_CFA_SIGNAL);
         ck_assert_ptr_null(unwind_table_find(module->table, svma - 2));
+        ck_assert_ptr_null(unwind_table_find(module->table, svma + n_bytes));
         unwind_module_free(module);
         elf_image_close(image);
 }

@@ -292,7 +292,7 @@ static void bucket_of_everything(struct unwind_module *module)
 
 static void cfa_unknown(struct unwind_module *module)
 {
-        module->table->rules[1].cfa = UNWIND_CFA_EXPRESSION + 1;
+        module->table->rules[1].cfa = UNWIND_CFA_GO_ROOT + 1;
 }
 
 static void saved_beyond(struct unwind_module *module)

@@ -284,7 +284,7 @@ END_TEST
 START_TEST(test_second_section_and_sigreturns)
 {
         const struct unwind_code_range code = { .start_svma = 0x1000, .end_svma = 0x100000 };
-        const uint64_t sigreturns[] = { 0x6000, 0x500000 };
+        const struct unwind_code_range sigreturns[] = { { 0x6000, 0x6009 }, { 0x500000, 0x500009 } };
         struct cfi_section sections[2];
         struct unwind_table_source source = { .machine = &unwind_machine_x86_64,
                                               .sections = sections,

@@ -4,15 +4,17 @@
  * path.
  */
 #include "base/error.h"
-#include "cli/commands/view_answers.h"
+#include "cli/viewer/view_answers.h"
 #include "tests/unit/unit_test.h"
-#include "web/web_question.h"
+#include "web/request/web_question.h"
 
 #include <string.h>
 
 static void expect_with_names(const char *query, int names_fd, const char *wanted)
 {
-        struct view_traces traces = { .trace = "t.hyp", .before = "b.hyp" };
+        struct view_traces traces = { .trace = "t.hyp",
+                                      .before = "b.hyp",
+                                      .source_folders = { .has_current = true } };
         char *argv[VIEW_ANSWERS_WORDS_MAX];
         struct error err = ERROR_NONE;
         struct web_question q;
@@ -54,7 +56,7 @@ START_TEST(questions_are_commands)
                "report|--zone=-x|--histogram|--group-by=thread|--json|--input=t.hyp");
         expect("question=annotate&function=--source", "annotate|--json|--input=t.hyp|--|--source");
         expect("question=annotate&context=all&whole_files=1&function=f1",
-               "annotate|--context=all|--whole-files|--json|--input=t.hyp|--|f1");
+               "annotate|--context=all|--whole-files|--json|--input=t.hyp|--|handle:f1");
         expect("question=why&zone=a&slower_than=7", "why|--zone=a|--slower-than=7ns|--json|--input=t.hyp");
         expect("question=diff&per=z", "diff|--per=z|--json|--anyway|--before=b.hyp|--after=t.hyp");
 }

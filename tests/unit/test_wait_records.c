@@ -7,8 +7,8 @@
 
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/kernel/switch_source.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/switches/switch_source.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -195,6 +195,32 @@ START_TEST(a_thread_has_one_cpu)
         ck_assert_uint_eq(track()->n_pending, 3);
         take_of(PID, 4, true, 3000, 1000);
         ck_assert_uint_eq(track()->n_pending, 4);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 1);
+}
+END_TEST
+
+/* It leaves a CPU that it was not seen to come onto: it had left the one before by then. */
+START_TEST(a_thread_leaves_another_cpu_than_its_last)
+{
+        take_of(PID, 3, false, 1000, 0);
+        take_of(PID, 4, true, 3000, 400);
+        ck_assert_uint_eq(track()->n_pending, 4);
+        expect(1, TRACE_OP_SWITCH_OUT, 2600);
+        ck_assert_uint_eq(track()->pending[1].event.switch_out.cpu, 3);
+        expect(2, TRACE_OP_SWITCH_IN, 2600);
+        ck_assert_uint_eq(track()->pending[2].event.switch_in.cpu, 4);
+        expect(3, TRACE_OP_SWITCH_OUT, 3000);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 2);
+}
+END_TEST
+
+START_TEST(a_thread_comes_twice_onto_its_cpu)
+{
+        take_of(PID, 3, false, 1000, 0);
+        take_of(PID, 3, false, 2000, 0);
+        ck_assert_uint_eq(track()->n_pending, 3);
+        expect(1, TRACE_OP_SWITCH_OUT, 2000);
+        expect(2, TRACE_OP_SWITCH_IN, 2000);
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 1);
 }
 END_TEST

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/watched_images.c: an image in memory that can be written counts from the look that found it to
- * the last look that saw it
+ * sampler/images/watched_images.c: an image in memory that can be written counts from the look that found it
+ * to the last look that saw it
  */
-#include "sampler/code/watched_images.h"
+#include "sampler/images/watched_images.h"
 
 #include "base/clock.h"
-#include "sampler/code/image_changes.h"
-#include "sampler/code/image_identity.h"
-#include "sampler/code/memory_image.h"
+#include "sampler/images/image_changes.h"
+#include "sampler/images/image_identity.h"
+#include "sampler/images/memory_image.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 

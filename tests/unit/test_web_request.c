@@ -5,21 +5,21 @@
  */
 #include "base/error.h"
 #include "tests/unit/unit_test.h"
-#include "web/web_request.h"
+#include "web/request/web_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TOKEN  "0123456789abcdef0123456789abcdef"
-#define HOST   "127.0.0.1:8080"
+#define NAME   "fedcba9876543210fedcba9876543210.localhost"
+#define HOST   NAME ":8080"
 #define PREFIX "/" TOKEN "/"
 
-static const struct web_site site = { .token = TOKEN, .port = 8080 };
+static const struct web_site site = { .token = TOKEN, .name = NAME, .port = 8080 };
 
-static int judge(const char *method, const char *host, const char *target)
+static int judge_head(struct web_request_head head)
 {
-        struct web_request_head head = { method, host, target };
         struct web_request *request = malloc(sizeof(*request));
         struct error err = ERROR_NONE;
         int status;
@@ -32,6 +32,56 @@ static int judge(const char *method, const char *host, const char *target)
         return status;
 }
 
+static int judge(const char *method, const char *host, const char *target)
+{
+        return judge_head((struct web_request_head){ .method = method, .host = host, .target = target });
+}
+
+/* A page at an address that others can have had before might be listened to: see web_request.h. */
+START_TEST(other_names_of_this_machine_get_data_only)
+{
+        static const char *const hosts[] = { "127.0.0.1:8080", "localhost:8080" };
+
+        for (size_t i = 0; i < 2; i++) {
+                ck_assert_int_eq(judge("GET", hosts[i], PREFIX "model"), 200);
+                ck_assert_int_eq(judge("GET", hosts[i], PREFIX "answer?question=functions"), 200);
+                ck_assert_int_eq(judge("GET", hosts[i], PREFIX), 403);
+                ck_assert_int_eq(judge("GET", hosts[i], "/" TOKEN), 403);
+                ck_assert_int_eq(judge("GET", hosts[i], PREFIX "shell.js"), 403);
+        }
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "shell.js"), 200);
+        ck_assert_int_eq(judge("GET", "0" NAME ":8080", PREFIX "model"), 403);
+        ck_assert_int_eq(judge("GET", "x." NAME ":8080", PREFIX "model"), 403);
+        ck_assert_int_eq(judge("GET", NAME, PREFIX "model"), 403);
+}
+END_TEST
+
+START_TEST(only_the_page_itself_keeps_something_and_no_worker_stays)
+{
+        struct web_request_head head = { .method = "POST", .host = HOST, .target = PREFIX "keep?name=notes" };
+
+        ck_assert_int_eq(judge_head(head), 200);
+        head.origin = "http://" HOST;
+        ck_assert_int_eq(judge_head(head), 200);
+        head.origin = "http://127.0.0.1:8080";
+        ck_assert_int_eq(judge_head(head), 403);
+        head.origin = "null";
+        ck_assert_int_eq(judge_head(head), 403);
+        head.origin = NULL;
+        head.target = PREFIX "keep?name=../notes";
+        ck_assert_int_eq(judge_head(head), 400);
+        head.target = PREFIX "keep";
+        ck_assert_int_eq(judge_head(head), 400);
+        head.target = PREFIX "kept";
+        ck_assert_int_eq(judge_head(head), 405);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "keep?name=notes"), 405);
+        ck_assert_int_eq(judge("GET", HOST, PREFIX "kept"), 200);
+        head = (struct web_request_head){ .method = "GET", .host = HOST, .target = PREFIX "shell.js" };
+        head.is_for_worker = true;
+        ck_assert_int_eq(judge_head(head), 403);
+}
+END_TEST
+
 START_LOOP_TEST(heads_are_judged, 0, 15)
 {
         static const struct {
@@ -39,9 +89,9 @@ START_LOOP_TEST(heads_are_judged, 0, 15)
                 const char *method, *host, *target;
         } cases[] = {
                 { 200, "GET", HOST, PREFIX },
-                { 200, "GET", "localhost:8080", PREFIX },
-                { 403, "GET", "127.0.0.1:8081", PREFIX },
-                { 403, "GET", "127.0.0.1", PREFIX },
+                { 200, "GET", "localhost:8080", PREFIX "model" },
+                { 403, "GET", "127.0.0.1:8081", PREFIX "model" },
+                { 403, "GET", "127.0.0.1", PREFIX "model" },
                 { 403, "GET", "evil.example:8080", PREFIX },
                 { 403, "GET", NULL, PREFIX },
                 { 403, "GET", HOST, "/" },

@@ -11,9 +11,9 @@
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
-#include "view/answers/why_view.h"
-#include "view/answers/why_words.h"
 #include "view/document/view_document.h"
+#include "view/why/why_view.h"
+#include "view/why/why_words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -33,6 +33,7 @@ enum plant {
         PLANT_LOCK,
         PLANT_WAIT,
         PLANT_FAULTS,
+        PLANT_TOUCH,
         PLANT_MOVE,
         PLANT_PREEMPTED,
         PLANT_LONGER,
@@ -43,6 +44,9 @@ enum plant {
         PLANT_UNSAMPLED,
         PLANT_BOTH,
         PLANT_NO_WAIT,
+        PLANT_MINORITY,
+        PLANT_IN_ZONE,
+        PLANT_TEXT,
 };
 
 struct program {
@@ -50,22 +54,10 @@ struct program {
         uint32_t worker, loader;
         uint32_t request, inner, lock;
         uint32_t event, path;
-        uint32_t usual, slow, fault, taking, waiting, holding; /* stacks */
+        uint32_t usual, slow, touching, fault, taking, waiting, holding; /* stacks */
         bool has_samples;
         uint32_t n_functions;
 };
-
-static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const uint64_t *operands)
-{
-        struct trace_event event = { .time_ns = time_ns, .op = op };
-
-        memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
-        event_encoder_add(&b->encoder, &event);
-}
-
-/* The rest of the operands are 0. */
-#define ADD(b, time_ns, op, ...) \
-        add((b), (time_ns), TRACE_OP_##op, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
 
 static uint32_t called(struct program *p, uint32_t parent, uint32_t module, const char *name)
 {
@@ -86,7 +78,8 @@ static void add_code(struct program *p)
         loading = called(p, 0, module, "load");
         p->usual = called(p, handle, module, "usual_work");
         p->slow = called(p, called(p, handle, module, "slow_path"), module, "deeper");
-        p->fault = called(p, called(p, handle, module, "touch"), in_kernel, "asm_exc_page_fault");
+        p->touching = called(p, handle, module, "touch");
+        p->fault = called(p, p->touching, in_kernel, "asm_exc_page_fault");
         p->taking = called(p, handle, module, "take_queue");
         p->waiting = called(p, p->taking, in_kernel, "futex_wait");
         p->holding = called(p, loading, module, "flush");
@@ -116,7 +109,7 @@ static void program_init(struct program *p, bool has_samples)
 static uint64_t run_in(struct program *p, uint64_t time_ns, uint64_t for_ns, uint32_t stack)
 {
         for (uint64_t at_ns = SAMPLE_NS; at_ns <= for_ns && p->has_samples; at_ns += SAMPLE_NS)
-                ADD(&p->b, time_ns + at_ns, SAMPLE, p->event, 0, stack, p->path, SAMPLE_NS);
+                TRACE_BUILDER_ADD(&p->b, time_ns + at_ns, SAMPLE, p->event, 0, stack, p->path, SAMPLE_NS);
         return time_ns + for_ns;
 }
 
@@ -126,9 +119,9 @@ static uint64_t wait_at(struct program *p, uint64_t time_ns, uint32_t waker, uin
 {
         uint64_t from_cpu = waker != 0 ? cpu : !cpu;
 
-        ADD(&p->b, time_ns, SWITCH_OUT, from_cpu, 0, TRACE_WAIT_SLEEPING, p->waiting);
-        ADD(&p->b, time_ns + EXTRA_NS - 100, WAKEUP, 1, waker, waker_name, p->holding);
-        ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, cpu);
+        TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, from_cpu, 0, TRACE_WAIT_SLEEPING, p->waiting);
+        TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS - 100, WAKEUP, 1, waker, waker_name, p->holding);
+        TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, cpu);
         return time_ns + EXTRA_NS;
 }
 
@@ -138,28 +131,31 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
         case PLANT_PATH:
                 return run_in(p, time_ns, EXTRA_NS, p->slow);
         case PLANT_LOCK:
-                ADD(&p->b, time_ns, LOCK_WAIT, p->lock);
+                TRACE_BUILDER_ADD(&p->b, time_ns, LOCK_WAIT, p->lock);
                 time_ns = wait_at(p, time_ns, p->loader, 0, 0);
-                ADD(&p->b, time_ns, LOCK_OBTAIN, p->lock);
-                ADD(&p->b, time_ns, LOCK_RELEASE, p->lock);
+                TRACE_BUILDER_ADD(&p->b, time_ns, LOCK_OBTAIN, p->lock);
+                TRACE_BUILDER_ADD(&p->b, time_ns, LOCK_RELEASE, p->lock);
                 return time_ns;
         case PLANT_WAIT:
                 return wait_at(p, time_ns, p->loader, 0, 0);
         case PLANT_FAULTS:
                 return run_in(p, time_ns, EXTRA_NS, p->fault);
+        case PLANT_TOUCH:
+                return run_in(p, run_in(p, time_ns, 6 * EXTRA_NS / 10, p->touching), 4 * EXTRA_NS / 10,
+                              p->fault);
         case PLANT_MOVE:
                 time_ns = wait_at(p, time_ns, 0, mover, 1);
                 return wait_at(p, time_ns, 0, mover, 0);
         case PLANT_PREEMPTED:
-                ADD(&p->b, time_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
-                ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+                TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, 0);
                 return time_ns + EXTRA_NS;
         case PLANT_LONGER:
                 return run_in(p, time_ns, EXTRA_NS, p->usual);
         case PLANT_COLD:
                 for (uint64_t cpu = 0; cpu < 2; cpu++) {
-                        ADD(&p->b, time_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
-                        ADD(&p->b, time_ns + 1000, SWITCH_IN, !cpu);
+                        TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
+                        TRACE_BUILDER_ADD(&p->b, time_ns + 1000, SWITCH_IN, !cpu);
                         time_ns = run_in(p, time_ns + 1000, EXTRA_NS / 2, p->usual);
                 }
                 return time_ns;
@@ -179,11 +175,21 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
                 return time_ns;
         case PLANT_BOTH:
                 return run_in(p, wait_at(p, time_ns, p->loader, 0, 0), 2 * EXTRA_NS, p->taking);
+        case PLANT_TEXT:
+                TRACE_BUILDER_ADD(&p->b, time_ns, ZONE_VALUE, 7, 0);
+                return run_in(p, time_ns, EXTRA_NS, p->usual);
+        case PLANT_IN_ZONE:
+                trace_builder_begin_zone(&p->b, time_ns, p->inner);
+                time_ns = run_in(p, time_ns, EXTRA_NS, p->slow);
+                trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
+                return time_ns;
         case PLANT_NO_WAIT:
                 trace_builder_begin_zone(&p->b, time_ns, p->inner);
                 time_ns = run_in(p, time_ns, 3 * EXTRA_NS, p->slow);
                 trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
                 return time_ns;
+        case PLANT_MINORITY:
+                return run_in(p, run_in(p, time_ns, 3 * EXTRA_NS / 10, p->slow), 7 * EXTRA_NS / 10, p->usual);
         case PLANT_UNSAMPLED:
                 break;
         }
@@ -194,13 +200,14 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
 static void load(struct program *p, const uint64_t *slow_ns, uint32_t n_slow)
 {
         trace_builder_begin_run(&p->b, p->loader);
-        ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "loader"));
-        ADD(&p->b, 10, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "loader"));
+        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 1);
         for (uint32_t i = 0; i < n_slow; i++) {
-                ADD(&p->b, slow_ns[i] - 50, LOCK_OBTAIN, p->lock);
+                TRACE_BUILDER_ADD(&p->b, slow_ns[i] - 50, LOCK_OBTAIN, p->lock);
                 for (uint64_t at_ns = SAMPLE_NS; at_ns < EXTRA_NS; at_ns += SAMPLE_NS)
-                        ADD(&p->b, slow_ns[i] + at_ns, SAMPLE, p->event, 1, p->holding, 0, SAMPLE_NS);
-                ADD(&p->b, slow_ns[i] + EXTRA_NS - 100, LOCK_RELEASE, p->lock);
+                        TRACE_BUILDER_ADD(&p->b, slow_ns[i] + at_ns, SAMPLE, p->event, 1, p->holding, 0,
+                                          SAMPLE_NS);
+                TRACE_BUILDER_ADD(&p->b, slow_ns[i] + EXTRA_NS - 100, LOCK_RELEASE, p->lock);
         }
         trace_builder_end_run(&p->b);
 }
@@ -214,8 +221,8 @@ static void build(struct program *p, enum plant plant)
         uint64_t now_ns = 1000;
 
         trace_builder_begin_run(&p->b, p->worker);
-        ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "worker"));
-        ADD(&p->b, 10, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "worker"));
+        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 trace_builder_begin_zone(&p->b, now_ns, p->request);
                 now_ns = run_in(p, now_ns, USUAL_NS + i % 40 * 1000, p->usual);
@@ -275,17 +282,23 @@ static const struct {
         bool is_named;
         const char *words; /* part of the answer */
 } cases[] = {
-        { PLANT_PATH, true, WHY_CAUSE_FUNCTION, true, "running slow_path(), mostly in deeper()" },
+        { PLANT_PATH, true, WHY_CAUSE_FUNCTION, true, "running deeper() from slow_path() (in" },
+        { PLANT_IN_ZONE, true, WHY_CAUSE_FUNCTION, true,
+          "extra time: in the zone 'inner', running deeper() from slow_path()" },
+        { PLANT_TEXT, true, WHY_CAUSE_SAME, false,
+          "in usual_work(); all 10 slow ones have the value 7, and 0% of the others" },
         { PLANT_LOCK, true, WHY_CAUSE_LOCK, true, "the lock 'queue' held by thread t2 'loader' in flush()" },
         { PLANT_WAIT, true, WHY_CAUSE_WAIT, true,
-          "in take_queue() (futex_wait), ended by thread t2 'loader' in flush()" },
+          "in take_queue() (futex_wait) for thread t2 'loader', which ran flush()" },
         { PLANT_FAULTS, true, WHY_CAUSE_FAULTS, true, "page faults in touch()" },
         { PLANT_MOVE, true, WHY_CAUSE_MOVED, true, "moving to another CPU (2.0 moves an instance" },
         { PLANT_ZONE, false, WHY_CAUSE_ZONE, true, "the zone 'inner'" },
         { PLANT_ZONE_WAITS, false, WHY_CAUSE_WAIT, true, "in take_queue() (futex_wait)" },
         { PLANT_PREEMPTED, true, WHY_CAUSE_SAME, false,
           "others had the CPU for 100% of the extra time of the slowest instances" },
-        { PLANT_LONGER, true, WHY_CAUSE_SAME, false, "the same code took longer, mostly in usual_work()" },
+        { PLANT_LONGER, true, WHY_CAUSE_SAME, false,
+          "of the extra time (+999 us beside a median of 120 us): the same code took longer, mostly in "
+          "usual_work(); hyprof cannot tell why" },
         { PLANT_COLD, true, WHY_CAUSE_SAME, false,
           "; 100% of the slow instances continued on another CPU, 0% of the others" },
         { PLANT_INNER, true, WHY_CAUSE_SAME, false, "of the extra time is in the zone 'inner'" },
@@ -320,22 +333,49 @@ START_LOOP_TEST(test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]))
 END_TEST
 
 /*
- * One function that runs and waits is one answer, of both shares together; the parts stay rows of their own.
+ * One function that runs and waits, or faults in pages, is one answer, of all shares together; the parts stay
+ * rows of their own.
  */
-START_TEST(test_running_and_waiting_in_one_function)
+static const struct {
+        enum plant plant;
+        const char *first, *parts;
+} parted[] = {
+        { PLANT_BOTH, "100% of the extra time: running take_queue() (in 95% of the samples",
+          "), 67%, and waiting there, 33%" },
+        { PLANT_TOUCH, "100% of the extra time: running touch() (in 5",
+          "), 60%, and page faults there, 40%" },
+};
+
+START_LOOP_TEST(test_parts_of_one_function, 0, sizeof(parted) / sizeof(parted[0]))
 {
         struct program p;
         static struct asked a;
 
         program_init(&p, true);
-        build(&p, PLANT_BOTH);
+        build(&p, parted[_i].plant);
         ask(&a, &p, &slowest);
-        ck_assert_msg(
-                strstr(a.answer, "100% of the extra time: running take_queue() (in 95% of the samples") ==
-                        a.answer,
-                "%s", a.answer);
-        ck_assert_msg(strstr(a.answer, "), 67%, and waiting there, 33%") != NULL, "%s", a.answer);
+        ck_assert_msg(strstr(a.answer, parted[_i].first) == a.answer, "%s", a.answer);
+        ck_assert_msg(strstr(a.answer, parted[_i].parts) != NULL, "%s", a.answer);
         ck_assert_double_lt(why_find_answer(&a.why)->share.value, 0.7);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+/* A cause that is the smaller part is followed by what has the larger one. */
+START_TEST(test_the_larger_part_is_not_hidden)
+{
+        struct program p;
+        static struct asked a;
+
+        program_init(&p, true);
+        build(&p, PLANT_MINORITY);
+        ask(&a, &p, &slowest);
+        ck_assert_msg(strstr(a.answer, "31% of the extra time: running deeper() from slow_path() (in") ==
+                              a.answer,
+                      "%s", a.answer);
+        ck_assert_msg(strstr(a.answer, "; 69%: the same code took longer, mostly in usual_work()") != NULL,
+                      "%s", a.answer);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }
@@ -350,7 +390,7 @@ START_TEST(test_moves_come_with_time)
 
         program_init(&p, true);
         trace_builder_begin_run(&p.b, p.worker);
-        ADD(&p.b, 10, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 uint64_t for_ns = USUAL_NS + i % 40 * 1000 + (i % SLOW_EVERY == 19 ? EXTRA_NS : 0);
 
@@ -363,9 +403,9 @@ START_TEST(test_moves_come_with_time)
                         moved_ns += part_ns;
                         if (moved_ns < EXTRA_NS)
                                 continue;
-                        ADD(&p.b, now_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
+                        TRACE_BUILDER_ADD(&p.b, now_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
                         cpu = !cpu;
-                        ADD(&p.b, now_ns + 1000, SWITCH_IN, cpu);
+                        TRACE_BUILDER_ADD(&p.b, now_ns + 1000, SWITCH_IN, cpu);
                         now_ns += 1000;
                         moved_ns = 0;
                 }
@@ -454,14 +494,15 @@ static void build_sampled(struct program *p, uint32_t n_sampled)
         uint64_t now_ns = 1000;
 
         trace_builder_begin_run(&p->b, p->worker);
-        ADD(&p->b, 10, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < 10 * SAMPLED_EVERY; i++) {
                 bool waits = i % SAMPLED_EVERY == 50;
                 bool has_sample = waits ? i / SAMPLED_EVERY < n_sampled : i % 8 < 5;
 
                 trace_builder_begin_zone(&p->b, now_ns, p->request);
                 if (has_sample) {
-                        ADD(&p->b, now_ns + 1000, SAMPLE, p->event, 0, p->usual, p->path, SAMPLED_PERIOD);
+                        TRACE_BUILDER_ADD(&p->b, now_ns + 1000, SAMPLE, p->event, 0, p->usual, p->path,
+                                          SAMPLED_PERIOD);
                         now_ns += SAMPLED_COST + i % 7 * 100;
                 }
                 now_ns += SAMPLED_NS + i % 40 * 100;
@@ -511,8 +552,9 @@ START_TEST(test_holder_is_known)
         ck_assert_ptr_nonnull(holder);
         ck_assert_uint_eq(holder->thread, p.loader);
         ck_assert_uint_eq(holder->held_ns, (EXTRA_NS - 100) * N_INSTANCES / SLOW_EVERY);
-        ck_assert(equals(why_words_function(&a.why, holder->label), "flush"));
-        ck_assert(!holder->is_waiting);
+        ck_assert_uint_eq(holder->did.n, 1);
+        ck_assert(equals(why_words_function(&a.why, holder->did.steps[0].label), "flush"));
+        ck_assert_int_eq(holder->did.steps[0].doing, WHY_DOING_RUN);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }
@@ -542,14 +584,15 @@ START_TEST(test_few_samples_are_no_finding)
 
         program_init(&p, true);
         trace_builder_begin_run(&p.b, p.worker);
-        ADD(&p.b, 10, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 trace_builder_begin_zone(&p.b, now_ns, p.request);
                 now_ns += USUAL_NS + i;
                 if (i % 10 == 5)
-                        ADD(&p.b, now_ns, SAMPLE, p.event, 0, p.usual, p.path, 10 * USUAL_NS);
+                        TRACE_BUILDER_ADD(&p.b, now_ns, SAMPLE, p.event, 0, p.usual, p.path, 10 * USUAL_NS);
                 if (i % SLOW_EVERY == 19) {
-                        ADD(&p.b, now_ns + 10, SAMPLE, p.event, 0, p.slow, p.path, 10 * USUAL_NS);
+                        TRACE_BUILDER_ADD(&p.b, now_ns + 10, SAMPLE, p.event, 0, p.slow, p.path,
+                                          10 * USUAL_NS);
                         now_ns += EXTRA_NS;
                 }
                 trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
@@ -598,7 +641,7 @@ START_LOOP_TEST(test_odd_traces, 0, 4)
                 if (_i != 2)
                         trace_builder_begin_zone(&p.b, 100, p.request);
                 if (_i == 2)
-                        ADD(&p.b, 100, SAMPLE, p.event, 0, p.usual, 0, 1);
+                        TRACE_BUILDER_ADD(&p.b, 100, SAMPLE, p.event, 0, p.usual, 0, 1);
                 if (_i == 3)
                         trace_builder_event(&p.b, 100, TRACE_OP_ZONE_END);
                 trace_builder_end_run(&p.b);
@@ -633,14 +676,14 @@ START_LOOP_TEST(test_fibers_are_suspended, 0, 2)
         id = trace_builder_row(&p.b, TRACE_TABLE_THREADS, &fiber);
         load(&p, NULL, 0);
         trace_builder_begin_run(&p.b, id);
-        ADD(&p.b, 10, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 trace_builder_begin_zone(&p.b, now_ns, p.request);
                 now_ns += USUAL_NS + (uint64_t)(i % 40) * 1000;
                 if (i % SLOW_EVERY == 19) {
-                        ADD(&p.b, now_ns, SWITCH_OUT, 0, (uint64_t)_i);
+                        TRACE_BUILDER_ADD(&p.b, now_ns, SWITCH_OUT, 0, (uint64_t)_i);
                         now_ns += EXTRA_NS;
-                        ADD(&p.b, now_ns, SWITCH_IN, 1);
+                        TRACE_BUILDER_ADD(&p.b, now_ns, SWITCH_IN, 1);
                 }
                 trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
                 now_ns += GAP_NS;
@@ -674,7 +717,7 @@ START_TEST(test_fibers_have_samples)
                                 ->process;
         id = trace_builder_row(&p.b, TRACE_TABLE_THREADS, &fiber);
         trace_builder_begin_run(&p.b, id);
-        ADD(&p.b, 20, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p.b, 20, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 trace_builder_begin_zone(&p.b, now_ns, p.request);
                 now_ns += USUAL_NS + (uint64_t)(i % 40) * 1000 + (i % SLOW_EVERY == 19 ? EXTRA_NS : 0);
@@ -683,8 +726,8 @@ START_TEST(test_fibers_have_samples)
         }
         trace_builder_end_run(&p.b);
         trace_builder_begin_run(&p.b, p.worker);
-        ADD(&p.b, 10, SWITCH_IN, 0);
-        ADD(&p.b, 20, FIBER_ENTER, id);
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p.b, 20, FIBER_ENTER, id);
         now_ns = 1000;
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 now_ns = run_in(&p, now_ns, USUAL_NS + (uint64_t)(i % 40) * 1000, p.usual);
@@ -699,7 +742,7 @@ START_TEST(test_fibers_have_samples)
         ck_assert_ptr_nonnull(answer);
         ck_assert_int_eq(answer->kind, WHY_CAUSE_FUNCTION);
         ck_assert_double_gt(answer->share.value, 0.9);
-        ck_assert_msg(strstr(a.answer, "running slow_path()") != NULL, "%s", a.answer);
+        ck_assert_msg(strstr(a.answer, "running deeper() from slow_path()") != NULL, "%s", a.answer);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }
@@ -711,7 +754,7 @@ START_TEST(test_a_bad_pattern_is_refused)
         struct error err = ERROR_NONE;
         struct loaded_trace trace;
         struct program p;
-        struct why why;
+        static struct why why; /* large */
 
         program_init(&p, true);
         build(&p, PLANT_PATH);

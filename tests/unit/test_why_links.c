@@ -105,5 +105,10 @@ START_TEST(test_the_zone_with_the_most_extra_time)
         begin(0);
         ck_assert_uint_eq(linked_zone(zones, 3), 2);
         ck_assert_double_eq(why_links_of(&why).zone_share, 0.8);
+        /* The innermost of two with the same has less time. */
+        zones[1].slow = 90;
+        zones[2].slow = 80;
+        zones[2].share.value = 0.79;
+        ck_assert_uint_eq(linked_zone(zones, 3), 3);
 }
 END_TEST

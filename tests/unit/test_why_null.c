@@ -28,18 +28,6 @@ struct world {
         uint64_t n_frames, now_ns, random, cpu;
 };
 
-static void add(struct world *w, uint64_t time_ns, enum trace_op op, const uint64_t *operands)
-{
-        struct trace_event event = { .time_ns = time_ns, .op = op };
-
-        memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
-        event_encoder_add(&w->b.encoder, &event);
-}
-
-/* The rest of the operands are 0. */
-#define ADD(w, time_ns, op, ...) \
-        add((w), (time_ns), TRACE_OP_##op, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
-
 static uint32_t called(struct world *w, uint32_t parent, uint32_t module, const char *base, unsigned int i)
 {
         uint32_t frame = trace_builder_frame(&w->b, module, 0x1000 + 16 * w->n_frames++);
@@ -76,7 +64,7 @@ static void world_init(struct world *w, uint64_t seed)
         w->fault = called(w, called(w, 0, module, "touch", 0),
                           trace_builder_row(&w->b, TRACE_TABLE_MODULES, &kernel), "asm_exc_page_fault_", 0);
         trace_builder_begin_run(&w->b, w->worker);
-        ADD(w, 10, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&w->b, 10, SWITCH_IN, 0);
 }
 
 static void begin(struct world *w)
@@ -94,31 +82,31 @@ static void end(struct world *w)
 static void run(struct world *w, uint64_t ns, uint32_t stack, uint64_t weight_ns)
 {
         if (weight_ns != 0)
-                ADD(w, w->now_ns + ns / 2, SAMPLE, w->event, 0, stack, w->path, weight_ns);
+                TRACE_BUILDER_ADD(&w->b, w->now_ns + ns / 2, SAMPLE, w->event, 0, stack, w->path, weight_ns);
         w->now_ns += ns;
 }
 
 static void rest(struct world *w, uint64_t ns, uint32_t stack)
 {
-        ADD(w, w->now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack);
-        ADD(w, w->now_ns + ns - 10, WAKEUP, 1, 0, 0, 0);
-        ADD(w, w->now_ns + ns, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&w->b, w->now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack);
+        TRACE_BUILDER_ADD(&w->b, w->now_ns + ns - 10, WAKEUP, 1, 0, 0, 0);
+        TRACE_BUILDER_ADD(&w->b, w->now_ns + ns, SWITCH_IN, 0);
         w->now_ns += ns;
 }
 
 static void take_lock(struct world *w, uint64_t ns)
 {
-        ADD(w, w->now_ns, LOCK_WAIT, w->lock);
+        TRACE_BUILDER_ADD(&w->b, w->now_ns, LOCK_WAIT, w->lock);
         rest(w, ns, w->place[0]);
-        ADD(w, w->now_ns, LOCK_OBTAIN, w->lock);
-        ADD(w, w->now_ns, LOCK_RELEASE, w->lock);
+        TRACE_BUILDER_ADD(&w->b, w->now_ns, LOCK_OBTAIN, w->lock);
+        TRACE_BUILDER_ADD(&w->b, w->now_ns, LOCK_RELEASE, w->lock);
 }
 
 static void be_preempted(struct world *w, uint64_t ns, bool moves)
 {
-        ADD(w, w->now_ns, SWITCH_OUT, w->cpu, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(&w->b, w->now_ns, SWITCH_OUT, w->cpu, 1, TRACE_WAIT_PREEMPTED);
         w->cpu ^= moves;
-        ADD(w, w->now_ns + ns, SWITCH_IN, w->cpu);
+        TRACE_BUILDER_ADD(&w->b, w->now_ns + ns, SWITCH_IN, w->cpu);
         w->now_ns += ns;
 }
 

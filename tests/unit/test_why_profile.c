@@ -3,13 +3,14 @@
  * analyze/why/why_profile.c: the function in which ways part, at each threshold, and
  * where callers are not known
  */
-#include "analyze/walk/function_table.h"
+#include "analyze/samples/function_table.h"
 #include "analyze/why/why_profile.h"
 #include "base/text_view.h"
 #include "format/trace_dictionary.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct sampled {
@@ -83,18 +84,22 @@ static void find(struct sampled *s)
         ck_assert_int_eq(why_profile_find(&s->profile), 0);
 }
 
-/* "" = there is no such function. */
+/* "deepest from outer"; "" = there is no such function. */
 static const char *found(const struct sampled *s, uint32_t i)
 {
-        static char text[64];
-        struct text_view name;
+        static char text[128];
+        struct text_view name, outer = { .n_bytes = 0 };
 
         if (i >= s->profile.n_labels)
                 return "";
         name = trace_dictionary_text(&s->b.dictionary,
                                      function_table_get(&s->functions, s->profile.labels[i])->name);
-        memcpy(text, name.bytes, name.n_bytes);
-        text[name.n_bytes] = '\0';
+        if (s->profile.outer[i] != 0)
+                outer = trace_dictionary_text(&s->b.dictionary,
+                                              function_table_get(&s->functions, s->profile.outer[i])->name);
+        (void)snprintf(text, sizeof(text), "%.*s%s%.*s", (int)name.n_bytes, name.bytes,
+                       outer.n_bytes != 0 ? " from " : "", (int)outer.n_bytes,
+                       outer.n_bytes != 0 ? outer.bytes : "");
         return text;
 }
 
@@ -108,7 +113,7 @@ START_TEST(test_where_ways_part)
         add(&s, true, 20, "main usual");
         add(&s, true, 80, "main slow_path inner deepest");
         find(&s);
-        ck_assert_str_eq(found(&s, 0), "slow_path");
+        ck_assert_str_eq(found(&s, 0), "deepest from slow_path");
         ck_assert_str_eq(found(&s, 1), "");
         sampled_deinit(&s);
 }
@@ -130,10 +135,45 @@ START_TEST(test_callers_that_are_not_known)
         add(&s, true, 50, "main slow_path inner");
         cut = add(&s, true, 30, "! inner");
         find(&s);
-        ck_assert_str_eq(found(&s, 0), "slow_path");
+        ck_assert_str_eq(found(&s, 0), "inner from slow_path");
         ck_assert_str_eq(found(&s, 1), "");
         ck_assert_uint_eq(s.profile.stacks[cut], WHY_STACK_FUNCTION);
         ck_assert_uint_eq(s.profile.stacks[cut_usual], WHY_STACK_SAME);
+        sampled_deinit(&s);
+}
+END_TEST
+
+/* The innermost of a chain with the same share is named: what is below it divides it. */
+START_TEST(test_the_deepest_of_equals)
+{
+        struct sampled s;
+
+        sampled_init(&s);
+        add(&s, false, 200, "main allocate usual");
+        add(&s, true, 20, "main allocate usual");
+        add(&s, true, 40, "main allocate collect mark trace");
+        add(&s, true, 39, "main allocate collect mark sweep");
+        add(&s, true, 1, "main allocate collect");
+        find(&s);
+        ck_assert_str_eq(found(&s, 0), "mark from collect");
+        ck_assert_str_eq(found(&s, 1), "");
+        sampled_deinit(&s);
+}
+END_TEST
+
+/* Equal by chance, but beside each other: neither is below the other. */
+START_TEST(test_equals_beside_each_other)
+{
+        struct sampled s;
+
+        sampled_init(&s);
+        add(&s, false, 300, "main usual");
+        add(&s, true, 40, "main first");
+        add(&s, true, 40, "main away loop second");
+        find(&s);
+        ck_assert_uint_eq(s.profile.n_labels, 2);
+        ck_assert_str_eq(found(&s, 0), "first");
+        ck_assert_str_eq(found(&s, 1), "second from away");
         sampled_deinit(&s);
 }
 END_TEST
@@ -229,7 +269,7 @@ START_LOOP_TEST(test_nearly_as_good, 0, 2)
         add(&s, true, 120, "main usual");
         add(&s, true, 180, "main outer inner");
         find(&s);
-        ck_assert_str_eq(found(&s, 0), _i == 0 ? "outer" : "inner");
+        ck_assert_str_eq(found(&s, 0), _i == 0 ? "inner from outer" : "inner");
         sampled_deinit(&s);
 }
 END_TEST

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/zone_groups.c: equal texts are one group, others are not, whatever their length; beyond the
+ * analyze/zones/zone_groups.c: equal texts are one group, others are not, whatever their length; beyond the
  * bound zones are counted
  */
 #include "analyze/trace/zone_words.h"
-#include "analyze/walk/zone_groups.h"
 #include "analyze/walk/zone_stats.h"
+#include "analyze/zones/zone_groups.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 #include "tests/unit/unit_test.h"

@@ -58,6 +58,12 @@ static const struct {
         { "z2", { B }, true, true },
         { "z2", { A }, false, false },
         { "z2", { CALLED_Z2 }, false, false }, /* a handle is one zone's alone */
+        { "handle:z2", { B }, true, true },
+        { "handle:z2", { CALLED_Z2 }, false, false },
+        { "name:z2", { CALLED_Z2 }, true, true },
+        { "name:z2", { B }, false, false },
+        { "name:b", { B }, false, false }, /* nothing special before other words */
+        { "a/handle:z3", { A, C }, true, true },
         { "[z]2", { CALLED_Z2 }, true, true },
         { "z99", { B }, false, false },
         { "a/z3", { A, C }, true, true },
@@ -96,6 +102,32 @@ START_LOOP_TEST(test_patterns, 0, sizeof(cases) / sizeof(cases[0]))
         ck_assert_msg(zone_paths_wanted(&paths, path) == cases[_i].wanted, "%s", cases[_i].pattern);
         ck_assert(!zone_paths_wanted(&paths, 0));
         zone_paths_deinit(&paths);
+        zone_pattern_deinit(&pattern);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+static const struct {
+        const char *pattern;
+        bool is_refused;
+} refusals[] = {
+        { "z2", true },       { "a/z2", true },  { "a,z2/b", true },        { "handle:z2", false },
+        { "name:z2", false }, { "[z]2", false }, { "z1", false },           { "z99", false },
+        { "z5", false },      { "z2*", false },  { "a/name:z2/**", false }, { "a", false },
+};
+
+/* Location 2 is called b, and location 5 is called z2. */
+START_LOOP_TEST(test_handles_that_are_names, 0, sizeof(refusals) / sizeof(refusals[0]))
+{
+        struct zone_pattern pattern;
+        struct trace_builder b;
+
+        build(&b);
+        ck_assert_int_eq(zone_pattern_init(&pattern, refusals[_i].pattern, NULL), 0);
+        ck_assert_int_eq(zone_pattern_check_handles(&pattern, &b.dictionary, NULL),
+                         refusals[_i].is_refused ? -EINVAL : 0);
+        ck_assert(zone_pattern_is_shadowed(&b.dictionary, B));
+        ck_assert(!zone_pattern_is_shadowed(&b.dictionary, A));
         zone_pattern_deinit(&pattern);
         trace_builder_deinit(&b);
 }
@@ -202,6 +234,27 @@ START_TEST(test_long_patterns_are_refused)
         text[sizeof(text) - 3] = '\0';
         ck_assert_int_eq(zone_pattern_init(&pattern, text, &err), 0);
         zone_pattern_deinit(&pattern);
+}
+END_TEST
+
+/* A trigger's pattern, before there is a trace. */
+START_TEST(test_names_before_a_recording)
+{
+        static const uint32_t called[] = { CALLED_Z2 }, second[] = { B };
+        struct error err = ERROR_NONE;
+        struct zone_pattern pattern;
+        struct trace_builder b;
+
+        build(&b);
+        ck_assert_int_eq(zone_pattern_init(&pattern, "z2", NULL), 0);
+        ck_assert_int_eq(zone_pattern_take_names(&pattern, &err), 0);
+        ck_assert(zone_pattern_fits(&pattern, &b.dictionary, called, 1));
+        ck_assert(!zone_pattern_fits(&pattern, &b.dictionary, second, 1));
+        zone_pattern_deinit(&pattern);
+        ck_assert_int_eq(zone_pattern_init(&pattern, "a,handle:z2", NULL), 0);
+        ck_assert_int_eq(zone_pattern_take_names(&pattern, &err), -EINVAL);
+        zone_pattern_deinit(&pattern);
+        trace_builder_deinit(&b);
 }
 END_TEST
 

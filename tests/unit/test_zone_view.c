@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/answers/zone_view.c, view/answers/group_rows.c: what a program said of instances is beside them,
+ * view/zones/zone_view.c, view/zones/group_rows.c: what a program said of instances is beside them,
  * and groups of them add up
  */
 #include "cli/exit_status.h"

@@ -115,6 +115,16 @@ uint32_t trace_builder_stack(struct trace_builder *b, uint32_t parent, uint32_t 
         return trace_builder_row(b, TRACE_TABLE_STACKS, &stack);
 }
 
+uint32_t trace_builder_push(struct trace_builder *b, uint32_t parent, uint32_t module, uint64_t offset,
+                            const char *function)
+{
+        uint32_t frame = trace_builder_frame(b, module, offset);
+
+        if (function)
+                trace_builder_symbol(b, frame, function, 0);
+        return trace_builder_stack(b, parent, frame);
+}
+
 void trace_builder_symbol(struct trace_builder *b, uint32_t frame, const char *function, uint32_t flags)
 {
         struct trace_symbol symbol = { .frame = frame, .flags = flags };
@@ -180,6 +190,15 @@ void trace_builder_event(struct trace_builder *b, uint64_t time_ns, enum trace_o
 {
         struct trace_event event = { .time_ns = time_ns, .op = op };
 
+        event_encoder_add(&b->encoder, &event);
+}
+
+void trace_builder_add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text,
+                       const uint64_t *operands)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
+
+        memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
         event_encoder_add(&b->encoder, &event);
 }
 

@@ -40,6 +40,9 @@ uint32_t trace_builder_sample_event(struct trace_builder *b, const char *name);
 uint32_t trace_builder_module(struct trace_builder *b, const char *path);
 uint32_t trace_builder_frame(struct trace_builder *b, uint32_t module, uint64_t offset);
 uint32_t trace_builder_stack(struct trace_builder *b, uint32_t parent, uint32_t frame);
+/* A frame with a name on top of the stack @parent; @function NULL = without a symbol. */
+uint32_t trace_builder_push(struct trace_builder *b, uint32_t parent, uint32_t module, uint64_t offset,
+                            const char *function);
 /* @function NULL = a symbol without a name. */
 void trace_builder_symbol(struct trace_builder *b, uint32_t frame, const char *function, uint32_t flags);
 void trace_builder_meta(struct trace_builder *b, const char *key, const char *value);
@@ -55,6 +58,13 @@ void trace_builder_end_run(struct trace_builder *b);
 void trace_builder_begin_zone(struct trace_builder *b, uint64_t time_ns, uint32_t location);
 /* Events without operands, or with all operands 0: ZONE_END, SWITCH_IN, SWITCH_OUT, THREAD_EXIT ... */
 void trace_builder_event(struct trace_builder *b, uint64_t time_ns, enum trace_op op);
+/* @operands: all of the op's; @text: of ops that have one, else NULL. */
+void trace_builder_add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text,
+                       const uint64_t *operands);
+/* An event without a text; the operands that are left out are 0. */
+#define TRACE_BUILDER_ADD(b, time_ns, op, ...)                 \
+        trace_builder_add((b), (time_ns), TRACE_OP_##op, NULL, \
+                          (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
 void trace_builder_sample(struct trace_builder *b, uint64_t time_ns, uint32_t event, uint32_t path,
                           uint32_t stack);
 

@@ -32,7 +32,7 @@ _Noreturn void unit_test_skip_all(const char *reason)
         exit(77);
 }
 
-static void unit_test_add_to(const struct unit_test *t, TCase *tc)
+static void add_to(const struct unit_test *t, TCase *tc)
 {
         int first, end;
 
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         if (plan->setup || plan->teardown)
                 tcase_add_checked_fixture(tc, plan->setup, plan->teardown);
         for (const struct unit_test *t = tests; t; t = t->next)
-                unit_test_add_to(t, tc);
+                add_to(t, tc);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         if (plan->always_forks)

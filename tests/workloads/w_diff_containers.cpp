@@ -7,7 +7,8 @@
  * ("score").  With SLOWER_PERCENT score_rows() does that much more in each batch, and nothing else changes.
  *
  * Many functions take 0.5 to 5 % of the time.  How fast they are depends on where memory lies, and on what
- * else the machine does: these are the ones that differ between any two runs.
+ * else the machine does: these are the ones that differ between any two runs.  A line of output for each of
+ * the four zones inside: its name, and the ns that this program saw it take in all.
  */
 #include "tests/workloads/burn.h"
 
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -37,6 +39,28 @@ struct random_numbers {
 };
 
 typedef std::vector<std::uint64_t> rows;
+
+enum step { STEP_FILL, STEP_SORT, STEP_INDEX, STEP_SCORE, STEP_COUNT };
+
+const char *const step_names[STEP_COUNT] = { "fill", "sort", "index", "score" };
+std::int64_t step_ns[STEP_COUNT];
+
+/* Adds the time of its scope to that of a step. */
+class timed
+{
+      public:
+        explicit timed(step s) : of(s), began_ns(burn_clock_ns(CLOCK_MONOTONIC))
+        {
+        }
+        ~timed()
+        {
+                step_ns[of] += burn_clock_ns(CLOCK_MONOTONIC) - began_ns;
+        }
+
+      private:
+        const step of;
+        const std::int64_t began_ns;
+};
 
 __attribute__((noinline)) void fill_rows(rows &r, random_numbers &random, std::size_t n)
 {
@@ -85,10 +109,12 @@ std::size_t do_batch(rows &r, random_numbers &random, double slower)
         std::size_t n = n_rows / 2 + random.next() % n_rows, found = 0;
 
         {
+                timed t(STEP_FILL);
                 HYPROF_ZONE("fill");
                 fill_rows(r, random, n);
         }
         {
+                timed t(STEP_SORT);
                 HYPROF_ZONE("sort");
                 rows copy(r);
 
@@ -96,10 +122,12 @@ std::size_t do_batch(rows &r, random_numbers &random, double slower)
                 found += copy[n / 2] & 1;
         }
         {
+                timed t(STEP_INDEX);
                 HYPROF_ZONE("index");
                 found += count_words(r) + join(r);
         }
         {
+                timed t(STEP_SCORE);
                 HYPROF_ZONE("score");
                 found += score_rows(r, static_cast<std::uint64_t>(80.0 * static_cast<double>(n) * slower)) &
                          1;
@@ -119,5 +147,7 @@ int main(int argc, char **argv)
 
         for (long i = 0; i < n_units; i++)
                 found += do_batch(r, random, slower);
+        for (int i = 0; i < STEP_COUNT; i++)
+                std::printf("%s %lld\n", step_names[i], static_cast<long long>(step_ns[i]));
         return found == 1; /* so that none of it is left out */
 }

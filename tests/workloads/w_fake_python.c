@@ -4,13 +4,15 @@
  *
  * A program that pretends to be CPython 3.11: it exports what an interpreter exports, and its lists make
  * no sense.  Truth: it
- * spends its time in _PyEval_EvalFrameDefault(), and has no Python function, but for the kind "lines".
+ * spends its time in _PyEval_EvalFrameDefault(), and has no Python function, but for the kinds "lines" and
+ * "late".
  *
  *   KIND     the thread's list of frames
  *   loop     a frame that is its own caller
  *   wild     addresses of nothing, and of the kernel
  *   threads  a list of threads without an end, none of which is this one
  *   newer    it says that it is 3.99
+ *   late     its data makes no sense for the first half of the time, then it has functions "A", "B", ..
  *   lines    a ring of frames, whose code objects have tables of lines of a mebibyte, and change all the time
  */
 #include "tests/workloads/burn.h"
@@ -47,7 +49,7 @@ enum {
 #define LINES_BYTES (UINT64_C(1) << 20) /* as long as is read */
 
 uint64_t _PyRuntime[256];
-uint64_t Py_Version = 0x030b02f0;
+uint64_t Py_Version; /* none until main() begins, as while ld.so maps a file */
 
 static uint64_t interpreter[16], thread[32], link_to[4], frame[16], other[32];
 
@@ -63,6 +65,7 @@ BURN_FUNCTION(_PyEval_EvalFrameDefault);
 
 static void set_lists(const char *kind)
 {
+        Py_Version = strcmp(kind, "newer") == 0 ? 0x036300f0 : strcmp(kind, "late") == 0 ? 0 : 0x030b02f0;
         _PyRuntime[INTERPRETERS] = address_of(interpreter);
         interpreter[THREADS] = address_of(thread);
         thread[NATIVE_ID] = (uint64_t)syscall(SYS_gettid);
@@ -77,8 +80,6 @@ static void set_lists(const char *kind)
                 thread[NATIVE_ID] = 1;
                 thread[NEXT] = address_of(other);
                 other[NEXT] = address_of(thread);
-        } else if (strcmp(kind, "newer") == 0) {
-                Py_Version = 0x036300f0;
         }
 }
 
@@ -106,6 +107,11 @@ static void change_names(size_t round)
                 codes[i][CODE_NAME] = address_of(names[(i + round) % N_NAMES]);
 }
 
+static void burn_half(double seconds)
+{
+        _PyEval_EvalFrameDefault(burn_rounds_of((int64_t)(seconds * 1e9 / 2)));
+}
+
 int main(int argc, char **argv)
 {
         double seconds = burn_argument(argc, argv, 2, 1);
@@ -121,6 +127,13 @@ int main(int argc, char **argv)
                 }
                 return EXIT_SUCCESS;
         }
-        _PyEval_EvalFrameDefault(burn_rounds_of((int64_t)(seconds * 1e9)));
+        burn_half(seconds);
+        if (argc > 1 && strcmp(argv[1], "late") == 0) {
+                set_lines();
+                lines[LENGTH] = 0;
+                change_names(0);
+                Py_Version = 0x030b02f0;
+        }
+        burn_half(seconds);
         return EXIT_SUCCESS;
 }

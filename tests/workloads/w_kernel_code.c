@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_kernel_code MODE SECONDS - the kernel runs a BPF program, "first_bpf", which is unloaded; "second_bpf",
- * as long, takes its place, is not run, and stays until the end
+ * w_kernel_code MODE SECONDS - for so much of its processor time the kernel runs a BPF program, "first_bpf",
+ * which is unloaded; "second_bpf", as long, takes its place, is not run, and stays until the end
  *
  * new       both are loaded by this program
  * before    the first one is loaded before the line "ready", the rest is done after a line of standard input;
@@ -43,21 +43,21 @@ static int load(const char *name, int factor)
         return (int)call_bpf(BPF_PROG_LOAD, &attr);
 }
 
-static double now_s(void)
+static double used_s(void)
 {
         struct timespec t;
 
-        (void)clock_gettime(CLOCK_MONOTONIC, &t);
+        (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
         return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static int run(int fd, double seconds)
 {
         static char packet[64];
-        double end_s = now_s() + seconds;
+        double end_s = used_s() + seconds;
         int r = 0;
 
-        while (r == 0 && now_s() < end_s) {
+        while (r == 0 && used_s() < end_s) {
                 union bpf_attr attr;
 
                 memset(&attr, 0, sizeof(attr));

@@ -38,7 +38,7 @@ struct text_view cell_text_next_frame(struct text_view *stack)
         return frame;
 }
 
-static void cell_text_add_stack(struct byte_buffer *out, struct text_view stack, bool is_short)
+static void add_stack(struct byte_buffer *out, struct text_view stack, bool is_short)
 {
         uint32_t n_frames = 0;
         char words[32];
@@ -67,7 +67,7 @@ void cell_text_add_string(struct byte_buffer *out, const struct view_document *d
                                     : NULL;
 
         if (type == VIEW_STACK && cell->is_known) {
-                cell_text_add_stack(out, s, is_short);
+                add_stack(out, s, is_short);
                 return;
         }
         if (slash) {
@@ -78,34 +78,34 @@ void cell_text_add_string(struct byte_buffer *out, const struct view_document *d
                 byte_buffer_add(out, s.bytes, s.n_bytes);
 }
 
-static void cell_text_add_words(struct byte_buffer *out, const char *words)
+static void add_words(struct byte_buffer *out, const char *words)
 {
         byte_buffer_add(out, words, strlen(words));
 }
 
-static void cell_text_put_number(struct byte_buffer *out, uint64_t number)
+static void put_number(struct byte_buffer *out, uint64_t number)
 {
         char text[24];
 
         (void)snprintf(text, sizeof(text), "%" PRIu64, number);
-        cell_text_add_words(out, text);
+        add_words(out, text);
 }
 
-/* All nine digits, so that it can be given to --from and --to as it is. */
-static void cell_text_add_time(struct byte_buffer *out, uint64_t time_ns)
+/* All nine digits are written, so that the time can be given to --from and --to unchanged. */
+static void add_time(struct byte_buffer *out, uint64_t time_ns)
 {
         char text[48];
 
         (void)snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64 " s", time_ns / NS_PER_S,
                        time_ns % NS_PER_S);
-        cell_text_add_words(out, text);
+        add_words(out, text);
 }
 
 static void add_delta(struct byte_buffer *out, int64_t delta)
 {
         if (delta != 0)
                 byte_buffer_add_u8(out, delta < 0 ? '-' : '+');
-        cell_text_add_words(out, text_number_duration(delta < 0 ? -(uint64_t)delta : (uint64_t)delta).text);
+        add_words(out, text_number_duration(delta < 0 ? -(uint64_t)delta : (uint64_t)delta).text);
 }
 
 static void add_bar(struct byte_buffer *out, double length, uint32_t n_columns)
@@ -124,12 +124,12 @@ static void add_bar(struct byte_buffer *out, double length, uint32_t n_columns)
 static void add_real_bytes(struct byte_buffer *out, double n_bytes)
 {
         if (!(fabs(n_bytes) < (double)INT64_MAX)) {
-                cell_text_add_words(out, UNKNOWN);
+                add_words(out, UNKNOWN);
                 return;
         }
         if (n_bytes < 0)
                 byte_buffer_add_u8(out, '-');
-        cell_text_add_words(out, text_number_bytes((uint64_t)fabs(n_bytes)).text);
+        add_words(out, text_number_bytes((uint64_t)fabs(n_bytes)).text);
 }
 
 static void add_real(struct byte_buffer *out, enum view_type type, double real)
@@ -148,18 +148,17 @@ static void add_real(struct byte_buffer *out, enum view_type type, double real)
                 (void)snprintf(text, sizeof(text), "%.3g", real);
         else
                 (void)snprintf(text, sizeof(text), "%.2f", real);
-        cell_text_add_words(out, text);
+        add_words(out, text);
 }
 
-static void cell_text_add_count(struct byte_buffer *out, const struct view_column *column,
-                                const struct view_cell *cell)
+static void add_count(struct byte_buffer *out, const struct view_column *column, const struct view_cell *cell)
 {
         if (cell->is_time)
-                cell_text_add_words(out, text_number_duration(cell->number).text);
+                add_words(out, text_number_duration(cell->number).text);
         else if (column->is_short)
-                cell_text_add_words(out, text_number_short(cell->number).text);
+                add_words(out, text_number_short(cell->number).text);
         else
-                cell_text_add_words(out, text_number_count(cell->number).text);
+                add_words(out, text_number_count(cell->number).text);
 }
 
 void cell_text_add_number(struct byte_buffer *out, const struct view_column *column,
@@ -168,27 +167,27 @@ void cell_text_add_number(struct byte_buffer *out, const struct view_column *col
         enum view_type type = column->type;
 
         if (!cell->is_known) {
-                cell_text_add_words(out, type == VIEW_BAR ? "" : UNKNOWN);
+                add_words(out, type == VIEW_BAR ? "" : UNKNOWN);
                 return;
         }
         switch (type) {
         case VIEW_COUNT:
-                cell_text_add_count(out, column, cell);
+                add_count(out, column, cell);
                 break;
         case VIEW_BOOL:
-                cell_text_add_words(out, cell->number != 0 ? "yes" : "no");
+                add_words(out, cell->number != 0 ? "yes" : "no");
                 break;
         case VIEW_ID:
-                cell_text_put_number(out, cell->number);
+                put_number(out, cell->number);
                 break;
         case VIEW_DURATION:
-                cell_text_add_words(out, text_number_duration(cell->number).text);
+                add_words(out, text_number_duration(cell->number).text);
                 break;
         case VIEW_TIME:
-                cell_text_add_time(out, cell->number);
+                add_time(out, cell->number);
                 break;
         case VIEW_BYTES:
-                cell_text_add_words(out, text_number_bytes(cell->number).text);
+                add_words(out, text_number_bytes(cell->number).text);
                 break;
         case VIEW_SHARE:
         case VIEW_CHANGE:

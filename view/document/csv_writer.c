@@ -20,7 +20,7 @@ void csv_writer_deinit(struct csv_writer *w)
         byte_buffer_deinit(&w->buffer);
 }
 
-static void csv_writer_flush(struct csv_writer *w)
+static void flush(struct csv_writer *w)
 {
         if (w->buffer.failed && w->code == 0)
                 w->code = -ENOMEM;
@@ -31,13 +31,13 @@ static void csv_writer_flush(struct csv_writer *w)
         byte_buffer_clear(&w->buffer);
 }
 
-/* Room for @n bytes, after the separator of the field before. */
+/* Makes room for @n bytes, after the separator behind the previous field. */
 static uint8_t *begin_field(struct csv_writer *w, size_t n)
 {
         uint8_t *at;
 
         if (w->buffer.used_bytes >= BUFFER_BYTES)
-                csv_writer_flush(w);
+                flush(w);
         at = byte_buffer_reserve(&w->buffer, n + 1);
         if (!at)
                 return NULL;
@@ -49,7 +49,7 @@ static uint8_t *begin_field(struct csv_writer *w, size_t n)
         return at;
 }
 
-/* The characters to look for in a field. */
+/* The ways in which a field may have to be written. */
 enum { PLAIN, QUOTED, FOREIGN };
 
 /* As spreadsheets see it. */
@@ -60,7 +60,7 @@ static bool is_formula(const struct csv_writer *w, const char *bytes, size_t n_b
         return w->is_safe && n_bytes > 0 && memchr(first, bytes[0], sizeof(first)) != NULL;
 }
 
-static int csv_writer_classify(const struct csv_writer *w, const char *bytes, size_t n_bytes)
+static int classify(const struct csv_writer *w, const char *bytes, size_t n_bytes)
 {
         int found = PLAIN;
 
@@ -75,8 +75,8 @@ static int csv_writer_classify(const struct csv_writer *w, const char *bytes, si
         return is_formula(w, bytes, n_bytes) ? QUOTED : found;
 }
 
-/* One that does not show itself, and no line ends within a field. */
-static void csv_writer_put_escaped(struct csv_writer *w, uint32_t character)
+/* Escapes a character that is invisible or would end a line within the field. */
+static void put_escaped(struct csv_writer *w, uint32_t character)
 {
         char escaped[16];
         int n = snprintf(escaped, sizeof(escaped), character < 0x80 ? "\\x%02x" : "\\u{%x}",
@@ -86,10 +86,10 @@ static void csv_writer_put_escaped(struct csv_writer *w, uint32_t character)
 }
 
 /*
- * Quoted, quotes doubled, invalid characters and those that end C strings replaced,
- * control characters escaped.
+ * Writes a quoted field: quotes are doubled, invalid characters and those that end C strings are replaced,
+ * control characters are escaped.
  */
-static void csv_writer_put_quoted(struct csv_writer *w, const char *bytes, size_t n_bytes)
+static void put_quoted(struct csv_writer *w, const char *bytes, size_t n_bytes)
 {
         byte_buffer_add_u8(&w->buffer, '"');
         if (is_formula(w, bytes, n_bytes))
@@ -101,7 +101,7 @@ static void csv_writer_put_quoted(struct csv_writer *w, const char *bytes, size_
                 if (length == 0 || character == 0)
                         byte_buffer_add(&w->buffer, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
                 else if (!utf8_is_safe(character))
-                        csv_writer_put_escaped(w, character);
+                        put_escaped(w, character);
                 else
                         byte_buffer_add(&w->buffer, bytes + i, length);
                 if (bytes[i] == '"')
@@ -113,13 +113,13 @@ static void csv_writer_put_quoted(struct csv_writer *w, const char *bytes, size_
 
 void csv_writer_put_bytes(struct csv_writer *w, const char *bytes, size_t n_bytes)
 {
-        bool plain = csv_writer_classify(w, bytes, n_bytes) == PLAIN;
+        bool plain = classify(w, bytes, n_bytes) == PLAIN;
         uint8_t *at = begin_field(w, plain ? n_bytes : 0);
 
         if (!at)
                 return;
         if (!plain) {
-                csv_writer_put_quoted(w, bytes, n_bytes);
+                put_quoted(w, bytes, n_bytes);
         } else if (n_bytes != 0) {
                 memcpy(at, bytes, n_bytes);
                 w->buffer.used_bytes += n_bytes;
@@ -184,6 +184,6 @@ void csv_writer_end_row(struct csv_writer *w)
 
 int csv_writer_finish(struct csv_writer *w)
 {
-        csv_writer_flush(w);
+        flush(w);
         return w->code;
 }

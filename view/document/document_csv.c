@@ -15,7 +15,7 @@
 #define SECTION_FACTS    "facts"
 #define SECTION_WARNINGS "warnings"
 
-static void document_csv_add_key(struct byte_buffer *keys, const char *key)
+static void add_key(struct byte_buffer *keys, const char *key)
 {
         byte_buffer_add(keys, ", ", keys->used_bytes != 0 ? 2 : 0);
         byte_buffer_add(keys, key, strlen(key));
@@ -30,9 +30,9 @@ static int complain_of_section(const struct view_document *d, const char *sectio
                 return error_set(err, -ENOENT, "there is no table in this answer");
         for (size_t i = 0; i < d->n_tables; i++)
                 if (d->tables[i]->key)
-                        document_csv_add_key(&keys, d->tables[i]->key);
-        document_csv_add_key(&keys, SECTION_FACTS);
-        document_csv_add_key(&keys, SECTION_WARNINGS);
+                        add_key(&keys, d->tables[i]->key);
+        add_key(&keys, SECTION_FACTS);
+        add_key(&keys, SECTION_WARNINGS);
         if (keys.failed)
                 r = error_set(err, -ENOMEM, "out of memory");
         else
@@ -43,7 +43,7 @@ static int complain_of_section(const struct view_document *d, const char *sectio
 }
 
 /* The table of the name, or the first that is an answer, or the first; NULL if there is none. */
-static const struct view_table *document_csv_find_section(const struct view_document *d, const char *section)
+static const struct view_table *find_section(const struct view_document *d, const char *section)
 {
         const struct view_table *first = NULL;
 
@@ -59,7 +59,7 @@ static const struct view_table *document_csv_find_section(const struct view_docu
         return first;
 }
 
-static void document_csv_put_titles(struct csv_writer *w, const struct view_table *t)
+static void put_titles(struct csv_writer *w, const struct view_table *t)
 {
         if (t->is_tree)
                 csv_writer_put_words(w, "depth");
@@ -69,8 +69,8 @@ static void document_csv_put_titles(struct csv_writer *w, const struct view_tabl
         csv_writer_end_row(w);
 }
 
-static void document_csv_put_cell(struct csv_writer *w, const struct view_document *d, enum view_type type,
-                                  const struct view_cell *cell)
+static void put_cell(struct csv_writer *w, const struct view_document *d, enum view_type type,
+                     const struct view_cell *cell)
 {
         struct byte_buffer text = { .data = NULL };
 
@@ -117,20 +117,20 @@ static void document_csv_put_cell(struct csv_writer *w, const struct view_docume
 
 static void put_table(struct csv_writer *w, const struct view_document *d, const struct view_table *t)
 {
-        document_csv_put_titles(w, t);
+        put_titles(w, t);
         for (size_t i = 0; i < t->n_cells; i++) {
                 size_t c = i % t->n_columns;
 
                 if (c == 0 && t->is_tree)
                         csv_writer_put_number(w, t->depths[i / t->n_columns]);
                 if (t->columns[c].type != VIEW_BAR)
-                        document_csv_put_cell(w, d, t->columns[c].type, &t->cells[i]);
+                        put_cell(w, d, t->columns[c].type, &t->cells[i]);
                 if (c + 1 == t->n_columns)
                         csv_writer_end_row(w);
         }
 }
 
-/* All that is in JSON beside the rows: the facts, and of each table how many rows were left out. */
+/* Writes everything that JSON has beside the rows: the facts, and how many rows each table leaves out. */
 static void put_facts(struct csv_writer *w, const struct view_document *d)
 {
         csv_writer_put_words(w, "key");
@@ -143,7 +143,7 @@ static void put_facts(struct csv_writer *w, const struct view_document *d)
                 if (!d->facts[i].key)
                         continue;
                 csv_writer_put_words(w, d->facts[i].key);
-                document_csv_put_cell(w, d, d->facts[i].type, &d->facts[i].cell);
+                put_cell(w, d, d->facts[i].type, &d->facts[i].cell);
                 csv_writer_end_row(w);
         }
         for (size_t i = 0; i < d->n_tables; i++) {
@@ -181,7 +181,7 @@ int document_print_csv(const struct view_document *d, const struct document_opti
                        struct error *err)
 {
         const char *section = options->section;
-        const struct view_table *t = document_csv_find_section(d, section);
+        const struct view_table *t = find_section(d, section);
         struct csv_writer w;
         int r;
 
@@ -202,6 +202,6 @@ int document_print_csv(const struct view_document *d, const struct document_opti
                 put_warnings(&w, &d->warnings);
         r = csv_writer_finish(&w);
         csv_writer_deinit(&w);
-        /* The caller sees in ferror(out) what could not be written. */
+        /* The caller detects write errors with ferror(out). */
         return r == -ENOMEM ? error_set(err, r, "out of memory") : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row at a time goes through jansson: a table of millions of rows needs no
- * more memory than the document has already.
+ * Rows go through jansson one at a time, so a table of millions of rows needs no more memory than the
+ * document already has.
  */
 #include "view/document/cell_text.h"
 #include "view/document/document_format.h"
@@ -58,12 +58,12 @@ static json_t *pack_cell(const struct view_document *d, enum view_type type, con
 }
 
 /* Writes a value and lets it go.  Returns 0 or -ENOMEM. */
-static int document_json_dump(json_t *json, FILE *out)
+static int dump(json_t *json, FILE *out)
 {
         int r = json ? json_dumpf(json, out, DUMP_FLAGS) : -1;
 
         json_decref(json);
-        /* Write errors are for the caller to see. */
+        /* The caller checks for write errors. */
         return r < 0 && (!json || !ferror(out)) ? -ENOMEM : 0;
 }
 
@@ -72,12 +72,12 @@ static int dump_key(const char *key, FILE *out)
         int r;
 
         (void)fputs(",\n  ", out);
-        r = document_json_dump(json_string(key), out);
+        r = dump(json_string(key), out);
         (void)fputs(": ", out);
         return r;
 }
 
-static int document_json_print_facts(const struct view_document *d, FILE *out)
+static int print_facts(const struct view_document *d, FILE *out)
 {
         for (size_t i = 0; i < d->n_facts; i++) {
                 int r;
@@ -86,14 +86,14 @@ static int document_json_print_facts(const struct view_document *d, FILE *out)
                         continue;
                 r = dump_key(d->facts[i].key, out);
                 if (r == 0)
-                        r = document_json_dump(pack_cell(d, d->facts[i].type, &d->facts[i].cell), out);
+                        r = dump(pack_cell(d, d->facts[i].type, &d->facts[i].cell), out);
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
-static int document_json_print_lines(const char *key, const struct byte_buffer *lines, FILE *out)
+static int print_lines(const char *key, const struct byte_buffer *lines, FILE *out)
 {
         const char *at = (const char *)lines->data;
         size_t n_left = lines->used_bytes;
@@ -117,7 +117,7 @@ static int document_json_print_lines(const char *key, const struct byte_buffer *
                 json_decref(list);
                 return r;
         }
-        return document_json_dump(list, out);
+        return dump(list, out);
 }
 
 static json_t *pack_row(const struct view_document *d, const struct view_table *t, size_t row)
@@ -139,7 +139,7 @@ fail:
         return NULL;
 }
 
-static int document_json_print_table(const struct view_document *d, const struct view_table *t, FILE *out)
+static int print_table(const struct view_document *d, const struct view_table *t, FILE *out)
 {
         struct text_view about = { (const char *)t->about.data, t->about.used_bytes };
         size_t n_rows = view_table_count(t);
@@ -148,16 +148,16 @@ static int document_json_print_table(const struct view_document *d, const struct
         if (r < 0)
                 return r;
         (void)fputs("{\n    \"about\": ", out);
-        r = document_json_dump(about.n_bytes != 0 ? json_value_string(about) : json_null(), out);
+        r = dump(about.n_bytes != 0 ? json_value_string(about) : json_null(), out);
         (void)fputs(",\n    \"rows\": [", out);
         for (size_t i = 0; i < n_rows && r == 0; i++) {
                 (void)fputs(i != 0 ? ",\n      " : "\n      ", out);
-                r = document_json_dump(pack_row(d, t, i), out);
+                r = dump(pack_row(d, t, i), out);
         }
         if (r < 0)
                 return r;
         (void)fputs(n_rows != 0 ? "\n    ],\n    \"left_out\": " : "],\n    \"left_out\": ", out);
-        r = document_json_dump(json_value_number(t->n_left_out), out);
+        r = dump(json_value_number(t->n_left_out), out);
         (void)fputs("\n  }", out);
         return r;
 }
@@ -169,21 +169,21 @@ int document_print_json(const struct view_document *d, FILE *out)
         if (d->failed)
                 return -ENOMEM;
         (void)fputs("{\n  \"schema\": ", out);
-        r = document_json_dump(json_string(d->schema), out);
+        r = dump(json_string(d->schema), out);
         if (r != 0)
                 goto done;
-        r = document_json_print_facts(d, out);
+        r = print_facts(d, out);
         if (r != 0)
                 goto done;
-        r = document_json_print_lines("warnings", &d->warnings, out);
+        r = print_lines("warnings", &d->warnings, out);
         if (r != 0)
                 goto done;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (d->tables[i]->key)
-                        r = document_json_print_table(d, d->tables[i], out);
+                        r = print_table(d, d->tables[i], out);
         if (r != 0)
                 goto done;
-        r = document_json_print_lines("hints", &d->hints, out);
+        r = print_lines("hints", &d->hints, out);
 
 done:
         (void)fputs("\n}\n", out);

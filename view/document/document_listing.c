@@ -58,7 +58,7 @@ static void listing_add_words(struct listing_printing *p, const char *words)
                 byte_buffer_add(&p->line, words, strlen(words));
 }
 
-/* Hostile text; a tab stands for the blanks up to the next stop. */
+/* Adds hostile text; a tab is replaced by the blanks up to the next tab stop. */
 static void listing_add_text(struct listing_printing *p, struct text_view text)
 {
         uint32_t n_columns = 0;
@@ -111,7 +111,7 @@ static bool listing_is_column_empty(const struct listing_printing *p, uint32_t c
         return true;
 }
 
-/* Finds them; ratios of which none is known are left out. */
+/* Finds the columns of the listing; ratios without any known value are left out. */
 static void listing_find_columns(struct listing_printing *p)
 {
         const struct view_table *t = p->table;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names stand in code spans, where GitHub looks for neither HTML, links, mentions nor numbers of issues.
- * Only the fence is special there, which is made longer than any run of backticks inside, and in tables "|",
- * which takes a backslash that must itself not be escaped.
+ * Names are written as code spans, in which GitHub looks for no HTML, links, mentions or issue numbers.
+ * Only the fence is special there and, in tables, "|": the fence is made longer than any run of backticks
+ * inside, and "|" takes a backslash, which must itself not be escaped.
  */
 #include "view/document/cell_text.h"
 #include "view/document/document_format.h"
@@ -33,7 +33,7 @@ static void put_repeated(char character, size_t n, FILE *out)
                 (void)fputc(character, out);
 }
 
-/* A backslash before "|", and as many more as keep those before it what they are. */
+/* Escapes each "|", which would end the cell: an odd number of backslashes has to stand before it. */
 static void put_in_table(const char *bytes, size_t n_bytes, FILE *out)
 {
         size_t n_backslashes = 0;
@@ -47,7 +47,7 @@ static void put_in_table(const char *bytes, size_t n_bytes, FILE *out)
 }
 
 /* Returns 0 or -ENOMEM. */
-static int document_markdown_put_name(struct text_view string, FILE *out)
+static int put_name(struct text_view string, FILE *out)
 {
         struct byte_buffer escaped = { .data = NULL };
         size_t n_fence;
@@ -72,8 +72,11 @@ static int document_markdown_put_name(struct text_view string, FILE *out)
         return 0;
 }
 
-/* Our own words, with names of a trace in between: what Markdown would take for itself is escaped. */
-static int document_markdown_put_words(const char *words, size_t n_bytes, FILE *out)
+/*
+ * Writes our own words, with names of a trace in between; anything that Markdown would interpret is
+ * escaped.
+ */
+static int put_words(const char *words, size_t n_bytes, FILE *out)
 {
         struct byte_buffer escaped = { .data = NULL };
 
@@ -95,8 +98,8 @@ static int document_markdown_put_words(const char *words, size_t n_bytes, FILE *
         return n_bytes != 0 ? -ENOMEM : 0;
 }
 
-static int document_markdown_put_cell(const struct view_document *d, const struct view_column *column,
-                                      const struct view_cell *cell, FILE *out)
+static int put_cell(const struct view_document *d, const struct view_column *column,
+                    const struct view_cell *cell, FILE *out)
 {
         struct byte_buffer text = { .data = NULL };
         int r = 0;
@@ -112,15 +115,14 @@ static int document_markdown_put_cell(const struct view_document *d, const struc
         if (text.failed)
                 r = -ENOMEM;
         else if (view_type_is_text(column->type))
-                r = document_markdown_put_name((struct text_view){ (const char *)text.data, text.used_bytes },
-                                               out);
+                r = put_name((struct text_view){ (const char *)text.data, text.used_bytes }, out);
         else if (text.used_bytes != 0)
                 (void)fwrite(text.data, 1, text.used_bytes, out);
         byte_buffer_deinit(&text);
         return r;
 }
 
-static int document_markdown_print_facts(const struct view_document *d, FILE *out)
+static int print_facts(const struct view_document *d, FILE *out)
 {
         for (size_t i = 0; i < d->n_facts; i++) {
                 const struct view_fact *fact = &d->facts[i];
@@ -130,7 +132,7 @@ static int document_markdown_print_facts(const struct view_document *d, FILE *ou
                 if (!fact->title || !fact->cell.is_known)
                         continue;
                 (void)fprintf(out, "- %s: ", fact->title);
-                r = document_markdown_put_cell(d, &column, &fact->cell, out);
+                r = put_cell(d, &column, &fact->cell, out);
                 (void)fputc('\n', out);
                 if (r < 0)
                         return r;
@@ -138,8 +140,7 @@ static int document_markdown_print_facts(const struct view_document *d, FILE *ou
         return 0;
 }
 
-static int document_markdown_print_lines(const char *title, const struct byte_buffer *lines, bool is_code,
-                                         FILE *out)
+static int print_lines(const char *title, const struct byte_buffer *lines, bool is_code, FILE *out)
 {
         const char *at = (const char *)lines->data;
         size_t n_left = lines->used_bytes;
@@ -152,8 +153,7 @@ static int document_markdown_print_lines(const char *title, const struct byte_bu
                 int r;
 
                 (void)fputs("- ", out);
-                r = is_code ? document_markdown_put_name((struct text_view){ at, n }, out)
-                            : document_markdown_put_words(at, n, out);
+                r = is_code ? put_name((struct text_view){ at, n }, out) : put_words(at, n, out);
                 (void)fputc('\n', out);
                 if (r < 0)
                         return r;
@@ -179,14 +179,14 @@ static void print_titles(const struct view_table *t, FILE *out)
         (void)fputs("|\n", out);
 }
 
-/* Spaces at the beginning of a cell are dropped where it is shown: a tree is indented with others. */
+/* Markdown drops spaces at the beginning of a cell, so a tree is indented with non-breaking spaces. */
 static void put_depth(uint32_t depth, FILE *out)
 {
         for (uint32_t i = 0; i < depth && i < DEPTH_SHOWN_MAX; i++)
                 (void)fputs("&nbsp;&nbsp;", out);
 }
 
-static int document_markdown_print_rows(const struct view_document *d, const struct view_table *t, FILE *out)
+static int print_rows(const struct view_document *d, const struct view_table *t, FILE *out)
 {
         bool is_indented = false;
 
@@ -202,7 +202,7 @@ static int document_markdown_print_rows(const struct view_document *d, const str
                         put_depth(t->depths[i / t->n_columns], out);
                         is_indented = true;
                 }
-                r = document_markdown_put_cell(d, &t->columns[c], &t->cells[i], out);
+                r = put_cell(d, &t->columns[c], &t->cells[i], out);
                 (void)fputs(c + 1 == t->n_columns ? " |\n" : " ", out);
                 if (r < 0)
                         return r;
@@ -217,18 +217,18 @@ static int print_shown(const struct view_document *d, const struct view_table *t
 
         if (r < 0)
                 return r;
-        r = document_markdown_print_rows(d, &packed, out);
+        r = print_rows(d, &packed, out);
         view_table_unpack(&packed);
         return r;
 }
 
-static int document_markdown_print_table(const struct view_document *d, const struct view_table *t, FILE *out)
+static int print_table(const struct view_document *d, const struct view_table *t, FILE *out)
 {
         int r = 0;
 
         (void)fprintf(out, "\n### %s\n\n", t->title);
         if (t->about.used_bytes != 0) {
-                r = document_markdown_put_words((const char *)t->about.data, t->about.used_bytes, out);
+                r = put_words((const char *)t->about.data, t->about.used_bytes, out);
                 (void)fputs("\n\n", out);
         }
         if (r == 0 && t->n_cells == 0 && t->n_left_out == 0)
@@ -249,22 +249,22 @@ int document_print_markdown(const struct view_document *d, FILE *out)
                 return -ENOMEM;
         if (d->title.used_bytes != 0) {
                 (void)fputs("## ", out);
-                r = document_markdown_put_words((const char *)d->title.data, d->title.used_bytes, out);
+                r = put_words((const char *)d->title.data, d->title.used_bytes, out);
                 (void)fputs("\n\n", out);
         }
         if (r != 0)
                 return r;
-        r = document_markdown_print_facts(d, out);
+        r = print_facts(d, out);
         if (r != 0)
                 return r;
-        r = document_markdown_print_lines(d->warnings_title ? d->warnings_title : "missing or doubtful",
-                                          &d->warnings, false, out);
+        r = print_lines(d->warnings_title ? d->warnings_title : "missing or doubtful", &d->warnings, false,
+                        out);
         if (r != 0)
                 return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (view_table_is_shown(d->tables[i]))
-                        r = document_markdown_print_table(d, d->tables[i], out);
+                        r = print_table(d, d->tables[i], out);
         if (r != 0)
                 return r;
-        return document_markdown_print_lines("Next", &d->hints, true, out);
+        return print_lines("Next", &d->hints, true, out);
 }

@@ -14,9 +14,9 @@
 
 #define INDENT             2
 #define LINE_COLUMNS_LEAST 40   /* a narrower terminal breaks the lines itself */
-#define STRING_BYTES_MAX   4096 /* of a longer string no line shows more */
+#define STRING_BYTES_MAX   4096 /* no line shows more of a longer string */
 #define LABEL_COLUMNS_MAX  24
-#define INDENT_SHARE       6  /* of a line: how much of it a tree may be indented by */
+#define INDENT_SHARE       6  /* a tree is indented by at most one such part of a line */
 #define DEPTH_SHOWN_MAX    16 /* the same of a line without end */
 
 struct printing {
@@ -28,7 +28,7 @@ struct printing {
         struct byte_buffer line;
 };
 
-static struct text_view document_text_shorten(const struct printing *p, struct text_view s)
+static struct text_view shorten(const struct printing *p, struct text_view s)
 {
         if (p->has_limit && !p->full_names && s.n_bytes > STRING_BYTES_MAX)
                 s.n_bytes = STRING_BYTES_MAX;
@@ -54,8 +54,7 @@ static void switch_color(const struct printing *p, const char *code)
 /* Words that may be hostile, on lines of their own. */
 static int print_words(struct printing *p, const char *words, size_t n_bytes, uint32_t n_indent)
 {
-        struct text_view s = document_text_shorten(p,
-                                                   (struct text_view){ .bytes = words, .n_bytes = n_bytes });
+        struct text_view s = shorten(p, (struct text_view){ .bytes = words, .n_bytes = n_bytes });
 
         (void)text_escape(&p->line, s.bytes, s.n_bytes);
         (void)fprintf(p->out, "%*s", (int)n_indent, "");
@@ -92,7 +91,7 @@ static uint32_t find_label_columns(const struct view_document *d)
         return widest < LABEL_COLUMNS_MAX ? (uint32_t)widest : LABEL_COLUMNS_MAX;
 }
 
-static int document_text_print_facts(struct printing *p)
+static int print_facts(struct printing *p)
 {
         const struct view_document *d = p->document;
         uint32_t n_label = find_label_columns(d);
@@ -105,7 +104,7 @@ static int document_text_print_facts(struct printing *p)
                         continue;
                 (void)fprintf(p->out, "%*s%-*.*s  ", INDENT, "", (int)n_label, (int)n_label, fact->title);
                 if (view_type_is_text(fact->type)) {
-                        struct text_view s = document_text_shorten(p, cell_text_string(d, &fact->cell));
+                        struct text_view s = shorten(p, cell_text_string(d, &fact->cell));
 
                         (void)text_escape(&p->line, s.bytes, s.n_bytes);
                 } else {
@@ -122,9 +121,9 @@ static int document_text_print_facts(struct printing *p)
 
 /* ------------------------------------------------------------------ lines */
 
-/* Each line of @lines after " - ", or " ". */
-static int document_text_print_lines(struct printing *p, const char *title, const struct byte_buffer *lines,
-                                     const char *bullet)
+/* Prints @lines, each after @bullet: " - " or " ". */
+static int print_lines(struct printing *p, const char *title, const struct byte_buffer *lines,
+                       const char *bullet)
 {
         const char *at = (const char *)lines->data;
         size_t n_left = lines->used_bytes;
@@ -135,8 +134,7 @@ static int document_text_print_lines(struct printing *p, const char *title, cons
         while (n_left > 0) {
                 const char *end = memchr(at, '\n', n_left);
                 size_t n = end ? (size_t)(end - at) : n_left;
-                struct text_view s = document_text_shorten(p,
-                                                           (struct text_view){ .bytes = at, .n_bytes = n });
+                struct text_view s = shorten(p, (struct text_view){ .bytes = at, .n_bytes = n });
                 int r;
 
                 (void)fprintf(p->out, "%*s%s", INDENT, "", bullet);
@@ -165,13 +163,13 @@ static struct text_column make_column(const struct printing *p, const struct vie
                 .may_go = column->may_go || (!is_named && !is_first),
         };
 
-        /* A number is never squeezed before a name is. */
+        /* A name is squeezed before any number is. */
         if (p->has_limit && made.n_columns_max == 0 && type != VIEW_STRING && type != VIEW_STACK)
                 made.n_columns_max = p->line_columns;
         return made;
 }
 
-/* Those that are not below the rows.  Returns NULL without memory. */
+/* Makes the columns that are not printed below the rows.  Returns NULL without memory. */
 static struct text_column *make_columns(const struct printing *p, const struct view_table *t, uint32_t *ret_n)
 {
         struct text_column *columns = calloc(t->n_columns, sizeof(*columns));
@@ -191,10 +189,10 @@ static struct text_column *make_columns(const struct printing *p, const struct v
         return columns;
 }
 
-/* How the rows of a tree are indented, so that there is room for the names of the deepest. */
+/* The indentation of the rows of a tree, which leaves room for the names of the deepest rows. */
 struct indentation {
         uint32_t step;      /* columns a level */
-        uint32_t depth_max; /* a row that lies deeper says in digits how much */
+        uint32_t depth_max; /* a deeper row shows its excess depth in digits */
 };
 
 static struct indentation choose_indentation(const struct printing *p, const struct view_table *t)
@@ -228,8 +226,7 @@ static void add_depth(struct byte_buffer *line, const struct indentation *in, ui
 }
 
 /* Whether the row begins like the one above it, up to this column and with it. */
-static bool document_text_is_repeated(const struct printing *p, const struct view_table *t, size_t row,
-                                      uint32_t column)
+static bool is_repeated(const struct printing *p, const struct view_table *t, size_t row, uint32_t column)
 {
         const struct view_cell *cells = &t->cells[row * t->n_columns];
 
@@ -240,7 +237,7 @@ static bool document_text_is_repeated(const struct printing *p, const struct vie
                 struct text_view b = cell_text_string(p->document, &cells[c] - t->n_columns);
 
                 assert(view_type_is_text(t->columns[c].type));
-                if (a.n_bytes != b.n_bytes || memcmp(a.bytes, b.bytes, a.n_bytes) != 0)
+                if (!text_view_equal(a, b))
                         return false;
         }
         return true;
@@ -255,7 +252,7 @@ static void format_cell(struct printing *p, const struct view_column *column, co
                 cell_text_add_string(&p->line, p->document, column->type, cell,
                                      column->type == VIEW_PLACE || (column->is_below && !p->full_names));
         } else {
-                struct text_view s = document_text_shorten(p, cell_text_string(p->document, cell));
+                struct text_view s = shorten(p, cell_text_string(p->document, cell));
 
                 byte_buffer_add(&p->line, s.bytes, s.n_bytes);
         }
@@ -293,7 +290,7 @@ static void add_cells(struct printing *p, const struct view_table *t, struct tex
                         add_depth(line, &indentation, t->depths[i / t->n_columns]);
                         is_indented = true;
                 }
-                if (!document_text_is_repeated(p, t, i / t->n_columns, c))
+                if (!is_repeated(p, t, i / t->n_columns, c))
                         format_cell(p, column, &t->cells[i]);
                 table->failed = table->failed || line->failed;
                 text_table_add(table, line->used_bytes != 0 ? (const char *)line->data : "",
@@ -304,8 +301,7 @@ static void add_cells(struct printing *p, const struct view_table *t, struct tex
 }
 
 /* The omitted parts: rows, then columns for which the line had no room. */
-static int document_text_print_left_out(struct printing *p, const struct view_table *t,
-                                        const uint32_t *widths)
+static int print_left_out(struct printing *p, const struct view_table *t, const uint32_t *widths)
 {
         uint32_t n_before = 0;
         const char *separator = "";
@@ -334,7 +330,7 @@ static int document_text_print_left_out(struct printing *p, const struct view_ta
         return separator[0] != '\0' ? end_line(p, INDENT) : 0;
 }
 
-static int document_text_print_rows(struct printing *p, const struct view_table *t)
+static int print_rows(struct printing *p, const struct view_table *t)
 {
         uint32_t n_columns;
         struct text_column *columns = make_columns(p, t, &n_columns);
@@ -351,7 +347,7 @@ static int document_text_print_rows(struct printing *p, const struct view_table 
         add_cells(p, t, &table);
         r = text_table_print_fitting(&table, INDENT, p->out, widths);
         if (r == 0)
-                r = document_text_print_left_out(p, t, widths);
+                r = print_left_out(p, t, widths);
 fail:
         text_table_deinit(&table);
         free(widths);
@@ -359,7 +355,7 @@ fail:
         return r;
 }
 
-static int document_text_print_table(struct printing *p, const struct view_table *t)
+static int print_table(struct printing *p, const struct view_table *t)
 {
         struct view_table packed;
         int r;
@@ -378,7 +374,7 @@ static int document_text_print_table(struct printing *p, const struct view_table
         r = view_table_pack(t, &packed);
         if (r < 0)
                 return r;
-        r = document_text_print_rows(p, &packed);
+        r = print_rows(p, &packed);
         view_table_unpack(&packed);
         return r;
 }
@@ -392,19 +388,18 @@ static int print_all(struct printing *p)
                 r = print_title(p, (const char *)d->title.data, d->title.used_bytes);
         if (r != 0)
                 return r;
-        r = document_text_print_facts(p);
+        r = print_facts(p);
         if (r != 0)
                 return r;
-        r = document_text_print_lines(p, d->warnings_title ? d->warnings_title : "missing or doubtful",
-                                      &d->warnings, "- ");
+        r = print_lines(p, d->warnings_title ? d->warnings_title : "missing or doubtful", &d->warnings, "- ");
         if (r != 0)
                 return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (view_table_is_shown(d->tables[i]) && !d->tables[i]->is_in_listing)
-                        r = document_text_print_table(p, d->tables[i]);
+                        r = print_table(p, d->tables[i]);
         if (r != 0)
                 return r;
-        return document_text_print_lines(p, "next", &d->hints, "");
+        return print_lines(p, "next", &d->hints, "");
 }
 
 int document_print_text(const struct view_document *d, const struct document_options *options, FILE *out)

@@ -286,9 +286,12 @@ static enum view_type next_type(const struct view_table *t)
         return t->columns[t->n_cells % t->n_columns].type;
 }
 
-static void view_document_put_cell(struct view_document *d, struct view_table *t, struct view_cell cell)
+static void put_cell(struct view_document *d, struct view_table *t, struct view_cell cell)
 {
-        /* In a failed document the rows may lack cells: nothing is printed, and nothing more comes to it. */
+        /*
+         * A failed document may have incomplete rows, but it is not printed, and nothing more is added to
+         * it.
+         */
         if (d->failed)
                 return;
         if (array_reserve(&t->cells, &t->cells_capacity, t->n_cells + 1, sizeof(*t->cells)) < 0) {
@@ -304,7 +307,7 @@ void view_table_put_string(struct view_document *d, struct view_table *t, struct
         if (!t)
                 return;
         assert(d->failed || view_type_is_text(next_type(t)));
-        view_document_put_cell(d, t, string_cell(d, string));
+        put_cell(d, t, string_cell(d, string));
 }
 
 void view_table_put_words(struct view_document *d, struct view_table *t, const char *words)
@@ -325,12 +328,15 @@ void view_table_put_format(struct view_document *d, struct view_table *t, const 
         cell.string.n_bytes = byte_buffer_add_vformat(&d->strings, format, args);
         va_end(args);
         d->failed = d->failed || d->strings.failed;
-        view_document_put_cell(d, t, cell);
+        put_cell(d, t, cell);
 }
 
 void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id)
 {
-        view_table_put_format(d, t, "%c%" PRIu32, letter, id);
+        if (id == 0)
+                view_table_put_unknown(d, t);
+        else
+                view_table_put_format(d, t, "%c%" PRIu32, letter, id);
 }
 
 void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number)
@@ -338,7 +344,7 @@ void view_table_put_number(struct view_document *d, struct view_table *t, uint64
         if (!t)
                 return;
         assert(d->failed || is_number(next_type(t)));
-        view_document_put_cell(d, t, (struct view_cell){ .is_known = true, .number = number });
+        put_cell(d, t, (struct view_cell){ .is_known = true, .number = number });
 }
 
 void view_table_put_amount(struct view_document *d, struct view_table *t, uint64_t number, bool is_time)
@@ -346,8 +352,7 @@ void view_table_put_amount(struct view_document *d, struct view_table *t, uint64
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_COUNT);
-        view_document_put_cell(d, t,
-                               (struct view_cell){ .is_known = true, .is_time = is_time, .number = number });
+        put_cell(d, t, (struct view_cell){ .is_known = true, .is_time = is_time, .number = number });
 }
 
 void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so)
@@ -360,7 +365,7 @@ void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_DELTA);
-        view_document_put_cell(d, t, (struct view_cell){ .is_known = true, .delta = delta });
+        put_cell(d, t, (struct view_cell){ .is_known = true, .delta = delta });
 }
 
 void view_table_put_real(struct view_document *d, struct view_table *t, double real)
@@ -368,7 +373,7 @@ void view_table_put_real(struct view_document *d, struct view_table *t, double r
         if (!t)
                 return;
         assert(d->failed || is_real(next_type(t)));
-        view_document_put_cell(d, t, (struct view_cell){ .is_known = true, .real = real });
+        put_cell(d, t, (struct view_cell){ .is_known = true, .real = real });
 }
 
 void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes)
@@ -376,8 +381,7 @@ void view_table_put_real_bytes(struct view_document *d, struct view_table *t, do
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_REAL);
-        view_document_put_cell(d, t,
-                               (struct view_cell){ .is_known = true, .is_bytes = true, .real = n_bytes });
+        put_cell(d, t, (struct view_cell){ .is_known = true, .is_bytes = true, .real = n_bytes });
 }
 
 void view_table_put_place(struct view_document *d, struct view_table *t, struct text_view file, uint32_t line)
@@ -400,13 +404,13 @@ void view_table_put_place(struct view_document *d, struct view_table *t, struct 
                 cell.string.n_bytes += (size_t)n;
                 d->failed = d->failed || d->strings.failed;
         }
-        view_document_put_cell(d, t, cell);
+        put_cell(d, t, cell);
 }
 
 void view_table_put_unknown(struct view_document *d, struct view_table *t)
 {
         if (t)
-                view_document_put_cell(d, t, (struct view_cell){ .is_known = false });
+                put_cell(d, t, (struct view_cell){ .is_known = false });
 }
 
 void view_table_begin_stack(struct view_document *d, struct view_table *t)
@@ -414,7 +418,7 @@ void view_table_begin_stack(struct view_document *d, struct view_table *t)
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_STACK);
-        view_document_put_cell(d, t, string_cell(d, (struct text_view){ .n_bytes = 0 }));
+        put_cell(d, t, string_cell(d, (struct text_view){ .n_bytes = 0 }));
 }
 
 void view_table_add_frame(struct view_document *d, struct view_table *t, struct text_view name)

@@ -211,6 +211,7 @@ void view_table_put_string(struct view_document *d, struct view_table *t, struct
 void view_table_put_words(struct view_document *d, struct view_table *t, const char *words);
 void view_table_put_format(struct view_document *d, struct view_table *t, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
+/* "z7"; @id 0 is unknown. */
 void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id);
 void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number);
 /* For a column of COUNT, where the kind of number differs by row or by trace. */

@@ -5,12 +5,15 @@
 #include "view/text/text_charset.h"
 #include "view/text/utf8.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define SEPARATOR       " < "
-#define SEPARATOR_BYTES 3
-#define TAIL_SHARES     3 /* of a text that is cut in the middle two thirds are its end */
+#define SEPARATOR              " < "
+#define SEPARATOR_BYTES        3
+#define LABEL_OPENING_BYTES    2  /* " (" */
+#define LABEL_FOLD_COLUMNS_MIN 15 /* with fewer, a name and its label are folded as one text */
+#define TAIL_SHARES            3  /* a text cut in the middle keeps two thirds at its end */
 
 enum fold {
         FOLD_PARAMETERS = 1,
@@ -19,7 +22,7 @@ enum fold {
         DROP_VERSIONS = 8,
 };
 
-static void name_fold_add_words(struct byte_buffer *out, const char *words)
+static void add_words(struct byte_buffer *out, const char *words)
 {
         byte_buffer_add(out, words, strlen(words));
 }
@@ -27,9 +30,9 @@ static void name_fold_add_words(struct byte_buffer *out, const char *words)
 /* An ellipsis between two words. */
 static void add_between(struct byte_buffer *out, const char *before, const char *after)
 {
-        name_fold_add_words(out, before);
-        name_fold_add_words(out, text_charset_ellipsis());
-        name_fold_add_words(out, after);
+        add_words(out, before);
+        add_words(out, text_charset_ellipsis());
+        add_words(out, after);
 }
 
 static size_t length_at(const char *text, size_t n_bytes, size_t at)
@@ -40,7 +43,7 @@ static size_t length_at(const char *text, size_t n_bytes, size_t at)
         return length != 0 ? length : 1;
 }
 
-static uint32_t name_fold_count_columns(const char *text, size_t n_bytes)
+static uint32_t count_columns(const char *text, size_t n_bytes)
 {
         uint32_t n = 0;
 
@@ -57,8 +60,8 @@ static bool stands_at(const char *text, size_t n_bytes, size_t at, const char *w
 }
 
 /*
- * "operator<<", "operator->", "operator()": what follows opens nothing.  Returns how many
- * bytes it takes; 0 = none.
+ * "operator<<", "operator->", "operator()": these signs belong to the name and open no group.  Returns the
+ * number of bytes of such a name; 0 = none.
  */
 static size_t operator_bytes(const char *text, size_t n_bytes, size_t at)
 {
@@ -74,8 +77,8 @@ static size_t operator_bytes(const char *text, size_t n_bytes, size_t at)
         return 0;
 }
 
-/* Where what opens at @at is closed again, the byte after it; @n_bytes if it is not. */
-static size_t name_fold_end_of(const char *text, size_t n_bytes, size_t at)
+/* Returns the byte after the end of the group that opens at @at; @n_bytes if the group does not end. */
+static size_t end_of(const char *text, size_t n_bytes, size_t at)
 {
         uint32_t depth = 0;
 
@@ -98,11 +101,10 @@ static size_t name_fold_end_of(const char *text, size_t n_bytes, size_t at)
         return n_bytes;
 }
 
-/* One thing that opens and closes, folded or whole. */
-static size_t name_fold_add_group(struct byte_buffer *out, const char *text, size_t n_bytes, size_t at,
-                                  unsigned folds)
+/* Adds one group in brackets, folded or whole. */
+static size_t add_group(struct byte_buffer *out, const char *text, size_t n_bytes, size_t at, unsigned folds)
 {
-        size_t end = name_fold_end_of(text, n_bytes, at);
+        size_t end = end_of(text, n_bytes, at);
         bool is_name = stands_at(text, n_bytes, at, "(anonymous namespace)");
 
         if (text[at] == '<' && (folds & FOLD_TEMPLATES) && end - at > 3)
@@ -117,8 +119,8 @@ static size_t name_fold_add_group(struct byte_buffer *out, const char *text, siz
 }
 
 /*
- * The return type of a template's instance ends where the last space outside of everything is,
- * before its parameters.
+ * The return type of a template instance ends at the last space that is outside of all groups and before
+ * the parameters.  A space right before the parenthesis does not end a type: "libz.so (deleted)".
  */
 static size_t begin_of_name(const char *text, size_t n_bytes)
 {
@@ -130,14 +132,14 @@ static size_t begin_of_name(const char *text, size_t n_bytes)
                 if (skip == 0 && stands_at(text, n_bytes, at, "operator"))
                         return begin; /* "operator new", "operator bool" */
                 if (skip == 0 && text[at] == '(' && !stands_at(text, n_bytes, at, "(anonymous namespace)"))
-                        return begin;
-                if (skip == 0 && (text[at] == '<' || text[at] == '(' || text[at] == '{'))
-                        skip = name_fold_end_of(text, n_bytes, at) - at;
+                        return begin == at ? 0 : begin;
+                if (skip == 0 && (text[at] == '<' || text[at] == '(' || text[at] == '{' || text[at] == '['))
+                        skip = end_of(text, n_bytes, at) - at;
                 if (skip == 0 && text[at] == ' ')
                         begin = at + 1;
                 at += skip != 0 ? skip : 1;
         }
-        return 0; /* no parameters: whatever it is, it is no function of C++ */
+        return 0; /* no parameters: not a C++ function */
 }
 
 static void fold_groups(struct byte_buffer *out, const char *text, size_t n_bytes, unsigned folds)
@@ -151,9 +153,9 @@ static void fold_groups(struct byte_buffer *out, const char *text, size_t n_byte
                         byte_buffer_add(out, text + at, skip);
                         at += skip;
                 } else if (text[at] == '<' || text[at] == '(') {
-                        at = name_fold_add_group(out, text, n_bytes, at, folds);
+                        at = add_group(out, text, n_bytes, at, folds);
                 } else if ((folds & DROP_VERSIONS) && stands_at(text, n_bytes, at, "std::__cxx11::")) {
-                        name_fold_add_words(out, "std::");
+                        add_words(out, "std::");
                         at += strlen("std::__cxx11::");
                 } else {
                         byte_buffer_add_u8(out, (uint8_t)text[at++]);
@@ -161,7 +163,7 @@ static void fold_groups(struct byte_buffer *out, const char *text, size_t n_byte
         }
 }
 
-/* Without the text after the parameters of a member function. */
+/* The bytes of a member function without the qualifiers after its parameters. */
 static size_t without_qualifiers(const char *text, size_t n_bytes)
 {
         static const char *const qualifiers[] = { " const", " volatile", " &", " &&", " noexcept" };
@@ -176,14 +178,35 @@ static size_t without_qualifiers(const char *text, size_t n_bytes)
         return n_bytes;
 }
 
-static void fold(struct byte_buffer *out, const char *text, size_t n_bytes, unsigned folds)
+/* True if more than signs is left of a name: letters, digits, or anything that is not ASCII. */
+static bool says_something(const struct byte_buffer *folded)
 {
-        if (folds & DROP_PARAMETERS)
-                n_bytes = without_qualifiers(text, n_bytes);
-        fold_groups(out, text, n_bytes, folds);
+        const char *text = (const char *)folded->data;
+        size_t n_ellipsis = strlen(text_charset_ellipsis());
+
+        for (size_t at = 0; at < folded->used_bytes; at++) {
+                if (stands_at(text, folded->used_bytes, at, text_charset_ellipsis()))
+                        at += n_ellipsis - 1;
+                else if (isalnum((unsigned char)text[at]) || (unsigned char)text[at] >= 0x80)
+                        return true;
+        }
+        return false;
 }
 
-static size_t name_fold_bytes_of(const char *text, size_t n_bytes, uint32_t n_columns)
+/* Replaces @out.  A text of which only punctuation would remain stays whole: "(deleted)", "<main>". */
+static void fold(struct byte_buffer *out, const char *text, size_t n_bytes, unsigned folds)
+{
+        byte_buffer_clear(out);
+        fold_groups(out, text, folds & DROP_PARAMETERS ? without_qualifiers(text, n_bytes) : n_bytes, folds);
+        while ((folds & DROP_PARAMETERS) && out->used_bytes > 0 && out->data[out->used_bytes - 1] == ' ')
+                out->used_bytes--;
+        if (folds == 0 || out->failed || says_something(out))
+                return;
+        byte_buffer_clear(out);
+        fold_groups(out, text, n_bytes, 0);
+}
+
+static size_t bytes_of(const char *text, size_t n_bytes, uint32_t n_columns)
 {
         size_t at = 0;
 
@@ -203,32 +226,32 @@ static void add_ellipsis(struct byte_buffer *out, uint32_t n_columns)
         const char *ellipsis = text_charset_ellipsis();
         uint32_t n = ellipsis_columns() < n_columns ? ellipsis_columns() : n_columns;
 
-        byte_buffer_add(out, ellipsis, name_fold_bytes_of(ellipsis, strlen(ellipsis), n));
+        byte_buffer_add(out, ellipsis, bytes_of(ellipsis, strlen(ellipsis), n));
 }
 
-/* A name has no spaces, and its end says more than its middle; words are read from their begin. */
-static void name_fold_cut(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
+/* A name, without spaces, is cut in the middle, because its end says more; words are cut at their end. */
+static void cut(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
 {
         uint32_t room = n_columns > ellipsis_columns() ? n_columns - ellipsis_columns() : 0;
-        uint32_t all = name_fold_count_columns(text, n_bytes), head = room, tail = 0;
+        uint32_t all = count_columns(text, n_bytes), head = room, tail = 0;
         size_t head_bytes;
 
         if (n_columns >= 2 * TAIL_SHARES && !memchr(text, ' ', n_bytes)) {
                 tail = room * (TAIL_SHARES - 1) / TAIL_SHARES;
                 head = room - tail;
         }
-        head_bytes = name_fold_bytes_of(text, n_bytes, head);
+        head_bytes = bytes_of(text, n_bytes, head);
         byte_buffer_add(out, text, head_bytes);
         add_ellipsis(out, n_columns);
         if (tail != 0) {
-                size_t tail_at = head_bytes + name_fold_bytes_of(text + head_bytes, n_bytes - head_bytes,
-                                                                 all - head - tail);
+                size_t tail_at = head_bytes +
+                                 bytes_of(text + head_bytes, n_bytes - head_bytes, all - head - tail);
 
                 byte_buffer_add(out, text + tail_at, n_bytes - tail_at);
         }
 }
 
-void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
+static void fold_name(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
 {
         static const unsigned steps[] = {
                 0,
@@ -242,19 +265,73 @@ void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32
         for (; n_bytes > 0 && n_columns > 1 && *text == ' '; text++, n_bytes--, n_columns--)
                 byte_buffer_add_u8(out, ' ');
         for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-                byte_buffer_clear(&folded);
                 fold(&folded, text, n_bytes, steps[i]);
-                if (folded.failed ||
-                    name_fold_count_columns((const char *)folded.data, folded.used_bytes) <= n_columns)
+                if (folded.failed || count_columns((const char *)folded.data, folded.used_bytes) <= n_columns)
                         break;
         }
         if (folded.failed)
                 out->failed = true;
-        else if (name_fold_count_columns((const char *)folded.data, folded.used_bytes) > n_columns)
-                name_fold_cut(out, (const char *)folded.data, folded.used_bytes, n_columns);
+        else if (count_columns((const char *)folded.data, folded.used_bytes) > n_columns)
+                cut(out, (const char *)folded.data, folded.used_bytes, n_columns);
         else if (folded.used_bytes != 0)
                 byte_buffer_add(out, folded.data, folded.used_bytes);
         byte_buffer_deinit(&folded);
+}
+
+/*
+ * Whether a text is a place ("a.c", "main.cpp:12", "0x1160") and not the end of a foreign name
+ * ("(deleted)", "(.llvm.123)").
+ */
+static bool is_place(const char *text, size_t n_bytes)
+{
+        return (memchr(text, '.', n_bytes) || stands_at(text, n_bytes, 0, "0x")) && text[0] != '.' &&
+               !memchr(text, ' ', n_bytes);
+}
+
+/*
+ * "step (a.c)": the number of bytes of the label that tells functions of the same name apart, with the
+ * space before it; 0 = no label.
+ */
+static size_t label_bytes(const char *text, size_t n_bytes)
+{
+        const char *open = n_bytes > 0 && text[n_bytes - 1] == ')' ? memrchr(text, '(', n_bytes) : NULL;
+
+        if (!open || open <= text + 1 || open[-1] != ' ' ||
+            !is_place(open + 1, n_bytes - (size_t)(open + 2 - text)))
+                return 0;
+        return n_bytes - (size_t)(open - 1 - text);
+}
+
+/* In at most @n_columns: its end says more, "(…pp:12)". */
+static void add_label(struct byte_buffer *out, const char *label, size_t n_bytes, uint32_t n_columns)
+{
+        uint32_t all = count_columns(label, n_bytes);
+        size_t at;
+
+        if (all <= n_columns) {
+                byte_buffer_add(out, label, n_bytes);
+                return;
+        }
+        at = bytes_of(label, n_bytes, all - (n_columns - LABEL_OPENING_BYTES - ellipsis_columns()));
+        byte_buffer_add(out, label, LABEL_OPENING_BYTES);
+        add_words(out, text_charset_ellipsis());
+        byte_buffer_add(out, label + at, n_bytes - at);
+}
+
+void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
+{
+        size_t label = label_bytes(text, n_bytes);
+        uint32_t label_columns = count_columns(text + n_bytes - label, label);
+        uint32_t label_columns_max = n_columns - n_columns / TAIL_SHARES;
+
+        if (label == 0 || n_columns < LABEL_FOLD_COLUMNS_MIN) {
+                fold_name(out, text, n_bytes, n_columns);
+                return;
+        }
+        if (label_columns > label_columns_max)
+                label_columns = label_columns_max;
+        fold_name(out, text, n_bytes - label, n_columns - label_columns);
+        add_label(out, text + n_bytes - label, label, label_columns);
 }
 
 /* ---- call stacks --------------------------------------------------------------------------------------- */
@@ -296,13 +373,13 @@ uint32_t name_fold_count_same(const char *a, size_t a_bytes, const char *b, size
         return n;
 }
 
-/* As much of it as there is room for. */
+/* Adds as much of the beginning of a text as fits. */
 static void add_begin(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
 {
         uint32_t room = n_columns > ellipsis_columns() ? n_columns - ellipsis_columns() : 0;
-        bool fits = name_fold_count_columns(text, n_bytes) <= n_columns;
+        bool fits = count_columns(text, n_bytes) <= n_columns;
 
-        byte_buffer_add(out, text, fits ? n_bytes : name_fold_bytes_of(text, n_bytes, room));
+        byte_buffer_add(out, text, fits ? n_bytes : bytes_of(text, n_bytes, room));
         if (!fits)
                 add_ellipsis(out, n_columns);
 }
@@ -312,11 +389,11 @@ void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, 
 {
         const char *rest = text;
         size_t rest_bytes = n_bytes, first = frame_bytes(text, n_bytes);
-        uint32_t n_first = name_fold_count_columns(text, first), used;
+        uint32_t n_first = count_columns(text, first), used;
 
         for (uint32_t i = 0; i < n_same; i++)
                 next_frame(&rest, &rest_bytes);
-        if (n_same < 2 || rest_bytes == 0 || name_fold_count_columns(text, n_bytes) <= n_columns) {
+        if (n_same < 2 || rest_bytes == 0 || count_columns(text, n_bytes) <= n_columns) {
                 add_begin(out, text, n_bytes, n_columns);
                 return;
         }

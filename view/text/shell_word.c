@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool shell_word_is_plain(const char *bytes, size_t n_bytes)
+static bool is_plain(const char *bytes, size_t n_bytes)
 {
         static const char plain[] =
                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-";
@@ -16,10 +16,10 @@ static bool shell_word_is_plain(const char *bytes, size_t n_bytes)
         return n_bytes != 0;
 }
 
-/* After the text in the word so far. */
+/* Appends to the word, in quotes if necessary. */
 static void add_bytes(struct shell_word *word, const char *bytes, size_t n_bytes)
 {
-        const char *mark = shell_word_is_plain(bytes, n_bytes) ? "" : "'";
+        const char *mark = is_plain(bytes, n_bytes) ? "" : "'";
         size_t n = strlen(word->text);
 
         n += (size_t)snprintf(word->text + n, sizeof(word->text) - n, "%s", mark);
@@ -27,7 +27,10 @@ static void add_bytes(struct shell_word *word, const char *bytes, size_t n_bytes
                 word->text[n++] = bytes[i];
                 if (bytes[i] != '\'')
                         continue;
-                /* The end of a quotation is put after a backslash, and the next one begun. */
+                /*
+                 * At a quote, the quotation ends, a quote follows after a backslash, and the next quotation
+                 * begins.
+                 */
                 word->text[n++] = '\\';
                 word->text[n++] = '\'';
                 word->text[n++] = '\'';

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_charset_value_of(const char *name)
+static const char *value_of(const char *name)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): nothing changes the environment */
         const char *value = getenv(name);
@@ -19,7 +19,7 @@ bool text_charset_is_ascii(void)
         const char *locale = NULL;
 
         for (size_t i = 0; !locale && i < sizeof(names) / sizeof(names[0]); i++)
-                locale = text_charset_value_of(names[i]);
+                locale = value_of(names[i]);
         return locale && (strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0);
 }
 

@@ -23,7 +23,7 @@ struct text_number text_number_count(uint64_t count)
         return number;
 }
 
-/* @value in the first of @units, shown with three digits in the one that fits. */
+/* Shows @value, given in the first of @units, with three digits in the unit that fits. */
 static struct text_number in_units(double value, const char *const *units, unsigned last_unit)
 {
         struct text_number number;
@@ -78,7 +78,7 @@ struct text_number text_number_share(double share)
         return number;
 }
 
-static bool text_number_ends_with(const char *bytes, size_t n_bytes, const char *end)
+static bool ends_with(const char *bytes, size_t n_bytes, const char *end)
 {
         size_t n = strlen(end);
 
@@ -104,7 +104,7 @@ static size_t find_plural(const char *words)
 struct text_counted text_number_counted(uint64_t count, const char *words)
 {
         size_t end = count == 1 ? find_plural(words) : 0;
-        size_t n_cut = end == 0 ? 0 : text_number_ends_with(words, end, "ches") ? 2 : 1;
+        size_t n_cut = end == 0 ? 0 : ends_with(words, end, "ches") ? 2 : 1;
         struct text_counted out;
 
         (void)snprintf(out.text, sizeof(out.text), "%s %.*s%s", text_number_count(count).text,

@@ -18,7 +18,7 @@
 #define COLUMNS_NAMES 24 /* and this much, if others may go instead */
 #define ELLIPSIS      0x2026
 #define FIRST_BAR     0x2581 /* the lowest of eight: see plots_view.c */
-#define SAME_ROWS_MAX 256    /* beyond, a call stack is not compared with those of all other rows */
+#define SAME_ROWS_MAX 256    /* in larger tables, call stacks are not compared */
 
 void text_table_init(struct text_table *t, const struct text_column *columns, uint32_t n_columns)
 {
@@ -34,8 +34,8 @@ void text_table_deinit(struct text_table *t)
 }
 
 /*
- * The replacement of a character that ASCII does not have: our own ellipsis, the bars of plots, anything else
- * as its number.
+ * Replaces a character that ASCII does not have: our own ellipsis, a bar of a plot, or any other character,
+ * which becomes its number.
  */
 static uint32_t add_ascii(struct byte_buffer *out, uint32_t character)
 {
@@ -119,7 +119,7 @@ void text_table_add_below(struct text_table *t, const char *bytes, size_t n_byte
         t->below[t->n_below++] = below;
 }
 
-/* How wide each column is as its widest cell, within its limit and the line. */
+/* A column becomes as wide as its widest cell, within its own limit and that of the line. */
 static void find_wanted_widths(const struct text_table *t, uint32_t *widths)
 {
         for (uint32_t c = 0; c < t->n_columns; c++) {
@@ -156,7 +156,7 @@ static uint64_t find_line_columns(const struct text_table *t, const uint32_t *wi
 }
 
 /* Takes the excess from the columns that share the remaining width, then from the widest. */
-static void text_table_squeeze(const struct text_table *t, uint32_t *widths, uint64_t room)
+static void squeeze(const struct text_table *t, uint32_t *widths, uint64_t room)
 {
         uint64_t used = find_line_columns(t, widths, UINT32_MAX);
 
@@ -191,7 +191,7 @@ static void find_widths(const struct text_table *t, uint32_t n_indent, uint32_t 
         for (uint32_t c = t->n_columns; c > 0 && find_line_columns(t, widths, COLUMNS_NAMES) > room; c--)
                 if (t->columns[c - 1].may_go)
                         widths[c - 1] = 0;
-        text_table_squeeze(t, widths, room);
+        squeeze(t, widths, room);
 }
 
 /* How many bytes the first @n_columns characters of escaped text take. */
@@ -214,13 +214,13 @@ static void print_spaces(uint32_t n, FILE *out)
         (void)fprintf(out, "%*s", (int)n, "");
 }
 
-static const char *text_table_text_of(const struct text_table *t, const struct text_cell *cell)
+static const char *text_of(const struct text_table *t, const struct text_cell *cell)
 {
         return cell->n_bytes != 0 ? (const char *)t->text.data + cell->at_bytes : "";
 }
 
-/* With how many frames from its begin on this call stack is no other than one in another row. */
-static uint32_t text_table_count_same(const struct text_table *t, const struct text_cell *cell)
+/* The largest number of leading frames that this call stack shares with one in another row. */
+static uint32_t count_same(const struct text_table *t, const struct text_cell *cell)
 {
         size_t column = (size_t)(cell - t->cells) % t->n_columns;
         uint32_t most = 0;
@@ -229,10 +229,9 @@ static uint32_t text_table_count_same(const struct text_table *t, const struct t
                 return 0;
         for (size_t i = column; i < t->n_cells; i += t->n_columns) {
                 const struct text_cell *other = &t->cells[i];
-                uint32_t n = other != cell
-                                     ? name_fold_count_same(text_table_text_of(t, cell), cell->n_bytes,
-                                                            text_table_text_of(t, other), other->n_bytes)
-                                     : 0;
+                uint32_t n = other != cell ? name_fold_count_same(text_of(t, cell), cell->n_bytes,
+                                                                  text_of(t, other), other->n_bytes)
+                                           : 0;
 
                 if (n > most)
                         most = n;
@@ -240,15 +239,17 @@ static uint32_t text_table_count_same(const struct text_table *t, const struct t
         return most;
 }
 
-/* A cell that is too long; returns how many columns it takes then.  Sets `failed` without memory. */
+/*
+ * Prints a cell that is too long, folded; returns how many columns it takes.  Sets `failed` without memory.
+ */
 static uint32_t print_folded(struct text_table *t, const struct text_cell *cell, uint32_t width, FILE *out)
 {
-        const char *text = text_table_text_of(t, cell);
+        const char *text = text_of(t, cell);
         struct byte_buffer folded = { .data = NULL };
         uint32_t n_columns = 0;
 
         if (memmem(text, cell->n_bytes, " < ", 3) && memchr(text, '<', cell->n_bytes) != text)
-                name_fold_chain(&folded, text, cell->n_bytes, text_table_count_same(t, cell), width);
+                name_fold_chain(&folded, text, cell->n_bytes, count_same(t, cell), width);
         else
                 name_fold(&folded, text, cell->n_bytes, width);
         for (size_t at = 0; at < folded.used_bytes; n_columns++)
@@ -264,7 +265,7 @@ static uint32_t print_folded(struct text_table *t, const struct text_cell *cell,
 static void print_cell(struct text_table *t, const struct text_column *column, uint32_t width, bool last,
                        const struct text_cell *cell, FILE *out)
 {
-        const char *text = cell ? text_table_text_of(t, cell) : column->title;
+        const char *text = cell ? text_of(t, cell) : column->title;
         size_t n_bytes = cell ? cell->n_bytes : strlen(text);
         uint32_t n_columns = cell ? cell->n_columns : (uint32_t)n_bytes;
 
@@ -280,7 +281,7 @@ static void print_cell(struct text_table *t, const struct text_column *column, u
                 print_spaces(width - n_columns, out);
 }
 
-/* Titles, if @cells is NULL, or a row. */
+/* Prints a row, or the titles if @cells is NULL. */
 static void print_row(struct text_table *t, const uint32_t *widths, uint32_t n_indent,
                       const struct text_cell *cells, FILE *out)
 {
@@ -309,7 +310,7 @@ static void print_below(const struct text_table *t, const struct text_below *bel
         text_wrap_within(text, below->n_bytes, n_indent + BELOW_INDENT + 2, line_columns, out);
 }
 
-static void text_table_print_rows(struct text_table *t, const uint32_t *widths, uint32_t n_indent, FILE *out)
+static void print_rows(struct text_table *t, const uint32_t *widths, uint32_t n_indent, FILE *out)
 {
         size_t next = 0;
 
@@ -336,7 +337,7 @@ int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE
         if (fitted.line_columns == 0)
                 fitted.line_columns = text_width_of(out);
         find_widths(&fitted, n_indent, ret_widths);
-        text_table_print_rows(&fitted, ret_widths, n_indent, out);
+        print_rows(&fitted, ret_widths, n_indent, out);
         return fitted.failed ? -ENOMEM : 0;
 }
 

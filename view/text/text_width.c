@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* The largest value of $COLUMNS: beyond it is a mistake. */
+/* A value of $COLUMNS above the maximum is a mistake. */
 #define WIDTH_MIN 20
 #define WIDTH_MAX 10000
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * answer_screen.js - what the screens of answers have in common: ask, say how far it is, cancel, show, fail
  *
@@ -7,6 +6,20 @@
  *
  * A screen names its questions for a state; when they differ from those shown, they are asked.  An answer that is no
  * longer wanted is cancelled.
+ */
+
+import { answerAbout, answerCell, answerRows, answerTitleOf, answerTypeOf } from './answers.js';
+import { DataTable, isThere, searchTables } from './data_table.js';
+import { el } from './dom.js';
+import { formatCount, formatPlural } from './format.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./answers.js').AnswerRow} AnswerRow
+ * @typedef {import('./data_table.js').DataTableOptions} DataTableOptions
+ * @typedef {import('./model.js').TraceModel} TraceModel
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
 /** @typedef {{ question: string, params: { [key: string]: string } }} Question */
@@ -21,7 +34,7 @@ const ANSWER_LIVE_MS = 2000;
  * The part of the trace that is shown, as the parameters that all answers know.
  * @param {ViewState} state
  */
-function filterOf(state) {
+export function filterOf(state) {
         /** @type {{ [key: string]: string }} */
         const params = {};
 
@@ -41,7 +54,7 @@ function filterOf(state) {
  * @param {ViewState} state
  * @param {string[]} keys
  */
-function filterWithout(state, keys) {
+export function filterWithout(state, keys) {
         const params = filterOf(state);
 
         for (const key of keys)
@@ -207,17 +220,17 @@ class AnswerPart {
  * Whether an answer failed only because nothing in the trace passes its filters.
  * @param {any} error
  */
-function isNothing(error) {
+export function isNothing(error) {
         return /^nothing (that this view shows|in this trace happened)/.test(wordsOf(error));
 }
 
 /** @param {any} error */
-function wordsOf(error) {
+export function wordsOf(error) {
         return error instanceof Error ? error.message : String(error);
 }
 
 /** A screen of one or more parts. */
-class AnswerScreen {
+export class AnswerScreen {
         /** @param {Viewer} viewer @param {string} id @param {string} title */
         constructor(viewer, id, title) {
                 this.viewer = viewer;

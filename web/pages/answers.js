@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * answers.js - the documents that hyprof answers with: their tables, and how a value of a key is shown
  *
@@ -8,6 +7,8 @@
  * A key says by its end which unit its value has (docs/use/view-json.md), so a table needs no description of its
  * columns: titles and formats follow from the keys.
  */
+
+import { formatBytes, formatCount, formatDuration, formatShare, formatTime } from './format.js';
 
 /** @typedef {{ [key: string]: any }} AnswerRow */
 /** @typedef {{ about: string|null, left_out: number, rows: AnswerRow[] }} AnswerTable */
@@ -51,7 +52,7 @@ const ANSWER_TITLES = {
 };
 
 /** @param {string} key @returns {ValueType} */
-function answerTypeOf(key) {
+export function answerTypeOf(key) {
         if (key in ANSWER_TYPES)
                 return ANSWER_TYPES[key];
         if (key.endsWith('at_ns'))
@@ -76,19 +77,19 @@ function answerTypeOf(key) {
 }
 
 /** @param {string} key */
-function answerTitleOf(key) {
+export function answerTitleOf(key) {
         if (key in ANSWER_TITLES)
                 return ANSWER_TITLES[key];
         return key.replace(/^n_/, '').replace(/_(ns|bytes)$/, '').replace(/_share$/, ' %').replace(/_/g, ' ');
 }
 
 /** @param {string} key @returns {AnswerColumn} */
-function answerColumn(key) {
+export function answerColumn(key) {
         return { key, title: answerTitleOf(key), type: answerTypeOf(key) };
 }
 
 /** @param {ValueType} type */
-function isNumberType(type) {
+export function isNumberType(type) {
         return !['text', 'handle', 'place', 'bool', 'stack'].includes(type);
 }
 
@@ -98,7 +99,7 @@ function isNumberType(type) {
  * @param {any} value
  * @returns {string}
  */
-function answerCell(type, value) {
+export function answerCell(type, value) {
         if (value === null || value === undefined)
                 return '-';
         switch (type) {
@@ -132,14 +133,14 @@ function answerCell(type, value) {
  * @param {Answer} answer
  * @param {string} key
  */
-function answerRows(answer, key) {
+export function answerRows(answer, key) {
         const table = answer[key];
 
         return /** @type {AnswerRow[]} */ (table && Array.isArray(table.rows) ? table.rows : []);
 }
 
 /** @param {Answer} answer @param {string} key @returns {string} */
-function answerAbout(answer, key) {
+export function answerAbout(answer, key) {
         const table = answer[key];
         const about = table && table.about ? table.about : '';
 
@@ -161,7 +162,7 @@ function csvField(value) {
 }
 
 /** @param {AnswerColumn[]} columns @param {AnswerRow[]} rows */
-function csvOf(columns, rows) {
+export function csvOf(columns, rows) {
         const lines = [columns.map((c) => csvField(c.key)).join(',')];
 
         for (const row of rows)
@@ -190,7 +191,7 @@ function csvOf(columns, rows) {
  * @param {string} rootName
  * @returns {CallNode}
  */
-function callTree(rows, keys, rootName) {
+export function callTree(rows, keys, rootName) {
         /** @type {CallNode} */
         const root = { name: rootName, handle: null, module: '', value: 0, self: 0, before: keys.before ? 0 : null,
                        children: [], parent: null, row: {} };
@@ -234,7 +235,7 @@ function settleSelf(root) {
  * @param {string} rootName
  * @returns {CallNode}
  */
-function stackTree(rows, valueKey, rootName) {
+export function stackTree(rows, valueKey, rootName) {
         /** @type {CallNode} */
         const root = { name: rootName, handle: null, module: '', value: 0, self: 0, before: null, children: [],
                        parent: null, row: {} };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * code_words.js - a line of source or an instruction as words of a few kinds, so that it reads as in an editor
  *
@@ -32,7 +31,7 @@ const CODE_PATTERN = new RegExp([
  * @param {string} text
  * @returns {CodeWord[]}
  */
-function codeWords(text) {
+export function codeWords(text) {
         /** @type {CodeWord[]} */
         const words = [];
         let at = 0;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Colours: the page's own are variables of page.css; those of names are chosen here, so that text on them has a contrast
 // of at least 4.5 to 1 in light and dark.
-'use strict';
 
 /**
  * The same text has the same number in all pages (FNV-1a).
  * @param {string} text
  */
-function hashOfText(text) {
+export function hashOfText(text) {
         let hash = 0x811c9dc5;
         for (let i = 0; i < text.length; i++) {
                 hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
@@ -50,7 +49,7 @@ function luminanceOfRgb(rgb) {
  * @param {readonly number[]} other
  * @returns {number} 1 to 21
  */
-function contrastOfRgb(one, other) {
+export function contrastOfRgb(one, other) {
         const [dark, light] = [luminanceOfRgb(one), luminanceOfRgb(other)].sort((a, b) => a - b);
         return (light + 0.05) / (dark + 0.05);
 }
@@ -82,7 +81,7 @@ const nameColors = new Map();
  * @param {boolean} isDark
  * @returns {NameColor}
  */
-function nameColorOf(text, isDark) {
+export function nameColorOf(text, isDark) {
         const key = (isDark ? 'd' : 'l') + text;
         let color = nameColors.get(key);
         if (color === undefined) {
@@ -109,21 +108,12 @@ function nameColorOfHsl(hue, saturation, lightness, edge) {
 }
 
 /**
- * Fill of a box with this name: what flame graphs and charts need.
- * @param {string} text
- * @returns {string}
- */
-function colorOfName(text) {
-        return nameColorOf(text, isDarkPage()).fill;
-}
-
-/**
  * A colour that the program gave its zone, 0xrrggbb, made readable: fill, edge and text.
  * @param {number} value
  * @param {boolean} isDark
  * @returns {NameColor}
  */
-function nameColorOfValue(value, isDark) {
+export function nameColorOfValue(value, isDark) {
         const key = (isDark ? 'd#' : 'l#') + value;
         let color = nameColors.get(key);
         if (color === undefined) {
@@ -135,17 +125,25 @@ function nameColorOfValue(value, isDark) {
         return color;
 }
 
-/** Whether the page is dark: what the person chose, else what the system says. */
-function isDarkPage() {
-        const chosen = document.documentElement.dataset.theme;
-        return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+/**
+ * Gives the page its colours: page.css has them for data-theme "light" and "dark".
+ * @param {string} theme 'light', 'dark', or 'system': as the browser's
+ */
+export function showTheme(theme) {
+        const isDark = theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
+        document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+}
+
+/** Whether the page is dark: the person chose that, or the browser is. */
+export function isDarkPage() {
+        return document.documentElement.dataset.theme === 'dark';
 }
 
 /**
  * Variables of page.css for a canvas: themeColors().text, .accent ...
  * @returns {Record<string, string>}
  */
-function themeColors() {
+export function themeColors() {
         const style = getComputedStyle(document.documentElement);
         /** @type {Record<string, string>} */
         const colors = {};

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * data_table.js - a table of an answer: sorted, filtered, copied, saved, walked by keyboard
  *
@@ -7,6 +6,15 @@
  *
  * Only the rows that are in sight are in the document, so a table of a hundred thousand rows costs what fifty do.  All
  * texts are hostile and become text nodes.
+ */
+
+import { answerCell, answerColumn, csvOf, isNumberType } from './answers.js';
+import { copyText, el, saveFile } from './dom.js';
+import { formatCount, formatPlural } from './format.js';
+
+/**
+ * @typedef {import('./answers.js').AnswerColumn} AnswerColumn
+ * @typedef {import('./answers.js').AnswerRow} AnswerRow
  */
 
 const DATA_TABLE_ROW_PX = 24;
@@ -29,7 +37,7 @@ const DATA_TABLE_ROWS_AROUND = 6;
  * The tables of the page, by their elements: the search box of the page filters those of the screen that is shown.
  * @type {WeakMap<Element, DataTable>}
  */
-const dataTables = new WeakMap();
+export const dataTables = new WeakMap();
 
 /**
  * Filters all tables of a screen by the text of the page's search box.
@@ -37,7 +45,7 @@ const dataTables = new WeakMap();
  * @param {string} text
  * @returns {{ n_shown: number, n_rows: number, n_tables: number }}
  */
-function searchTables(screen, text) {
+export function searchTables(screen, text) {
         const sum = { n_shown: 0, n_rows: 0, n_tables: 0 };
 
         for (const element of screen.querySelectorAll('.data-table')) {
@@ -53,7 +61,7 @@ function searchTables(screen, text) {
         return sum;
 }
 
-class DataTable {
+export class DataTable {
         /** @param {DataTableOptions} options */
         constructor(options) {
                 this.options = options;
@@ -268,7 +276,7 @@ class DataTable {
 }
 
 /** @param {any} value */
-function isThere(value) {
+export function isThere(value) {
         return value !== null && value !== undefined;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Elements of the page.  All text of a trace goes through createTextNode: nothing is ever parsed as markup.
-'use strict';
 
 /**
  * @typedef {string | number | Node | null | undefined | false} Child
@@ -29,7 +28,7 @@ function appendChildren(parent, children) {
  * @param {Element} element
  * @param {Attributes} attributes
  */
-function setAttributes(element, attributes) {
+export function setAttributes(element, attributes) {
         for (const [name, value] of Object.entries(attributes)) {
                 if (name === 'on') {
                         for (const [type, handler] of Object.entries(value)) {
@@ -56,24 +55,8 @@ function setAttributes(element, attributes) {
  * @param {...(Child | Child[])} children
  * @returns {HTMLElement}
  */
-function el(tag, attributes, ...children) {
+export function el(tag, attributes, ...children) {
         const element = document.createElement(tag);
-        if (attributes) {
-                setAttributes(element, attributes);
-        }
-        appendChildren(element, children);
-        return element;
-}
-
-/**
- * The same for SVG.
- * @param {string} tag
- * @param {Attributes | null} [attributes]
- * @param {...(Child | Child[])} children
- * @returns {SVGElement}
- */
-function svg(tag, attributes, ...children) {
-        const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
         if (attributes) {
                 setAttributes(element, attributes);
         }
@@ -86,7 +69,7 @@ function svg(tag, attributes, ...children) {
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */
-function fill(element, ...children) {
+export function fill(element, ...children) {
         element.textContent = '';
         appendChildren(element, children);
 }
@@ -99,7 +82,7 @@ function fill(element, ...children) {
  * @param {Attributes} [attributes]
  * @returns {HTMLButtonElement}
  */
-function button(text, onClick, attributes) {
+export function button(text, onClick, attributes) {
         const element = el('button', Object.assign({ type: 'button', on: { click: onClick } }, attributes || {}), text);
         return /** @type {HTMLButtonElement} */ (element);
 }
@@ -110,7 +93,7 @@ function button(text, onClick, attributes) {
  * @param {string} type
  * @param {BlobPart} content
  */
-function saveFile(name, type, content) {
+export function saveFile(name, type, content) {
         const link = /** @type {HTMLAnchorElement} */ (el('a', { download: name }));
         link.href = URL.createObjectURL(new Blob([content], { type }));
         link.click();
@@ -122,7 +105,7 @@ function saveFile(name, type, content) {
  * @param {string} text
  * @returns {Promise<boolean>}
  */
-async function copyText(text) {
+export async function copyText(text) {
         try {
                 await navigator.clipboard.writeText(text);
                 return true;
@@ -141,7 +124,7 @@ async function copyText(text) {
  * Whether keys are typed into the element: then they are no commands.
  * @param {EventTarget | null} target
  */
-function isTextField(target) {
+export function isTextField(target) {
         if (!(target instanceof HTMLElement)) {
                 return false;
         }

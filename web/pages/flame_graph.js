@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * flame_graph.js - a call tree as a flame graph: zoom, search, keyboard, differences
  *
@@ -7,6 +6,16 @@
  *
  * The root is at the top.  A box in focus fills the width; those around it stay above.  With `before` in the nodes the
  * color and a sign say what became more (+, red) or less (-, blue).
+ */
+
+import { isDarkPage, nameColorOf, themeColors } from './colors.js';
+import { el } from './dom.js';
+import { flameLayout, flamePath } from './flame_layout.js';
+import { formatShare, isNumber } from './format.js';
+
+/**
+ * @typedef {import('./answers.js').CallNode} CallNode
+ * @typedef {import('./flame_layout.js').FlameBox} FlameBox
  */
 
 const FLAME_ROW_PX = 20;
@@ -24,7 +33,7 @@ const FLAME_ROWS_MAX = 400;
  * @property {string} [otherWords]                  what `before` of the nodes is of; default "before"
  */
 
-class FlameGraph {
+export class FlameGraph {
         /** @param {FlameGraphOptions} options */
         constructor(options) {
                 this.options = options;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * flame_layout.js - a call tree as rows of boxes, without a page
  *
@@ -8,6 +7,8 @@
  * The width of a box is its node's share of the node in focus; nodes around the focus are as wide as the picture.
  * Boxes narrower than a limit are left out together with all inside, and their width is drawn as one grey rest.
  */
+
+/** @typedef {import('./answers.js').CallNode} CallNode */
 
 /**
  * @typedef {object} FlameBox
@@ -22,7 +23,7 @@
  * The nodes from the root to one, the root first.
  * @param {CallNode} node
  */
-function flamePath(node) {
+export function flamePath(node) {
         const path = [];
 
         for (let at = /** @type {CallNode|null} */ (node); at; at = at.parent)
@@ -36,7 +37,7 @@ function flamePath(node) {
  * @param {number} narrowest  share of the picture below which boxes are joined
  * @returns {{ boxes: FlameBox[], n_rows: number }}
  */
-function flameLayout(focus, narrowest) {
+export function flameLayout(focus, narrowest) {
         /** @type {FlameBox[]} */
         const boxes = [];
         const path = flamePath(focus);
@@ -81,7 +82,7 @@ function flameLayout(focus, narrowest) {
  * @param {CallNode} other
  * @param {number} scale
  */
-function setRatios(root, other, scale) {
+export function setRatios(root, other, scale) {
         /** @type {[CallNode, CallNode|undefined][]} */
         const left = [[root, other]];
 

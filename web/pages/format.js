@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Numbers for people, in the words of the command line's reports: 12.3 ms, 1,103,220, 31.0 MB, 31.2%.
-'use strict';
 
 /**
  * Three digits: 1.23, 12.3, 123.
@@ -18,7 +17,7 @@ function formatThreeDigits(value) {
  * @param {any} value
  * @returns {value is number}
  */
-function isNumber(value) {
+export function isNumber(value) {
         return typeof value === 'number' && isFinite(value);
 }
 
@@ -47,24 +46,15 @@ const NUMBER_UNITS = ['', 'K', 'M', 'G', 'T', 'P', 'E'];
  * @param {number | null | undefined} ns
  * @returns {string}
  */
-function formatDuration(ns) {
+export function formatDuration(ns) {
         return isNumber(ns) ? formatScaled(ns, DURATION_UNITS) : '-';
-}
-
-/**
- * A difference, with its sign.
- * @param {number | null | undefined} ns
- */
-function formatDurationChange(ns) {
-        const text = formatDuration(ns);
-        return ns !== null && ns !== undefined && ns > 0 ? '+' + text : text;
 }
 
 /**
  * @param {number | null | undefined} n
  * @returns {string}
  */
-function formatCount(n) {
+export function formatCount(n) {
         if (!isNumber(n)) {
                 return '-';
         }
@@ -76,7 +66,7 @@ function formatCount(n) {
  * @param {number | null | undefined} bytes
  * @returns {string}
  */
-function formatBytes(bytes) {
+export function formatBytes(bytes) {
         return isNumber(bytes) ? formatScaled(bytes, BYTE_UNITS) : '-';
 }
 
@@ -84,7 +74,7 @@ function formatBytes(bytes) {
  * @param {number | null | undefined} share 0 to 1
  * @returns {string}
  */
-function formatShare(share) {
+export function formatShare(share) {
         if (!isNumber(share)) {
                 return '-';
         }
@@ -96,7 +86,7 @@ function formatShare(share) {
  * @param {number} value
  * @param {string | null} [unit]
  */
-function formatValue(value, unit) {
+export function formatValue(value, unit) {
         if (unit === 'bytes') {
                 return formatBytes(value);
         }
@@ -117,7 +107,7 @@ function formatValue(value, unit) {
  * @param {number} ns
  * @param {number} [step_ns]
  */
-function formatTime(ns, step_ns) {
+export function formatTime(ns, step_ns) {
         if (step_ns === undefined) {
                 return (ns / 1e9).toFixed(9) + ' s';
         }
@@ -131,7 +121,7 @@ function formatTime(ns, step_ns) {
  * @param {string} one
  * @param {string} [many]
  */
-function formatPlural(n, one, many) {
+export function formatPlural(n, one, many) {
         return formatCount(n) + ' ' + (n === 1 ? one : many || one + 's');
 }
 
@@ -140,7 +130,7 @@ function formatPlural(n, one, many) {
  * @param {string} text
  * @returns {number | null} ns
  */
-function parseDuration(text) {
+export function parseDuration(text) {
         const match = /^\s*([0-9]*\.?[0-9]+)\s*(ns|us|µs|ms|s|m|h)?\s*$/.exec(text);
         if (!match) {
                 return null;
@@ -154,7 +144,7 @@ function parseDuration(text) {
  * Steps for the marks of an axis: 1, 2 or 5 times a power of ten.
  * @param {number} least
  */
-function roundStep(least) {
+export function roundStep(least) {
         const power = Math.pow(10, Math.floor(Math.log10(least)));
         for (const factor of [1, 2, 5, 10]) {
                 if (power * factor >= least * (1 - 1e-9)) {

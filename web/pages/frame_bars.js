@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * frame_bars.js - all frames of a set, one after the other: how long each lasted, and which were late
  *
@@ -8,10 +7,25 @@
  * Where several frames share a pixel the longest of them is drawn.  A click selects it.
  */
 
+import { wordsOf } from './answer_screen.js';
+import { themeColors } from './colors.js';
+import { el } from './dom.js';
+import { formatCount, formatDuration, formatTime } from './format.js';
+import { frameSetOf } from './frame_budget.js';
+import { bucketOf } from './lane_cache.js';
+import { lowerBound } from './lanes.js';
+
+/**
+ * @typedef {import('./frame_budget.js').FrameBudgets} FrameBudgets
+ * @typedef {import('./lanes.js').SpanItems} SpanItems
+ * @typedef {import('./model.js').TrackOfModel} TrackOfModel
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
 const FRAME_BARS_WIDTH = 1000;
 const FRAME_BARS_HEIGHT = 110;
 
-class FrameBars {
+export class FrameBars {
         /**
          * @param {Viewer} viewer
          * @param {TrackOfModel} track

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * frame_budget.js - how long a frame may last before it is late
  *
@@ -8,17 +7,25 @@
  * Without a choice of the person a frame is late if it lasts more than twice as long as the median of its set.
  */
 
+import { answerRows } from './answers.js';
+import { isNumber } from './format.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
 const FRAME_LATE_MEDIANS = 2;
 
 /**
  * The name of a set in answers: that of the program's main sequence is "frames" on the timeline.
  * @param {string} title
  */
-function frameSetOf(title) {
+export function frameSetOf(title) {
         return title === 'frames' ? '[main]' : title;
 }
 
-class FrameBudgets {
+export class FrameBudgets {
         /** @param {Viewer} viewer @param {() => void} onChange  budgets have come */
         constructor(viewer, onChange) {
                 this.viewer = viewer;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * histogram_chart.js - how long the instances of a zone lasted, with a part of them selected
  *
@@ -8,6 +7,10 @@
  * The axis of durations is linear or logarithmic, so is the other one, which has the number of instances or the time
  * that they took together.  A second histogram can be laid over the first.
  */
+
+import { themeColors } from './colors.js';
+import { el } from './dom.js';
+import { formatCount, formatDuration, parseDuration, roundStep } from './format.js';
 
 const HISTOGRAM_WIDTH = 760;
 const HISTOGRAM_HEIGHT = 180;
@@ -86,7 +89,7 @@ function histogramTicks(axes) {
         return ticks;
 }
 
-class HistogramChart {
+export class HistogramChart {
         /**
          * @param {object} options
          * @param {HistogramBin[]} options.bins

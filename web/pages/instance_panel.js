@@ -1,12 +1,32 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * instance_panel.js - all about one item of the timeline: an instance of a zone, a wait, a message, a frame
  *
  * Way of the data:  screen_timeline: the chosen item -> [instance_panel] -> source.answer() for its time and thread
  */
 
-class InstancePanel {
+import { isNothing, wordsOf } from './answer_screen.js';
+import { answerCell, answerRows, answerTitleOf, answerTypeOf, callTree } from './answers.js';
+import { DataTable, isThere } from './data_table.js';
+import { button, el, fill } from './dom.js';
+import { FlameGraph } from './flame_graph.js';
+import { formatCount, formatShare } from './format.js';
+import { HistogramChart } from './histogram_chart.js';
+import { bucketOf } from './lane_cache.js';
+import { STATE_PREEMPTED, STATE_RUNNABLE, STATE_RUNNING } from './model.js';
+import { wordsOfHit } from './timeline_words.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./answers.js').AnswerRow} AnswerRow
+ * @typedef {import('./histogram_chart.js').HistogramBin} HistogramBin
+ * @typedef {import('./model.js').LocationOfModel} LocationOfModel
+ * @typedef {import('./screen_timeline.js').TimelineHit} TimelineHit
+ * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class InstancePanel {
         /** @param {Viewer} viewer @param {TimelineScreen} timeline */
         constructor(viewer, timeline) {
                 this.viewer = viewer;
@@ -65,18 +85,48 @@ class InstancePanel {
                 if (hit.count !== 1)
                         return;
                 if (hit.lane.lane.kind === 'states')
-                        this.fillState(place, hit);
+                        await this.fillState(place, hit, signal);
                 else if (hit.lane.lane.kind === 'zones')
                         await this.fillZone(place, hit, signal);
         }
 
-        /** @param {HTMLElement} place @param {TimelineHit} hit */
-        fillState(place, hit) {
-                const waker = hit.what >>> 28 === STATE_RUNNABLE ? hit.what & 0x0fffffff : 0;
+        /** @param {HTMLElement} place @param {TimelineHit} hit @param {AbortSignal} signal */
+        async fillState(place, hit, signal) {
+                const kind = hit.what >>> 28;
+                const waker = kind === STATE_RUNNABLE ? hit.what & 0x0fffffff : 0;
                 const thread = waker !== 0 ? this.viewer.model.thread(waker) : null;
 
                 if (thread)
                         place.append(button(`to ${thread.name || thread.tid}, which woke it`, () => this.toThread(waker, hit.begin)));
+                if (kind === STATE_PREEMPTED)
+                        place.append(...await this.ownersOf(hit, hit.begin, signal));
+                if (kind !== STATE_RUNNABLE)
+                        return;
+                /* The wait that the thread was woken from is what the command knows. */
+                const waited = await this.viewer.source.find([hit.lane.lane.id], hit.begin, 'previous', null);
+
+                place.append(...await this.ownersOf(hit, waited && waited.end_ns === hit.begin ? waited.begin_ns : hit.begin, signal));
+        }
+
+        /**
+         * Who had the CPU while the thread was ready to run: nothing in a file, which has no answers for a part.
+         * @param {TimelineHit} hit
+         * @param {number} from
+         * @param {AbortSignal} signal
+         */
+        async ownersOf(hit, from, signal) {
+                const { source, model } = this.viewer;
+                const thread = hit.lane.track.thread !== null ? model.thread(hit.lane.track.thread) : null;
+                const range = { from: String(from), to: String(Math.max(hit.end, from + 1)) };
+
+                if (!thread)
+                        return [];
+                const answer = await source.answer('threads', { ...range, thread: thread.handle }, { signal }).catch(() => null);
+                const rows = answer ? answerRows(answer, 'owners') : [];
+
+                return rows.length === 0 ? [] : [new DataTable({ name: 'Who had the CPU while it was ready to run', rows, shown: 5,
+                        columns: ['ready_ns', 'share', 'owner_name', 'owner_pid'],
+                        onOpen: (row) => row.owner_handle && this.toThread(Number(row.owner_handle.slice(1)), from) }).element];
         }
 
         /**
@@ -107,14 +157,16 @@ class InstancePanel {
                         return;
                 const here = { from: String(hit.begin), to: String(Math.max(hit.end, hit.begin + 1)), thread: thread.handle };
                 const waits = el('div', {});
+                const owners = el('div', {});
                 const counters = el('div', {});
                 const calls = el('div', {});
                 const times = el('div', {});
                 const rank = el('div', {});
 
-                place.append(times, rank, waits, counters, calls);
+                place.append(times, rank, waits, owners, counters, calls);
                 const asked = [
                         this.waitsOf(hit).then((part) => waits.replaceChildren(...part)),
+                        this.ownersOf(hit, hit.begin, signal).then((part) => owners.replaceChildren(...part)),
                         source.answer('zone', { ...here, to: String(hit.begin + 1), zone: location.handle }, { signal })
                                 .then((answer) => times.replaceChildren(...this.timesOf(answer, hit))),
                         source.answer('zone', { ...here, zone: location.handle }, { signal })

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * lane_cache.js - items of lanes that were fetched, so that a frame never waits: what is there is drawn, then sharpened
  *
@@ -7,6 +6,12 @@
  *
  * A lane's items are kept for a few bucket sizes, each over a window that is wider than the view.  A view that lies in a
  * window of its own bucket size needs nothing; else the nearest bucket size that covers it stands in until the reply.
+ */
+
+/**
+ * @typedef {import('./lanes.js').LaneItems} LaneItems
+ * @typedef {import('./lanes.js').SpanItems} SpanItems
+ * @typedef {import('./source_server.js').TraceSource} TraceSource
  */
 
 const LANE_CACHE_BUCKETS = 4;
@@ -19,11 +24,11 @@ const LANE_CACHE_ITEMS_A_REPLY = 190000;
  * bucketOf() - the largest power of two in ns that is at most three pixels
  * @param {number} nsPerPixel
  */
-function bucketOf(nsPerPixel) {
+export function bucketOf(nsPerPixel) {
         return Math.max(0, Math.min(62, Math.floor(Math.log2(Math.max(1, nsPerPixel * 3)))));
 }
 
-class LaneCache {
+export class LaneCache {
         /**
          * @param {TraceSource} source
          * @param {number} duration_ns
@@ -162,7 +167,7 @@ class LaneCache {
 }
 
 /** @param {number} bucketLog2 @returns {SpanItems} */
-function emptySpanItems(bucketLog2) {
+export function emptySpanItems(bucketLog2) {
         const none = new Float64Array(0);
 
         return { isPoints: false, n: 0, bucketLog2, begin: none, end: none, longestBegin: none, longestNs: none,

@@ -4,7 +4,6 @@
 // The rule: a bucket is q = 2^bucketLog2 ns.  A span of at least q is an item of its own; shorter spans are one item for
 // each bucket in which they begin: from the first's begin to the last's end, with their count and the longest of them.
 // Points with values are one item a bucket: least, greatest, first and last value.
-'use strict';
 
 /**
  * @typedef {{isPoints: false, n: number, bucketLog2: number, begin: Float64Array, end: Float64Array,
@@ -21,7 +20,7 @@ const LANES_MAGIC = 0x4c545948;
 const LANES_VERSION = 1;
 
 /** Reads columns of little-endian numbers that are aligned to eight bytes; refuses what goes beyond the end. */
-class ColumnReader {
+export class ColumnReader {
         /**
          * @param {ArrayBuffer} buffer
          * @param {number} magic
@@ -60,7 +59,7 @@ class ColumnReader {
  * @param {ArrayBuffer} buffer reply to /lanes
  * @returns {Map<number, LaneItems>}
  */
-function decodeLanes(buffer) {
+export function decodeLanes(buffer) {
         const reader = new ColumnReader(buffer, LANES_MAGIC);
         const [nLanes] = reader.words(2);
         /** @type {Map<number, LaneItems>} */
@@ -81,7 +80,7 @@ function decodeLanes(buffer) {
 }
 
 /** @returns {SpanItems} */
-function noItems() {
+export function noItems() {
         const none = new Float64Array(0);
         const words = new Uint32Array(0);
         return { isPoints: false, n: 0, bucketLog2: 0, begin: none, end: none, longestBegin: none, longestNs: none,
@@ -95,7 +94,7 @@ function noItems() {
  * @param {number} [low]
  * @param {number} [high]
  */
-function lowerBound(sorted, value, low, high) {
+export function lowerBound(sorted, value, low, high) {
         let from = low || 0;
         let to = high === undefined ? sorted.length : high;
         while (from < to) {
@@ -172,7 +171,7 @@ class SpanItemsBuilder {
  * @param {number} bucketLog2
  * @returns {SpanItems}
  */
-function foldSpans(lane, from, to, bucketLog2) {
+export function foldSpans(lane, from, to, bucketLog2) {
         const q = Math.pow(2, bucketLog2);
         // Ends are sorted as begins are.  A bucket from which a span reaches into the range is folded from its start.
         let i = lowerBound(lane.end, from, 0, lane.n);
@@ -239,7 +238,7 @@ function foldBucket(lane, i, end, q, from, to, builder) {
  * @param {number} bucketLog2
  * @returns {PointItems}
  */
-function foldPoints(lane, from, to, bucketLog2) {
+export function foldPoints(lane, from, to, bucketLog2) {
         const q = Math.pow(2, bucketLog2);
         // The values before and after the view are there too: lines go to them.
         const first = lowerBound(lane.begin, Math.floor(from / q) * q, 0, lane.n);
@@ -276,7 +275,7 @@ function foldPoints(lane, from, to, bucketLog2) {
  * @param {number} bucketLog2
  * @returns {LaneItems}
  */
-function foldLane(lane, from, to, bucketLog2) {
+export function foldLane(lane, from, to, bucketLog2) {
         return lane.isPoints ? foldPoints(lane, from, to, bucketLog2) : foldSpans(lane, from, to, bucketLog2);
 }
 
@@ -288,7 +287,7 @@ function foldLane(lane, from, to, bucketLog2) {
  * @param {number | null} what
  * @returns {{begin_ns: number, end_ns: number, what: number} | null}
  */
-function findInLane(lane, at, direction, what) {
+export function findInLane(lane, at, direction, what) {
         const step = direction === 'next' ? 1 : -1;
         let i = direction === 'next' ? lowerBound(lane.begin, at + 0.5, 0, lane.n) : lowerBound(lane.begin, at, 0, lane.n) - 1;
         for (; i >= 0 && i < lane.n; i += step) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * listing_pane.js - lines of a file, or instructions, with shares and counters: only those in sight are in the document
  *
@@ -7,6 +6,14 @@
  *
  * Jumps are arrows beside the instructions: all jumps to one place are one arrow, short ones next to the code.
  */
+
+import { answerCell, answerTitleOf, answerTypeOf } from './answers.js';
+import { codeWords } from './code_words.js';
+import { themeColors } from './colors.js';
+import { el } from './dom.js';
+import { formatCount, formatShare } from './format.js';
+
+/** @typedef {import('./answers.js').AnswerRow} AnswerRow */
 
 const LISTING_ROW_PX = 18;
 const LISTING_ROWS_AROUND = 12;
@@ -29,7 +36,7 @@ const LISTING_KNOWN_KEYS = new Set(['share', 'n_samples', 'weight', 'file', 'lin
  * @param {ListingRow[]} rows
  * @returns {ListingArrow[]} without those that find no room
  */
-function listingArrows(rows) {
+export function listingArrows(rows) {
         const places = new Map(rows.map((one, at) => [one.row ? one.row.address : '', at]));
         /** @type {Map<number, ListingArrow>} */
         const arrows = new Map();
@@ -79,7 +86,7 @@ function listingCounters(rows) {
         return /** @type {string[]} */ ([...keys]);
 }
 
-class ListingPane {
+export class ListingPane {
         /**
          * @param {object} options
          * @param {string} options.name

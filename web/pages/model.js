@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The model of a trace (hyprof.timeline/1): its tracks and names, found by number.
-'use strict';
+
+import { formatCount } from './format.js';
 
 /**
  * @typedef {{id: number, kind: string, depth: number, items: number}} LaneOfModel
@@ -20,12 +21,12 @@
  */
 
 /** Kinds of the upper four bits of a state's `what`. */
-const STATE_RUNNING = 1;
+export const STATE_RUNNING = 1;
 const STATE_WAITING = 2;
-const STATE_RUNNABLE = 3;
-const STATE_PREEMPTED = 4;
+export const STATE_RUNNABLE = 3;
+export const STATE_PREEMPTED = 4;
 
-class TraceModel {
+export class TraceModel {
         /** @param {ModelDocument} document as it came, with what is missing taken as empty */
         constructor(document) {
                 this.document = document;

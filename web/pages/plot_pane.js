@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * plot_pane.js - the curves of some kinds of tracks, over the selected range
  *
  * Way of the data:  model.tracks, source.lanes() -> [plot_pane] -> the screens Memory and Counters
  */
 
+import { themeColors } from './colors.js';
+import { el } from './dom.js';
+import { formatValue } from './format.js';
+
+/**
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
 const PLOT_WIDTH = 1000;
 const PLOT_HEIGHT = 90;
 const PLOTS_MAX = 40;
 
-class PlotPane {
+export class PlotPane {
         /** @param {Viewer} viewer @param {string[]} kinds  of tracks */
         constructor(viewer, ...kinds) {
                 this.viewer = viewer;

@@ -2,7 +2,17 @@
 // Sums over a time range from the samples and zones that a one-file page holds: the one statistic that the pages compute
 // themselves.  A test compares them with the command line's answers; where the file left anything out for its size, the
 // documents say that they are approximate.
-'use strict';
+
+import { EscapedColumns } from './file_lanes.js';
+import { formatCount, formatTime } from './format.js';
+import { ColumnReader, lowerBound } from './lanes.js';
+import { STATE_RUNNING } from './model.js';
+
+/**
+ * @typedef {import('./lanes.js').WholeLane} WholeLane
+ * @typedef {import('./model.js').LaneOfModel} LaneOfModel
+ * @typedef {import('./model.js').TraceModel} TraceModel
+ */
 
 const FILE_SAMPLES_MAGIC = 0x50535948;
 
@@ -18,7 +28,7 @@ const FILE_SAMPLES_MAGIC = 0x50535948;
  * @param {ArrayBuffer} buffer the data element `samples`
  * @returns {FileSamples}
  */
-function decodeFileSamples(buffer) {
+export function decodeFileSamples(buffer) {
         const reader = new ColumnReader(buffer, FILE_SAMPLES_MAGIC);
         const [n, nEscapes] = reader.words(2);
         const columns = new EscapedColumns(reader, n, nEscapes);
@@ -42,7 +52,7 @@ function eachSampleOf(samples, range, visit) {
 }
 
 /** Functions of a stack, innermost first, with a function's recursion as often as it occurs. */
-class StackFunctions {
+export class StackFunctions {
         /** @param {FileStacks} stacks */
         constructor(stacks) {
                 this.stacks = stacks;
@@ -129,7 +139,7 @@ function isMark(row) {
  * @param {FileStacks} stacks
  * @param {SumRange} range
  */
-function functionsOfRange(model, whole, samples, stacks, range) {
+export function functionsOfRange(model, whole, samples, stacks, range) {
         const sums = functionSums(model, samples, stacks, range);
         /** @type {Map<string, any>} */
         const known = new Map(whole.functions.rows.map((/** @type {any} */ row) => [row.handle, row]));
@@ -345,7 +355,7 @@ function zoneSums(model, lanes, samples, range) {
  * @param {FileSamples | null} samples
  * @param {SumRange} range
  */
-function zonesOfRange(model, whole, lanes, samples, range) {
+export function zonesOfRange(model, whole, lanes, samples, range) {
         const { sums, nSamples } = zoneSums(model, lanes, samples, range);
         /** @type {Map<string, any>} */
         const known = new Map(whole.zones.rows.map((/** @type {any} */ row) => [row.handle, row]));

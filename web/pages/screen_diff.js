@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_diff.js - two recordings compared: verdicts, a flame graph of the difference, histograms of a zone
  *
  * There only where the viewer was given two traces; `side` of a question says which of them it is about.
  */
 
-class DiffScreen extends AnswerScreen {
+import { AnswerScreen, filterWithout, wordsOf } from './answer_screen.js';
+import { answerRows, callTree } from './answers.js';
+import { el } from './dom.js';
+import { FlameGraph } from './flame_graph.js';
+import { formatCount } from './format.js';
+import { HistogramChart } from './histogram_chart.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./answers.js').AnswerRow} AnswerRow
+ * @typedef {import('./answers.js').CallNode} CallNode
+ * @typedef {import('./histogram_chart.js').HistogramBin} HistogramBin
+ * @typedef {import('./model.js').TraceModel} TraceModel
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class DiffScreen extends AnswerScreen {
         static id = 'diff';
         static title = 'Diff';
         static key = 'd';
@@ -85,7 +101,6 @@ class DiffScreen extends AnswerScreen {
                                                                bins: bins(after), over: bins(before) }).element);
         }
 }
-screens.push(DiffScreen);
 
 /**
  * mergedTree() - the calls of two recordings as one tree, by names: `value` after, `before` before

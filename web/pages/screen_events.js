@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_events.js - frames, messages, counters and plots
  */
 
-class FramesScreen extends AnswerScreen {
+import { AnswerScreen, filterOf, filterWithout } from './answer_screen.js';
+import { answerRows } from './answers.js';
+import { button, el } from './dom.js';
+import { formatDuration, parseDuration } from './format.js';
+import { FrameBars } from './frame_bars.js';
+import { FrameBudgets } from './frame_budget.js';
+import { HistogramChart } from './histogram_chart.js';
+import { PlotPane } from './plot_pane.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./answers.js').AnswerRow} AnswerRow
+ * @typedef {import('./histogram_chart.js').HistogramBin} HistogramBin
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class FramesScreen extends AnswerScreen {
         static id = 'frames';
         static title = 'Frames';
         static key = 'r';
@@ -84,9 +100,8 @@ class FramesScreen extends AnswerScreen {
                 this.jump(row);
         }
 }
-screens.push(FramesScreen);
 
-class MessagesScreen extends AnswerScreen {
+export class MessagesScreen extends AnswerScreen {
         static id = 'messages';
         static title = 'Messages';
         static key = 'e';
@@ -120,9 +135,8 @@ class MessagesScreen extends AnswerScreen {
                 ];
         }
 }
-screens.push(MessagesScreen);
 
-class CountersScreen extends AnswerScreen {
+export class CountersScreen extends AnswerScreen {
         static id = 'counters';
         static title = 'Counters';
         static key = 'u';
@@ -138,7 +152,8 @@ class CountersScreen extends AnswerScreen {
                                      columns: ['name', 'min', 'mean', 'max', 'first', 'last', 'unit', 'count'] })]);
                 this.addPart('CPUs', (state) => ({ question: 'cpus', params: filterOf(state) }), (answer) => [
                         this.table(answer, 'cpus', { name: 'CPUs', shown: 10 }),
-                        this.table(answer, 'cpu_threads', { name: 'Threads on CPUs', shown: 10 })]);
+                        this.table(answer, 'cpu_threads', { name: 'Threads on CPUs', shown: 10 }),
+                        this.table(answer, 'owners', { name: 'Threads ready to run: who had the CPU', shown: 10 })]);
         }
 
         /** @param {ViewState} state */
@@ -159,4 +174,3 @@ class CountersScreen extends AnswerScreen {
                 ];
         }
 }
-screens.push(CountersScreen);

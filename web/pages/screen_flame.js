@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_flame.js - the flame graph: of all, a thread, a zone, a part of its instances, a function; by time on a CPU or any
  * counter, instructions per cycle, waiting, bytes
  */
 
-class FlameScreen extends AnswerScreen {
+import { AnswerScreen, filterOf } from './answer_screen.js';
+import { answerAbout, answerRows, callTree, stackTree } from './answers.js';
+import { button, el } from './dom.js';
+import { FlameGraph } from './flame_graph.js';
+import { setRatios } from './flame_layout.js';
+import { formatBytes, formatCount, formatDuration, formatShare, isNumber } from './format.js';
+
+/**
+ * @typedef {import('./answer_screen.js').Question} Question
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class FlameScreen extends AnswerScreen {
         static id = 'flame';
         static title = 'Flame graph';
         static key = 'l';
@@ -178,4 +191,3 @@ class FlameScreen extends AnswerScreen {
                         new FlameGraph({ name, format, root: stackTree(rows, valueKey, 'all') }).element];
         }
 }
-screens.push(FlameScreen);

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_functions.js - functions by self time; of one its callers and callees
  */
 
-class FunctionsScreen extends AnswerScreen {
+import { AnswerScreen, filterOf } from './answer_screen.js';
+import { answerAbout, answerRows, callTree } from './answers.js';
+import { DataTable } from './data_table.js';
+import { el } from './dom.js';
+import { FlameGraph } from './flame_graph.js';
+import { formatCount } from './format.js';
+
+/**
+ * @typedef {import('./answer_screen.js').Question} Question
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class FunctionsScreen extends AnswerScreen {
         static id = 'functions';
         static title = 'Functions';
         static key = 'f';
@@ -76,4 +89,3 @@ class FunctionsScreen extends AnswerScreen {
                 ];
         }
 }
-screens.push(FunctionsScreen);

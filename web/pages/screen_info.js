@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_info.js - what was recorded, on which machine, and what is missing or was lost, in the words of the report
  */
 
-class InfoScreen extends AnswerScreen {
+import { AnswerScreen, filterOf } from './answer_screen.js';
+import { el } from './dom.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class InfoScreen extends AnswerScreen {
         static id = 'info';
         static title = 'Info';
         static key = 'i';
@@ -16,7 +23,10 @@ class InfoScreen extends AnswerScreen {
                              (answer) => this.draw(answer));
                 this.addPart('threads', (state) => ({ question: 'threads', params: filterOf(state) }),
                              (answer) => [this.table(answer, 'threads', { name: 'Threads', shown: 12,
-                                     onOpen: (row) => this.viewer.set({ thread: row.handle, screen: 'functions' }) })]);
+                                     onOpen: (row) => this.viewer.set({ thread: row.handle, screen: 'functions' }) }),
+                        this.table(answer, 'names', { name: 'Threads that had several names', shown: 8,
+                                onOpen: (row) => this.viewer.set({ thread: row.handle }) }),
+                        this.table(answer, 'owners', { name: 'Threads ready to run: who had the CPU', shown: 8 })]);
                 this.addPart('modules', (state) => ({ question: 'modules', params: filterOf(state) }),
                              (answer) => [this.table(answer, 'modules', { name: 'Files with samples', shown: 12 })]);
         }
@@ -40,4 +50,3 @@ class InfoScreen extends AnswerScreen {
                 ];
         }
 }
-screens.push(InfoScreen);

@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_memory.js - memory as the program reported it: in use over time, at one time, what was never freed
  */
 
-class MemoryScreen extends AnswerScreen {
+import { AnswerScreen, filterOf, filterWithout } from './answer_screen.js';
+import { answerRows } from './answers.js';
+import { DataTable } from './data_table.js';
+import { button, el } from './dom.js';
+import { formatTime, parseDuration } from './format.js';
+import { PlotPane } from './plot_pane.js';
+
+/**
+ * @typedef {import('./answer_screen.js').Question} Question
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./answers.js').AnswerRow} AnswerRow
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class MemoryScreen extends AnswerScreen {
         static id = 'memory';
         static title = 'Memory';
         static key = 'y';
@@ -110,7 +124,6 @@ class MemoryScreen extends AnswerScreen {
                         rows: memoryChanges(at, beside) }).element);
         }
 }
-screens.push(MemoryScreen);
 
 /**
  * memoryChanges() - what is in use at two instants, joined by pool and place

@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_source.js - a function: its source files and its instructions side by side, with the share of each
  */
 
-class SourceScreen extends AnswerScreen {
+import { AnswerScreen, filterOf } from './answer_screen.js';
+import { answerRows } from './answers.js';
+import { isThere } from './data_table.js';
+import { button, el } from './dom.js';
+import { formatShare } from './format.js';
+import { ListingPane } from './listing_pane.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./answers.js').AnswerRow} AnswerRow
+ * @typedef {import('./listing_pane.js').ListingRow} ListingRow
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class SourceScreen extends AnswerScreen {
         static id = 'source';
         static title = 'Source';
         static key = 'o';
@@ -89,6 +103,7 @@ class SourceScreen extends AnswerScreen {
                 const source = rows.find((row) => row.source)?.source;
                 /** @type {{ [source: string]: string }} */
                 const origins = { trace: 'kept in the trace', file: 'the file on this machine',
+                                  withheld: 'the source is private, hidden or not named like one: --source-dir shows it',
                                   'newer file': 'the file is newer than the recording: lines may have moved',
                                   none: 'text not found: record with --embed-source' };
 
@@ -153,7 +168,6 @@ class SourceScreen extends AnswerScreen {
                         this.right?.show(isSame);
         }
 }
-screens.push(SourceScreen);
 
 /**
  * The last parts of a path.

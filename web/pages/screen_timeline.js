@@ -1,11 +1,34 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_timeline.js - the timeline: move, zoom, hover, choose; by mouse and by keyboard
  *
  * Way of the data:  lane_cache, timeline_rows -> timeline_paint -> [screen_timeline] -> instance_panel
  *
  * A frame draws what is in the cache.  Missing items are asked for, and the next frame is sharper.
+ */
+
+import { isDarkPage, themeColors } from './colors.js';
+import { button, el, fill, setAttributes } from './dom.js';
+import { formatDuration } from './format.js';
+import { FrameBudgets } from './frame_budget.js';
+import { InstancePanel } from './instance_panel.js';
+import { bucketOf, LaneCache } from './lane_cache.js';
+import { lowerBound } from './lanes.js';
+import { STATE_RUNNABLE } from './model.js';
+import { recallTracks, TimelineLabels } from './timeline_labels.js';
+import { paintNotes, TimelineNotes } from './timeline_notes.js';
+import { clampTo, TimelineOverview } from './timeline_overview.js';
+import { AXIS_PX, paintArrow, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
+import { isIdleTrack, rowsBetween, timelineRows } from './timeline_rows.js';
+import { selfTimeOf, wordsOfHit } from './timeline_words.js';
+
+/**
+ * @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame
+ * @typedef {import('./timeline_rows.js').LaneRow} LaneRow
+ * @typedef {import('./timeline_rows.js').TimelineChoice} TimelineChoice
+ * @typedef {import('./timeline_rows.js').TimelineRow} TimelineRow
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
 const LEAST_VIEW_NS = 20;
@@ -18,7 +41,7 @@ const STATE_AFTER_MS = 250;
  *             longestBegin: number, longestNs: number }} TimelineHit
  */
 
-class TimelineScreen {
+export class TimelineScreen {
         static id = 'timeline';
         static title = 'Timeline';
         static key = 't';
@@ -31,9 +54,9 @@ class TimelineScreen {
                 this.cache = new LaneCache(viewer.source, viewer.model.duration_ns, () => this.draw(),
                                            (error) => viewer.emit('failure', error));
                 /** @type {TimelineChoice} */
-                this.choice = { showsGhosts: recall('ghosts') === '1', showsIdle: false, closed: new Set(), pinned: [],
+                this.choice = { showsGhosts: viewer.source.recall('ghosts') === '1', showsIdle: false, closed: new Set(), pinned: [],
                                 moved: new Map() };
-                recallTracks(viewer.model, this.choice);
+                recallTracks(viewer, this.choice);
                 this.layout = timelineRows(viewer.model, this.choice);
                 /** @type {TimelineHit|null} */
                 this.chosen = null;
@@ -112,7 +135,7 @@ class TimelineScreen {
                         return;
                 }
                 if (this.viewer.model.progress >= 1) {
-                        recallTracks(this.viewer.model, this.choice);
+                        recallTracks(this.viewer, this.choice);
                         this.notes.read();
                 }
                 if (this.viewer.model.progress < 1 || this.cache.duration_ns !== this.viewer.model.duration_ns) {
@@ -316,7 +339,7 @@ class TimelineScreen {
 
         toggleGhosts() {
                 this.choice.showsGhosts = !this.choice.showsGhosts;
-                remember('ghosts', this.choice.showsGhosts ? '1' : '0');
+                this.viewer.remember('ghosts', this.choice.showsGhosts ? '1' : '0');
                 this.viewer.announce(this.choice.showsGhosts ? 'ghost zones shown' : 'ghost zones hidden');
                 this.arrange();
         }
@@ -693,10 +716,3 @@ class TimelineScreen {
                         this.step(direction, null);
         }
 }
-
-/** @param {number} value @param {number} least @param {number} most */
-function clampTo(value, least, most) {
-        return Math.max(least, Math.min(most, value));
-}
-
-screens.push(TimelineScreen);

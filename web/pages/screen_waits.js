@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
- * screen_waits.js - for what threads waited, who ended it, and which locks were held meanwhile
+ * screen_waits.js - for what threads waited, who ended it, which locks were held meanwhile, and the system calls
  */
 
-class WaitsScreen extends AnswerScreen {
+import { AnswerScreen, filterOf, filterWithout } from './answer_screen.js';
+import { answerRows } from './answers.js';
+import { el } from './dom.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+export class WaitsScreen extends AnswerScreen {
         static id = 'waits';
         static title = 'Waits';
         static key = 'b';
@@ -15,6 +24,8 @@ class WaitsScreen extends AnswerScreen {
                 this.tools.append(this.choice('thread', 'thread', this.threadChoices()));
                 this.addPart('waits', (state) => ({ question: 'off_cpu', params: filterOf(state) }), (answer) => this.drawWaits(answer));
                 this.addPart('locks', (state) => ({ question: 'locks', params: filterOf(state) }), (answer) => this.drawLocks(answer));
+                this.addPart('system calls', (state) => ({ question: 'syscalls', params: filterWithout(state, ['event', 'module']) }),
+                             (answer) => this.drawCalls(answer));
         }
 
         /** @param {ViewState} state */
@@ -56,5 +67,21 @@ class WaitsScreen extends AnswerScreen {
                         this.table(answer, 'waits', { name: 'Waited for by', shown: 10 }),
                 ];
         }
+
+        /** @param {Answer} answer */
+        drawCalls(answer) {
+                if (!answer.n_calls)
+                        return [el('p', { class: 'muted' }, 'No system calls were counted in this part: hyprof record --syscalls')];
+                return [
+                        el('p', {}, answer.answer),
+                        this.table(answer, 'calls', { name: 'System calls', shown: 12,
+                                columns: ['name', 'n_calls', 'time_ns', 'time_share', 'mean_ns', 'longest_ns', 'n_errors', 'n_bytes',
+                                          'mean_bytes', 'caller', 'caller_share', 'n_samples', 'n_threads'] }),
+                        this.table(answer, 'callers', { name: 'Callers, as far as calls were sampled', shown: 10,
+                                onOpen: (row) => this.viewer.set({ function: row.handle ?? undefined, screen: 'functions' }) }),
+                        this.table(answer, 'zones', { name: 'Zones, as far as calls were sampled', shown: 8 }),
+                        this.table(answer, 'threads', { name: 'Threads and their system calls', shown: 10,
+                                onOpen: (row) => this.viewer.set({ thread: row.handle ?? undefined }) }),
+                ];
+        }
 }
-screens.push(WaitsScreen);

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * screen_zones.js - the statistics of all zones; of one its histogram, its instances, what is inside, and why it is slow
+ */
+
+import { AnswerScreen, filterOf, filterWithout } from './answer_screen.js';
+import { answerCell, answerRows, callTree } from './answers.js';
+import { button, el } from './dom.js';
+import { FlameGraph } from './flame_graph.js';
+import { formatCount, formatDuration } from './format.js';
+import { HistogramChart } from './histogram_chart.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./histogram_chart.js').HistogramBin} HistogramBin
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
 /**
@@ -19,7 +32,7 @@ function zonePartOf(state) {
         return params;
 }
 
-class ZonesScreen extends AnswerScreen {
+export class ZonesScreen extends AnswerScreen {
         static id = 'zones';
         static title = 'Zones';
         static key = 'z';
@@ -116,6 +129,7 @@ class ZonesScreen extends AnswerScreen {
                                 columns: ['duration_ns', 'at_ns', 'thread', 'thread_name', 'on_cpu_ns', 'waiting_ns', 'self_ns',
                                           'name', 'text', 'value', 'instance_name'],
                                 onOpen: (row) => this.jump(row) }),
+                        this.table(answer, 'common', { name: 'What slow instances have in common', shown: 8 }),
                         calls.length === 0 ? null : new FlameGraph({
                                 name: 'Calls inside', format: (value) => `${formatCount(value)} samples`,
                                 root: callTree(calls, { value: 'total_samples' }, 'the zone'),
@@ -164,6 +178,7 @@ class ZonesScreen extends AnswerScreen {
                                 onOpen: (node) => this.viewer.set({ screen: 'source', function: node.handle ?? undefined }),
                         }).element,
                         this.table(answer, 'zones', { name: 'Zones inside', shown: 8 }),
+                        this.table(answer, 'owners', { name: 'What kept slow instances from running', shown: 8 }),
                         this.table(answer, 'holders', { name: 'Held meanwhile by', shown: 8 }),
                         this.table(answer, 'wakers', { name: 'Woken by', shown: 8 }),
                         this.table(answer, 'counters', { name: 'Counters', shown: 8 }),
@@ -179,4 +194,3 @@ class ZonesScreen extends AnswerScreen {
                 return this.viewer.model.locations.find((/** @type {any} */ l) => l.handle === zone)?.name ?? zone;
         }
 }
-screens.push(ZonesScreen);

@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The frame of the screens: title, warnings, selected range, search box, tabs, keys, light and dark.
-'use strict';
+
+import { showTheme } from './colors.js';
+import { button, el, fill, isTextField, setAttributes } from './dom.js';
+import { formatDuration, formatPlural, formatTime } from './format.js';
+import { SCREENS } from './screens.js';
+
+/**
+ * @typedef {import('./viewer.js').ScreenClass} ScreenClass
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ * @typedef {import('./viewer.js').ViewerScreen} ViewerScreen
+ */
 
 const THEMES = ['system', 'light', 'dark'];
 
-/**
- * Settings remembered between visits; a page from a file may have no storage.
- * @param {string} name
- * @returns {string | null}
- */
-function recall(name) {
-        try {
-                return localStorage.getItem('hyprof.' + name);
-        } catch (_) {
-                return null;
-        }
-}
-
-/**
- * @param {string} name
- * @param {string} value
- */
-function remember(name, value) {
-        try {
-                localStorage.setItem('hyprof.' + name, value);
-        } catch (_) {
-                // Then it holds for this visit.
-        }
-}
-
-class Shell {
+export class Shell {
         /**
          * @param {Viewer} viewer
          * @param {HTMLElement} page
@@ -52,6 +37,7 @@ class Shell {
                         on: { input: () => this.onSearch(), keydown: (/** @type {KeyboardEvent} */ e) =>
                                 this.onSearchKey(e) } }));
                 this.searchHits = el('span', { class: 'search-hits', id: 'search-hits', role: 'status' });
+                this.theme = 'system';
                 this.themeButton = button('', () => this.nextTheme(), { class: 'quiet' });
                 this.warnings = el('div', { class: 'warnings', id: 'warnings' });
                 this.tabList = el('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Screens' });
@@ -74,10 +60,10 @@ class Shell {
                         el('div', { id: 'live', class: 'off-screen', 'aria-live': 'polite', role: 'status' }),
                         this.help);
                 this.buildTabs();
-                this.setTheme(recall('theme') || 'system');
+                this.setTheme(this.viewer.source.recall('theme') || 'system');
                 document.addEventListener('keydown', (event) => this.onKey(event));
                 matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
-                        () => this.viewer.emit('theme', null));
+                        () => this.setTheme(this.theme));
                 this.viewer.on('change', () => this.update());
                 this.viewer.on('model', () => this.update());
                 this.viewer.on('hits', (words) => fill(this.searchHits, words));
@@ -87,12 +73,12 @@ class Shell {
 
         /** The screens that this trace has something for. */
         offered() {
-                return screens.filter((screen) => !screen.isThere || screen.isThere(this.viewer.model));
+                return SCREENS.filter((screen) => !screen.isThere || screen.isThere(this.viewer.model));
         }
 
         /** Those that have a tab: keys and pasted links lead to no other. */
         tabbed() {
-                return screens.filter((screen) => this.tabs.has(screen.id));
+                return SCREENS.filter((screen) => this.tabs.has(screen.id));
         }
 
         buildTabs() {
@@ -307,19 +293,16 @@ class Shell {
         }
 
         nextTheme() {
-                const at = THEMES.indexOf(recall('theme') || document.documentElement.dataset.theme || 'system');
-                this.setTheme(THEMES[(at + 1) % THEMES.length]);
+                const theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length];
+                this.setTheme(theme);
+                this.viewer.remember('theme', theme);
         }
 
         /** @param {string} theme */
         setTheme(theme) {
                 const known = THEMES.includes(theme) ? theme : 'system';
-                remember('theme', known);
-                if (known === 'system') {
-                        delete document.documentElement.dataset.theme;
-                } else {
-                        document.documentElement.dataset.theme = known;
-                }
+                this.theme = known;
+                showTheme(known);
                 const signs = /** @type {Record<string, string>} */ ({ system: '◐', light: '☀', dark: '☾' });
                 this.themeButton.textContent = signs[known];
                 setAttributes(this.themeButton, { title: 'Colours: ' + known, 'aria-label': 'Colours: ' + known });

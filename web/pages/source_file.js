@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Where the page's data comes from in a file that `hyprof html` wrote: elements of the page itself.
-'use strict';
 
-const FILE_LANES_MAGIC = 0x4e4c5948;
-const ESCAPED = 0xffffffff;
+import { hashOfText } from './colors.js';
+import { decodeFileLanes } from './file_lanes.js';
+import { findInLane, foldLane, noItems } from './lanes.js';
+import { TraceModel } from './model.js';
+import { decodeFileSamples, functionsOfRange, StackFunctions, zonesOfRange } from './range_sums.js';
+
+/**
+ * @typedef {import('./lanes.js').LaneItems} LaneItems
+ * @typedef {import('./lanes.js').WholeLane} WholeLane
+ * @typedef {import('./range_sums.js').FileSamples} FileSamples
+ * @typedef {import('./source_server.js').AnswerOptions} AnswerOptions
+ * @typedef {import('./source_server.js').FoundSpan} FoundSpan
+ * @typedef {import('./source_server.js').KeptName} KeptName
+ * @typedef {import('./source_server.js').StackFrame} StackFrame
+ * @typedef {import('./source_server.js').TraceSource} TraceSource
+ */
 
 /** @param {string} text base64 */
 function bytesOfBase64(text) {
@@ -28,129 +41,6 @@ async function gunzip(bytes) {
         return new Response(stream).arrayBuffer();
 }
 
-/** Reads u32 columns in which 0xffffffff stands for the next of the escapes. */
-class EscapedColumns {
-        /**
-         * @param {ColumnReader} reader
-         * @param {number} n
-         * @param {number} nEscapes
-         */
-        constructor(reader, n, nEscapes) {
-                this.reader = reader;
-                this.n = n;
-                this.escapes = reader.doubles(nEscapes);
-                this.nUsed = 0;
-        }
-
-        /** @returns {Float64Array} */
-        next() {
-                const words = this.reader.words(this.n);
-                const values = new Float64Array(this.n);
-                for (let i = 0; i < this.n; i++) {
-                        values[i] = words[i] === ESCAPED ? this.escapes[this.nUsed++] : words[i];
-                }
-                return values;
-        }
-
-        /** Sums from the first on. */
-        nextSums() {
-                const values = this.next();
-                for (let i = 1; i < this.n; i++) {
-                        values[i] += values[i - 1];
-                }
-                return values;
-        }
-}
-
-/**
- * @param {ArrayBuffer} buffer the data element `lanes`
- * @returns {Map<number, () => WholeLane>} decoded when first asked for
- */
-function decodeFileLanes(buffer) {
-        const reader = new ColumnReader(buffer, FILE_LANES_MAGIC);
-        const [nLanes] = reader.words(2);
-        /** @type {Map<number, () => WholeLane>} */
-        const lanes = new Map();
-        for (let i = 0; i < nLanes; i++) {
-                const [id, isPoints, n, mergedLog2, nEscapes] = reader.words(6);
-                const at = reader.at;
-                /** @type {WholeLane | null} */
-                let whole = null;
-                lanes.set(id, () => {
-                        if (!whole) {
-                                const own = new ColumnReader(buffer, FILE_LANES_MAGIC);
-                                own.at = at;
-                                whole = isPoints ? decodeFilePoints(own, n, mergedLog2, nEscapes)
-                                        : decodeFileSpans(own, n, mergedLog2, nEscapes);
-                        }
-                        return whole;
-                });
-                skipFileLane(reader, isPoints, n, mergedLog2, nEscapes);
-        }
-        return lanes;
-}
-
-/**
- * @param {ColumnReader} reader
- * @param {number} isPoints
- * @param {number} n
- * @param {number} mergedLog2
- * @param {number} nEscapes
- */
-function skipFileLane(reader, isPoints, n, mergedLog2, nEscapes) {
-        reader.take(nEscapes * 8);
-        const columns = isPoints ? (mergedLog2 ? [4, 8, 8, 8, 8, 4] : [4, 8]) : new Array(mergedLog2 ? 6 : 3).fill(4);
-        for (const size of columns) {
-                reader.take(n * size);
-        }
-}
-
-/**
- * @param {ColumnReader} reader
- * @param {number} n
- * @param {number} mergedLog2
- * @param {number} nEscapes
- * @returns {WholeLane}
- */
-function decodeFileSpans(reader, n, mergedLog2, nEscapes) {
-        const columns = new EscapedColumns(reader, n, nEscapes);
-        const begin = columns.nextSums();
-        const length = columns.next();
-        const what = Uint32Array.from(columns.next());
-        const end = length.map((value, i) => begin[i] + value);
-        const none = new Float64Array(0);
-        if (!mergedLog2) {
-                return { isPoints: false, n, begin, end, what, longestBegin: begin, longestNs: length,
-                        count: new Uint32Array(n).fill(1), values: none, min: none, max: none, last: none };
-        }
-        const longestBegin = columns.next().map((value, i) => begin[i] + value);
-        return { isPoints: false, n, begin, end, what, longestBegin, longestNs: columns.next(),
-                count: Uint32Array.from(columns.next()), values: none, min: none, max: none, last: none };
-}
-
-/**
- * @param {ColumnReader} reader
- * @param {number} n
- * @param {number} mergedLog2
- * @param {number} nEscapes
- * @returns {WholeLane}
- */
-function decodeFilePoints(reader, n, mergedLog2, nEscapes) {
-        const columns = new EscapedColumns(reader, n, nEscapes);
-        const begin = columns.nextSums();
-        const values = reader.doubles(n);
-        const none = new Float64Array(0);
-        const lane = { isPoints: true, n, begin, end: begin, what: new Uint32Array(0), longestBegin: none, longestNs: none,
-                values, min: values, max: values, last: values, count: new Uint32Array(n).fill(1) };
-        if (mergedLog2) {
-                lane.min = reader.doubles(n);
-                lane.max = reader.doubles(n);
-                lane.last = reader.doubles(n);
-                lane.count = Uint32Array.from(columns.next());
-        }
-        return lane;
-}
-
 /**
  * The key under which an answer is in the file.
  * @param {string} question
@@ -163,7 +53,7 @@ function fileAnswerKey(question, parameters) {
 }
 
 /** @implements {TraceSource} */
-class FileSource {
+export class FileSource {
         constructor() {
                 /** @type {Map<string, Promise<ArrayBuffer | null>>} */
                 this.parts = new Map();
@@ -200,6 +90,42 @@ class FileSource {
                         this.values.set(name, value);
                 }
                 return value;
+        }
+
+        /**
+         * The key in the browser's storage, which a page from a file may not even have.
+         * @param {KeptName} name
+         * @param {TraceModel} [model]
+         */
+        storageKey(name, model) {
+                const facts = model && [model.title, model.document.host, model.duration_ns, model.threads.length];
+                return `hyprof.${name}` + (facts ? '.' + hashOfText(JSON.stringify(facts)) : '');
+        }
+
+        /**
+         * @param {KeptName} name
+         * @param {TraceModel} [model]  whose it is; else the user's
+         */
+        recall(name, model) {
+                try {
+                        return localStorage.getItem(this.storageKey(name, model));
+                } catch (_) {
+                        return null;
+                }
+        }
+
+        /**
+         * @param {KeptName} name
+         * @param {string} value
+         * @param {TraceModel} model
+         */
+        async remember(name, value, model) {
+                try {
+                        localStorage.setItem(this.storageKey(name, name === 'notes' || name === 'tracks' ? model : undefined),
+                                value);
+                } catch (_) {
+                        // Then it holds for this visit.
+                }
         }
 
         /** @returns {Promise<TraceModel>} */

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Where the page's data comes from while `hyprof view` serves it: requests to the page's own address.
-'use strict';
+
+import { decodeLanes } from './lanes.js';
+import { TraceModel } from './model.js';
+
+/** @typedef {import('./lanes.js').LaneItems} LaneItems */
 
 /**
  * @typedef {{signal?: AbortSignal, onProgress?: (share: number | null, elapsed_ms: number) => void}} AnswerOptions
  * @typedef {{begin_ns: number, end_ns: number, what: number, lane?: number}} FoundSpan
+ * @typedef {'notes' | 'tracks' | 'theme' | 'ghosts'} KeptName  kept for the next visit: for each trace, or for the user
  * @typedef {{name: string, module: string, place: string, is_inlined: boolean, is_kernel: boolean}} StackFrame
  * @typedef {{model(): Promise<TraceModel>,
  *     lanes(ids: number[], from: number, to: number, bucketLog2: number): Promise<Map<number, LaneItems>>,
@@ -12,6 +17,8 @@
  *         Promise<FoundSpan | null>,
  *     strings(ids: number[]): Promise<string[]>,
  *     stack(id: number): Promise<{frames: StackFrame[]}>,
+ *     recall(name: KeptName, model?: TraceModel): string | null,
+ *     remember(name: KeptName, value: string, model: TraceModel): Promise<void>,
  *     answer(question: string, parameters?: Record<string, any>, options?: AnswerOptions): Promise<any>}} TraceSource
  */
 
@@ -19,17 +26,20 @@
 const PROGRESS_STEP_MS = 300;
 
 /** @implements {TraceSource} */
-class ServerSource {
+export class ServerSource {
         constructor() {
                 this.nJobs = 0;
+                /** @type {{[name: string]: string | undefined}} what `hyprof view` has kept */
+                this.kept = {};
         }
 
         /**
          * @param {string} path
          * @param {Record<string, any>} [parameters]
          * @param {AbortSignal} [signal]
+         * @param {string} [body]  it is sent there; else something is asked for
          */
-        async request(path, parameters, signal) {
+        async request(path, parameters, signal, body) {
                 const query = new URLSearchParams();
                 for (const [name, value] of Object.entries(parameters || {})) {
                         if (value !== undefined && value !== null && value !== '' && value !== false) {
@@ -39,7 +49,8 @@ class ServerSource {
                 const text = query.toString();
                 let reply;
                 try {
-                        reply = await fetch(text ? path + '?' + text : path, { signal });
+                        reply = await fetch(text ? path + '?' + text : path, body === undefined
+                                ? { signal } : { method: 'POST', body, headers: { 'Content-Type': 'text/plain' } });
                 } catch (error) {
                         if (signal && signal.aborted) {
                                 throw error;
@@ -59,6 +70,25 @@ class ServerSource {
                 } catch (_) {
                         return 'hyprof view answered ' + reply.status;
                 }
+        }
+
+        /** Once, before the page is built: what recall() then finds. */
+        async readKept() {
+                this.kept = await (await this.request('kept')).json();
+        }
+
+        /** @param {KeptName} name */
+        recall(name) {
+                return this.kept[name] ?? null;
+        }
+
+        /**
+         * @param {KeptName} name
+         * @param {string} value
+         */
+        async remember(name, value) {
+                this.kept[name] = value;
+                await this.request('keep', { name }, undefined, value);
         }
 
         async model() {

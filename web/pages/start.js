@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The last script: finds the source of the data, waits until there is a model, and builds the page.
-'use strict';
+// Where the page begins: finds the source of the data, waits until there is a model, and builds the page.
+
+import { showTheme } from './colors.js';
+import { el, fill } from './dom.js';
+import { Shell } from './shell.js';
+import { FileSource } from './source_file.js';
+import { ServerSource } from './source_server.js';
+import { Viewer } from './viewer.js';
 
 /** How often the page asks for the model while the index is being built, and while the trace is being written. */
 const MODEL_STEP_MS = 500;
@@ -61,7 +67,11 @@ async function followTrace(viewer) {
 async function startPage() {
         const page = /** @type {HTMLElement} */ (document.getElementById('page'));
         const source = document.getElementById('data-model') ? new FileSource() : new ServerSource();
+        showTheme('system');
         try {
+                if (source instanceof ServerSource) {
+                        await source.readKept();
+                }
                 const viewer = new Viewer(source, await source.model());
                 const shell = new Shell(viewer, page);
                 shell.build();

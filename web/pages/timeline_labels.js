@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
- * timeline_labels.js - the names beside the rows: fold, pin, and move tracks; the browser remembers it for each trace
+ * timeline_labels.js - the names beside the rows: fold, pin, and move tracks; it is remembered for each trace
  *
  * Way of the data:  timeline_rows -> [timeline_labels] -> TimelineChoice -> timeline_rows
  *
  * The names are elements, so that they can be read, reached and clicked.
  */
 
+import { button, el, fill } from './dom.js';
+import { isNumber } from './format.js';
+import { AXIS_PX } from './timeline_paint.js';
+import { orderOf, placeOfTrack } from './timeline_rows.js';
+
+/**
+ * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
+ * @typedef {import('./timeline_rows.js').TimelineChoice} TimelineChoice
+ * @typedef {import('./timeline_rows.js').TimelineRow} TimelineRow
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
 const TRACKS_REMEMBERED_MAX = 2000;
 
 /**
- * The name under which something of a trace is kept.
- * @param {string} what
- * @param {TraceModel} model
- */
-function traceKey(what, model) {
-        return `${what}.${hashOfText(JSON.stringify([model.title, model.document.host, model.duration_ns, model.threads.length]))}`;
-}
-
-/**
  * Pins, order and folded rows of the last visit; what is not of this form is passed over: storage is not ours alone.
- * @param {TraceModel} model
+ * @param {Viewer} viewer
  * @param {TimelineChoice} choice
  */
-function recallTracks(model, choice) {
+export function recallTracks(viewer, choice) {
         let kept;
 
         try {
-                kept = JSON.parse(recall(traceKey('tracks', model)) ?? '{}');
+                kept = JSON.parse(viewer.source.recall('tracks', viewer.model) ?? '{}');
         } catch (_) {
                 return;
         }
@@ -44,7 +46,7 @@ function recallTracks(model, choice) {
         choice.moved = new Map(listOf(kept.moved, (one) => Array.isArray(one) && isText(one[0]) && isNumber(one[1])));
 }
 
-class TimelineLabels {
+export class TimelineLabels {
         /** @param {TimelineScreen} timeline */
         constructor(timeline) {
                 this.timeline = timeline;
@@ -55,8 +57,8 @@ class TimelineLabels {
         changed() {
                 const { pinned, closed, moved } = this.timeline.choice;
 
-                remember(traceKey('tracks', this.timeline.viewer.model),
-                         JSON.stringify({ pinned, closed: [...closed], moved: [...moved] }));
+                this.timeline.viewer.remember('tracks',
+                        JSON.stringify({ pinned, closed: [...closed], moved: [...moved] }));
                 this.timeline.arrange();
         }
 

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
- * timeline_notes.js - notes of people on the timeline: kept in the browser for each trace, written into a file's page
+ * timeline_notes.js - notes of people on the timeline: kept by the source for each trace, written into a file's page
  *
- * Way of the data:  data-notes of a page, localStorage -> [timeline_notes] -> screen_timeline; a copy of the page
+ * Way of the data:  data-notes of a page, TraceSource.recall() -> [timeline_notes] -> screen_timeline; a copy of the page
+ */
+
+import { button, el, fill, saveFile } from './dom.js';
+import { formatPlural, formatTime, isNumber } from './format.js';
+import { FileSource } from './source_file.js';
+import { AXIS_PX, paintLabel, xOfTime } from './timeline_paint.js';
+
+/**
+ * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
+ * @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame
+ * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
 /** @typedef {{ from: number, to: number, text: string }} TimelineNote  ns; from = to: an instant */
@@ -36,7 +46,7 @@ function mergeNotes(one, other) {
         return [...one, ...other.filter((note) => !known.has(JSON.stringify(note)))].sort((a, b) => a.from - b.from);
 }
 
-class TimelineNotes {
+export class TimelineNotes {
         /** @param {Viewer} viewer @param {TimelineScreen} timeline */
         constructor(viewer, timeline) {
                 this.viewer = viewer;
@@ -65,7 +75,7 @@ class TimelineNotes {
         }
 
         async read() {
-                const kept = recall(traceKey('notes', this.viewer.model));
+                const kept = this.viewer.source.recall('notes', this.viewer.model);
                 /** @type {TimelineNote[]} */
                 let own = [];
 
@@ -83,7 +93,7 @@ class TimelineNotes {
         /** @param {boolean} isKept */
         changed(isKept) {
                 if (isKept)
-                        remember(traceKey('notes', this.viewer.model), JSON.stringify(this.notes));
+                        this.viewer.remember('notes', JSON.stringify(this.notes));
                 this.button.textContent = this.notes.length === 0 ? 'Notes' : `Notes (${this.notes.length})`;
                 this.showList();
                 this.timeline.draw();
@@ -178,7 +188,7 @@ class TimelineNotes {
  * @param {TimelineNote[]} notes
  * @returns {Promise<string>}
  */
-async function pageWithNotes(notes) {
+export async function pageWithNotes(notes) {
         const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
         const script = /** @type {Element} */ (copy.querySelector('script'));
         const packed = new Blob([JSON.stringify(notes)]).stream()
@@ -200,7 +210,7 @@ async function pageWithNotes(notes) {
  * @param {TimelineFrame} frame
  * @param {TimelineNote[]} notes
  */
-function paintNotes(frame, notes) {
+export function paintNotes(frame, notes) {
         const { context, colors } = frame;
         let free = -Infinity;
 

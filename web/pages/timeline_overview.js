@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * timeline_overview.js - the strip above the lanes: the whole recording, with a window that can be moved and stretched
  *
@@ -8,10 +7,23 @@
  * It shows how many CPUs were busy, late frames as marks at its foot, the selected range, and the window of the timeline.
  */
 
+import { themeColors } from './colors.js';
+import { el, setAttributes } from './dom.js';
+import { formatDuration, formatTime } from './format.js';
+import { frameSetOf } from './frame_budget.js';
+import { bucketOf, emptySpanItems } from './lane_cache.js';
+
+/**
+ * @typedef {import('./frame_budget.js').FrameBudgets} FrameBudgets
+ * @typedef {import('./lane_cache.js').LaneCache} LaneCache
+ * @typedef {import('./model.js').LaneOfModel} LaneOfModel
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
 const OVERVIEW_PX = 46;
 const OVERVIEW_EDGE_PX = 6;
 
-class TimelineOverview {
+export class TimelineOverview {
         /**
          * @param {Viewer} viewer
          * @param {LaneCache} cache
@@ -262,4 +274,9 @@ class TimelineOverview {
                 event.preventDefault();
                 event.stopPropagation();
         }
+}
+
+/** @param {number} value @param {number} least @param {number} most */
+export function clampTo(value, least, most) {
+        return Math.max(least, Math.min(most, value));
 }

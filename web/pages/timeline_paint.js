@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * timeline_paint.js - the picture: time axis, lanes of all kinds, selection, arrows
  *
@@ -8,7 +7,22 @@
  * Nothing here asks for anything or keeps anything: one call draws one frame.
  */
 
-const AXIS_PX = 26;
+import { nameColorOf, nameColorOfValue } from './colors.js';
+import { formatDuration, formatTime, formatValue, roundStep } from './format.js';
+import { frameSetOf } from './frame_budget.js';
+import { lowerBound } from './lanes.js';
+
+/**
+ * @typedef {import('./frame_budget.js').FrameBudgets} FrameBudgets
+ * @typedef {import('./lane_cache.js').LaneCache} LaneCache
+ * @typedef {import('./lanes.js').PointItems} PointItems
+ * @typedef {import('./lanes.js').SpanItems} SpanItems
+ * @typedef {import('./model.js').TraceModel} TraceModel
+ * @typedef {import('./timeline_rows.js').LaneRow} LaneRow
+ * @typedef {import('./timeline_rows.js').TimelineRow} TimelineRow
+ */
+
+export const AXIS_PX = 26;
 const LABEL_LEAST_PX = 22;
 
 /**
@@ -30,17 +44,12 @@ const LABEL_LEAST_PX = 22;
  */
 
 /** @param {TimelineFrame} frame @param {number} ns */
-function xOfTime(frame, ns) {
+export function xOfTime(frame, ns) {
         return (ns - frame.from) / (frame.to - frame.from) * frame.width;
 }
 
-/** @param {TimelineFrame} frame @param {number} x */
-function timeOfX(frame, x) {
-        return frame.from + x / frame.width * (frame.to - frame.from);
-}
-
 /** @param {TimelineFrame} frame @param {TimelineRow[]} rows */
-function paintRows(frame, rows) {
+export function paintRows(frame, rows) {
         const { context } = frame;
 
         context.font = `11.5px ${frame.colors.sans || 'sans-serif'}`;
@@ -229,7 +238,7 @@ class FoldBar {
  * @param {number} y
  * @param {number} height
  */
-function paintLabel(context, text, left, right, y, height) {
+export function paintLabel(context, text, left, right, y, height) {
         const room = right - left - 7;
         const perLetter = 6.2;
 
@@ -352,7 +361,7 @@ function paintPlot(frame, items, y, height, row) {
 }
 
 /** @param {TimelineFrame} frame @param {{ from: number, to: number, isAll: boolean }} range */
-function paintAxis(frame, range) {
+export function paintAxis(frame, range) {
         const { context, colors } = frame;
         const step = roundStep((frame.to - frame.from) / Math.max(2, frame.width / 130));
 
@@ -380,7 +389,7 @@ function paintAxis(frame, range) {
  * Lines through all rows at the axis's marks.
  * @param {TimelineFrame} frame
  */
-function paintGrid(frame) {
+export function paintGrid(frame) {
         const step = roundStep((frame.to - frame.from) / Math.max(2, frame.width / 130));
 
         frame.context.fillStyle = frame.colors.grid;
@@ -395,7 +404,7 @@ function paintGrid(frame) {
  * @param {number} y
  * @param {number} height
  */
-function paintChosen(frame, span, y, height) {
+export function paintChosen(frame, span, y, height) {
         const left = xOfTime(frame, span.begin);
         const width = Math.max(3, xOfTime(frame, span.end) - left);
 
@@ -411,7 +420,7 @@ function paintChosen(frame, span, y, height) {
  * @param {number} fromY
  * @param {number} toY
  */
-function paintArrow(frame, ns, fromY, toY) {
+export function paintArrow(frame, ns, fromY, toY) {
         const { context } = frame;
         const x = xOfTime(frame, ns);
         const way = toY > fromY ? 1 : -1;
@@ -431,7 +440,7 @@ function paintArrow(frame, ns, fromY, toY) {
 }
 
 /** @param {TimelineFrame} frame @param {number} from @param {number} to */
-function paintMeasure(frame, from, to) {
+export function paintMeasure(frame, from, to) {
         const { context, colors } = frame;
         const left = xOfTime(frame, Math.min(from, to));
         const right = xOfTime(frame, Math.max(from, to));

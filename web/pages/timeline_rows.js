@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * timeline_rows.js - which tracks and lanes stand where on the timeline, from top to bottom; without a page
  *
  * Way of the data:  TraceModel, what the person chose -> [timeline_rows] -> timeline_paint, screen_timeline
+ */
+
+/**
+ * @typedef {import('./model.js').LaneOfModel} LaneOfModel
+ * @typedef {import('./model.js').ProcessOfModel} ProcessOfModel
+ * @typedef {import('./model.js').TraceModel} TraceModel
+ * @typedef {import('./model.js').TrackOfModel} TrackOfModel
  */
 
 /**
@@ -48,7 +54,7 @@ function keyOfTrack(track) {
  * folded away until asked for.
  * @param {TrackOfModel} track
  */
-function isIdleTrack(track) {
+export function isIdleTrack(track) {
         if (track.kind === 'lock')
                 return !track.lanes.some((lane) => lane.kind === 'waiters' && lane.items > 0);
         return track.kind === 'thread' && !track.lanes.some((lane) =>
@@ -61,7 +67,7 @@ function isIdleTrack(track) {
  * @param {TimelineChoice} choice
  * @returns {{ rows: TimelineRow[], height: number }}
  */
-function timelineRows(model, choice) {
+export function timelineRows(model, choice) {
         /** @type {TimelineRow[]} */
         const rows = [];
         const pinned = choice.pinned.map((key) => model.tracks.find((track) => keyOfTrack(track) === key))
@@ -93,7 +99,7 @@ function timelineRows(model, choice) {
 }
 
 /** @param {TrackOfModel} track */
-function orderOf(track) {
+export function orderOf(track) {
         return TRACK_ORDER[track.kind] ?? 9;
 }
 
@@ -106,7 +112,7 @@ function byMoves(choice, a, b) {
  * CPUs are in the order of their numbers, all else in that of the recording.
  * @param {TrackOfModel} track
  */
-function placeOfTrack(track) {
+export function placeOfTrack(track) {
         return track.kind === 'cpu' ? Number(/\d+/.exec(track.title)?.[0] ?? track.id) : track.id;
 }
 
@@ -165,6 +171,6 @@ function trackRow(model, track, choice, isPinned) {
  * @param {number} top
  * @param {number} height
  */
-function rowsBetween(rows, top, height) {
+export function rowsBetween(rows, top, height) {
         return rows.filter((row) => row.y + row.height > top && row.y < top + height);
 }

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT
-'use strict';
 /*
  * timeline_words.js - an item of the timeline in words: the tooltip, and what screen readers hear
+ */
+
+import { formatCount, formatDuration, formatPlural, formatTime, formatValue } from './format.js';
+import { lowerBound } from './lanes.js';
+
+/**
+ * @typedef {import('./lanes.js').LaneItems} LaneItems
+ * @typedef {import('./model.js').TraceModel} TraceModel
+ * @typedef {import('./screen_timeline.js').TimelineHit} TimelineHit
+ * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
 /**
@@ -11,7 +20,7 @@
  * @param {(words: string[]) => void} [later]  called with more when it has arrived
  * @returns {string[]}
  */
-function wordsOfHit(viewer, hit, later) {
+export function wordsOfHit(viewer, hit, later) {
         const { model } = viewer;
         const { kind } = hit.lane.lane;
         const place = `${hit.row.title}, at ${formatTime(hit.begin)}`;
@@ -76,7 +85,7 @@ function wordsOfInstant(viewer, hit, place, later) {
  * @param {number} end
  * @returns {number|null} null if some of those are folded, so that their sum is not known
  */
-function selfTimeOf(items, begin, end) {
+export function selfTimeOf(items, begin, end) {
         if (items.isPoints)
                 return null;
         let inside = 0;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The state of the view: flat texts in the address's fragment, so that a link shows the same again.
-'use strict';
+
+/**
+ * @typedef {import('./model.js').TraceModel} TraceModel
+ * @typedef {import('./source_server.js').KeptName} KeptName
+ * @typedef {import('./source_server.js').TraceSource} TraceSource
+ */
 
 /**
  * @typedef {Record<string, string>} ViewState screen, from, to (the selected range in ns), view_from, view_to (what the
@@ -11,19 +16,13 @@
  *     isThere?(model: TraceModel): boolean}} ScreenClass
  */
 
-/**
- * All screens, in the order of their tabs: each file of a screen pushes its class.
- * @type {ScreenClass[]}
- */
-const screens = [];
-
 /** A recording that is still running shows its last 10 s, unless all of it is asked for. */
 const LIVE_WINDOW_NS = 10e9;
 
 /** Changes of these alone replace the entry of the browser's history: panning is not a step to go back over. */
 const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text'];
 
-class Viewer {
+export class Viewer {
         /**
          * @param {TraceSource} source
          * @param {TraceModel} model
@@ -35,6 +34,8 @@ class Viewer {
                 this.following = 'last';
                 /** Before a pause. @type {'last' | 'all' | 'paused'} */
                 this.followedBefore = 'last';
+                /** A failure to remember is shown once. */
+                this.cannotKeep = false;
                 /** @type {ViewState} */
                 this.state = Viewer.parse(location.hash);
                 /** @type {Map<string, ((value: any) => void)[]>} */
@@ -230,6 +231,23 @@ class Viewer {
                 }
                 this.go('timeline', Object.assign({ view_from: Math.max(0, Math.round(from - room)),
                         view_to: Math.min(this.model.duration_ns, Math.round(to + room)) }, changes || {}));
+        }
+
+        /**
+         * Keeps a setting, notes or pins for the next visit, and says so once if that does not work.
+         * @param {KeptName} name
+         * @param {string} value
+         */
+        async remember(name, value) {
+                try {
+                        await this.source.remember(name, value, this.model);
+                } catch (error) {
+                        if (!this.cannotKeep) {
+                                this.cannotKeep = true;
+                                this.emit('failure', new Error('not kept for the next visit: '
+                                        + /** @type {Error} */ (error).message));
+                        }
+                }
         }
 
         /**

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A context of IREE is a device of hyprof.  It says once, when it is made, what
- * the device's clock is in the host's.  It is told again to each recording: one
- * that begins later could not know.
+ * A context of IREE is a device of hyprof.  IREE states once, when it makes the context, which time of the
+ * host corresponds to a time of the device's clock.  This code repeats it to each recording, because a
+ * recording that begins later could not know it.
  */
 #include <hyprof/compat/iree/iree_calls.h>
 
@@ -13,7 +13,7 @@
 #define CONTEXTS_MAX  255
 #define SESSION_SHIFT 16 /* of the control word: which recording it is */
 
-/* Written once, before anybody has its number; but for `told_session`. */
+/* Written once, before the context's number is given out; only `told_session` changes later. */
 static struct iree_context {
         struct hyprof_device device;
         uint64_t gpu_ticks, host_ns; /* the same moment */
@@ -62,7 +62,7 @@ static const char *copy_name(const char *name, size_t name_bytes)
         return copy;
 }
 
-/* @is_calibrated: whether more moments will be told; it makes no difference here. */
+/* @is_calibrated: whether more calibrations will follow; it makes no difference here. */
 /* NOLINTNEXTLINE(readability-function-size): IREE's parameters */
 uint8_t iree_tracing_gpu_context_allocate(iree_tracing_gpu_context_type_t type, const char *name,
                                           size_t name_bytes, bool is_calibrated, uint64_t host_ns,
@@ -131,7 +131,7 @@ void iree_tracing_gpu_zone_end(uint8_t context, uint16_t query)
                 hyprof_device_zone_end(device, query);
 }
 
-/* IREE says 0 of a query that was never submitted, and so does hyprof. */
+/* IREE reports 0 for a query that was never submitted, and so does hyprof. */
 void iree_tracing_gpu_zone_notify(uint8_t context, uint16_t query, int64_t gpu_ticks)
 {
         struct hyprof_device *device = device_of(context);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IREE names a lock by a number, hyprof by a struct of its own: numbers are
- * places in a table here.
+ * IREE identifies a lock by a number, hyprof by a struct of its own: the numbers are places in a table
+ * here.
  *
- * The place of a lock that is gone is taken by the next one of the same line of
- * source, which keeps the name that it has in recordings.  So a program that
- * makes and destroys locks for days needs no more names than it has locks at a
- * time.
+ * After a lock is gone, the next lock from the same source line takes its place and keeps the name that the
+ * place has in recordings.  So a program that makes and destroys locks for days needs no more names than it
+ * has locks at a time.
  */
 #include <hyprof/compat/iree/iree_calls.h>
 
@@ -39,7 +38,7 @@ static void push_place(struct place_list *list, uint32_t place)
         do {
                 __atomic_store_n(&locks[place].next_free, (uint32_t)head, __ATOMIC_RELAXED);
                 wanted = ((head >> 32) + 1) << 32 | place;
-                /* Release: what the last owner wrote; pairs with the acquire in pop_place(). */
+                /* Release: publishes what the last owner wrote; pairs with the acquire in pop_place(). */
         } while (!__atomic_compare_exchange_n(&list->head, &head, wanted, true, __ATOMIC_RELEASE,
                                               __ATOMIC_RELAXED));
 }
@@ -75,13 +74,13 @@ static uint32_t take_new_place(void)
         return n + 1;
 }
 
-/* Any other number than one that iree_tracing_mutex_announce() returned is no lock. */
+/* Returns NULL for a number that iree_tracing_mutex_announce() cannot have returned. */
 static struct hyprof_lock *lock_of(uint32_t id)
 {
         return id >= 1 && id <= LOCKS_MAX ? &locks[id].lock : NULL;
 }
 
-static int iree_locks_is_at(const struct hyprof_location *a, const iree_tracing_location_t *b)
+static int is_at(const struct hyprof_location *a, const iree_tracing_location_t *b)
 {
         return a->name == b->name && a->function == b->function && a->file == b->file && a->line == b->line;
 }
@@ -99,7 +98,7 @@ void iree_tracing_mutex_announce(const iree_tracing_location_t *location, uint32
 
         if (place == 0)
                 place = take_new_place();
-        if (place != 0 && !iree_locks_is_at(&locks[place].lock.location, location))
+        if (place != 0 && !is_at(&locks[place].lock.location, location))
                 hyprof_lock_init(&locks[place].lock, &site);
         *ret_id = place;
 }

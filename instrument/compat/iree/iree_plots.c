@@ -7,8 +7,8 @@
 struct hyprof_location hyprof_iree_no_name = HYPROF_NAME("");
 
 /*
- * How plots are to be shown is said before anybody records, when hyprof_name_of() knows
- * no names; so it is kept.
+ * Programs state how plots are to be shown before any recording, when hyprof_name_of() knows no names; so
+ * this table keeps it.
  */
 static struct iree_plot {
         const char *key; /* atomic; the caller's string, which IREE keeps for ever; NULL = free */

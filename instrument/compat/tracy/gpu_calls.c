@@ -27,7 +27,7 @@ struct gpu_context {
         uint32_t session; /* in which the calibrations were told */
 };
 
-/* By the program's numbers.  Those that were never made have no name. */
+/* Indexed by the program's numbers.  Contexts that were never made have no name. */
 static struct gpu_context contexts[UINT8_MAX + 1];
 
 static struct calibration now_at(int64_t ticks)
@@ -79,7 +79,7 @@ void ___tracy_emit_gpu_context_name(struct ___tracy_gpu_context_name_data data)
         context->name[n] = '\0';
 }
 
-/* Also if it is told at once, it is kept: for the next recording. */
+/* Keeps the calibration for the next recording, even if it is reported at once. */
 static void calibrate(uint8_t number, int64_t ticks)
 {
         struct calibration c = now_at(ticks);
@@ -100,7 +100,7 @@ void ___tracy_emit_gpu_time_sync(struct ___tracy_gpu_time_sync_data data)
         calibrate(data.context, data.gpuTime);
 }
 
-static void gpu_calls_begin(uint8_t number, struct hyprof_location *location, uint16_t query, int32_t depth)
+static void begin(uint8_t number, struct hyprof_location *location, uint16_t query, int32_t depth)
 {
         struct hyprof_device *device = find_device(number);
 
@@ -112,15 +112,14 @@ static void gpu_calls_begin(uint8_t number, struct hyprof_location *location, ui
 static void begin_static(uint8_t number, uint64_t srcloc, uint16_t query, int32_t depth)
 {
         if (HYPROF_WANTED_(HYPROF_FAMILY_DEVICES_))
-                gpu_calls_begin(
-                        number,
-                        source_location_find((const struct ___tracy_source_location_data *)(uintptr_t)srcloc),
-                        query, depth);
+                begin(number,
+                      source_location_find((const struct ___tracy_source_location_data *)(uintptr_t)srcloc),
+                      query, depth);
 }
 
 static void begin_made(uint8_t number, uint64_t srcloc, uint16_t query, int32_t depth)
 {
-        gpu_calls_begin(number, (struct hyprof_location *)(uintptr_t)srcloc, query, depth);
+        begin(number, (struct hyprof_location *)(uintptr_t)srcloc, query, depth);
 }
 /* NOLINTEND(performance-no-int-to-ptr) */
 
@@ -161,7 +160,8 @@ void ___tracy_emit_gpu_time(struct ___tracy_gpu_time_data data)
 }
 
 /*
- * Tracy has a second queue, for calls that are in order over all threads; ours are in order of their times.
+ * Tracy has a second queue, which keeps the calls of all threads in order; hyprof's events are in order of
+ * their times.
  */
 void ___tracy_emit_gpu_zone_begin_serial(struct ___tracy_gpu_zone_begin_data data)
 {

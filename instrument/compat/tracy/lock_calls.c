@@ -2,9 +2,9 @@
 /*
  * instrument/compat/tracy/lock_calls.c - Tracy's functions for locks
  *
- * They are called around locks that the program takes itself, before each of them too, so a lock costs three
- * events; the classes for C++ report a wait only where there is one.  NULL, from a want of memory, is
- * nothing.
+ * Programs call these functions around locks that they take themselves, also before each lock, so a lock
+ * costs three events; the classes for C++ report a wait only where there is one.  A NULL pointer, which
+ * stands for a lack of memory, is ignored.
  */
 #include "instrument/compat/tracy/source_location.h"
 
@@ -32,7 +32,7 @@ static void init(struct hyprof_lock *lock, const struct ___tracy_source_location
         hyprof_lock_init(lock, &location);
 }
 
-static void lock_calls_mark(struct hyprof_lock *lock, const struct ___tracy_source_location_data *srcloc)
+static void mark(struct hyprof_lock *lock, const struct ___tracy_source_location_data *srcloc)
 {
         if (HYPROF_WANTED_(HYPROF_FAMILY_LOCKS_))
                 hyprof_emit_lock_mark(lock, source_location_find(srcloc));
@@ -86,7 +86,7 @@ void ___tracy_mark_lockable_ctx(struct __tracy_lockable_context_data *lockdata,
                                 const struct ___tracy_source_location_data *srcloc)
 {
         if (lockdata)
-                lock_calls_mark(&lockdata->lock, srcloc);
+                mark(&lockdata->lock, srcloc);
 }
 
 void ___tracy_custom_name_lockable_ctx(struct __tracy_lockable_context_data *lockdata, const char *name,
@@ -170,7 +170,7 @@ void ___tracy_mark_shared_lockable_ctx(struct __tracy_shared_lockable_context_da
                                        const struct ___tracy_source_location_data *srcloc)
 {
         if (lockdata)
-                lock_calls_mark(&lockdata->lock, srcloc);
+                mark(&lockdata->lock, srcloc);
 }
 
 void ___tracy_custom_name_shared_lockable_ctx(struct __tracy_shared_lockable_context_data *lockdata,

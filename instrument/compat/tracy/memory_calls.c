@@ -2,8 +2,9 @@
 /*
  * instrument/compat/tracy/memory_calls.c - Tracy's functions for memory, of one revision
  *
- * For programs that were compiled with Tracy's header: the header of ours defines the same functions in each
- * program.  Which revision they are of is up to TRACY_COMPAT_API, so each has a library of its own.
+ * For programs that were compiled with Tracy's header: hyprof's header defines the same functions in each
+ * program.  TRACY_COMPAT_API decides the revision of the functions, so each revision has a library of its
+ * own.
  */
 #define HYPROF_TRACY_MEMORY_API_ TRACY_API
 

@@ -96,7 +96,7 @@ void ___tracy_emit_message_appinfo(const char *txt, size_t size)
         hyprof_program_info(txt, size);
 }
 
-/* As Tracy does, for the system as well: the first 15 bytes, in top and in gdb. */
+/* Names the thread for the system as well, as Tracy does: top and gdb show the first 15 bytes. */
 void ___tracy_set_thread_name(const char *name)
 {
         (void)prctl(PR_SET_NAME, name);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open table of 65,536 places, of which those that are used cost memory.  A
- * place is taken for an address with one compare and exchange, filled in, and
- * then published; it never changes again and never goes away.
+ * An open table of 65,536 places, of which only those that are used cost memory.  A thread takes a place
+ * for an address with one compare and exchange, fills it in, and then publishes it; a place never changes
+ * again and never goes away.
  *
  * After dlclose() another library's data may lie at an address that is known here.  So an entry counts only
- * if it still says the same: the same strings, line and colour.  (A string is compared by its address: that a
- * library which was built anew comes to lie where the old one was, with all addresses alike and other words
- * in them, is not noticed.) A location that differs, that another thread is filling in, or that finds no
- * place, is looked up by content each time.
+ * if Tracy's location still says the same: the same strings, line and colour.  (A string is compared by its
+ * address.  If a rebuilt library comes to lie where the old one was, with all addresses alike and other
+ * words in them, this is not noticed.)  A location that differs, that another thread is filling in, or that
+ * finds no place, is looked up by content each time.
  */
 #include "instrument/compat/tracy/source_location.h"
 
@@ -20,7 +20,7 @@
 #define TRIES_MAX  16
 
 struct place {
-        uintptr_t address; /* of Tracy's location; FREE, BUSY, or what the rest is for */
+        uintptr_t address; /* FREE, BUSY, or the address of the location of Tracy */
         struct hyprof_location location;
         uint64_t reserved[2];
 };
@@ -30,8 +30,7 @@ enum { FREE = 0, BUSY = 1 };
 
 static struct place places[PLACES] __attribute__((aligned(64)));
 
-static bool source_location_is_same(const struct hyprof_location *known,
-                                    const struct ___tracy_source_location_data *srcloc)
+static bool is_same(const struct hyprof_location *known, const struct ___tracy_source_location_data *srcloc)
 {
         return known->name == srcloc->name && known->function == srcloc->function &&
                known->file == srcloc->file && known->line == srcloc->line && known->color == srcloc->color;
@@ -79,8 +78,7 @@ struct hyprof_location *source_location_find(const struct ___tracy_source_locati
                         return &place->location;
                 }
                 if (found == address)
-                        return source_location_is_same(&place->location, srcloc) ? &place->location
-                                                                                 : find_by_content(srcloc);
+                        return is_same(&place->location, srcloc) ? &place->location : find_by_content(srcloc);
                 if (found == BUSY)
                         break;
         }

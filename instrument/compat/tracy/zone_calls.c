@@ -8,13 +8,16 @@
 
 #define SHORT_TEXT_BYTES 512
 
-/* ctx.active says whether the zone is recorded, so that programs need not make up texts for others. */
+/*
+ * ctx.active says whether the zone is recorded, so that programs need not build texts for zones that are
+ * not.
+ */
 static TracyCZoneCtx context_of(hyprof_zone zone)
 {
         return (TracyCZoneCtx){ .id = zone, .active = zone != 0 };
 }
 
-static hyprof_zone zone_calls_begin(struct hyprof_location *location, int32_t depth)
+static hyprof_zone begin(struct hyprof_location *location, int32_t depth)
 {
         if (!location)
                 return 0;
@@ -27,7 +30,7 @@ TracyCZoneCtx ___tracy_emit_zone_begin_callstack(const struct ___tracy_source_lo
 {
         if (!active || !HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
                 return context_of(0);
-        return context_of(zone_calls_begin(source_location_find(srcloc), depth));
+        return context_of(begin(source_location_find(srcloc), depth));
 }
 
 TracyCZoneCtx ___tracy_emit_zone_begin(const struct ___tracy_source_location_data *srcloc, int32_t active)
@@ -36,8 +39,8 @@ TracyCZoneCtx ___tracy_emit_zone_begin(const struct ___tracy_source_location_dat
 }
 
 /*
- * A location that is made at run time is one of ours, by its content: nothing has to be freed, and it may be
- * used for any number of zones.  The number is its address, 0 without a recorder.
+ * A location that is made at run time is one of hyprof's, found by its content: nothing has to be freed,
+ * and any number of zones may use it.  The number returned is its address, 0 without a recorder.
  */
 /* NOLINTNEXTLINE(readability-function-size): Tracy's arguments */
 uint64_t ___tracy_alloc_srcloc_name(uint32_t line, const char *source, size_t source_bytes,
@@ -62,7 +65,7 @@ TracyCZoneCtx ___tracy_emit_zone_begin_alloc_callstack(uint64_t srcloc, int32_t 
 
         if (!active || !HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
                 return context_of(0);
-        return context_of(zone_calls_begin(location, depth));
+        return context_of(begin(location, depth));
 }
 
 TracyCZoneCtx ___tracy_emit_zone_begin_alloc(uint64_t srcloc, int32_t active)
@@ -95,7 +98,7 @@ void ___tracy_emit_zone_value(TracyCZoneCtx ctx, uint64_t value)
         hyprof_zone_value(ctx.id, (int64_t)value);
 }
 
-/* On the heap if it is long; without memory for that, its beginning. */
+/* Prints a long text on the heap; if there is no memory for it, emits its beginning. */
 __attribute__((format(printf, 3, 0))) static void print(void (*emit)(hyprof_zone, const char *, size_t),
                                                         hyprof_zone zone, const char *fmt, va_list arguments)
 {

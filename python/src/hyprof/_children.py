@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from hyprof._calls import calls
 from hyprof._filters import Filter
@@ -53,3 +54,41 @@ def begin() -> None:
     calls.with_lines = bool(facts.get("lines"))
     calls.is_whole = True
     calls.start()
+
+
+class Programs:
+    """Other Python programs that this process starts: nothing records their calls, which is to be said."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self.pid = os.getpid()
+        self._n = 0
+        sys.addaudithook(self._note)
+
+    def _note(self, event: str, args: tuple[Any, ...]) -> None:
+        # Processes of multiprocessing have another event.
+        if event not in ("subprocess.Popen", "os.exec") or os.getpid() != self.pid:
+            return
+        try:
+            is_other = _is_other_python(args[0], args[1])
+        except (TypeError, ValueError, OSError):  # the program's mistake, which is reported to it
+            return
+        if is_other and event == "os.exec":
+            self._say("the program runs another Python program in its place, whose calls are not zones")
+        elif is_other:
+            self._n += 1
+
+    def words(self) -> str:
+        """A sentence; none if there were none."""
+        if self._n == 0:
+            return ""
+        program, their = ("program was", "its") if self._n == 1 else ("programs were", "their")
+        return f"{self._n} other Python {program} started: {their} calls are not zones without `-m hyprof`"
+
+
+def _is_other_python(executable: Any, argv: Any) -> bool:
+    path = os.fsdecode(executable)
+    words: Sequence[str] = [os.fsdecode(word) for word in argv]
+    if "hyprof" in words[1:]:
+        return False
+    return path == sys.executable or re.fullmatch(r"python(3(\.\d+)?)?", os.path.basename(path)) is not None

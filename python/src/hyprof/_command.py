@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import Any, Optional, Sequence
+from typing import Mapping, Optional, Sequence
 
 from hyprof import _native
 
@@ -57,7 +57,8 @@ def _make_parser() -> optparse.OptionParser:
     add("-p", "--partial", action="store_true", default=False,
         help="record calls only between hyprof.Profiler().enable() and disable()")
     add("-l", "--lines", action="store_true", default=False, help="also a zone for each line that runs; slow")
-    add("-o", "--output-folder", metavar="FOLDER", default="", help="where the trace and reports go; default: here")
+    add("-o", "--output-folder", metavar="FOLDER", default="",
+        help="where the trace and reports go, or FILE.hyp, the trace itself; default: here")
     add("-n", "--name-append", metavar="NAME", default="", help="hyprof-NAME.hyp, and not hyprof.hyp")
     add("-r", "--report", action="store_true", default=False,
         help="afterwards write a report of ops: ops_perf_results.csv; see 'python3 -m hyprof ops --help'")
@@ -88,31 +89,60 @@ def _make_parser() -> optparse.OptionParser:
     return parser
 
 
+def _names_trace(options: optparse.Values) -> bool:
+    """-o FILE.hyp, as of `hyprof record`; a folder of that name is one."""
+    return options.output_folder.endswith(".hyp") and not os.path.isdir(options.output_folder)
+
+
+def _find_folder(options: optparse.Values) -> str:
+    """Where the trace and reports go."""
+    return (os.path.dirname(options.output_folder) if _names_trace(options) else options.output_folder) or "."
+
+
 def _set_environment(options: optparse.Values) -> None:
     for variable in options.device_flags or []:
         os.environ[variable] = "1"
     if options.op_support_count is not None:
         os.environ["TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT"] = str(options.op_support_count)
     if options.output_folder:
-        os.environ["TT_METAL_PROFILER_DIR"] = os.path.abspath(options.output_folder)
+        os.environ["TT_METAL_PROFILER_DIR"] = os.path.abspath(_find_folder(options))
     if options.report:
         os.environ["TTNN_OP_PROFILER"] = "1"
         os.environ["TT_METAL_PROFILER_TRACE_TRACKING"] = "1"
 
 
-def _handlers(forward: Any) -> list[tuple[int, Any]]:
-    return [(signal.SIGINT, signal.SIG_IGN), (signal.SIGTERM, forward), (signal.SIGHUP, forward)]
+# Those of them that are ignored stay ignored.
+_PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2,
+              signal.SIGWINCH}
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """The terminal's signals reach the child as well, which ends by them; those sent to us are passed on."""
-
-    def forward(number: int, _frame: object) -> None:
-        process.send_signal(number)
-
-    before = [(number, signal.signal(number, handler)) for number, handler in _handlers(forward)]
+def _wait(command: list[str], environment: Mapping[str, str]) -> int:
+    """Runs it to its end, and passes on the signals that are sent to us: those of the terminal reach it as well."""
+    passed_on = {number for number in _PASSED_ON if signal.getsignal(number) != signal.SIG_IGN}
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # then its end would never be told
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, passed_on | {signal.SIGCHLD})
     try:
-        return process.wait()
+        pid = os.posix_spawn(command[0], command, environment, setsigmask=before,
+                             setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
+        while True:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended != 0:
+                return os.waitstatus_to_exitcode(status)
+            told = signal.sigwaitinfo(passed_on | {signal.SIGCHLD})
+            if told.si_signo != signal.SIGCHLD and told.si_code <= 0:  # of a process, not of the kernel
+                os.kill(pid, told.si_signo)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _become(command: list[str], environment: Mapping[str, str]) -> None:
+    """The recorder takes our place, and with it all signals.  Returns if it cannot be run."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    before = [(number, signal.signal(number, signal.SIG_DFL)) for number in (signal.SIGPIPE, signal.SIGXFSZ)]
+    try:
+        os.execve(command[0], command, environment)
     finally:
         for number, handler in before:
             signal.signal(number, handler)
@@ -120,9 +150,9 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
 
 def _record(options: optparse.Values, program: str, argv: Sequence[str]) -> int:
     """Runs ourselves again, under the recorder."""
-    folder = options.output_folder or "."
+    folder = _find_folder(options)
     suffix = f"-{options.name_append}" if options.name_append else ""
-    trace = os.path.join(folder, f"hyprof{suffix}.hyp")
+    trace = options.output_folder if _names_trace(options) else os.path.join(folder, f"hyprof{suffix}.hyp")
     report = os.path.join(folder, f"ops_perf_results{suffix.replace('-', '_', 1)}.csv")
     try:
         os.makedirs(folder, exist_ok=True)
@@ -135,8 +165,14 @@ def _record(options: optparse.Values, program: str, argv: Sequence[str]) -> int:
     command += ["--", sys.executable, *flags, "-m", "hyprof", *argv]
     if options.verbose:
         _say("runs " + " ".join(command))
-    process = subprocess.Popen(command, env={**os.environ, _INNER: "1"})
-    status = _wait(process)
+    environment = {**os.environ, _INNER: "1"}
+    try:
+        if not options.report:
+            _become(command, environment)
+        status = _wait(command, environment)
+    except OSError as error:
+        _say(f"cannot run the recorder {program}: {error.strerror}")
+        return 126
     if options.report and not (status != 0 and options.check_exit_code):
         from hyprof import ops
 

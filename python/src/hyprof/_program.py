@@ -124,14 +124,17 @@ def _prepare(options: optparse.Values, args: Sequence[str]) -> None:
     calls.end_signpost = options.end_signpost
     calls.is_whole = not options.partial and not options.start_signpost
     wanted = args[0].partition(".")[0] if options.is_module else ""
-    atexit.register(_finish, options.verbose, wanted, os.getpid())
+    atexit.register(_finish, options.verbose, wanted, _children.Programs(_say))
 
 
-def _finish(is_verbose: bool, wanted: str, pid: int) -> None:
+def _finish(is_verbose: bool, wanted: str, programs: _children.Programs) -> None:
     with calls.lock:
         calls.stop()
-    if calls.filter is None or os.getpid() != pid:
+    if calls.filter is None or os.getpid() != programs.pid:
         return
+    others = programs.words()
+    if others:
+        _say(others)
     if not calls.has_begun and calls.start_signpost is not None:
         _say(f"no call was recorded: the signpost {calls.start_signpost!r} did not come")
     elif not calls.has_begun:

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/diff/diff_environment.h - which environment variables two recordings differ in
+ *
+ * Way of the data:  META "environment" of two traces -> [diff_environment] -> cmd_diff
+ *
+ * A trace is foreign, so its variables may be any bytes.  Pure functions.
+ */
+#ifndef ANALYZE_DIFF_DIFF_ENVIRONMENT_H
+#define ANALYZE_DIFF_DIFF_ENVIRONMENT_H
+
+#include "base/text_view.h"
+
+#include <stdbool.h>
+
+/* A variable of one of two environments, or of both with other values. */
+struct diff_variable {
+        struct text_view name, first, second; /* values; `bytes` is NULL where it is not set */
+};
+
+/* The variables that are left to compare; zero-initialised but for both environments. */
+struct diff_environment {
+        struct text_view first, second; /* "A=1 B=2"; empty = unknown, so nothing differs */
+        size_t at;
+        bool is_second;
+};
+
+/*
+ * diff_environment_next() - the next variable that differs
+ * Returns 1, or 0 at the end.
+ */
+int diff_environment_next(struct diff_environment *e, struct diff_variable *ret_variable);
+
+#endif /* ANALYZE_DIFF_DIFF_ENVIRONMENT_H */

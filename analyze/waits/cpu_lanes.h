@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/waits/cpu_lanes.h - who ran on which CPU, and for how long
+ *
+ * Way of the data:  event_decoder -> trace_totals -> [cpu_lanes] -> event_order -> report_cpus
+ *
+ * A thread runs on the CPU of its SWITCH_IN until its SWITCH_OUT.  One that runs
+ * when the recording begins is known by its first switch or sample.  A stretch
+ * whose other end the trace lacks counts as no time, unless another thread comes
+ * onto the CPU: then it lasts until there, but not beyond the thread's exit.  A CPU
+ * has one thread at a time: no instant counts twice, whatever switches the trace
+ * lacks.
+ *
+ * Keeps a state for each thread and each CPU, a sum for each pair of CPU and
+ * thread, and some ten thousand switches, to put them into one order.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_WAITS_CPU_LANES_H
+#define ANALYZE_WAITS_CPU_LANES_H
+
+#include "analyze/trace/event_order.h"
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_event;
+
+/* Compared as bytes. */
+struct cpu_lane_key {
+        uint64_t cpu; /* a number of the recorder, not yet judged */
+        uint32_t thread;
+        uint32_t reserved; /* 0 */
+};
+
+struct cpu_lane_sum {
+        uint64_t busy_ns;
+        uint64_t n_switches; /* times that the thread came onto the CPU */
+};
+
+struct cpu_thread {
+        uint64_t cpu, since_ns; /* in the order of time, as the next three */
+        bool is_running, is_cpu_known, has_ended;
+        bool has_begun, was_seen; /* as its events come, as the next one; seen: on a CPU */
+        uint64_t expected_ns;
+};
+
+struct cpu_lane {
+        uint64_t given_ns; /* all before it has been given to a thread, or is no thread's */
+        uint32_t thread;   /* that it has now, not after its exit; 0 = none */
+};
+
+/* The thread had the CPU in [begin_ns, end_ns); of a CPU in the order of time.  Returns 0 or -errno. */
+typedef int cpu_lanes_take(void *context, uint64_t cpu, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
+
+struct cpu_lanes {
+        cpu_lanes_take *take; /* NULL = only sums are wanted; set by the caller after cpu_lanes_init() */
+        void *context;
+        struct intern keys;        /* struct cpu_lane_key */
+        struct cpu_lane_sum *sums; /* heap; of the key with id i at i - 1 */
+        size_t sums_capacity;
+        struct cpu_thread *threads; /* heap; by thread id - 1 */
+        size_t threads_capacity;
+        uint32_t n_threads;
+        struct intern cpus;     /* their numbers */
+        struct cpu_lane *lanes; /* heap; of the CPU with id i at i - 1 */
+        size_t lanes_capacity;
+        struct event_order order;
+};
+
+void cpu_lanes_init(struct cpu_lanes *l);
+void cpu_lanes_deinit(struct cpu_lanes *l);
+
+/* Makes room for the threads 1 .. @n_threads.  Returns 0 or -ENOMEM. */
+int cpu_lanes_reserve(struct cpu_lanes *l, uint32_t n_threads);
+
+/*
+ * A thread whose first event is to come lived at @time_ns: if that event shows that it
+ * runs, it ran since then.
+ */
+void cpu_lanes_expect(struct cpu_lanes *l, uint32_t thread, uint64_t time_ns);
+
+/*
+ * cpu_lanes_add() - takes in an event of a thread that is no fiber, of any op
+ * The object does not move from the first one on.  Amortised constant time.  Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int cpu_lanes_add(struct cpu_lanes *l, uint32_t id, const struct trace_event *event);
+
+/* Nothing more comes: threads that run did so until @end_ns.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int cpu_lanes_finish(struct cpu_lanes *l, uint64_t end_ns);
+
+#endif /* ANALYZE_WAITS_CPU_LANES_H */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/zones/trace_totals.h - one pass over a trace's events: everything that is added up
+ *
+ * Way of the data:  trace_walk -> [trace_totals] -> report
+ *
+ * Its memory grows with the number of threads, locations, strings and distinct samples and waits, never with
+ * that of events.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_ZONES_TRACE_TOTALS_H
+#define ANALYZE_ZONES_TRACE_TOTALS_H
+
+#include "analyze/trace/id_set.h"
+#include "analyze/trace/sample_stats.h"
+#include "analyze/waits/cpu_lanes.h"
+#include "analyze/waits/ready_times.h"
+#include "analyze/waits/wait_stats.h"
+#include "analyze/walk/name_times.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
+#include "analyze/zones/zone_groups.h"
+#include "analyze/zones/zone_instances.h"
+#include "format/trace_spec.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct loaded_trace;
+struct trace_dictionary;
+struct trace_filter;
+
+struct trace_totals {
+        struct trace_walk
+                walk; /* whose sink this is; has the threads, the counts of events and their range */
+        struct zone_stats zones;
+        struct sample_stats samples;
+        uint64_t n_stacks[TRACE_STACK_STATE_COUNT + 1];    /* samples by `state`; last: of a newer version */
+        struct id_set frame_names, plot_names, pool_names; /* strings that events named */
+        struct id_set locks, devices;                      /* rows of their tables */
+        uint64_t n_switches; /* of threads of the kernel; of those that passed */
+        bool wants_waits;    /* set by the caller before the start: fill `waits` */
+        bool wants_cpus;     /* the same for `cpus` */
+        bool wants_ready;    /* the same for `ready` */
+        /* the same for `instances`, and how many of the slowest; needs a filter for zones */
+        uint32_t n_slowest;
+        enum zone_group_key group_by; /* the same for `groups`, with n_slowest */
+        bool has_durations; /* the same: instances and groups are of closed zones that last so long */
+        uint64_t longer_than_ns, shorter_than_ns; /* if so: at least, and less than */
+        struct wait_stats waits;
+        struct cpu_lanes cpus;
+        struct ready_times ready; /* tagged with the thread */
+        struct zone_instances instances;
+        struct zone_groups groups;
+        struct name_times names; /* of threads that had several; always filled */
+};
+
+void trace_totals_init(struct trace_totals *t);
+void trace_totals_deinit(struct trace_totals *t);
+
+/*
+ * trace_totals_start() - prepare `walk` to add up what @filter wants of a trace; then
+ * comes loaded_trace_walk()
+ * Borrows both; @filter may be NULL.  Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
+                       const struct trace_filter *filter);
+
+/*
+ * The same for a dictionary that is complete; then come trace_walk_chunk() and
+ * trace_walk_finish().  For tests.
+ */
+int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictionary *dictionary);
+
+/*
+ * After the walk: whether a thread lived in what the filter leaves; without a filter also one without events.
+ */
+bool trace_totals_wants_thread(const struct trace_totals *t, uint32_t thread);
+
+/*
+ * After the walk: closes open zones and waits at its end, or at @end_ns if that is later.
+ * Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int trace_totals_finish(struct trace_totals *t, uint64_t end_ns);
+
+#endif /* ANALYZE_ZONES_TRACE_TOTALS_H */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/options/source_options.h - --source-dir: where private files may be taken for sources, too
+ *
+ * Way of the data:  command line -> [source_options] -> source_rule
+ */
+#ifndef CLI_OPTIONS_SOURCE_OPTIONS_H
+#define CLI_OPTIONS_SOURCE_OPTIONS_H
+
+#include "symbolize/listing/source_rule.h"
+
+struct byte_buffer;
+
+/* A row for a command's option_table; its letter must be this. */
+#define SOURCE_OPTION_DIR 1026
+
+#define SOURCE_OPTION_ROW                                                                             \
+        {                                                                                             \
+                SOURCE_OPTION_DIR, "source-dir", "DIR",                                               \
+                        "sources below DIR may be private, also if DIR is hidden; may be given again" \
+        }
+
+/* Takes the option; @folders borrows @value.  Empty: no folder.  Returns 0, or -EINVAL after a complaint. */
+int source_options_take(struct source_folders *folders, const char *value);
+
+/*
+ * source_options_list() - say on standard error which files went into something that may go to others
+ * @names: each ends with a NUL
+ */
+void source_options_list(const char *what, const struct byte_buffer *names);
+
+#endif /* CLI_OPTIONS_SOURCE_OPTIONS_H */

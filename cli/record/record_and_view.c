@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record/record_and_view.h"
+
+#include "cli/exit_status.h"
+#include "cli/options/record_options.h"
+#include "cli/terminal/complaint.h"
+#include "cli/viewer/viewer_child.h"
+#include "cli/viewer/viewer_start.h"
+#include "web/model/trace_identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOK_MS 50 /* how often the trace is looked for */
+
+/* The file that is there now; zero if there is none. */
+static struct trace_identity look_at_trace(const char *path)
+{
+        struct trace_identity identity = { .inode = 0 };
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        if (fd >= 0) {
+                (void)trace_identity_read(&identity, fd);
+                (void)close(fd);
+        }
+        return identity;
+}
+
+static bool is_trace_new(const struct trace_identity *before, const char *path)
+{
+        return !trace_identity_is_at(before, path) && look_at_trace(path).size_bytes > 0;
+}
+
+/*
+ * Waits until the recorder has written something.  Returns false if it ended before, with its @ret_status.
+ */
+static bool wait_for_trace(pid_t recorder, const struct trace_identity *before, const char *path,
+                           int *ret_status)
+{
+        int status;
+
+        while (!is_trace_new(before, path)) {
+                if (waitpid(recorder, &status, WNOHANG) == recorder) {
+                        *ret_status = viewer_child_status(status);
+                        return is_trace_new(before, path);
+                }
+                (void)poll(NULL, 0, LOOK_MS);
+        }
+        return true;
+}
+
+/* The viewer shows the recording while it runs, and after it until a signal. */
+static int view_until_end(pid_t recorder, struct viewer_start *start)
+{
+        pid_t viewer = viewer_child_start(start, NULL, 0);
+        int status = viewer_child_wait(recorder);
+
+        if (viewer < 0)
+                return status;
+        viewer_child_end_at_signals(viewer);
+        return viewer_child_wait(viewer);
+}
+
+int record_and_view_run(struct record_options *options, char **argv,
+                        int (*record)(struct record_options *options, char **argv))
+{
+        struct viewer_start start = { .traces = { .trace = options->path,
+                                                  .source_folders = { .has_current = true } },
+                                      .quiet = options->quiet,
+                                      .follows = true,
+                                      .ends_with_parent = true };
+        struct trace_identity before;
+        pid_t child;
+        int status;
+
+        if (options->to_stdout) {
+                complain("error: --view: the trace goes to standard output, and cannot be viewed from there");
+                return EXIT_STATUS_USAGE;
+        }
+        before = look_at_trace(options->path);
+        child = fork();
+        if (child < 0) {
+                complain("error: fork: %s", strerrordesc_np(errno));
+                return EXIT_STATUS_RECORD_FAILED;
+        }
+        if (child == 0)
+                return record(options, argv);
+        /*
+         * Ctrl-C ends the recording, which is in the same process group; a second Ctrl-C ends the viewer.
+         */
+        (void)signal(SIGINT, SIG_IGN);
+        return wait_for_trace(child, &before, options->path, &status) ? view_until_end(child, &start)
+                                                                      : status;
+}

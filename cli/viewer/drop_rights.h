@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/viewer/drop_rights.h - for commands that read foreign data: under sudo, the invoking user's rights
+ * and no more
+ *
+ * Way of the data:  environment -> [drop_rights] -> cmd_view, cmd_top
+ */
+#ifndef CLI_VIEWER_DROP_RIGHTS_H
+#define CLI_VIEWER_DROP_RIGHTS_H
+
+/*
+ * For good: no capability stays.  @advice: a command to try after a failure.  Returns 0, or -errno after a
+ * complaint.
+ */
+int drop_rights_for_good(const char *advice);
+
+#endif /* CLI_VIEWER_DROP_RIGHTS_H */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/images/code_images.h - which ELF images lie in anonymous memory, when
+ *
+ * Way of the data:  perf_record (MMAP2), memory_image, jit_lists -> [code_images] -> kernel_side
+ *                   (address_space) [code_images] -> code_keeper, code_tables
+ *
+ * A program maps executable memory and puts an image into it; or its JIT announces one.  The memory is read
+ * at once, before the record's turn comes; if it was the same from the record on until it had been read, the
+ * image becomes a module, whose code is kept and whose unwind table is built; and when the records have come
+ * so far, the process's addresses become the image's.
+ *
+ * Looking costs time that the program determines: it is bounded to a share of all time.  Where there was
+ * none, or the code was not there yet, it is looked again when samples fall into such memory.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_IMAGES_CODE_IMAGES_H
+#define SAMPLER_IMAGES_CODE_IMAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CODE_IMAGES_SEARCHES_MAX 8 /* of all of a process's memory, one a stretch of code */
+
+struct address_range;
+struct code_images;
+struct image_change;
+struct perf_record;
+struct process_track;
+struct recording;
+
+/* Borrows @recording.  Returns 0 or -ENOMEM. */
+int code_images_new(const struct recording *recording, struct code_images **ret_images);
+
+/* NULL is fine. */
+void code_images_free(struct code_images *c);
+
+/*
+ * code_images_look() - an MMAP2 record was seen, perhaps ahead of its turn
+ * Reads the present memory: memory that was executable meanwhile, and is gone, is not seen.
+ * Returns 0 or -ENOMEM.
+ */
+int code_images_look(struct code_images *c, const struct perf_record *record);
+
+/* A file is mapped in a process: it may be that of a JIT, or an interpreter.  Returns 0 or -ENOMEM. */
+int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range,
+                          uint64_t mapped_ns);
+
+/* The same ahead of the mapping's turn: see landmark_files_announce(). */
+int code_images_announce_file(struct code_images *c, uint32_t pid, const struct address_range *range,
+                              uint64_t mapped_ns);
+
+/* A child has its parent's files.  Returns 0 or -ENOMEM. */
+int code_images_note_fork(struct code_images *c, uint32_t parent_pid, uint32_t pid, uint64_t time_ns);
+
+/* Records are about to be given back to the kernel: the mappings that they report are remembered. */
+void code_images_see_records(struct code_images *c);
+
+/*
+ * code_images_meet() - a sample fell on this address
+ * In executable memory that is no file's and no image's it is looked for one.  The result becomes a change of
+ * @time_ns.  Cheap but for a few samples.  Returns 0 or -ENOMEM.
+ */
+int code_images_meet(struct code_images *c, const struct process_track *process, uint64_t avma,
+                     uint64_t time_ns);
+
+/*
+ * Are images in memory that can be written still there?  Once a cycle, ahead of its samples: they are read
+ * again for that.  Returns 0 or -ENOMEM.
+ */
+int code_images_look_again(struct code_images *c);
+
+/* Reads the lists of JITs.  Returns 0 or -ENOMEM. */
+int code_images_update(struct code_images *c);
+
+/*
+ * The longest time to wait before the lists are read again: a JIT that has just made memory executable may be
+ * about to announce it.
+ */
+int code_images_pause_ms(const struct code_images *c);
+
+/* The next change up to @until_ns, in the order of time.  Returns false if no change is left. */
+bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_change *ret_change);
+
+/* Makes the change in its process: a row of MAPPINGS, and its address space.  Returns 0 or -ENOMEM. */
+int code_images_put(struct code_images *c, struct process_track *process, const struct image_change *change);
+
+/* The process has ended: its number may become another's. */
+void code_images_forget(struct code_images *c, uint32_t pid, uint64_t time_ns);
+
+#endif /* SAMPLER_IMAGES_CODE_IMAGES_H */

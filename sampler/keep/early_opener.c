@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/keep/early_opener.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/helper_thread.h"
+#include "base/io.h"
+#include "instrument/region_finder.h"
+#include "sampler/events/doorbell_calm.h"
+#include "sampler/events/event_set.h"
+#include "sampler/events/ring_watch.h"
+#include "sampler/keep/module_file.h"
+#include "sampler/keep/opened_files.h"
+#include "sampler/rights/privileges.h"
+#include "sampler/rights/thread_priority.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * A program that maps files without end must not make this thread occupy a processor: the thread may use an
+ * eighth of each window freely; after that, each look is followed by a pause of three times its own time.
+ * That time is measured wrongly while the machine itself is taken off its processors, so no pause is long
+ * enough for code to come and go.
+ */
+#define WINDOW_NS      (20 * NS_PER_MS)
+#define TIME_IN_WINDOW (WINDOW_NS / 8)
+#define PAUSE_TIMES    3
+#define PAUSE_MAX_NS   NS_PER_MS
+
+/* The limits of one look; the remaining records are left for the next look, after a pause if one is due. */
+#define OPENS_AT_ONCE 16
+#define LOOKS_AT_ONCE 256
+
+#define WAKE_STOP UINT32_MAX
+
+struct early_opener {
+        struct perf_record_layout layout;
+        struct opened_files files;
+        struct ring_watch *watches; /* heap, per ring of the set; ring NULL = not a tracker's */
+        size_t n_rings;
+        struct event_set *events; /* borrowed, for its doorbells */
+        struct doorbell_calm calm;
+        uint64_t reported_ns;             /* when the collector was last woken */
+        bool unreported;                  /* since then mappings of code were seen, ... */
+        bool urgent;                      /* ... and one of these may be gone soon */
+        int epoll_fd, stop_fd, notify_fd; /* owned */
+        uint64_t window_ns;               /* when it began */
+        uint64_t spent_ns, looked_ns;     /* the thread's processor time then, and after the last look */
+        pthread_t thread;
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        bool ready; /* the thread has its rights */
+};
+
+/* ---- the thread ---------------------------------------------------------------------------------------- */
+
+bool early_opener_wants_path(const char *path, size_t path_bytes)
+{
+        static const char *const of_system[] = { "/usr/",    "/lib/", "/lib32/", "/lib64/",
+                                                 "/libx32/", "/bin/", "/sbin/",  "//anon" };
+
+        if (path_bytes == 0 || path[0] != '/')
+                return false;
+        for (size_t i = 0; i < sizeof(of_system) / sizeof(of_system[0]); i++) {
+                size_t n = strlen(of_system[i]);
+
+                if (path_bytes >= n && memcmp(path, of_system[i], n) == 0)
+                        return false;
+        }
+        return true;
+}
+
+static void note_mapping(struct early_opener *o, const struct perf_record *rec, bool is_urgent)
+{
+        doorbell_calm_note(&o->calm, rec->pid, is_urgent, clock_raw_ns());
+        o->unreported = true;
+        o->urgent |= is_urgent;
+}
+
+/* Opens the files that the records of a ring report.  Returns false if there may be more. */
+static bool look(struct early_opener *o, struct ring_watch *ring)
+{
+        const uint8_t *bytes;
+        size_t n_bytes;
+
+        for (unsigned n_looks = 0, n_opens = 0; n_looks < LOOKS_AT_ONCE && n_opens < OPENS_AT_ONCE;
+             n_looks++) {
+                struct perf_record rec;
+                bool wants;
+                int fd;
+
+                if (ring_watch_next(ring, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_DATA, &bytes, &n_bytes) ==
+                    0)
+                        return true;
+                if (perf_record_decode(bytes, n_bytes, &o->layout, &rec, NULL) < 0 ||
+                    rec.kind != PERF_RECORD_KIND_MMAP || !rec.mmap.executable)
+                        continue;
+                if (region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes)) {
+                        note_mapping(o, &rec, false);
+                        continue;
+                }
+                wants = early_opener_wants_path(rec.mmap.path, rec.mmap.path_bytes);
+                note_mapping(o, &rec, wants || perf_mmap_is_anonymous(&rec.mmap));
+                if (!wants)
+                        continue;
+                n_opens++;
+                fd = module_file_open(rec.pid, &rec.mmap, NULL);
+                if (fd >= 0)
+                        opened_files_put(&o->files, rec.pid, &rec.mmap, fd);
+        }
+        return false;
+}
+
+static bool look_at_all(struct early_opener *o)
+{
+        bool all = true;
+
+        for (size_t i = 0; i < o->n_rings; i++)
+                if (o->watches[i].ring)
+                        all &= look(o, &o->watches[i]);
+        return all;
+}
+
+static uint64_t count_own_ns(void)
+{
+        struct timespec now = { .tv_sec = 0 };
+
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Sleeps if this window's time is used up: briefly, since files that are mapped meanwhile may be gone again.
+ */
+static void rest(struct early_opener *o)
+{
+        uint64_t now_ns = clock_raw_ns(), spent_ns = count_own_ns();
+        uint64_t pause_ns = (spent_ns - o->looked_ns) * PAUSE_TIMES;
+
+        if (pause_ns > PAUSE_MAX_NS)
+                pause_ns = PAUSE_MAX_NS;
+        o->looked_ns = spent_ns;
+        if (now_ns - o->window_ns >= WINDOW_NS) {
+                o->window_ns = now_ns;
+                o->spent_ns = spent_ns;
+        } else if (spent_ns - o->spent_ns >= TIME_IN_WINDOW) {
+                struct timespec pause = { .tv_nsec = (long)pause_ns };
+
+                (void)nanosleep(&pause, NULL);
+        }
+}
+
+static void say_ready(struct early_opener *o)
+{
+        (void)pthread_mutex_lock(&o->lock);
+        o->ready = true;
+        (void)pthread_cond_signal(&o->changed);
+        (void)pthread_mutex_unlock(&o->lock);
+}
+
+/*
+ * Wakes the collector whenever a doorbell has rung; while the doorbells are silent, only urgent files wake
+ * it at once.
+ */
+static void report(struct early_opener *o, bool rang)
+{
+        static const uint64_t one = 1;
+        uint64_t now_ns = clock_raw_ns();
+
+        if (!rang && !o->urgent && (!o->unreported || now_ns - o->reported_ns < EARLY_OPENER_REPORT_NS))
+                return;
+        o->unreported = o->urgent = false;
+        o->reported_ns = now_ns;
+        (void)io_write_all(o->notify_fd, &one, sizeof(one), NULL);
+}
+
+/* Returns true if all records that have come by now were seen. */
+static bool calm_down(struct early_opener *o, unsigned n_rings, bool all)
+{
+        bool was_silent = o->calm.silent;
+
+        if (!event_set_has_doorbells(o->events) ||
+            doorbell_calm_decide(&o->calm, n_rings, clock_raw_ns()) == was_silent)
+                return all;
+        event_set_silence(o->events, !was_silent);
+        /* Records from before the doorbells were on have rung none of them. */
+        return was_silent ? look_at_all(o) : all;
+}
+
+/*
+ * Waits for records and looks at them.  @all: nothing is left from the last time.  Returns false at the end.
+ */
+static bool look_at_next(struct early_opener *o, bool *all)
+{
+        struct epoll_event events[16];
+        int n = epoll_wait(o->epoll_fd, events, 16,
+                           *all ? doorbell_calm_wait_ms(&o->calm, clock_raw_ns()) : 0);
+        unsigned n_rings = 0;
+
+        for (int i = 0; i < n; i++) {
+                if (events[i].data.u32 == WAKE_STOP)
+                        return false;
+                if (event_set_has_doorbells(o->events))
+                        event_set_answer(o->events, events[i].data.u32);
+                n_rings++;
+        }
+        *all = look_at_all(o);
+        *all = calm_down(o, n_rings, *all);
+        report(o, n_rings > 0);
+        return true;
+}
+
+static void *run(void *context)
+{
+        struct early_opener *o = context;
+        bool all = true;
+
+        thread_priority_put_first();
+        (void)privileges_narrow_thread(NULL); /* the collector reports rights that cannot be dropped */
+        say_ready(o);
+        while (look_at_next(o, &all))
+                rest(o);
+        return NULL;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+static int watch(struct early_opener *o, int fd, uint32_t what, uint32_t how)
+{
+        struct epoll_event event = { .events = EPOLLIN | how, .data = { .u32 = what } };
+
+        return epoll_ctl(o->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static int watch_all(struct early_opener *o, const struct event_set *events)
+{
+        int r = watch(o, o->stop_fd, WAKE_STOP, 0);
+
+        /* Edge-triggered: an event whose task has ended stays ready for ever. */
+        for (size_t i = 0; r == 0 && i < o->n_rings; i++) {
+                if (!event_set_is_tracker_ring(events, i) || events->ring_fds[i] < 0)
+                        continue;
+                ring_watch_init(&o->watches[i], &events->rings[i]);
+                if (!event_set_has_doorbells(events))
+                        r = watch(o, events->ring_fds[i], (uint32_t)i, EPOLLET);
+        }
+        for (size_t at = 0; r == 0 && event_set_has_doorbells(events) && at < events->cpus.n_cpus; at++)
+                r = watch(o, events->doorbells[at].fd, (uint32_t)at, EPOLLET);
+        return r;
+}
+
+static void release(struct early_opener *o)
+{
+        io_close(&o->epoll_fd);
+        io_close(&o->stop_fd);
+        io_close(&o->notify_fd);
+        (void)pthread_cond_destroy(&o->changed);
+        (void)pthread_mutex_destroy(&o->lock);
+        opened_files_deinit(&o->files);
+        free(o->watches);
+        free(o);
+}
+
+static int start_thread(struct early_opener *o)
+{
+        int code = helper_thread_start(&o->thread, "hyprof-opener", run, o);
+
+        if (code < 0)
+                return code;
+        (void)pthread_mutex_lock(&o->lock);
+        while (!o->ready)
+                (void)pthread_cond_wait(&o->changed, &o->lock);
+        (void)pthread_mutex_unlock(&o->lock);
+        return 0;
+}
+
+int early_opener_start(struct event_set *events, struct early_opener **ret_opener, struct error *err)
+{
+        struct early_opener *o = calloc(1, sizeof(*o));
+        int r = 0;
+
+        if (!o)
+                return error_set(err, -ENOMEM, "no memory to open files early");
+        o->events = events;
+        o->layout = events->layout;
+        opened_files_init(&o->files);
+        o->n_rings = events->n_rings;
+        o->watches = calloc(events->n_rings, sizeof(*o->watches));
+        o->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        o->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        o->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        (void)pthread_mutex_init(&o->lock, NULL);
+        (void)pthread_cond_init(&o->changed, NULL);
+        if (!o->watches)
+                r = -ENOMEM;
+        else if (o->epoll_fd < 0 || o->stop_fd < 0 || o->notify_fd < 0)
+                r = -errno;
+        if (r == 0)
+                r = watch_all(o, events);
+        if (r == 0)
+                r = start_thread(o);
+        if (r < 0) {
+                release(o);
+                return error_set(err, r, "cannot open files early");
+        }
+        *ret_opener = o;
+        return 0;
+}
+
+void early_opener_stop(struct early_opener *o)
+{
+        static const uint64_t one = 1;
+
+        if (!o)
+                return;
+        (void)io_write_all(o->stop_fd, &one, sizeof(one), NULL);
+        (void)pthread_join(o->thread, NULL);
+        release(o);
+}
+
+int early_opener_fd(const struct early_opener *o)
+{
+        return o->notify_fd;
+}
+
+struct opened_files *early_opener_files(struct early_opener *o)
+{
+        return o ? &o->files : NULL;
+}

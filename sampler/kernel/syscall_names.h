@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/kernel/syscall_names.h - what this machine's system calls are called
+ *
+ * Way of the data:  libseccomp -> [syscall_names] -> syscall_frames, syscall_sums
+ *
+ * Numbers are those of syscall_layout.h.  Allocates for the time of a call.
+ */
+#ifndef SAMPLER_KERNEL_SYSCALL_NAMES_H
+#define SAMPLER_KERNEL_SYSCALL_NAMES_H
+
+#include "sampler/bpf/syscall_layout.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SYSCALL_NAME_BYTES 32
+
+struct syscall_name {
+        char text[SYSCALL_NAME_BYTES]; /* "write"; "syscall_471", if that number has no known name */
+};
+
+struct syscall_name syscall_names_find(uint32_t number);
+
+/* Does the call return how many bytes it has read, written, sent, received or copied? */
+bool syscall_names_is_transfer(const struct syscall_name *name);
+
+#endif /* SAMPLER_KERNEL_SYSCALL_NAMES_H */

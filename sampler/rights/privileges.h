@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/rights/privileges.h - as much right as is needed, and no longer than it is needed
+ *
+ * Way of the data:  sudo's environment, capabilities -> [privileges] -> command, output_file, recorder
+ *
+ * Under sudo the process becomes the invoking user at once, for files, folders and the command that it
+ * starts, and keeps a few capabilities beside; docs/understand/privileges.md says which, when and what for.
+ * Capabilities belong to a thread: changes here apply to the calling thread, and threads that it starts later
+ * begin with the same.
+ */
+#ifndef SAMPLER_RIGHTS_PRIVILEGES_H
+#define SAMPLER_RIGHTS_PRIVILEGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+
+/* The user for whom root works, according to sudo. */
+struct invoking_user {
+        bool known; /* false: we are not root, or no user was given; then the numbers are 0 */
+        uint32_t uid, gid;
+};
+
+/* Whether the effective user is root and SUDO_UID and SUDO_GID name a user. */
+struct invoking_user invoking_user_read(void);
+
+/* A new file that root wrote under sudo, open as @fd, becomes the invoking user's; else nothing happens. */
+void invoking_user_give(int fd);
+
+/*
+ * privileges_become_user() - from root under sudo to the invoking user, with capabilities
+ * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its
+ * entry in passwd(5); the working directory stays.  Keeps only the capabilities of the first phase
+ * (docs/understand/privileges.md).  Nothing happens without a user to become.
+ * @command_as_root:  the environment stays root's, and privileges_become_root() works
+ *                    until privileges_narrow(); for that root's other capabilities are
+ *                    held till then, not effective
+ * The process has one thread.  Returns 0, or -errno: then it is in between and has to end.
+ */
+int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err);
+
+/* Root again, with root's groups; for a child that is about to execve(2).  Returns 0 or -errno. */
+int privileges_become_root(struct error *err);
+
+/* True if @capability (CAP_*) is effective. */
+bool privileges_has(int capability);
+
+/*
+ * privileges_raise() - makes one capability effective for a moment
+ * Those that get around the permissions of files (CAP_DAC_OVERRIDE for the cgroup folder, say)
+ * are held, not effective.
+ * Returns true if it is effective now.
+ */
+bool privileges_raise(int capability);
+void privileges_lower(int capability);
+
+/*
+ * privileges_narrow() - for the rest of the recording: only the capabilities that reading the
+ * recorded data needs
+ * Sets no_new_privs and filters system calls (sampler/rights/system_calls.h); children inherit both.
+ * Everything is open, the command is forked.  Other threads have dropped theirs: privileges_drop().
+ * @filter_fd:     of system_calls_prepare(); borrowed
+ * @keeps_cgroup:  a cgroup folder is to be removed at the end, with CAP_DAC_OVERRIDE
+ * Returns 0, or -errno: the recording goes on and says so.
+ */
+int privileges_narrow(bool keeps_cgroup, int filter_fd, struct error *err);
+
+/*
+ * privileges_narrow_thread() - the capabilities to open files of other processes, no others, for a thread
+ * beside the collector's
+ * System calls are filtered by privileges_narrow() for all threads.  Returns 0 or -errno.
+ */
+int privileges_narrow_thread(struct error *err);
+
+/* No capability at all for the calling thread, for ever.  Returns 0 or -errno. */
+int privileges_drop(struct error *err);
+
+/* The same, but this one stays permitted, though not effective, if it was: see privileges_raise(). */
+int privileges_drop_all_but(int capability, struct error *err);
+
+#endif /* SAMPLER_RIGHTS_PRIVILEGES_H */

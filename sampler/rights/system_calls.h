@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/rights/system_calls.h - the system calls that a recorder needs once everything
+ * is open; all others fail
+ *
+ * Way of the data:  privileges -> [system_calls] -> seccomp(2)
+ */
+#ifndef SAMPLER_RIGHTS_SYSTEM_CALLS_H
+#define SAMPLER_RIGHTS_SYSTEM_CALLS_H
+
+struct error;
+
+/*
+ * system_calls_prepare() - makes the filter, to be loaded later
+ * libseccomp works in a child that has a second of processor time: without memory it may not come to an end.
+ * To be called early, before the priority is raised and before there are threads.
+ * Returns a descriptor that is the caller's to close, or -errno.
+ */
+int system_calls_prepare(struct error *err);
+
+/*
+ * system_calls_restrict() - for this process, its threads and children, for ever
+ * @filter_fd:  of system_calls_prepare()
+ * A call that is not in the list fails with EPERM, or with ENOSYS if libc has another way then.  A filter of
+ * addresses is not possible: which file is opened is for the user's rights to say,
+ * docs/understand/privileges.md has more.  no_new_privs is set already.  Returns 0 or -errno.
+ */
+int system_calls_restrict(int filter_fd, struct error *err);
+
+#endif /* SAMPLER_RIGHTS_SYSTEM_CALLS_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/stacks/stack_end.h"
+
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+
+bool stack_end_is_return_probe(const struct stack_walk *walk, const struct process_track *process)
+{
+        return walk->end == STACK_WALK_END_NOT_CODE &&
+               walk->unread_avma - process->return_probes_avma < process->return_probes_bytes;
+}
+
+enum trace_stack_state stack_end_state_of(enum stack_walk_end end)
+{
+        switch (end) {
+        case STACK_WALK_END_ROOT:
+                return TRACE_STACK_COMPLETE;
+        case STACK_WALK_END_TOO_DEEP:
+                return TRACE_STACK_TOO_DEEP;
+        case STACK_WALK_END_CUT:
+                return TRACE_STACK_TRUNCATED;
+        case STACK_WALK_END_OTHER_STACK:
+                return TRACE_STACK_OTHER_STACK;
+        case STACK_WALK_END_NO_TABLE:
+                return TRACE_STACK_NO_TABLE;
+        case STACK_WALK_END_NO_REGISTER:
+                return TRACE_STACK_NO_REGISTER;
+        case STACK_WALK_END_NOT_CODE:
+        case STACK_WALK_END_BROKEN:
+        case STACK_WALK_N_ENDS:
+        default:
+                return TRACE_STACK_BAD_MEMORY;
+        }
+}
+
+void stack_end_count(struct loss_counter *losses, enum trace_stack_state state)
+{
+        static const enum trace_loss_reason reasons[TRACE_STACK_STATE_COUNT] = {
+                [TRACE_STACK_TRUNCATED] = TRACE_LOSS_STACK_TRUNCATED,
+                [TRACE_STACK_TOO_DEEP] = TRACE_LOSS_STACK_TOO_DEEP,
+                [TRACE_STACK_NO_TABLE] = TRACE_LOSS_STACK_NO_TABLE,
+                [TRACE_STACK_BAD_MEMORY] = TRACE_LOSS_STACK_BAD_MEMORY,
+                [TRACE_STACK_NO_REGISTER] = TRACE_LOSS_STACK_NO_REGISTER,
+                [TRACE_STACK_OTHER_STACK] = TRACE_LOSS_STACK_OTHER,
+                [TRACE_STACK_TABLE_LATE] = TRACE_LOSS_STACK_TABLE_LATE,
+                [TRACE_STACK_LEFT_CODE] = TRACE_LOSS_STACK_LEFT_CODE,
+                [TRACE_STACK_NO_COPY] = TRACE_LOSS_STACK_NO_COPY,
+                [TRACE_STACK_RETURN_PROBE] = TRACE_LOSS_STACK_RETURN_PROBE,
+        };
+
+        if (reasons[state] != 0)
+                loss_counter_add(losses, reasons[state], 1);
+}

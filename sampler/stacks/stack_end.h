@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/stacks/stack_end.h - how a walk ended -> the state of its call stack, and what it counts as
+ *
+ * Way of the data:  stack_walk -> [stack_end] -> call_chain, loss_counter
+ */
+#ifndef SAMPLER_STACKS_STACK_END_H
+#define SAMPLER_STACKS_STACK_END_H
+
+#include "format/trace_spec.h"
+#include "unwind/stack_walk.h"
+
+#include <stdbool.h>
+
+struct loss_counter;
+struct process_track;
+
+enum trace_stack_state stack_end_state_of(enum stack_walk_end end);
+
+/* Did the walk end where the kernel's uretprobes have functions of the process return to? */
+bool stack_end_is_return_probe(const struct stack_walk *walk, const struct process_track *process);
+
+/* Counts a call stack of this state, if something of it is missing. */
+void stack_end_count(struct loss_counter *losses, enum trace_stack_state state);
+
+#endif /* SAMPLER_STACKS_STACK_END_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/kernel/saved_kernel.h - the functions of a kernel as bytes, for the next
+ * recording under the same kernel
+ *
+ * Way of the data:  kernel_symbols -> [saved_kernel] -> index_cache -> [saved_kernel] -> kernel_lookup
+ *
+ * To list its symbols takes a kernel longer than everything else that a short
+ * recording does.  Those of the kernel itself are the same whenever it is booted, up to the
+ * place where it lies; the first lines of the list tell that.  Modules are not kept: they come and go.
+ *
+ * A header, arrays and texts, little endian; made by one version of hyprof for itself.  Every place
+ * that a number leads to is checked when it is followed: damage gives wrong names, never a crash.
+ */
+#ifndef SYMBOLIZE_KERNEL_SAVED_KERNEL_H
+#define SYMBOLIZE_KERNEL_SAVED_KERNEL_H
+
+#include "symbolize/kernel/kernel_symbols.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct byte_buffer;
+
+/* The identity of the running kernel. */
+struct kernel_head {
+        uint64_t build;              /* a hash of its build-id, and what else it notes of itself */
+        struct kernel_symbols first; /* the first ones of the list */
+};
+
+struct saved_kernel {
+        const uint8_t *starts; /* borrowed, as is all: of each symbol, from `base_address`; ascending */
+        const uint8_t *places; /* of each name in `texts` */
+        const char *texts;     /* each with its NUL; the last byte is one */
+        size_t texts_bytes;
+        uint32_t n_symbols;
+        uint64_t base_address; /* of the first symbol, now */
+};
+
+/*
+ * kernel_head_read() - the beginning of the list, and the kernel's notes
+ * @kallsyms_fd:  open on /proc/kallsyms; its position stays
+ * Returns whether that is known; if not, and at the end: kernel_head_deinit().
+ */
+bool kernel_head_read(struct kernel_head *head, int kallsyms_fd);
+void kernel_head_deinit(struct kernel_head *head);
+
+/* Appends what @all has of the kernel itself.  Returns 0, -ENODATA if that does not fit the form, -ENOMEM. */
+int saved_kernel_write(const struct kernel_symbols *all, const struct kernel_head *head,
+                       struct byte_buffer *out);
+
+/*
+ * False if the bytes are not of the kernel with this head, as this version writes them.  They are borrowed.
+ */
+bool saved_kernel_open(struct saved_kernel *k, const struct kernel_head *head, const uint8_t *bytes,
+                       size_t n_bytes);
+
+/*
+ * Whether the address lies in the kernel itself, so that saved_kernel_find() knows as much as the whole list.
+ */
+bool saved_kernel_covers(const struct saved_kernel *k, uint64_t address);
+
+/* As kernel_symbols_find(), for an address that is covered. */
+const char *saved_kernel_find(const struct saved_kernel *k, uint64_t address);
+
+#endif /* SYMBOLIZE_KERNEL_SAVED_KERNEL_H */

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/why/why_waits.c, why_meanwhile.c: a wait has the name of the function that slow instances
+ * wait in, for all of its callers; and what it was for is what the thread that ended it did in that time
+ */
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/why/why.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "format/trace_event.h"
+#include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
+#include "view/why/why_words.h"
+
+#include <string.h>
+
+#define N_INSTANCES 400
+#define SLOW_EVERY  40 /* of which one is slow */
+#define USUAL_NS    UINT64_C(100000)
+#define EXTRA_NS    UINT64_C(1000000)
+#define SAMPLE_NS   UINT64_C(50000)
+#define GAP_NS      UINT64_C(1000)
+
+enum plant {
+        PLANT_CALLERS, /* eight functions call write_log(), which waits */
+        PLANT_LEAVES,  /* db_exec() waits in one of three functions that it calls */
+        PLANT_CALLS,   /* the usual function sleeps in one call of the C library, and slow ones in another */
+        PLANT_TWO,     /* half of them wait in take_queue(), half in write_log() */
+        PLANT_MIXED,   /* what the case says */
+        PLANT_PYTHON,  /* write_log() is a Python function: native code that it calls waits */
+        PLANT_NATIVE,  /* the same, beside much code that is no Python */
+        PLANT_CHAIN,   /* for "middle", which waits in ask_disk() for "disk", which runs flush_disk() */
+        PLANT_STARVED, /* for "middle", which could run and does not */
+        PLANT_IDLE,    /* for "middle", of which nothing is known in that time */
+};
+
+/* Where a wait of PLANT_MIXED is. */
+enum mixed_place {
+        IN_NAP,        /* write_log() sleeps */
+        IN_READ,       /* write_log() reads */
+        IN_QUEUE,      /* take_queue() */
+        IN_INNER,      /* outer() calls inner(), which sleeps */
+        IN_INNER_READ, /* the same, but it reads */
+        IN_OUTER,      /* outer() itself */
+        MIXED_PLACES,
+};
+
+/* Waits of some slow instances, from one of them on, and of all others. */
+struct mixed_wait {
+        enum mixed_place place;
+        uint32_t first, n;
+        uint64_t slow_ns, usual_ns;
+};
+
+#define MIXED_WAITS 3
+
+struct program {
+        struct trace_builder b;
+        uint32_t worker, request, event, path;
+        uint32_t usual, taking, logging[8], leaves[3], napping, locking, python, in_python; /* stacks */
+        uint32_t middle, disk, asking, flushing, mixed[MIXED_PLACES];
+        const struct mixed_wait *waits; /* MIXED_WAITS of PLANT_MIXED */
+        uint64_t slow_ns[N_INSTANCES / SLOW_EVERY];
+        uint32_t n_waits, n_functions;
+        bool has_samples;
+};
+
+static uint32_t called(struct program *p, uint32_t parent, uint32_t module, const char *name)
+{
+        uint32_t frame = trace_builder_frame(&p->b, module, 0x1000 + 16 * (uint64_t)p->n_functions++);
+
+        trace_builder_symbol(&p->b, frame, name, 0);
+        return trace_builder_stack(&p->b, parent, frame);
+}
+
+/* Python functions, and the interpreter's code below them. */
+static void add_python(struct program *p, uint32_t library, uint32_t in_kernel)
+{
+        struct trace_module script = { .kind = TRACE_MODULE_PYTHON };
+        uint32_t interpreter = trace_builder_module(&p->b, "/bin/python3"), module, handle, waits;
+
+        script.path = trace_builder_string(&p->b, "/app.py");
+        module = trace_builder_row(&p->b, TRACE_TABLE_MODULES, &script);
+        handle = called(p, called(p, 0, interpreter, "run_main"), module, "handle");
+        p->python = called(p, handle, interpreter, "eval");
+        waits = called(p, called(p, handle, module, "write_log"), interpreter, "time_sleep");
+        p->in_python = called(p, called(p, waits, library, "nanosleep"), in_kernel, "do_nanosleep");
+}
+
+static void add_mixed(struct program *p, uint32_t handle, uint32_t module, uint32_t library,
+                      uint32_t in_kernel)
+{
+        uint32_t logs = called(p, handle, module, "write_log"), outer = called(p, handle, module, "outer");
+        uint32_t naps = called(p, logs, library, "nanosleep"), reads = called(p, logs, library, "read");
+        uint32_t inner = called(p, outer, module, "inner");
+        uint32_t inner_naps = called(p, inner, library, "nanosleep");
+
+        p->mixed[IN_NAP] = called(p, naps, in_kernel, "do_nanosleep");
+        p->mixed[IN_READ] = called(p, reads, in_kernel, "ksys_read");
+        p->mixed[IN_QUEUE] = p->taking;
+        p->mixed[IN_INNER] = called(p, inner_naps, in_kernel, "do_nanosleep");
+        p->mixed[IN_INNER_READ] = called(p, called(p, inner, library, "read"), in_kernel, "ksys_read");
+        p->mixed[IN_OUTER] = called(p, outer, in_kernel, "futex_wait");
+}
+
+static void add_code(struct program *p)
+{
+        static const char *const callers[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
+        static const char *const leaves[] = { "db_read", "db_poll", "db_wait" };
+        struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
+        uint32_t module = trace_builder_module(&p->b, "/bin/program"), in_kernel, handle, library;
+
+        kernel.path = trace_builder_string(&p->b, "[kernel]");
+        in_kernel = trace_builder_row(&p->b, TRACE_TABLE_MODULES, &kernel);
+        library = trace_builder_module(&p->b, "/lib/libc.so.6");
+        handle = called(p, called(p, 0, module, "main"), module, "handle");
+        p->usual = called(p, handle, module, "usual_work");
+        p->taking = called(p, called(p, handle, module, "take_queue"), in_kernel, "futex_wait");
+        for (int i = 0; i < 8; i++) {
+                uint32_t logs = called(p, called(p, handle, module, callers[i]), module, "write_log");
+
+                p->logging[i] = called(p, called(p, logs, library, "nanosleep"), in_kernel, "do_nanosleep");
+        }
+        for (int i = 0; i < 3; i++) {
+                uint32_t executes = called(p, called(p, handle, module, callers[i]), module, "db_exec");
+
+                p->leaves[i] = called(p, called(p, executes, module, leaves[i]), in_kernel, leaves[i]);
+        }
+        p->napping = called(p, called(p, p->usual, library, "nanosleep"), in_kernel, "do_nanosleep");
+        p->asking = called(p, called(p, called(p, 0, module, "serve"), module, "ask_disk"), in_kernel,
+                           "read");
+        p->flushing = called(p, called(p, called(p, 0, module, "run_disk"), module, "flush_disk"), library,
+                             "memcpy");
+        add_python(p, library, in_kernel);
+        add_mixed(p, handle, module, library, in_kernel);
+        p->locking = called(p, called(p, p->usual, library, "__pthread_mutex_lock"), in_kernel, "futex_wait");
+}
+
+static void program_init(struct program *p, bool has_samples)
+{
+        *p = (struct program){ .has_samples = has_samples };
+        trace_builder_init(&p->b);
+        p->worker = trace_builder_thread(&p->b, 10, 11);
+        p->middle = trace_builder_thread(&p->b, 10, 12);
+        p->disk = trace_builder_thread(&p->b, 10, 13);
+        p->request = trace_builder_location(&p->b, "request");
+        p->path = trace_builder_path(&p->b, 0, p->request);
+        p->event = trace_builder_sample_event(&p->b, "cpu-clock");
+        add_code(p);
+}
+
+static uint64_t wait_at(struct program *p, uint64_t time_ns, uint32_t stack, uint64_t for_ns)
+{
+        TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack);
+        TRACE_BUILDER_ADD(&p->b, time_ns + for_ns, SWITCH_IN, 0);
+        return time_ns + for_ns;
+}
+
+/* Waits as slow instance @n, or with N_INSTANCES as a usual one. */
+static uint64_t wait_mixed(struct program *p, uint32_t n, uint64_t time_ns)
+{
+        for (int i = 0; i < MIXED_WAITS; i++) {
+                const struct mixed_wait *wait = &p->waits[i];
+                uint64_t for_ns = n == N_INSTANCES                                ? wait->usual_ns
+                                  : n >= wait->first && n < wait->first + wait->n ? wait->slow_ns
+                                                                                  : 0;
+
+                if (for_ns != 0)
+                        time_ns = wait_at(p, time_ns, p->mixed[wait->place], for_ns) + GAP_NS;
+        }
+        return time_ns;
+}
+
+static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns)
+{
+        uint32_t n = p->n_waits++;
+
+        p->slow_ns[n] = time_ns;
+        switch (plant) {
+        case PLANT_CHAIN:
+        case PLANT_STARVED:
+        case PLANT_IDLE:
+                TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, p->taking);
+                TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, WAKEUP, 1, p->middle, 0, p->asking);
+                TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, 0);
+                return time_ns + EXTRA_NS;
+        case PLANT_CALLERS:
+                return wait_at(p, time_ns, p->logging[n % 8], EXTRA_NS);
+        case PLANT_LEAVES:
+                return wait_at(p, time_ns, p->leaves[n % 3], EXTRA_NS);
+        case PLANT_CALLS:
+                return wait_at(p, time_ns, p->locking, EXTRA_NS);
+        case PLANT_PYTHON:
+        case PLANT_NATIVE:
+                return wait_at(p, time_ns, p->in_python, EXTRA_NS);
+        case PLANT_MIXED:
+                return wait_mixed(p, n, time_ns);
+        case PLANT_TWO:
+                return wait_at(p, time_ns, n % 2 == 0 ? p->taking : p->logging[n % 8], EXTRA_NS);
+        }
+        return time_ns;
+}
+
+/* It runs in usual_work() all the time; in PLANT_CHAIN it waits while slow instances wait for it. */
+static void be_middle(struct program *p, enum plant plant)
+{
+        trace_builder_begin_run(&p->b, p->middle);
+        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "middle"));
+        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 1);
+        for (uint32_t i = 0; i < p->n_waits; i++) {
+                uint64_t from_ns = p->slow_ns[i], to_ns = from_ns + EXTRA_NS - 1000;
+
+                TRACE_BUILDER_ADD(&p->b, from_ns - 1000, SAMPLE, p->event, 1, p->usual, 0, SAMPLE_NS);
+                if (plant == PLANT_CHAIN) {
+                        TRACE_BUILDER_ADD(&p->b, from_ns + 10, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING,
+                                          p->asking);
+                        TRACE_BUILDER_ADD(&p->b, to_ns, WAKEUP, 1, p->disk, 0, p->flushing);
+                        TRACE_BUILDER_ADD(&p->b, to_ns, SWITCH_IN, 1);
+                } else if (plant == PLANT_STARVED) {
+                        TRACE_BUILDER_ADD(&p->b, from_ns + 10, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
+                        TRACE_BUILDER_ADD(&p->b, to_ns, SWITCH_IN, 1);
+                }
+        }
+        trace_builder_end_run(&p->b);
+}
+
+static void be_disk(struct program *p)
+{
+        trace_builder_begin_run(&p->b, p->disk);
+        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "disk"));
+        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 2);
+        for (uint32_t i = 0; i < p->n_waits; i++)
+                for (uint64_t at_ns = SAMPLE_NS; at_ns < EXTRA_NS; at_ns += SAMPLE_NS)
+                        TRACE_BUILDER_ADD(&p->b, p->slow_ns[i] + at_ns, SAMPLE, p->event, 2, p->flushing, 0,
+                                          SAMPLE_NS);
+        trace_builder_end_run(&p->b);
+}
+
+/* Instances take 100 to 139 us, one of 40 a millisecond more. */
+static void build(struct program *p, enum plant plant)
+{
+        uint64_t now_ns = 1000;
+
+        trace_builder_begin_run(&p->b, p->worker);
+        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < N_INSTANCES; i++) {
+                uint64_t for_ns = USUAL_NS + i % 40 * 1000;
+
+                trace_builder_begin_zone(&p->b, now_ns, p->request);
+                for (uint64_t at_ns = SAMPLE_NS; at_ns <= for_ns && p->has_samples; at_ns += SAMPLE_NS)
+                        TRACE_BUILDER_ADD(&p->b, now_ns + at_ns, SAMPLE, p->event, 0,
+                                          plant == PLANT_PYTHON ? p->python : p->usual, p->path, SAMPLE_NS);
+                now_ns += for_ns;
+                if (i % SLOW_EVERY == 19)
+                        now_ns = be_slow(p, plant, now_ns);
+                else if (plant == PLANT_CALLS)
+                        now_ns = wait_at(p, now_ns, p->napping, USUAL_NS);
+                else if (plant == PLANT_MIXED)
+                        now_ns = wait_mixed(p, N_INSTANCES, now_ns);
+                trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
+                now_ns += GAP_NS;
+        }
+        trace_builder_end_run(&p->b);
+        if (plant >= PLANT_CHAIN) {
+                be_middle(p, plant);
+                be_disk(p);
+        }
+        trace_builder_finish(&p->b);
+}
+
+struct asked {
+        struct loaded_trace trace;
+        struct why why;
+        char answer[1024];
+};
+
+static void ask(struct asked *a, const struct program *p)
+{
+        static const struct why_request slowest = { .zone = "request",
+                                                    .slowest = 0.025,
+                                                    .by = WHY_BY_AUTOMATIC };
+        struct byte_buffer words = { .data = NULL };
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(loaded_trace_open(&a->trace, p->b.path, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(loaded_trace_read_names(&a->trace, &err), 0);
+        ck_assert_msg(why_init(&a->why, &a->trace, NULL, &slowest, &err) == 0, "%s", err.text);
+        why_words_answer(&a->why, &a->trace, &words);
+        ck_assert_uint_lt(words.used_bytes, sizeof(a->answer));
+        memcpy(a->answer, words.data, words.used_bytes);
+        a->answer[words.used_bytes] = '\0';
+        byte_buffer_deinit(&words);
+}
+
+static void asked_deinit(struct asked *a)
+{
+        why_deinit(&a->why);
+        loaded_trace_close(&a->trace);
+}
+
+static const struct {
+        enum plant plant;
+        const char *words; /* part of the answer */
+} cases[] = {
+        { PLANT_CALLERS,
+          "100% of the extra time: waiting in write_log() (nanosleep, do_nanosleep) (in 100%" },
+        { PLANT_LEAVES, "100% of the extra time: waiting in db_exec() (in 100%" },
+        { PLANT_CHAIN,
+          "waiting in take_queue() (futex_wait) for thread t2 'middle', which waited in ask_disk() from serve() for "
+          "thread t3 'disk', which ran flush_disk() from run_disk() (in 100%" },
+        { PLANT_STARVED, "for thread t2 'middle', which was ready to run without a CPU (in 100%" },
+        { PLANT_IDLE,
+          "waiting in take_queue() (futex_wait), ended by thread t2 'middle' in ask_disk() (in 100%" },
+        { PLANT_PYTHON, "100% of the extra time: waiting in write_log() (do_nanosleep) (in 100%" },
+        { PLANT_NATIVE,
+          "100% of the extra time: waiting in time_sleep() (nanosleep, do_nanosleep) (in 100%" },
+        { PLANT_CALLS, "waiting in usual_work() (pthread_mutex_lock, futex_wait) (in 100%" },
+};
+
+START_LOOP_TEST(test_the_function_is_named, 0, sizeof(cases) / sizeof(cases[0]))
+{
+        struct program p;
+        static struct asked a;
+
+        program_init(&p, true);
+        build(&p, cases[_i].plant);
+        ask(&a, &p);
+        ck_assert_msg(strstr(a.answer, cases[_i].words) != NULL, "%s", a.answer);
+        ck_assert_int_eq(why_find_answer(&a.why)->confidence, WHY_CONFIDENCE_HIGH);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+static bool equals(struct text_view s, const char *text)
+{
+        return s.n_bytes == strlen(text) && memcmp(s.bytes, text, s.n_bytes) == 0;
+}
+
+/*
+ * Waits of two functions are two causes, and no one of a function around both of them: all instances
+ * run in that, and without samples it is around every wait.
+ */
+START_LOOP_TEST(test_two_waits_are_two_causes, 0, 2)
+{
+        struct program p;
+        static struct asked a;
+        size_t n = 0;
+
+        program_init(&p, _i == 0);
+        build(&p, PLANT_TWO);
+        ask(&a, &p);
+        for (size_t i = 0; i < a.why.n_causes; i++) {
+                const struct why_cause *cause = &a.why.causes[i];
+                struct text_view name = why_words_name(&a.why, cause->kind, cause->id);
+
+                if (cause->kind != WHY_CAUSE_WAIT)
+                        continue;
+                ck_assert(equals(name, "take_queue") || equals(name, "write_log"));
+                ck_assert_double_eq_tol(cause->share.value, 0.5, 0.02);
+                n++;
+        }
+        ck_assert_uint_eq(n, 2);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+/* ---- thresholds ---------------------------------------------------------------------------------------- */
+
+#define US UINT64_C(1000)
+
+static const struct mixed_case {
+        struct mixed_wait waits[MIXED_WAITS];
+        const char *causes;
+        bool without_samples;
+} mixed_cases[] = {
+        /* A function is one cause where four slow instances wait in it; else each way to wait is. */
+        { { { IN_NAP, 0, 2, 1000 * US, 0 },
+            { IN_READ, 2, 2, 990 * US, 0 },
+            { IN_QUEUE, 4, 6, 1000 * US, 0 } },
+          "take_queue for futex_wait; write_log",
+          false },
+        { { { IN_NAP, 0, 2, 1000 * US, 0 },
+            { IN_READ, 2, 1, 990 * US, 0 },
+            { IN_QUEUE, 3, 7, 1000 * US, 0 } },
+          "take_queue for futex_wait; write_log by nanosleep for do_nanosleep; write_log by read for ksys_read",
+          false },
+        /* And where it has a tenth of their time. */
+        { { { IN_NAP, 0, 5, 125 * US, 0 }, { IN_READ, 5, 5, 120 * US, 0 }, { IN_QUEUE, 0, 10, 875 * US, 0 } },
+          "take_queue for futex_wait; write_log",
+          false },
+        { { { IN_NAP, 0, 5, 105 * US, 0 }, { IN_READ, 5, 5, 100 * US, 0 }, { IN_QUEUE, 0, 10, 895 * US, 0 } },
+          "take_queue for futex_wait; write_log by nanosleep for do_nanosleep; write_log by read for ksys_read",
+          false },
+        /* An inner function with nine tenths of what the outer one gains is named. */
+        { { { IN_INNER, 0, 10, 920 * US, 0 }, { IN_OUTER, 0, 10, 80 * US, 0 }, { IN_QUEUE, 0, 0, 0, 0 } },
+          "inner by nanosleep for do_nanosleep; outer for futex_wait",
+          false },
+        { { { IN_INNER, 0, 10, 880 * US, 0 }, { IN_OUTER, 0, 10, 120 * US, 0 }, { IN_QUEUE, 0, 0, 0, 0 } },
+          "outer mostly inner",
+          false },
+        { { { IN_INNER, 0, 10, 480 * US, 0 }, { IN_OUTER, 0, 10, 520 * US, 0 }, { IN_QUEUE, 0, 0, 0, 0 } },
+          "outer",
+          false },
+        /* A call of the library is named where it has nine tenths of the time. */
+        { { { IN_NAP, 0, 10, 920 * US, 60 * US }, { IN_READ, 0, 10, 80 * US, 0 }, { IN_QUEUE, 0, 0, 0, 0 } },
+          "write_log by nanosleep for do_nanosleep",
+          false },
+        { { { IN_NAP, 0, 10, 880 * US, 60 * US }, { IN_READ, 0, 10, 120 * US, 0 }, { IN_QUEUE, 0, 0, 0, 0 } },
+          "write_log",
+          false },
+        /* One way to wait with nine tenths of what its function gains is a cause of its own. */
+        { { { IN_NAP, 0, 10, 920 * US, 0 }, { IN_READ, 0, 10, 80 * US, 0 }, { IN_QUEUE, 0, 0, 0, 0 } },
+          "write_log by nanosleep for do_nanosleep; write_log by read for ksys_read",
+          false },
+        { { { IN_NAP, 0, 10, 880 * US, 0 }, { IN_READ, 0, 10, 120 * US, 0 }, { IN_QUEUE, 0, 0, 0, 0 } },
+          "write_log",
+          false },
+        /* The inner one of two functions around the same waits is named. */
+        { { { IN_INNER, 0, 10, 500 * US, 0 },
+            { IN_INNER_READ, 0, 10, 490 * US, 0 },
+            { IN_QUEUE, 0, 0, 0, 0 } },
+          "inner",
+          false },
+        /* Without samples, a function around all waits is no cause. */
+        { { { IN_NAP, 0, 5, 1000 * US, 0 }, { IN_READ, 5, 5, 990 * US, 0 }, { IN_QUEUE, 0, 0, 0, 0 } },
+          "write_log by nanosleep for do_nanosleep; write_log by read for ksys_read",
+          true },
+        { { { IN_NAP, 0, 4, 1000 * US, 0 },
+            { IN_READ, 4, 4, 990 * US, 0 },
+            { IN_QUEUE, 8, 2, 1000 * US, 0 } },
+          "write_log; take_queue for futex_wait",
+          true },
+};
+
+static void add_label(struct byte_buffer *out, const struct why *w, const char *before, uint32_t label)
+{
+        struct text_view name = why_words_function(w, label);
+
+        byte_buffer_add_format(out, "%s%.*s", label != 0 ? before : "", (int)name.n_bytes, name.bytes);
+}
+
+START_LOOP_TEST(test_thresholds, 0, sizeof(mixed_cases) / sizeof(mixed_cases[0]))
+{
+        const struct mixed_case *one = &mixed_cases[_i];
+        struct byte_buffer words = { .data = NULL };
+        struct program p;
+        static struct asked a;
+
+        program_init(&p, !one->without_samples);
+        p.waits = one->waits;
+        build(&p, PLANT_MIXED);
+        ask(&a, &p);
+        for (size_t i = 0; i < a.why.n_causes; i++) {
+                const struct why_wait_name *name;
+
+                if (a.why.causes[i].kind != WHY_CAUSE_WAIT)
+                        continue;
+                name = &a.why.waits.names[a.why.causes[i].id - 1];
+                add_label(&words, &a.why, words.used_bytes != 0 ? "; " : "", name->label);
+                add_label(&words, &a.why, " mostly ", name->inner);
+                add_label(&words, &a.why, " by ", name->call);
+                add_label(&words, &a.why, " for ", name->kernel);
+        }
+        byte_buffer_add_u8(&words, 0);
+        ck_assert_str_eq((const char *)words.data, one->causes);
+        byte_buffer_deinit(&words);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+UNIT_TEST_PLAN(.timeout_s = 120);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/report/report.h"
+#include "base/byte_buffer.h"
+#include "view/document/view_document.h"
+#include "view/shared/recording_view.h"
+#include "view/text/text_number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COUNTED_MAX 4
+#define LINE_BYTES  256
+
+/* One number of a kind: "3 values", "of 31.0 MB", "in 2 plots". */
+struct also_counted {
+        uint64_t count;
+        const char *key;    /* in JSON */
+        const char *before; /* the number, in the line */
+        const char *words;  /* after it, in the plural; NULL = the number is of bytes */
+};
+
+struct also_kind {
+        const char *key;   /* in JSON: "in_zones" */
+        const char *label; /* of the line: "in zones" */
+        struct also_counted counted[COUNTED_MAX];
+};
+
+static bool also_has_any(const struct also_kind *kind)
+{
+        for (size_t i = 0; i < COUNTED_MAX; i++)
+                if (kind->counted[i].count != 0)
+                        return true;
+        return false;
+}
+
+static void also_add_line(struct view_document *d, const struct also_kind *kind)
+{
+        char line[LINE_BYTES] = "";
+        size_t used = 0;
+
+        for (size_t i = 0; i < COUNTED_MAX && used < sizeof(line); i++) {
+                const struct also_counted *c = &kind->counted[i];
+                const char *before = used != 0 && c->count != 0 ? c->before : "";
+                const char *between = used == 0 ? "" : before[0] != '\0' ? " " : ", ";
+                int n = 0;
+
+                if (c->count != 0 && c->words)
+                        n = snprintf(line + used, sizeof(line) - used, "%s%s%s", between, before,
+                                     text_number_counted(c->count, c->words).text);
+                else if (c->count != 0)
+                        n = snprintf(line + used, sizeof(line) - used, "%s%s%s", between, before,
+                                     text_number_bytes(c->count).text);
+                used += n > 0 ? (size_t)n : 0;
+        }
+        view_document_add_string(d, NULL, kind->label, (struct text_view){ line, strlen(line) });
+}
+
+static void also_add_rows(struct view_document *d, struct view_table *t, const struct also_kind *kind)
+{
+        for (size_t i = 0; i < COUNTED_MAX; i++) {
+                if (!kind->counted[i].key)
+                        continue;
+                view_table_put_words(d, t, kind->key);
+                view_table_put_words(d, t, kind->counted[i].key);
+                view_table_put_number(d, t, kind->counted[i].count);
+        }
+}
+
+void recording_view_add_also(struct view_document *d, const struct report *report)
+{
+        static const struct view_column columns[] = {
+                { .key = "kind", .type = VIEW_STRING },
+                { .key = "what", .type = VIEW_STRING },
+                { .key = "count", .type = VIEW_COUNT },
+        };
+        const struct report_also *a = &report->also;
+        const struct also_kind kinds[] = {
+                { "messages", "messages", { { a->n_messages, "messages", "", "messages" } } },
+                { "frames",
+                  "frames",
+                  { { a->n_frame_marks, "marks", "", "marks" },
+                    { a->n_frame_begins, "begins", "", "begins" },
+                    { a->n_frame_ends, "ends", "", "ends" },
+                    { a->n_frame_names, "names", "in ", "sequences" } } },
+                { "plots",
+                  "plots",
+                  { { a->n_plot_values, "values", "", "values" }, { a->n_plots, "names", "in ", "plots" } } },
+                { "memory",
+                  "memory",
+                  { { a->n_allocations, "allocations", "", "allocations" },
+                    { a->n_frees, "frees", "", "frees" },
+                    { a->n_discards, "discards", "", "discarded pools" },
+                    { a->n_pools, "pools", "in ", "pools" } } },
+                { "locks",
+                  "locks",
+                  { { a->n_locks, "locks", "", "locks" },
+                    { a->n_lock_obtains, "obtains", "", "times obtained" },
+                    { a->n_lock_waits, "waits", "", "waits" } } },
+                { "fibers",
+                  "fibers",
+                  { { a->n_fibers, "fibers", "", "fibers" },
+                    { a->n_fiber_enters, "enters", "", "times entered" } } },
+                { "devices",
+                  "devices",
+                  { { a->n_devices, "devices", "", "devices" },
+                    { a->n_device_zones, "zones", "", "zones" },
+                    { a->n_device_spans, "spans", "", "spans" } } },
+                { "in_zones",
+                  "in zones",
+                  { { a->n_zone_texts, "texts", "", "texts" },
+                    { a->n_zone_names, "names", "", "names" },
+                    { a->n_zone_values, "values", "", "values" },
+                    { a->n_zone_colors, "colors", "", "colors" } } },
+                { "source_texts",
+                  "source",
+                  { { a->n_source_texts, "texts", "", "texts" },
+                    { a->n_source_bytes, "bytes", "of ", NULL } } },
+                { "code_regions",
+                  "code",
+                  { { a->n_code_regions, "regions", "", "regions that the program made" } } },
+        };
+        struct view_table *t;
+
+        view_document_add_number(d, "n_messages", NULL, VIEW_COUNT, a->n_messages);
+        view_document_add_number(d, "n_plot_values", NULL, VIEW_COUNT, a->n_plot_values);
+        view_document_add_number(d, "n_frame_marks", NULL, VIEW_COUNT, a->n_frame_marks);
+        t = view_document_add_table(d, "also_recorded", NULL, columns, 3);
+
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+                if (!also_has_any(&kinds[i]))
+                        continue;
+                also_add_line(d, &kinds[i]);
+                also_add_rows(d, t, &kinds[i]);
+        }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/shared/answer_words.h - the sentence that a document begins with, and its parts
+ * that several answers say
+ *
+ * Way of the data:  report -> [answer_words] -> view_document
+ *
+ * All zero is an empty sentence.  Words beyond its room are left out.
+ */
+#ifndef VIEW_SHARED_ANSWER_WORDS_H
+#define VIEW_SHARED_ANSWER_WORDS_H
+
+#include "base/text_view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report;
+struct report_function;
+struct report_zone;
+struct view_document;
+struct waited_calls;
+
+#define ANSWER_WORDS_BYTES 1024
+
+struct answer_words {
+        char text[ANSWER_WORDS_BYTES];
+        size_t used_bytes;
+};
+
+void answer_words_add(struct answer_words *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* In at most 80 columns, as name_short() does it: JSON has names whole. */
+void answer_words_add_name(struct answer_words *a, struct text_view name);
+
+/* "the most of 12 modules", after a comma; nothing of one. */
+void answer_words_add_most(struct answer_words *a, uint64_t count, const char *things);
+
+/* "12 samples: too few to say where the time went"; returns false, and adds nothing, of more. */
+bool answer_words_add_too_few(struct answer_words *a, const struct report *report);
+
+/*
+ * "95.2% of the samples are in parse itself", or that there are too few to say so; nothing without samples.
+ */
+void answer_words_add_hottest(struct answer_words *a, const struct report *report);
+
+/*
+ * The same for programs that wait, "waited 865 ms of 1.41 s: 93.4% of it in fdatasync from commit", or are
+ * mostly in the kernel, "83.0% of the samples are in the kernel, 57.6% in write from dump".
+ */
+void answer_words_add_first(struct answer_words *a, const struct report *report);
+
+/* For the end of a sentence about samples: "; 51.0% of the time has no samples", and what was hidden. */
+void answer_words_add_missing(struct answer_words *a, const struct report *report);
+
+/* "93.4% of it in fdatasync from commit", and the share of waits with a call stack if it is small. */
+void answer_words_add_waited(struct answer_words *a, const struct waited_calls *calls);
+
+/* "zone parse took 12.3 ms in all, 40.0% of it on a CPU" */
+void answer_words_add_zone(struct answer_words *a, const struct report *report,
+                           const struct report_zone *zone);
+
+/* The sentence becomes the document's answer. */
+void answer_words_set(const struct answer_words *a, struct view_document *d);
+
+#endif /* VIEW_SHARED_ANSWER_WORDS_H */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/shared/event_names.h - what the views of events have in common: the heading, threads, zone
+ * paths, callstacks, times
+ *
+ * Way of the data:  loaded_trace, zone_paths, wait_places -> [event_names] -> locks_view, memory_view ...
+ */
+#ifndef VIEW_SHARED_EVENT_NAMES_H
+#define VIEW_SHARED_EVENT_NAMES_H
+
+#include "analyze/walk/trace_filter.h"
+#include "base/byte_buffer.h"
+#include "base/text_view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct answer_words;
+struct event_order;
+struct loaded_trace;
+struct view_document;
+struct view_table;
+struct wait_place;
+struct wait_places;
+struct zone_paths;
+
+struct event_view_options {
+        const char *path;         /* of the trace, for the hints; NULL = the usual one */
+        uint32_t limit;           /* rows of each table; 0 = all */
+        struct text_view filter;  /* the request, in words */
+        struct trace_range range; /* of the time */
+        bool is_filtered;
+};
+
+/* The tables that a view needs to name things. */
+struct event_names {
+        struct view_document *document;
+        struct loaded_trace *trace;     /* with threads' names */
+        const struct zone_paths *paths; /* NULL = there are none */
+        const struct event_view_options *options;
+        struct byte_buffer words; /* scratch */
+};
+
+void event_names_init(struct event_names *n, struct view_document *d, struct loaded_trace *trace,
+                      const struct zone_paths *paths, const struct event_view_options *options);
+void event_names_deinit(struct event_names *n);
+
+/*
+ * event_names_heading() - the answer, command and duration; as warnings the losses of these events
+ * and how the trace ends
+ * @loss_reason:  enum trace_loss_reason: what the program dropped of this kind; 0 = it has none
+ * @n_late:       events that came too far out of order
+ */
+void event_names_heading(struct event_names *n, const struct answer_words *answer, uint32_t loss_reason,
+                         uint64_t n_late);
+
+/* Warns of a count that is not 0: the words, then the number. */
+void event_names_warn(struct event_names *n, uint64_t count, const char *words);
+
+/* Rows to show of @n_rows; what the table leaves out is noted. */
+size_t event_names_limit(const struct event_names *n, struct view_table *t, size_t n_rows);
+
+/* The name of a zone of a place in the source: its name, else its function. */
+struct text_view event_names_zone(const struct event_names *n, uint32_t location);
+
+/* As the filters take it. */
+uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns);
+
+/* Hints: what the innermost zone of the path takes, and why; none outside of all zones. */
+void event_names_hint_zone(const struct event_names *n, uint32_t path);
+/* The last one: the overview, if there is no other. */
+void event_names_hint_overview(const struct event_names *n);
+
+/* Cells. */
+void event_names_put_thread(struct event_names *n, struct view_table *t,
+                            uint32_t thread); /* its name or TID */
+void event_names_put_path(struct event_names *n, struct view_table *t,
+                          uint32_t path); /* "outer/inner"; "-" outside */
+void event_names_put_time(struct event_names *n, struct view_table *t, uint64_t time_ns);
+void event_names_put_known(struct event_names *n, struct view_table *t, uint64_t number, bool known);
+/* "alloc < work < main", the innermost first. */
+void event_names_put_callstack(struct event_names *n, struct view_table *t, const struct wait_places *places,
+                               const struct wait_place *place);
+
+#endif /* VIEW_SHARED_EVENT_NAMES_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/shared/histogram_rows.h - histograms of zones as rows with bars
+ *
+ * Way of the data:  histogram_bins -> [histogram_rows] -> view_document
+ */
+#ifndef VIEW_SHARED_HISTOGRAM_ROWS_H
+#define VIEW_SHARED_HISTOGRAM_ROWS_H
+
+#include "base/text_view.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct histogram;
+struct view_document;
+struct view_table;
+
+/*
+ * The table "histogram".  @title: static.  @has_names: it is for several zones, and each row says for which.
+ */
+struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names);
+
+/* @location, @name: shown if it has names.  0: not a zone's.  @step_ns: see clock_step.h */
+void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
+                        struct text_view name, const struct histogram *h, uint64_t step_ns);
+
+/*
+ * The table "distribution", for programs that draw it: finer steps than the bars, with the time of each;
+ * those without a number are not there.
+ */
+void histogram_rows_add_distribution(struct view_document *d, const struct histogram *h);
+
+#endif /* VIEW_SHARED_HISTOGRAM_ROWS_H */

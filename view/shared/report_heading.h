@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/shared/report_heading.h - what stands at the head of each view of a report, and the hints at its end
+ *
+ * Way of the data:  report -> [report_heading] -> view_document
+ */
+#ifndef VIEW_SHARED_REPORT_HEADING_H
+#define VIEW_SHARED_REPORT_HEADING_H
+
+#include "analyze/samples/function_table.h"
+#include "analyze/trace/handle_word.h"
+#include "base/text_view.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lost_zones;
+struct report;
+struct trace_dictionary;
+struct trace_range;
+struct unsampled_time;
+struct view_document;
+struct view_table;
+
+/* The command whole for programs; for people on one line, which may be cut. */
+void report_heading_add_command(struct view_document *d, struct text_view command);
+
+/*
+ * Command, duration, samples and missing data: the facts and warnings of every view.  @filter:
+ * empty = everything.
+ */
+void report_heading_add(struct view_document *d, const struct report *report, struct text_view filter);
+
+/* Only the missing part of these: warnings, and for programs the table "missing". */
+void report_heading_add_missing(struct view_document *d, const struct report *report);
+
+/* The same for an answer without a report: warnings of what the recorder could not have, or lost. */
+void report_heading_warn_recorded(struct view_document *d, const struct trace_dictionary *dictionary,
+                                  const struct unsampled_time *unsampled);
+
+/* Beside a number of samples: how much has none; null if that is less than 1%, or not known. */
+void report_heading_add_unsampled(struct view_document *d, const char *key, const char *title,
+                                  const struct unsampled_time *unsampled);
+
+/*
+ * report_heading_add_length() - the length of the chosen part, and of the whole recording
+ * @range:  what of the recording the filters leave; range_ns is null if that is all of it
+ */
+void report_heading_add_length(struct view_document *d, const struct trace_range *range,
+                               uint64_t duration_ns);
+
+/* Beside a number of zones: that it is a lower bound, and by how much; null if none were lost. */
+void report_heading_add_lost(struct view_document *d, const struct lost_zones *lost);
+
+/* "hyprof " and the words, then the trace, quoted for a shell. */
+void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* A handle for a hint: "z7"; "handle:z7" where another zone is called "z7".  Threads likewise. */
+struct handle_text report_heading_zone(const struct trace_dictionary *dictionary, uint32_t location);
+struct handle_text report_heading_function(const struct report *report, uint32_t label);
+struct handle_text report_heading_thread(const struct report *report, uint32_t thread);
+
+/* Cells that several views have. */
+void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known);
+void report_heading_put_share(struct view_document *d, struct view_table *t, uint64_t part, uint64_t whole,
+                              bool known);
+/* For a column of COUNT: the amounts that samples stand for, which is time for a clock. */
+void report_heading_put_weight(struct view_document *d, struct view_table *t, const struct report *report,
+                               uint64_t weight);
+/* A function's name, or in brackets why it has none; a zone or thread without a name is unknown. */
+void report_heading_put_function(struct view_document *d, struct view_table *t, struct text_view name,
+                                 enum function_kind kind);
+void report_heading_put_name(struct view_document *d, struct view_table *t, struct text_view name);
+
+/* The row of the report's threads that is a thread of the trace; NULL if it has no events. */
+const struct report_thread *report_heading_find_thread(const struct report *report, uint32_t thread);
+
+#endif /* VIEW_SHARED_REPORT_HEADING_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/why/why_owner_words.h - who had the CPU while slow instances were ready to run, in words
+ *
+ * Way of the data:  why_cpu_owners -> [why_owner_words] -> why_words, why_view
+ */
+#ifndef VIEW_WHY_WHY_OWNER_WORDS_H
+#define VIEW_WHY_WHY_OWNER_WORDS_H
+
+#include "analyze/why/why_cpu_owners.h"
+
+struct byte_buffer;
+struct loaded_trace;
+struct view_document;
+struct why;
+
+/*
+ * why_owner_words_add() - all that had a part
+ * @share:  of the extra time, that all of them had together
+ * @of:     what the first share is of: " of the extra time"
+ * "thread t2 'hog' had the CPU for 93% of the extra time; it was throttled by the CPU quota for 7%".
+ */
+void why_owner_words_add(const struct why *w, const struct loaded_trace *trace, double share, const char *of,
+                         struct byte_buffer *out);
+
+/* One of them alone: "thread t2 'hog' had the CPU". */
+void why_owner_words_add_subject(const struct loaded_trace *trace, const struct why_owner *owner,
+                                 struct byte_buffer *out);
+
+/* Whether all together have at least half of the extra time of the instances slowest by wall time. */
+bool why_owner_words_dominate(const struct why *w);
+
+/* The one that the answer begins with, which is known; NULL if it does not begin so. */
+const struct why_owner *why_owner_words_find_lead(const struct why *w);
+
+/* The table of all of them; none without a row. */
+void why_owner_words_add_table(const struct why *w, const struct loaded_trace *trace,
+                               struct view_document *d);
+
+#endif /* VIEW_WHY_WHY_OWNER_WORDS_H */

@@ -1,0 +1,787 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/why/why_words.h"
+
+#include "analyze/trace/zone_pattern.h"
+#include "analyze/walk/loaded_trace.h"
+#include "base/byte_buffer.h"
+#include "format/trace_dictionary.h"
+#include "view/text/name_short.h"
+#include "view/text/text_number.h"
+#include "view/why/why_common_words.h"
+#include "view/why/why_owner_words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Less extra time than this share of the typical duration needs no cause. */
+#define EXTRA_MIN 0.02
+/* A smaller part of the extra time is not mentioned beside a cause. */
+#define MACHINE_MIN 0.2
+#define HALF        0.5
+/* Names in the sentence are not longer: JSON has them whole. */
+#define NAME_COLUMNS_MAX 80
+/* The part of a cause that may lie outside of the zone that the sentence names. */
+#define OUTSIDE_MAX 0.1
+/* Other causes, beside one of less than half the extra time. */
+#define OTHERS_MAX      3
+#define OTHER_SHARE_MIN 0.05
+/* A smaller rise of a counter explains nothing by itself. */
+#define COUNTER_RISE_MIN 1.5
+
+static const struct {
+        const char *key, *words;
+} kinds[] = {
+        [WHY_CAUSE_FUNCTION] = { "function", "running" },
+        [WHY_CAUSE_LOCK] = { "lock", "waiting for the lock" },
+        [WHY_CAUSE_WAIT] = { "wait", "waiting" },
+        [WHY_CAUSE_FAULTS] = { "page-faults", "page faults" },
+        [WHY_CAUSE_MOVED] = { "migration", "moved to another CPU" },
+        [WHY_CAUSE_SUSPENDED] = { "suspended", "suspended" },
+        [WHY_CAUSE_ZONE] = { "zone", "in the zone" },
+        [WHY_CAUSE_DISPLACED] = { "displaced", "preempted, then moved" },
+        [WHY_CAUSE_PREEMPTED] = { "preempted", "preempted" },
+        [WHY_CAUSE_DELAY] = { "delay", "ready, not on a CPU yet" },
+        [WHY_CAUSE_STOPPED] = { "stopped", "stopped by a signal" },
+        [WHY_CAUSE_INTERRUPTS] = { "interrupts", "interrupts" },
+        [WHY_CAUSE_SAME] = { "same", "the same functions, longer" },
+        [WHY_CAUSE_UNEXPLAINED] = { "unexplained", "not sampled, not waiting" },
+};
+
+const char *why_words_key(enum why_cause_kind kind)
+{
+        return kinds[kind].key;
+}
+
+const char *why_words_kind(enum why_cause_kind kind)
+{
+        return kinds[kind].words;
+}
+
+const char *why_words_confidence(enum why_confidence confidence)
+{
+        static const char *const words[] = {
+                [WHY_CONFIDENCE_NONE] = "-",    [WHY_CONFIDENCE_TOO_FEW] = "too few",
+                [WHY_CONFIDENCE_LOW] = "low",   [WHY_CONFIDENCE_MEDIUM] = "medium",
+                [WHY_CONFIDENCE_HIGH] = "high",
+        };
+
+        return words[confidence];
+}
+
+const char *why_words_doing(enum why_doing doing)
+{
+        static const char *const words[] = {
+                [WHY_DOING_UNKNOWN] = "",
+                [WHY_DOING_RUN] = "ran",
+                [WHY_DOING_WAIT] = "waited",
+                [WHY_DOING_PREEMPTED] = "was ready to run without a CPU",
+        };
+
+        return words[doing];
+}
+
+const char *why_words_by(enum why_by by)
+{
+        static const char *const words[] = {
+                [WHY_BY_WALL] = "wall time",       [WHY_BY_OWN] = "time on a CPU and own waits",
+                [WHY_BY_ON_CPU] = "time on a CPU", [WHY_BY_WAITING] = "own waits",
+                [WHY_BY_AUTOMATIC] = "",
+        };
+
+        return words[by];
+}
+
+static struct text_view words_of(const char *words)
+{
+        return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
+}
+
+struct text_view why_words_function(const struct why *w, uint32_t label)
+{
+        const struct function *f;
+
+        if (label == 0)
+                return words_of("");
+        f = function_table_get(&w->places.functions, label);
+        switch ((enum function_kind)f->kind) {
+        case FUNCTION_NO_SYMBOL:
+                return words_of("[no symbol]");
+        case FUNCTION_STALE_FILE:
+                return words_of("[file changed]");
+        case FUNCTION_NO_MODULE:
+                return words_of("[unknown memory]");
+        case FUNCTION_NO_CALLSTACK:
+                return words_of("[no call stack]");
+        case FUNCTION_NAMED:
+        case FUNCTION_MARK:
+        case FUNCTION_UNNAMED:
+        case FUNCTION_KIND_COUNT:
+                break;
+        }
+        return trace_dictionary_text(w->dictionary, f->name);
+}
+
+static struct text_view place_name(const struct why *w, uint32_t id)
+{
+        struct wait_place place;
+        uint32_t label = w->waits.names[id - 1].label;
+
+        if (label != 0)
+                return why_words_function(w, label);
+        wait_places_get(&w->places, id, &place);
+        return place.has_stack ? words_of("[kernel]") : words_of("[no call stack]");
+}
+
+struct text_view why_words_kernel(const struct why *w, uint32_t id)
+{
+        return why_words_function(w, w->waits.names[id - 1].kernel);
+}
+
+static struct text_view lock_name(const struct why *w, uint32_t id)
+{
+        const struct trace_lock *lock = trace_dictionary_row(w->dictionary, TRACE_TABLE_LOCKS, id);
+        uint32_t given = w->survey.lock_names[id - 1];
+        struct text_view name = given != 0 ? trace_dictionary_text(w->dictionary, given)
+                                           : zone_pattern_name_of(w->dictionary, lock->location);
+
+        return given != 0 || name.n_bytes != 0 ? name : words_of("[no name]");
+}
+
+struct text_view why_words_name(const struct why *w, enum why_cause_kind kind, uint32_t id)
+{
+        if (id == 0)
+                return words_of("");
+        if (kind == WHY_CAUSE_LOCK)
+                return lock_name(w, id);
+        if (kind == WHY_CAUSE_WAIT)
+                return place_name(w, id);
+        if (kind == WHY_CAUSE_ZONE)
+                return zone_pattern_name_of(w->dictionary, id);
+        return why_words_function(w, id);
+}
+
+/* ------------------------------------------------------------------ sentences */
+
+static void add_string(struct byte_buffer *out, struct text_view s)
+{
+        if (s.n_bytes != 0)
+                byte_buffer_add(out, s.bytes, s.n_bytes);
+}
+
+/* "flush()"; a name with parameters, or a text that is no name, stays as it is. */
+static void add_function(struct byte_buffer *out, struct text_view name)
+{
+        name_short(out, name.bytes, name.n_bytes, NAME_COLUMNS_MAX);
+        if (name.n_bytes != 0 && name.bytes[0] != '[' && !memchr(name.bytes, '(', name.n_bytes))
+                byte_buffer_add_format(out, "()");
+}
+
+void why_words_add_quoted(struct byte_buffer *out, struct text_view name)
+{
+        byte_buffer_add_format(out, "'");
+        add_string(out, name);
+        byte_buffer_add_format(out, "'");
+}
+
+static void add_thread(const struct loaded_trace *trace, struct byte_buffer *out, uint32_t thread)
+{
+        struct text_view name = loaded_trace_thread_name(trace, thread);
+
+        byte_buffer_add_format(out, "thread t%u", thread);
+        if (name.n_bytes != 0) {
+                byte_buffer_add_format(out, " ");
+                why_words_add_quoted(out, name);
+        }
+        /* Threads of several processes may have one name. */
+        if (trace_dictionary_count(trace->dictionary, TRACE_TABLE_PROCESSES) > 1)
+                byte_buffer_add_format(out, " of process %u", loaded_trace_thread_pid(trace, thread));
+}
+
+void why_words_add_share(struct byte_buffer *out, double share)
+{
+        byte_buffer_add_format(out, "%.0f%%", fmin(fmax(share, 0), 1) * 100);
+}
+
+/* ", which waited in ask_disk() for thread t3 'disk', which ran flush_disk()". */
+static void add_steps(const struct why *w, const struct loaded_trace *trace, const struct why_steps *steps,
+                      struct byte_buffer *out)
+{
+        for (uint32_t i = 0; i < steps->n; i++) {
+                const struct why_step *step = &steps->steps[i];
+
+                if (i > 0) {
+                        byte_buffer_add_format(out, " for ");
+                        add_thread(trace, out, step->thread);
+                }
+                if (step->doing == WHY_DOING_UNKNOWN)
+                        return;
+                byte_buffer_add_format(out, ", which %s", why_words_doing(step->doing));
+                if (step->label != 0) {
+                        byte_buffer_add_format(out, step->doing == WHY_DOING_RUN ? " " : " in ");
+                        add_function(out, why_words_function(w, step->label));
+                }
+                if (step->label != 0 && step->caller != 0) {
+                        byte_buffer_add_format(out, " from ");
+                        add_function(out, why_words_function(w, step->caller));
+                }
+                if (step->doing != WHY_DOING_PREEMPTED && step->preempted >= MACHINE_MIN) {
+                        byte_buffer_add_format(out, " (ready to run without a CPU for ");
+                        why_words_add_share(out, step->preempted);
+                        byte_buffer_add_format(out, " of that time)");
+                }
+        }
+}
+
+static void add_lock(const struct why *w, const struct loaded_trace *trace, uint32_t lock,
+                     struct byte_buffer *out)
+{
+        const struct why_holder *holder = why_find_holder(w, lock);
+
+        byte_buffer_add_format(out, "waiting for the lock ");
+        why_words_add_quoted(out, lock_name(w, lock));
+        if (!holder)
+                return;
+        byte_buffer_add_format(out, " held by ");
+        add_thread(trace, out, holder->thread);
+        if (holder->did.n != 0 && holder->did.steps[0].doing == WHY_DOING_RUN &&
+            holder->did.steps[0].label != 0) {
+                byte_buffer_add_format(out, " in ");
+                add_function(out, why_words_function(w, holder->did.steps[0].label));
+        } else {
+                add_steps(w, trace, &holder->did, out);
+        }
+}
+
+/* "(pthread_mutex_lock, futex_wait)": of the library, without the underscores, and of the kernel. */
+static void add_what_for(const struct why *w, uint32_t place, struct byte_buffer *out)
+{
+        struct text_view kernel = why_words_kernel(w, place);
+        struct text_view call = why_words_function(w, w->waits.names[place - 1].call);
+
+        while (call.n_bytes > 1 && call.bytes[0] == '_') {
+                call.bytes++;
+                call.n_bytes--;
+        }
+        if (call.n_bytes == 0 && kernel.n_bytes == 0)
+                return;
+        byte_buffer_add_format(out, " (");
+        add_string(out, call);
+        byte_buffer_add_format(out, call.n_bytes != 0 && kernel.n_bytes != 0 ? ", " : "");
+        add_string(out, kernel);
+        byte_buffer_add_format(out, ")");
+}
+
+static void add_wait(const struct why *w, const struct loaded_trace *trace, uint32_t place,
+                     struct byte_buffer *out)
+{
+        const struct why_waker *waker = why_find_waker(w, WHY_CAUSE_WAIT, place);
+        struct text_view name = place_name(w, place);
+        uint32_t inner = w->waits.names[place - 1].inner;
+
+        byte_buffer_add_format(out, "waiting");
+        if (name.n_bytes != 0 && name.bytes[0] != '[') {
+                byte_buffer_add_format(out, " in ");
+                add_function(out, name);
+        }
+        if (inner != 0) {
+                byte_buffer_add_format(out, ", mostly in ");
+                add_function(out, why_words_function(w, inner));
+        }
+        add_what_for(w, place, out);
+        if (!waker || waker->thread == 0)
+                return;
+        if (waker->did.n != 0 && waker->did.steps[0].doing != WHY_DOING_UNKNOWN) {
+                byte_buffer_add_format(out, " for ");
+                add_thread(trace, out, waker->thread);
+                add_steps(w, trace, &waker->did, out);
+                return;
+        }
+        byte_buffer_add_format(out, ", ended by ");
+        add_thread(trace, out, waker->thread);
+        if (waker->label != 0) {
+                byte_buffer_add_format(out, " in ");
+                add_function(out, why_words_function(w, waker->label));
+        }
+}
+
+/* "in the zone 'inner', " where a zone inside has so much of the extra time that the cause lies in it. */
+static void add_zone_around(const struct why *w, const struct why_cause *cause, struct byte_buffer *out)
+{
+        if (w->links.zone == 0 || cause->kind == WHY_CAUSE_ZONE ||
+            w->links.zone_share < 1 - OUTSIDE_MAX * cause->share.value)
+                return;
+        byte_buffer_add_format(out, "in the zone ");
+        why_words_add_quoted(out, why_words_name(w, WHY_CAUSE_ZONE, w->links.zone));
+        byte_buffer_add_format(out, ", ");
+}
+
+static void add_cause(const struct why *w, const struct loaded_trace *trace, const struct why_cause *cause,
+                      struct byte_buffer *out)
+{
+        struct text_view name = why_words_name(w, cause->kind, cause->id);
+
+        add_zone_around(w, cause, out);
+        if (cause->kind == WHY_CAUSE_LOCK) {
+                add_lock(w, trace, cause->id, out);
+        } else if (cause->kind == WHY_CAUSE_WAIT) {
+                add_wait(w, trace, cause->id, out);
+        } else if (cause->kind == WHY_CAUSE_FUNCTION) {
+                byte_buffer_add_format(out, "running ");
+                add_function(out, name);
+                if (cause->outer != 0) {
+                        byte_buffer_add_format(out, " from ");
+                        add_function(out, why_words_function(w, cause->outer));
+                }
+                if (cause->place != 0 && cause->place != cause->id) {
+                        byte_buffer_add_format(out, ", mostly in ");
+                        add_function(out, why_words_function(w, cause->place));
+                }
+        } else if (cause->kind == WHY_CAUSE_FAULTS) {
+                byte_buffer_add_format(out, "page faults");
+                if (name.n_bytes != 0) {
+                        byte_buffer_add_format(out, " in ");
+                        add_function(out, name);
+                }
+        } else if (cause->kind == WHY_CAUSE_MOVED) {
+                byte_buffer_add_format(out, "moving to another CPU (%.1f moves an instance, %.1f in others)",
+                                       w->n_moves[WHY_SLOW], w->n_moves[WHY_TYPICAL]);
+        } else if (cause->kind == WHY_CAUSE_SUSPENDED) {
+                byte_buffer_add_format(out, "suspended, while other fibers or nothing ran");
+        } else if (cause->kind == WHY_CAUSE_ZONE) {
+                byte_buffer_add_format(out, "the zone ");
+                why_words_add_quoted(out, name);
+        } else {
+                byte_buffer_add_format(out, "%s", why_words_kind(cause->kind));
+        }
+        if (cause->is_sampled)
+                byte_buffer_add_format(out,
+                                       " (in %.0f%% of the samples of slow instances, %.0f%% of the others')",
+                                       100 * cause->share.slow_ns / fmax(w->on_cpu_ns[WHY_SLOW], 1),
+                                       100 * cause->share.typical_ns / fmax(w->on_cpu_ns[WHY_TYPICAL], 1));
+        else
+                byte_buffer_add_format(out, " (in %.0f%% of the slow instances, %.0f%% of the others)",
+                                       100 * (double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
+                                       100 * (double)cause->n_typical /
+                                               fmax((double)w->groups[WHY_TYPICAL].n, 1));
+}
+
+static bool ranks_without_others(const struct why *w)
+{
+        return w->by == WHY_BY_OWN && w->request.by == WHY_BY_AUTOMATIC;
+}
+
+/*
+ * The share of time that others had the CPU: of the extra time or, if the ranking leaves that time out, of
+ * the extra time of the slowest by wall time.
+ */
+static double machine_share(const struct why *w)
+{
+        double share = 0;
+
+        if (w->by != WHY_BY_WALL)
+                return w->request.by == WHY_BY_AUTOMATIC ? w->machine_share : 0;
+        for (size_t i = 0; i < w->n_causes; i++)
+                if (w->causes[i].kind >= WHY_CAUSE_DISPLACED && w->causes[i].kind < WHY_CAUSE_INTERRUPTS)
+                        share += w->causes[i].share.value;
+        return share;
+}
+
+static const struct why_cause *find_kind(const struct why *w, enum why_cause_kind kind)
+{
+        for (size_t i = 0; i < w->n_causes; i++)
+                if (w->causes[i].kind == kind)
+                        return &w->causes[i];
+        return NULL;
+}
+
+/* Whether too few samples show where the running time goes. */
+static bool lacks_samples(const struct why *w)
+{
+        const struct why_cause *rest = find_kind(w, WHY_CAUSE_UNEXPLAINED);
+
+        return !why_compares_functions(w) && w->collector.event != 0 && rest && rest->share.value >= 0.25;
+}
+
+/* The counter that rose the most, of those that count more in a millisecond on a CPU. */
+static void add_counter(const struct why *w, struct byte_buffer *out)
+{
+        const struct why_part *best = NULL;
+        double best_rise = COUNTER_RISE_MIN;
+        const struct trace_sample_event *event;
+
+        for (size_t i = 0; i < w->n_counters; i++) {
+                const struct why_part *part = &w->counters[i];
+                double slow = part->slow / fmax(w->on_cpu_ns[WHY_SLOW], 1);
+                double other = part->typical / fmax(w->on_cpu_ns[WHY_TYPICAL], 1);
+
+                if (part->n_slow < WHY_SLOW_MIN || !(other > 0) || slow / other < best_rise)
+                        continue;
+                best = part;
+                best_rise = slow / other;
+        }
+        if (!best)
+                return;
+        event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, best->id);
+        byte_buffer_add_format(out, "; %.1f times as many ", best_rise);
+        add_string(out, trace_dictionary_text(w->dictionary, event->name));
+        byte_buffer_add_format(out, " in the same time on a CPU");
+}
+
+/* Adds where the same code took longer, and what accompanied it. */
+static void add_links(const struct why *w, struct byte_buffer *out)
+{
+        const struct why_links *links = &w->links;
+
+        if (links->zone != 0) {
+                byte_buffer_add_format(out, "; ");
+                why_words_add_share(out, links->zone_share);
+                byte_buffer_add_format(out, " of the extra time is in the zone ");
+                why_words_add_quoted(out, why_words_name(w, WHY_CAUSE_ZONE, links->zone));
+        }
+        if (links->is_moved)
+                byte_buffer_add_format(
+                        out,
+                        "; %.0f%% of the slow instances continued on another CPU, %.0f%% of the others, more "
+                        "than their length explains: after a move the caches are cold",
+                        100 * (double)links->n_moved_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
+                        100 * (double)links->n_moved_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
+}
+
+/* Says which side has too few samples, and what to do. */
+static void add_lack(const struct why *w, struct byte_buffer *out)
+{
+        unsigned long long slow = w->n_samples[WHY_SLOW], other = w->n_samples[WHY_TYPICAL];
+        bool lacks_slow = slow < WHY_SAMPLES_MIN;
+
+        byte_buffer_add_format(out, "not enough samples: %llu in %llu ", lacks_slow ? slow : other,
+                               (unsigned long long)w->groups[lacks_slow ? WHY_SLOW : WHY_TYPICAL].n);
+        byte_buffer_add_format(out, lacks_slow ? "slow instances" : "instances that are not slow");
+        if (lacks_slow && other < WHY_SAMPLES_MIN)
+                byte_buffer_add_format(out, ", %llu in the others", other);
+        byte_buffer_add_format(out, ", %d are needed; record at a higher rate (-F), or for longer",
+                               WHY_SAMPLES_MIN);
+}
+
+/* "(+30 us beside a median of 180 us)", which tells noise from a problem. */
+static void add_extra(const struct why *w, struct byte_buffer *out)
+{
+        if (w->extra_ns > 0 && w->rank.median_ns > 0)
+                byte_buffer_add_format(out, " (+%s beside a median of %s)",
+                                       text_number_duration((uint64_t)w->extra_ns).text,
+                                       text_number_duration((uint64_t)w->rank.median_ns).text);
+}
+
+static void add_same(const struct why *w, const struct loaded_trace *trace, const struct why_cause *same,
+                     struct byte_buffer *out)
+{
+        size_t n_before;
+
+        why_words_add_share(out, same->share.value);
+        byte_buffer_add_format(out, " of the extra time");
+        add_extra(w, out);
+        byte_buffer_add_format(out, ": the same code took longer, mostly in ");
+        add_function(out, why_words_function(w, same->id));
+        n_before = out->used_bytes;
+        add_counter(w, out);
+        add_links(w, out);
+        if (out->used_bytes == n_before && w->collector.common.n_rows != 0) {
+                byte_buffer_add_format(out, "; ");
+                why_common_words(&w->collector.common, trace, 1, out);
+        } else if (out->used_bytes == n_before) {
+                byte_buffer_add_format(out, "; hyprof cannot tell why");
+        }
+}
+
+static void add_largest(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out)
+{
+        const struct why_cause *same = find_kind(w, WHY_CAUSE_SAME);
+        const struct why_cause *largest = why_find_largest(w);
+
+        if (lacks_samples(w)) {
+                add_lack(w, out);
+        } else if (same && same->share.value >= HALF && same->id != 0) {
+                add_same(w, trace, same, out);
+        } else if (largest && largest->kind == WHY_CAUSE_INTERRUPTS && largest->share.value >= HALF) {
+                byte_buffer_add_format(out, ranks_without_others(w)
+                                                    ? "interrupts took "
+                                                    : "no cause in the program: interrupts took ");
+                why_words_add_share(out, largest->share.value);
+                byte_buffer_add_format(out, " of the extra time");
+        } else {
+                byte_buffer_add_format(out, "no cause stands out");
+                if (largest && largest->kind == WHY_CAUSE_UNEXPLAINED) {
+                        byte_buffer_add_format(out, ": no sample and no wait explains ");
+                        why_words_add_share(out, largest->share.value);
+                        byte_buffer_add_format(out, " of the extra time");
+                }
+        }
+}
+
+/*
+ * Whether the answer need only say that others had the CPU for @share: little extra time is left, and by
+ * its own time no instance takes twice as long as usual.
+ */
+static bool has_no_own_part(const struct why *w, double share)
+{
+        bool is_twice = ranks_without_others(w) && w->extra_ns >= (double)w->rank.median_ns;
+
+        return share > 1 - MACHINE_MIN && !is_twice && !why_find_answer(w);
+}
+
+/*
+ * Names the owner of the CPU.  A thread of the program counts as a cause in the program; an unknown owner
+ * does not.
+ */
+static void add_machine(const struct why *w, const struct loaded_trace *trace, double share, const char *of,
+                        struct byte_buffer *out)
+{
+        const struct why_owner *known = why_cpu_owners_find_known(&w->collector.owners);
+
+        if ((!known || known->kind != READY_OWNER_OWN) && has_no_own_part(w, share))
+                byte_buffer_add_format(out, "no cause in the program: ");
+        if (!known && w->by == WHY_BY_WALL)
+                byte_buffer_add_format(out, "it was ready to run and ");
+        why_owner_words_add(w, trace, share, of, out);
+}
+
+/* No cause in the program is certain enough: names the largest part for what it is. */
+static void add_no_cause(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out)
+{
+        double machine = machine_share(w);
+
+        if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN) {
+                byte_buffer_add_format(
+                        out,
+                        "not enough instances: %zu slow and %zu others, at least %d of each are needed; record for longer",
+                        (size_t)w->groups[WHY_SLOW].n, (size_t)w->groups[WHY_TYPICAL].n, WHY_SLOW_MIN);
+        } else if (w->by == WHY_BY_WALL && machine >= HALF) {
+                add_machine(w, trace, machine, " of the extra time", out);
+        } else if (ranks_without_others(w)) {
+                add_machine(w, trace, machine, " of the extra time of the slowest instances", out);
+                byte_buffer_add_format(out, "; ranked without that time: ");
+                add_largest(w, trace, out);
+        } else {
+                add_largest(w, trace, out);
+        }
+}
+
+/* The parts of a function's cost, each a cause of its own: running, page faults and waiting. */
+static const struct {
+        enum why_cause_kind kind;
+        const char *words;
+} parts[] = {
+        { WHY_CAUSE_FUNCTION, "running" },
+        { WHY_CAUSE_FAULTS, "page faults" },
+        { WHY_CAUSE_WAIT, "waiting" },
+};
+
+/* The function in which such a part occurs; 0 = in none. */
+static uint32_t label_of_cause(const struct why *w, const struct why_cause *cause)
+{
+        if (cause->kind == WHY_CAUSE_FUNCTION || cause->kind == WHY_CAUSE_FAULTS)
+                return cause->id;
+        return cause->kind == WHY_CAUSE_WAIT && cause->id != 0 ? w->waits.names[cause->id - 1].label : 0;
+}
+
+/* Whether a cause is another part of what the answer's function costs. */
+static bool is_other_part(const struct why *w, const struct why_cause *answer, const struct why_cause *cause)
+{
+        uint32_t label = label_of_cause(w, answer);
+
+        return label != 0 && cause->kind != answer->kind && cause->confidence >= WHY_CONFIDENCE_MEDIUM &&
+               label_of_cause(w, cause) == label;
+}
+
+static double share_of_part(const struct why *w, const struct why_cause *answer, enum why_cause_kind part)
+{
+        double share = 0;
+
+        for (size_t i = 0; i < w->n_causes; i++) {
+                const struct why_cause *cause = &w->causes[i];
+
+                if (cause->kind == part && cause->share.value > 0 && is_other_part(w, answer, cause))
+                        share += cause->share.value;
+        }
+        return share;
+}
+
+static double share_of_parts(const struct why *w, const struct why_cause *answer)
+{
+        double share = 0;
+
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+                share += share_of_part(w, answer, parts[i].kind);
+        return share;
+}
+
+/* ", 52%, and page faults there, 48%". */
+static void add_parts(const struct why *w, const struct why_cause *answer, struct byte_buffer *out)
+{
+        byte_buffer_add_format(out, ", ");
+        why_words_add_share(out, answer->share.value);
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+                double share = share_of_part(w, answer, parts[i].kind);
+
+                if (share <= 0)
+                        continue;
+                byte_buffer_add_format(out, ", and %s there, ", parts[i].words);
+                why_words_add_share(out, share);
+        }
+}
+
+static void add_unplaced(const struct why *w, struct byte_buffer *out)
+{
+        double share = 0;
+
+        for (size_t i = 0; i < w->n_causes; i++)
+                if (w->causes[i].is_unplaced)
+                        share += w->causes[i].share.value;
+        if (share < MACHINE_MIN)
+                return;
+        byte_buffer_add_format(out, "; ");
+        why_words_add_share(out, share);
+        byte_buffer_add_format(out, " is waits without a call stack");
+}
+
+/* A part of the extra time beside the one that is named first. */
+static void add_other(const struct why *w, const struct loaded_trace *trace, const struct why_cause *cause,
+                      struct byte_buffer *out)
+{
+        byte_buffer_add_format(out, "; ");
+        why_words_add_share(out, cause->share.value);
+        byte_buffer_add_format(out, ": ");
+        if (cause->kind == WHY_CAUSE_SAME) {
+                byte_buffer_add_format(out, "the same code took longer");
+                if (cause->id != 0) {
+                        byte_buffer_add_format(out, ", mostly in ");
+                        add_function(out, why_words_function(w, cause->id));
+                }
+        } else if (why_cause_is_own(cause->kind)) {
+                if (cause->confidence < WHY_CONFIDENCE_MEDIUM)
+                        byte_buffer_add_format(out, "not certain, ");
+                else if (cause->confidence == WHY_CONFIDENCE_MEDIUM)
+                        byte_buffer_add_format(out, "probably ");
+                add_cause(w, trace, cause, out);
+        } else {
+                byte_buffer_add_format(out, "%s", why_words_kind(cause->kind));
+        }
+}
+
+/*
+ * Whether the sentence has the cause: as the answer, as another part of its function, or as the time that
+ * others had the CPU.
+ */
+static bool is_said(const struct why *w, const struct why_cause *answer, const struct why_cause *cause)
+{
+        if (cause == answer || cause->share.value < OTHER_SHARE_MIN)
+                return true;
+        if (cause->kind >= WHY_CAUSE_DISPLACED && cause->kind < WHY_CAUSE_INTERRUPTS)
+                return w->by == WHY_BY_WALL && machine_share(w) >= MACHINE_MIN;
+        return is_other_part(w, answer, cause);
+}
+
+/*
+ * After an answer of less than half of the extra time, adds the largest other causes until half of it is
+ * named.
+ */
+static void add_others(const struct why *w, const struct loaded_trace *trace, const struct why_cause *answer,
+                       double said, struct byte_buffer *out)
+{
+        double before = (double)INFINITY;
+
+        for (uint32_t n = 0; n < OTHERS_MAX && said < HALF; n++) {
+                const struct why_cause *next = NULL;
+
+                for (size_t i = 0; i < w->n_causes; i++)
+                        if (!is_said(w, answer, &w->causes[i]) && w->causes[i].share.value < before &&
+                            (!next || w->causes[i].share.value > next->share.value))
+                                next = &w->causes[i];
+                if (!next)
+                        return;
+                add_other(w, trace, next, out);
+                before = next->share.value;
+                said += before;
+        }
+}
+
+/* A function that writes to a disk both runs and waits; only both parts together are its cost. */
+static void add_answer(const struct why *w, const struct loaded_trace *trace, const struct why_cause *answer,
+                       struct byte_buffer *out)
+{
+        const struct why_owner *known = why_cpu_owners_find_known(&w->collector.owners);
+        double other = share_of_parts(w, answer);
+        bool is_after_owners = ranks_without_others(w) && why_owner_words_find_lead(w);
+
+        if (is_after_owners) {
+                add_machine(w, trace, w->machine_share, " of the extra time of the slowest instances", out);
+                byte_buffer_add_format(out, "; ranked without that time, ");
+        }
+        why_words_add_share(out, answer->share.value + other);
+        byte_buffer_add_format(out, " of the extra time: ");
+        if (answer->confidence != WHY_CONFIDENCE_HIGH)
+                byte_buffer_add_format(out, "probably ");
+        add_cause(w, trace, answer, out);
+        if (other > 0)
+                add_parts(w, answer, out);
+        add_others(w, trace, answer, answer->share.value + other, out);
+        if (answer->kind == WHY_CAUSE_WAIT && !answer->is_unplaced)
+                add_unplaced(w, out);
+        if (is_after_owners)
+                return;
+        if (ranks_without_others(w) && !known) {
+                byte_buffer_add_format(out, "; ranked without the time that others had the CPU, ");
+                why_words_add_share(out, w->machine_share);
+                byte_buffer_add_format(out, " of the extra time of the slowest instances");
+        } else if (ranks_without_others(w)) {
+                byte_buffer_add_format(out, "; ranked without the time in which ");
+                why_owner_words_add(w, trace, w->machine_share, " of the extra time of the slowest instances",
+                                    out);
+        } else if (w->by == WHY_BY_WALL && machine_share(w) >= MACHINE_MIN) {
+                byte_buffer_add_format(out, "; ");
+                why_owner_words_add(w, trace, machine_share(w), " of it", out);
+        }
+}
+
+/* Whether slow instances take so much longer that the extra time needs a cause. */
+static bool has_extra(const struct why *w)
+{
+        const struct why_group_sum *typical = &w->groups[WHY_TYPICAL];
+
+        return w->groups[WHY_SLOW].n >= WHY_SLOW_MIN && typical->n >= WHY_SLOW_MIN &&
+               !why_is_below_clock(w) && w->extra_ns >= EXTRA_MIN * typical->duration / (double)typical->n;
+}
+
+void why_words_answer(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out)
+{
+        const struct why_cause *answer = why_find_answer(w);
+        const struct why_group_sum *typical = &w->groups[WHY_TYPICAL];
+
+        if (answer) {
+                add_answer(w, trace, answer, out);
+        } else if (w->survey.durations.n == 0) {
+                byte_buffer_add_format(out, "no instance of a zone called ");
+                add_string(out, words_of(w->request.zone));
+                byte_buffer_add_format(out, " ended");
+        } else if (ranks_without_others(w) && why_owner_words_dominate(w) &&
+                   (has_no_own_part(w, w->machine_share) || !has_extra(w))) {
+                add_machine(w, trace, w->machine_share, " of the extra time of the slowest instances", out);
+        } else if (w->groups[WHY_SLOW].n == 0 && w->request.slower_than_ns == 0 &&
+                   typical->n >= WHY_SLOW_MIN) {
+                byte_buffer_add_format(
+                        out, "there is nothing to explain: no instance takes longer than the others");
+        } else if (typical->n != 0 && w->groups[WHY_SLOW].n >= WHY_SLOW_MIN &&
+                   w->extra_ns < EXTRA_MIN * typical->duration / (double)typical->n) {
+                byte_buffer_add_format(
+                        out, "there is nothing to explain: the slow instances take as long as the others");
+        } else if (typical->n != 0 && w->groups[WHY_SLOW].n != 0 && why_is_below_clock(w)) {
+                byte_buffer_add_format(
+                        out,
+                        "there is nothing to explain: the slow instances take longer by less than "
+                        "two steps of the clock, of %" PRIu64 " ns each",
+                        w->clock_step_ns);
+        } else {
+                add_no_cause(w, trace, out);
+        }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/zones/group_rows.h - the groups of a zone's instances, by text, name, value, thread or
+ * parent, as rows of a document
+ *
+ * Way of the data:  zone_groups -> [group_rows] -> zone_view -> view_document
+ */
+#ifndef VIEW_ZONES_GROUP_ROWS_H
+#define VIEW_ZONES_GROUP_ROWS_H
+
+#include "base/text_view.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct report;
+struct view_document;
+struct view_table;
+
+/*
+ * group_rows_add() - facts about the groups, and the table "groups", the largest total first
+ * @limit:           rows; 0 = all
+ * @has_histograms:  and the table "histogram", of the groups that are shown
+ * Zones beyond the bound on groups are the last row, "[others]", and a warning.
+ */
+void group_rows_add(struct view_document *d, const struct report *report, uint32_t limit,
+                    bool has_histograms);
+
+/* A text of the program's in a cell, with an ellipsis if it goes on; unknown if it is empty. */
+void group_rows_put_text(struct view_document *d, struct view_table *t, struct text_view text, bool is_cut);
+
+#endif /* VIEW_ZONES_GROUP_ROWS_H */

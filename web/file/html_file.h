@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * web/file/html_file.h - the viewer with its data as one HTML file that needs no server
+ *
+ * Way of the data:  timeline_index, view_model, html_answers, html_samples -> [html_file] -> file
+ *
+ * Aggregates are always complete.  The rest has to fit into a size; what is left out first, and said in the
+ * page, is in
+ * docs/use/viewers.md.
+ */
+#ifndef WEB_FILE_HTML_FILE_H
+#define WEB_FILE_HTML_FILE_H
+
+#include "base/byte_buffer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct web_answers;
+
+struct html_file_options {
+        const char *trace; /* path */
+        uint64_t bytes_max;
+        bool redacts;
+        const struct web_answers *answers;
+        /* Called with words for the part that is made next: a large trace takes a while.  May be NULL. */
+        void (*show_stage)(const char *stage);
+};
+
+struct html_file {
+        struct byte_buffer text; /* owned: the whole file */
+        /* owned: words for people, one line each; empty = nothing was left out */
+        struct byte_buffer left_out;
+        /* owned: names of files of this machine whose text is in the page, each with a NUL at its end */
+        struct byte_buffer sources;
+};
+
+/*
+ * html_file_make() - reads the trace, asks all questions, and packs what fits
+ * Returns 0; -EFBIG if not even the tables fit; -ENOMEM; what opening and reading the trace return.  To be
+ * deinitialised.
+ */
+int html_file_make(struct html_file *ret, const struct html_file_options *options, struct error *err);
+void html_file_deinit(struct html_file *file);
+
+#endif /* WEB_FILE_HTML_FILE_H */

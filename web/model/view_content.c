@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "web/model/view_content.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_spec.h"
+#include "timeline/timeline_builder.h"
+#include "timeline/timeline_index.h"
+#include "timeline/timeline_query.h"
+#include "view/document/json_value.h"
+#include "web/follow/live_frames.h"
+#include "web/model/lanes_reply.h"
+#include "web/model/view_model.h"
+#include "web/request/web_request.h"
+
+#include <errno.h>
+#include <string.h>
+
+void view_content_init(struct view_content *c)
+{
+        *c = (struct view_content){ .trace_fd = -1 };
+}
+
+void view_content_deinit(struct view_content *c)
+{
+        byte_buffer_deinit(&c->model);
+        view_names_deinit(&c->names);
+        timeline_columns_deinit(&c->columns);
+        view_content_init(c);
+}
+
+int view_content_set_trace(struct view_content *c, struct loaded_trace *trace, struct error *err)
+{
+        int r = view_names_init(&c->names, trace->dictionary);
+
+        c->trace = trace;
+        return r < 0 ? error_set(err, r, "no memory for the names of functions") : 0;
+}
+
+void view_content_set_live(struct view_content *c, struct loaded_trace *trace, const struct live_frames *live)
+{
+        c->trace = trace;
+        c->live = live;
+}
+
+bool view_content_is_current(const struct view_content *c)
+{
+        return c->trace_fd < 0 || trace_identity_is_open(&c->identity, c->trace_fd);
+}
+
+/* The text is kept once the index is complete, because making it for thousands of threads takes time. */
+int view_content_put_model(struct view_content *c, struct byte_buffer *out, struct error *err)
+{
+        int r;
+
+        if (c->model.used_bytes == 0) {
+                r = view_model_put(c, out, err);
+                if (r == 0 && c->is_whole)
+                        byte_buffer_add(&c->model, out->data, out->used_bytes);
+                if (c->model.failed)
+                        byte_buffer_deinit(&c->model);
+                return r;
+        }
+        byte_buffer_add(out, c->model.data, c->model.used_bytes);
+        return 0;
+}
+
+static int check_index(const struct view_content *c, struct error *err)
+{
+        if (c->index)
+                return 0;
+        return error_set(err, -EINVAL, "%s", c->failure[0] != '\0' ? c->failure : "there is no index yet");
+}
+
+/* Adds the last item of a lane in a growing trace, as long as the item is not over. */
+static int add_open_span(struct view_content *c, const struct timeline_view *view, struct error *err)
+{
+        struct timeline_raw_span span;
+        uint64_t start_ns = c->index->start_ns;
+
+        if (!c->builder || !timeline_builder_open_span(c->builder, view->lane, c->trace->end_ns, &span) ||
+            span.begin_ns - start_ns >= view->to_ns || span.end_ns - start_ns <= view->from_ns)
+                return 0;
+        if (timeline_columns_add_open(&c->columns, span.begin_ns - start_ns, span.end_ns - start_ns,
+                                      span.what) == 0)
+                return 0;
+        return error_set(err, -ENOMEM, "the items of a view: out of memory");
+}
+
+int view_content_put_lanes(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
+                           struct error *err)
+{
+        size_t n_items = 0;
+        int r = check_index(c, err);
+
+        if (r < 0)
+                return r;
+        lanes_reply_begin(out, (uint32_t)request->n_ids);
+        for (size_t i = 0; i < request->n_ids; i++) {
+                struct timeline_view view = { .lane = request->ids[i],
+                                              .bucket_log2 = request->bucket_log2,
+                                              .from_ns = request->from_ns,
+                                              .to_ns = request->to_ns };
+                struct lanes_reply_lane lane = { .id = view.lane, .bucket_log2 = view.bucket_log2 };
+
+                c->columns.n_max = VIEW_CONTENT_ITEMS_MAX - n_items + 1;
+                r = timeline_query_view(c->index, &view, &c->columns, err);
+                if (r == 0)
+                        r = add_open_span(c, &view, err);
+                n_items += c->columns.n;
+                if (r == -E2BIG || (r == 0 && n_items > VIEW_CONTENT_ITEMS_MAX))
+                        return error_set(err, -EINVAL,
+                                         "more than %d items: ask for a larger bucket, or fewer lanes",
+                                         VIEW_CONTENT_ITEMS_MAX);
+                if (r < 0)
+                        return r;
+                lane.has_values = timeline_index_lane_facts(c->index, view.lane).has_values;
+                lanes_reply_add(out, &lane, &c->columns);
+        }
+        return 0;
+}
+
+int view_content_put_found(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
+                           struct error *err)
+{
+        struct timeline_search search = { .lanes = request->ids,
+                                          .n_lanes = request->n_ids,
+                                          .at_ns = request->at_ns,
+                                          .is_backwards = request->is_backwards,
+                                          .any = request->what == UINT32_MAX,
+                                          .what = request->what };
+        struct timeline_found found = { .lane = 0 };
+        int r = check_index(c, err);
+
+        if (r == 0)
+                r = timeline_query_find(c->index, &search, &found, err);
+        if (r < 0)
+                return r;
+        if (r == 0)
+                return view_model_print(json_object(), out, err);
+        return view_model_print(json_pack("{s:I,s:I,s:I,s:I}", "lane", (json_int_t)found.lane, "begin_ns",
+                                          (json_int_t)found.begin_ns, "end_ns", (json_int_t)found.end_ns,
+                                          "what", (json_int_t)found.what),
+                                out, err);
+}
+
+int view_content_put_strings(struct view_content *c, const struct web_request *request,
+                             struct byte_buffer *out, struct error *err)
+{
+        json_t *list = json_array();
+        int r = check_index(c, err);
+
+        for (size_t i = 0; list && r == 0 && i < request->n_ids; i++) {
+                json_t *text = json_value_string(timeline_index_text(c->index, request->ids[i]));
+
+                if (text)
+                        (void)json_array_append_new(list, text);
+        }
+        if (r == 0)
+                return view_model_print(list, out, err);
+        json_decref(list);
+        return r;
+}
+
+int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_buffer *out, struct error *err)
+{
+        json_t *frames = c->live ? live_frames_list_stack(c->live, stack)
+                                 : view_names_list_stack(&c->names, stack);
+
+        return view_model_print(json_pack("{s:o*}", "frames", frames), out, err);
+}

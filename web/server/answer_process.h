@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * web/server/answer_process.h - one question answered in a child without privileges
+ *
+ * Way of the data:  view_front, html_answers -> [answer_process] (fork, confinement) -> web_answers -> pipe
+ *
+ * The child is confined as the symbolizer's are: no capabilities, bounded memory and processor time, and
+ * where the kernel
+ * has Landlock it changes no file.  It reads what its user can read, as the command on a terminal does.  It
+ * dies with its
+ * parent, and is killed to cancel it.
+ */
+#ifndef WEB_SERVER_ANSWER_PROCESS_H
+#define WEB_SERVER_ANSWER_PROCESS_H
+
+#include "web/model/trace_identity.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ANSWER_PROCESS_WORDS_MAX 8192 /* bytes of complaints that are kept */
+
+struct byte_buffer;
+struct error;
+struct web_answers;
+struct web_question;
+
+struct answer_process {
+        pid_t pid;       /* 0 = none runs */
+        int out_fd;      /* the document; owned, as the others */
+        int words_fd;    /* complaints */
+        int progress_fd; /* a byte for each percent that is done, with that number; the last one counts */
+};
+
+/*
+ * answer_process_start()
+ * @trace:     the file by whose position the progress is known; NULL = there is no progress
+ * @names_fd:  for web_answers; -1 = none; borrowed
+ * Returns 0 or -errno.  Then the caller reads the three pipes to their ends and waits for the child.
+ */
+int answer_process_start(struct answer_process *p, const struct web_answers *answers,
+                         const struct web_question *question, const struct trace_identity *trace,
+                         int names_fd, struct error *err);
+
+/*
+ * Kills the child if it runs, waits for it, closes what is open.  Returns its wait status, 0 if there was
+ * none.
+ */
+int answer_process_stop(struct answer_process *p);
+
+/*
+ * answer_process_collect() - start, read all, wait
+ * @ret_document:  the JSON text; initialised by the caller
+ * @bytes_max:     a longer answer is a failure
+ * Returns 0; -ENODATA if the command ended with another status than 0, with its words; -EOVERFLOW, -errno.
+ */
+int answer_process_collect(const struct web_answers *answers, const struct web_question *question,
+                           uint64_t bytes_max, struct byte_buffer *ret_document, struct error *err);
+
+/* The complaint in what a command wrote on standard error: its first line without "hyprof: error: ". */
+void answer_words_tidy(struct byte_buffer *words);
+
+#endif /* WEB_SERVER_ANSWER_PROCESS_H */

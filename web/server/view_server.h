@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * web/server/view_server.h - the life of the server's process: confinement, the trace, its index, then
+ * requests without end
+ *
+ * One that follows serves the trace as it grows.  When the recording is over it says so to the front
+ * (WEB_MESSAGE_LIVE_OVER), and answers on until the front is gone: the next server, on the same socket, reads
+ * the whole trace.
+ *
+ * Way of the data:  view_front -> fork -> [view_server] -> loaded_trace, timeline -> http_server
+ */
+#ifndef WEB_SERVER_VIEW_SERVER_H
+#define WEB_SERVER_VIEW_SERVER_H
+
+#include "web/request/web_request.h"
+
+struct kept_values;
+struct timeline_cache;
+
+struct view_server_options {
+        struct web_site site;
+        bool has_before;                    /* there is another trace, to compare with */
+        bool follows;                       /* the trace is still being written: live_trace */
+        bool is_replaced;                   /* and is replaced by its writer at its end */
+        const char *trace;                  /* path */
+        const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
+        struct kept_values *kept;           /* what is kept for the page */
+        int listen_fd;                      /* owned, as the others */
+        int channel_fd;
+        int names_fd; /* of one that follows: the file of live_symbols; -1 = none */
+};
+
+/* Returns the exit status of the process: 0 = the front is gone. */
+int view_server_run(const struct view_server_options *options);
+
+#endif /* WEB_SERVER_VIEW_SERVER_H */
