@@ -304,36 +304,45 @@ test('waits: system calls that were counted, who called, and of which thread; el
                 });
         });
 
-/** On the timeline: chooses what the worker did in the middle of the longest run of the hog. */
-const CHOOSE_HOGGED = `(async () => {
+/** On the timeline: chooses what the worker did, or its zone, in the middle of the longest run of the hog. */
+const chooseHogged = (kind) => `(async () => {
         const { STATE_PREEMPTED, STATE_RUNNING } = pageModules['model.js'];
         const viewer = hyprofViewer;
-        const itemsOf = async (name) => {
+        const itemsOf = async (name, kind) => {
                 const thread = viewer.model.threads.find((one) => one.name === name);
-                const lane = viewer.model.tracksByThread.get(thread.id).lanes.find((one) => one.kind === 'states');
+                const lane = viewer.model.tracksByThread.get(thread.id).lanes.find((one) => one.kind === kind);
                 const items = (await viewer.source.lanes([lane.id], 0, viewer.model.duration_ns, 0)).get(lane.id);
                 return { lane, list: Array.from({ length: items.n }, (_, i) =>
                         ({ begin_ns: items.begin[i], end_ns: items.end[i], what: items.what[i] })) };
         };
         const length = (one) => one.end_ns - one.begin_ns;
-        const run = (await itemsOf('hog')).list.filter((one) => one.what >>> 28 === STATE_RUNNING)
+        const run = (await itemsOf('hog', 'states')).list.filter((one) => one.what >>> 28 === STATE_RUNNING)
                 .reduce((best, one) => length(one) > length(best) ? one : best);
         const middle = (run.begin_ns + run.end_ns) / 2;
-        const { lane, list } = await itemsOf('worker');
+        const { lane, list } = await itemsOf('worker', '${kind}');
         const hogged = list.find((one) => one.begin_ns <= middle && middle < one.end_ns);
 
         hyprofShell.made.get('timeline').chooseFound(lane.id, hogged);
-        return hogged.what >>> 28 === STATE_PREEMPTED;
+        return '${kind}' === 'zones' || hogged.what >>> 28 === STATE_PREEMPTED;
 })()`;
+
+/** A click on the hog among those who had the CPU leads to what it did there, whatever it did where the range begins. */
+async function followHog(page) {
+        const owners = '.panel [aria-label="Who had the CPU while it was ready to run"]';
+
+        await page.until(`/hog/.test(document.querySelector(${JSON.stringify(owners)})?.innerText)`, 'the hog');
+        await page.click(owners + ' td', 'hog');
+        await page.until('/^running on CPU/.test(document.querySelector(".panel h2").innerText)', 'what the hog did');
+}
 
 test('timeline: who had the CPU while a thread was preempted, as a table; a click goes there', async () => {
         await withPage(['hog.hyp'], {}, async (page) => {
-                assert.ok(await page.value(CHOOSE_HOGGED));
+                assert.ok(await page.value(chooseHogged('states')));
                 await page.until('/preempted on CPU/.test(document.querySelector(".panel h2").innerText)');
-                const owners = '.panel [aria-label="Who had the CPU while it was ready to run"]';
-                await page.until(`/hog/.test(document.querySelector(${JSON.stringify(owners)})?.innerText)`, 'the hog');
-                await page.click(owners + ' td', 'hog');
-                await page.until('/^running on CPU/.test(document.querySelector(".panel h2").innerText)', 'what the hog did');
+                await followHog(page);
+                await page.value(chooseHogged('zones'));
+                await page.until('/^request/.test(document.querySelector(".panel h2").innerText)');
+                await followHog(page);
         });
 });
 

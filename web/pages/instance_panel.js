@@ -117,16 +117,38 @@ export class InstancePanel {
         async ownersOf(hit, from, signal) {
                 const { source, model } = this.viewer;
                 const thread = hit.lane.track.thread !== null ? model.thread(hit.lane.track.thread) : null;
-                const range = { from: String(from), to: String(Math.max(hit.end, from + 1)) };
+                const to = Math.max(hit.end, from + 1);
+                const asked = { from: String(from), to: String(to), thread: thread?.handle };
 
                 if (!thread)
                         return [];
-                const answer = await source.answer('threads', { ...range, thread: thread.handle }, { signal }).catch(() => null);
+                const answer = await source.answer('threads', asked, { signal }).catch(() => null);
                 const rows = answer ? answerRows(answer, 'owners') : [];
 
                 return rows.length === 0 ? [] : [new DataTable({ name: 'Who had the CPU while it was ready to run', rows, shown: 5,
                         columns: ['ready_ns', 'share', 'owner_name', 'owner_pid'],
-                        onOpen: (row) => row.owner_handle && this.toThread(Number(row.owner_handle.slice(1)), from) }).element];
+                        onOpen: (row) => row.owner_handle && this.toRun(Number(row.owner_handle.slice(1)), from, to) }).element];
+        }
+
+        /**
+         * To what a thread did on a CPU in a range: in the longest of its runs there, of which others may have come first.
+         * @param {number} thread
+         * @param {number} from
+         * @param {number} to
+         */
+        async toRun(thread, from, to) {
+                const states = this.viewer.model.tracksByThread.get(thread)?.lanes.find((lane) => lane.kind === 'states');
+                const items = states ? (await this.viewer.source.lanes([states.id], from, to, 0)).get(states.id) : undefined;
+                let at = from;
+
+                for (let i = 0, longest = 0; items && i < items.n; i++) {
+                        const end = Math.min(items.end[i], to);
+                        const length = end - Math.max(items.begin[i], from);
+
+                        if (items.what[i] >>> 28 === STATE_RUNNING && length > longest)
+                                [at, longest] = [end - 1, length];
+                }
+                this.toThread(thread, at);
         }
 
         /**
