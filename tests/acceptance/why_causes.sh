@@ -31,7 +31,7 @@ ask() { # workload's cause, options of why
 # Which of touching fresh memory is more of it, page faults in the kernel or the function itself, is the machine's affair:
 # with nested page tables of its host the function waits for those as well.
 faults="page-faults\|function"
-faults_words="page faults in touch_pages()\|running touch_pages() .* and page faults there"
+faults_words="take page faults in touch_pages()\|run touch_pages() .* and take page faults there"
 
 # For `holds`: the runs have this cause, in these words, with high confidence, without one exception on a machine that does
 # nothing else.  Where other programs took more than a tenth of the CPUs meanwhile they may be why the instance was slow:
@@ -57,7 +57,7 @@ names() { # workload's cause, cause, words
 
 # For `holds`: the first line of the text is the answer, whatever the width.
 first_line_is_answer() {
-        "$HYPROF" why --zone request "$TMPDIR/why.hyp" --format md | head -n 1 | grep -q 'of the extra time: '
+        "$HYPROF" why --zone request "$TMPDIR/why.hyp" --format md | head -n 1 | grep -q 'of the extra time)'
 }
 
 # For `holds`: of the runs of a program of many functions, locks and page faults, of which random instances do ten times as
@@ -95,18 +95,18 @@ names_short() { # workload's cause, cause, words
         return 1
 }
 
-holds 'a slow path' names path function 'extra time: running \(slow_work() from \)\?slow_path()'
+holds 'a slow path' names path function 'Slow instances run \(slow_work() from \)\?slow_path()'
 holds 'the first line is the answer' first_line_is_answer
-holds 'a lock, and who holds it' names lock lock "waiting for the lock 'queue' held by thread t[0-9]* 'loader' in flush()"
+holds 'a lock, and who holds it' names lock lock "wait for the lock 'queue' held by thread t[0-9]* 'loader' in flush()"
 holds 'a lock that is not reported to hyprof, and what the thread that ends the wait did' \
-        names mutex wait "waiting in take_queue().* for thread t[0-9]* 'loader', which ran flush()"
+        names mutex wait "wait in take_queue().* for thread t[0-9]* 'loader', which ran flush()"
 holds 'page faults' names faults "$faults" "$faults_words"
 if [ "$(nproc)" -lt 2 ]; then
         skips 'moves to another CPU' 'hardware: one CPU'
 else
-        holds 'moves to another CPU' names move migration 'moving to another CPU'
+        holds 'moves to another CPU' names move migration 'Slow instances move to another CPU'
 fi
-holds 'a slow path of zones of a microsecond' names_short path function 'running \(slow_work() from \)\?slow_path()'
+holds 'a slow path of zones of a microsecond' names_short path function 'run \(slow_work() from \)\?slow_path()'
 holds 'page faults of zones of a microsecond' names_short faults "$faults" "$faults_words"
 holds "no cause is named in $quiet_runs runs without one" names_none
 

@@ -56,12 +56,12 @@ chrt -r 10 true 2>/dev/null || priority=()
 
 words_of() { # cause: what the first line has to have
         case $1 in
-        path) echo 'of the extra time: (probably )?running (slow_work\(\) from )?slow_path\(\)' ;;
-        lock) echo "of the extra time: (probably )?waiting for the lock 'queue'" ;;
-        faults) echo 'of the extra time: (probably )?(page faults in touch_pages\(\)|running touch_pages\(\) .* and page faults there)' ;;
-        sleep) echo 'of the extra time: (probably )?waiting in rest\(\)' ;;
-        move) echo 'of the extra time: (probably )?moving to another CPU' ;;
-        memory) echo 'the same code took longer, mostly in walk\(\)|of the extra time: (probably )?running walk\(\)' ;;
+        path) echo 'Slow instances (probably )?run (slow_work\(\) from )?slow_path\(\)' ;;
+        lock) echo "Slow instances (probably )?wait for the lock 'queue'" ;;
+        faults) echo 'Slow instances (probably )?(take page faults in touch_pages\(\)|run touch_pages\(\) .* and take page faults there)' ;;
+        sleep) echo 'Slow instances (probably )?wait in rest\(\)' ;;
+        move) echo 'Slow instances (probably )?move to another CPU' ;;
+        memory) echo 'the same code took longer, mostly in walk\(\)|Slow instances (probably )?run walk\(\)' ;;
         esac
 }
 

@@ -47,6 +47,7 @@ enum plant {
         PLANT_MINORITY,
         PLANT_IN_ZONE,
         PLANT_TEXT,
+        PLANT_DELAYED,
 };
 
 struct program {
@@ -150,6 +151,8 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
                 TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
                 TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, 0);
                 return time_ns + EXTRA_NS;
+        case PLANT_DELAYED:
+                return run_in(p, be_slow(p, PLANT_PREEMPTED, time_ns, mover), EXTRA_NS, p->slow);
         case PLANT_LONGER:
                 return run_in(p, time_ns, EXTRA_NS, p->usual);
         case PLANT_COLD:
@@ -282,17 +285,18 @@ static const struct {
         bool is_named;
         const char *words; /* part of the answer */
 } cases[] = {
-        { PLANT_PATH, true, WHY_CAUSE_FUNCTION, true, "running deeper() from slow_path() (in" },
+        { PLANT_PATH, true, WHY_CAUSE_FUNCTION, true, "Slow instances run deeper() from slow_path() (100%" },
         { PLANT_IN_ZONE, true, WHY_CAUSE_FUNCTION, true,
-          "extra time: in the zone 'inner', running deeper() from slow_path()" },
+          "Slow instances, in the zone 'inner', run deeper() from slow_path() (100%" },
         { PLANT_TEXT, true, WHY_CAUSE_SAME, false,
           "in usual_work(); all 10 slow ones have the value 7, and 0% of the others" },
         { PLANT_LOCK, true, WHY_CAUSE_LOCK, true, "the lock 'queue' held by thread t2 'loader' in flush()" },
         { PLANT_WAIT, true, WHY_CAUSE_WAIT, true,
           "in take_queue() (futex_wait) for thread t2 'loader', which ran flush()" },
-        { PLANT_FAULTS, true, WHY_CAUSE_FAULTS, true, "page faults in touch()" },
-        { PLANT_MOVE, true, WHY_CAUSE_MOVED, true, "moving to another CPU (2.0 moves an instance" },
-        { PLANT_ZONE, false, WHY_CAUSE_ZONE, true, "the zone 'inner'" },
+        { PLANT_FAULTS, true, WHY_CAUSE_FAULTS, true, "Slow instances take page faults in touch() (" },
+        { PLANT_MOVE, true, WHY_CAUSE_MOVED, true,
+          "Slow instances move to another CPU (2.0 moves an instance" },
+        { PLANT_ZONE, false, WHY_CAUSE_ZONE, true, "Slow instances are in the zone 'inner' (" },
         { PLANT_ZONE_WAITS, false, WHY_CAUSE_WAIT, true, "in take_queue() (futex_wait)" },
         { PLANT_PREEMPTED, true, WHY_CAUSE_SAME, false,
           "others had the CPU for 100% of the extra time of the slowest instances" },
@@ -332,50 +336,65 @@ START_LOOP_TEST(test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]))
 }
 END_TEST
 
+static void check_fact(const struct view_document *d, const char *key, const char *words)
+{
+        for (size_t i = 0; i < d->n_facts; i++) {
+                const struct view_fact *fact = &d->facts[i];
+
+                if (fact->key && strcmp(fact->key, key) == 0) {
+                        ck_assert_uint_eq(fact->cell.string.n_bytes, strlen(words));
+                        ck_assert_mem_eq(d->strings.data + fact->cell.string.at_bytes, words, strlen(words));
+                        return;
+                }
+        }
+        ck_assert_msg(words[0] == '\0', "no fact %s", key);
+}
+
 /*
- * One function that runs and waits, or faults in pages, is one answer, of all shares together; the parts stay
- * rows of their own.
+ * The sentence, and the fine print below it: how common the cause is, and what the ranking leaves out.
+ * Parts of one function's cost are one answer; a cause that is the smaller part is followed by the larger.
  */
 static const struct {
         enum plant plant;
-        const char *first, *parts;
-} parted[] = {
-        { PLANT_BOTH, "100% of the extra time: running take_queue() (in 95% of the samples",
-          "), 67%, and waiting there, 33%" },
-        { PLANT_TOUCH, "100% of the extra time: running touch() (in 5",
-          "), 60%, and page faults there, 40%" },
+        const char *answer, *seen_in, *without;
+} printed[] = {
+        { PLANT_PATH, "Slow instances run deeper() from slow_path() (100% of the extra time)",
+          "91% of the samples of slow instances, 0% of the others'", "" },
+        { PLANT_WAIT,
+          "Slow instances wait in take_queue() (futex_wait) for thread t2 'loader', which ran flush() from load() "
+          "(100% of the extra time)",
+          "100% of the slow instances, 0% of the others", "" },
+        { PLANT_BOTH, "Slow instances run take_queue() (67% of the extra time) and wait there (33%)",
+          "95% of the samples of slow instances, 0% of the others'", "" },
+        { PLANT_TOUCH, "Slow instances run touch() (60% of the extra time) and take page faults there (40%)",
+          "55% of the samples of slow instances, 0% of the others'", "" },
+        { PLANT_MINORITY,
+          "Slow instances run deeper() from slow_path() (31% of the extra time); the same code took longer, mostly "
+          "in usual_work() (69%)",
+          "27% of the samples of slow instances, 0% of the others'", "" },
+        { PLANT_DELAYED, "Slow instances run deeper() from slow_path() (100% of the extra time)",
+          "91% of the samples of slow instances, 0% of the others'",
+          "others had the CPU for 50% of the extra time of the slowest instances" },
+        { PLANT_TEXT, NULL, "", "" },
 };
 
-START_LOOP_TEST(test_parts_of_one_function, 0, sizeof(parted) / sizeof(parted[0]))
+START_LOOP_TEST(test_sentence_and_fine_print, 0, sizeof(printed) / sizeof(printed[0]))
 {
+        struct why_view_options options = { .path = "fine.hyp", .has_title = true };
+        struct view_document document;
         struct program p;
         static struct asked a;
 
         program_init(&p, true);
-        build(&p, parted[_i].plant);
+        build(&p, printed[_i].plant);
         ask(&a, &p, &slowest);
-        ck_assert_msg(strstr(a.answer, parted[_i].first) == a.answer, "%s", a.answer);
-        ck_assert_msg(strstr(a.answer, parted[_i].parts) != NULL, "%s", a.answer);
-        ck_assert_double_lt(why_find_answer(&a.why)->share.value, 0.7);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
-}
-END_TEST
-
-/* A cause that is the smaller part is followed by what has the larger one. */
-START_TEST(test_the_larger_part_is_not_hidden)
-{
-        struct program p;
-        static struct asked a;
-
-        program_init(&p, true);
-        build(&p, PLANT_MINORITY);
-        ask(&a, &p, &slowest);
-        ck_assert_msg(strstr(a.answer, "31% of the extra time: running deeper() from slow_path() (in") ==
-                              a.answer,
-                      "%s", a.answer);
-        ck_assert_msg(strstr(a.answer, "; 69%: the same code took longer, mostly in usual_work()") != NULL,
-                      "%s", a.answer);
+        if (printed[_i].answer)
+                ck_assert_str_eq(a.answer, printed[_i].answer);
+        view_document_init(&document, WHY_VIEW_SCHEMA);
+        why_view_fill(&document, &a.why, &a.trace, &options);
+        check_fact(&document, "seen_in", printed[_i].seen_in);
+        check_fact(&document, "ranked_without", printed[_i].without);
+        view_document_deinit(&document);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }
@@ -742,7 +761,7 @@ START_TEST(test_fibers_have_samples)
         ck_assert_ptr_nonnull(answer);
         ck_assert_int_eq(answer->kind, WHY_CAUSE_FUNCTION);
         ck_assert_double_gt(answer->share.value, 0.9);
-        ck_assert_msg(strstr(a.answer, "running deeper() from slow_path()") != NULL, "%s", a.answer);
+        ck_assert_msg(strstr(a.answer, "run deeper() from slow_path() (") != NULL, "%s", a.answer);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }
@@ -763,37 +782,6 @@ START_TEST(test_a_bad_pattern_is_refused)
         why_deinit(&why);
         loaded_trace_close(&trace);
         trace_builder_deinit(&p.b);
-}
-END_TEST
-
-/* A draft that grows without end is cut and says so; equal rows are one. */
-START_TEST(test_a_draft_is_bounded)
-{
-        struct why_instances instances = { .n_items = 0 };
-        struct why_draft draft = { .n_rows = 0 };
-        struct why_instance instance = { .duration_ns = 1, .is_slow = true };
-        int r = 0;
-
-        for (uint32_t i = 0; i < 4 * WHY_DRAFT_ROWS_MAX; i++)
-                r |= why_draft_add(&draft, WHY_SAMPLE, i % 3, 2);
-        ck_assert_uint_eq(draft.n_left_out, 0);
-        ck_assert_int_eq(why_instances_add(&instances, &instance, &draft), 0);
-        ck_assert_uint_eq(instances.items[0].n_rows, 3);
-        ck_assert_uint_eq(instances.rows[0].amount + instances.rows[1].amount + instances.rows[2].amount,
-                          8 * WHY_DRAFT_ROWS_MAX);
-        for (uint32_t i = 0; i < 4 * WHY_DRAFT_ROWS_MAX; i++)
-                r |= why_draft_add(&draft, WHY_SAMPLE, i, 2);
-        ck_assert_uint_eq(draft.n_rows, WHY_DRAFT_ROWS_MAX);
-        ck_assert_uint_eq(draft.n_left_out, 3 * WHY_DRAFT_ROWS_MAX);
-        ck_assert_int_eq(why_instances_add(&instances, &instance, &draft), 0);
-        ck_assert_uint_eq(instances.n_rows_left_out, 3 * WHY_DRAFT_ROWS_MAX);
-        for (uint32_t i = 0; i < WHY_INSTANCES_MAX; i++)
-                r |= why_instances_add(&instances, &instance, &draft);
-        ck_assert_int_eq(r, 0);
-        ck_assert_uint_eq(instances.n_slow, WHY_INSTANCES_MAX);
-        ck_assert_uint_eq(instances.n_left_out, 2);
-        why_draft_deinit(&draft);
-        why_instances_deinit(&instances);
 }
 END_TEST
 

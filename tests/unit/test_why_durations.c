@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why/why_durations.c: where the slow instances begin, at each threshold, by hand */
+/*
+ * analyze/why/why_durations.c: where the slow instances begin, at each threshold, by hand;
+ * analyze/why/why_instances.c: the bounds of what is kept of them
+ */
 #include "analyze/why/why_durations.h"
+
+#include "analyze/why/why_instances.h"
 #include "tests/unit/unit_test.h"
 
 #include <math.h>
@@ -224,5 +229,36 @@ START_LOOP_TEST(test_samples_and_waits_are_apart, 0, 2)
                 ck_assert_double_eq(rank.sure_wait_ns, INFINITY);
                 ck_assert_double_gt(rank.slow_sampled_ns, 5);
         }
+}
+END_TEST
+
+/* A draft that grows without end is cut and says so; equal rows are one. */
+START_TEST(test_a_draft_is_bounded)
+{
+        struct why_instances instances = { .n_items = 0 };
+        struct why_draft draft = { .n_rows = 0 };
+        struct why_instance instance = { .duration_ns = 1, .is_slow = true };
+        int r = 0;
+
+        for (uint32_t i = 0; i < 4 * WHY_DRAFT_ROWS_MAX; i++)
+                r |= why_draft_add(&draft, WHY_SAMPLE, i % 3, 2);
+        ck_assert_uint_eq(draft.n_left_out, 0);
+        ck_assert_int_eq(why_instances_add(&instances, &instance, &draft), 0);
+        ck_assert_uint_eq(instances.items[0].n_rows, 3);
+        ck_assert_uint_eq(instances.rows[0].amount + instances.rows[1].amount + instances.rows[2].amount,
+                          8 * WHY_DRAFT_ROWS_MAX);
+        for (uint32_t i = 0; i < 4 * WHY_DRAFT_ROWS_MAX; i++)
+                r |= why_draft_add(&draft, WHY_SAMPLE, i, 2);
+        ck_assert_uint_eq(draft.n_rows, WHY_DRAFT_ROWS_MAX);
+        ck_assert_uint_eq(draft.n_left_out, 3 * WHY_DRAFT_ROWS_MAX);
+        ck_assert_int_eq(why_instances_add(&instances, &instance, &draft), 0);
+        ck_assert_uint_eq(instances.n_rows_left_out, 3 * WHY_DRAFT_ROWS_MAX);
+        for (uint32_t i = 0; i < WHY_INSTANCES_MAX; i++)
+                r |= why_instances_add(&instances, &instance, &draft);
+        ck_assert_int_eq(r, 0);
+        ck_assert_uint_eq(instances.n_slow, WHY_INSTANCES_MAX);
+        ck_assert_uint_eq(instances.n_left_out, 2);
+        why_draft_deinit(&draft);
+        why_instances_deinit(&instances);
 }
 END_TEST

@@ -303,18 +303,18 @@ static const struct {
         const char *words; /* part of the answer */
 } cases[] = {
         { PLANT_CALLERS,
-          "100% of the extra time: waiting in write_log() (nanosleep, do_nanosleep) (in 100%" },
-        { PLANT_LEAVES, "100% of the extra time: waiting in db_exec() (in 100%" },
+          "Slow instances wait in write_log() (nanosleep, do_nanosleep) (100% of the extra time)" },
+        { PLANT_LEAVES, "Slow instances wait in db_exec() (100% of the extra time)" },
         { PLANT_CHAIN,
-          "waiting in take_queue() (futex_wait) for thread t2 'middle', which waited in ask_disk() from serve() for "
-          "thread t3 'disk', which ran flush_disk() from run_disk() (in 100%" },
-        { PLANT_STARVED, "for thread t2 'middle', which was ready to run without a CPU (in 100%" },
+          "wait in take_queue() (futex_wait) for thread t2 'middle', which waited in ask_disk() from serve() for "
+          "thread t3 'disk', which ran flush_disk() from run_disk() (100% of the extra time)" },
+        { PLANT_STARVED, "for thread t2 'middle', which was ready to run without a CPU (100% of" },
         { PLANT_IDLE,
-          "waiting in take_queue() (futex_wait), ended by thread t2 'middle' in ask_disk() (in 100%" },
-        { PLANT_PYTHON, "100% of the extra time: waiting in write_log() (do_nanosleep) (in 100%" },
+          "wait in take_queue() (futex_wait), which thread t2 'middle' ended in ask_disk() (100% of" },
+        { PLANT_PYTHON, "Slow instances wait in write_log() (do_nanosleep) (100% of the extra time)" },
         { PLANT_NATIVE,
-          "100% of the extra time: waiting in time_sleep() (nanosleep, do_nanosleep) (in 100%" },
-        { PLANT_CALLS, "waiting in usual_work() (pthread_mutex_lock, futex_wait) (in 100%" },
+          "Slow instances wait in time_sleep() (nanosleep, do_nanosleep) (100% of the extra time)" },
+        { PLANT_CALLS, "Slow instances wait in usual_work() (pthread_mutex_lock, futex_wait) (100% of" },
 };
 
 START_LOOP_TEST(test_the_function_is_named, 0, sizeof(cases) / sizeof(cases[0]))

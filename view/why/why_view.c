@@ -162,11 +162,34 @@ static void add_group(const struct filling *f, const char *title, int group)
         add_string_fact(f, title, title, &words);
 }
 
-/* Six facts at most, for people. */
+/* "76% of the samples of slow instances, 28% of the others'": how common the cause is that is named. */
+static void add_seen_in(const struct filling *f)
+{
+        const struct why *w = f->why;
+        const struct why_cause *answer = why_find_answer(w);
+        struct byte_buffer words = { .data = NULL };
+
+        if (!answer)
+                return;
+        if (answer->is_sampled)
+                byte_buffer_add_format(&words,
+                                       "%.0f%% of the samples of slow instances, %.0f%% of the others'",
+                                       100 * answer->share.slow_ns / fmax(w->on_cpu_ns[WHY_SLOW], 1),
+                                       100 * answer->share.typical_ns / fmax(w->on_cpu_ns[WHY_TYPICAL], 1));
+        else
+                byte_buffer_add_format(&words, "%.0f%% of the slow instances, %.0f%% of the others",
+                                       100 * (double)answer->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
+                                       100 * (double)answer->n_typical /
+                                               fmax((double)w->groups[WHY_TYPICAL].n, 1));
+        add_string_fact(f, "seen_in", "seen in", &words);
+}
+
+/* For people. */
 static void add_summary(const struct filling *f)
 {
         const struct why *w = f->why;
         struct byte_buffer instances = { .data = NULL }, ranked = { .data = NULL }, common = { .data = NULL };
+        struct byte_buffer without = { .data = NULL };
 
         if (w->survey.durations.n == 0)
                 return;
@@ -178,6 +201,7 @@ static void add_summary(const struct filling *f)
         add_group(f, "slow", WHY_SLOW);
         add_group(f, "others", WHY_TYPICAL);
         view_document_add_delta(f->document, "extra_ns", "extra time", whole(w->extra_ns));
+        add_seen_in(f);
         if (w->collector.common.n_rows != 0) {
                 why_common_words(&w->collector.common, f->trace, COMMON_MAX, &common);
                 add_string_fact(f, "common", "in common", &common);
@@ -188,6 +212,8 @@ static void add_summary(const struct filling *f)
                 byte_buffer_add(&ranked, " each", 5);
         }
         add_string_fact(f, "ranked_by", "ranked by", &ranked);
+        why_words_ranked_without(w, f->trace, &without);
+        add_string_fact(f, "ranked_without", "without", &without);
 }
 
 /* Uses words for people, and a fact for programs. */

@@ -239,7 +239,7 @@ static void add_lock(const struct why *w, const struct loaded_trace *trace, uint
 {
         const struct why_holder *holder = why_find_holder(w, lock);
 
-        byte_buffer_add_format(out, "waiting for the lock ");
+        byte_buffer_add_format(out, "wait for the lock ");
         why_words_add_quoted(out, lock_name(w, lock));
         if (!holder)
                 return;
@@ -280,7 +280,7 @@ static void add_wait(const struct why *w, const struct loaded_trace *trace, uint
         struct text_view name = place_name(w, place);
         uint32_t inner = w->waits.names[place - 1].inner;
 
-        byte_buffer_add_format(out, "waiting");
+        byte_buffer_add_format(out, "wait");
         if (name.n_bytes != 0 && name.bytes[0] != '[') {
                 byte_buffer_add_format(out, " in ");
                 add_function(out, name);
@@ -298,73 +298,82 @@ static void add_wait(const struct why *w, const struct loaded_trace *trace, uint
                 add_steps(w, trace, &waker->did, out);
                 return;
         }
-        byte_buffer_add_format(out, ", ended by ");
+        byte_buffer_add_format(out, ", which ");
         add_thread(trace, out, waker->thread);
+        byte_buffer_add_format(out, " ended");
         if (waker->label != 0) {
                 byte_buffer_add_format(out, " in ");
                 add_function(out, why_words_function(w, waker->label));
         }
 }
 
-/* "in the zone 'inner', " where a zone inside has so much of the extra time that the cause lies in it. */
-static void add_zone_around(const struct why *w, const struct why_cause *cause, struct byte_buffer *out)
+/*
+ * "slow instances"; "slow instances, in the zone 'inner'," where a zone inside has so much of the extra time
+ * that the cause lies in it.
+ */
+static void add_subject(const struct why *w, const struct why_cause *cause, const char *subject,
+                        struct byte_buffer *out)
 {
+        byte_buffer_add_format(out, "%s", subject);
         if (w->links.zone == 0 || cause->kind == WHY_CAUSE_ZONE ||
             w->links.zone_share < 1 - OUTSIDE_MAX * cause->share.value)
                 return;
-        byte_buffer_add_format(out, "in the zone ");
+        byte_buffer_add_format(out, ", in the zone ");
         why_words_add_quoted(out, why_words_name(w, WHY_CAUSE_ZONE, w->links.zone));
-        byte_buffer_add_format(out, ", ");
+        byte_buffer_add_format(out, ",");
 }
 
+static void add_run(const struct why *w, const struct why_cause *cause, struct byte_buffer *out)
+{
+        byte_buffer_add_format(out, "run ");
+        add_function(out, why_words_function(w, cause->id));
+        if (cause->outer != 0) {
+                byte_buffer_add_format(out, " from ");
+                add_function(out, why_words_function(w, cause->outer));
+        }
+        if (cause->place != 0 && cause->place != cause->id) {
+                byte_buffer_add_format(out, ", mostly in ");
+                add_function(out, why_words_function(w, cause->place));
+        }
+}
+
+/* What slow instances do: "run deeper() from slow_path()". */
 static void add_cause(const struct why *w, const struct loaded_trace *trace, const struct why_cause *cause,
                       struct byte_buffer *out)
 {
         struct text_view name = why_words_name(w, cause->kind, cause->id);
 
-        add_zone_around(w, cause, out);
         if (cause->kind == WHY_CAUSE_LOCK) {
                 add_lock(w, trace, cause->id, out);
         } else if (cause->kind == WHY_CAUSE_WAIT) {
                 add_wait(w, trace, cause->id, out);
         } else if (cause->kind == WHY_CAUSE_FUNCTION) {
-                byte_buffer_add_format(out, "running ");
-                add_function(out, name);
-                if (cause->outer != 0) {
-                        byte_buffer_add_format(out, " from ");
-                        add_function(out, why_words_function(w, cause->outer));
-                }
-                if (cause->place != 0 && cause->place != cause->id) {
-                        byte_buffer_add_format(out, ", mostly in ");
-                        add_function(out, why_words_function(w, cause->place));
-                }
+                add_run(w, cause, out);
         } else if (cause->kind == WHY_CAUSE_FAULTS) {
-                byte_buffer_add_format(out, "page faults");
+                byte_buffer_add_format(out, "take page faults");
                 if (name.n_bytes != 0) {
                         byte_buffer_add_format(out, " in ");
                         add_function(out, name);
                 }
         } else if (cause->kind == WHY_CAUSE_MOVED) {
-                byte_buffer_add_format(out, "moving to another CPU (%.1f moves an instance, %.1f in others)",
+                byte_buffer_add_format(out, "move to another CPU (%.1f moves an instance, %.1f in others)",
                                        w->n_moves[WHY_SLOW], w->n_moves[WHY_TYPICAL]);
         } else if (cause->kind == WHY_CAUSE_SUSPENDED) {
-                byte_buffer_add_format(out, "suspended, while other fibers or nothing ran");
+                byte_buffer_add_format(out, "are suspended, while other fibers or nothing ran");
         } else if (cause->kind == WHY_CAUSE_ZONE) {
-                byte_buffer_add_format(out, "the zone ");
+                byte_buffer_add_format(out, "are in the zone ");
                 why_words_add_quoted(out, name);
         } else {
-                byte_buffer_add_format(out, "%s", why_words_kind(cause->kind));
+                byte_buffer_add_format(out, "are %s", why_words_kind(cause->kind));
         }
-        if (cause->is_sampled)
-                byte_buffer_add_format(out,
-                                       " (in %.0f%% of the samples of slow instances, %.0f%% of the others')",
-                                       100 * cause->share.slow_ns / fmax(w->on_cpu_ns[WHY_SLOW], 1),
-                                       100 * cause->share.typical_ns / fmax(w->on_cpu_ns[WHY_TYPICAL], 1));
-        else
-                byte_buffer_add_format(out, " (in %.0f%% of the slow instances, %.0f%% of the others)",
-                                       100 * (double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
-                                       100 * (double)cause->n_typical /
-                                               fmax((double)w->groups[WHY_TYPICAL].n, 1));
+}
+
+/* " (32% of the extra time)" */
+static void add_share_of(struct byte_buffer *out, double share, const char *of)
+{
+        byte_buffer_add_format(out, " (");
+        why_words_add_share(out, share);
+        byte_buffer_add_format(out, "%s)", of);
 }
 
 static bool ranks_without_others(const struct why *w)
@@ -572,9 +581,9 @@ static const struct {
         enum why_cause_kind kind;
         const char *words;
 } parts[] = {
-        { WHY_CAUSE_FUNCTION, "running" },
-        { WHY_CAUSE_FAULTS, "page faults" },
-        { WHY_CAUSE_WAIT, "waiting" },
+        { WHY_CAUSE_FUNCTION, "run" },
+        { WHY_CAUSE_FAULTS, "take page faults" },
+        { WHY_CAUSE_WAIT, "wait" },
 };
 
 /* The function in which such a part occurs; 0 = in none. */
@@ -607,28 +616,21 @@ static double share_of_part(const struct why *w, const struct why_cause *answer,
         return share;
 }
 
-static double share_of_parts(const struct why *w, const struct why_cause *answer)
+/* " and take page faults there (48%)"; returns their shares together. */
+static double add_parts(const struct why *w, const struct why_cause *answer, struct byte_buffer *out)
 {
-        double share = 0;
+        double sum = 0;
 
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-                share += share_of_part(w, answer, parts[i].kind);
-        return share;
-}
-
-/* ", 52%, and page faults there, 48%". */
-static void add_parts(const struct why *w, const struct why_cause *answer, struct byte_buffer *out)
-{
-        byte_buffer_add_format(out, ", ");
-        why_words_add_share(out, answer->share.value);
         for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
                 double share = share_of_part(w, answer, parts[i].kind);
 
                 if (share <= 0)
                         continue;
-                byte_buffer_add_format(out, ", and %s there, ", parts[i].words);
-                why_words_add_share(out, share);
+                byte_buffer_add_format(out, " and %s there", parts[i].words);
+                add_share_of(out, share, "");
+                sum += share;
         }
+        return sum;
 }
 
 static void add_unplaced(const struct why *w, struct byte_buffer *out)
@@ -650,8 +652,6 @@ static void add_other(const struct why *w, const struct loaded_trace *trace, con
                       struct byte_buffer *out)
 {
         byte_buffer_add_format(out, "; ");
-        why_words_add_share(out, cause->share.value);
-        byte_buffer_add_format(out, ": ");
         if (cause->kind == WHY_CAUSE_SAME) {
                 byte_buffer_add_format(out, "the same code took longer");
                 if (cause->id != 0) {
@@ -660,13 +660,14 @@ static void add_other(const struct why *w, const struct loaded_trace *trace, con
                 }
         } else if (why_cause_is_own(cause->kind)) {
                 if (cause->confidence < WHY_CONFIDENCE_MEDIUM)
-                        byte_buffer_add_format(out, "not certain, ");
-                else if (cause->confidence == WHY_CONFIDENCE_MEDIUM)
-                        byte_buffer_add_format(out, "probably ");
+                        byte_buffer_add_format(out, "not certain: ");
+                add_subject(w, cause, "they", out);
+                byte_buffer_add_format(out, cause->confidence == WHY_CONFIDENCE_MEDIUM ? " probably " : " ");
                 add_cause(w, trace, cause, out);
         } else {
                 byte_buffer_add_format(out, "%s", why_words_kind(cause->kind));
         }
+        add_share_of(out, cause->share.value, "");
 }
 
 /*
@@ -706,42 +707,40 @@ static void add_others(const struct why *w, const struct loaded_trace *trace, co
         }
 }
 
+static bool is_after_owners(const struct why *w)
+{
+        return ranks_without_others(w) && why_owner_words_find_lead(w);
+}
+
 /* A function that writes to a disk both runs and waits; only both parts together are its cost. */
 static void add_answer(const struct why *w, const struct loaded_trace *trace, const struct why_cause *answer,
                        struct byte_buffer *out)
 {
-        const struct why_owner *known = why_cpu_owners_find_known(&w->collector.owners);
-        double other = share_of_parts(w, answer);
-        bool is_after_owners = ranks_without_others(w) && why_owner_words_find_lead(w);
+        double said = answer->share.value;
 
-        if (is_after_owners) {
+        if (is_after_owners(w)) {
                 add_machine(w, trace, w->machine_share, " of the extra time of the slowest instances", out);
                 byte_buffer_add_format(out, "; ranked without that time, ");
         }
-        why_words_add_share(out, answer->share.value + other);
-        byte_buffer_add_format(out, " of the extra time: ");
-        if (answer->confidence != WHY_CONFIDENCE_HIGH)
-                byte_buffer_add_format(out, "probably ");
+        add_subject(w, answer, is_after_owners(w) ? "slow instances" : "Slow instances", out);
+        byte_buffer_add_format(out, answer->confidence == WHY_CONFIDENCE_HIGH ? " " : " probably ");
         add_cause(w, trace, answer, out);
-        if (other > 0)
-                add_parts(w, answer, out);
-        add_others(w, trace, answer, answer->share.value + other, out);
+        add_share_of(out, said, " of the extra time");
+        said += add_parts(w, answer, out);
+        add_others(w, trace, answer, said, out);
         if (answer->kind == WHY_CAUSE_WAIT && !answer->is_unplaced)
                 add_unplaced(w, out);
-        if (is_after_owners)
-                return;
-        if (ranks_without_others(w) && !known) {
-                byte_buffer_add_format(out, "; ranked without the time that others had the CPU, ");
-                why_words_add_share(out, w->machine_share);
-                byte_buffer_add_format(out, " of the extra time of the slowest instances");
-        } else if (ranks_without_others(w)) {
-                byte_buffer_add_format(out, "; ranked without the time in which ");
-                why_owner_words_add(w, trace, w->machine_share, " of the extra time of the slowest instances",
-                                    out);
-        } else if (w->by == WHY_BY_WALL && machine_share(w) >= MACHINE_MIN) {
+        if (w->by == WHY_BY_WALL && machine_share(w) >= MACHINE_MIN) {
                 byte_buffer_add_format(out, "; ");
                 why_owner_words_add(w, trace, machine_share(w), " of it", out);
         }
+}
+
+void why_words_ranked_without(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out)
+{
+        if (why_find_answer(w) && ranks_without_others(w) && !is_after_owners(w))
+                why_owner_words_add(w, trace, w->machine_share, " of the extra time of the slowest instances",
+                                    out);
 }
 
 /* Whether slow instances take so much longer that the extra time needs a cause. */

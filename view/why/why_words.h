@@ -44,4 +44,10 @@ void why_words_add_share(struct byte_buffer *out, double share);
 /* The answer, a sentence without a line break.  @trace: with threads' names. */
 void why_words_answer(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out);
 
+/*
+ * Where an answer names a cause, by instances that are ranked by their own time: "others had the CPU for 60%
+ * of the extra time of the slowest instances".  Else nothing is added.
+ */
+void why_words_ranked_without(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out);
+
 #endif /* VIEW_WHY_WHY_WORDS_H */
