@@ -6,11 +6,11 @@
 #include "base/helper_thread.h"
 #include "base/io.h"
 #include "instrument/region_finder.h"
-#include "sampler/events/doorbell_calm.h"
 #include "sampler/events/event_set.h"
 #include "sampler/events/ring_watch.h"
 #include "sampler/keep/module_file.h"
 #include "sampler/keep/opened_files.h"
+#include "sampler/pace/wakeup_throttle.h"
 #include "sampler/rights/privileges.h"
 #include "sampler/rights/thread_priority.h"
 
@@ -47,7 +47,7 @@ struct early_opener {
         struct ring_watch *watches; /* heap, per ring of the set; ring NULL = not a tracker's */
         size_t n_rings;
         struct event_set *events; /* borrowed, for its doorbells */
-        struct doorbell_calm calm;
+        struct wakeup_throttle throttle;
         uint64_t reported_ns;             /* when the collector was last woken */
         bool unreported;                  /* since then mappings of code were seen, ... */
         bool urgent;                      /* ... and one of these may be gone soon */
@@ -80,7 +80,7 @@ bool early_opener_wants_path(const char *path, size_t path_bytes)
 
 static void note_mapping(struct early_opener *o, const struct perf_record *rec, bool is_urgent)
 {
-        doorbell_calm_note(&o->calm, rec->pid, is_urgent, clock_raw_ns());
+        wakeup_throttle_note(&o->throttle, rec->pid, is_urgent, clock_raw_ns());
         o->unreported = true;
         o->urgent |= is_urgent;
 }
@@ -185,10 +185,10 @@ static void report(struct early_opener *o, bool rang)
 /* Returns true if all records that have come by now were seen. */
 static bool calm_down(struct early_opener *o, unsigned n_rings, bool all)
 {
-        bool was_silent = o->calm.silent;
+        bool was_silent = o->throttle.silent;
 
         if (!event_set_has_doorbells(o->events) ||
-            doorbell_calm_decide(&o->calm, n_rings, clock_raw_ns()) == was_silent)
+            wakeup_throttle_decide(&o->throttle, n_rings, clock_raw_ns()) == was_silent)
                 return all;
         event_set_silence(o->events, !was_silent);
         /* Records from before the doorbells were on have rung none of them. */
@@ -202,7 +202,7 @@ static bool look_at_next(struct early_opener *o, bool *all)
 {
         struct epoll_event events[16];
         int n = epoll_wait(o->epoll_fd, events, 16,
-                           *all ? doorbell_calm_wait_ms(&o->calm, clock_raw_ns()) : 0);
+                           *all ? wakeup_throttle_wait_ms(&o->throttle, clock_raw_ns()) : 0);
         unsigned n_rings = 0;
 
         for (int i = 0; i < n; i++) {

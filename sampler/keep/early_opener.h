@@ -3,7 +3,7 @@
  * sampler/keep/early_opener.h - opens files of code the moment that they are mapped
  *
  * Way of the data:  ring_watch -> perf_record (MMAP2) -> [early_opener] (thread) -> module_file ->
- *                   opened_files [early_opener] -> doorbell_calm -> event_set_silence() [early_opener] ->
+ *                   opened_files [early_opener] -> wakeup_throttle -> event_set_silence() [early_opener] ->
  *                   recorder: something came
  *
  * A thread that is there for nothing else, and comes before all others where that is permitted: the collector

@@ -28,7 +28,7 @@
  * While programs are started one after the other, an unwind table is only made once a call stack has waited
  * long for it.  Zones do not wait for such a stack: where there are zones, tables are made at once.
  */
-void kernel_side_decide_patience(struct kernel_side *s)
+void kernel_side_set_table_deadline(struct kernel_side *s)
 {
         struct code_tables *tables = s->recording->tables;
         uint64_t now_ns = clock_raw_ns();
@@ -36,7 +36,7 @@ void kernel_side_decide_patience(struct kernel_side *s)
         if (!tables)
                 return;
         code_tables_set_patient(tables, (!s->recording->zones || s->recording->zones->n_regions == 0) &&
-                                                recent_births_are_many(&s->births, now_ns));
+                                                fork_rate_is_high(&s->forks, now_ns));
         if (stack_unwinder_is_overdue(s->recording->unwinder, now_ns))
                 code_tables_release(tables);
 }
@@ -110,8 +110,8 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
                             perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) < 0)
                                 continue;
                         if (rec.kind == PERF_RECORD_KIND_FORK && rec.fork.parent_pid != rec.pid) {
-                                recent_births_note(&s->births, rec.time_ns);
-                                kernel_side_decide_patience(s);
+                                fork_rate_note(&s->forks, rec.time_ns);
+                                kernel_side_set_table_deadline(s);
                         }
                         if (!may_matter(s, &rec))
                                 continue;

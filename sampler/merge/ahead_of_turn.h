@@ -22,6 +22,6 @@ struct kernel_side;
 int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err);
 
 /* Whether tables are made at once: see ahead_of_turn.c. */
-void kernel_side_decide_patience(struct kernel_side *s);
+void kernel_side_set_table_deadline(struct kernel_side *s);
 
 #endif /* SAMPLER_MERGE_AHEAD_OF_TURN_H */

@@ -657,7 +657,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         s->has_cuts = false;
         s->reached_ns = until_ns;
         python_frames_look(s->recording->python);
-        kernel_side_decide_patience(s);
+        kernel_side_set_table_deadline(s);
         r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
         if (r == 0)
                 r = 1;

@@ -18,8 +18,8 @@
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/syscall_frames.h"
+#include "sampler/pace/fork_rate.h"
 #include "sampler/stacks/stack_builder.h"
-#include "sampler/tracks/recent_births.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ struct kernel_side {
         struct stack_builder stacks;
         struct syscall_frames syscalls;
         struct group_counts counts;
-        struct recent_births births;
+        struct fork_rate forks;
         struct ring_head *heads; /* heap, owned: one a ring */
         uint32_t
                 *on_cpus; /* heap, owned: by CPU, the thread that came onto it last, by number; 0 = unknown */

@@ -317,7 +317,7 @@ static int watch_all(struct recorder *r, struct error *err)
                 { r->command.pid_fd, WAKE_COMMAND, 0 },
                 { r->fail_fd, WAKE_WRITER, EPOLLET },
                 { r->inbox.fd, WAKE_REGION, EPOLLET },
-                { r->merge.zones.bell.fd, WAKE_BURST, EPOLLET },
+                { r->merge.zones.full_ring.fd, WAKE_BURST, EPOLLET },
                 { r->tables.fd, WAKE_TABLES, 0 },
                 { code_keeper_fd(r->merge.recording.keeper), WAKE_CODE, 0 },
                 { r->opener ? early_opener_fd(r->opener) : -1, WAKE_TRACKER, EPOLLET },

@@ -46,7 +46,7 @@ void zone_source_init(struct zone_source *s, const struct recording *recording, 
 {
         *s = (struct zone_source){ .recording = recording, .families = families };
         spare_memory_init(&s->spare, client_ring_bytes);
-        burst_bell_init(&s->bell);
+        full_ring_event_init(&s->full_ring);
         event_translator_init(&s->translator, recording);
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
         intern_init(&s->refused, sizeof(struct refused_region), REFUSED_MAX);
@@ -54,7 +54,7 @@ void zone_source_init(struct zone_source *s, const struct recording *recording, 
 
 void zone_source_deinit(struct zone_source *s)
 {
-        burst_bell_deinit(&s->bell); /* its words lie in the regions */
+        full_ring_event_deinit(&s->full_ring); /* its words lie in the regions */
         for (size_t i = 0; i < s->n_regions; i++)
                 zone_region_deinit(&s->regions[i]);
         for (size_t i = 0; i < s->n_waiting; i++)
@@ -509,18 +509,18 @@ void zone_source_pause(struct zone_source *s, bool paused)
 /* From here on a program that fills memory wakes us once. */
 static void arm(struct zone_source *s)
 {
-        struct burst_bell_word words[BURST_BELL_WORDS_MAX];
+        struct full_ring_event_word words[FULL_RING_EVENT_WORDS_MAX];
         bool rearmed = false;
         size_t n = 0;
 
         if (s->now_ns - s->armed_ns < ARM_NS)
                 return;
         s->armed_ns = s->now_ns;
-        for (size_t i = 0; i < s->n_regions && n < BURST_BELL_WORDS_MAX; i++) {
+        for (size_t i = 0; i < s->n_regions && n < FULL_RING_EVENT_WORDS_MAX; i++) {
                 words[n].at = client_region_arm(s->regions[i].region, &words[n].value, &rearmed);
                 n += words[n].at != NULL;
         }
-        burst_bell_set(&s->bell, words, n, rearmed);
+        full_ring_event_set(&s->full_ring, words, n, rearmed);
 }
 
 int zone_source_begin_cycle(struct zone_source *s)

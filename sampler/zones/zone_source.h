@@ -15,9 +15,9 @@
 #include "base/intern.h"
 #include "format/trace_spec.h"
 #include "instrument/tick_clock.h"
-#include "sampler/events/drain_pace.h"
-#include "sampler/zones/burst_bell.h"
+#include "sampler/pace/drain_pace.h"
 #include "sampler/zones/event_translator.h"
+#include "sampler/zones/full_ring_event.h"
 #include "sampler/zones/spare_memory.h"
 #include "sampler/zones/zone_region.h"
 
@@ -90,7 +90,8 @@ struct zone_source {
         bool stood_still;        /* for long before it, or before one since drops were last counted */
         unsigned n_lookups_left; /* in /proc, of numbers of threads in PID namespaces, in this cycle */
         struct drain_pace pace;
-        struct burst_bell bell; /* rings when a program fills much of its spare memory */
+        struct full_ring_event
+                full_ring;      /* wakes the collector when a program fills much of its spare memory */
         uint64_t armed_ns;      /* when it was last set */
         uint64_t regions_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
         uint64_t held_bytes;    /* copied out and not merged yet, in all streams */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/drain_pace.c: no ring is more than half full when it is looked at again,
+ * sampler/pace/drain_pace.c: no ring is more than half full when it is looked at again,
  * if it goes on like this
  */
 #include "base/clock.h"
-#include "sampler/events/drain_pace.h"
+#include "sampler/pace/drain_pace.h"
 #include "tests/unit/unit_test.h"
 
 #define MIB (UINT64_C(1) << 20)

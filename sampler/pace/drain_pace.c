@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/events/drain_pace.h"
+#include "sampler/pace/drain_pace.h"
 
 #include "base/clock.h"
 

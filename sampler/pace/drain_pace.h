@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/drain_pace.h - how long the collector may sleep before the rings of programs fill
+ * sampler/pace/drain_pace.h - how long the collector may sleep before the rings of programs fill
  *
  * Way of the data:  zone_source -> [drain_pace] -> recorder
  *
@@ -9,8 +9,8 @@
  * program that rests may begin at any moment, but what it cannot write into its
  * ring then goes into spare memory, of which there is enough for a long rest.
  */
-#ifndef SAMPLER_EVENTS_DRAIN_PACE_H
-#define SAMPLER_EVENTS_DRAIN_PACE_H
+#ifndef SAMPLER_PACE_DRAIN_PACE_H
+#define SAMPLER_PACE_DRAIN_PACE_H
 
 #include <stdint.h>
 
@@ -36,4 +36,4 @@ void drain_pace_hurry(struct drain_pace *p);
 /* How long to sleep now; 0 = not at all. */
 uint64_t drain_pace_rest_ns(const struct drain_pace *p);
 
-#endif /* SAMPLER_EVENTS_DRAIN_PACE_H */
+#endif /* SAMPLER_PACE_DRAIN_PACE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/zones/burst_bell.h"
+#include "sampler/zones/full_ring_event.h"
 
 #include "base/helper_thread.h"
 #include "base/io.h"
@@ -13,18 +13,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void burst_bell_init(struct burst_bell *b)
+void full_ring_event_init(struct full_ring_event *b)
 {
-        *b = (struct burst_bell){ .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+        *b = (struct full_ring_event){ .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
         (void)pthread_mutex_init(&b->lock, NULL);
 }
 
 /* ---- the thread ---------------------------------------------------------------------------------------- */
 
 /* Waits until one of the words changes, or the round is over.  False = the kernel cannot do that. */
-static bool wait_for_change(struct burst_bell *b, uint32_t round)
+static bool wait_for_change(struct full_ring_event *b, uint32_t round)
 {
-        struct futex_waitv waits[BURST_BELL_WORDS_MAX + 1];
+        struct futex_waitv waits[FULL_RING_EVENT_WORDS_MAX + 1];
         size_t n;
 
         memset(waits, 0, sizeof(waits));
@@ -44,7 +44,7 @@ static bool wait_for_change(struct burst_bell *b, uint32_t round)
 static void *run(void *context)
 {
         static const uint64_t one = 1;
-        struct burst_bell *b = context;
+        struct full_ring_event *b = context;
 
         (void)privileges_drop(NULL); /* it only waits; dropping rights cannot fail here */
         while (!__atomic_load_n(&b->is_ending, __ATOMIC_ACQUIRE)) {
@@ -55,7 +55,7 @@ static void *run(void *context)
                         return NULL;
                 if (__atomic_load_n(&b->round, __ATOMIC_ACQUIRE) != round)
                         continue;
-                /* Pairs with the exchange in burst_bell_set(). */
+                /* Pairs with the exchange in full_ring_event_set(). */
                 __atomic_store_n(&b->has_rung, 1, __ATOMIC_RELEASE);
                 (void)io_write_all(b->fd, &one, sizeof(one), NULL);
                 while (__atomic_load_n(&b->round, __ATOMIC_ACQUIRE) == round)
@@ -66,14 +66,14 @@ static void *run(void *context)
 
 /* ---- the collector's side ------------------------------------------------------------------------------ */
 
-static void next_round(struct burst_bell *b)
+static void next_round(struct full_ring_event *b)
 {
         /* Pairs with the acquires in run(). */
         (void)__atomic_add_fetch(&b->round, 1, __ATOMIC_RELEASE);
         (void)syscall(SYS_futex, &b->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static bool has(const struct burst_bell *b, const struct burst_bell_word *words, size_t n)
+static bool has(const struct full_ring_event *b, const struct full_ring_event_word *words, size_t n)
 {
         if (b->n_words != n)
                 return false;
@@ -83,14 +83,15 @@ static bool has(const struct burst_bell *b, const struct burst_bell_word *words,
         return true;
 }
 
-void burst_bell_set(struct burst_bell *b, const struct burst_bell_word *words, size_t n, bool rearmed)
+void full_ring_event_set(struct full_ring_event *b, const struct full_ring_event_word *words, size_t n,
+                         bool rearmed)
 {
         bool is_same;
 
         if (b->fd < 0)
                 return;
-        if (n > BURST_BELL_WORDS_MAX)
-                n = BURST_BELL_WORDS_MAX;
+        if (n > FULL_RING_EVENT_WORDS_MAX)
+                n = FULL_RING_EVENT_WORDS_MAX;
         is_same = has(b, words, n);
         if (!is_same) {
                 (void)pthread_mutex_lock(&b->lock);
@@ -104,7 +105,7 @@ void burst_bell_set(struct burst_bell *b, const struct burst_bell_word *words, s
                 next_round(b);
 }
 
-void burst_bell_deinit(struct burst_bell *b)
+void full_ring_event_deinit(struct full_ring_event *b)
 {
         if (b->is_running) {
                 __atomic_store_n(&b->is_ending, true, __ATOMIC_RELEASE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/zones/burst_bell.c: rings once when a program changes its word, and not before; again only when it
- * is set again
+ * sampler/zones/full_ring_event.c: wakes once when a program changes its word, and not before; again only
+ * when it is set again
  */
-#include "sampler/zones/burst_bell.h"
+#include "sampler/zones/full_ring_event.h"
 
 #include "tests/unit/unit_test.h"
 
@@ -21,8 +21,8 @@
 #define MOMENT_MS 50    /* in which it might ring, and must not */
 
 struct fixture {
-        struct burst_bell bell;
-        struct burst_bell_word words[2];
+        struct full_ring_event bell;
+        struct full_ring_event_word words[2];
         uint32_t *shared; /* with the programs: both words */
 };
 
@@ -37,15 +37,15 @@ static void setup(struct fixture *f)
         ck_assert_ptr_ne(f->shared, MAP_FAILED);
         for (int i = 0; i < 2; i++) {
                 f->shared[i] = ARMED;
-                f->words[i] = (struct burst_bell_word){ .at = &f->shared[i], .value = ARMED };
+                f->words[i] = (struct full_ring_event_word){ .at = &f->shared[i], .value = ARMED };
         }
-        burst_bell_init(&f->bell);
+        full_ring_event_init(&f->bell);
         ck_assert_int_ge(f->bell.fd, 0);
 }
 
 static void teardown(struct fixture *f)
 {
-        burst_bell_deinit(&f->bell);
+        full_ring_event_deinit(&f->bell);
         ck_assert_int_eq(munmap(f->shared, 4096), 0);
 }
 
@@ -69,7 +69,7 @@ START_LOOP_TEST_IF(has_waitv(), test_rings_for_each_word, 0, 2)
         struct fixture f;
 
         setup(&f);
-        burst_bell_set(&f.bell, f.words, 2, true);
+        full_ring_event_set(&f.bell, f.words, 2, true);
         ck_assert(!rings(&f, MOMENT_MS));
         ring(&f.shared[_i]);
         ck_assert(rings(&f, LONG_MS));
@@ -83,14 +83,14 @@ START_TEST_IF(has_waitv(), test_rings_once_until_set_again)
         struct fixture f;
 
         setup(&f);
-        burst_bell_set(&f.bell, f.words, 1, true);
+        full_ring_event_set(&f.bell, f.words, 1, true);
         for (int i = 0; i < 3; i++) {
                 ring(&f.shared[0]);
                 ck_assert(rings(&f, LONG_MS));
                 ring(&f.shared[0]);
                 ck_assert(!rings(&f, MOMENT_MS));
                 f.shared[0] = ARMED;
-                burst_bell_set(&f.bell, f.words, 1, true);
+                full_ring_event_set(&f.bell, f.words, 1, true);
         }
         ck_assert(!rings(&f, MOMENT_MS));
         teardown(&f);
@@ -103,11 +103,11 @@ START_TEST_IF(has_waitv(), test_words_come_and_go)
         struct fixture f;
 
         setup(&f);
-        burst_bell_set(&f.bell, f.words, 1, true);
-        burst_bell_set(&f.bell, f.words, 0, false);
+        full_ring_event_set(&f.bell, f.words, 1, true);
+        full_ring_event_set(&f.bell, f.words, 0, false);
         ring(&f.shared[0]);
         ck_assert(!rings(&f, MOMENT_MS));
-        burst_bell_set(&f.bell, f.words + 1, 1, true);
+        full_ring_event_set(&f.bell, f.words + 1, 1, true);
         ring(&f.shared[1]);
         ck_assert(rings(&f, LONG_MS));
         teardown(&f);

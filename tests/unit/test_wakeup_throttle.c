@@ -1,109 +1,110 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/doorbell_calm.c: bells fall silent where programs are started all the time, and stay
+ * sampler/pace/wakeup_throttle.c: bells fall silent where programs are started all the time, and stay
  * on for generated kernels
  */
 #include "base/clock.h"
-#include "sampler/events/doorbell_calm.h"
+#include "sampler/pace/wakeup_throttle.h"
 #include "tests/unit/unit_test.h"
 
 static const uint64_t begin_ns = 1000 * NS_PER_S;
 
 /* A program's start, as the bells of a CPU show it: fork, three mappings of the system's files, end. */
-static bool start_program(struct doorbell_calm *c, uint32_t pid, uint64_t now_ns)
+static bool start_program(struct wakeup_throttle *c, uint32_t pid, uint64_t now_ns)
 {
         bool silent = false;
 
         for (int i = 0; i < 5; i++) {
                 if (i > 0 && i < 4)
-                        doorbell_calm_note(c, pid, false, now_ns);
-                silent = doorbell_calm_decide(c, c->silent ? 0 : 1, now_ns);
+                        wakeup_throttle_note(c, pid, false, now_ns);
+                silent = wakeup_throttle_decide(c, c->silent ? 0 : 1, now_ns);
         }
         return silent;
 }
 
 START_TEST(test_storm)
 {
-        struct doorbell_calm c = { .silent = false };
+        struct wakeup_throttle c = { .silent = false };
         uint64_t now_ns = begin_ns;
 
         /* One start in a while is none. */
-        for (uint32_t i = 0; i < 10; i++, now_ns += DOORBELL_CALM_WINDOW_NS)
+        for (uint32_t i = 0; i < 10; i++, now_ns += WAKEUP_THROTTLE_WINDOW_NS)
                 ck_assert(!start_program(&c, i, now_ns));
         for (uint32_t i = 0; i < 100; i++, now_ns += NS_PER_MS)
                 ck_assert(start_program(&c, 100 + i, now_ns) || i < 2);
         /* It is over: the next window has few mappings. */
-        now_ns += DOORBELL_CALM_WINDOW_NS;
-        (void)doorbell_calm_decide(&c, 0, now_ns);
-        now_ns += DOORBELL_CALM_WINDOW_NS;
-        ck_assert(!doorbell_calm_decide(&c, 0, now_ns));
+        now_ns += WAKEUP_THROTTLE_WINDOW_NS;
+        (void)wakeup_throttle_decide(&c, 0, now_ns);
+        now_ns += WAKEUP_THROTTLE_WINDOW_NS;
+        ck_assert(!wakeup_throttle_decide(&c, 0, now_ns));
 }
 END_TEST
 
 START_TEST(test_wait)
 {
-        struct doorbell_calm c = { .silent = false };
+        struct wakeup_throttle c = { .silent = false };
         uint64_t now_ns = begin_ns;
 
-        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns), -1);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns), -1);
         for (uint32_t i = 0; i < 10; i++, now_ns += NS_PER_MS)
                 (void)start_program(&c, i, now_ns);
-        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns), DOORBELL_CALM_POLL_MS);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns), WAKEUP_THROTTLE_POLL_MS);
         /* More urgent code may follow what was urgent. */
-        doorbell_calm_note(&c, 1000, true, now_ns);
-        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns), DOORBELL_CALM_URGENT_MS);
-        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns + DOORBELL_CALM_URGENT_NS - 1),
-                         DOORBELL_CALM_URGENT_MS);
-        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns + DOORBELL_CALM_URGENT_NS), DOORBELL_CALM_POLL_MS);
+        wakeup_throttle_note(&c, 1000, true, now_ns);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns), WAKEUP_THROTTLE_URGENT_MS);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns + WAKEUP_THROTTLE_URGENT_NS - 1),
+                         WAKEUP_THROTTLE_URGENT_MS);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns + WAKEUP_THROTTLE_URGENT_NS),
+                         WAKEUP_THROTTLE_POLL_MS);
 }
 END_TEST
 
 START_TEST(test_threads_begin)
 {
-        struct doorbell_calm c = { .silent = false };
+        struct wakeup_throttle c = { .silent = false };
         unsigned n_loud = 0;
 
         /* Forks and ends alone: silent for nearly all of the time. */
         for (uint64_t i = 0; i < 1000; i++)
-                n_loud += !doorbell_calm_decide(&c, c.silent ? 0 : 1, begin_ns + i * NS_PER_MS / 10);
+                n_loud += !wakeup_throttle_decide(&c, c.silent ? 0 : 1, begin_ns + i * NS_PER_MS / 10);
         ck_assert_uint_le(n_loud, 100);
 }
 END_TEST
 
 START_TEST(test_kernels)
 {
-        struct doorbell_calm c = { .silent = false };
+        struct wakeup_throttle c = { .silent = false };
 
         /* Each bell has a kernel: never silent, however fast they come. */
         for (uint64_t i = 0; i < 10000; i++) {
                 uint64_t now_ns = begin_ns + i * NS_PER_MS / 10;
 
-                doorbell_calm_note(&c, 7, true, now_ns);
-                ck_assert(!doorbell_calm_decide(&c, 1, now_ns));
+                wakeup_throttle_note(&c, 7, true, now_ns);
+                ck_assert(!wakeup_throttle_decide(&c, 1, now_ns));
         }
 }
 END_TEST
 
 START_TEST(test_kernels_in_a_storm)
 {
-        struct doorbell_calm c = { .silent = false };
+        struct wakeup_throttle c = { .silent = false };
         uint64_t now_ns = begin_ns;
 
         /* Programs that are made and run once (configure) are urgent, each by itself, and no pool. */
         for (uint32_t i = 0; i < 100; i++, now_ns += NS_PER_MS) {
-                doorbell_calm_note(&c, 100 + i, true, now_ns);
+                wakeup_throttle_note(&c, 100 + i, true, now_ns);
                 ck_assert(start_program(&c, 100 + i, now_ns) || i < 3);
         }
         /* One process that maps kernel after kernel turns the bells on in spite of the others. */
-        doorbell_calm_note(&c, 7, true, now_ns);
-        ck_assert(doorbell_calm_decide(&c, 0, now_ns));
-        now_ns += DOORBELL_CALM_WINDOW_NS;
-        doorbell_calm_note(&c, 7, true, now_ns);
-        ck_assert(!doorbell_calm_decide(&c, 0, now_ns));
+        wakeup_throttle_note(&c, 7, true, now_ns);
+        ck_assert(wakeup_throttle_decide(&c, 0, now_ns));
+        now_ns += WAKEUP_THROTTLE_WINDOW_NS;
+        wakeup_throttle_note(&c, 7, true, now_ns);
+        ck_assert(!wakeup_throttle_decide(&c, 0, now_ns));
         for (uint32_t i = 0; i < 100; i++, now_ns += NS_PER_MS)
                 ck_assert(!start_program(&c, 300 + i, now_ns));
         /* Until it has been at rest for a while. */
-        now_ns += DOORBELL_CALM_POOL_NS;
+        now_ns += WAKEUP_THROTTLE_POOL_NS;
         for (uint32_t i = 0; i < 3; i++)
                 (void)start_program(&c, 500 + i, now_ns);
         ck_assert(c.silent);

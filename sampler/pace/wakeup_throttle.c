@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/pace/wakeup_throttle.h"
+
+/* A process that maps several files as it starts is no pool yet. */
+static void note_urgent(struct wakeup_throttle *c, uint32_t pid, uint64_t now_ns)
+{
+        size_t oldest = c->n_mappers % WAKEUP_THROTTLE_PIDS;
+
+        c->n_urgent++;
+        c->urgent_ns = now_ns;
+        for (size_t i = 0; i < WAKEUP_THROTTLE_PIDS; i++) {
+                if (c->mappers[i].pid != pid)
+                        continue;
+                if (now_ns - c->mappers[i].first_ns >= WAKEUP_THROTTLE_WINDOW_NS)
+                        c->pool_ns = now_ns + WAKEUP_THROTTLE_POOL_NS;
+                return;
+        }
+        c->mappers[oldest].pid = pid;
+        c->mappers[oldest].first_ns = now_ns;
+        c->n_mappers++;
+}
+
+void wakeup_throttle_note(struct wakeup_throttle *c, uint32_t pid, bool is_urgent, uint64_t now_ns)
+{
+        c->n_mappings++;
+        if (is_urgent)
+                note_urgent(c, pid, now_ns);
+}
+
+bool wakeup_throttle_decide(struct wakeup_throttle *c, unsigned n_rings, uint64_t now_ns)
+{
+        bool is_pool = now_ns < c->pool_ns;
+
+        c->n_vain += n_rings > c->n_urgent ? n_rings - c->n_urgent : 0;
+        c->n_urgent = 0;
+        if (!c->silent && c->n_vain > WAKEUP_THROTTLE_VAIN_MAX && !is_pool) {
+                c->silent = true;
+        } else if (now_ns - c->window_ns < WAKEUP_THROTTLE_WINDOW_NS) {
+                if (is_pool)
+                        c->silent = false;
+                return c->silent;
+        } else if (c->n_mappings <= WAKEUP_THROTTLE_VAIN_MAX || is_pool) {
+                c->silent = false;
+        }
+        c->window_ns = now_ns;
+        c->n_vain = 0;
+        c->n_mappings = 0;
+        return c->silent;
+}
+
+int wakeup_throttle_wait_ms(const struct wakeup_throttle *c, uint64_t now_ns)
+{
+        if (!c->silent)
+                return -1;
+        return c->urgent_ns != 0 && now_ns - c->urgent_ns < WAKEUP_THROTTLE_URGENT_NS
+                       ? WAKEUP_THROTTLE_URGENT_MS
+                       : WAKEUP_THROTTLE_POLL_MS;
+}
