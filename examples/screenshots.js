@@ -11,7 +11,7 @@ const [trace, folder, only, fragmentOfOnly] = process.argv.slice(2);
 const hyprof = process.env.HYPROF;
 
 function answer(...words) {
-        return JSON.parse(execFileSync(hyprof, [...words, '--json', trace], { maxBuffer: 1 << 28 }));
+        return JSON.parse(execFileSync(hyprof, [...words, '--json', '--limit', '0', trace], { maxBuffer: 1 << 28 }));
 }
 
 /** Begins the viewer; resolves to its address. */

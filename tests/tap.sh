@@ -89,7 +89,7 @@ record() { # name, options and command...
 read_trace() { # name
         "$HYPROF" dump "$TMPDIR/$1.hyp" >"$TMPDIR/$1.dump"
         awk -f tests/joined_dump.awk "$TMPDIR/$1.dump" "$TMPDIR/$1.dump" >"$TMPDIR/$1.events"
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
 }
 
 # For awk on NAME.events: the columns by name.  In a sample, `self` is the function and `path` the zones; an event

@@ -39,6 +39,7 @@
 #define CONTEXT_UNSET     UINT32_MAX
 #define SHARE_HOT_DEFAULT 0.005
 #define LIMIT_DEFAULT     1000 /* rows of a table */
+#define LIMIT_JSON        32   /* which fit into OUTPUT_JSON_BYTES_MAX, as a rule */
 #define CANDIDATES_MAX    10
 #define TRACE_ENDING_WORD ".hyp"
 
@@ -408,6 +409,14 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
 
 /* ---- the result ---------------------------------------------------------------------------------------- */
 
+/* A limit keeps the hottest rows; the bound of JSON would keep the first ones. */
+static uint32_t choose_limit(const struct arguments *args)
+{
+        if (args->output.limit != OUTPUT_LIMIT_UNSET)
+                return args->output.limit;
+        return args->output.document.format == DOCUMENT_JSON ? LIMIT_JSON : LIMIT_DEFAULT;
+}
+
 static struct annotation_view_options choose_rows(const struct annotation *a, const struct arguments *args)
 {
         bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
@@ -425,9 +434,7 @@ static struct annotation_view_options choose_rows(const struct annotation *a, co
                 .show_all = is_short || args->context == CONTEXT_ALL,
                 .n_context = args->context == CONTEXT_UNSET ? CONTEXT_DEFAULT : args->context,
                 .share_hot = args->share_hot,
-                .limit = args->output.limit != OUTPUT_LIMIT_UNSET ? args->output.limit
-                         : args->context == CONTEXT_ALL           ? 0
-                                                                  : LIMIT_DEFAULT,
+                .limit = choose_limit(args),
                 .path = args->path,
         };
 }
@@ -533,6 +540,8 @@ static int run(void *context, struct common_options *common)
 
         if (take_operands(args, common) < 0 || output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
+        if (args->context == CONTEXT_ALL && args->output.limit == OUTPUT_LIMIT_UNSET)
+                args->output.limit = 0;
         output_options_complete(&args->output);
         r = sampled_trace_load(&trace, args->path, &args->filter, &err);
         if (r < 0) {

@@ -11,6 +11,7 @@
 #include "view/text/text_width.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,15 +51,15 @@ static int take_format(struct output_options *o, const char *value)
         return -EINVAL;
 }
 
-static int take_limit(struct output_options *o, const char *value)
+static int take_rows(const char *option, const char *value, uint32_t *ret)
 {
-        uint64_t limit;
+        uint64_t n;
 
-        if (option_parse_number(value, 0, OUTPUT_LIMIT_UNSET - 1, &limit) < 0) {
-                complain("error: --limit %s: not a number of rows", value);
+        if (option_parse_number(value, 0, OUTPUT_LIMIT_UNSET - 1, &n) < 0) {
+                complain("error: --%s %s: not a number of rows", option, value);
                 return -EINVAL;
         }
-        o->limit = (uint32_t)limit;
+        *ret = (uint32_t)n;
         return 1;
 }
 
@@ -81,7 +82,9 @@ int output_options_take(struct output_options *o, int letter, const char *value)
                 o->document.full_names = true;
                 return 1;
         case OUTPUT_OPTION_LIMIT:
-                return take_limit(o, value);
+                return take_rows("limit", value, &o->limit);
+        case OUTPUT_OPTION_SKIP:
+                return take_rows("skip", value, &o->document.n_skipped);
         case OUTPUT_OPTION_COLOR:
                 o->color = text_color_find(value);
                 return 1;
@@ -96,11 +99,19 @@ int output_options_adopt(struct output_options *o, const struct common_options *
                 o->limit = common->limit;
         if (common->color != TEXT_COLOR_AUTO)
                 o->color = common->color;
-        if (!o->document.section || o->document.format == DOCUMENT_CSV)
+        if (o->document.format == DOCUMENT_CSV || o->document.format == DOCUMENT_JSON)
                 return 0;
-        complain("error: --section %s: chooses a table of CSV output, and --csv was not given",
-                 o->document.section);
-        complain_try("--csv --section %s", o->document.section);
+        if (o->document.section) {
+                complain("error: --section %s: chooses a table of CSV or JSON, and neither was asked for",
+                         o->document.section);
+                complain_try("--csv --section %s", o->document.section);
+                return -EINVAL;
+        }
+        if (o->document.n_skipped == 0)
+                return 0;
+        complain("error: --skip %" PRIu32 ": leaves out rows of CSV or JSON, and neither was asked for",
+                 o->document.n_skipped);
+        complain_try("--json --skip %" PRIu32, o->document.n_skipped);
         return -EINVAL;
 }
 
@@ -115,7 +126,9 @@ void output_options_complete(struct output_options *o)
 uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows)
 {
         if (o->limit != OUTPUT_LIMIT_UNSET)
-                return o->limit;
+                return o->limit == 0 || o->limit > UINT32_MAX - o->document.n_skipped
+                               ? 0
+                               : o->limit + o->document.n_skipped;
         return o->document.format == DOCUMENT_TEXT || o->document.format == DOCUMENT_MARKDOWN ? n_text_rows
                                                                                               : 0;
 }
@@ -135,8 +148,13 @@ int output_options_check(const struct view_document *document, struct text_view 
 
 int output_options_print(const struct output_options *o, const struct view_document *document)
 {
+        struct document_options how = o->document;
         struct error err = ERROR_NONE;
-        int r = document_print(document, &o->document, stdout, &err);
+        int r;
+
+        how.n_rows_max = output_options_limit(o, 0);
+        how.n_bytes_max = o->limit == OUTPUT_LIMIT_UNSET ? OUTPUT_JSON_BYTES_MAX : 0;
+        r = document_print(document, &how, stdout, &err);
 
         if (r == -ENOENT) {
                 complain("error: --section: %s", err.text);

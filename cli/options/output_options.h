@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/options/output_options.h - --json, --csv, --format, --section, --limit, --color, --full-names:
+ * cli/options/output_options.h - --json, --csv, --format, --section, --limit, --skip, --color, --full-names:
  * how an answer is printed
  *
  * Way of the data:  command line, terminal -> [output_options] -> document_format -> standard output
@@ -27,6 +27,7 @@ struct view_document;
 #define OUTPUT_OPTION_COLOR      1203
 #define OUTPUT_OPTION_CSV_SAFE   1204
 #define OUTPUT_OPTION_FULL_NAMES 1205
+#define OUTPUT_OPTION_SKIP       1206
 
 /* For answers whose text is not made of tables. */
 #define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
@@ -38,28 +39,34 @@ struct view_document;
                 OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" \
         }
 
-#define OUTPUT_OPTION_ROW_SECTION                                                                      \
-        {                                                                                              \
-                OUTPUT_OPTION_SECTION, "section", "KEY", "with --csv: which table; default: the first" \
+#define OUTPUT_OPTION_ROW_SECTION                                                                 \
+        {                                                                                         \
+                OUTPUT_OPTION_SECTION, "section", "KEY", "with --csv or --json: this table alone" \
         }
 
-#define OUTPUT_OPTION_ROWS                                                                           \
-        OUTPUT_OPTION_ROWS_OF_FORMAT, OUTPUT_OPTION_ROW_SECTION,                                     \
-                { OUTPUT_OPTION_FULL_NAMES, "full-names", NULL,                                      \
-                  "in text: never shorten names, however long the lines" },                          \
-                { OUTPUT_OPTION_LIMIT, "limit", "N", "show at most N rows of each table; 0 = all" }, \
-        {                                                                                            \
-                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal"     \
+#define OUTPUT_OPTION_ROWS                                                                                  \
+        OUTPUT_OPTION_ROWS_OF_FORMAT, OUTPUT_OPTION_ROW_SECTION,                                            \
+                { OUTPUT_OPTION_FULL_NAMES, "full-names", NULL,                                             \
+                  "in text: never shorten names, however long the lines" },                                 \
+                { OUTPUT_OPTION_LIMIT, "limit", "N",                                                        \
+                  "show at most N rows of each table; 0 = all; JSON: what fits into 24 KB, if not given" }, \
+                { OUTPUT_OPTION_SKIP, "skip", "N",                                                          \
+                  "with --csv or --json: leave out the first N rows of each table" },                       \
+        {                                                                                                   \
+                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal"            \
         }
 
 #define OUTPUT_LIMIT_UNSET UINT32_MAX
+
+/* Of JSON to whose tables the user gave no limit: what a person, an assistant or a script reads in one go. */
+#define OUTPUT_JSON_BYTES_MAX (24 << 10)
 
 struct output_options {
         struct document_options
                 document; /* n_columns, color and is_terminal are filled in by output_options_complete() */
         enum text_color_when color;
         bool has_format; /* it was asked for */
-        uint32_t limit;  /* 0 = all; OUTPUT_LIMIT_UNSET = the user said nothing */
+        uint32_t limit;  /* 0 = all; OUTPUT_LIMIT_UNSET = the user gave none */
 };
 
 void output_options_init(struct output_options *o);
@@ -76,7 +83,10 @@ int output_options_adopt(struct output_options *o, const struct common_options *
 /* Looks at the terminal: its width, whether it shows color.  Text into a file has 120 columns. */
 void output_options_complete(struct output_options *o);
 
-/* The limit; for text and Markdown @n_text_rows if nothing was said, else all (0). */
+/*
+ * The rows that a view is to fill: the limit and what is skipped before; without a limit @n_text_rows in text
+ * and Markdown, else all (0).
+ */
 uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows);
 
 /*

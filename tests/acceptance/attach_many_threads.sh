@@ -62,7 +62,7 @@ for scope in cpus threads; do
         holds "$scope: it ends with the program" wait $recorder
         wait "$program" || true
         program=
-        "$HYPROF" report --json "$TMPDIR/$scope.hyp" >"$TMPDIR/$scope.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$scope.hyp" >"$TMPDIR/$scope.json"
         n_sampled=$(reported "$scope" '[.threads.rows[] | select(.name // "" | startswith("turn-")) | select(.n_samples > 0)] | length')
         figure "$scope: start and stop $took_ms ms; $(reported "$scope" .n_descriptors) descriptors;\
  $n_sampled of $n_threads threads have samples"

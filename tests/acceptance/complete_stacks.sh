@@ -63,7 +63,7 @@ share() { # name, target in percent, options -- command...
 
 # ---- copies are long where the rings have room, unless the user or the trace's size says otherwise
 copies() { # wanted bytes, options...
-        record copies -q "${@:2}" -- true && same "$1" "$("$HYPROF" report --json "$TMPDIR/copies.hyp" | jq .stack_copy_bytes)"
+        record copies -q "${@:2}" -- true && same "$1" "$("$HYPROF" report --json --limit 0 "$TMPDIR/copies.hyp" | jq .stack_copy_bytes)"
 }
 holds "997 Hz: copies of 32 KiB" copies 32768 -F 997
 holds "9,973 Hz: of 16 KiB" copies 16384 -F 9973

@@ -23,7 +23,7 @@ for i in 1 2 3 4 5 6; do
 done
 
 verdict() { # arguments of hyprof diff
-        "$HYPROF" diff --json "$@" | jq -r '"\(.verdict): \(.answer)"'
+        "$HYPROF" diff --json --limit 0 "$@" | jq -r '"\(.verdict): \(.answer)"'
 }
 
 set_of() { # option, runs

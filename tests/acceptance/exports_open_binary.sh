@@ -174,8 +174,8 @@ off_cpu_of() { # name
 }
 
 record waits --off-cpu -- "$WORKLOADS/w_waits" || record waits -- "$WORKLOADS/w_waits"
-"$HYPROF" report --json "$TMPDIR/waits.hyp" >"$TMPDIR/waits.json"
-"$HYPROF" report --json --off-cpu "$TMPDIR/waits.hyp" >"$TMPDIR/off_cpu.json"
+"$HYPROF" report --json --limit 0 "$TMPDIR/waits.hyp" >"$TMPDIR/waits.json"
+"$HYPROF" report --json --limit 0 --off-cpu "$TMPDIR/waits.hyp" >"$TMPDIR/off_cpu.json"
 if command -v go >/dev/null; then
         export_as waits pprof
         holds "waits: pprof adds up the time off a CPU" same "$(reported off_cpu .waiting_ns)" "$(off_cpu_of waits)"

@@ -20,7 +20,7 @@ dropped() { # run, code
 holds "flat out: recorded" record flat --no-symbolize --client-ring 8K -- "$WORKLOADS/w_full_ring" flat 0.3
 holds "flat out: losses are warned of" grep -qE '^hyprof: warning: [0-9,]+ events were lost \([0-9.]+%\); hyprof report says which' "$TMPDIR/flat.err"
 holds "flat out: with what helps" grep -q '^  try: hyprof record .*--client-ring' "$TMPDIR/flat.err"
-"$HYPROF" report --json "$TMPDIR/flat.hyp" >"$TMPDIR/flat.json"
+"$HYPROF" report --json --limit 0 "$TMPDIR/flat.hyp" >"$TMPDIR/flat.json"
 "$HYPROF" dump "$TMPDIR/flat.hyp" | awk '
         $2 ~ /^thread=/ && $3 ~ /^time_ns=/ {
                 n[$1]++
@@ -54,7 +54,7 @@ holds "flat out: the report finds none unclosed either" same 0 "$(reported flat 
 # ---- paced
 per_second=2000000
 holds "paced: recorded" record paced --no-symbolize -- "$WORKLOADS/w_full_ring" paced 5 $per_second
-"$HYPROF" report --json "$TMPDIR/paced.hyp" >"$TMPDIR/paced.json"
+"$HYPROF" report --json --limit 0 "$TMPDIR/paced.hyp" >"$TMPDIR/paced.json"
 rate=$(awk '{ n[$1] = $2 } END { printf "%.0f", n["zones"] * 1e9 / n["ns"] }' "$TMPDIR/paced.out")
 figure "paced: $rate zones a second, $(said paced zones) in all"
 holds "paced: every zone is in the trace" same "$(said paced zones)" "$(reported paced .n_zones)"
@@ -68,7 +68,7 @@ fi
 
 # ---- compared: what was lost is said of the side that lost it, also where it is in the last of several recordings
 diff_warns_of() { # side, operands...
-        "$HYPROF" diff --anyway --json "${@:2}" >"$TMPDIR/diff.json"
+        "$HYPROF" diff --anyway --json --limit 0 "${@:2}" >"$TMPDIR/diff.json"
         same "$1" "$(jq -r '.warnings[] | select(test("zones are at least: [0-9.]+% of this program.s zones were lost"))' "$TMPDIR/diff.json" | sed 's/:.*//')"
 }
 holds "compared: losses before" diff_warns_of "the recording before" "$TMPDIR/flat.hyp" "$TMPDIR/paced.hyp"

@@ -244,7 +244,7 @@ memory_kib=unlimited # a recorder maps large rings
 holds "eight libraries with damaged debug information, deleted, are recorded" survives 0 "$HYPROF" record -o "$TMPDIR/s.hyp" -- \
         "$TMPDIR/host" "${spoiled[@]}"
 holds "the trace is whole" "$HYPROF" check "$TMPDIR/s.hyp"
-holds "it says nothing of a symbolizer that failed" same 0 "$("$HYPROF" report --json "$TMPDIR/s.hyp" |
+holds "it says nothing of a symbolizer that failed" same 0 "$("$HYPROF" report --json --limit 0 "$TMPDIR/s.hyp" |
         jq '[.missing.rows[] | select(.code == "SYMBOLIZER_FAILED")] | length')"
 
 # Code in anonymous memory, and a map of it.

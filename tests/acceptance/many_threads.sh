@@ -19,7 +19,7 @@ watch_others
 began_ns=$(date +%s%N)
 holds "recorded" record churn -- "$WORKLOADS/w_churn" $n_threads
 took_s=$(awk -v a="$began_ns" -v b="$(date +%s%N)" 'BEGIN { printf "%.1f", (b - a) / 1e9 }')
-"$HYPROF" report --json "$TMPDIR/churn.hyp" >"$TMPDIR/churn.json"
+"$HYPROF" report --json --limit 0 "$TMPDIR/churn.hyp" >"$TMPDIR/churn.json"
 
 figure "$n_threads threads in $took_s s with the recording; the program's memory at most $(said churn peak_kib) KiB \
 (alone $(said alone peak_kib)), descriptors $(said churn descriptors) (alone $(said alone descriptors))"

@@ -17,16 +17,16 @@ hz=2000
 # Without the kernel: interrupts of a busy machine would be part of the functions, but not of their own time.
 holds "recorded" record truth -e cpu-clock:u -F $hz "$WORKLOADS/w_truth" "$TMPDIR/log" $cpu_seconds
 trace=$TMPDIR/truth.hyp
-"$HYPROF" report --json "$trace" >"$TMPDIR/truth.json"
-"$HYPROF" report --zones --json "$trace" >"$TMPDIR/zones.json"
+"$HYPROF" report --json --limit 0 "$trace" >"$TMPDIR/truth.json"
+"$HYPROF" report --zones --json --limit 0 "$trace" >"$TMPDIR/zones.json"
 "$HYPROF" csv "$trace" >"$TMPDIR/stats.csv"
 "$HYPROF" csv --unwrap --filter logged "$trace" >"$TMPDIR/every.csv"
 # These shares are without the second part of the program.
 for zone in alpha beta recursion; do
-        "$HYPROF" report --zone $zone --json --min-share 0 "$trace" >"$TMPDIR/$zone.zone"
-        "$HYPROF" report --functions --zone $zone --json "$trace" >"$TMPDIR/$zone.functions"
+        "$HYPROF" report --zone $zone --json --limit 0 --min-share 0 "$trace" >"$TMPDIR/$zone.zone"
+        "$HYPROF" report --functions --zone $zone --json --limit 0 "$trace" >"$TMPDIR/$zone.functions"
 done
-"$HYPROF" report --functions --zone alpha,beta,recursion --json "$trace" >"$TMPDIR/all.functions"
+"$HYPROF" report --functions --zone alpha,beta,recursion --json --limit 0 "$trace" >"$TMPDIR/all.functions"
 
 holds "enough samples" compare "$(reported truth '[.zones.rows[] |
         select(.name == "alpha" or .name == "beta" or .name == "recursion") | .n_samples] | add')" ">=" \

@@ -24,7 +24,7 @@ extra_of() { # workload's cause
 # The answer: cause, confidence and the sentence, in $TMPDIR/answer.
 ask() { # workload's cause, options of why
         record why -F 2000 --off-cpu "$WORKLOADS/w_why" "$1" "$n_instances" "$(extra_of "$1")" || return 1
-        "$HYPROF" why --json --zone request "${@:2}" "$TMPDIR/why.hyp" >"$TMPDIR/why.json" || return 1
+        "$HYPROF" why --json --limit 0 --zone request "${@:2}" "$TMPDIR/why.hyp" >"$TMPDIR/why.json" || return 1
         jq -r '"\(.cause) \(.confidence)\n\(.answer)"' "$TMPDIR/why.json" >"$TMPDIR/answer"
 }
 
@@ -66,7 +66,7 @@ names_none() {
         local run found=0
         for ((run = 1; run <= quiet_runs; run++)); do
                 record null -F 4999 --off-cpu "$WORKLOADS/w_why_cell" null 100000 1 "$run" || return 1
-                "$HYPROF" why --json --zone request "$TMPDIR/null.hyp" >"$TMPDIR/null.json" || return 1
+                "$HYPROF" why --json --limit 0 --zone request "$TMPDIR/null.hyp" >"$TMPDIR/null.json" || return 1
                 jq -r .answer "$TMPDIR/null.json" >>"$TMPDIR/quiet_sentences"
                 jq -e 'any(.causes.rows[]; .confidence == "high" or .confidence == "medium")' \
                         "$TMPDIR/null.json" >/dev/null || continue
@@ -83,7 +83,7 @@ names_short() { # workload's cause, cause, words
         for try in 1 2 3; do
                 watch_others
                 record short -F 4999 --off-cpu "$WORKLOADS/w_why_cell" "$1" 1000 1.5 "$try" || return 1
-                "$HYPROF" why --json --zone request "$TMPDIR/short.hyp" >"$TMPDIR/short.json" || return 1
+                "$HYPROF" why --json --limit 0 --zone request "$TMPDIR/short.hyp" >"$TMPDIR/short.json" || return 1
                 jq -r .answer "$TMPDIR/short.json" | tee -a "$TMPDIR/sentences"
                 if jq -e '.slow_samples < 20 or .typical_samples < 20' "$TMPDIR/short.json" >/dev/null; then
                         jq -e '.cause == "none" and (.answer | test("not enough"))' "$TMPDIR/short.json" && return
@@ -114,7 +114,7 @@ holds "no cause is named in $quiet_runs runs without one" names_none
 too_few() {
         rm -f "$TMPDIR/why.hyp"
         record why -F 10 --off-cpu "$WORKLOADS/w_why" path "$n_instances" || return 1
-        "$HYPROF" why --json --zone request "$TMPDIR/why.hyp" >"$TMPDIR/why.json" || return 1
+        "$HYPROF" why --json --limit 0 --zone request "$TMPDIR/why.hyp" >"$TMPDIR/why.json" || return 1
         jq -e '(.cause == "none") and any(.warnings[]; test("not enough samples.*-F"))' "$TMPDIR/why.json"
 }
 holds 'too few samples are said to be too few' too_few

@@ -23,7 +23,7 @@ row() { # words, arguments...
         for run in $(seq "$n_runs"); do
                 "$HYPROF" record -q --no-symbolize -o "$folder/trace" -- "$program" "$@" >"$folder/out" 2>"$folder/err" ||
                         { cat "$folder/err" && exit 1; }
-                "$HYPROF" report --json "$folder/trace" >"$folder/json"
+                "$HYPROF" report --json --limit 0 "$folder/trace" >"$folder/json"
                 recorded=$(jq .n_zones "$folder/json")
                 lost=$(jq '[.missing.rows[] | select(.code | test("DROPPED|CLIENT_RING")) | .count] | add // 0' "$folder/json")
                 printf '%-44s %12s %12s %12s %10s %10s\n' "$words, run $run" "$(said zones)" "$recorded" "$lost" "$(said ns)" "$(said first_ns)"

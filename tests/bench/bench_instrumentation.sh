@@ -143,7 +143,7 @@ for pattern in tight nested random; do
                         "$folder/patterns.out")"
         done
         printf '  <= %s\n' "${targets[n]}"
-        "$HYPROF" report --json "$folder/$pattern.hyprof" | jq -r '.missing.rows[] | select(.code | test("DROPPED|RING")) |
+        "$HYPROF" report --json --limit 0 "$folder/$pattern.hyprof" | jq -r '.missing.rows[] | select(.code | test("DROPPED|RING")) |
                 "  not all of them: \(.code) \(.count)"'
         n=$((n + 1))
 done
@@ -165,7 +165,7 @@ sustained() { # words, command...
         wait "$recorder"
         read -r n_zones seconds <"$folder/sustained.out"
         printf '%s: %s zones in %s s; ' "$words" "$n_zones" "$seconds"
-        "$HYPROF" report --json "$folder/sustained" | jq -r '
+        "$HYPROF" report --json --limit 0 "$folder/sustained" | jq -r '
                 "dropped: \([.missing.rows[] | select(.code | test("DROPPED|RING")) | .count] | add // 0)"' | tr '\n' ';'
         printf ' recorder %d MB at most\n' $((peak / 1024))
 }

@@ -35,7 +35,7 @@ END
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 json() { # trace, expression
-        "$HYPROF" report --json "$1" | jq -r "$2"
+        "$HYPROF" report --json --limit 0 "$1" | jq -r "$2"
 }
 
 kernel_time() {

@@ -39,7 +39,7 @@ one() { # way: prints "kept lost"
                 local front=()
                 [ "$1" = hyprof ] || front=(prlimit --rtprio=0 setpriv --bounding-set=-sys_nice)
                 beside_spinners "${front[@]}" "$HYPROF" record -F "$rate" -o "$folder/t.hyp" -p
-                "$HYPROF" report --json "$folder/t.hyp" | jq -r '"\(.n_samples) \([.missing.rows[] |
+                "$HYPROF" report --json --limit 0 "$folder/t.hyp" | jq -r '"\(.n_samples) \([.missing.rows[] |
                         select(.code == "KERNEL_RING_FULL" or .code == "SAMPLES_LOST") | .count] | add // 0)"'
                 ;;
         perf)

@@ -131,7 +131,7 @@ for pattern in nested random; do
                 take "$side" $pattern 2000000 $((port + 1)) no
                 wait "${processes[-1]}"
                 sed -n 2p "$folder/counted" >"$folder/$side.$pattern.wire"
-                [ "$side" = tracy ] || "$HYPROF" report --zones --json "$folder/hyprof.trace" |
+                [ "$side" = tracy ] || "$HYPROF" report --zones --json --limit 0 "$folder/hyprof.trace" |
                         jq -r --arg n "$(awk '{ print $1 }' "$folder/out")" '"\(($n | tonumber) - .n_zones) zones missing"' |
                         sed "s/^/hyprof, $pattern: /"
         done

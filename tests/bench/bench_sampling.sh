@@ -56,7 +56,7 @@ under() { # side, rate, command...
 }
 
 missing() { # trace: what it says was lost
-        "$HYPROF" report --json "$1" 2>/dev/null | jq -r '[.missing.rows[] | select(.source == "loss") |
+        "$HYPROF" report --json --limit 0 "$1" 2>/dev/null | jq -r '[.missing.rows[] | select(.source == "loss") |
                 select(.code | test("LOST|RING|DROP|THROTTLE")) | "\(.code) \(.count)"] | join(", ") |
                 if . == "" then "nothing lost" else . end'
 }

@@ -16,7 +16,7 @@ trace=$folder/scale.hyp
 
 gcc -O2 -D_GNU_SOURCE -Iinstrument/client/include tests/bench/scale_program.c "$BUILD/libhyprof.a" -pthread -o "$folder/program"
 "$HYPROF" record -q -F 997 --client-ring 16M -o "$trace" -- "$folder/program" "$n_zones"
-middle_ns=$("$HYPROF" report --json "$trace" | jq '.duration_ns / 2 | floor')
+middle_ns=$("$HYPROF" report --json --limit 0 "$trace" | jq '.duration_ns / 2 | floor')
 
 asks() { # hyprof, question
         case $2 in

@@ -116,7 +116,7 @@ count_samples() { # side
         case $1 in
         bare)   echo - ;;
         perf*)  perf script -F comm -i "$folder/t.data" 2>/dev/null | grep -cvE '^(swapper|:0)|^$' ;;
-        *)      "$HYPROF" report --json "$folder/t.hyp" | jq .n_samples ;;
+        *)      "$HYPROF" report --json --limit 0 "$folder/t.hyp" | jq .n_samples ;;
         esac
 }
 
@@ -165,7 +165,7 @@ kernels() { # words, milliseconds each, command in front...
         local late cut
         TMPDIR=$folder "$HYPROF" record -q -F 2000 -o "$folder/k.hyp" -- "${@:3}" \
                 "$WORKLOADS/w_kernel_turns" "$folder/template.so" 500 "$2" >"$folder/k.log" 2>&1
-        "$HYPROF" report --json --process w_kernel_turns "$folder/k.hyp" | jq -r '
+        "$HYPROF" report --json --limit 0 --process w_kernel_turns "$folder/k.hyp" | jq -r '
                 def count($code): [.missing.rows[] | select(.code == $code) | .count] | add // 0;
                 "\(count("CODE_TOO_LATE")) \(count("STACK_TABLE_LATE"))"' >"$folder/counts"
         read -r late cut <"$folder/counts"

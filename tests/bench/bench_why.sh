@@ -83,7 +83,7 @@ ask() { # cause, ns, rate, load, seed
         timeout 60 "$hyprof" record -q -F "$3" --off-cpu -o "$folder/why.hyp" -- "${before[@]}" \
                 "$build/workloads/w_why_cell" "$1" "$2" "$(seconds_of "$2")" "$5" >"$folder/record" 2>&1 ||
                 { echo "hyprof record: exit status $?" >>"$folder/record" && return 1; }
-        timeout 60 "$hyprof" why --json --zone request --slowest "$(slowest_of "$2")" "$folder/why.hyp" \
+        timeout 60 "$hyprof" why --json --limit 0 --zone request --slowest "$(slowest_of "$2")" "$folder/why.hyp" \
                 >"$folder/why.json" 2>"$folder/errors"
 }
 

@@ -98,7 +98,7 @@ n_cases=0 n_named=0 n_gates=0 n_gates_right=0 n_amounts=0
 # One direction of a case, as a pair or as sets.
 judge() { # name, functions, way, before, after, wanted status of the gate, the true change: low, high
         local status=0 answer named=- whole=-
-        "$hyprof" diff --fail-above 5% --json --before "$4" --after "$5" >diff.json 2>/dev/null || status=$?
+        "$hyprof" diff --fail-above 5% --json --limit 0 --before "$4" --after "$5" >diff.json 2>/dev/null || status=$?
         answer=$(jq -r '.answer // "-"' diff.json)
         n_gates=$((n_gates + 1))
         [ $status -ne "$6" ] || n_gates_right=$((n_gates_right + 1))

@@ -26,5 +26,5 @@ for minute in $(seq 0 "$minutes"); do
                 END { printf "%6d %10d %14d %16d\n", minute, rss, anonymous, mb }' "/proc/$recorder/smaps_rollup"
 done
 wait "$recorder"
-"$HYPROF" report --json "$folder/trace" | jq -r --arg emitted "$(awk '{ print $2 }' "$folder/out")" '
+"$HYPROF" report --json --limit 0 "$folder/trace" | jq -r --arg emitted "$(awk '{ print $2 }' "$folder/out")" '
         "emitted \($emitted), recorded \(.n_zones), lost \([.missing.rows[] | select(.code | test("DROPPED|CLIENT_RING")) | .count] | add // 0)"'

@@ -77,7 +77,7 @@ function serve(trace) {
 
 /** The answer of the command line. */
 function command(name, trace, ...options) {
-        return JSON.parse(execFileSync(hyprof, [name, '--json', ...options, path.join(folder, trace)], { maxBuffer: 1 << 28 }));
+        return JSON.parse(execFileSync(hyprof, [name, '--json', '--limit', '0', ...options, path.join(folder, trace)], { maxBuffer: 1 << 28 }));
 }
 
 function report(trace, ...options) {

@@ -85,7 +85,7 @@ basic() {
         # ---- zones: none is missing, each of its length
         holds "zones: recorded" record_there truth -F 100 -e cpu-clock -- "$there/workloads/w_truth" log 1 2000
         from_guest /tmp/t/log "$TMPDIR/log"
-        "$HYPROF" report --json "$TMPDIR/truth.hyp" >"$TMPDIR/truth.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/truth.hyp" >"$TMPDIR/truth.json"
         holds "zones: all are there" all_zones
         holds "zones: read there and here, they are the same" reads_alike truth
 
@@ -120,10 +120,10 @@ interrupts() {
                 [ \$(wc -l <none.err) -eq 1 ] && grep 'cannot be sampled .*{cpu-clock,cycles}:S' none.err"
         holds "counters that only count: they go after another" record_there group -F 100 -e "'{cpu-clock,cycles,instructions}:S'" -- \
                 "$there/workloads/w_unwind plain 1000"
-        "$HYPROF" report --json "$TMPDIR/group.hyp" >"$TMPDIR/group.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/group.hyp" >"$TMPDIR/group.json"
         holds "counters that only count: instructions a cycle are those of perf stat within 2%" same_as_perf
         holds "counters that only count: --stat has them" record_there totals --stat --scope=threads -- "$there/workloads/w_loop 1000000"
-        "$HYPROF" report --json "$TMPDIR/totals.hyp" >"$TMPDIR/totals.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/totals.hyp" >"$TMPDIR/totals.json"
         holds "counters that only count: at least the instructions of the loop" compare \
                 "$(reported totals '.totals.rows[] | select(.name == "instructions") | .value')" ">=" 1000000
 }
@@ -179,7 +179,7 @@ zones_recorded() { # name, command
                 compare "$(reported "$1" '[.zones.rows[].count] | add')" ">=" 3
 }
 nothing_lost() { # name
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json" || return 1
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json" || return 1
         same "" "$(lost_events "$1")" && return
         mkdir -p "build/guest/$target/lost" && cp "$TMPDIR/$1.hyp" "build/guest/$target/lost/"
         echo "the trace is build/guest/$target/lost/$1.hyp"
@@ -198,7 +198,7 @@ same_as_perf() {
         local found wanted
         wanted=$(in_guest "perf stat -x, -e cycles,instructions $there/workloads/w_unwind plain 1000 2>&1 >/dev/null" |
                 awk -F, '/cycles/ { c = $1 } /instructions/ { i = $1 } END { print c ? i / c : 0 }')
-        found=$("$HYPROF" report --json "$TMPDIR/group.hyp" | jq '.function_counters.rows[] | select(.function == "[all]") | .ipc')
+        found=$("$HYPROF" report --json --limit 0 "$TMPDIR/group.hyp" | jq '.function_counters.rows[] | select(.function == "[all]") | .ipc')
         figure "instructions a cycle: $found, perf stat $wanted" >&3
         compare "$wanted" ">" 0 && compare "$found" "<=" "1.02 * $wanted" && compare "$found" ">=" "0.98 * $wanted"
 }
@@ -207,7 +207,7 @@ counts_loop() {
         local counted=() rounds
         for rounds in 1000000 501000000; do
                 record_there loop --scope=threads --stat --no-sampling -- "$there/workloads/w_loop $rounds" || return 1
-                counted+=("$("$HYPROF" report --json "$TMPDIR/loop.hyp" | jq '.totals.rows[] | select(.name == "instructions") | .value')")
+                counted+=("$("$HYPROF" report --json --limit 0 "$TMPDIR/loop.hyp" | jq '.totals.rows[] | select(.name == "instructions") | .value')")
         done
         figure "instructions of a loop of 1000000000: $((counted[1] - counted[0]))" >&3
         compare "${counted[1]} - ${counted[0]}" ">=" 1000000000 && compare "${counted[1]} - ${counted[0]}" "<=" "1.01 * 1000000000"
@@ -255,7 +255,7 @@ has_build_id() {
         local wanted
         cp "$made/examples/hello_zones" "$guest_share/" && record_there on9p /share/hello_zones || return 1
         wanted=$("$target-linux-gnu-readelf" -n "$made/examples/hello_zones" | sed -n 's/.*Build ID: //p')
-        "$HYPROF" modules --json "$TMPDIR/on9p.hyp" | jq -r '.modules.rows[] | select(.path | endswith("hello_zones")) | .build_id' >"$TMPDIR/found"
+        "$HYPROF" modules --json --limit 0 "$TMPDIR/on9p.hyp" | jq -r '.modules.rows[] | select(.path | endswith("hello_zones")) | .build_id' >"$TMPDIR/found"
         same "$wanted" "$(cat "$TMPDIR/found")"
 }
 old_client() {

@@ -17,7 +17,7 @@ says() { # what `hyprof doctor` calls it
 passes() { # unit test: a skip has not passed
         "$BUILD/tests/$1"
 }
-notices() { "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq -r '.missing.rows[] | select(.source == "notice").code' | paste -sd ' '; }
+notices() { "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" | jq -r '.missing.rows[] | select(.source == "notice").code' | paste -sd ' '; }
 lacks() { # name, notice
         case " $(notices "$1") " in *" $2 "*) "$HYPROF" report "$TMPDIR/$1.hyp" | grep -A 10 '^missing'; return 1 ;; esac
 }
@@ -38,7 +38,7 @@ for name in test_switch_types test_python_verified; do
         holds "$name: the kernel takes the programs" passes "$name"
 done
 holds "a Python program, and what it waits for" record spins -F 499 --off-cpu -- python3 -c "$spins"
-"$HYPROF" report --json "$TMPDIR/spins.hyp" >"$TMPDIR/spins.json"
+"$HYPROF" report --json --limit 0 "$TMPDIR/spins.hyp" >"$TMPDIR/spins.json"
 holds "waits come from BPF" lacks spins WAITING_BY_PERF
 holds "Python's functions are read at the sample" lacks spins PYTHON_APPROXIMATE
 holds "all is named" lacks spins SYMBOLIZER_FAILED
@@ -46,7 +46,7 @@ holds "its function has most samples" compare "$(reported spins '[.functions.row
         "$(reported spins .n_samples) * 0.4"
 holds "functions of the kernel have names" compare "$(reported spins '[.functions.rows[] | select(.module == "[kernel]" and (.function | test("^[a-z_]"))).self_samples] | add // 0')" ">" 0
 holds "a program with zones" record zones -F 499 -- "$EXAMPLES/hello_zones"
-"$HYPROF" report --json "$TMPDIR/zones.hyp" >"$TMPDIR/zones.json"
+"$HYPROF" report --json --limit 0 "$TMPDIR/zones.hyp" >"$TMPDIR/zones.json"
 holds "all are there" same "0 lost, some recorded" "$(lost zones | wc -l) lost, $(reported zones 'if .n_zones > 0 then "some" else "no" end') recorded"
 
 # The program keeps no frame pointers, so without copies of its stack no call stack is complete.
@@ -58,6 +58,6 @@ as_user "$folder/hyprof" doctor >"$folder/doctor"
 holds "an ordinary user: doctor: stack copies" grep '^  yes  stack copies ' "$folder/doctor"
 holds "an ordinary user: doctor: no kernel code, and what would allow it" grep -A 1 '^  no   kernel code ' "$folder/doctor"
 holds "an ordinary user: a program" as_user "$folder/hyprof" record -q -F 499 -o "$folder/user.hyp" -- "$folder/w_deep" 3000 40
-cp "$folder/user.hyp" "$TMPDIR/" && "$HYPROF" report --json "$TMPDIR/user.hyp" >"$TMPDIR/user.json"
+cp "$folder/user.hyp" "$TMPDIR/" && "$HYPROF" report --json --limit 0 "$TMPDIR/user.hyp" >"$TMPDIR/user.json"
 holds "an ordinary user: stacks are copied" lacks user NO_STACK_COPIES
 holds "an ordinary user: most call stacks are complete" compare "$(reported user .complete_share)" ">" 0.9

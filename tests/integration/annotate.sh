@@ -63,7 +63,7 @@ has() { # file, pattern
 }
 
 # ---- instructions
-holds "as JSON" annotate json --json "$trace" hot_loop
+holds "as JSON" annotate json --json --limit 0 "$trace" hot_loop
 holds "its schema is named" same hyprof.annotation/2 "$(value json .schema)"
 holds "the function and its file are named" same "hot_loop $program" "$(value json '.function + " " + .module')"
 holds "there is code" same true "$(value json '.code == "file" or .code == "trace"')"
@@ -86,8 +86,8 @@ holds "has the three with the most samples" same "$(value json '[.instructions.r
         "$(value limited '[.instructions.rows[].n_samples] | add')"
 holds "and how many are left out" same "$(value json '.instructions.rows | length')" \
         "$(value limited '(.instructions.rows | length) + .instructions.left_out')"
-holds "its handle is that of reports" same "$("$HYPROF" report --function hot_loop --json "$trace" | jq -r '.functions.rows[0].handle')" "$(value json .handle)"
-holds "none named" annotate hot --json "$trace"
+holds "its handle is that of reports" same "$("$HYPROF" report --function hot_loop --json --limit 0 "$trace" | jq -r '.functions.rows[0].handle')" "$(value json .handle)"
+holds "none named" annotate hot --json --limit 0 "$trace"
 holds "the ten hottest are listed, this one first" same "$(value hot .handle) true" "$(value hot '.functions.rows[0].handle + " " + (.functions.rows | length <= 10 | tostring)')"
 
 holds "as text" annotate text "$trace" hot_loop
@@ -116,8 +116,8 @@ holds "it is the same" cmp "$TMPDIR/default.out" "$TMPDIR/text.out"
 holds "-i names the trace" annotate input -i "$trace" hot_loop
 cd - >/dev/null
 # Most of the recording is in this loop, which is the first one, however late the program begins.
-half_ns=$(($("$HYPROF" report --json "$trace" | jq .duration_ns) / 2))
-holds "half of the time" annotate early --json --to "${half_ns}ns" "$trace" hot_loop
+half_ns=$(($("$HYPROF" report --json --limit 0 "$trace" | jq .duration_ns) / 2))
+holds "half of the time" annotate early --json --limit 0 --to "${half_ns}ns" "$trace" hot_loop
 holds "has fewer samples" compare "$(value early .n_samples)" "<" "$(value json .n_samples)"
 holds "and says so" same "to $(printf '%d.%09d' $((half_ns / 1000000000)) $((half_ns % 1000000000))) s" "$(value early .filter)"
 holds "all of them are of no part" same null "$(value json .filter)"
@@ -127,18 +127,18 @@ holds "it is the other one" has "$TMPDIR/part.out" '^warm_loop in '
 holds "what was inlined leads to its places" annotate inlined "$trace" mix
 holds "in both functions" same "hot_loop warm_loop" \
         "$(grep -oE '^(hot|warm)_loop: ' "$TMPDIR/inlined.out" | tr -d ':\n' | sed 's/ $//')"
-"$HYPROF" report --functions --json "$trace" >"$TMPDIR/functions.out"
+"$HYPROF" report --functions --json --limit 0 "$trace" >"$TMPDIR/functions.out"
 row() { # function, key
         jq -r --arg name "$1" ".functions.rows[] | select(.function == \$name) | .$2" "$TMPDIR/functions.out"
 }
-holds "as JSON" annotate inlined_json --json "$trace" mix
+holds "as JSON" annotate inlined_json --json --limit 0 "$trace" mix
 holds "with the samples that reports have" same "$(row mix self_samples)" "$(value inlined_json .n_samples)"
 holds "what a function has of its own is what reports have" same "$(row hot_loop self_samples)" "$(value json .self_samples)"
 holds "a handle" annotate handle "$trace" "$(row hot_loop handle)"
 holds "is the function" cmp "$TMPDIR/handle.out" "$TMPDIR/text.out"
 holds "the function may come first" annotate swapped hot_loop "$trace"
 holds "and is the same" cmp "$TMPDIR/swapped.out" "$TMPDIR/text.out"
-holds "report --function takes a part of a name as well" ends_with 0 "$HYPROF" report --function _loo --json "$trace"
+holds "report --function takes a part of a name as well" ends_with 0 "$HYPROF" report --function _loo --json --limit 0 "$trace"
 holds "of both" same "hot_loop warm_loop" "$(jq -r --arg of "$program" '[.functions.rows[] | select(.module == $of).function | select(endswith("_loop"))] | sort | join(" ")' "$TMPDIR/out")"
 holds "which is said" has "$TMPDIR/inlined.err" "'mix' has no samples in code of its own"
 holds "no function of that name: status 1" ends_with 1 "$HYPROF" annotate "$trace" nosuch
@@ -170,7 +170,7 @@ apart ">'$TMPDIR/apart'"
 holds "standard error is a terminal, standard output is none: no colours" same 0 "$(grep -c "$(printf '\033')" "$TMPDIR/apart")"
 apart "2>'$TMPDIR/apart'"
 holds "the other way round there are" has "$TMPDIR/screen" "$(printf '\033')\\[31m"
-holds "--json --color=always" annotate json_always --json --color=always "$trace" hot_loop
+holds "--json --limit 0 --color=always" annotate json_always --json --limit 0 --color=always "$trace" hot_loop
 holds "JSON has none" same 0 "$(grep -c "$(printf '\033')" "$TMPDIR/json_always.out")"
 screen 60 'NO_COLOR=1'
 holds "its lines of code are no longer than it is wide" same 0 "$(grep -E ' [0-9a-f]+: ' "$TMPDIR/screen" | awk 'length > 60' | wc -l)"
@@ -182,7 +182,7 @@ holds "--source alone" annotate source --source "$trace" hot_loop
 holds "has the hot line" has "$TMPDIR/source.out" '^ .*% .* (6|7|15|16)  .*(x|sum)'
 holds "and no instructions" same 0 "$(grep -c '0x[0-9a-f]*: ' "$TMPDIR/source.out")"
 mv "$TMPDIR/src" "$TMPDIR/gone"
-holds "with everything gone" annotate gone --json "$trace" hot_loop
+holds "with everything gone" annotate gone --json --limit 0 "$trace" hot_loop
 holds "the source is the trace's" same trace "$(value gone '[.lines.rows[] | select(.line != null) | .source] | unique | .[]')"
 holds "with its text" has "$TMPDIR/gone.out" '"text": ".*(x ^= x >> 13|while \(n-- > 0\))'
 holds "the counts are the same" same "$(value json .n_samples)" "$(value gone .n_samples)"
@@ -194,7 +194,7 @@ else
 fi
 mv "$TMPDIR/gone" "$TMPDIR/src"
 cc -O2 -g -DOTHER -o "$program" "$TMPDIR/src/hot.c"
-holds "a program that was built anew is not believed" annotate anew --json "$trace" hot_loop
+holds "a program that was built anew is not believed" annotate anew --json --limit 0 "$trace" hot_loop
 holds "its code is not shown" same false "$(value anew '.code == "file"')"
 
 # ---- where there is no build-id, and in other folders
@@ -202,19 +202,19 @@ nameless=$TMPDIR/src/nameless
 cc -O1 -g -Wl,--build-id=none -o "$nameless" "$TMPDIR/src/hot.c"
 cc -O2 -g -Wl,--build-id=none -o "$TMPDIR/src/nameless.other" "$TMPDIR/src/hot.c"
 holds "a program without a build-id is recorded" record nameless --embed=none "$nameless" 300000000
-holds "it is believed" annotate nameless --json "$TMPDIR/nameless.hyp" hot_loop
+holds "it is believed" annotate nameless --json --limit 0 "$TMPDIR/nameless.hyp" hot_loop
 holds "its code is the file's" same file "$(value nameless .code)"
 cat "$TMPDIR/src/nameless.other" >"$nameless"
-holds "written over in its place" annotate rewritten --json "$TMPDIR/nameless.hyp" hot_loop
+holds "written over in its place" annotate rewritten --json --limit 0 "$TMPDIR/nameless.hyp" hot_loop
 holds "it is not" same none "$(value rewritten .code)"
 holds "which is said" has "$TMPDIR/rewritten.err" 'not the file that was recorded'
 cc -O1 -g -Wl,--build-id=sha1 -o "$TMPDIR/src/moved" "$TMPDIR/src/hot.c"
 holds "a program is recorded without its code" record moved --embed=none "$TMPDIR/src/moved" 300000000
 mkdir "$TMPDIR/elsewhere"
 mv "$TMPDIR/src/moved" "$TMPDIR/elsewhere/moved"
-holds "gone: shown" annotate gone_file --json "$TMPDIR/moved.hyp" hot_loop
+holds "gone: shown" annotate gone_file --json --limit 0 "$TMPDIR/moved.hyp" hot_loop
 holds "without code" same none "$(value gone_file .code)"
-holds "--debug-dir" annotate debug_dir --json --debug-dir "$TMPDIR/elsewhere" "$TMPDIR/moved.hyp" hot_loop
+holds "--debug-dir" annotate debug_dir --json --limit 0 --debug-dir "$TMPDIR/elsewhere" "$TMPDIR/moved.hyp" hot_loop
 holds "has its code" same file "$(value debug_dir .code)"
 holds "a folder that is not there: status 2" ends_with 2 "$HYPROF" annotate --debug-dir "$TMPDIR/nosuch" "$trace" hot_loop
 holds "--sysroot that is not there: status 2" ends_with 2 "$HYPROF" annotate --sysroot "$TMPDIR/nosuch" "$trace" hot_loop

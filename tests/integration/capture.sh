@@ -84,7 +84,7 @@ is_stopped() { # process: it has obeyed SIGSTOP
         return 1
 }
 
-count() { "$HYPROF" report --zones --json "$TMPDIR/$1.hyp" | jq "[.zones.rows[] | select(.name == \"$2\") | .count] | add // 0"; }
+count() { "$HYPROF" report --zones --json --limit 0 "$TMPDIR/$1.hyp" | jq "[.zones.rows[] | select(.name == \"$2\") | .count] | add // 0"; }
 lost() { "$HYPROF" dump "$TMPDIR/$1.hyp" | awk -v reason="$2" '/^loss / && $0 ~ "reason=" reason "( |$)" { sub(/.*count=/, ""); n += $1 } END { print n + 0 }'; }
 
 # ---- a port, with a file of the recorder's own

@@ -15,7 +15,7 @@ said() { # run, word
 # Records a workload and reads what became of it.
 run() { # name, options and command...
         holds "$1: recorded" record "$1" --no-symbolize --no-sampling "${@:2}"
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
 }
 
 recorded_and_lost() { # run
@@ -62,7 +62,7 @@ no_room() { # name, option of ulimit, its value
         # shellcheck disable=SC2016 # the inner shell expands them
         "$HYPROF" record -o "$TMPDIR/$1.hyp" -- bash -c 'ulimit "$1" "$2"; exec "$3" 1' bash "$2" "$3" "$WORKLOADS/w_two_zones" \
                 >/dev/null 2>"$TMPDIR/$1.err" || { cat "$TMPDIR/$1.err"; return 1; }
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
         same "0 1" "$(reported "$1" .n_zones) $(reported "$1" '.missing.rows[] | select(.code == "CLIENT_NO_SPACE") | .count')" &&
                 grep -q ' 1 lost' "$TMPDIR/$1.err"
 }

@@ -54,7 +54,7 @@ holds "writes in theirs" compare "$(fact '.zones.rows[] | select(.name == "pwrit
 # ---- answers
 holds "the first line is about the calls with the most time, and the most calls" grep -qE "(^|; )401,000 pwritev calls of 16 B: [0-9.]+% of the threads' time" <<<"$(fact .answer)"
 holds "CSV has the tables" grep -q '^pwritev\|,pwritev,' <("$HYPROF" report --syscalls --csv "$TMPDIR/counted.hyp")
-holds "the overview is about the processor's time, as ever" same cpu-clock "$("$HYPROF" report --json "$TMPDIR/counted.hyp" | jq -r .event | sed 's/^cycles.*/cpu-clock/')"
+holds "the overview is about the processor's time, as ever" same cpu-clock "$("$HYPROF" report --json --limit 0 "$TMPDIR/counted.hyp" | jq -r .event | sed 's/^cycles.*/cpu-clock/')"
 holds "the calls are the innermost functions of their event" grep -q "sys_pwritev" <("$HYPROF" report --top-down -e syscalls --depth 40 "$TMPDIR/counted.hyp")
 
 # ---- Python
@@ -75,12 +75,12 @@ for i in range(100):
 END
 record python --syscalls "${PYTHON:-/usr/bin/python3}" "$TMPDIR/calls.py"
 python_callers() { # options of report
-        "$HYPROF" report --syscalls --json "$@" "$TMPDIR/python.hyp" |
+        "$HYPROF" report --syscalls --json --limit 0 "$@" "$TMPDIR/python.hyp" |
                 jq -r '.calls.rows[] | select(.n_calls >= 20000) | "\(.name) \(.caller)"' | sort | paste -sd ' '
 }
-if grep -q '"usual"' <("$HYPROF" report --json "$TMPDIR/python.hyp"); then
+if grep -q '"usual"' <("$HYPROF" report --json --limit 0 "$TMPDIR/python.hyp"); then
         holds "callers are Python functions" same "read read_zero write write_small" "$(python_callers)"
-        of_write() { "$HYPROF" report --syscalls --json "$TMPDIR/python.hyp" | jq '.calls.rows[] | select(.name == "write") | .caller_share'; }
+        of_write() { "$HYPROF" report --syscalls --json --limit 0 "$TMPDIR/python.hyp" | jq '.calls.rows[] | select(.name == "write") | .caller_share'; }
         holds "nearly all calls have theirs" compare "$(of_write)" ">" 0.9
         of_interpreter() { python_callers --native >"$TMPDIR/native" && grep -q "^read .* write " "$TMPDIR/native" && ! grep -q 'read_zero\|write_small' "$TMPDIR/native"; }
         holds "with --native they are functions of the interpreter" of_interpreter
@@ -111,7 +111,7 @@ at_tracepoint() { # name, event, record's other options...
         "${in_namespace[@]}" "$HYPROF" record -q -o "$TMPDIR/$1.hyp" -e "${@:2}" "$WORKLOADS/w_syscalls" 1000 2>"$TMPDIR/$1.err"
 }
 if at_tracepoint entered raw_syscalls:sys_enter -c 1; then
-        "$HYPROF" report --json "$TMPDIR/entered.hyp" >"$TMPDIR/entered.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/entered.hyp" >"$TMPDIR/entered.json"
         holds "-e raw_syscalls:sys_enter: the first line is the call and its caller" \
                 grep -qE '^[0-9,]+ raw_syscalls:sys_enter: [0-9.]+% in readv from read_index' <("$HYPROF" report "$TMPDIR/entered.hyp")
         holds "the hottest function is the program's" same "readv libc.so.6" \

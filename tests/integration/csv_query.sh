@@ -10,8 +10,8 @@ need_sampling
 holds "recorded" record split "$WORKLOADS/w_split" 0.3
 holds "recorded, with everything that a program can say" record every "$WORKLOADS/w_every_event"
 trace=$TMPDIR/split.hyp
-"$HYPROF" report --zones --json "$trace" >"$TMPDIR/zones.json"
-"$HYPROF" report --json "$trace" >"$TMPDIR/split.json"
+"$HYPROF" report --zones --json --limit 0 "$trace" >"$TMPDIR/zones.json"
+"$HYPROF" report --json --limit 0 "$trace" >"$TMPDIR/split.json"
 
 from_csv() { # column, name, options...
         "$HYPROF" csv "${@:3}" "$trace" | awk -F, -v column="$1" -v name="$2" \

@@ -29,7 +29,7 @@ PATH=$TMPDIR/bin:$PATH
 for name in server run first t trace old new a b kernel_pool before after BEFORE AFTER a1 a2 b1 b2 old-1 old-2 new-1 new-2 main-1 main-2 branch-1 branch-2; do
         cp "$place/hyprof.hyp" "$place/$name.hyp"
 done
-HANDLE=$(hyprof report --function compress --json "$place/hyprof.hyp" | jq -r '.functions.rows[0].handle')
+HANDLE=$(hyprof report --function compress --json --limit 0 "$place/hyprof.hyp" | jq -r '.functions.rows[0].handle')
 "$place/server" forever &
 PID=$!
 trap 'kill "$PID"' EXIT

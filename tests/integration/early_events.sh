@@ -98,7 +98,7 @@ holds "no other events, from the first on" same "4 0" \
 
 holds "an allocator's events" record blocks --memory=callstacks -- env LD_PRELOAD="$TMPDIR/preload.so" "$TMPDIR/blocks"
 holds "the program's output is its own" same 1000 "$(cat "$TMPDIR/blocks.out")"
-"$HYPROF" report --memory --json "$TMPDIR/blocks.hyp" >"$TMPDIR/blocks.json"
+"$HYPROF" report --memory --json --limit 0 "$TMPDIR/blocks.hyp" >"$TMPDIR/blocks.json"
 figure "blocks: $(jq -c '.pools.rows[0] | [.n_allocations, .n_frees, .n_freed_unknown]' "$TMPDIR/blocks.json")"
 holds "blocks of before the constructor were recorded" compare "$(jq '.pools.rows[0].n_allocations' "$TMPDIR/blocks.json")" ">=" 3
 holds "no block is freed that was not allocated" same 0 "$(jq '[.pools.rows[].n_freed_unknown] | add' "$TMPDIR/blocks.json")"

@@ -180,7 +180,7 @@ if command -v jq >/dev/null; then
                 "$(jq '.events.rows[] | select(.name == "task-clock" and .kind == "software") | .is_available' "$TMPDIR/list.json")"
         holds "list --json: sorted" same true \
                 "$(jq '[.events.rows[] | select(.kind == "cache") | .name] | . == sort' "$TMPDIR/list.json")"
-        "$HYPROF" list --json --limit 0 >"$TMPDIR/all.json"
+        "$HYPROF" list --json >"$TMPDIR/all.json"
         holds "list: no event of the processor's manual can be recorded where no hardware event can" same true "$(jq '
                 [.events.rows[] | select(.kind == "hardware" and .is_available)] as $hardware |
                 [.events.rows[] | select(.kind == "processor" and .is_available)] as $manual |

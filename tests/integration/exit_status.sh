@@ -24,7 +24,7 @@ done
 holds "killed: hyprof itself is seen to end by that signal" same 9 \
         "$(env -u LC_ALL perl -e 'system(@ARGV); print $? & 127' "${start[@]}" -q -- sh -c 'kill -KILL $$' 2>&1)"
 holds "the status is in the trace" same 7 "$("${start[@]}" -q -- sh -c 'exit 7' || true
-        "$HYPROF" report --json "$TMPDIR/t.hyp" | sed -n 's/.*"exit_status": *"\([^"]*\)".*/\1/p')"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/t.hyp" | sed -n 's/.*"exit_status": *"\([^"]*\)".*/\1/p')"
 
 holds "--ignore-child-status: it does not count" ends_with 0 "${start[@]}" -q --ignore-child-status -- sh -c 'exit 7'
 holds "nor does a signal" ends_with 0 "${start[@]}" -q --ignore-child-status -- sh -c 'kill -SEGV $$'

@@ -14,11 +14,11 @@ zones() { # trace, name of the zone: how many were begun and ended
 
 # A zone that never ended has no duration; it counts as unclosed, and is not among those that ended.
 shows_unclosed() { # trace, name of the zone
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" |
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" |
                 jq -e --arg zone "$2" '[.zones.rows[] | select(.name == $zone) | .count, .n_unclosed] == [0, 1]' || return 1
-        "$HYPROF" report --json --zone "$2" "$TMPDIR/$1.hyp" |
+        "$HYPROF" report --json --limit 0 --zone "$2" "$TMPDIR/$1.hyp" |
                 jq -e '.count == 0 and .n_unclosed == 1 and (.slowest.rows | length) == 0' || return 1
-        "$HYPROF" report --json --zones "$TMPDIR/$1.hyp" |
+        "$HYPROF" report --json --limit 0 --zones "$TMPDIR/$1.hyp" |
                 jq -e --arg zone "$2" '[.zones.rows[] | select(.name == $zone) | .count, .n_unclosed] == [0, 1]' || return 1
         "$HYPROF" report "$TMPDIR/$1.hyp" | grep -F "1 zone never ended" || return 1
         "$HYPROF" csv -u "$TMPDIR/$1.hyp" | (! grep -F "$2") || return 1

@@ -3,7 +3,7 @@
 # list, doctor, check, modules, annotate, why, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 72
+plan 80
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -11,7 +11,7 @@ trace=$TMPDIR/many.hyp
 
 # The same facts, rows and numbers as text, Markdown, JSON and CSV.
 in_each() { # schema, words...
-        "$HYPROF" "${@:2}" --json 2>/dev/null | jq -e --arg schema "$1" '.schema == $schema and (.answer | type == "string")' || return 1
+        "$HYPROF" "${@:2}" --json --limit 0 2>/dev/null | jq -e --arg schema "$1" '.schema == $schema and (.answer | type == "string")' || return 1
         python3 tests/tools/compare_formats.py "$HYPROF" "${@:2}" >"$TMPDIR/said" 2>"$TMPDIR/err" || true
         grep ' tables compared$' "$TMPDIR/said" || { cat "$TMPDIR/said" "$TMPDIR/err" && return 1; }
         same "" "$(grep -vE '^$| tables compared$' "$TMPDIR/said")"
@@ -30,7 +30,7 @@ without_reader() { # words...
 }
 # Each instruction with samples stands in the listing, with as many.
 in_listing() { # words...
-        "$HYPROF" "$@" --json 2>/dev/null | jq -r '.instructions.rows[] | select(.n_samples > 0) | "\(.address) \(.n_samples)"' |
+        "$HYPROF" "$@" --json --limit 0 2>/dev/null | jq -r '.instructions.rows[] | select(.n_samples > 0) | "\(.address) \(.n_samples)"' |
                 sort >"$TMPDIR/wanted"
         "$HYPROF" "$@" 2>/dev/null | tr -d ',*' | sed -nE 's/^ *[0-9.]+% +([0-9]+) .* (0x[0-9a-f]+): .*/\2 \1/p; s/^ *[0-9.]+% +([0-9]+) +(0x[0-9a-f]+):.*/\2 \1/p' |
                 sort >"$TMPDIR/found"
@@ -73,7 +73,7 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "report --off-cpu, recorded" in_four --off-cpu "$TMPDIR/hot.hyp"
         holds "recorded: counters" record counted -e '{cpu-clock,page-faults}:S' "$WORKLOADS/w_why" lock 50
         holds "report, with counters" in_each hyprof.report/3 report "$TMPDIR/counted.hyp"
-        holds "report, with counters: each function" same true "$("$HYPROF" report --json "$TMPDIR/counted.hyp" |
+        holds "report, with counters: each function" same true "$("$HYPROF" report --json --limit 0 "$TMPDIR/counted.hyp" |
                 jq '(.function_counters.rows | length) > 1 and (.zone_counters.rows | length) > 0 and .function_counters.rows[0]["self_page-faults"] > 0')"
         holds "recorded: every event" record every --embed=none "$WORKLOADS/w_every_event"
         for view in --locks --memory --frames --plots --messages --devices; do
@@ -93,29 +93,51 @@ else
         skips "of a recorded trace" "nothing can be recorded here"
 fi
 holds "annotate --section lines" ends_with 0 "$HYPROF" annotate --csv --section lines "$trace" function_40
-holds "annotate: its samples are all there" same "$("$HYPROF" annotate --json "$trace" function_40 2>/dev/null | jq .n_samples)" \
+holds "annotate: its samples are all there" same "$("$HYPROF" annotate --json --limit 0 "$trace" function_40 2>/dev/null | jq .n_samples)" \
         "$(python3 -c 'import csv, sys; print(sum(int(row["n_samples"]) for row in csv.DictReader(open(sys.argv[1], newline=""))))' "$TMPDIR/out")"
 for twice in "annotate --json --csv" "report --zones --csv --json" "report --format md --json" "why --csv --json"; do
         # shellcheck disable=SC2086 # words
         holds "one format: $twice" ends_with 2 "$HYPROF" $twice "$trace"
         holds "it says so: $twice" grep -q '^hyprof: error: two formats are asked for' "$TMPDIR/err"
 done
-holds "the same format twice" ends_with 0 "$HYPROF" report --zones --json --format json "$trace"
+holds "the same format twice" ends_with 0 "$HYPROF" report --zones --json --limit 0 --format json "$trace"
+
+# ---- JSON is of a size that can be read, and leads on to all of it
+holds "report --json: 24 KB" compare "$("$HYPROF" report --json "$trace" | wc -c)" "<=" 24576
+holds "--limit 0: all of it" compare "$("$HYPROF" report --json --limit 0 "$trace" | wc -c)" ">" 49152
+goes_on() { # table, words...
+        local next=0
+        : >"$TMPDIR/rows"
+        while [ "$next" != null ]; do
+                "$HYPROF" "${@:2}" --json --section "$1" --skip "$next" "$trace" >"$TMPDIR/page" || return 1
+                compare "$(wc -c <"$TMPDIR/page")" "<=" 24576 || return 1
+                jq -c ".$1.rows[]" "$TMPDIR/page" >>"$TMPDIR/rows"
+                [ "$next" = 0 ] || jq -e ".$1.rows | length > 0" "$TMPDIR/page" >/dev/null || return 1
+                next=$(jq ".$1.next" "$TMPDIR/page")
+        done
+        cmp "$TMPDIR/rows" <("$HYPROF" "${@:2}" --json --limit 0 "$trace" | jq -c ".$1.rows[]")
+}
+holds "next leads to all functions" goes_on functions report
+holds "next leads to all instructions" goes_on instructions annotate --context all --percent-limit 0 function_40
+holds "--skip of text: status 2" ends_with 2 "$HYPROF" report --skip 3 "$trace"
+holds "it says for what it is" grep -q '^hyprof: error: --skip 3: leaves out rows of CSV or JSON' "$TMPDIR/err"
+holds "--skip of CSV" same "$("$HYPROF" report --functions --csv "$trace" | sed 2,4d)" "$("$HYPROF" report --functions --csv --skip 3 "$trace")"
+holds "--section of JSON that there is not: status 2" ends_with 2 "$HYPROF" report --json --section nothing "$trace"
 
 # ---- the overview is one look, and says what comes next
 "$HYPROF" report "$trace" >"$TMPDIR/overview"
 holds "report: about 60 lines, however many functions, zones and threads" compare "$(wc -l <"$TMPDIR/overview")" "<=" 66
-holds "report: what comes next" grep -qxF "  hyprof report --zone $("$HYPROF" report --zones --json "$trace" | jq -r '.zones.rows[0].handle') $trace" "$TMPDIR/overview"
+holds "report: what comes next" grep -qxF "  hyprof report --zone $("$HYPROF" report --zones --json --limit 0 "$trace" | jq -r '.zones.rows[0].handle') $trace" "$TMPDIR/overview"
 
 # ---- what is not well
 head -c 2000 "$trace" >"$TMPDIR/cut.hyp"
-holds "check --json of a trace that is cut off: status 1" ends_with 1 "$HYPROF" check --json "$TMPDIR/cut.hyp"
+holds "check --json --limit 0 of a trace that is cut off: status 1" ends_with 1 "$HYPROF" check --json --limit 0 "$TMPDIR/cut.hyp"
 holds "says so" same "cut off" "$(jq -r '.traces.rows[0].result' "$TMPDIR/out")"
 holds "with a complaint beside" grep -q '^hyprof: error: ' "$TMPDIR/err"
 holds "check --repair --csv: repaired" ends_with 0 "$HYPROF" check --repair --csv "$TMPDIR/cut.hyp"
 holds "says so, too" grep -q ',repaired,' "$TMPDIR/out"
 holds "list of nothing: status 1" ends_with 1 "$HYPROF" list --csv no-such-word
-holds "doctor: one status in each format" same "$("$HYPROF" doctor >/dev/null 2>&1; echo $?)" "$("$HYPROF" doctor --json >/dev/null 2>&1; echo $?)"
+holds "doctor: one status in each format" same "$("$HYPROF" doctor >/dev/null 2>&1; echo $?)" "$("$HYPROF" doctor --json --limit 0 >/dev/null 2>&1; echo $?)"
 for command in list doctor "check $trace" "modules $trace"; do
         # shellcheck disable=SC2086 # words
         holds "${command%% *} --format xml: status 2" ends_with 2 "$HYPROF" $command --format xml

@@ -55,9 +55,9 @@ handle_of() { # option, table, column, name
 }
 
 # The first zone that a thread has, the name of the function that annotate shows.
-zone_of() { "$HYPROF" report --zones --thread "$1" --json "$trace" | jq -r '[.zones.rows[] | .name] | join(" ")'; }
-count_of() { "$HYPROF" report --zone "$1" --json "$trace" | jq -r .count; }
-functions_of() { "$HYPROF" report --function "$1" --json "$trace" | jq -r '[.functions.rows[] | .function] | join(" ")'; }
+zone_of() { "$HYPROF" report --zones --thread "$1" --json --limit 0 "$trace" | jq -r '[.zones.rows[] | .name] | join(" ")'; }
+count_of() { "$HYPROF" report --zone "$1" --json --limit 0 "$trace" | jq -r .count; }
+functions_of() { "$HYPROF" report --function "$1" --json --limit 0 "$trace" | jq -r '[.functions.rows[] | .function] | join(" ")'; }
 
 for i in 2 3; do
         holds "--thread t$i is refused" is_refused "t$i" report --zones --thread "t$i" "$trace"
@@ -77,9 +77,9 @@ holds "a zone inside of others is refused" is_refused z2 report --zones --zone '
 holds "--function f2 is refused" is_refused f2 report --function f2 "$trace"
 holds "--function name:f2 is the function of that name" same f2 "$(functions_of name:f2)"
 holds "annotate f20 is refused" is_refused f20 annotate f20 "$trace"
-holds "annotate name:f20 is the function of that name" same f20 "$("$HYPROF" annotate name:f20 --json "$trace" | jq -r .function)"
+holds "annotate name:f20 is the function of that name" same f20 "$("$HYPROF" annotate name:f20 --json --limit 0 "$trace" | jq -r .function)"
 other=$("$HYPROF" report --functions --limit 0 --json "$trace" | jq -r '[.functions.rows[] | select(.function | test("^f[0-9]+$")) | select(.handle != .function)][0] // { function: "none", handle: "none" } | .function + " " + .handle')
-holds "annotate handle:… is the one with that handle" same "${other% *}" "$("$HYPROF" annotate "handle:${other#* }" --json "$trace" | jq -r .function)"
+holds "annotate handle:… is the one with that handle" same "${other% *}" "$("$HYPROF" annotate "handle:${other#* }" --json --limit 0 "$trace" | jq -r .function)"
 
 # ---- a handle that nothing has stands for no name
 is_absent() { # kind, word, command...
@@ -92,7 +92,7 @@ holds "--thread handle:t99999 is nothing" is_absent thread handle:t99999 report 
 holds "--zone handle:z99999 is nothing" is_absent zone handle:z99999 report --zone handle:z99999 "$trace"
 holds "why --zone handle:z99999 is nothing" is_absent zone handle:z99999 why --zone handle:z99999 "$trace"
 holds "--function f99999 is a name" same f99999 "$(functions_of f99999)"
-holds "annotate f99999 is a name" same f99999 "$("$HYPROF" annotate f99999 --json "$trace" | jq -r .function)"
+holds "annotate f99999 is a name" same f99999 "$("$HYPROF" annotate f99999 --json --limit 0 "$trace" | jq -r .function)"
 holds "--thread t99999 is a name" same z99999 "$(zone_of t99999)"
 holds "--zone z99999 is a name" same 1 "$(count_of z99999)"
 

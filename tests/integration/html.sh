@@ -23,7 +23,7 @@ html() { # name, options...
 
 answers_like() { # key, options of report...
         part "$TMPDIR/a.html" answers | jq -S --arg key "$1" '.[$key]' >"$TMPDIR/page.json" &&
-                "$HYPROF" report --json -i "$trace" "${@:2}" | jq -S . >"$TMPDIR/cli.json" &&
+                "$HYPROF" report --json --limit 0 -i "$trace" "${@:2}" | jq -S . >"$TMPDIR/cli.json" &&
                 cmp "$TMPDIR/cli.json" "$TMPDIR/page.json"
 }
 
@@ -56,7 +56,7 @@ holds 'leaves no file' test ! -e "$TMPDIR/small.html"
 holds 'a file that may not be as large' ends_with 1 sh -c "ulimit -f 8; trap '' XFSZ; exec \"$HYPROF\" html \"$trace\" -o \"$TMPDIR/small.html\""
 holds 'is no reason for a larger --max-size' same 1 "$(grep -c '' "$TMPDIR/err")"
 
-command=$("$HYPROF" report --json -i "$trace" | jq -r .command)
+command=$("$HYPROF" report --json --limit 0 -i "$trace" | jq -r .command)
 html redacted --redact
 part "$TMPDIR/redacted.html" model >"$TMPDIR/redacted.json"
 part "$TMPDIR/redacted.html" answers >>"$TMPDIR/redacted.json"

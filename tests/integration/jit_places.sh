@@ -9,16 +9,16 @@ need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "w_jit_places has no code for $(uname -m)"
 
 named() { # trace, function
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq --arg name "$2" \
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" | jq --arg name "$2" \
                 '[.functions.rows[] | select(.function == $name) | .self_samples] | add // 0'
 }
 
 n_samples() { # trace
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq '[.functions.rows[].self_samples] | add // 0'
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" | jq '[.functions.rows[].self_samples] | add // 0'
 }
 
 unread() { # trace
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq '[.missing.rows[] | select(.code == "JIT_GARBAGE") | .count] | add // 0'
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" | jq '[.missing.rows[] | select(.code == "JIT_GARBAGE") | .count] | add // 0'
 }
 
 for place in anon memfd deleted data; do

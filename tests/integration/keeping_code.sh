@@ -69,7 +69,7 @@ n_kept() { # name
 }
 
 reason() { # name, code of the loss
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq -r "[.missing.rows[] | select(.code == \"$2\") | .count] | add // 0"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" | jq -r "[.missing.rows[] | select(.code == \"$2\") | .count] | add // 0"
 }
 
 for so in kernel nameless; do
@@ -110,7 +110,7 @@ keep limit deleted kernel.so --embed-max 12K
 holds "over the limit: not there" left_out limit /limit.so 3
 holds "over the limit: the report says so" compare "$(reason limit CODE_OVER_LIMIT)" ">=" 1
 holds "over the limit: the report names the module" same "$folder/limit.so" \
-        "$("$HYPROF" report --json "$TMPDIR/limit.hyp" | jq -r '.missing.rows[] | select(.code == "CODE_NOT_KEPT") | .detail' | grep /limit.so)"
+        "$("$HYPROF" report --json --limit 0 "$TMPDIR/limit.hyp" | jq -r '.missing.rows[] | select(.code == "CODE_NOT_KEPT") | .detail' | grep /limit.so)"
 # The recorder is limited, the program is not.
 head -c 1000000 /dev/urandom | cat "$TMPDIR/kernel.so" - >"$TMPDIR/long.so"
 # shellcheck disable=SC2016 # the inner shell's
@@ -234,7 +234,7 @@ END
                 ldd "$HYPROF" | grep -o '/[^ ]*'
         } | xargs -d '\n' cp --parents -t "$jail"
         cp "$TMPDIR/jailed.hyp" "$jail/"
-        chroot "$jail" "/$HYPROF" modules --json /jailed.hyp >"$TMPDIR/jailed.json" 2>"$TMPDIR/jailed.err" || true
+        chroot "$jail" "/$HYPROF" modules --json --limit 0 /jailed.hyp >"$TMPDIR/jailed.json" 2>"$TMPDIR/jailed.err" || true
         holds "chroot: without a /dev/null modules are listed" same "true " \
                 "$(jq '[.modules.rows[] | select(.path == "/bin/jailed")] | length == 1' "$TMPDIR/jailed.json") $(cat "$TMPDIR/jailed.err")"
 else

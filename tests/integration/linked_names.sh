@@ -36,13 +36,13 @@ build() { # name, options...
 
 # The function with most samples, and its module's name.
 hottest() { # trace
-        "$HYPROF" report --functions --json "$TMPDIR/$1.hyp" |
+        "$HYPROF" report --functions --json --limit 0 "$TMPDIR/$1.hyp" |
                 jq -r '.functions.rows[0] | "\(.function) \(.module | sub(".*/"; ""))"'
 }
 
 # Each function of programs with a twentieth of the samples, with its module; a busy machine has some of the kernel.
 warm() { # trace
-        "$HYPROF" report --functions --json "$TMPDIR/$1.hyp" |
+        "$HYPROF" report --functions --json --limit 0 "$TMPDIR/$1.hyp" |
                 jq -r '[.functions.rows[] | select(.self_share > 0.05 and .module != "[kernel]") | "\(.function) \(.module | sub(".*/"; ""))"] | sort | join(", ")'
 }
 

@@ -12,7 +12,7 @@ python=${PYTHON:-/usr/bin/python3}
 tr '\0' '\n' </sys/kernel/btf/vmlinux 2>/dev/null | grep -qx btf_trace_sched_exit_tp ||
         skip_all "this kernel has no hook at the end of a switch (Linux 6.16)"
 record probe --off-cpu "$WORKLOADS/w_long_waits" 1
-reason=$("$HYPROF" report --json "$TMPDIR/probe.hyp" | jq -r '.missing.rows[] | select(.code == "WAITING_BY_PERF") | .detail')
+reason=$("$HYPROF" report --json --limit 0 "$TMPDIR/probe.hyp" | jq -r '.missing.rows[] | select(.code == "WAITING_BY_PERF") | .detail')
 case $reason in
 *'built without BPF'* | *'own PID namespace'* | *'BPF: not permitted'* | *'BPF compiler is off'*) skip_all "$reason" ;;
 esac

@@ -11,8 +11,8 @@ need_sampling
 record a -- env ASAN_OPTIONS=detect_leaks=0 "$WORKLOADS/w_truth" || true
 record b -- env ASAN_OPTIONS=detect_leaks=0 "$WORKLOADS/w_two_zones" || true
 a=$TMPDIR/a.hyp b=$TMPDIR/b.hyp c=$TMPDIR/c.hyp
-number() { "$HYPROF" report --json "$1" | jq "$2"; }
-events() { "$HYPROF" check --json "$1" 2>/dev/null | jq '.traces.rows[0].n_events'; }
+number() { "$HYPROF" report --json --limit 0 "$1" | jq "$2"; }
+events() { "$HYPROF" check --json --limit 0 "$1" 2>/dev/null | jq '.traces.rows[0].n_events'; }
 ops() { "$HYPROF" dump "$1" | awk '/^(zone_begin|zone_end|sample|switch_in|switch_out|thread_name|thread_exit|message_text|plot_f64) / { print $1 }' | sort | uniq -c; }
 both() { { ops "$a"; ops "$b"; } | awk '{ n[$2] += $1 } END { for (op in n) print n[op], op }' | sort -k 2; }
 
@@ -52,7 +52,7 @@ holds "merged: the same" agrees "$TMPDIR/ended.hyp"
 holds "merged with others: the same" agrees "$c"
 
 # ---- threads are called after their recording in every view
-label() { "$HYPROF" report --json "$c" | jq -r ".recordings.rows[$1].label"; }
+label() { "$HYPROF" report --json --limit 0 "$c" | jq -r ".recordings.rows[$1].label"; }
 "$HYPROF" report "$c" >"$TMPDIR/report"
 holds "report" grep -qF "w_truth@$(label 0)" "$TMPDIR/report"
 "$HYPROF" report --threads "$c" >"$TMPDIR/threads"
@@ -66,13 +66,13 @@ holds "the database: a process of each recording" same "1 1" "$(sqlite3 "$TMPDIR
 
 # ---- a part of it: names with their label, or without
 zones_of() { # trace, options
-        "$HYPROF" report --json "${@:2}" "$1" 2>/dev/null | jq -r '"\(.n_zones) \(.n_processes)"'
+        "$HYPROF" report --json --limit 0 "${@:2}" "$1" 2>/dev/null | jq -r '"\(.n_zones) \(.n_processes)"'
 }
 "$HYPROF" merge -q "$a" "$b" -o "$TMPDIR/ab.hyp"
 record b2 -- env ASAN_OPTIONS=detect_leaks=0 "$WORKLOADS/w_two_zones" 0.2 || true
 "$HYPROF" merge -q "$TMPDIR/ab.hyp" "$TMPDIR/b2.hyp" -o "$TMPDIR/abb.hyp"
 abb=$TMPDIR/abb.hyp
-label_of() { "$HYPROF" report --json "$abb" | jq -r ".recordings.rows[$1].label"; }
+label_of() { "$HYPROF" report --json --limit 0 "$abb" | jq -r ".recordings.rows[$1].label"; }
 holds "--process NAME: of all recordings" same "$(($(number "$b" .n_zones) + $(number "$TMPDIR/b2.hyp" .n_zones))) 2" \
         "$(zones_of "$abb" --process w_two_zones)"
 holds "--process NAME@LABEL: of one" same "$(number "$TMPDIR/b2.hyp" .n_zones) 1" "$(zones_of "$abb" --process "w_two_zones@$(label_of 2)")"

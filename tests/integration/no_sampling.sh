@@ -8,7 +8,7 @@ need jq
 need_sampling
 
 holds "it records" record alone --no-symbolize --no-sampling -- "$WORKLOADS/w_full_ring" paced 1 10000
-"$HYPROF" report --json "$TMPDIR/alone.hyp" >"$TMPDIR/alone.json"
+"$HYPROF" report --json --limit 0 "$TMPDIR/alone.hyp" >"$TMPDIR/alone.json"
 holds "every zone is in the trace" same "$(awk '$1 == "zones" { print $2 }' "$TMPDIR/alone.out")" \
         "$(reported alone .n_zones)"
 holds "there are no samples" same 0 "$("$HYPROF" dump "$TMPDIR/alone.hyp" | grep -c "^sample" || true)"
@@ -28,4 +28,4 @@ holds "so does the list of zones" grep -qE "$lost; time between" <(said report -
 holds "so does one zone" grep -qE "^ *lost  *$lost" <(said report --zone inner)
 holds "so does why" grep -qE "$lost" <(said why --zone inner)
 holds "so does csv, beside the table" grep -qE "counts and totals are $lost" <("$HYPROF" csv "$TMPDIR/small.hyp" 2>&1 >/dev/null)
-holds "JSON has how many" jq -e '.n_zones_lost > 0' <("$HYPROF" report --json "$TMPDIR/small.hyp")
+holds "JSON has how many" jq -e '.n_zones_lost > 0' <("$HYPROF" report --json --limit 0 "$TMPDIR/small.hyp")

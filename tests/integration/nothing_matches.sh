@@ -58,7 +58,7 @@ holds "what passes is shown" ends_with 0 "$HYPROF" report --zones --cpu 1 "$trac
 # ---- what passes, as lines
 lines() { "$HYPROF" dump "$@" "$trace" | grep -vE '^(chunk|run|index) ' | sort; }
 holds "dump: a filter that lets all pass" same "$(lines | md5sum)" "$(lines --to 1h | md5sum)"
-holds "dump: of one zone, whole ones" same "$("$HYPROF" report --zone zone_3 --json "$trace" | jq '.count * 2')" \
+holds "dump: of one zone, whole ones" same "$("$HYPROF" report --zone zone_3 --json --limit 0 "$trace" | jq '.count * 2')" \
         "$("$HYPROF" dump --zone zone_3 "$trace" | grep -c '^zone_[be]')"
 holds "dump: the tables are there" same "$(lines | grep -c '^location ')" "$("$HYPROF" dump --zone zone_3 "$trace" | grep -c '^location ')"
 holds "dump --extract takes none" ends_with 2 "$HYPROF" dump --extract "$TMPDIR/folder" --cpu 1 "$trace"
@@ -66,7 +66,7 @@ holds "dump --extract takes none" ends_with 2 "$HYPROF" dump --extract "$TMPDIR/
 # ---- names that perf has for filters
 same_answer() { # words of one, words of the other
         # shellcheck disable=SC2086 # words
-        same "$("$HYPROF" report --threads --json $1 "$trace")" "$("$HYPROF" report --threads --json $2 "$trace")"
+        same "$("$HYPROF" report --threads --json --limit 0 $1 "$trace")" "$("$HYPROF" report --threads --json --limit 0 $2 "$trace")"
 }
 holds "--time" same_answer "--time 0.0001s,1ms" "--from 0.0001s --to 1ms"
 holds "--time FROM," same_answer "--time 100us," "--from 100us"

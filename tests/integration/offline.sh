@@ -48,7 +48,7 @@ says() { # words in what hyprof said
         grep -qF -- "$1" "$TMPDIR/err" || { cat "$TMPDIR/err" && return 1; }
 }
 codes() { # options and trace: "module code" of each
-        "$HYPROF" modules --json "$@" | jq -r '.modules.rows[] | "\(.path // "" | split("/") | last): \(.code)"'
+        "$HYPROF" modules --json --limit 0 "$@" | jq -r '.modules.rows[] | "\(.path // "" | split("/") | last): \(.code)"'
 }
 code_is() { # name, code, options and trace
         local found

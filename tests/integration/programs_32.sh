@@ -58,12 +58,12 @@ record plain -- "$TMPDIR/program" || status=$?
 holds "its exit status is passed on" same 5 $status
 holds "the report names what helps" sh -c "\"$HYPROF\" report \"$TMPDIR/plain.hyp\" 2>/dev/null |
         grep -qE 'call stacks of 32-bit programs, which are not unwound: use --unwind=fp'"
-"$HYPROF" report --json "$TMPDIR/plain.hyp" >"$TMPDIR/plain.json" 2>/dev/null
+"$HYPROF" report --json --limit 0 "$TMPDIR/plain.hyp" >"$TMPDIR/plain.json" 2>/dev/null
 holds "they are counted, and not as lost" compare "$(reported plain '[.missing.rows[] | select(.code == "STACK_32_BIT") | .count] | add')" ">=" \
         "0.9 * $(reported plain .n_samples)"
 holds "functions have their names" same leaf_32 "$(reported plain '.functions.rows[0].function')"
 record frames --unwind=fp -- "$TMPDIR/program" || true
-"$HYPROF" report --json "$TMPDIR/frames.hyp" >"$TMPDIR/frames.json" 2>/dev/null
+"$HYPROF" report --json --limit 0 "$TMPDIR/frames.hyp" >"$TMPDIR/frames.json" 2>/dev/null
 holds "with --unwind=fp nothing of the kind is said" same "" "$(reported frames '.missing.rows[] | select(.code == "STACK_32_BIT") | .count')"
 of_all() { # function: the share of samples that it is in
         reported frames ".functions.rows[] | select(.function == \"$1\") | .total_share"
@@ -132,7 +132,7 @@ if [ $status -ne 5 ]; then
         exit 0
 fi
 record vdso -- "$TMPDIR/vdso" || true
-"$HYPROF" report --json "$TMPDIR/vdso.hyp" >"$TMPDIR/vdso.json" 2>/dev/null
+"$HYPROF" report --json --limit 0 "$TMPDIR/vdso.hyp" >"$TMPDIR/vdso.json" 2>/dev/null
 in_vdso() { # condition of jq
         reported vdso "[.functions.rows[] | select(.module == \"[vdso]\" and ($1)) | .self_samples] | add // 0"
 }

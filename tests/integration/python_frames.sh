@@ -74,7 +74,7 @@ if [ "$(id -u)" -eq 0 ]; then
 else
         without_rights() { "$@"; }
 fi
-reported_by() { "$HYPROF" report --json "$TMPDIR/later.hyp" | grep -q "\"$1\""; }
+reported_by() { "$HYPROF" report --json --limit 0 "$TMPDIR/later.hyp" | grep -q "\"$1\""; }
 record_later() {
         rm -f "$TMPDIR/later.hyp"
         without_rights "$HYPROF" record -q -F 1999 -o "$TMPDIR/later.hyp" "$python" "$TMPDIR/work.py" 1.5
@@ -108,7 +108,7 @@ END
 record_short() {
         rm -f "$TMPDIR/short.hyp"
         without_rights "$HYPROF" record -q -F 1999 -o "$TMPDIR/short.hyp" "$python" "$TMPDIR/short.py"
-        "$HYPROF" report --json "$TMPDIR/short.hyp" >"$TMPDIR/short.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/short.hyp" >"$TMPDIR/short.json"
         stacks short
 }
 lost_of_short() { jq "[.missing.rows[] | select(.code == \"$1\") | .count] | add // 0" "$TMPDIR/short.json"; }
@@ -138,18 +138,18 @@ holds 'also those of the other loop' is_right_or_late s3 '<module>;loop_b;s3'
 
 # ---- with BPF
 holds 'a command is recorded' record_work all
-if "$HYPROF" report --json "$TMPDIR/all.hyp" | grep -q '"PYTHON_APPROXIMATE"'; then
+if "$HYPROF" report --json --limit 0 "$TMPDIR/all.hyp" | grep -q '"PYTHON_APPROXIMATE"'; then
         skips_group 'Python functions read at the sample' 'hardware: no BPF here'
         exit 0
 fi
 stacks all
 holds 'no Python functions are reported as missing' same 0 \
-        "$("$HYPROF" report --json "$TMPDIR/all.hyp" | jq '[.missing.rows[] | select(.code == "PYTHON_FUNCTIONS_MISSING")] | length')"
+        "$("$HYPROF" report --json --limit 0 "$TMPDIR/all.hyp" | jq '[.missing.rows[] | select(.code == "PYTHON_FUNCTIONS_MISSING")] | length')"
 holds 'Python functions have their callers, and no C between' is_chain count '<module>;Worker.run;Worker.step;squares;count'
 holds 'those that C called back as well, of another thread' is_chain compare 'sorter;compare'
 
 lines() { # function, line
-        "$HYPROF" annotate --json "$TMPDIR/all.hyp" "$1" 2>/dev/null | grep -q "\"line\": *$2\b"
+        "$HYPROF" annotate --json --limit 0 "$TMPDIR/all.hyp" "$1" 2>/dev/null | grep -q "\"line\": *$2\b"
 }
 holds 'a function has its lines' lines count 7
 
@@ -248,7 +248,7 @@ holds 'a stack of 100 is whole' is_shared shallow plain ''
 holds 'one of 700 has its outermost functions, and a gap' is_shared deep plain ';plain;[calls left out];plain;'
 holds 'so has one that goes through C at each level' is_shared deep_in_c through_c '[calls left out]'
 is_said_of() { # reason
-        "$HYPROF" report --json "$TMPDIR/deep.hyp" | grep -q "\"$1\""
+        "$HYPROF" report --json --limit 0 "$TMPDIR/deep.hyp" | grep -q "\"$1\""
 }
 holds 'both are said, and what is deeper still is' eval 'is_said_of PYTHON_MIDDLE && is_said_of PYTHON_CUT'
 

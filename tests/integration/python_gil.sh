@@ -57,11 +57,11 @@ else:
 END
 
 locks() { # name, jq's expression
-        "$HYPROF" report --locks --json "$TMPDIR/$1.hyp" | jq -r "$2"
+        "$HYPROF" report --locks --json --limit 0 "$TMPDIR/$1.hyp" | jq -r "$2"
 }
 
 holds 'a script whose threads need the GIL is recorded' record held -F 999 "$python" "$TMPDIR/held.py"
-if "$HYPROF" report --json "$TMPDIR/held.hyp" | grep -q '"PYTHON_APPROXIMATE"\|"NO_PYTHON"'; then
+if "$HYPROF" report --json --limit 0 "$TMPDIR/held.hyp" | grep -q '"PYTHON_APPROXIMATE"\|"NO_PYTHON"'; then
         skips_group 'who waits for the GIL' 'hardware: no BPF here'
         exit 0
 fi

@@ -74,7 +74,7 @@ record_later() {
         "${without_rights[@]}" "$HYPROF" record -q -F 1999 -o "$TMPDIR/later.hyp" "$python" "$TMPDIR/work.py" 1
 }
 left_out() {
-        "$HYPROF" report --json "$TMPDIR/later.hyp" | jq -e '[.missing.rows[] | select(.code | test("PYTHON_(UNFIT|LATE)")) | .count] | add > 0'
+        "$HYPROF" report --json --limit 0 "$TMPDIR/later.hyp" | jq -e '[.missing.rows[] | select(.code | test("PYTHON_(UNFIT|LATE)")) | .count] | add > 0'
 }
 says_no_gil() { "$HYPROF" report --locks "$TMPDIR/later.hyp" | grep -q 'the lock of Python (GIL) is missing'; }
 holds 'a program is recorded without BPF' record_later
@@ -111,7 +111,7 @@ holds 'and one before 3.11' says_old
 
 # ---- with BPF
 holds 'a program is recorded' record_kind plain "$python" "$TMPDIR/work.py" 1.5
-if "$HYPROF" report --json "$TMPDIR/plain.hyp" | grep -q '"PYTHON_APPROXIMATE"'; then
+if "$HYPROF" report --json --limit 0 "$TMPDIR/plain.hyp" | grep -q '"PYTHON_APPROXIMATE"'; then
         skips_group 'Python functions read at the sample' 'hardware: no BPF here'
         exit 0
 fi
@@ -230,6 +230,6 @@ fi
 # ---- code objects with long tables of lines, which change all the time: the work is bounded
 hostile() {
         record_kind hostile "$WORKLOADS/w_fake_python" lines 2 &&
-                "$HYPROF" report --json "$TMPDIR/hostile.hyp" | jq -e '.recorder_cpu_ns < 0.8 * .duration_ns'
+                "$HYPROF" report --json --limit 0 "$TMPDIR/hostile.hyp" | jq -e '.recorder_cpu_ns < 0.8 * .duration_ns'
 }
 holds 'functions that change all the time' hostile

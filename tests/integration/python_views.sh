@@ -40,19 +40,19 @@ caller(time.monotonic() + 0.4)
 END
 
 holds 'a script is recorded' record work -F 1999 "$python" "$TMPDIR/work.py"
-if ! "$HYPROF" report --json "$TMPDIR/work.hyp" | grep -q '"extra"'; then
+if ! "$HYPROF" report --json --limit 0 "$TMPDIR/work.hyp" | grep -q '"extra"'; then
         skips_group 'Python functions in views' 'hardware: their frames cannot be read here'
         exit 0
 fi
 
 # ---- report
 self_of() { # module's pattern, options of report; the functions with self time, as shares
-        "$HYPROF" report --json --functions "${@:2}" "$TMPDIR/work.hyp" |
+        "$HYPROF" report --json --limit 0 --functions "${@:2}" "$TMPDIR/work.hyp" |
                 jq "[.functions.rows[] | select(.module // \"\" | test(\"$1\")) | .self_share] | add // 0"
 }
 holds 'by default most self time is that of Python functions' compare "$(self_of 'work\\.py$')" '>' 0.7
 holds 'with --native that of digest() is in C' compare "$(self_of 'work\\.py$')" '>' "$(self_of 'work\\.py$' --native) + 0.05"
-is_digest() { "$HYPROF" report --from 100ms --json "$TMPDIR/work.hyp" | jq -e '.functions.rows[] | select(.function == "digest") |
+is_digest() { "$HYPROF" report --from 100ms --json --limit 0 "$TMPDIR/work.hyp" | jq -e '.functions.rows[] | select(.function == "digest") |
         .native_share > 0.8 * .self_share and .self_share == .total_share'; }
 holds 'its time is native code' is_digest
 
@@ -65,11 +65,11 @@ samples_at() { # line
         jq "[.lines.rows[] | select(.line == $1) | .n_samples] | add // 0" "$TMPDIR/out"
 }
 loop=$(($(line_of 'def extra') + 2))
-holds 'annotate takes a Python function' annotated extra --json
+holds 'annotate takes a Python function' annotated extra --json --limit 0
 holds 'most samples are at the line of its loop' compare "$(samples_at "$loop")" '>' "$(jq .n_samples "$TMPDIR/out") * 0.9"
 has_text() { jq -e ".lines.rows[] | select(.line == $loop) | .text | contains(\"while total < n\")" "$TMPDIR/out"; }
 holds 'with its text' has_text
-holds 'annotate takes one that calls C' annotated digest --json
+holds 'annotate takes one that calls C' annotated digest --json --limit 0
 holds 'samples in C are at the line that called it' compare "$(samples_at "$(($(line_of 'def digest') + 1))")" '>' 50
 as_lines() { annotated digest && grep -q 'hashlib.sha256(data)' "$TMPDIR/out" && ! grep -q 'Instructions' "$TMPDIR/out" && [ ! -s "$TMPDIR/err" ]; }
 holds 'in text there are lines, and no warning that there are no instructions' as_lines
@@ -85,11 +85,11 @@ mv "$TMPDIR/moved.py" "$TMPDIR/work.py"
 
 # ---- the others
 names_extra() {
-        same extra "$("$HYPROF" why --json "$TMPDIR/work.hyp" --zone request --slowest 2.5% |
+        same extra "$("$HYPROF" why --json --limit 0 "$TMPDIR/work.hyp" --zone request --slowest 2.5% |
                 jq -r '[.causes.rows[] | select(.cause == "function")][0].name')"
 }
 holds 'why names a Python function' names_extra
-compares_extra() { "$HYPROF" diff --json "$TMPDIR/work.hyp" "$TMPDIR/work.hyp" | grep -q '"extra"'; }
+compares_extra() { "$HYPROF" diff --json --limit 0 "$TMPDIR/work.hyp" "$TMPDIR/work.hyp" | grep -q '"extra"'; }
 holds 'diff compares them' compares_extra
 of_digest() { # options of diff; the part of the samples in digest() itself
         "$HYPROF" diff --json --min-share 0 --limit 0 "$@" "$TMPDIR/work.hyp" "$TMPDIR/work.hyp" |
@@ -127,10 +127,10 @@ thread.join()
 END
 holds 'zones that wait for the GIL are recorded' record served -F 999 "$python" "$TMPDIR/served.py"
 names_hog() {
-        "$HYPROF" why --json "$TMPDIR/served.hyp" --zone request --slower-than 40ms | jq -r .answer >"$TMPDIR/out"
+        "$HYPROF" why --json --limit 0 "$TMPDIR/served.hyp" --zone request --slower-than 40ms | jq -r .answer >"$TMPDIR/out"
         grep -qE "waiting for the lock 'GIL of [a-z0-9]+ \\([0-9]+\\)' held by thread t[0-9]+ 'hog'" "$TMPDIR/out"
 }
-if grep -q '"PYTHON_APPROXIMATE"' <("$HYPROF" report --json "$TMPDIR/served.hyp"); then
+if grep -q '"PYTHON_APPROXIMATE"' <("$HYPROF" report --json --limit 0 "$TMPDIR/served.hyp"); then
         skips 'why names the GIL and its holder' 'hardware: no BPF here'
 else
         holds 'why names the GIL and its holder' names_hog
@@ -151,16 +151,16 @@ for i in range(800):
 END
 holds 'a script that waits is recorded' record waits -F 1999 --off-cpu "$python" "$TMPDIR/waits.py"
 names_wait() {
-        same write_log "$("$HYPROF" why --json "$TMPDIR/waits.hyp" --zone request --slower-than 4ms --by waiting |
+        same write_log "$("$HYPROF" why --json --limit 0 "$TMPDIR/waits.hyp" --zone request --slower-than 4ms --by waiting |
                 jq -r '[.causes.rows[] | select(.cause == "wait")][0].name')"
 }
-if grep -q '"PYTHON_APPROXIMATE"' <("$HYPROF" report --json "$TMPDIR/waits.hyp"); then
+if grep -q '"PYTHON_APPROXIMATE"' <("$HYPROF" report --json --limit 0 "$TMPDIR/waits.hyp"); then
         skips 'why names the Python function that waits' 'hardware: no BPF here'
 else
         holds 'why names the Python function that waits' names_wait
 fi
 view_of() { # options of why
-        "$HYPROF" why --json "$@" "$TMPDIR/waits.hyp" --zone request --slower-than 4ms --by waiting | jq -r '.view'
+        "$HYPROF" why --json --limit 0 "$@" "$TMPDIR/waits.hyp" --zone request --slower-than 4ms --by waiting | jq -r '.view'
 }
 holds 'why says that it is about Python functions' same python "$(view_of)"
 holds 'with --native it is not' same null "$(view_of --native)"

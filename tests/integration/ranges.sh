@@ -37,7 +37,7 @@ holds "recorded" record ranges -F 500 --off-cpu --client-ring=512M -- "$WORKLOAD
 n_states=$("$BUILD/tools/without_states" "$TMPDIR/ranges.hyp" "$TMPDIR/all.hyp")
 holds "states are in the trace" compare "$n_states" ">=" 2
 
-duration_ns=$("$HYPROF" report --json "$TMPDIR/all.hyp" | jq .duration_ns)
+duration_ns=$("$HYPROF" report --json --limit 0 "$TMPDIR/all.hyp" | jq .duration_ns)
 at() { # share of the recording, in percent
         echo "$((duration_ns * $1 / 100))ns"
 }
@@ -46,13 +46,13 @@ for range in "60 64" "97 100"; do
         read -r from to <<<"$range"
         options=(--from "$(at "$from")" --to "$(at "$to")")
         name="$from % to $to %"
-        holds "$name: report" same_of_both printed report "${options[@]}" --json
-        holds "$name: CPUs and waits" same_of_both printed report "${options[@]}" --cpus --json
+        holds "$name: report" same_of_both printed report "${options[@]}" --json --limit 0
+        holds "$name: CPUs and waits" same_of_both printed report "${options[@]}" --cpus --json --limit 0
         holds "$name: csv, statistics" same_of_both printed csv "${options[@]}"
         holds "$name: csv, every zone" same_of_both printed csv -u "${options[@]}"
         holds "$name: csv, messages" same_of_both printed csv -m "${options[@]}"
         for view in messages plots frames memory locks; do
-                holds "$name: report --$view" same_of_both printed report --$view "${options[@]}" --json
+                holds "$name: report --$view" same_of_both printed report --$view "${options[@]}" --json --limit 0
         done
         for format in firefox chrome speedscope folded callgrind perfetto pprof; do
                 holds "$name: export $format" same_of_both exported $format "${options[@]}"

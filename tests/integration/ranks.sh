@@ -9,7 +9,7 @@ need_sampling
 cd "$TMPDIR"
 export HYPROF WORKLOADS
 
-ranks() { "$HYPROF" report --json "$1" | jq -r "$2"; }
+ranks() { "$HYPROF" report --json --limit 0 "$1" | jq -r "$2"; }
 judge() { # which
         holds "$1: a trace of each rank" test -s rank0.hyp -a -s rank1.hyp
         holds "$1: they merge" ends_with 0 "$HYPROF" merge --force rank0.hyp rank1.hyp -o job.hyp

@@ -32,7 +32,7 @@ record_spinners() { # name, command in front of hyprof...
         timeout -s KILL 60 "${@:2}" "$HYPROF" record -F 5000 -p "$spinner" -o "$TMPDIR/$1.hyp" -- \
                 sh -c 'exec 3<"$1"; echo >"$0"; exec cat <&3' "$TMPDIR/go" "$TMPDIR/alive" \
                 >"$TMPDIR/$1.out" 2>&1 || { cat "$TMPDIR/$1.out" && return 1; }
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
 }
 
 count_lost() { # name
@@ -60,7 +60,7 @@ fi
 
 # The null case: events are lost for another reason.
 holds "an ordinary program is recorded" record plain --no-symbolize --client-ring 8K -- "$WORKLOADS/w_full_ring" flat 0.3
-"$HYPROF" report --json "$TMPDIR/plain.hyp" >"$TMPDIR/plain.json"
+"$HYPROF" report --json --limit 0 "$TMPDIR/plain.hyp" >"$TMPDIR/plain.json"
 holds "events of its own are lost" grep -q 'warning: .* events were lost' "$TMPDIR/plain.err"
 if [ "$(count_lost plain)" -eq 0 ]; then
         holds "no processor is blamed" same 0 "$(grep -c "$waited" "$TMPDIR/plain.err")"

@@ -15,7 +15,7 @@ alone=(unshare -m)
 # shellcheck disable=SC2016 # for the shell inside
 under_limit=("${alone[@]}" sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$TMPDIR/limit" "$limit" "$HYPROF" record)
 notes() { cat "$TMPDIR/err" && grep -qE -- "$1" "$TMPDIR/err"; }
-rate_of() { "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq '.events[0].rate'; }
+rate_of() { "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" | jq '.events[0].rate'; }
 if "${alone[@]}" sh -c "mount --bind '$TMPDIR/limit' $limit" 2>/dev/null; then
         holds "a rate over the limit" ends_with 0 "${under_limit[@]}" -F 5000 -o "$TMPDIR/over.hyp" -- true
         holds "is lowered, and it is said" notes '^hyprof: note: 5000 Hz is over .*perf_event_max_sample_rate.*sampling at 2000 Hz'
@@ -73,7 +73,7 @@ holds "the command did not begin" test ! -e "$TMPDIR/ran"
 # ---- the addresses of the program, of which shared memory takes an 8th; sanitizers need more than any such limit
 if [ "$VARIANT" != asan ] && [ "$VARIANT" != tsan ]; then
         record_with_addresses() { (ulimit -v "$1" && exec "$HYPROF" record --no-symbolize -o "$TMPDIR/space.hyp" -- "$WORKLOADS/w_two_zones" 0.1 >/dev/null 2>"$TMPDIR/err"); }
-        n_zones() { "$HYPROF" report --json "$TMPDIR/space.hyp" | jq .n_zones; }
+        n_zones() { "$HYPROF" report --json --limit 0 "$TMPDIR/space.hyp" | jq .n_zones; }
         holds "ulimit -v" record_with_addresses 150000
         holds "no room for zones: one line says so" notes '^hyprof: note: no zones will be recorded: their shared memory takes 19.3 MB, and ulimit -v allows an 8th of 154 MB$'
         holds "and there are none" same 0 "$(n_zones)"

@@ -47,7 +47,7 @@ ended() { # status, process
         same "$1" "$status"
 }
 
-zones() { "$HYPROF" report --json "$1" 2>/dev/null | jq .n_zones; }
+zones() { "$HYPROF" report --json --limit 0 "$1" 2>/dev/null | jq .n_zones; }
 
 take() { # file: $taker
         "$HYPROF" capture "$socket" --no-symbolize -o "$1" >"$TMPDIR/said" 2>&1 4>&- 5<&- &

@@ -45,8 +45,8 @@ ended() { # status, process
 
 counts() { # trace: everything that is counted in it
         "$HYPROF" check "$1" | sed 's/, [0-9.]* [KMG]*B//'
-        "$HYPROF" report --zones --json "$1" | jq -c '[.zones.rows[] | {name, count}]'
-        "$HYPROF" report --json "$1" | jq -c '[.n_samples, .n_zones, .n_switches, .n_messages, .n_callstacks, [.missing.rows[] | {code, count}]]'
+        "$HYPROF" report --zones --json --limit 0 "$1" | jq -c '[.zones.rows[] | {name, count}]'
+        "$HYPROF" report --json --limit 0 "$1" | jq -c '[.n_samples, .n_zones, .n_switches, .n_messages, .n_callstacks, [.missing.rows[] | {code, count}]]'
 }
 
 same_counts() { # two traces
@@ -131,7 +131,7 @@ stacks() { # trace: the calls that lead to spin_inner, without the command's nam
         "$HYPROF" export folded -q -o - "$1" | sed -n 's/^[^;]*\(;.*;spin_inner\) [0-9]*$/\1/p' | sort -u
 }
 unnamed() { # trace: frames of the program without a name, and without a line
-        "$HYPROF" modules --json "$1" | jq -c '.modules.rows[] | select(.path // "" | endswith("/spin")) |
+        "$HYPROF" modules --json --limit 0 "$1" | jq -c '.modules.rows[] | select(.path // "" | endswith("/spin")) |
                 [.n_frames - .n_named, .n_frames - .n_with_line]'
 }
 # The words before a command that sees the program, and no debug files.
@@ -212,7 +212,7 @@ else
         holds "a pipe: recorded through ssh" through_pipe
         holds "a pipe: byte for byte the file that is there" cmp "$TMPDIR/there.hyp" "$TMPDIR/here.hyp"
         holds "a pipe: with every count" same_counts "$TMPDIR/there.hyp" "$TMPDIR/here.hyp"
-        holds "a pipe: and every zone" same 200002 "$("$HYPROF" report --json "$TMPDIR/here.hyp" | jq .n_zones)"
+        holds "a pipe: and every zone" same 200002 "$("$HYPROF" report --json --limit 0 "$TMPDIR/here.hyp" | jq .n_zones)"
         holds "a pipe: what the command printed is beside the trace" same ok "$(cat "$TMPDIR/err")"
         read_through_pipe() {
                 "${ssh[@]}" "$run record -q -o - -- true" 2>/dev/null </dev/null | "$HYPROF" report - >"$TMPDIR/out"
@@ -233,7 +233,7 @@ else
         holds "a port: the recording ends as its program" ended 0 "$recorder"
         holds "a port: byte for byte the file that is there" cmp "$TMPDIR/port_there.hyp" "$TMPDIR/port_here.hyp"
         holds "a port: with every count" same_counts "$TMPDIR/port_there.hyp" "$TMPDIR/port_here.hyp"
-        holds "a port: and every zone" same 200007 "$("$HYPROF" report --json "$TMPDIR/port_here.hyp" | jq .n_zones)"
+        holds "a port: and every zone" same 200007 "$("$HYPROF" report --json --limit 0 "$TMPDIR/port_here.hyp" | jq .n_zones)"
         no_ssh() { ! pgrep -f -- "$TMPDIR/user_key|$TMPDIR/sshd_config"; }
         kill -KILL "$tunnel" "$daemon"
         holds "ssh: nothing of it is left" until_true no_ssh

@@ -9,7 +9,7 @@ need jq python3 sha256sum
 trace=$TMPDIR/intact.hyp
 "$BUILD/tools/made_trace" many "$trace" 10000 3000
 sum() { sha256sum <"$1"; }
-events() { "$HYPROF" check --json "$1" 2>/dev/null | jq '.traces.rows[0].n_events'; }
+events() { "$HYPROF" check --json --limit 0 "$1" 2>/dev/null | jq '.traces.rows[0].n_events'; }
 
 # ---- a trace that is cut off
 head -c "$(($(stat -c %s "$trace") * 2 / 3))" "$trace" >"$TMPDIR/cut.hyp"
@@ -53,10 +53,10 @@ exec 7>"$TMPDIR/gate"
 until [ -s "$TMPDIR/locked" ]; do sleep 0.05; done
 holds "one that is still being written is not repaired" ends_with 1 "$HYPROF" check --repair "$TMPDIR/grows.hyp"
 holds "and stays" test ! -e "$TMPDIR/grows.hyp.unrepaired"
-holds "check says what it is" same "still being written" "$("$HYPROF" check --json "$TMPDIR/grows.hyp" 2>/dev/null | jq -r '.traces.rows[0].result')"
+holds "check says what it is" same "still being written" "$("$HYPROF" check --json --limit 0 "$TMPDIR/grows.hyp" 2>/dev/null | jq -r '.traces.rows[0].result')"
 holds "report shows it so far" ends_with 0 "$HYPROF" report --zones "$TMPDIR/grows.hyp"
 holds "and says so" grep -q 'grows.hyp: still being written, after byte' "$TMPDIR/err"
 holds "symbolize does not write over it" ends_with 1 "$HYPROF" symbolize "$TMPDIR/grows.hyp"
 exec 7>&-
 wait "$writer"
-holds "without its writer it is cut off" same "cut off" "$("$HYPROF" check --json "$TMPDIR/grows.hyp" 2>/dev/null | jq -r '.traces.rows[0].result')"
+holds "without its writer it is cut off" same "cut off" "$("$HYPROF" check --json --limit 0 "$TMPDIR/grows.hyp" 2>/dev/null | jq -r '.traces.rows[0].result')"

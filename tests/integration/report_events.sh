@@ -13,7 +13,7 @@ schema_version() { # view
 
 # jq's output for a view; the words of all warnings are in .warnings.
 viewed() { # name of the trace, view, expression of jq, further options...
-        "$HYPROF" report "--$2" --json "${@:4}" "$TMPDIR/$1.hyp" | jq -r "$3"
+        "$HYPROF" report "--$2" --json --limit 0 "${@:4}" "$TMPDIR/$1.hyp" | jq -r "$3"
 }
 
 # Each of the commands that a view ends with.

@@ -84,17 +84,17 @@ equal() { # trace, functions, options
 holds 'each line has the samples that annotate has there' equal two hot_loop,warm_loop
 holds 'and of one thread' equal two warm_loop --thread other
 holds 'and of a part of the time' equal two hot_loop,warm_loop --from 100ms --to 400ms
-hottest=$("$HYPROF" report --lines --json "$TMPDIR/two.hyp" | jq -r '[.lines.rows[] | select(.place)][0].place')
+hottest=$("$HYPROF" report --lines --json --limit 0 "$TMPDIR/two.hyp" | jq -r '[.lines.rows[] | select(.place)][0].place')
 holds 'the hottest is one of the loops' grep -qE '/(two.c:(9|10)|mix.h:[34])$' <<<"$hottest"
 first() { "$HYPROF" report --lines "${@:2}" "$TMPDIR/$1.hyp" | head -n 1; }
 holds 'the first line names it' grep -qE "of the samples are at ${hottest##*/} in (mix|hot_loop)" <<<"$(first two)"
 holds 'inlined code is of the inlined function' jq -e '[.lines.rows[] | select(.place // "" | test("mix.h"))] |
-        length > 0 and all(.function == "mix")' <("$HYPROF" report --lines --json "$TMPDIR/two.hyp")
-all_of_it() { "$HYPROF" report --lines --json "$TMPDIR/$1.hyp" | jq -e '([.lines.rows[].self_samples] | add) == .n_samples and
+        length > 0 and all(.function == "mix")' <("$HYPROF" report --lines --json --limit 0 "$TMPDIR/two.hyp")
+all_of_it() { "$HYPROF" report --lines --json --limit 0 "$TMPDIR/$1.hyp" | jq -e '([.lines.rows[].self_samples] | add) == .n_samples and
         ([.lines.rows[].self_share] | add | . > 0.9999 and . < 1.0001)'; }
 holds 'the rows are all samples' all_of_it two
 csv_rows() { "$HYPROF" report --lines --csv "$TMPDIR/two.hyp" | tail -n +2 | wc -l; }
-holds 'CSV has the same rows' same "$("$HYPROF" report --lines --json "$TMPDIR/two.hyp" | jq '.lines.rows | length')" "$(csv_rows)"
+holds 'CSV has the same rows' same "$("$HYPROF" report --lines --json --limit 0 "$TMPDIR/two.hyp" | jq '.lines.rows | length')" "$(csv_rows)"
 holds 'and its header' grep -q '^handle,self_share,place,function,self_samples,self_weight,module$' <<<"$("$HYPROF" report --lines --csv "$TMPDIR/two.hyp" | head -n 1)"
 holds 'Markdown has its file and line' grep -q "${hottest##*/}" <<<"$("$HYPROF" report --lines --format md "$TMPDIR/two.hyp")"
 # shellcheck disable=SC2016 # the inner shell expands it
@@ -104,7 +104,7 @@ holds 'the command that it offers works' hint
 
 # ---- none known
 holds 'without debug information functions are named' jq -e '.lines.rows[] | select(.function == "hot_loop") | .place == null' \
-        <("$HYPROF" report --lines --json "$TMPDIR/bare.hyp")
+        <("$HYPROF" report --lines --json --limit 0 "$TMPDIR/bare.hyp")
 holds 'and the first line says so' grep -qE 'no known line|no sample has a known line' <<<"$(first bare)"
 holds 'all samples are there' all_of_it bare
 
@@ -123,12 +123,12 @@ digest(2500)
 count(6000000)
 END
 holds 'a script is recorded' record script -F 1999 "$python" "$TMPDIR/two.py"
-if ! "$HYPROF" report --json "$TMPDIR/script.hyp" | grep -q '"digest"'; then
+if ! "$HYPROF" report --json --limit 0 "$TMPDIR/script.hyp" | grep -q '"digest"'; then
         skips_group 'lines of Python' 'hardware: its frames cannot be read here'
         exit 0
 fi
 holds 'lines of Python have what annotate has' equal script digest,count
 holds 'C code is at the line that called it' jq -e '[.lines.rows[] | select(.place // "" | test("two.py:[56]$"))] |
-        length == 2 and all(.native_share > 0.8 * .self_share)' <("$HYPROF" report --lines --json "$TMPDIR/script.hyp")
+        length == 2 and all(.native_share > 0.8 * .self_share)' <("$HYPROF" report --lines --json --limit 0 "$TMPDIR/script.hyp")
 holds 'with --native it is at no line of Python' jq -e '[.lines.rows[] | select(.place // "" | test("two.py:[56]$")) | .self_share] | (add // 0) < 0.1' \
-        <("$HYPROF" report --lines --native --json "$TMPDIR/script.hyp")
+        <("$HYPROF" report --lines --native --json --limit 0 "$TMPDIR/script.hyp")

@@ -19,7 +19,7 @@ view() { # name, options...
 }
 
 json() { # name, jq's expression, options...
-        view "$1" --json "${@:3}" | jq -e "$2"
+        view "$1" --json --limit 0 "${@:3}" | jq -e "$2"
 }
 
 refused() { # exit status, words on standard error, arguments...
@@ -37,7 +37,7 @@ fits() { # name, columns, options...
 # CSV that Python reads has the columns and as many rows as the JSON.
 csv_is_json() { # name, section, options...
         view "$1" --csv --section "$2" "${@:3}" >"$TMPDIR/csv" || return 1
-        view "$1" --json "${@:3}" >"$TMPDIR/csv.json" || return 1
+        view "$1" --json --limit 0 "${@:3}" >"$TMPDIR/csv.json" || return 1
         python3 - "$TMPDIR/csv" "$TMPDIR/csv.json" "$2" <<'END'
 import csv, json, sys
 rows = list(csv.DictReader(open(sys.argv[1], newline="")))
@@ -79,20 +79,20 @@ holds "the tree from the bottom has main below the hottest" json split '
 holds "a child never weighs more than its parent" json plain '
         [foreach .top_down.rows[] as $row ([]; .[:$row.depth] + [$row.total_share];
                 if $row.depth > 0 then .[$row.depth] <= .[$row.depth - 1] + 1e-9 else . != null end)] | all' --top-down --min-share 0
-handle=$(view split --json --functions | jq -r '.functions.rows[] | select(.function == "seventy") | .handle')
-holds "a handle is as good as the name" same "$(view split --json --function seventy | jq -c .functions)" \
-        "$(view split --json --function "$handle" | jq -c .functions)"
+handle=$(view split --json --limit 0 --functions | jq -r '.functions.rows[] | select(.function == "seventy") | .handle')
+holds "a handle is as good as the name" same "$(view split --json --limit 0 --function seventy | jq -c .functions)" \
+        "$(view split --json --limit 0 --function "$handle" | jq -c .functions)"
 holds "no such function: 1" ends_with 1 "$HYPROF" report --function nonsense "$TMPDIR/split.hyp"
 
-zone=$(view split --json --zones | jq -r '.zones.rows[] | select(.name == "seventy") | .handle')
+zone=$(view split --json --limit 0 --zones | jq -r '.zones.rows[] | select(.name == "seventy") | .handle')
 holds "zones: quantiles do not decrease" json split '.zones.rows |
         all([.min_ns, .p50_ns, .p90_ns, .p99_ns, .p99_9_ns, .max_ns] | . == sort)' --zones
 holds "zones: on-CPU and waiting are the total" json split '.zones.rows |
         all(.on_cpu_ns == null or .on_cpu_ns + .waiting_ns == .total_ns)' --zones
 holds "one zone is what the list of zones says" same \
-        "$(view split --json --zones | jq -c '.zones.rows[] | select(.name == "seventy") |
+        "$(view split --json --limit 0 --zones | jq -c '.zones.rows[] | select(.name == "seventy") |
                 [.count, .total_ns, .self_ns, .on_cpu_ns, .min_ns, .mean_ns, .p50_ns, .p99_ns, .max_ns, .n_samples]')" \
-        "$(view split --json --zone "$zone" |
+        "$(view split --json --limit 0 --zone "$zone" |
                 jq -c '[.count, .total_ns, .self_ns, .on_cpu_ns, .min_ns, .mean_ns, .p50_ns, .p99_ns, .max_ns, .n_samples]')"
 holds "one zone: the histogram has every instance" json split '([.histogram.rows[].count] | add) == .count' --zone seventy
 holds "one zone: threads add up" json split '([.threads.rows[].total_ns] | add) == .total_ns' --zone seventy
@@ -101,7 +101,7 @@ holds "one zone: the slowest first, and the very slowest" json split '
 holds "one zone: the slowest is the longest" json split '.slowest.rows[0].duration_ns == .max_ns' --zone seventy
 holds "one zone: what is called inside is its function" json split '
         [.calls.rows[] | select(.self_share > 0.5)] | length == 1 and .[0].function == "seventy"' --zone seventy
-at=$(view split --json --zone seventy | jq -r '.slowest.rows[0] | "\(.at_ns)ns \(.at_ns + .duration_ns)ns"')
+at=$(view split --json --limit 0 --zone seventy | jq -r '.slowest.rows[0] | "\(.at_ns)ns \(.at_ns + .duration_ns)ns"')
 holds "the slowest is found by its time" json split '.zones.rows | any(.name == "seventy")' \
         --zones --from "${at% *}" --to "${at#* }"
 holds "one zone: the distribution has every instance" json split '([.distribution.rows[].count] | add) == .count' --zone seventy
@@ -110,8 +110,8 @@ holds "zones as frames: every sample is below one zone or outside of all" json s
         any(.top_down.rows[]; .function == "seventy" and (.handle | startswith("z"))) and
         any(.top_down.rows[]; .function == "seventy" and (.handle | startswith("f")) and .depth > 1)' --zones-as-frames --min-share 0
 holds "zones as frames: --limit" json split '(.top_down.rows | length) == 3 and .top_down.left_out > 0' --zones-as-frames --limit 3
-count_of() { view split --json --zone seventy "$@" | jq .count; }
-median=$(view split --json --zone seventy | jq .p50_ns)ns
+count_of() { view split --json --limit 0 --zone seventy "$@" | jq .count; }
+median=$(view split --json --limit 0 --zone seventy | jq .p50_ns)ns
 holds "instances by duration: each is on one side" \
         same "$(count_of)" "$(($(count_of --longer-than "$median") + $(count_of --shorter-than "$median")))"
 holds "instances by duration: the chosen ones last so long" json split ".min_ns >= ${median%ns} and .count > 0 and
@@ -124,7 +124,7 @@ holds "threads: the waiter has waited" json waits '.threads.rows[] | select(.nam
 holds "a thread by its name is alone" json waits '[.threads.rows[].name] == ["waiter"]' --threads --thread waiter
 
 holds "modules: shares add up to 1" json plain '([.modules.rows[].share] | add) > 0.999' --modules
-module=$(view plain --json --modules | jq -r '.modules.rows[0].path')
+module=$(view plain --json --limit 0 --modules | jq -r '.modules.rows[0].path')
 holds "modules: the filter keeps the one that is named" json plain '.modules.rows | length == 1' \
         --modules --module "$module"
 
@@ -151,9 +151,9 @@ for also in "" --off-cpu --cpus; do
 done
 holds "CPUs: what the text leaves out is said" grep -q 'more row.*--limit 0 shows all' \
         <("$HYPROF" report --cpus --limit 1 "$TMPDIR/waits.hyp")
-halves=$(for range in --to=300ms --from=300ms; do view waits --json --threads "$range"; done |
+halves=$(for range in --to=300ms --from=300ms; do view waits --json --limit 0 --threads "$range"; done |
         jq -s '[.[].threads.rows[] | .on_cpu_ns + .waiting_ns] | add')
 holds "two halves have the time on CPUs and the waiting of the whole" same "$halves" \
-        "$(view waits --json --threads | jq '[.threads.rows[] | .on_cpu_ns + .waiting_ns] | add')"
+        "$(view waits --json --limit 0 --threads | jq '[.threads.rows[] | .on_cpu_ns + .waiting_ns] | add')"
 holds "filters hold for the overview" same 1 \
-        "$("$HYPROF" report --json --thread waiter "$TMPDIR/waits.hyp" | jq '.threads.rows | length')"
+        "$("$HYPROF" report --json --limit 0 --thread waiter "$TMPDIR/waits.hyp" | jq '.threads.rows | length')"

@@ -130,13 +130,13 @@ holds "--bottom-up" view_has --bottom-up
 holds "--zone" view_has --zone request
 holds "a narrow terminal keeps what tells them apart" sh -c "COLUMNS=60 \"$HYPROF\" report --functions --limit 0 \"$trace\" | grep -q 'step (a.c)'"
 holds "top" sh -c "\"$HYPROF\" top --all-time --limit 0 \"$trace\" >\"$TMPDIR/out\" && grep -qF 'step (a.c)' \"$TMPDIR/out\" && grep -qF 'step (b.c)' \"$TMPDIR/out\""
-chosen() { "$HYPROF" report --json --function "$1" "$trace" 2>/dev/null | jq '.functions.rows | length'; }
+chosen() { "$HYPROF" report --json --limit 0 --function "$1" "$trace" 2>/dev/null | jq '.functions.rows | length'; }
 holds "--function NAME is all of the name" same 2 "$(chosen step)"
 holds "--function with the file is one" same 1 "$(chosen 'step (b.c)')"
 holds "--function of lambdas" same 2 "$(chosen 'operator()')"
 
 # ---- why
-"$HYPROF" why --zone request --json "$trace" >"$TMPDIR/why.json" 2>/dev/null || true
+"$HYPROF" why --zone request --json --limit 0 "$trace" >"$TMPDIR/why.json" 2>/dev/null || true
 holds "why names the function of the right file" jq -e '.answer | contains("step (b.c)")' "$TMPDIR/why.json"
 holds "why does not name the other" jq -e '.answer | contains("step (a.c)") | not' "$TMPDIR/why.json"
 
@@ -146,11 +146,11 @@ holds "it lists them" grep -q 'step (a.c)' "$TMPDIR/err"
 holds "both" grep -q 'step (b.c)' "$TMPDIR/err"
 holds "it says how to choose" grep -q "try: hyprof annotate 'step (" "$TMPDIR/err"
 for unit in a b; do
-        holds "annotate 'step ($unit.c)'" ends_with 0 "$HYPROF" annotate --json "step ($unit.c)" "$trace"
+        holds "annotate 'step ($unit.c)'" ends_with 0 "$HYPROF" annotate --json --limit 0 "step ($unit.c)" "$trace"
         holds "annotate: its file alone" same "$src/$unit.c" "$(jq -r '[.lines.rows[].file] | unique | .[]' "$TMPDIR/out" | xargs)"
 done
 read -r first_lambda second_lambda <<<"$lambda_lines"
-holds "annotate of a lambda that was inlined" ends_with 0 "$HYPROF" annotate --json "operator() (main.cc:$second_lambda)" "$trace"
+holds "annotate of a lambda that was inlined" ends_with 0 "$HYPROF" annotate --json --limit 0 "operator() (main.cc:$second_lambda)" "$trace"
 lambda_samples() { jq --argjson line "$1" '[.lines.rows[] | select(.line == $line) | .n_samples] | add // 0' "$TMPDIR/out"; } # line
 holds "its line has samples" compare "$(lambda_samples "$second_lambda")" ">" 0
 holds "the other's line has none" same 0 "$(lambda_samples "$first_lambda")"

@@ -60,7 +60,7 @@ read_trace auto
 holds "the descriptors of events and BPF programs are counted" record open -- sh -c \
         'for open in /proc/$PPID/fd/*; do readlink "$open"; done >"$1"' sh "$TMPDIR/open"
 holds "as /proc has them" same "$(grep -cE '^anon_inode:(\[perf_event\]|bpf|btf)' "$TMPDIR/open")" \
-        "$("$HYPROF" report --json "$TMPDIR/open.hyp" | jq .n_descriptors)"
+        "$("$HYPROF" report --json --limit 0 "$TMPDIR/open.hyp" | jq .n_descriptors)"
 holds "auto takes the best scope: $best" same "$best" "$(reported auto .scope)"
 for scope in "${scopes[@]}"; do
         watch_others
@@ -176,7 +176,7 @@ if has cpus; then
         holds_all_records "-a: nothing is lost" all
         # shellcheck disable=SC2016 # for jq
         holds "-a: no CPU is busier than there is time" same '' \
-                "$("$HYPROF" report --cpus --json "$TMPDIR/all.hyp" | jq -r '.cpus.rows[] | select(.busy_share > 1) | .cpu')"
+                "$("$HYPROF" report --cpus --json --limit 0 "$TMPDIR/all.hyp" | jq -r '.cpus.rows[] | select(.busy_share > 1) | .cpu')"
         holds "-a: what it is" same "the whole machine" "$(reported all .command)"
         holds "-a with a command: recorded" record beside -a -- "$WORKLOADS/w_two_zones" 0.5 1
         read_trace beside
@@ -185,7 +185,7 @@ if has cpus; then
         "$HYPROF" record -q -o "$TMPDIR/self.hyp" -a --self -F 9973 -d 1s &
         recorder=$!
         wait $recorder
-        "$HYPROF" report --json "$TMPDIR/self.hyp" >"$TMPDIR/self.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/self.hyp" >"$TMPDIR/self.json"
         holds "--self: hyprof is there" compare "$(reported self "[.threads.rows[] | select(.pid == $recorder)] | length")" ">" 0
 else
         skips_group "-a" "$(scope_error cpus)"

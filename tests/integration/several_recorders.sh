@@ -38,7 +38,7 @@ wait_for() { # name...
         done
 }
 
-reads() { "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"; }
+reads() { "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"; }
 samples() { reported "$1" '.functions.rows | map(select((.function // "") | startswith("busy_")) | .total_samples) | add // 0'; }
 has_zones_or_says_why() { # name
         compare "$(reported "$1" .n_zones)" ">" 0 ||
@@ -59,7 +59,7 @@ holds "the second, too" has_zones_or_says_why two
 holds "one of them has zones" compare "$(reported one .n_zones) + $(reported two .n_zones)" ">" 0
 holds "nothing is said twice" says_once two
 holds "both are one timeline" ends_with 0 "$HYPROF" merge "$TMPDIR/one.hyp" "$TMPDIR/two.hyp" -o "$TMPDIR/both.hyp"
-holds "the program's process is there once for each" same "2 2" "$("$HYPROF" report --json "$TMPDIR/both.hyp" |
+holds "the program's process is there once for each" same "2 2" "$("$HYPROF" report --json --limit 0 "$TMPDIR/both.hyp" |
         jq -r '"\(.recordings.rows | length) \([.threads.rows[] | select(.pid == '"$program"') | .name | sub(".*@"; "")] | unique | length)"')"
 
 # ---- the whole machine twice, and the program

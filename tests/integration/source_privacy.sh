@@ -60,7 +60,7 @@ for function in key hidden private letter link leads_out; do
 done
 text_of "$trace" open >"$TMPDIR/text"
 holds 'a source that all may read is shown' grep -q PUBLIC-SOURCE "$TMPDIR/text"
-text_of --json "$trace" private >"$TMPDIR/json"
+text_of --json --limit 0 "$trace" private >"$TMPDIR/json"
 holds 'JSON says the same' same withheld "$(jq -r '[.lines.rows[] | select(.file | endswith("private/a.c")).source][0]' "$TMPDIR/json")"
 text_of --source-dir "$home/private" "$trace" private >"$TMPDIR/text"
 holds 'a folder that is given shows its private files' grep -q SECRET-PRIVATE "$TMPDIR/text"

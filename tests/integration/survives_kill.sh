@@ -54,7 +54,7 @@ holds "program killed: nothing is lost" same "" "$(lost victim)"
 
 # ---- SIGKILL of hyprof
 has_zones() { # name of the trace, which is still being written
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json" 2>/dev/null || return 1
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json" 2>/dev/null || return 1
         [ "$(reported "$1" .n_zones)" -gt 0 ]
 }
 
@@ -92,7 +92,7 @@ program=0
 holds "hyprof killed: check says that the trace is cut off, and where" says_cut_off recorder
 holds "hyprof killed: the report is of everything before" ends_with 0 "$HYPROF" report "$TMPDIR/recorder.hyp"
 holds "hyprof killed: and says so" grep -q "cut off" "$TMPDIR/out"
-"$HYPROF" report --json "$TMPDIR/recorder.hyp" >"$TMPDIR/recorder.json" 2>/dev/null
+"$HYPROF" report --json --limit 0 "$TMPDIR/recorder.hyp" >"$TMPDIR/recorder.json" 2>/dev/null
 holds "hyprof killed: in JSON too" same cut_off "$(reported recorder .ending)"
 n_zones=$(reported recorder .n_zones)
 figure "hyprof killed: $n_zones of $before zones are in the trace"
@@ -129,7 +129,7 @@ if mount -t tmpfs -o size=192k none "$full" 2>"$TMPDIR/mount"; then
         holds "full disk: the names that are missing, and what adds them" grep -q 'symbols: .*hyprof symbolize' "$TMPDIR/out"
         holds "full disk: which is said at once" grep -q "^  try: hyprof symbolize -o FILE $full/t.hyp" "$TMPDIR/disk.err"
         holds "full disk: and works" ends_with 0 "$HYPROF" symbolize -q -o "$TMPDIR/named.hyp" "$TMPDIR/disk.hyp"
-        holds "full disk: then there are names" compare "$("$HYPROF" report --functions --json "$TMPDIR/named.hyp" |
+        holds "full disk: then there are names" compare "$("$HYPROF" report --functions --json --limit 0 "$TMPDIR/named.hyp" |
                 jq '[.functions.rows[] | select(.function | test("^\\[") | not)] | length')" ">" 0
         ends_with 0 "$HYPROF" report "$TMPDIR/disk.hyp"
         holds "full disk: with samples and zones" grep -qE 'samples +[1-9].*' "$TMPDIR/out"

@@ -119,7 +119,7 @@ press '\034'
 holds "Ctrl-\\ ends it" shows '^status 131'
 holds "Ctrl-\\: the trace is whole all the same" is_whole quit
 holds "Ctrl-\\: and reports the signal" same "signal 3" \
-        "$("$HYPROF" report --json "$TMPDIR/quit.hyp" | jq -r .exit_status)"
+        "$("$HYPROF" report --json --limit 0 "$TMPDIR/quit.hyp" | jq -r .exit_status)"
 
 # shellcheck disable=SC2016
 begin size 'perl -e "\$| = 1; \$SIG{WINCH} = sub { print qq(resized\\n); exit 0 }; print qq(pids @{[getppid]} \$\$ ready\\n); sleep 60"'

@@ -34,7 +34,7 @@ on_terminal() { # TERM, size, steps, options of top...
 holds 'a whole trace is one table and an end' exits 0 "$HYPROF" top --all-time --table zones "$trace"
 holds 'its first line counts what was lost, not what was cut or throttled' says '^hyprof top: ended, 8.59 G lost in all, all 1100 s: 2 samples, 4 zones  v1.4.hyp$'
 holds 'its zones are those of the report' same \
-        "$("$HYPROF" report --zones --json "$trace" | jq -r '[.zones.rows[].count] | sort | join(" ")')" \
+        "$("$HYPROF" report --zones --json --limit 0 "$trace" | jq -r '[.zones.rows[].count] | sort | join(" ")')" \
         "$(awk 'NR > 2 && NF { print $2 }' "$TMPDIR/out" | sort -n | tr '\n' ' ' | sed 's/ $//')"
 holds 'control characters of names are escaped' says '\\x09'
 holds 'a filter leaves what has its text' exits 0 "$HYPROF" top --all-time --table zones --filter FRAME "$trace"

@@ -9,7 +9,7 @@ need_sampling
 
 # Samples, those of moved(), and those outside of every module.
 counts() { # trace
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
         "$HYPROF" export -q -o - folded "$TMPDIR/$1.hyp" | awk '{ n += $NF }
                 /;moved [0-9]+$/ { moved += $NF }
                 /outside of every module/ { outside += $NF }
@@ -33,7 +33,7 @@ status=0
 are_cut() { # for `holds`: the command ended well, and so many call stacks are cut by the probe, at least
         local n
         same 0 "$status" || { cat "$TMPDIR/probed.out" && return 1; }
-        n=$("$HYPROF" report --json "$TMPDIR/probed.hyp" | jq '[.missing.rows[] | select(.code == "STACK_RETURN_PROBE") | .count] | add // 0')
+        n=$("$HYPROF" report --json --limit 0 "$TMPDIR/probed.hyp" | jq '[.missing.rows[] | select(.code == "STACK_RETURN_PROBE") | .count] | add // 0')
         compare "$n" ">" "$1"
 }
 if [ "$status" -eq 77 ]; then

@@ -24,7 +24,7 @@ grep -q '^mounted' "$TMPDIR/mounted" || skip_all "$(cat "$TMPDIR/mounted")"
 holds "it is recorded, without its code" record uncached --embed=none --no-symbolize "$TMPDIR/folder/program" 2
 umount -l "$TMPDIR/folder"
 kill "$server" 2>/dev/null || true # it may have ended with the folder
-"$HYPROF" modules --json "$TMPDIR/uncached.hyp" >"$TMPDIR/modules.json"
+"$HYPROF" modules --json --limit 0 "$TMPDIR/uncached.hyp" >"$TMPDIR/modules.json"
 holds "the module of the program has the build-id of the file" same "$wanted" \
         "$(jq -r '.modules.rows[] | select(.path | endswith("/program")) | .build_id' "$TMPDIR/modules.json")"
 
@@ -32,5 +32,5 @@ holds "the module of the program has the build-id of the file" same "$wanted" \
 cp "$TMPDIR/program/w_split" "$TMPDIR/folder/program"
 holds "symbolize finds it" ends_with 0 "$HYPROF" symbolize -o "$TMPDIR/named.hyp" "$TMPDIR/uncached.hyp"
 holds "its functions have names" jq -e 'any(.functions.rows[]; .function == "seventy")' \
-        <("$HYPROF" report --json "$TMPDIR/named.hyp")
+        <("$HYPROF" report --json --limit 0 "$TMPDIR/named.hyp")
 holds "and instructions" ends_with 0 "$HYPROF" annotate "$TMPDIR/named.hyp" seventy

@@ -12,10 +12,10 @@ need jq
 counts='.traces.rows[0].n_events'
 report='"\(.n_processes) \(.n_threads) \(.n_samples) \(.n_zones) \(.n_switches) \(.n_messages) \(.n_plot_values)"'
 counted() { # trace
-        echo "$("$HYPROF" check --json "$1" 2>/dev/null | jq "$counts") $("$HYPROF" report --json "$1" 2>/dev/null | jq -r "$report")"
+        echo "$("$HYPROF" check --json --limit 0 "$1" 2>/dev/null | jq "$counts") $("$HYPROF" report --json --limit 0 "$1" 2>/dev/null | jq -r "$report")"
 }
 shares_above_one() { # trace
-        "$HYPROF" report --json "$1" 2>/dev/null | jq -c '[.. | objects | to_entries[] | select(.key | endswith("share")) | .value |
+        "$HYPROF" report --json --limit 0 "$1" 2>/dev/null | jq -c '[.. | objects | to_entries[] | select(.key | endswith("share")) | .value |
                 select(type == "number" and (. > 1.000001 or . < 0))]'
 }
 
@@ -37,7 +37,7 @@ says_it() { # command and options...: it succeeds, and has one line about this
 holds "a newer one has more" compare "$n_chunks" ">=" 1
 holds "check reads it" says_it check "$newer"
 holds "report reads it" says_it report "$newer"
-holds "its report has them among what is missing" same "$n_events $n_chunks" "$("$HYPROF" report --json "$newer" 2>/dev/null | jq -r \
+holds "its report has them among what is missing" same "$n_events $n_chunks" "$("$HYPROF" report --json --limit 0 "$newer" 2>/dev/null | jq -r \
         '[.missing.rows[] | select(.code == "UNKNOWN_EVENTS" or .code == "UNKNOWN_CHUNKS") | .count] | join(" ")')"
 holds "all that is known is counted as before" same "$(counted $old)" "$(counted "$newer")"
 holds "why" says_it why --zone frame "$newer"

@@ -70,7 +70,7 @@ tail -c +$((size / 2 + 1)) "$trace" >>"$TMPDIR/grow.hyp"
 holds 'the rest of it ends that' becomes '.is_live | not'
 holds 'then all zones are there' becomes '.progress == 1 and ('"$n_zones) == $n_whole"
 holds 'and the functions' becomes '.functions | length > 0'
-holds 'an answer is the command'"'"'s' same "$("$HYPROF" report --zones --json "$trace" | jq -c '[.zones.rows[].count]')" \
+holds 'an answer is the command'"'"'s' same "$("$HYPROF" report --zones --json --limit 0 "$trace" | jq -c '[.zones.rows[].count]')" \
         "$(curl -s "${url}answer?question=zones" | jq -c '[.zones.rows[].count]')"
 kill -INT "$pid"
 holds 'Ctrl-C ends it' ends_with 0 "$pid"
@@ -140,7 +140,7 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'with files and lines' answers 'annotate&function=busy_a' '[.. | strings | select(endswith("w_two_zones.c"))] | length > 0'
         holds 'and so has the tree of callers' answers top_down '[.. | strings] | any(. == "busy_a" or . == "busy_b")'
         holds 'and no answer says that names are missing' answers functions '(.warnings | any(test("still being written"))) and (.warnings | any(test("without names")) | not)'
-        codes=$("$HYPROF" report --functions --json "$TMPDIR/own.hyp" 2>"$TMPDIR/report" | jq -c '[.missing.rows[].code]')
+        codes=$("$HYPROF" report --functions --json --limit 0 "$TMPDIR/own.hyp" 2>"$TMPDIR/report" | jq -c '[.missing.rows[].code]')
         holds 'a report does not advise to look for names that come' same 'true false' "$(jq -r '[any(. == "STILL_WRITTEN"), any(startswith("NO_SYMBOLS"))] | map(tostring) | join(" ")' <<<"$codes")"
         holds 'while it is live' test true = "$(model .is_live)"
         holds 'which are on its timeline' becomes '.is_live and ([.tracks[].lanes[] | select(.kind == "ghosts") | .items] | add) > 0'

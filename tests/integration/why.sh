@@ -13,7 +13,7 @@ why() {
 
 # No share is above 100%, a cause is named if and only if a row is certain, and there are six facts at most.
 is_consistent() { # options of why
-        why --json "$@" >"$TMPDIR/why.json" && why "$@" >"$TMPDIR/why.txt" || return 1
+        why --json --limit 0 "$@" >"$TMPDIR/why.json" && why "$@" >"$TMPDIR/why.txt" || return 1
         jq -e '[.causes.rows[]?] as $rows | all($rows[].share; . <= 1) and all(.calls.rows[]?.share; . <= 1) and
                 (.cause | IN("own-thread", "program", "cpu-quota", "stopped")) or
                 ((.cause != "none") == any($rows[].confidence; . == "high" or . == "medium"))' "$TMPDIR/why.json" ||
@@ -39,29 +39,29 @@ runs_hints() { # file
 
 holds 'an answer' ends_with 0 why --zone request "$TMPDIR/small.hyp"
 holds 'its first line is words' grep -q '^[a-z0-9]' "$TMPDIR/out"
-holds 'too few slow instances are said to be' ends_with 0 why --zone request --json "$TMPDIR/small.hyp"
+holds 'too few slow instances are said to be' ends_with 0 why --zone request --json --limit 0 "$TMPDIR/small.hyp"
 holds 'and no cause is named' jq -e '.schema == "hyprof.why/1" and .cause == "none" and
         (.answer | startswith("not enough instances"))' "$TMPDIR/out"
-holds 'more slow instances' ends_with 0 why --zone request --slowest 20% --json "$TMPDIR/small.hyp"
+holds 'more slow instances' ends_with 0 why --zone request --slowest 20% --json --limit 0 "$TMPDIR/small.hyp"
 holds 'their shares add up' jq -e '(.slow_instances >= 10 and .slow_instances <= 30) and
         ([.causes.rows[].share | select(. > 0)] | add | . > 0.999 and . < 1.001)' "$TMPDIR/out"
-holds 'a limit in time' ends_with 0 why --zone request --slower-than 1us --json "$TMPDIR/small.hyp"
+holds 'a limit in time' ends_with 0 why --zone request --slower-than 1us --json --limit 0 "$TMPDIR/small.hyp"
 holds 'all last longer than a microsecond' jq -e '.slow_instances == 100' "$TMPDIR/out"
-holds 'waits were wanted, and none has a wake-up' ends_with 0 why --zone request --from 20ms --json "$TMPDIR/busy.hyp"
+holds 'waits were wanted, and none has a wake-up' ends_with 0 why --zone request --from 20ms --json --limit 0 "$TMPDIR/busy.hyp"
 holds 'no warning asks for --off-cpu' jq -e '.warnings | all(test("--off-cpu") | not)' "$TMPDIR/out"
-holds 'waits were not wanted' ends_with 0 why --zone request --from 20ms --json "$TMPDIR/small.hyp"
+holds 'waits were not wanted' ends_with 0 why --zone request --from 20ms --json --limit 0 "$TMPDIR/small.hyp"
 holds 'a warning asks for --off-cpu' jq -e '.warnings | any(test("no wake-ups: .*--off-cpu"))' "$TMPDIR/out"
 holds 'Markdown' ends_with 0 why --zone request --format md "$TMPDIR/small.hyp"
 holds 'CSV of a table' ends_with 0 why --zone request --slowest 20% --csv --section slowest "$TMPDIR/small.hyp"
 holds 'with the names of the columns' grep -q '^at_ns,duration_ns,' "$TMPDIR/out"
 holds 'standard input' ends_with 0 why --zone request - <"$TMPDIR/small.hyp"
-holds 'only what is in a file' ends_with 0 why --zone request --module w_why --json "$TMPDIR/small.hyp"
+holds 'only what is in a file' ends_with 0 why --zone request --module w_why --json --limit 0 "$TMPDIR/small.hyp"
 holds 'which is said' jq -e '.warnings | any(test("other files are left out"))' "$TMPDIR/out"
 holds 'no zone is named' ends_with 2 why "$TMPDIR/small.hyp"
 holds 'a share that is none' ends_with 2 why --zone request --slowest 200% "$TMPDIR/small.hyp"
 holds 'a time that is none' ends_with 2 why --zone request --slower-than soon "$TMPDIR/small.hyp"
 for by in wall own on-cpu waiting; do
-        holds "ranked by $by" ends_with 0 why --zone request --slowest 20% --by "$by" --json "$TMPDIR/small.hyp"
+        holds "ranked by $by" ends_with 0 why --zone request --slowest 20% --by "$by" --json --limit 0 "$TMPDIR/small.hyp"
         holds 'and nothing is over 100%' jq -e '[.causes.rows[].share] | all(. <= 1)' "$TMPDIR/out"
 done
 holds 'a way of ranking that is none' ends_with 2 why --zone request --by luck "$TMPDIR/small.hyp"

@@ -54,7 +54,7 @@ names() { # workload's cause, owner, words
                 watch_others
                 "record_$1" || return 1
                 others=$(others_share)
-                "$HYPROF" why --json --zone request --slowest 2% "$TMPDIR/owners.hyp" >"$TMPDIR/owners.json" || return 1
+                "$HYPROF" why --json --limit 0 --zone request --slowest 2% "$TMPDIR/owners.hyp" >"$TMPDIR/owners.json" || return 1
                 jq -r '"\(.cause) \(.confidence)\n\(.answer)"' "$TMPDIR/owners.json" >"$TMPDIR/answer"
                 grep -qx "$2 high" "$TMPDIR/answer" && grep -qE "^(no cause in the program: )?$3" "$TMPDIR/answer" &&
                         ! grep -q "the same code" "$TMPDIR/answer" && return 0
@@ -66,7 +66,7 @@ names() { # workload's cause, owner, words
 
 # For `holds`: so often the report says that there was a quota.
 has_notices() { # name, number
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq -e --argjson n "$2" \
+        "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" | jq -e --argjson n "$2" \
                 '[.missing.rows[]? | select(.code == "CPU_QUOTA")] | length == $n'
 }
 

@@ -52,7 +52,7 @@ iree_kernel() {
 iree_memory() { # mode
         local wanted="true 0"
         [ "$1" != 1 ] || wanted="false 0"
-        "$HYPROF" report --memory --json "$TMPDIR/$name.hyp" >"$TMPDIR/$name.memory" || return 1
+        "$HYPROF" report --memory --json --limit 0 "$TMPDIR/$name.hyp" >"$TMPDIR/$name.memory" || return 1
         same "$wanted" "$(jq -r '[.pools.rows[]?] | "\((map(.n_allocations) | add // 0) > 1000) \(map(.n_live) | add // 0)"' "$TMPDIR/$name.memory")"
 }
 iree_fiber() { # mode

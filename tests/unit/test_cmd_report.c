@@ -194,7 +194,7 @@ START_LOOP_TEST(test_hostile_names_as_json, 0, sizeof(names) / sizeof(names[0]))
 
         trace_builder_init(&b);
         build(&b, names[_i]);
-        output = RUN("report", "--json", b.path);
+        output = RUN("report", "--json", "--limit", "0", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         root = json_loads(output.out, 0, NULL);
         ck_assert_ptr_nonnull(root);

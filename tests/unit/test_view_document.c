@@ -289,6 +289,132 @@ START_LOOP_TEST(test_json_is_valid, 0, N_NAMES)
 }
 END_TEST
 
+static const struct view_column numbered_columns[] = { { .key = "n", .title = "n", .type = VIEW_COUNT } };
+
+static void add_numbered(struct view_document *d, const char *key, uint64_t n_rows)
+{
+        struct view_table *t = view_document_add_table(d, key, key, numbered_columns, 1);
+
+        for (uint64_t i = 0; i < n_rows; i++)
+                view_table_put_number(d, t, i);
+}
+
+static json_t *load(const struct view_document *d, const struct document_options *options, size_t *ret_bytes)
+{
+        char *text = print(d, options, 0);
+        json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+        ck_assert_ptr_nonnull(root);
+        *ret_bytes = strlen(text);
+        free(text);
+        return root;
+}
+
+/* Checks the numbers of a table whose rows begin with @first; returns how many there are. */
+static size_t check_table(json_t *root, const char *key, size_t first, size_t n_all)
+{
+        json_t *table = json_object_get(root, key), *rows = json_object_get(table, "rows");
+        size_t end = first + json_array_size(rows);
+
+        for (size_t i = first; i < end; i++)
+                ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(rows, i - first), "n")),
+                                 (json_int_t)i);
+        ck_assert_int_eq(json_integer_value(json_object_get(table, "n_rows")), (json_int_t)n_all);
+        ck_assert_int_eq(json_integer_value(json_object_get(table, "left_out")), (json_int_t)(n_all - end));
+        if (end < n_all)
+                ck_assert_int_eq(json_integer_value(json_object_get(table, "next")), (json_int_t)end);
+        else
+                ck_assert(json_is_null(json_object_get(table, "next")));
+        return end - first;
+}
+
+enum { N_LARGE = 2000, N_MIDDLE = 300, N_SMALL = 3, BOUND_BYTES = 8192, ROW_BYTES_MAX = 40 };
+
+/* Small tables are whole; the others share the rest of the bytes; the cursor leads to all rows. */
+START_TEST(test_json_is_bounded)
+{
+        struct document_options options = { .format = DOCUMENT_JSON, .n_bytes_max = BOUND_BYTES };
+        struct view_document d;
+        size_t n_bytes, n_rows, n_large = 0;
+        json_t *root;
+
+        view_document_init(&d, "hyprof.test/1");
+        add_numbered(&d, "large", N_LARGE);
+        add_numbered(&d, "small", N_SMALL);
+        add_numbered(&d, "middle", N_MIDDLE);
+        add_numbered(&d, "empty", 0);
+        root = load(&d, &options, &n_bytes);
+        ck_assert_uint_le(n_bytes, BOUND_BYTES);
+        ck_assert_uint_ge(n_bytes, BOUND_BYTES - 3 * ROW_BYTES_MAX);
+        ck_assert_uint_eq(check_table(root, "small", 0, N_SMALL), N_SMALL);
+        ck_assert_uint_eq(check_table(root, "empty", 0, 0), 0);
+        n_rows = check_table(root, "middle", 0, N_MIDDLE);
+        ck_assert_uint_lt(n_rows, N_MIDDLE);
+        ck_assert_uint_lt(check_table(root, "large", 0, N_LARGE) - n_rows + 5, 10);
+        json_decref(root);
+        options.section = "large";
+        do {
+                options.n_skipped = (uint32_t)n_large;
+                root = load(&d, &options, &n_bytes);
+                ck_assert_uint_le(n_bytes, BOUND_BYTES);
+                ck_assert_uint_eq(check_table(root, "small", 0, N_SMALL), 0);
+                n_rows = check_table(root, "large", n_large, N_LARGE);
+                ck_assert_uint_gt(n_rows, 0);
+                n_large += n_rows;
+                json_decref(root);
+        } while (n_large < N_LARGE);
+        view_document_deinit(&d);
+}
+END_TEST
+
+/* However small the bound, each table has a row; without one, all; after the last row there is none. */
+START_TEST(test_json_has_a_row_of_each_table)
+{
+        struct document_options options = { .format = DOCUMENT_JSON, .n_bytes_max = 1 };
+        struct view_document d;
+        size_t n_bytes;
+        json_t *root;
+
+        view_document_init(&d, "hyprof.test/1");
+        add_numbered(&d, "large", N_LARGE);
+        add_numbered(&d, "small", N_SMALL);
+        root = load(&d, &options, &n_bytes);
+        ck_assert_uint_eq(check_table(root, "large", 0, N_LARGE), 1);
+        ck_assert_uint_eq(check_table(root, "small", 0, N_SMALL), 1);
+        json_decref(root);
+        options.n_bytes_max = 0;
+        root = load(&d, &options, &n_bytes);
+        ck_assert_uint_eq(check_table(root, "large", 0, N_LARGE), N_LARGE);
+        json_decref(root);
+        options.n_skipped = N_LARGE + 1;
+        root = load(&d, &options, &n_bytes);
+        ck_assert_uint_eq(check_table(root, "large", N_LARGE, N_LARGE), 0);
+        ck_assert_uint_eq(check_table(root, "small", N_SMALL, N_SMALL), 0);
+        json_decref(root);
+        view_document_deinit(&d);
+}
+END_TEST
+
+/* Only a table that --limit cut can be gone on with, not one that has less than was asked for. */
+START_LOOP_TEST(test_json_goes_on_after_a_limit, 0, 2)
+{
+        struct document_options options = { .format = DOCUMENT_JSON, .n_rows_max = _i == 0 ? 5 : 6 };
+        struct view_document d;
+        size_t n_bytes;
+        json_t *root, *next;
+
+        view_document_init(&d, "hyprof.test/1");
+        add_numbered(&d, "rows", 5);
+        d.tables[0]->n_left_out = 7;
+        root = load(&d, &options, &n_bytes);
+        next = json_object_get(json_object_get(root, "rows"), "next");
+        ck_assert(_i == 0 ? json_integer_value(next) == 5 : json_is_null(next));
+        ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(root, "rows"), "n_rows")), 12);
+        json_decref(root);
+        view_document_deinit(&d);
+}
+END_TEST
+
 /* How many cells GitHub makes of a row: backslashes escape what follows, "|" separates. */
 static int count_cells(const char *line, size_t n_bytes)
 {

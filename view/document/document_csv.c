@@ -11,37 +11,6 @@
 
 #define REAL_DIGITS 12
 
-/* Answers without tables have sections as well, of these names. */
-#define SECTION_FACTS    "facts"
-#define SECTION_WARNINGS "warnings"
-
-static void add_key(struct byte_buffer *keys, const char *key)
-{
-        byte_buffer_add(keys, ", ", keys->used_bytes != 0 ? 2 : 0);
-        byte_buffer_add(keys, key, strlen(key));
-}
-
-static int complain_of_section(const struct view_document *d, const char *section, struct error *err)
-{
-        struct byte_buffer keys = { .data = NULL };
-        int r;
-
-        if (!section)
-                return error_set(err, -ENOENT, "there is no table in this answer");
-        for (size_t i = 0; i < d->n_tables; i++)
-                if (d->tables[i]->key)
-                        add_key(&keys, d->tables[i]->key);
-        add_key(&keys, SECTION_FACTS);
-        add_key(&keys, SECTION_WARNINGS);
-        if (keys.failed)
-                r = error_set(err, -ENOMEM, "out of memory");
-        else
-                r = error_set(err, -ENOENT, "no section '%s'; expected one of %.*s", section,
-                              (int)keys.used_bytes, (const char *)keys.data);
-        byte_buffer_deinit(&keys);
-        return r;
-}
-
 /* The table of the name, or the first that is an answer, or the first; NULL if there is none. */
 static const struct view_table *find_section(const struct view_document *d, const char *section)
 {
@@ -115,10 +84,11 @@ static void put_cell(struct csv_writer *w, const struct view_document *d, enum v
         }
 }
 
-static void put_table(struct csv_writer *w, const struct view_document *d, const struct view_table *t)
+static void put_table(struct csv_writer *w, const struct view_document *d, const struct view_table *t,
+                      size_t n_skipped)
 {
         put_titles(w, t);
-        for (size_t i = 0; i < t->n_cells; i++) {
+        for (size_t i = n_skipped * t->n_columns; i < t->n_cells; i++) {
                 size_t c = i % t->n_columns;
 
                 if (c == 0 && t->is_tree)
@@ -187,16 +157,15 @@ int document_print_csv(const struct view_document *d, const struct document_opti
 
         if (d->failed)
                 return error_set(err, -ENOMEM, "out of memory");
-        if (!t &&
-            (!section || (strcmp(section, SECTION_FACTS) != 0 && strcmp(section, SECTION_WARNINGS) != 0)))
-                return complain_of_section(d, section, err);
+        if (!t && !section)
+                return error_set(err, -ENOENT, "there is no table in this answer");
         csv_writer_init(&w, out, options->separator);
         w.is_safe = options->csv_is_safe;
         if (w.separator == '\0')
                 w.separator = ',';
         if (t)
-                put_table(&w, d, t);
-        else if (strcmp(section, SECTION_FACTS) == 0)
+                put_table(&w, d, t, options->n_skipped);
+        else if (strcmp(section, DOCUMENT_SECTION_FACTS) == 0)
                 put_facts(&w, d);
         else
                 put_warnings(&w, &d->warnings);

@@ -7,14 +7,15 @@
  *      text       of at most `n_columns` columns; what is cut or left out is announced; color
  *                 and full names on request
  *      Markdown   GitHub tables, for issues and pull requests
- *      JSON       one object: "schema", facts, "warnings", each table as { "rows": [...],
- *                 "left_out": n }; names never cut
+ *      JSON       one object: "schema", facts, "warnings", each table as { "rows": [...], "n_rows": n,
+ *                 "left_out": n, "next": n }; names never cut; of a bounded size, if so asked
  *      CSV        RFC 4180: the first table, or the one that is asked for; warnings are not in it
  */
 #ifndef VIEW_DOCUMENT_DOCUMENT_FORMAT_H
 #define VIEW_DOCUMENT_DOCUMENT_FORMAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,13 +25,20 @@ struct view_table;
 
 enum document_format { DOCUMENT_TEXT, DOCUMENT_MARKDOWN, DOCUMENT_JSON, DOCUMENT_CSV };
 
+/* Answers without tables have sections as well, of these names. */
+#define DOCUMENT_SECTION_FACTS    "facts"
+#define DOCUMENT_SECTION_WARNINGS "warnings"
+
 struct document_options {
         enum document_format format;
         uint32_t n_columns; /* of text; 0 = without limit */
         bool color;         /* of text */
         bool is_terminal; /* of text: lines of listings end where it does; else they are as long as need be */
         bool full_names;  /* of text: names are never cut, so that lines are as long as need be */
-        const char *section; /* of CSV: the key of the table; NULL = the first */
+        const char *section; /* the key of a table: JSON has no rows of others; CSV: NULL = the first */
+        size_t n_bytes_max;  /* of JSON: tables are cut so that it has about as many at most; 0 = no bound */
+        uint32_t n_rows_max; /* of JSON: what each table was limited to; 0 = all rows are there */
+        uint32_t n_skipped;  /* of JSON and CSV: the first rows of each table that are left out */
         char separator;      /* of CSV: ',' */
         bool csv_is_safe;    /* see csv_writer.h */
 };
@@ -42,10 +50,10 @@ struct document_options {
 int document_print(const struct view_document *d, const struct document_options *options, FILE *out,
                    struct error *err);
 
-/* One for each format; the same returns. */
+/* One for each format; the same returns.  A section that is asked for exists. */
 int document_print_text(const struct view_document *d, const struct document_options *options, FILE *out);
 int document_print_markdown(const struct view_document *d, FILE *out);
-int document_print_json(const struct view_document *d, FILE *out);
+int document_print_json(const struct view_document *d, const struct document_options *options, FILE *out);
 int document_print_csv(const struct view_document *d, const struct document_options *options, FILE *out,
                        struct error *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows go through jansson one at a time, so a table of millions of rows needs no more memory than the
- * document already has.
+ * document already has.  Where the size is bounded, rows are measured up to the bound before they are
+ * printed.
  */
 #include "view/document/cell_text.h"
 #include "view/document/document_format.h"
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DUMP_FLAGS (JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))
@@ -139,10 +141,31 @@ fail:
         return NULL;
 }
 
-static int print_table(const struct view_document *d, const struct view_table *t, FILE *out)
+/* The rows of a table that are printed. */
+struct shown {
+        size_t first, end;
+};
+
+/* Whether rows after @end can be had: with a larger bound, or where --limit cut the table. */
+static bool has_next(const struct view_table *t, const struct document_options *options, size_t end)
+{
+        size_t n_rows = view_table_count(t);
+
+        return end < n_rows ||
+               (t->n_left_out != 0 && options->n_rows_max != 0 && n_rows >= options->n_rows_max);
+}
+
+static int print_count(const char *before, uint64_t number, FILE *out)
+{
+        (void)fputs(before, out);
+        return dump(json_value_number(number), out);
+}
+
+static int print_table(const struct view_document *d, const struct view_table *t, const struct shown *shown,
+                       const struct document_options *options, FILE *out)
 {
         struct text_view about = { (const char *)t->about.data, t->about.used_bytes };
-        size_t n_rows = view_table_count(t);
+        uint64_t n_rows = view_table_count(t) + t->n_left_out;
         int r = dump_key(t->key, out);
 
         if (r < 0)
@@ -150,42 +173,143 @@ static int print_table(const struct view_document *d, const struct view_table *t
         (void)fputs("{\n    \"about\": ", out);
         r = dump(about.n_bytes != 0 ? json_value_string(about) : json_null(), out);
         (void)fputs(",\n    \"rows\": [", out);
-        for (size_t i = 0; i < n_rows && r == 0; i++) {
-                (void)fputs(i != 0 ? ",\n      " : "\n      ", out);
+        for (size_t i = shown->first; i < shown->end && r == 0; i++) {
+                (void)fputs(i != shown->first ? ",\n      " : "\n      ", out);
                 r = dump(pack_row(d, t, i), out);
         }
-        if (r < 0)
-                return r;
-        (void)fputs(n_rows != 0 ? "\n    ],\n    \"left_out\": " : "],\n    \"left_out\": ", out);
-        r = dump(json_value_number(t->n_left_out), out);
+        (void)fputs(shown->first < shown->end ? "\n    ]" : "]", out);
+        if (r == 0)
+                r = print_count(",\n    \"n_rows\": ", n_rows, out);
+        if (r == 0)
+                r = print_count(",\n    \"left_out\": ", n_rows - shown->end, out);
+        if (r == 0 && has_next(t, options, shown->end))
+                r = print_count(",\n    \"next\": ", shown->end, out);
+        else
+                (void)fputs(",\n    \"next\": null", out);
         (void)fputs("\n  }", out);
         return r;
 }
 
-int document_print_json(const struct view_document *d, FILE *out)
+static int print_all(const struct view_document *d, const struct shown *shown,
+                     const struct document_options *options, FILE *out)
 {
         int r;
 
-        if (d->failed)
-                return -ENOMEM;
         (void)fputs("{\n  \"schema\": ", out);
         r = dump(json_string(d->schema), out);
-        if (r != 0)
-                goto done;
-        r = print_facts(d, out);
-        if (r != 0)
-                goto done;
-        r = print_lines("warnings", &d->warnings, out);
-        if (r != 0)
-                goto done;
+        if (r == 0)
+                r = print_facts(d, out);
+        if (r == 0)
+                r = print_lines("warnings", &d->warnings, out);
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (d->tables[i]->key)
-                        r = print_table(d, d->tables[i], out);
-        if (r != 0)
-                goto done;
-        r = print_lines("hints", &d->hints, out);
-
-done:
+                        r = print_table(d, d->tables[i], &shown[i], options, out);
+        if (r == 0)
+                r = print_lines("hints", &d->hints, out);
         (void)fputs("\n}\n", out);
+        return r;
+}
+
+/* ------------------------------------------------------------------ the bound */
+
+#define ROW_MARKS 8 /* bytes around a row: ",\n      " */
+
+/*
+ * Counts the rows from the first on that take @budget bytes at most, but one at least.
+ * @ret_bytes:  what they take; more than @budget if more rows would
+ * Returns their end.
+ */
+static size_t fit_rows(const struct view_document *d, const struct view_table *t, struct shown shown,
+                       size_t budget, size_t *ret_bytes)
+{
+        size_t n_bytes = 0;
+
+        for (size_t i = shown.first; i < shown.end; i++) {
+                json_t *row = pack_row(d, t, i);
+
+                n_bytes += row ? json_dumpb(row, NULL, 0, DUMP_FLAGS) + ROW_MARKS : 0;
+                json_decref(row);
+                if (n_bytes > budget) {
+                        *ret_bytes = n_bytes;
+                        return i > shown.first ? i : i + 1;
+                }
+        }
+        *ret_bytes = n_bytes;
+        return shown.end;
+}
+
+/* The size of the document without any row.  Returns 0 or -ENOMEM. */
+static int measure_rest(const struct view_document *d, const struct document_options *options,
+                        size_t *ret_bytes)
+{
+        struct shown *none = calloc(d->n_tables + 1, sizeof(*none));
+        char *text = NULL;
+        FILE *out = none ? open_memstream(&text, ret_bytes) : NULL;
+        int r = out ? print_all(d, none, options, out) : -ENOMEM;
+
+        if (out && fclose(out) != 0)
+                r = -ENOMEM;
+        free(text);
+        free(none);
+        return r;
+}
+
+/*
+ * Cuts tables from their ends until the document has n_bytes_max: those that need less than their part of it
+ * are whole, and the others share what these leave.
+ */
+static int cut_tables(const struct view_document *d, const struct document_options *options,
+                      struct shown *shown)
+{
+        bool *is_settled = calloc(d->n_tables + 1, sizeof(*is_settled));
+        size_t rest_bytes = 0, n_open = 0, left, part, n_bytes;
+        bool has_changed = true;
+        int r = is_settled ? measure_rest(d, options, &rest_bytes) : -ENOMEM;
+
+        left = rest_bytes < options->n_bytes_max ? options->n_bytes_max - rest_bytes : 0;
+        for (size_t i = 0; i < d->n_tables && r == 0; i++) {
+                is_settled[i] = !d->tables[i]->key || shown[i].first >= shown[i].end;
+                n_open += !is_settled[i];
+        }
+        while (r == 0 && has_changed && n_open != 0) {
+                has_changed = false;
+                part = left / n_open;
+                for (size_t i = 0; i < d->n_tables; i++) {
+                        if (is_settled[i])
+                                continue;
+                        (void)fit_rows(d, d->tables[i], shown[i], part, &n_bytes);
+                        if (n_bytes > part)
+                                continue;
+                        is_settled[i] = has_changed = true;
+                        left -= n_bytes;
+                        n_open--;
+                }
+        }
+        for (size_t i = 0; i < d->n_tables && r == 0; i++)
+                if (!is_settled[i])
+                        shown[i].end = fit_rows(d, d->tables[i], shown[i], left / n_open, &n_bytes);
+        free(is_settled);
+        return r;
+}
+
+int document_print_json(const struct view_document *d, const struct document_options *options, FILE *out)
+{
+        struct shown *shown = d->failed ? NULL : calloc(d->n_tables + 1, sizeof(*shown));
+        int r = shown ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < d->n_tables && r == 0; i++) {
+                const struct view_table *t = d->tables[i];
+                size_t n_rows = view_table_count(t);
+
+                shown[i].end = n_rows;
+                shown[i].first = options->n_skipped < n_rows ? options->n_skipped : n_rows;
+                if (options->section && t->key && strcmp(options->section, t->key) != 0)
+                        shown[i] = (struct shown){ 0, 0 };
+        }
+        if (r == 0 && options->n_bytes_max != 0)
+                r = cut_tables(d, options, shown);
+        if (r == 0)
+                r = print_all(d, shown, options, out);
+        free(shown);
         return r;
 }
