@@ -45,12 +45,14 @@ include flags.mk
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) $(if $(IS_STATIC),boards/static_gaps.c) # what no test is linked with
 LIB_FOLDERS := base format instrument merge timeline unwind $(wildcard symbolize/* sampler/* analyze/* view/* export/* web/* cli/*)
 NO_BPF_SRC  := sampler/switches/switch_source_none.c sampler/python/python_source_none.c
-STATIC_SRC  := base/library_loader_none.c base/user_account_files.c web/server/http_server_none.c
-SHARED_SRC  := base/library_loader.c base/user_account.c web/server/http_server.c
+STATIC_SRC  := base/library_loader_none.c base/user_account_files.c
+SHARED_SRC  := base/library_loader.c base/user_account.c
 BPF_SRC     := sampler/kernel/bpf_words.c sampler/kernel/kernel_types.c sampler/switches/switch_source.c \
                sampler/switches/switch_program.c sampler/python/python_source.c sampler/python/python_program.c
-SCREEN_SRC  := cli/top/top_screen$(if $(NCURSES),_none).c # what is left out
-LIB_SRC     := $(filter-out %.bpf.c $(SCREEN_SRC) $(if $(IS_STATIC),$(SHARED_SRC),$(STATIC_SRC)) $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
+# The one of each two that is not built.
+NOT_BUILT   := cli/top/top_screen$(if $(NCURSES),_none).c export/tables/sqlite_writer$(if $(SQLITE),_none).c \
+               web/server/http_server$(if $(MICROHTTPD),_none).c sampler/events/event_library$(if $(PFM),_none).c
+LIB_SRC     := $(filter-out %.bpf.c $(NOT_BUILT) $(if $(IS_STATIC),$(SHARED_SRC),$(STATIC_SRC)) $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
@@ -124,7 +126,7 @@ screenshots: demo ## docs/images/viewer-*.png, of the traces of the demo
 # -------------------------------------------------------------------- rules
 
 # Other flags or another compiler build everything anew.
-FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(BPF_CLANG) $(NCURSES)
+FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(BPF_CLANG) $(strip $(LEFT_OUT))
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
@@ -133,8 +135,8 @@ $(B)/flags: FORCE
 CHECK_64_BITS = printf '\043if !defined(__LP64__)\n\043error\n\043endif\n' | $(CC) $(filter -m%,$(CPPFLAGS) $(CFLAGS)) -E -x c - -o /dev/null 2>/dev/null
 
 # A missing header is reported once, with the command that installs it.
-HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h sqlite3.h jansson.h libiberty/demangle.h \
-           sys/capability.h seccomp.h $(if $(IS_STATIC),,microhttpd.h) $(if $(BPF_CLANG),bpf/libbpf.h) $(if $(NCURSES),curses.h)
+HEADERS := libelf.h dwarf.h $(if $(PFM),perfmon/pfmlib_perf_event.h) zstd.h zlib.h lzma.h xxhash.h $(if $(SQLITE),sqlite3.h) \
+           jansson.h libiberty/demangle.h sys/capability.h seccomp.h $(if $(MICROHTTPD),microhttpd.h) $(if $(BPF_CLANG),bpf/libbpf.h) $(if $(NCURSES),curses.h)
 $(B)/headers: $(B)/flags
 	@command -v $(firstword $(CC)) >/dev/null || { echo "cannot build: there is no compiler $(firstword $(CC))" >&2; exit 1; }
 	@$(CHECK_64_BITS) || { echo "cannot build: $(CC) compiles for a machine of 32 bits; hyprof and its client library need one of 64" >&2; exit 1; }
@@ -142,7 +144,8 @@ $(B)/headers: $(B)/flags
 	        printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' $$header | \
 	                $(CC) $(SYSROOT_FLAGS) -E -x c - -o /dev/null 2>/dev/null || \
 	        { echo "cannot build: the header <$$header> or the compiler $(CC) is missing;" \
-	               "'make packages' installs what hyprof needs" >&2; exit 1; }; \
+	               "'make packages' installs what hyprof needs, and HYPROF_NO_BPF=1, _NCURSES, _SQLITE, _MICROHTTPD" \
+	               "and _PFM leave out what needs these" >&2; exit 1; }; \
 	done
 	@touch $@
 
@@ -227,7 +230,8 @@ $(B)/git_id: FORCE
 	@printf '%s\n' '$(GIT_ID)' | cmp -s - $@ || printf '%s\n' '$(GIT_ID)' > $@
 $(B)/obj/cli/version.o: $(B)/git_id
 $(B)/obj/cli/version.o: private C_FLAGS += -DHYPROF_GIT_ID='"$(GIT_ID)"' -DHYPROF_MACHINE='"$(MACHINE)"' \
-                                           -DHYPROF_VARIANT='"$(VARIANT)"' -DHYPROF_HAS_BPF=$(if $(BPF_CLANG),1,0) $(if $(IS_STATIC),-DHYPROF_IS_STATIC=1)
+                                           -DHYPROF_VARIANT='"$(VARIANT)"' -DHYPROF_HAS_BPF=$(if $(BPF_CLANG),1,0) -DHYPROF_HAS_SQLITE=$(if $(SQLITE),1,0) \
+                                           -DHYPROF_HAS_VIEWER=$(if $(MICROHTTPD),1,0) -DHYPROF_HAS_PFM=$(if $(PFM),1,0) $(if $(IS_STATIC),-DHYPROF_IS_STATIC=1)
 
 # Made anew each time: `ar` alone would keep the objects of deleted files.
 $(INTERNAL): $(LIB_OBJ) $(B)/flags
@@ -237,6 +241,7 @@ $(INTERNAL): $(LIB_OBJ) $(B)/flags
 $(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(IS_STATIC),$(filter-out $(SYSROOT_LINK),$(LINK_FLAGS)),$(LINK_FLAGS)) $(filter %.o %.a,$^) $(HYPROF_LIBS) -o $@
+	$(if $(strip $(LEFT_OUT)),@printf '  %-7s %s\n' 'WITHOUT' '$(strip $(LEFT_OUT))')
 
 .SECONDEXPANSION:
 $(EXAMPLES): $(B)/%: $$(call objects_in,$$*) $(CLIENT_A)

@@ -92,12 +92,23 @@ BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(filter 1,$(WERRO
 HYPROF_NO_NCURSES ?= 0
 NCURSES     := $(if $(filter 1,$(HYPROF_NO_NCURSES))$(IS_STATIC)$(CROSS_COMPILE),,1)
 
+# What can be left out besides: HYPROF_NO_SQLITE=1 `export sqlite`, HYPROF_NO_MICROHTTPD=1 the viewer (as on boards), and
+# HYPROF_NO_PFM=1 the events that processors' manuals name.  `hyprof --version` says what is there.
+HYPROF_NO_SQLITE     ?= 0
+HYPROF_NO_MICROHTTPD ?= 0
+HYPROF_NO_PFM        ?= 0
+SQLITE      := $(if $(filter 1,$(HYPROF_NO_SQLITE)),,1)
+MICROHTTPD  := $(if $(filter 1,$(HYPROF_NO_MICROHTTPD))$(IS_STATIC),,1)
+PFM         := $(if $(filter 1,$(HYPROF_NO_PFM)),,1)
+LEFT_OUT    := $(if $(BPF_CLANG),,BPF) $(if $(NCURSES),,ncurses) $(if $(SQLITE),,SQLite) $(if $(MICROHTTPD),,viewer) $(if $(PFM),,libpfm4)
+
 # Flags that the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
 DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = $(SYSROOT_FLAGS) $(SYSROOT_LINK) -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp $(if $(IS_STATIC),,-lmicrohttpd) $(if $(BPF_CLANG),-lbpf) $(if $(NCURSES),-lncursesw -ltinfo) -lm
+LIBS       := -lelf $(if $(PFM),-lpfm) -lzstd -lz -llzma $(if $(SQLITE),-lsqlite3) -ljansson -liberty -lcap -lseccomp \
+              $(if $(MICROHTTPD),-lmicrohttpd) $(if $(BPF_CLANG),-lbpf) $(if $(NCURSES),-lncursesw -ltinfo) -lm
 # Static programs take the compiler's own libc.  On RISC-V gcc 12 makes none for random addresses.
 STATIC_LINK := $(if $(filter riscv64,$(MACHINE)),-static,-static-pie)
 HYPROF_LIBS := $(if $(IS_STATIC),$(STATIC_LINK) -Wl$(COMMA)--start-group $(LIBS) -Wl$(COMMA)--end-group,$(LIBS))

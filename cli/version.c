@@ -14,7 +14,7 @@
 #include <string.h>
 
 /*
- * The Makefile defines HYPROF_GIT_ID, HYPROF_MACHINE, HYPROF_VARIANT and HYPROF_HAS_BPF for this file
+ * The Makefile defines HYPROF_GIT_ID, HYPROF_MACHINE, HYPROF_VARIANT and HYPROF_HAS_... for this file
  * alone, and HYPROF_IS_STATIC where libraries cannot be loaded while running.
  */
 #ifndef HYPROF_IS_STATIC
@@ -35,7 +35,9 @@ struct feature {
 
 static const struct feature features[] = {
         { "bpf", HYPROF_HAS_BPF, "context switches by a BPF program; without it by perf" },
-        { "libpfm4", true, "names of this processor's own events" },
+        { "libpfm4", HYPROF_HAS_PFM, "names of this processor's own events" },
+        { "viewer", HYPROF_HAS_VIEWER, "`hyprof view`; without it `hyprof export html`" },
+        { "sqlite", HYPROF_HAS_SQLITE, "`hyprof export sqlite`" },
         { "demangler", true, "readable names of C++, Rust and D" },
         { "lzma", true, "symbol tables in .gnu_debugdata" },
         { "zstd", true, "traces; compressed debug information" },

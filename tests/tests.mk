@@ -3,12 +3,13 @@
 # The tests: their programs, and the targets that run them.
 
 .PHONY: check test check-asan check-bytes check-tsan check-clang nightly lint fuzz mutants soak-client bench bench-diff bench-fixes bench-memory bench-scale \
-        bench-view bench-python bench-why check-kernels check-bare check-guest test-riscv64 test-aarch64 test-iree test-debian13 test-thorough \
+        bench-view bench-python bench-why check-kernels check-bare check-guest test-riscv64 test-aarch64 test-iree test-debian13 test-thorough check-left-out \
         test-programs fuzz-programs bench-programs
 
 WORK_SRC    := $(wildcard tests/workloads/w_*.c)
 WORK_CXX    := $(wildcard tests/workloads/w_*.cpp)
-UNIT_SRC    := $(filter-out $(if $(BPF_CLANG),,tests/unit/test_kernel_types.c tests/unit/test_python_copies.c tests/unit/test_python_verified.c tests/unit/test_switch_types.c),$(wildcard tests/unit/test_*.c))
+UNIT_SRC    := $(filter-out $(if $(BPF_CLANG),,tests/unit/test_kernel_types.c tests/unit/test_python_copies.c tests/unit/test_python_verified.c tests/unit/test_switch_types.c) $(if $(SQLITE),,tests/unit/test_sqlite_database.c), \
+               $(wildcard tests/unit/test_*.c))
 UNIT_AID    := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
@@ -168,6 +169,12 @@ test-debian13: ## build the tree and run its tests in a chroot with Debian 13, a
 check-bare: ## what README and python.md tell newcomers, each line in a minimal Debian 12 of its own, as root: LINE="make deb" for one
 	$(Q)tests/install_packages.sh bare
 	$(Q)tests/guests/bare.sh '$(LINE)'
+
+WITHOUT := VARIANT=debug $(addsuffix =1,$(addprefix HYPROF_NO_,BPF NCURSES PYTHON SQLITE MICROHTTPD PFM))
+check-left-out: ## that hyprof builds, records and says what it lacks without the libraries that can be left out
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) $(WITHOUT) WERROR=1 all test-programs
+	$(Q)tests/run_tests.sh build/debug tests/packages/left_out.sh
 
 test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(TOOLS) $(CLIENT_SO) $(TRACY_LIBS)
 fuzz-programs: $(FUZZERS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For static builds, which have no libmicrohttpd. */
+/* Replaces http_server.c without libmicrohttpd: HYPROF_NO_MICROHTTPD=1, and static builds. */
 #include "web/server/http_server.h"
 
 #include "base/error.h"
@@ -11,12 +11,12 @@ int http_server_new(const struct http_server_options *options, struct http_serve
 {
         (void)options, (void)ret_server;
         return error_set(
-                err, -ENOTSUP,
-                "this hyprof was built for a board, without a viewer; look at the trace on another machine");
+                err, -ENOSYS,
+                "this hyprof was built without a viewer; `hyprof export html` writes a page, and another machine can show the trace");
 }
 
 int http_server_step(struct http_server *server, int timeout_ms, struct error *err)
 {
         (void)server, (void)timeout_ms;
-        return error_set(err, -ENOTSUP, "no viewer");
+        return error_set(err, -ENOSYS, "no viewer");
 }
