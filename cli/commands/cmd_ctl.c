@@ -8,6 +8,7 @@
 #include "cli/options/argument_words.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
+#include "sampler/pace/pace.h"
 #include "sampler/recording/control_search.h"
 #include "sampler/recording/control_socket.h"
 #include "view/document/view_document.h"
@@ -76,7 +77,7 @@ static bool refuse_silent(const struct control_recorder *recorder)
                 return false;
         complain("error: the recorder, process %" PRIu64
                  ", has not answered for %d s: it is stopped, busy, or still starting",
-                 recorder->pid, CONTROL_SOCKET_WAIT_MS / 1000);
+                 recorder->pid, PACE_CONTROL_WAIT_MS / 1000);
         complain_try("kill -CONT %" PRIu64, recorder->pid);
         return true;
 }
@@ -183,7 +184,7 @@ static int send_request(const struct control_recorder *to, const char *verb, con
         /*
          * The answer to a dump comes when it is written; the recorder is alive, for it has just answered.
          */
-        int wait_ms = strcmp(verb, "dump") == 0 ? -1 : CONTROL_SOCKET_WAIT_MS;
+        int wait_ms = strcmp(verb, "dump") == 0 ? -1 : PACE_CONTROL_WAIT_MS;
         struct error err = ERROR_NONE;
 
         if (snprintf(request, sizeof(request), text ? "%s %s" : "%s", verb, text) >= (int)sizeof(request)) {

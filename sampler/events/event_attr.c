@@ -4,11 +4,10 @@
 
 #include "base/clock.h"
 #include "sampler/events/event_request.h"
+#include "sampler/pace/pace.h"
 
 #include <time.h>
 
-#define WAKE_WHEN_FULL_SHARE 4
-#define WAKE_BYTES_MAX       (UINT32_C(1) << 21) /* written data is still in a cache when it is read */
 /* The result of read(2) for each event; the times show whether it shared a counter. */
 #define READ_FORMAT (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
 
@@ -70,9 +69,9 @@ uint64_t event_attr_clock_period_ns(uint64_t rate_hz)
 
 static uint32_t wake_bytes(size_t ring_bytes)
 {
-        size_t share_bytes = ring_bytes / WAKE_WHEN_FULL_SHARE;
+        size_t share_bytes = ring_bytes / PACE_RING_WAKE_SHARE;
 
-        return share_bytes < WAKE_BYTES_MAX ? (uint32_t)share_bytes : WAKE_BYTES_MAX;
+        return share_bytes < PACE_RING_WAKE_MAX_BYTES ? (uint32_t)share_bytes : PACE_RING_WAKE_MAX_BYTES;
 }
 
 static struct perf_event_attr common_attr(const struct event_attr_options *options)

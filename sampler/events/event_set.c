@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "sampler/events/event_totals.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "sampler/rights/privileges.h"
 
 #include <errno.h>
@@ -23,8 +24,6 @@
 #define SAMPLE_RING_MIN  (UINT32_C(1) << 15)
 #define DESCRIPTORS_LEFT 64
 #define DESCRIPTORS_MAX  (UINT32_C(1) << 20) /* of a process, unless fs.nr_open was changed */
-/* At 10 kHz, 0.2 MB of call stacks for each CPU in this time. */
-#define FORGET_EVERY_NS UINT64_C(2000000)
 
 /* Each thread has as many. */
 static size_t events_of_thread(const struct event_set *set)
@@ -449,7 +448,7 @@ static int add_threads(struct event_set *set, const uint32_t *tids, size_t n_tid
                 if (r < 0 && r != -ESRCH)
                         return r;
                 n_added += r == 0;
-                if (clock_raw_ns() - forgot_ns < FORGET_EVERY_NS)
+                if (clock_raw_ns() - forgot_ns < PACE_ATTACH_FORGET_NS)
                         continue;
                 forget_samples(set);
                 forgot_ns = clock_raw_ns();

@@ -19,6 +19,7 @@
 #include "sampler/jit/jit_objects.h"
 #include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/tables/code_regions.h"
 #include "sampler/tables/code_tables.h"
@@ -38,21 +39,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SHARE              50                /* at most 1/SHARE of all time is spent on images */
-#define LEFT_NS_MAX        (100 * NS_PER_MS) /* saved up while nothing was to be looked at */
-#define SOON_NS            (8 * NS_PER_MS)   /* after a JIT made executable memory its list is read each ms */
-#define EXPECTING_NS       (200 * NS_PER_MS) /* then as often as this: */
-#define PAUSE_MS           4
-#define SEARCH_NS          (20 * NS_PER_MS)     /* in all memory of a process */
-#define WANTED_MAX         4                    /* times that an image is handed to the keeper */
-#define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of an image's mapped bytes: that much is read at once */
-#define WHOLE_BYTES_MAX    (UINT64_C(64) << 20) /* of an image that is looked for at once, ... */
-#define WHOLE_SEARCH_NS    (4 * NS_PER_MS)      /* ... how long, ... */
-#define WHOLE_SEARCH_BYTES (UINT64_C(64) << 20) /* ... and in how much memory */
-#define WHOLE_MISSES_MAX   4                    /* a process is searched less often after so many misses */
-#define WHOLE_MISSES_SKIP  16
-#define WATCH_LEFT_NS      (2 * IMAGE_IDENTITY_WRITABLE_NS) /* for the whole of a writable image */
-#define TABLE_BYTES_MAX    (UINT32_C(1) << 26) /* of an image that is read for its unwind table */
+#define WANTED_MAX      4                    /* times that an image is handed to the keeper */
+#define WHOLE_BYTES_MAX (UINT64_C(64) << 20) /* of an image that is looked for at once */
+#define TABLE_BYTES_MAX (UINT32_C(1) << 26)  /* of an image that is read for its unwind table */
 
 static const char memfd_name[] = "/memfd:";
 static const char unloaded_name[] = "//anon:unloaded";
@@ -89,7 +78,7 @@ int code_images_new(const struct recording *recording, struct code_images **ret_
         sampled_places_init(&c->places);
         searched_processes_init(&c->searched);
         image_identities_init(&c->identities);
-        c->left_ns = LEFT_NS_MAX;
+        c->left_ns = PACE_IMAGES_LEFT_NS;
         c->refilled_ns = clock_raw_ns();
         *ret_images = c;
         return 0;
@@ -116,10 +105,10 @@ void code_images_free(struct code_images *c)
 /* False if enough time has been spent on images recently. */
 static bool begin_work(struct code_images *c, uint64_t now_ns)
 {
-        c->left_ns += (now_ns - c->refilled_ns) / SHARE;
+        c->left_ns += (now_ns - c->refilled_ns) / PACE_IMAGES_SHARE;
         c->refilled_ns = now_ns;
-        if (c->left_ns > LEFT_NS_MAX)
-                c->left_ns = LEFT_NS_MAX;
+        if (c->left_ns > PACE_IMAGES_LEFT_NS)
+                c->left_ns = PACE_IMAGES_LEFT_NS;
         return c->left_ns > 0;
 }
 
@@ -204,7 +193,7 @@ static bool has_more_time(const struct code_images *c, uint64_t began_ns, uint64
 
 static bool has_time_to_search(const struct code_images *c, uint64_t began_ns)
 {
-        return has_more_time(c, began_ns, LEFT_NS_MAX / 2);
+        return has_more_time(c, began_ns, PACE_IMAGES_LEFT_NS / 2);
 }
 
 /* Looks for the whole image while the program has it.  Returns 1 if the keeper has it, 0, -ENOMEM. */
@@ -212,15 +201,15 @@ static int add_whole(struct code_images *c, uint32_t module, const struct code_s
                      uint64_t began_ns)
 {
         struct searched_process *process = searched_processes_get(&c->searched, c->image.memory.pid);
-        struct image_search_limits limits = { .bytes_max = WHOLE_SEARCH_BYTES };
+        struct image_search_limits limits = { .bytes_max = PACE_IMAGES_WHOLE_BYTES };
         struct byte_buffer bytes = { .data = NULL };
         int r;
 
         if (!process || !has_time_to_search(c, began_ns) ||
-            (process->n_misses >= WHOLE_MISSES_MAX && process->n_misses++ % WHOLE_MISSES_SKIP != 0))
+            (process->n_misses >= PACE_IMAGES_MISSES && process->n_misses++ % PACE_IMAGES_MISSES_SKIP != 0))
                 return 0;
         limits.near_avma = process->near_avma;
-        limits.until_ns = clock_raw_ns() + WHOLE_SEARCH_NS;
+        limits.until_ns = clock_raw_ns() + PACE_IMAGES_WHOLE_NS;
         r = image_source_search(source->source, &limits, WHOLE_BYTES_MAX, &bytes, &process->near_avma);
         process->n_misses = r == 1 ? 0 : process->n_misses + 1;
         if (r == 1) {
@@ -289,7 +278,7 @@ static int want_table(struct code_images *c, uint32_t module, const struct image
 /* Reads the mapped part of the image, if the image is still there.  Returns 0, -EFBIG, -EFAULT, -ENOMEM. */
 static int hold(struct code_images *c, const struct image_look *look, void *source)
 {
-        int r = image_source_hold(source, HELD_BYTES_MAX);
+        int r = image_source_hold(source, PACE_IMAGES_HELD_BYTES);
 
         if (r == 0 && !is_true(c, look)) {
                 image_source_drop(source);
@@ -348,11 +337,12 @@ static int identify(struct code_images *c, const struct image_look *look, struct
                                process_maps_is_writable_at(look->place.pid, c->image.parts[0].start_avma);
         identity.whole_bytes_max = watched_images_copy_room(&c->watched, &c->image);
         identity.near_avma = &process->near_avma;
-        identity.search_ns = identity.is_writable ? IMAGE_IDENTITY_WRITABLE_NS : IMAGE_IDENTITY_SEARCH_NS;
-        identity.may_search =
-                has_more_time(c, look->began_ns,
-                              identity.is_writable ? IMAGE_IDENTITY_WRITABLE_NS : LEFT_NS_MAX / 2) &&
-                (process->n_misses < WHOLE_MISSES_MAX || process->n_misses++ % WHOLE_MISSES_SKIP == 0);
+        identity.search_ns = identity.is_writable ? PACE_IDENTITY_WRITABLE_NS : PACE_IDENTITY_SEARCH_NS;
+        identity.may_search = has_more_time(c, look->began_ns,
+                                            identity.is_writable ? PACE_IDENTITY_WRITABLE_NS
+                                                                 : PACE_IMAGES_LEFT_NS / 2) &&
+                              (process->n_misses < PACE_IMAGES_MISSES ||
+                               process->n_misses++ % PACE_IMAGES_MISSES_SKIP == 0);
         r = image_identities_find(&c->identities, &identity, whole, ret);
         if (identity.may_search)
                 process->n_misses = whole->used_bytes > 0 ? 0 : process->n_misses + 1;
@@ -448,7 +438,7 @@ static int find_image(struct code_images *c, struct memory_image_place *place)
                 return -ESTALE;
         if (!may_search(c, place->pid))
                 return 0;
-        place->search_ns = SEARCH_NS;
+        place->search_ns = PACE_IMAGES_SEARCH_NS;
         return memory_image_find(place, &c->image);
 }
 
@@ -599,7 +589,7 @@ static int look_for_whole(struct code_images *c)
         const struct memory_image_place place = place_of_image(&c->image);
         int r;
 
-        c->left_ns += WATCH_LEFT_NS;
+        c->left_ns += PACE_WATCHED_WHOLE_NS;
         r = look_at(c, &place, clock_raw_ns());
         return r == -ENOMEM ? r : 1;
 }
@@ -617,7 +607,7 @@ int code_images_look_again(struct code_images *c)
         (void)begin_work(c, began_ns);
         r = 1;
         while (r > 0) {
-                r = watched_images_check(&c->watched, &at, has_more_time(c, began_ns, WATCH_LEFT_NS),
+                r = watched_images_check(&c->watched, &at, has_more_time(c, began_ns, PACE_WATCHED_WHOLE_NS),
                                          &c->image, &seen_ns);
                 if (r == 2)
                         r = look_for_whole(c);
@@ -780,10 +770,11 @@ int code_images_pause_ms(const struct code_images *c)
 {
         uint64_t now_ns = c->mapped_ns > 0 ? clock_raw_ns() : 0;
 
-        if (c->mapped_ns > 0 && now_ns < c->mapped_ns + SOON_NS)
+        if (c->mapped_ns > 0 && now_ns < c->mapped_ns + PACE_IMAGES_SOON_NS)
                 return 1;
-        return c->mapped_ns > 0 && now_ns < c->mapped_ns + EXPECTING_NS ? PAUSE_MS
-                                                                        : landmark_files_pause_ms(&c->files);
+        return c->mapped_ns > 0 && now_ns < c->mapped_ns + PACE_IMAGES_EXPECTING_NS
+                       ? PACE_IMAGES_PAUSE_MS
+                       : landmark_files_pause_ms(&c->files);
 }
 
 int code_images_note_fork(struct code_images *c, uint32_t parent_pid, uint32_t pid, uint64_t time_ns)

@@ -8,6 +8,7 @@
 #include "sampler/images/image_search.h"
 #include "sampler/images/image_source.h"
 #include "sampler/images/memory_image.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static int identity_add(struct image_identities *ids, const struct image_key *ke
 static int identity_search(const struct image_identity_look *look, const struct image_whole *known,
                            struct byte_buffer *whole)
 {
-        struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
+        struct image_search_limits limits = { .bytes_max = PACE_IDENTITY_SEARCH_BYTES,
                                               .until_ns = clock_raw_ns() + look->search_ns };
         struct memory_image image = *look->image;
         bool all = false;
@@ -152,7 +153,7 @@ int image_identities_find(struct image_identities *ids, const struct image_ident
 
 int image_copy_is_only(const struct image_copy *copy, const struct memory_image *image, uint64_t search_ns)
 {
-        const struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
+        const struct image_search_limits limits = { .bytes_max = PACE_IDENTITY_SEARCH_BYTES,
                                                     .until_ns = clock_raw_ns() + search_ns,
                                                     .near_avma = copy->avma };
         struct byte_buffer bytes = { .data = NULL };

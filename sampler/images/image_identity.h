@@ -25,11 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IMAGE_IDENTITY_IMAGES_MAX   65536 /* that are remembered, of all programs */
-#define IMAGE_IDENTITY_UNKNOWN_MAX  16    /* times that an image is one of its own */
-#define IMAGE_IDENTITY_SEARCH_NS    UINT64_C(4000000)
-#define IMAGE_IDENTITY_WRITABLE_NS  (5 * IMAGE_IDENTITY_SEARCH_NS) /* for an image that can be written */
-#define IMAGE_IDENTITY_SEARCH_BYTES (UINT64_C(64) << 20)           /* of memory, and of the image */
+#define IMAGE_IDENTITY_IMAGES_MAX  65536 /* that are remembered, of all programs */
+#define IMAGE_IDENTITY_UNKNOWN_MAX 16    /* times that an image is one of its own */
 
 struct byte_buffer;
 struct memory_image;

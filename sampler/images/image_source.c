@@ -8,6 +8,7 @@
 #include "sampler/images/image_search.h"
 #include "sampler/images/memory_image.h"
 #include "sampler/keep/code_keeper.h"
+#include "sampler/pace/pace.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -162,7 +163,7 @@ static int find_copy(struct image_source *s, const struct image_search_limits *l
         if (r >= 0 && !(found && image->build_id_bytes > 0))
                 r = image_search_new(&image->memory, limits, &search);
         if (r == 0 && found)
-                image_search_go_on_in_heap(search, IMAGE_SOURCE_SECOND_BYTES);
+                image_search_go_on_in_heap(search, PACE_SOURCE_SECOND_BYTES);
         while (r == 0 && image_search_next(search, &hit) == 1) {
                 if (!may_be_copy(image, &hit) || (found && hit.avma == *ret_avma))
                         continue;
@@ -175,7 +176,7 @@ static int find_copy(struct image_source *s, const struct image_search_limits *l
                 *ret_avma = hit.avma;
                 r = found < 0 || (found && image->build_id_bytes > 0) ? found : 0;
                 if (found == 1)
-                        image_search_go_on_in_heap(search, IMAGE_SOURCE_SECOND_BYTES);
+                        image_search_go_on_in_heap(search, PACE_SOURCE_SECOND_BYTES);
         }
         *ret_all = search && image_search_has_heap(search);
         image_search_free(search);
@@ -274,9 +275,9 @@ static int read_parts(struct image_source *s, uint64_t bytes_max, struct byte_bu
 int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
                       struct error *err)
 {
-        const struct image_search_limits limits = { .bytes_max = IMAGE_SOURCE_SEARCH_BYTES,
+        const struct image_search_limits limits = { .bytes_max = PACE_SOURCE_SEARCH_BYTES,
                                                     .until_thread_ns = clock_thread_ns() +
-                                                                       IMAGE_SOURCE_SEARCH_NS };
+                                                                       PACE_SOURCE_SEARCH_NS };
         struct image_source *s = source;
         uint64_t avma;
         bool all;

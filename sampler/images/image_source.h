@@ -19,10 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IMAGE_SOURCE_SEARCH_BYTES (UINT64_C(1) << 30)  /* of memory that are searched for one image, ... */
-#define IMAGE_SOURCE_SEARCH_NS    UINT64_C(500000000)  /* ... and for how much processor time; ... */
-#define IMAGE_SOURCE_SECOND_BYTES (UINT64_C(64) << 20) /* ... and then for a second one that looks the same */
-#define IMAGE_SOURCE_BYTES_MAX    (UINT64_C(256) << 20) /* of one image */
+#define IMAGE_SOURCE_BYTES_MAX (UINT64_C(256) << 20) /* of one image */
 
 struct byte_buffer;
 struct code_source;

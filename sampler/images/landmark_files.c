@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "sampler/jit/jit_lists.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/tables/code_tables.h"
 #include "sampler/tracks/address_space.h"
@@ -14,11 +15,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define NOTED_MAX    4096
-#define UNREADY_MAX  16       /* of a process */
-#define READY_NS     NS_PER_S /* how long a mapped file's data is looked at in each cycle */
-#define READY_MS     4        /* ... of this length; then at every second */
-#define SAY_AFTER_NS (10 * NS_PER_S)
+#define NOTED_MAX   4096
+#define UNREADY_MAX 16 /* of a process */
 
 struct noted_file {
         uint32_t pid;
@@ -47,8 +45,8 @@ static size_t count_unready(const struct landmark_files *l, uint32_t pid)
 
 static bool is_to_be_tried(const struct noted_file *file, uint64_t now_ns)
 {
-        return file->first_ns == 0 || now_ns < file->first_ns + READY_NS ||
-               now_ns > file->tried_ns + NS_PER_S;
+        return file->first_ns == 0 || now_ns < file->first_ns + PACE_LANDMARKS_READY_NS ||
+               now_ns > file->tried_ns + PACE_LANDMARKS_AGAIN_NS;
 }
 
 /*
@@ -62,7 +60,7 @@ static int try_again(struct landmark_files *l, struct noted_file *file, uint64_t
         if (file->first_ns == 0)
                 file->first_ns = now_ns;
         file->tried_ns = now_ns;
-        if (file->is_ahead || file->is_said || now_ns < file->first_ns + SAY_AFTER_NS)
+        if (file->is_ahead || file->is_said || now_ns < file->first_ns + PACE_LANDMARKS_SAY_NS)
                 return 0;
         file->is_said = true;
         return python_frames_note_unready(l->recording->python);
@@ -145,8 +143,8 @@ int landmark_files_pause_ms(const struct landmark_files *l)
         uint64_t now_ns = l->n_noted > 0 ? clock_raw_ns() : 0;
 
         for (size_t i = 0; i < l->n_noted; i++)
-                if (l->noted[i].first_ns > 0 && now_ns < l->noted[i].first_ns + READY_NS)
-                        return READY_MS;
+                if (l->noted[i].first_ns > 0 && now_ns < l->noted[i].first_ns + PACE_LANDMARKS_READY_NS)
+                        return PACE_LANDMARKS_PAUSE_MS;
         return INT_MAX;
 }
 

@@ -7,6 +7,7 @@
 #include "sampler/images/image_search.h"
 #include "sampler/keep/build_id_note.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_maps.h"
 
 #include <elf.h>
@@ -18,8 +19,7 @@
 
 #define BELOW_MAX        16   /* mappings below the code that are looked at */
 #define NOTE_BYTES_MAX   1024 /* of the notes that may have the build-id */
-#define PROBES_AT_ONCE   64
-#define TRIES_MAX        3 /* to read an image that is being written over */
+#define TRIES_MAX        3    /* to read an image that is being written over */
 #define COMPARE_BYTES    65536
 #define HEADER_SECTIONS  40 /* in the ELF header: where the section headers are */
 #define HEADER_SECTION_N 60 /* how many, and which of them has the names */
@@ -256,7 +256,7 @@ static size_t list_below(const struct memory_image_place *place, struct mapping 
 static size_t probe(uint32_t pid, uint64_t top_avma, uint64_t page_bytes, uint32_t *first, size_t n)
 {
         struct iovec here = { .iov_base = first, .iov_len = n * sizeof(*first) };
-        struct iovec there[PROBES_AT_ONCE];
+        struct iovec there[PACE_IMAGES_PROBES];
         ssize_t got;
 
         for (size_t i = 0; i < n; i++) {
@@ -277,8 +277,8 @@ static bool find_in_mapping(struct memory_image *image, const struct memory_imag
         uint64_t n_pages = (top_avma - m->start_avma) / page_bytes + 1;
 
         while (n_pages > 0 && *probes_left > 0) {
-                uint32_t first[PROBES_AT_ONCE];
-                size_t n = PROBES_AT_ONCE, got;
+                uint32_t first[PACE_IMAGES_PROBES];
+                size_t n = PACE_IMAGES_PROBES, got;
 
                 if (n > n_pages)
                         n = (size_t)n_pages;
@@ -377,7 +377,7 @@ static bool take_hit(struct memory_image *image, const struct memory_image_place
 /* Returns 1, 0, -ENOMEM. */
 static int find_elsewhere(struct memory_image *image, const struct memory_image_place *place)
 {
-        const struct image_search_limits limits = { .bytes_max = MEMORY_IMAGE_SEARCH_BYTES,
+        const struct image_search_limits limits = { .bytes_max = PACE_IMAGES_SEARCH_BYTES,
                                                     .until_ns = clock_raw_ns() + place->search_ns };
         uint8_t *scratch = malloc((size_t)2 * COMPARE_BYTES);
         struct image_search *search = NULL;

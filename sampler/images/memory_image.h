@@ -21,13 +21,12 @@
 #include <stdint.h>
 
 #define MEMORY_IMAGE_PARTS_MAX     8
-#define MEMORY_IMAGE_BUILD_ID_MAX  20                    /* bytes of it that count */
-#define MEMORY_IMAGE_PART_BYTES    (UINT64_C(1) << 28)   /* of one executable segment */
-#define MEMORY_IMAGE_BEGIN_BYTES   2048                  /* the headers must lie in as many */
-#define MEMORY_IMAGE_CONTENT_BYTES (UINT32_C(1) << 20)   /* of code that are hashed, and of constants */
-#define MEMORY_IMAGE_BELOW_BYTES   (UINT64_C(1) << 30)   /* a header lies so far below its code at most */
-#define MEMORY_IMAGE_PROBES_MAX    1024                  /* pages that are looked at for a header */
-#define MEMORY_IMAGE_SEARCH_BYTES  (UINT64_C(128) << 20) /* searched for code whose header is not below it */
+#define MEMORY_IMAGE_BUILD_ID_MAX  20                  /* bytes of it that count */
+#define MEMORY_IMAGE_PART_BYTES    (UINT64_C(1) << 28) /* of one executable segment */
+#define MEMORY_IMAGE_BEGIN_BYTES   2048                /* the headers must lie in as many */
+#define MEMORY_IMAGE_CONTENT_BYTES (UINT32_C(1) << 20) /* of code that are hashed, and of constants */
+#define MEMORY_IMAGE_BELOW_BYTES   (UINT64_C(1) << 30) /* a header lies so far below its code at most */
+#define MEMORY_IMAGE_PROBES_MAX    1024                /* pages that are looked at for a header */
 
 struct byte_buffer;
 

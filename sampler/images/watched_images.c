@@ -6,6 +6,7 @@
 #include "sampler/images/image_changes.h"
 #include "sampler/images/image_identity.h"
 #include "sampler/images/memory_image.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -61,7 +62,7 @@ static bool have_room(const struct watched_images *w, const struct memory_image 
                 (void)take_room(ret_bytes, memory_image_count_hashed(&other->image) + other->copy.n_bytes);
         }
         return take_room(ret_bytes, memory_image_count_hashed(image)) && n_others < WATCHED_IMAGES_MAX &&
-               w->over_ns < WATCHED_IMAGES_LEFT_NS;
+               w->over_ns < PACE_WATCHED_LEFT_NS;
 }
 
 uint64_t watched_images_copy_room(const struct watched_images *w, const struct memory_image *image)
@@ -73,12 +74,12 @@ uint64_t watched_images_copy_room(const struct watched_images *w, const struct m
 
 int watched_images_begin_look(struct watched_images *w, struct image_changes *changes, uint64_t now_ns)
 {
-        uint64_t rest_ns = (now_ns - w->looked_ns) / WATCHED_IMAGES_SHARE;
+        uint64_t rest_ns = (now_ns - w->looked_ns) / PACE_WATCHED_SHARE;
         int n_gone = 0;
 
         w->over_ns -= rest_ns < w->over_ns ? rest_ns : w->over_ns;
         w->looked_ns = now_ns;
-        while (w->over_ns >= WATCHED_IMAGES_LEFT_NS && w->n_images > 0) {
+        while (w->over_ns >= PACE_WATCHED_LEFT_NS && w->n_images > 0) {
                 const struct watched_image *last = &w->images[--w->n_images];
 
                 n_gone++;
@@ -148,7 +149,7 @@ static int watched_image_is_there(struct watched_images *w, size_t i, bool searc
 
         if (r == 1 && watched->copy.avma != 0)
                 r = image_copy_is_unchanged(&watched->copy, &watched->image);
-        if (r != 1 || i != w->to_search % w->n_images || now_ns < w->searched_ns + WATCHED_IMAGES_SEARCH_NS)
+        if (r != 1 || i != w->to_search % w->n_images || now_ns < w->searched_ns + PACE_WATCHED_SEARCH_NS)
                 return r;
         w->to_search = i + 1;
         if (!watched->copy.is_sought && !(searches && watched->copy.avma != 0))
@@ -156,7 +157,7 @@ static int watched_image_is_there(struct watched_images *w, size_t i, bool searc
         w->searched_ns = now_ns;
         return watched->copy.is_sought
                        ? 2
-                       : image_copy_is_only(&watched->copy, &watched->image, IMAGE_IDENTITY_SEARCH_NS);
+                       : image_copy_is_only(&watched->copy, &watched->image, PACE_IDENTITY_SEARCH_NS);
 }
 
 static int check_rest(struct watched_images *w, size_t *at, bool searches, struct memory_image *ret_image,

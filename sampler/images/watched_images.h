@@ -17,11 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WATCHED_IMAGES_SEARCH_NS UINT64_C(100000000)  /* from one search for second wholes to the next */
-#define WATCHED_IMAGES_MAX       256                  /* at a time; others have no names */
-#define WATCHED_IMAGES_BYTES     (UINT64_C(16) << 20) /* of all images and wholes, which each look reads */
-#define WATCHED_IMAGES_SHARE     4                    /* looks take at most one part in so many of the time */
-#define WATCHED_IMAGES_LEFT_NS   UINT64_C(200000000)  /* of looks, saved up while there were few */
+#define WATCHED_IMAGES_MAX   256                  /* at a time; others have no names */
+#define WATCHED_IMAGES_BYTES (UINT64_C(16) << 20) /* of all images and wholes, which each look reads */
 
 struct image_changes;
 struct image_copy;

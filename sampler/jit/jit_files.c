@@ -18,6 +18,7 @@
 #include "sampler/keep/module_file.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/tables/code_regions.h"
 #include "sampler/tables/code_tables.h"
@@ -32,16 +33,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define MAPS_PERIOD_NS   (NS_PER_S / 10)
-#define MAPS_EACH_CYCLE  64                  /* with at most so many processes, maps are read each cycle */
-#define DUMP_BYTES_ONCE  (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
-#define MAP_FILLS_ONCE   16
 #define FRAMES_BYTES_MAX (UINT32_C(1) << 26) /* how to unwind code, of all processes */
-#define REST_NS_MAX      (NS_PER_S / 2)      /* of processor time, in a cycle, to read files to their ends */
 #define FRESH_MAX        65536               /* lines of a reading that are looked at together */
 #define STDIO_BYTES      4096
 #define DUMPS_MAX        16 /* of a process */
-#define TRIES_ONCE       16 /* to open a map, in a cycle: some programs change protections all the time */
 
 struct jit_dump {
         struct jitdump_file file;
@@ -77,7 +72,7 @@ struct jit_files {
         size_t frames_bytes;    /* of all processes */
         uint64_t since_ns;      /* CLOCK_REALTIME at the start of the recording */
         uint64_t now_ns, maps_read_ns, next_ns;
-        uint64_t rest_ns; /* what is left of REST_NS_MAX */
+        uint64_t rest_ns; /* what is left of PACE_JIT_REST_NS */
         bool final;
         struct tick_clock monotonic, arch;
         bool has_arch;
@@ -96,7 +91,7 @@ int jit_files_new(const struct recording *recording, struct jit_files **ret_file
         f->since_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
         f->recording = recording;
         f->next_ns = UINT64_MAX;
-        f->rest_ns = REST_NS_MAX;
+        f->rest_ns = PACE_JIT_REST_NS;
         intern_init(&f->left_out, sizeof(uint32_t), 0);
         *ret_files = f;
         return 0;
@@ -254,7 +249,7 @@ static int end_reading(struct jit_files *f, struct jit_process *p, struct rename
         if (r < 0)
                 return r;
         reading->now_ns = clock_raw_ns();
-        reading->lag_ns = JIT_FILES_LAG_NS;
+        reading->lag_ns = PACE_MERGE_LAG_NS;
         if (p->renamed.n_lines > 0)
                 perf_map_file_changed(&p->map, &reading->changed_ns, &reading->changed_until_ns);
         return renamed_code_end_reading(&p->renamed, reading);
@@ -297,7 +292,7 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
         /* A jitdump has better data; where a program writes both, the map only repeats it. */
         if (!p->wants_map || p->process == 0 || has_dump(p))
                 return 0;
-        for (unsigned n = 0; r == 1 && (all ? has_time(f, &at_ns) : n < MAP_FILLS_ONCE); n++) {
+        for (unsigned n = 0; r == 1 && (all ? has_time(f, &at_ns) : n < PACE_JIT_MAP_FILLS); n++) {
                 struct perf_map_line line;
                 uint64_t before_ns = clock_raw_ns();
 
@@ -530,7 +525,7 @@ static int run_dump(struct jit_files *f, struct jit_process *p, struct jit_dump 
         *ret_next_ns = UINT64_MAX;
         if (d->file.fd < 0 || p->process == 0)
                 return 0;
-        while (r == 0 && (f->final ? has_time(f, &at_ns) : d->n_bytes < DUMP_BYTES_ONCE)) {
+        while (r == 0 && (f->final ? has_time(f, &at_ns) : d->n_bytes < PACE_JIT_DUMP_BYTES)) {
                 uint64_t time_ns;
 
                 r = jitdump_file_peek(&d->file, &item);
@@ -654,7 +649,7 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
         p->wants_map = p->wants_map || !is_dump;
         if (!is_dump)
                 renamed_code_note(&p->renamed, mmap, time_ns);
-        if (p->wants_map && p->n_tries++ < TRIES_ONCE)
+        if (p->wants_map && p->n_tries++ < PACE_JIT_TRIES)
                 perf_map_file_try(&p->map, &p->target);
         return is_dump ? open_dump(f, p, mmap) : 0;
 }
@@ -762,13 +757,13 @@ static void read_clocks(struct jit_files *f)
 
 int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
 {
-        bool reads_maps = final || f->n_processes <= MAPS_EACH_CYCLE ||
-                          now_ns - f->maps_read_ns >= MAPS_PERIOD_NS;
+        bool reads_maps = final || f->n_processes <= PACE_JIT_MAPS_EACH_CYCLE ||
+                          now_ns - f->maps_read_ns >= PACE_JIT_MAPS_NS;
         int r = 0;
 
         f->now_ns = now_ns;
         if (!f->final) /* the last cycle reads twice */
-                f->rest_ns = REST_NS_MAX;
+                f->rest_ns = PACE_JIT_REST_NS;
         f->final = final;
         if (f->n_processes == 0)
                 return 0;

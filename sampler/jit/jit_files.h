@@ -20,8 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JIT_FILES_PROCESSES_MAX 1024              /* at a time */
-#define JIT_FILES_LAG_NS        UINT64_C(2000000) /* younger samples wait for the next reading */
+#define JIT_FILES_PROCESSES_MAX 1024 /* at a time */
 
 struct error;
 struct jit_files;
@@ -51,7 +50,7 @@ int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint32_t process, uin
 
 /*
  * jit_files_read() - reads what came since; perf maps of many processes ten times a second
- * To be called before samples are taken, which are older than @now_ns by JIT_FILES_LAG_NS at least.
+ * To be called before samples are taken, which are older than @now_ns by PACE_MERGE_LAG_NS at least.
  * @final:  all there is.  Reading this, and the files of processes that have ended, takes half a second
  *          of processor time at most: the rest is left out, and counted
  * Returns 0, -ENOMEM, or what code_regions_add() returns.

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/content_hash.h"
 #include "sampler/keep/elf_header.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_memory.h"
 
 #include <elf.h>
@@ -257,10 +258,10 @@ bool jit_objects_go_takes(struct jit_objects_go *go, uint64_t now_ns)
 {
         uint64_t way_ns = now_ns - go->began_ns;
 
-        if (go->n_new == JIT_OBJECTS_AT_ONCE || (go->n_new > 0 && now_ns > go->until_ns))
+        if (go->n_new == PACE_JIT_OBJECTS || (go->n_new > 0 && now_ns > go->until_ns))
                 return false;
         if (go->n_new++ == 0)
-                go->until_ns = now_ns + (way_ns > JIT_OBJECTS_TIME_NS ? way_ns : JIT_OBJECTS_TIME_NS);
+                go->until_ns = now_ns + (way_ns > PACE_JIT_OBJECTS_NS ? way_ns : PACE_JIT_OBJECTS_NS);
         return true;
 }
 

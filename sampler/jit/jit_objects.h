@@ -19,9 +19,7 @@
 #include <stdint.h>
 
 #define JIT_OBJECTS_MAX       4096 /* objects of one list that are followed, from its begin on */
-#define JIT_OBJECTS_AT_ONCE   256  /* new ones that are read in one go */
 #define JIT_OBJECTS_BYTES_MAX (UINT64_C(64) << 20) /* of one object */
-#define JIT_OBJECTS_TIME_NS   UINT64_C(20000000)   /* for the new ones of one go, at least */
 #define JIT_OBJECTS_PARTS_MAX 4096                 /* sections of code in one object */
 
 /* Where a section of code was put. */

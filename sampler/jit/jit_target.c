@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/regular_file.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,6 @@
 #define TEXT_BYTES_MAX 65536 /* of a file in /proc */
 #define LINK_BYTES     32
 #define FIELD_START    19         /* of /proc/PID/stat, counted from the state, which is 0 */
-#define START_SLACK_NS NS_PER_S   /* file systems and the kernel's ticks are not that exact */
 #define FUSE_MAGIC     0x65735546 /* its reads end when the program likes */
 
 static uint64_t now_ns(clockid_t clock)
@@ -139,7 +139,7 @@ static bool is_believed(const struct jit_target *t, const struct stat *st)
 {
         uint64_t changed_ns = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
 
-        if (!S_ISREG(st->st_mode) || changed_ns + START_SLACK_NS < t->start_ns)
+        if (!S_ISREG(st->st_mode) || changed_ns + PACE_JIT_START_SLACK_NS < t->start_ns)
                 return false;
         /*
          * In its own folders, a program can place any file that it can name, without being able to read it.

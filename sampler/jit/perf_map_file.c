@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "sampler/jit/jit_target.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,12 +139,6 @@ void perf_map_file_leave_rest(struct perf_map_file *f, const struct jit_target *
         *ret_over_limit = true;
 }
 
-/*
- * The clock of file systems goes on with the timer's interrupt, which may be late on a
- * busy or virtual machine.
- */
-#define TICKS_MAX 3
-
 static uint64_t nanoseconds_of(const struct timespec *t)
 {
         return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_nsec;
@@ -165,5 +160,5 @@ void perf_map_file_changed(const struct perf_map_file *f, uint64_t *ret_ns, uint
         if (age_ns > now_ns) /* its time was set by hand */
                 return;
         *ret_ns = now_ns - age_ns;
-        *ret_until_ns = *ret_ns + TICKS_MAX * nanoseconds_of(&tick);
+        *ret_until_ns = *ret_ns + PACE_JIT_MAP_TICKS * nanoseconds_of(&tick);
 }

@@ -3,11 +3,10 @@
 
 #include "base/array.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#define YOUNG_NS UINT64_C(1000000000) /* of a map that is read for the first time */
 
 void renamed_code_deinit(struct renamed_code *r)
 {
@@ -381,7 +380,7 @@ static void settle(struct renamed_code *r, const struct renamed_reading *reading
                 struct made_executable *m = &r->made[i];
 
                 m->is_taken = m->is_taken || m->is_used;
-                if (!m->is_taken && m->time_ns + RENAMED_CODE_SETTLED_NS < r->read_ns)
+                if (!m->is_taken && m->time_ns + PACE_JIT_SETTLED_NS < r->read_ns)
                         m->is_taken = r->has_lineless = true;
                 m->is_used = false;
                 if (m->time_ns > newest_ns)
@@ -389,7 +388,7 @@ static void settle(struct renamed_code *r, const struct renamed_reading *reading
                 if (!m->is_taken && m->time_ns <= since_ns && m->time_ns + reading->lag_ns > reading->now_ns)
                         since_ns = m->time_ns - 1;
         }
-        if (newest_ns + RENAMED_CODE_SETTLED_NS < r->read_ns)
+        if (newest_ns + PACE_JIT_SETTLED_NS < r->read_ns)
                 r->is_unsure = false;
         r->read_ns = since_ns;
 }
@@ -397,7 +396,7 @@ static void settle(struct renamed_code *r, const struct renamed_reading *reading
 int renamed_code_end_reading(struct renamed_code *r, const struct renamed_reading *reading)
 {
         bool is_young = reading->changed_until_ns == 0 ||
-                        reading->changed_until_ns + YOUNG_NS > reading->now_ns;
+                        reading->changed_until_ns + PACE_JIT_YOUNG_NS > reading->now_ns;
         int code = 0;
 
         for (size_t i = 0; i < r->n_lines && code == 0; i++) {

@@ -8,7 +8,7 @@
  * was read before, and in that time the code was replaced.  If the process cannot write its code without
  * making it executable again, the moments at which it did so are those of the lines, in their order.  The
  * line of the last one may not be written yet, as long as each moment so far has got its line within
- * RENAMED_CODE_SETTLED_NS; after one that did not, or did later, only as many moments as lines are theirs,
+ * PACE_JIT_SETTLED_NS; after one that did not, or did later, only as many moments as lines are theirs,
  * and only if the file was changed after all of them.  With any other number, and from then on until the
  * process has made nothing executable for that time, there is a window, narrowed by the time at which the
  * file was changed last, in which the memory has no name.
@@ -24,9 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RENAMED_CODE_MADE_MAX   256                 /* the latest times that memory was made executable */
-#define RENAMED_CODE_SETTLED_NS UINT64_C(100000000) /* after this a moment has its line, or gets none */
-#define RENAMED_CODE_LINES_MAX  512 /* of a reading whose moments are looked for; of more there is a window */
+#define RENAMED_CODE_MADE_MAX  256 /* the latest times that memory was made executable */
+#define RENAMED_CODE_LINES_MAX 512 /* of a reading whose moments are looked for; of more there is a window */
 
 struct perf_mmap;
 

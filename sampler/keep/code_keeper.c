@@ -23,6 +23,7 @@
 #include "sampler/keep/module_file.h"
 #include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"
 #include "symbolize/images/image_spool.h"
@@ -36,28 +37,12 @@
 #define SIZES_MAX 8 /* told apart per build-id; further ones count as the last */
 
 /*
- * The limits of waiting for room in the queue, so that a program which maps thousands of files at once
- * cannot stop the collector.
- */
-#define ROOM_WAIT_MAX_NS (50 * NS_PER_MS)
-#define ROOM_WINDOW_NS   NS_PER_S
-#define ROOM_IN_WINDOW   (250 * NS_PER_MS)
-
-/*
- * The longest wait at the end while nothing new is read: a file system of the program's may never answer.
- */
-#define LAST_WAIT_NS (10 * NS_PER_S)
-
-/*
  * A file that was mapped before the recording began is kept at once when it has this many places in call
  * stacks.  The other files are kept at the end, those with more places first, as long as they take no more
  * than FEW_BYTES_MAX together.
  */
 #define PLACES_ENOUGH 3
 #define FEW_BYTES_MAX (UINT64_C(8) << 20)
-
-/* Files that are mapped while recording are read at once, and those up to this size are kept at once. */
-#define AT_ONCE_BYTES_MAX (UINT64_C(1) << 20)
 
 enum code_state {
         CODE_NEW = 0,
@@ -301,12 +286,12 @@ static uint64_t room_wait_ns(struct code_keeper *k, uint64_t now_ns)
 {
         uint64_t left_ns;
 
-        if (now_ns - k->window_ns >= ROOM_WINDOW_NS) {
+        if (now_ns - k->window_ns >= PACE_KEEP_WINDOW_NS) {
                 k->window_ns = now_ns;
                 k->waited_ns = 0;
         }
-        left_ns = k->waited_ns < ROOM_IN_WINDOW ? ROOM_IN_WINDOW - k->waited_ns : 0;
-        return left_ns < ROOM_WAIT_MAX_NS ? left_ns : ROOM_WAIT_MAX_NS;
+        left_ns = k->waited_ns < PACE_KEEP_IN_WINDOW_NS ? PACE_KEEP_IN_WINDOW_NS - k->waited_ns : 0;
+        return left_ns < PACE_KEEP_ROOM_NS ? left_ns : PACE_KEEP_ROOM_NS;
 }
 
 /* Has the image read.  A file that finds no room in the queue can only be requested again. */
@@ -627,7 +612,7 @@ static int attach(struct code_keeper *k, const struct staged_image *image, uint3
 static bool has_to_wait(const struct kept_code *code, const struct staged_image *image)
 {
         return image->code == 0 && code->needs_places && code->n_places < PLACES_ENOUGH &&
-               image->size_bytes > AT_ONCE_BYTES_MAX;
+               image->size_bytes > PACE_KEEP_AT_ONCE_BYTES;
 }
 
 static int take_image(struct code_keeper *k, const struct staged_image *image)
@@ -735,7 +720,7 @@ int code_keeper_take(struct code_keeper *k, bool wait)
         do {
                 while (r == 0 && image_reader_next(k->reader, &image) == 1)
                         r = take_image(k, &image);
-        } while (r == 0 && wait && image_reader_wait(k->reader, LAST_WAIT_NS) == 1);
+        } while (r == 0 && wait && image_reader_wait(k->reader, PACE_KEEP_LAST_NS) == 1);
         if (r == 0 && k->has_enough)
                 r = take_staged(k, PLACES_ENOUGH);
         k->has_enough = false;

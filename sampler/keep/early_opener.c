@@ -10,6 +10,7 @@
 #include "sampler/events/ring_watch.h"
 #include "sampler/keep/module_file.h"
 #include "sampler/keep/opened_files.h"
+#include "sampler/pace/pace.h"
 #include "sampler/pace/wakeup_throttle.h"
 #include "sampler/rights/privileges.h"
 #include "sampler/rights/thread_priority.h"
@@ -23,21 +24,6 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-
-/*
- * A program that maps files without end must not make this thread occupy a processor: the thread may use an
- * eighth of each window freely; after that, each look is followed by a pause of three times its own time.
- * That time is measured wrongly while the machine itself is taken off its processors, so no pause is long
- * enough for code to come and go.
- */
-#define WINDOW_NS      (20 * NS_PER_MS)
-#define TIME_IN_WINDOW (WINDOW_NS / 8)
-#define PAUSE_TIMES    3
-#define PAUSE_MAX_NS   NS_PER_MS
-
-/* The limits of one look; the remaining records are left for the next look, after a pause if one is due. */
-#define OPENS_AT_ONCE 16
-#define LOOKS_AT_ONCE 256
 
 #define WAKE_STOP UINT32_MAX
 
@@ -91,7 +77,7 @@ static bool look(struct early_opener *o, struct ring_watch *ring)
         const uint8_t *bytes;
         size_t n_bytes;
 
-        for (unsigned n_looks = 0, n_opens = 0; n_looks < LOOKS_AT_ONCE && n_opens < OPENS_AT_ONCE;
+        for (unsigned n_looks = 0, n_opens = 0; n_looks < PACE_OPENER_LOOKS && n_opens < PACE_OPENER_OPENS;
              n_looks++) {
                 struct perf_record rec;
                 bool wants;
@@ -143,15 +129,15 @@ static uint64_t count_own_ns(void)
 static void rest(struct early_opener *o)
 {
         uint64_t now_ns = clock_raw_ns(), spent_ns = count_own_ns();
-        uint64_t pause_ns = (spent_ns - o->looked_ns) * PAUSE_TIMES;
+        uint64_t pause_ns = (spent_ns - o->looked_ns) * PACE_OPENER_PAUSE_TIMES;
 
-        if (pause_ns > PAUSE_MAX_NS)
-                pause_ns = PAUSE_MAX_NS;
+        if (pause_ns > PACE_OPENER_PAUSE_MAX_NS)
+                pause_ns = PACE_OPENER_PAUSE_MAX_NS;
         o->looked_ns = spent_ns;
-        if (now_ns - o->window_ns >= WINDOW_NS) {
+        if (now_ns - o->window_ns >= PACE_OPENER_WINDOW_NS) {
                 o->window_ns = now_ns;
                 o->spent_ns = spent_ns;
-        } else if (spent_ns - o->spent_ns >= TIME_IN_WINDOW) {
+        } else if (spent_ns - o->spent_ns >= PACE_OPENER_TIME_NS) {
                 struct timespec pause = { .tv_nsec = (long)pause_ns };
 
                 (void)nanosleep(&pause, NULL);
@@ -175,7 +161,7 @@ static void report(struct early_opener *o, bool rang)
         static const uint64_t one = 1;
         uint64_t now_ns = clock_raw_ns();
 
-        if (!rang && !o->urgent && (!o->unreported || now_ns - o->reported_ns < EARLY_OPENER_REPORT_NS))
+        if (!rang && !o->urgent && (!o->unreported || now_ns - o->reported_ns < PACE_OPENER_REPORT_NS))
                 return;
         o->unreported = o->urgent = false;
         o->reported_ns = now_ns;

@@ -20,9 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* While the bells are silent: so often it wakes its reader for what is not urgent. */
-#define EARLY_OPENER_REPORT_NS UINT64_C(40000000)
-
 struct early_opener;
 struct error;
 struct event_set;
@@ -48,7 +45,7 @@ void early_opener_stop(struct early_opener *o);
 
 /*
  * Becomes readable anew (EPOLLET) when something urgent is in a tracker's ring, after that was
- * looked at, and within EARLY_OPENER_REPORT_NS of anything else; never read it.
+ * looked at, and within PACE_OPENER_REPORT_NS of anything else; never read it.
  */
 int early_opener_fd(const struct early_opener *o);
 

@@ -9,14 +9,13 @@
 #include "sampler/keep/early_opener.h"
 #include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#define AT_ONCE_NS 200000 /* less than a program takes to run code, unload it, and write the next */
 
 struct file_key {
         uint64_t inode;
@@ -116,7 +115,8 @@ static bool is_lost(const struct file_state *state, int64_t written_ns, uint64_t
         if (written_ns > now_ns - age_ns)
                 return true;
         (void)clock_getres(CLOCK_REALTIME_COARSE, &tick);
-        return state->n_versions > 0 && age_ns > AT_ONCE_NS && written_ns > now_ns - age_ns - tick.tv_nsec;
+        return state->n_versions > 0 && age_ns > PACE_VERSIONS_AT_ONCE_NS &&
+               written_ns > now_ns - age_ns - tick.tv_nsec;
 }
 
 static void read_build_id(struct file_versions *v, struct file_state *state, int fd)

@@ -2,7 +2,6 @@
 #include "sampler/keep/image_reader.h"
 
 #include "base/byte_buffer.h"
-#include "base/clock.h"
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "base/helper_thread.h"
@@ -11,6 +10,7 @@
 #include "format/trace_spec.h"
 #include "sampler/keep/build_id_note.h"
 #include "sampler/keep/file_versions.h"
+#include "sampler/pace/pace.h"
 #include "sampler/rights/privileges.h"
 
 #include <errno.h>
@@ -26,7 +26,6 @@
 
 #define COPY_BYTES    (UINT32_C(1) << 20) /* at a time */
 #define TRIES_MAX     3                   /* with a file that changes while it is read */
-#define STOP_WAIT_NS  NS_PER_S
 #define ANSWERS_FIRST 64
 
 struct image_reader {
@@ -315,7 +314,7 @@ int image_reader_start(uint64_t bytes_max, struct image_reader **ret_reader, str
 
 void image_reader_stop(struct image_reader *t)
 {
-        const struct timespec when = timed_wait_end(STOP_WAIT_NS);
+        const struct timespec when = timed_wait_end(PACE_READER_STOP_NS);
         bool has_ended;
 
         if (!t)

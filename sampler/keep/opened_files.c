@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "sampler/keep/module_file.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,7 +130,7 @@ void opened_files_expire(struct opened_files *o, uint64_t now_ns)
         while (o && fd >= 0) {
                 fd = -1;
                 (void)pthread_mutex_lock(&o->lock);
-                if (o->n_files > 0 && file_at(o, 0)->time_ns + OPENED_FILES_AGE_NS < now_ns) {
+                if (o->n_files > 0 && file_at(o, 0)->time_ns + PACE_OPENED_FILES_AGE_NS < now_ns) {
                         fd = file_at(o, 0)->fd;
                         file_at(o, 0)->fd = -1;
                         trim(o);

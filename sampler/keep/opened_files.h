@@ -5,8 +5,8 @@
  * Way of the data:  early_opener (thread) -> [opened_files] -> code_keeper, code_tables
  *
  * A file belongs to one mapping: the process, its first address, and the time when the kernel reported it.
- * It stays until its mapping was dealt with, or for OPENED_FILES_AGE_NS, or until there is no more room: then
- * the oldest one goes.
+ * It stays until its mapping was dealt with, or for PACE_OPENED_FILES_AGE_NS, or until there is no more room:
+ * then the oldest one goes.
  *
  * All functions may be called from two threads, and never block for long.
  */
@@ -20,8 +20,7 @@
 struct error;
 struct perf_mmap;
 
-#define OPENED_FILES_MAX    128
-#define OPENED_FILES_AGE_NS UINT64_C(1000000000)
+#define OPENED_FILES_MAX 128
 
 struct opened_file {
         uint64_t start_avma, time_ns;

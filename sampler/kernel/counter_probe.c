@@ -2,6 +2,7 @@
 #include "sampler/kernel/counter_probe.h"
 
 #include "base/clock.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -10,29 +11,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * An interrupt later than this, in counts and in time, is a missing one: emulated counters look at a timer
- * of their machine.
- */
-#define PERIODS_MANY 50
-#define LATE_NS      (50 * NS_PER_MS)
-#define SPIN_MAX_NS  (100 * NS_PER_MS)
-#define STOPPED_NS   (2 * NS_PER_MS) /* a counter that stands still for this long has been stopped */
-#define TRIES        3
+#define TRIES 3
 
 static int judge(int fd, uint64_t period)
 {
         uint64_t begin_ns = clock_raw_ns(), changed_ns = begin_ns, now_ns = begin_ns, before = 0, value;
 
-        while (now_ns - begin_ns < SPIN_MAX_NS) {
+        while (now_ns - begin_ns < PACE_PROBE_SPIN_NS) {
                 if (read(fd, &value, sizeof(value)) != (ssize_t)sizeof(value))
                         return 0;
                 now_ns = clock_raw_ns();
-                if (value / PERIODS_MANY >= period && now_ns - begin_ns >= LATE_NS)
+                if (value / PACE_PROBE_LATE_PERIODS >= period && now_ns - begin_ns >= PACE_PROBE_LATE_NS)
                         return -EIO;
                 if (value != before)
                         changed_ns = now_ns;
-                else if (value >= period && now_ns - changed_ns > STOPPED_NS)
+                else if (value >= period && now_ns - changed_ns > PACE_PROBE_STOPPED_NS)
                         return 0;
                 before = value;
         }

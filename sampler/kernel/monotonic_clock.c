@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 #include "instrument/tick_clock.h"
+#include "sampler/pace/pace.h"
 
 #include <time.h>
 
-#define TRIES_MAX      8
-#define UNDISTURBED_NS 200 /* between the readings before and after the other clock's */
+#define TRIES_MAX 8
 
 static uint64_t monotonic_ns(void)
 {
@@ -21,7 +21,7 @@ void monotonic_clock_pair(struct tick_clock *clock)
 {
         uint64_t best_width_ns = UINT64_MAX, best_ns = 0, best_ticks = 0;
 
-        for (int i = 0; i < TRIES_MAX && best_width_ns > UNDISTURBED_NS; i++) {
+        for (int i = 0; i < TRIES_MAX && best_width_ns > PACE_CLOCKS_UNDISTURBED_NS; i++) {
                 uint64_t before_ns = monotonic_ns();
                 uint64_t ns = clock_raw_ns();
                 uint64_t width_ns = monotonic_ns() - before_ns;

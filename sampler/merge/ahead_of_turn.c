@@ -10,6 +10,7 @@
 #include "sampler/keep/opened_files.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/mapped_modules.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tables/code_tables.h"
@@ -21,8 +22,6 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#define SCANS_MAX 4 /* rounds through the rings at once, while there is new code in them */
 
 /*
  * While programs are started one after the other, an unwind table is only made once a call stack has waited
@@ -141,7 +140,7 @@ int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err
         if (code_images_update(s->images) < 0)
                 return error_set(err, -ENOMEM, "no memory for objects of JITs");
         opened_files_expire(s->recording->opened, clock_raw_ns());
-        for (unsigned i = 0; i < SCANS_MAX && has_code && r == 0; i++)
+        for (unsigned i = 0; i < PACE_AHEAD_SCANS && has_code && r == 0; i++)
                 r = scan_rings(s, &has_code, ret_pid, err);
         return r;
 }

@@ -13,6 +13,7 @@
 #include "sampler/merge/dump_head.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/writer_thread.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"
 #include "sampler/rights/priority_guard.h"
@@ -28,48 +29,13 @@
 #include <unistd.h>
 
 /*
- * An interrupt stamps its record some microseconds before the record can be read, and a client stamps its
- * event likewise.
- */
-#define KERNEL_CYCLE_NS  (150 * NS_PER_MS) /* a cycle's time for kernel records; zones have as much */
-#define WATERMARK_LAG_NS JIT_FILES_LAG_NS
-
-/*
- * A chunk is handed to the writer when it is this large or this old: a crash of the recorder can cost this
- * much.
- */
-#define CHUNK_BYTES  (UINT32_C(1) << 20)
-#define CHUNK_AGE_NS (NS_PER_S / 2)
-/*
- * The first chunks come sooner, each twice as old as the one before: a recorder that is killed early leaves
- * something as well.
- */
-#define CHUNK_AGE_FIRST_NS (20 * NS_PER_MS)
-
-/*
- * The parts of kept code in each cycle: a few mebibytes at a time, so that a large file holds up nothing
- * else.
- */
-#define CODE_PARTS_AT_ONCE 4
-#define ACCOUNTS_NS        (NS_PER_S / 2) /* of losses and clocks */
-
-/*
  * The limit of zones that were copied out of the programs' rings and are not merged yet; beyond it, no
  * sample waits for its unwind table.
  */
 #define HELD_ZONES_MAX_BYTES (UINT64_C(1) << 24)
 #define HELD_EVENTS_MAX      (UINT32_C(1) << 18) /* the same for the kernel's pending events */
-/* The longest wait, at the end, for unwind tables that samples lack. */
-#define TABLES_WAIT_NS NS_PER_S
-
-#define RING_ROWS_AT_ONCE \
-        4096 /* of all tables, in a ring: small chunks would take more memory than their rows */
 
 #define OWN_NAME "hyprof" /* name of the thread that carries the recorder's messages */
-
-#define HANDED_IN_MAX     4096 /* as many as the socket keeps */
-#define ANNOUNCED_AT_ONCE 64
-#define ANNOUNCED_AT_LAST 65536
 
 static int flush_if_full(void *context);
 
@@ -111,10 +77,10 @@ int collector_init(struct collector *m, const struct recording *recording,
                                  .writer = options->writer,
                                  .inbox = options->inbox,
                                  .in_ring = options->in_ring,
-                                 .chunk_age_ns = CHUNK_AGE_FIRST_NS,
+                                 .chunk_age_ns = PACE_CHUNK_AGE_FIRST_NS,
                                  .priority = options->priority,
                                  .guard = options->guard,
-                                 .tables_wait_ns = TABLES_WAIT_NS,
+                                 .tables_wait_ns = PACE_END_TABLES_NS,
                                  .flushed_ns = clock_raw_ns() };
         m->accounted_ns = m->flushed_ns;
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
@@ -139,7 +105,7 @@ int collector_init(struct collector *m, const struct recording *recording,
         if (r < 0)
                 goto fail;
         r = kernel_side_init(&m->samples, shared);
-        m->samples.run_ns_max = KERNEL_CYCLE_NS;
+        m->samples.run_ns_max = PACE_MERGE_KERNEL_NS;
         if (r < 0) {
                 (void)error_set(err, r, "no memory for the merge");
                 goto fail;
@@ -178,7 +144,7 @@ static int open_regions(struct collector *m, unsigned n_announced_max, struct er
         uint32_t pid;
         int fd;
 
-        for (unsigned n = 0; n < HANDED_IN_MAX && region_inbox_next(m->inbox, &pid, &fd) == 1; n++)
+        for (unsigned n = 0; n < PACE_REGIONS_HANDED_IN && region_inbox_next(m->inbox, &pid, &fd) == 1; n++)
                 if (zone_source_receive(&m->zones, pid, fd) < 0)
                         return error_set(err, -ENOMEM, "no memory for a client region");
         for (unsigned n = 0; n < n_announced_max; n++) {
@@ -194,7 +160,7 @@ static int open_regions(struct collector *m, unsigned n_announced_max, struct er
 
 int collector_open_regions(struct collector *m, struct error *err)
 {
-        int r = open_regions(m, ANNOUNCED_AT_ONCE, err);
+        int r = open_regions(m, PACE_REGIONS_ANNOUNCED, err);
 
         return r == 0 && code_keeper_take(m->recording.keeper, false) < 0
                        ? error_set(err, -ENOMEM, "no memory for code that is kept")
@@ -308,7 +274,7 @@ static int flush_code(struct collector *m, bool all)
         unsigned n_parts = 0;
         int r = 0;
 
-        while (all || (n_parts++ < CODE_PARTS_AT_ONCE && writer_thread_has_room(m->writer))) {
+        while (all || (n_parts++ < PACE_MERGE_CODE_PARTS && writer_thread_has_room(m->writer))) {
                 struct trace_chunk_header header = { .kind = TRACE_CHUNK_ATTACHMENT, .n_items = 1 };
 
                 r = code_keeper_next(m->recording.keeper, &body);
@@ -329,7 +295,7 @@ static int flush_all(struct collector *m, uint64_t now_ns)
         int r = 0;
 
         thread_sink_switch(&m->sink, NULL);
-        if (!m->in_ring || dump_head_count_others(m->recording.dictionary) >= RING_ROWS_AT_ONCE)
+        if (!m->in_ring || dump_head_count_others(m->recording.dictionary) >= PACE_CHUNK_RING_ROWS)
                 r = collector_flush_tables(m);
         if (r == 0) {
                 code_keeper_rows_written(m->recording.keeper);
@@ -345,8 +311,8 @@ static int flush_if_full(void *context)
 {
         struct collector *m = context;
 
-        if (event_encoder_count_bytes(&m->encoder) < CHUNK_BYTES &&
-            m->zones.translator.attachments.waiting_bytes < CHUNK_BYTES)
+        if (event_encoder_count_bytes(&m->encoder) < PACE_CHUNK_BYTES &&
+            m->zones.translator.attachments.waiting_bytes < PACE_CHUNK_BYTES)
                 return 0;
         return flush_all(m, m->cycled_ns);
 }
@@ -454,7 +420,7 @@ static void give_way(struct collector *m, uint64_t now_ns)
 {
         uint64_t since_ns = m->zone_merge.behind_since_ns;
 
-        if (m->gave_way || since_ns == 0 || now_ns < since_ns + MERGE_BEHIND_NS)
+        if (m->gave_way || since_ns == 0 || now_ns < since_ns + PACE_MERGE_BEHIND_NS)
                 return;
         m->gave_way = true;
         priority_guard_release(m->guard);
@@ -496,8 +462,8 @@ static int take_samples(struct collector *m, uint64_t now_ns, uint64_t until_ns,
 int collector_cycle(struct collector *m, bool final, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns();
-        uint64_t until_ns = final ? UINT64_MAX : now_ns - WATERMARK_LAG_NS;
-        int r = open_regions(m, final ? ANNOUNCED_AT_LAST : ANNOUNCED_AT_ONCE, err);
+        uint64_t until_ns = final ? UINT64_MAX : now_ns - PACE_MERGE_LAG_NS;
+        int r = open_regions(m, final ? PACE_REGIONS_ANNOUNCED_LAST : PACE_REGIONS_ANNOUNCED, err);
 
         m->cycled_ns = now_ns;
         m->until_ns = final ? now_ns : until_ns;
@@ -524,7 +490,7 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         if (r < 0)
                 goto fail;
         /* Full chunks are handed out more often than the accounts of losses and clocks are due. */
-        if (final || now_ns - m->accounted_ns >= ACCOUNTS_NS) {
+        if (final || now_ns - m->accounted_ns >= PACE_MERGE_ACCOUNTS_NS) {
                 r = add_accounts(m, final, now_ns);
                 if (m->in_ring)
                         dump_head_forget(m->recording.dictionary);
@@ -533,7 +499,8 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         if (r < 0)
                 goto fail;
         if (final || now_ns - m->flushed_ns >= m->chunk_age_ns) {
-                m->chunk_age_ns = m->chunk_age_ns < CHUNK_AGE_NS / 2 ? 2 * m->chunk_age_ns : CHUNK_AGE_NS;
+                m->chunk_age_ns = m->chunk_age_ns < PACE_CHUNK_AGE_NS / 2 ? 2 * m->chunk_age_ns
+                                                                          : PACE_CHUNK_AGE_NS;
                 r = flush_all(m, now_ns);
         }
         if (r < 0)

@@ -59,9 +59,6 @@ struct collector {
         uint64_t accounted_ns;   /* when losses and clocks last became rows */
 };
 
-/* A program that delays the merge for this long has had its share of the raised priority. */
-#define MERGE_BEHIND_NS (5 * NS_PER_S)
-
 struct collector_options {
         struct writer_thread *writer; /* borrowed */
         struct unwind_request unwinder;
@@ -73,7 +70,7 @@ struct collector_options {
         bool wants_python;            /* functions of Python programs in call stacks */
         bool keeps_python_c;          /* nothing of the interpreter is folded */
         struct zone_trigger *trigger; /* borrowed; or NULL */
-        /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
+        /* of the calling thread before it was raised: it falls back to it after PACE_MERGE_BEHIND_NS */
         int priority;
         struct priority_guard *guard; /* borrowed; or NULL: as well */
         bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */

@@ -18,6 +18,7 @@
 #include "sampler/merge/sample_records.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/wait_records.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/proc/running_process.h"
 #include "sampler/python/python_frames.h"
@@ -34,8 +35,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-
-#define RECORDS_UNHURRIED 64
 
 int kernel_side_init(struct kernel_side *s, const struct recording *recording)
 {
@@ -662,7 +661,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         if (r == 0)
                 r = 1;
         while (r == 1) {
-                if (s->n_unhurried++ % RECORDS_UNHURRIED == 0) {
+                if (s->n_unhurried++ % PACE_MERGE_UNHURRIED == 0) {
                         look_at_rings(s);
                         if (until_ns != UINT64_MAX && pass.taken_ns != 0 && !has_time_left(s, began_ns)) {
                                 /*

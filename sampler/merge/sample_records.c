@@ -7,6 +7,7 @@
 #include "sampler/images/code_images.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/sample_stacks.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"
@@ -36,11 +37,6 @@
  *
  * Used by the collector's thread.
  */
-
-#define PERIOD_NS    (20 * NS_PER_MS) /* between looks at a process; doubled after each in vain */
-#define DOUBLED_MAX  6
-#define SHARE        50  /* looks take at most one part in so many of all time */
-#define MAPPINGS_MAX 256 /* that are taken in one look */
 
 /*
  * True for the page that functions return to while a uretprobe is on them; the kernel keeps their return
@@ -74,7 +70,7 @@ static int take_unknown(struct kernel_side *s, struct process_track *process, ui
 
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
-        while (r == 0 && n_taken < MAPPINGS_MAX && process_maps_next(&maps, &record.mmap) == 1) {
+        while (r == 0 && n_taken < PACE_MAPS_MAPPINGS && process_maps_next(&maps, &record.mmap) == 1) {
                 record.mmap.was_there = true;
                 if (is_return_probes(&record.mmap)) {
                         process->return_probes_avma = record.mmap.start_avma;
@@ -105,11 +101,11 @@ static int look_at_maps_again(struct kernel_side *s, const struct thread_track *
         r = take_unknown(s, process, thread->tid, time_ns);
         if (r > 0)
                 process->n_looks_in_vain = 0;
-        else if (process->n_looks_in_vain < DOUBLED_MAX)
+        else if (process->n_looks_in_vain < PACE_MAPS_DOUBLED)
                 process->n_looks_in_vain++;
         end_ns = clock_raw_ns();
-        process->look_again_ns = end_ns + (PERIOD_NS << process->n_looks_in_vain);
-        s->look_again_ns = end_ns + SHARE * (end_ns - now_ns);
+        process->look_again_ns = end_ns + (PACE_MAPS_PERIOD_NS << process->n_looks_in_vain);
+        s->look_again_ns = end_ns + PACE_MAPS_SHARE * (end_ns - now_ns);
         return r < 0 ? r : 0;
 }
 

@@ -2,12 +2,12 @@
 #include "sampler/merge/wait_records.h"
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "format/trace_dictionary.h"
 #include "sampler/events/event_spec.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/sample_stacks.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"
 #include "sampler/python/python_source.h"
@@ -19,8 +19,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define CPUS_MAX    65536
-#define LATE_NS_MAX (10 * NS_PER_US) /* from a switch to the stack that was read at its end */
+#define CPUS_MAX 65536
 
 static int queue(struct kernel_side *s, struct thread_track *thread, struct trace_event event)
 {
@@ -234,7 +233,7 @@ static struct trace_event *find_return(const struct thread_track *thread, uint64
                 struct trace_event *event = &thread->pending[i].event;
 
                 if (event->op == TRACE_OP_SWITCH_IN)
-                        return time_ns - event->time_ns < LATE_NS_MAX ? event : NULL;
+                        return time_ns - event->time_ns < PACE_WAITS_LATE_NS ? event : NULL;
         }
         return NULL;
 }

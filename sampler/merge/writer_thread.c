@@ -9,6 +9,7 @@
 #include "format/chunk_ring.h"
 #include "format/trace_writer.h"
 #include "sampler/merge/ring_dump.h"
+#include "sampler/pace/pace.h"
 #include "sampler/rights/privileges.h"
 
 #include <errno.h>
@@ -18,11 +19,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define QUEUE_ITEMS   64 /* bounds memory: a body has about a mebibyte, at most a few */
-#define LOOK_AGAIN_NS (100 * NS_PER_MS)
-/* After a request to stop: the time for one chunk to be written, and for all that are queued at the end. */
-#define STOPPED_CHUNK_NS (NS_PER_S * 7 / 10)
-#define STOPPED_END_NS   NS_PER_S
+#define QUEUE_ITEMS 64 /* bounds memory: a body has about a mebibyte, at most a few */
 
 /*
  * A chunk; or, where a ring is kept, a request for a snapshot or a dump, which is handled after everything
@@ -238,10 +235,10 @@ static int put_chunk(struct writer_thread *t, const struct queued_chunk *item)
 
         (void)pthread_mutex_lock(&t->lock);
         while (t->n_queued == QUEUE_ITEMS && t->failure.code == 0 && clock_raw_ns() < until_ns) {
-                const struct timespec when = timed_wait_end(LOOK_AGAIN_NS);
+                const struct timespec when = timed_wait_end(PACE_WRITER_LOOK_NS);
 
                 if (until_ns == UINT64_MAX && is_stopped(t))
-                        until_ns = clock_raw_ns() + STOPPED_CHUNK_NS;
+                        until_ns = clock_raw_ns() + PACE_WRITER_STOPPED_CHUNK_NS;
                 (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
         }
         r = t->failure.code;
@@ -288,7 +285,7 @@ bool writer_thread_take_snapshot(struct writer_thread *t, bool wait, struct writ
 
         (void)pthread_mutex_lock(&t->lock);
         while (wait && !t->has_answer && t->failure.code == 0 && !is_stopped(t)) {
-                const struct timespec when = timed_wait_end(LOOK_AGAIN_NS);
+                const struct timespec when = timed_wait_end(PACE_WRITER_LOOK_NS);
 
                 (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
         }
@@ -305,7 +302,7 @@ struct ring_dump *writer_thread_take_dump(struct writer_thread *t, bool wait)
 
         (void)pthread_mutex_lock(&t->lock);
         while (wait && !t->done && !is_stopped(t)) {
-                const struct timespec when = timed_wait_end(LOOK_AGAIN_NS);
+                const struct timespec when = timed_wait_end(PACE_WRITER_LOOK_NS);
 
                 (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
         }
@@ -355,11 +352,11 @@ int writer_thread_join(struct writer_thread *t, struct error *err)
         t->ending = true;
         (void)pthread_cond_broadcast(&t->changed);
         while (!t->has_ended && clock_raw_ns() < until_ns) {
-                const struct timespec when = timed_wait_end(LOOK_AGAIN_NS);
+                const struct timespec when = timed_wait_end(PACE_WRITER_LOOK_NS);
 
                 (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
                 if (until_ns == UINT64_MAX && is_stopped(t))
-                        until_ns = clock_raw_ns() + STOPPED_END_NS;
+                        until_ns = clock_raw_ns() + PACE_WRITER_STOPPED_END_NS;
         }
         has_ended = t->has_ended;
         (void)pthread_mutex_unlock(&t->lock);

@@ -2,15 +2,7 @@
 #include "sampler/pace/drain_pace.h"
 
 #include "base/clock.h"
-
-/* The output of a thread that does nothing else: 20 million zones of 16 bytes a second. */
-#define FASTEST_BYTES_A_US 320
-/*
- * The first look at a new thread comes after this time if the thread has no spare memory: its ring is not
- * always large enough.
- */
-#define REST_AT_FIRST_NS (5 * NS_PER_MS)
-#define REST_MAX_NS      (25 * NS_PER_MS)
+#include "sampler/pace/pace.h"
 
 void drain_pace_init(struct drain_pace *p)
 {
@@ -26,18 +18,18 @@ void drain_pace_begin(struct drain_pace *p, uint64_t now_ns)
 {
         p->elapsed_ns = now_ns - p->begun_ns;
         p->begun_ns = now_ns;
-        p->rest_ns = least(REST_MAX_NS, 2 * p->rest_ns + NS_PER_MS);
+        p->rest_ns = least(PACE_DRAIN_REST_MAX_NS, 2 * p->rest_ns + NS_PER_MS);
 }
 
 void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t spare_bytes, uint64_t n_bytes)
 {
         uint64_t half_bytes = ring_bytes / 2;
-        uint64_t from_rest_ns = (half_bytes + spare_bytes / 2) / FASTEST_BYTES_A_US * NS_PER_US;
+        uint64_t from_rest_ns = (half_bytes + spare_bytes / 2) / PACE_DRAIN_FASTEST_BYTES_A_US * NS_PER_US;
         double filling_ns = n_bytes > 0 ? (double)p->elapsed_ns * (double)half_bytes / (double)n_bytes
-                                        : (double)REST_MAX_NS;
+                                        : (double)PACE_DRAIN_REST_MAX_NS;
 
-        if (from_rest_ns < REST_AT_FIRST_NS)
-                from_rest_ns = REST_AT_FIRST_NS;
+        if (from_rest_ns < PACE_DRAIN_FIRST_NS)
+                from_rest_ns = PACE_DRAIN_FIRST_NS;
         p->rest_ns = least(p->rest_ns, from_rest_ns);
         if (filling_ns < (double)p->rest_ns)
                 p->rest_ns = (uint64_t)filling_ns;

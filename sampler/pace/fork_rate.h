@@ -12,22 +12,21 @@
 #ifndef SAMPLER_PACE_FORK_RATE_H
 #define SAMPLER_PACE_FORK_RATE_H
 
+#include "sampler/pace/pace.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define FORK_RATE_MANY 2
-#define FORK_RATE_NS   UINT64_C(500000000)
-
 /* All zero: there were none. */
 struct fork_rate {
-        uint64_t latest_ns[FORK_RATE_MANY];
+        uint64_t latest_ns[PACE_FORKS_MANY];
 };
 
 /* A process was forked.  Those of several CPUs come in any order. */
 void fork_rate_note(struct fork_rate *b, uint64_t time_ns);
 
-/* Were there FORK_RATE_MANY in the last FORK_RATE_NS? */
+/* Were there PACE_FORKS_MANY in the last PACE_FORKS_WINDOW_NS? */
 bool fork_rate_is_high(const struct fork_rate *b, uint64_t now_ns);
 
 #endif /* SAMPLER_PACE_FORK_RATE_H */

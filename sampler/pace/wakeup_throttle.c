@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/pace/wakeup_throttle.h"
 
+#include "sampler/pace/pace.h"
+
 /* A process that maps several files as it starts is no pool yet. */
 static void note_urgent(struct wakeup_throttle *c, uint32_t pid, uint64_t now_ns)
 {
@@ -11,8 +13,8 @@ static void note_urgent(struct wakeup_throttle *c, uint32_t pid, uint64_t now_ns
         for (size_t i = 0; i < WAKEUP_THROTTLE_PIDS; i++) {
                 if (c->mappers[i].pid != pid)
                         continue;
-                if (now_ns - c->mappers[i].first_ns >= WAKEUP_THROTTLE_WINDOW_NS)
-                        c->pool_ns = now_ns + WAKEUP_THROTTLE_POOL_NS;
+                if (now_ns - c->mappers[i].first_ns >= PACE_BELLS_WINDOW_NS)
+                        c->pool_ns = now_ns + PACE_BELLS_POOL_NS;
                 return;
         }
         c->mappers[oldest].pid = pid;
@@ -33,13 +35,13 @@ bool wakeup_throttle_decide(struct wakeup_throttle *c, unsigned n_rings, uint64_
 
         c->n_vain += n_rings > c->n_urgent ? n_rings - c->n_urgent : 0;
         c->n_urgent = 0;
-        if (!c->silent && c->n_vain > WAKEUP_THROTTLE_VAIN_MAX && !is_pool) {
+        if (!c->silent && c->n_vain > PACE_BELLS_VAIN_MAX && !is_pool) {
                 c->silent = true;
-        } else if (now_ns - c->window_ns < WAKEUP_THROTTLE_WINDOW_NS) {
+        } else if (now_ns - c->window_ns < PACE_BELLS_WINDOW_NS) {
                 if (is_pool)
                         c->silent = false;
                 return c->silent;
-        } else if (c->n_mappings <= WAKEUP_THROTTLE_VAIN_MAX || is_pool) {
+        } else if (c->n_mappings <= PACE_BELLS_VAIN_MAX || is_pool) {
                 c->silent = false;
         }
         c->window_ns = now_ns;
@@ -52,7 +54,6 @@ int wakeup_throttle_wait_ms(const struct wakeup_throttle *c, uint64_t now_ns)
 {
         if (!c->silent)
                 return -1;
-        return c->urgent_ns != 0 && now_ns - c->urgent_ns < WAKEUP_THROTTLE_URGENT_NS
-                       ? WAKEUP_THROTTLE_URGENT_MS
-                       : WAKEUP_THROTTLE_POLL_MS;
+        return c->urgent_ns != 0 && now_ns - c->urgent_ns < PACE_BELLS_URGENT_NS ? PACE_BELLS_URGENT_POLL_MS
+                                                                                 : PACE_BELLS_POLL_MS;
 }

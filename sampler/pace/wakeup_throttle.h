@@ -8,9 +8,9 @@
  *
  * A doorbell interrupts the program that rings it for some 25 us (a virtual machine with 2 CPUs).  Where
  * programs are started all the time (make, configure, tests of shells), each rings several times and has
- * nothing that is urgent.  After WAKEUP_THROTTLE_VAIN_MAX of these in a window the bells are to be silent,
+ * nothing that is urgent.  After PACE_BELLS_VAIN_MAX of these in a window the bells are to be silent,
  * and the rings are to be looked at now and then, until a window has fewer mappings of code: each
- * WAKEUP_THROTTLE_POLL_MS, for each look interrupts a program as well, and more often for two windows after
+ * PACE_BELLS_POLL_MS, for each look interrupts a program as well, and more often for two windows after
  * urgent code was mapped.  A process that maps urgent code again after a window is a pool of generated
  * kernels, for which a millisecond may be too late: then the bells stay on.
  */
@@ -21,14 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WAKEUP_THROTTLE_WINDOW_NS UINT64_C(20000000)
-#define WAKEUP_THROTTLE_POOL_NS   UINT64_C(1000000000) /* so long the bells stay on for a pool */
-#define WAKEUP_THROTTLE_URGENT_NS \
-        UINT64_C(40000000) /* so long after urgent code it may turn out to be of a pool */
-#define WAKEUP_THROTTLE_VAIN_MAX  6
-#define WAKEUP_THROTTLE_POLL_MS   4
-#define WAKEUP_THROTTLE_URGENT_MS 1 /* instead, after urgent code */
-#define WAKEUP_THROTTLE_PIDS      8 /* a power of two */
+#define WAKEUP_THROTTLE_PIDS 8 /* a power of two */
 
 /* All zero: the bells are on.  One thread's. */
 struct wakeup_throttle {

@@ -2,8 +2,8 @@
 #include "sampler/proc/cpu_quota.h"
 
 #include "base/byte_buffer.h"
-#include "base/clock.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,11 +12,6 @@
 #include <string.h>
 
 #define TEXT_BYTES_MAX (UINT32_C(1) << 16)
-/* A period of a quota is a tenth of a second, unless someone chose another. */
-#define LIMITED_NS   (NS_PER_S / 10)
-#define UNLIMITED_NS NS_PER_S
-/* A command may be moved into its group during this time. */
-#define YOUNG_NS (2 * NS_PER_S)
 
 void cpu_quota_add_stat(struct cpu_quota_stat *sum, const char *text)
 {
@@ -116,11 +111,11 @@ static void take_stat(struct cpu_quota *q, const struct cpu_quota_stat *now, uin
 
 void cpu_quota_read(struct cpu_quota *q, uint32_t pid, uint64_t now_ns, bool is_last)
 {
-        bool is_close = q->last.n_periods != 0 || now_ns - q->begin_ns < YOUNG_NS;
+        bool is_close = q->last.n_periods != 0 || now_ns - q->begin_ns < PACE_QUOTA_YOUNG_NS;
         struct cpu_quota_stat now;
 
         if (!q->has_mount || now_ns <= q->read_ns ||
-            (!is_last && now_ns - q->read_ns < (is_close ? LIMITED_NS : UNLIMITED_NS)))
+            (!is_last && now_ns - q->read_ns < (is_close ? PACE_QUOTA_LIMITED_NS : PACE_QUOTA_UNLIMITED_NS)))
                 return;
         if (follow_process(q, pid)) {
                 q->last = read_groups(q);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "sampler/kernel/call_chain.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_interpreters.h"
 #include "sampler/python/python_late.h"
@@ -170,7 +171,7 @@ static bool read_late(struct python_frames *p, const struct python_interpreter *
 
         p->taken.is_late = true;
         p->taken.why = TRACE_LOSS_PYTHON_LATE;
-        if (now_ns > key->time_ns + PYTHON_LATE_NS_MAX)
+        if (now_ns > key->time_ns + PACE_PYTHON_LATE_NS)
                 return false;
         p->taken.why = TRACE_LOSS_PYTHON_UNFIT;
         return python_late_read(p->late, &interpreter->process, key->tid, now_ns, &p->read) == 1 &&

@@ -62,7 +62,7 @@ void python_frames_look(struct python_frames *p);
 int python_frames_fork(struct python_frames *p, uint32_t parent_pid, uint32_t pid, uint64_t time_ns);
 void python_frames_forget(struct python_frames *p, uint32_t pid, uint64_t time_ns);
 
-/* Is memory read later, so that the rings are to be looked at every PYTHON_LATE_MS? */
+/* Is memory read later, so that the rings are to be looked at every PACE_PYTHON_PAUSE_MS? */
 bool python_frames_are_late(const struct python_frames *p);
 
 /*

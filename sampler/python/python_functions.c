@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/intern.h"
 #include "format/trace_dictionary.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_lines.h"
 #include "sampler/python/python_objects.h"
 #include "sampler/python/python_reader.h"
@@ -108,11 +109,11 @@ void python_functions_forget(struct python_functions *f, uint32_t pid)
 
 static bool may_work(struct python_functions *f, uint64_t now_ns)
 {
-        if (now_ns - f->work_start_ns >= PYTHON_FUNCTIONS_WORK_NS) {
+        if (now_ns - f->work_start_ns >= PACE_PYTHON_WORK_NS) {
                 f->work_start_ns = now_ns;
                 f->work_bytes = 0;
         }
-        return f->work_bytes < PYTHON_FUNCTIONS_WORK_BYTES;
+        return f->work_bytes < PACE_PYTHON_WORK_BYTES;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -235,7 +236,7 @@ static bool is_stale(const struct code_entry *entry, const struct python_place *
         if (entry->checked_ns == 0)
                 return true;
         return place->identity != 0 ? entry->code.identity != place->identity
-                                    : now_ns - entry->checked_ns > PYTHON_FUNCTIONS_FRESH_NS;
+                                    : now_ns - entry->checked_ns > PACE_PYTHON_FRESH_NS;
 }
 
 /* Returns 0, -EOVERFLOW or -ENOMEM. */

@@ -29,11 +29,6 @@
 
 #define PYTHON_FUNCTIONS_MAX       65536               /* code objects at a time; then all are forgotten */
 #define PYTHON_FUNCTIONS_BYTES_MAX (UINT32_C(1) << 26) /* their line tables together */
-#define PYTHON_FUNCTIONS_FRESH_NS  UINT64_C(1000000000)
-
-/* Bytes that are read and looked through in a while; then functions have no names until the next one. */
-#define PYTHON_FUNCTIONS_WORK_BYTES (UINT64_C(1) << 24) /* some ten milliseconds */
-#define PYTHON_FUNCTIONS_WORK_NS    UINT64_C(100000000)
 
 struct python_functions;
 struct python_objects;

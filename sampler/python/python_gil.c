@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
 
@@ -12,12 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * A thread that wakes up, asks the holder to release the lock and sleeps on has run for less than this; a
- * thread that got the lock has run Python code meanwhile, nearly always for longer.
- */
-#define ASK_NS_MAX UINT64_C(100000)
 
 #define NAME_BYTES_MAX 32
 
@@ -177,7 +172,7 @@ static int end_wait(struct python_gil *g, struct known_gil *gil, struct thread_t
 static bool goes_on_waiting(const struct gil_track *t, const struct perf_record *rec)
 {
         return t->lock != 0 && (t->n_switches == rec->gil.n_switches || !t->is_unsure ||
-                                rec->time_ns - t->in_ns < ASK_NS_MAX);
+                                rec->time_ns - t->in_ns < PACE_PYTHON_ASK_NS);
 }
 
 static int begin_wait(struct python_gil *g, struct known_gil *gil, struct thread_track *thread,

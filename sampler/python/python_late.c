@@ -2,6 +2,7 @@
 #include "sampler/python/python_late.h"
 
 #include "sampler/kernel/raw_stack.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_memory.h"
 #include "sampler/python/python_late_parts.h"
 
@@ -142,7 +143,7 @@ static bool may_search_threads(struct python_late *l, uint64_t now_ns)
                 l->steps_start_ns = now_ns;
                 l->n_steps = 0;
         }
-        return l->n_steps < PYTHON_LATE_STEPS;
+        return l->n_steps < PACE_PYTHON_STEPS;
 }
 
 static uint64_t find_late_state(struct python_late *l, const struct process_memory *memory,

@@ -18,10 +18,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PYTHON_LATE_NS_MAX UINT64_C(20000000) /* after its sample a stack is not read any more */
-#define PYTHON_LATE_STEPS  16384              /* threads that are looked at in PYTHON_RETRY_NS */
-#define PYTHON_LATE_MS     2                  /* the longest pause between two looks at the rings */
-
 struct python_late;
 struct raw_stack;
 

@@ -2,6 +2,7 @@
 #include "sampler/python/python_ring.h"
 
 #include "instrument/tick_clock.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/switches/switch_ring.h"
 
@@ -58,7 +59,7 @@ static bool is_of_key(const struct python_record *head, const struct python_samp
 int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const struct python_sample_key *key,
                      uint32_t flag, const struct python_copies_sink *sink, struct python_sample *ret_sample)
 {
-        uint64_t distance_ns = PYTHON_RING_BEFORE_NS; /* of what was found */
+        uint64_t distance_ns = PACE_PYTHON_BEFORE_NS; /* of what was found */
         const uint8_t *bytes;
         size_t n_bytes;
         int r, found = 0;
@@ -75,7 +76,7 @@ int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const s
                 at_ns = tick_clock_to_ns(clock, head.time_ns);
                 if (at_ns > key->time_ns) {
                         if (!is_of_key(&head, key, flag) || at_ns - key->time_ns >= distance_ns ||
-                            at_ns - key->time_ns > PYTHON_RING_AFTER_NS)
+                            at_ns - key->time_ns > PACE_PYTHON_AFTER_NS)
                                 break; /* of a later sample */
                         copy_sample(&head, bytes, n_bytes, ret_sample);
                         hand_out_copies(&head, bytes, n_bytes, sink);

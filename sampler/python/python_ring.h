@@ -19,11 +19,6 @@
 struct switch_ring;
 struct tick_clock;
 
-#define PYTHON_RING_BEFORE_NS \
-        UINT64_C(5000000) /* a record before its sample; a virtual machine may be stopped between */
-#define PYTHON_RING_AFTER_NS \
-        UINT64_C(100000) /* a record after its sample; less than the time to the next sample */
-
 /*
  * python_ring_find() - takes the record of a sample out of the ring, and those before it
  * @clock: CLOCK_MONOTONIC -> CLOCK_MONOTONIC_RAW

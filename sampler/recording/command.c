@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 #include "sampler/recording/command_cgroup.h"
 #include "sampler/rights/privileges.h"
 #include "sampler/zones/spare_memory.h"
@@ -238,7 +239,7 @@ bool command_catches(const struct command *c, int signal)
 /* Milliseconds that the command may still take; -1 = no limit. */
 static int time_left(const struct command_urge *urge)
 {
-        uint64_t now_ns = clock_raw_ns(), end_ns = urge->since_ns + COMMAND_URGED_NS;
+        uint64_t now_ns = clock_raw_ns(), end_ns = urge->since_ns + PACE_END_URGED_NS;
 
         if (urge->signal == 0)
                 return -1;

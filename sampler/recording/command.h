@@ -10,8 +10,6 @@
 #ifndef SAMPLER_RECORDING_COMMAND_H
 #define SAMPLER_RECORDING_COMMAND_H
 
-#include "base/clock.h"
-
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,10 +94,9 @@ bool command_catches(const struct command *c, int signal);
 /*
  * command_wait() - until a child that runs has ended
  * @signal_fd:  a signalfd, for command_hand_on()
- * @urge:       COMMAND_URGED_NS after it became urgent, the child is waited for no more, and runs on
+ * @urge:       PACE_END_URGED_NS after it became urgent, the child is waited for no more, and runs on
  * Returns its status as of waitpid(2); of one that runs on, that of a process that ended by the signal.
  */
-#define COMMAND_URGED_NS (NS_PER_S * 3 / 2)
 int command_wait(pid_t pid, int signal_fd, struct command_urge *urge);
 
 /* True if a signal has stopped it, and nothing has let it go on since. */

@@ -5,6 +5,7 @@
 #include "base/child_end.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/cgroup_folder.h"
 #include "sampler/rights/privileges.h"
 
@@ -30,7 +31,6 @@
 #define NAMES_MAX      8
 #define REMOVE_TRIES   64 /* a program may always have started one more child */
 #define LIST_BYTES_MAX (UINT32_C(1) << 24)
-#define KEEPER_TIME_MS 1000 /* for it to end */
 
 /*
  * cgroups are folders that usually belong to root.  A process that has become a user and holds the
@@ -318,7 +318,7 @@ void command_cgroup_close(struct command_cgroup *c)
         if (c->keeper_pid > 0) {
                 (void)io_write_all(c->keeper_fd, "", 1, NULL);
                 child_end_within(c->keeper_pid,
-                                 KEEPER_TIME_MS); /* what it leaves, the next recorder removes */
+                                 PACE_END_KEEPER_MS); /* what it leaves, the next recorder removes */
         }
         io_close(&c->keeper_fd);
         command_cgroup_init(c);

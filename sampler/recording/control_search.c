@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/running_process.h"
 
 #include <dirent.h>
@@ -14,12 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/*
- * The wait after the first answer that fits: a second recorder of the same process answers as fast as the
- * first.
- */
-#define OTHERS_WAIT_MS 200
 
 /* ---- what they say ------------------------------------------------------------------------------------- */
 
@@ -215,7 +210,7 @@ static bool has_answered(const struct control_search *s, uint64_t pid)
 
 void control_search_run(struct control_search *s, uint64_t pid)
 {
-        uint64_t until_ns = clock_raw_ns() + CONTROL_SOCKET_WAIT_MS * NS_PER_MS;
+        uint64_t until_ns = clock_raw_ns() + PACE_CONTROL_WAIT_MS * NS_PER_MS;
         bool found = false;
 
         s->n_recorders = 0;
@@ -227,7 +222,7 @@ void control_search_run(struct control_search *s, uint64_t pid)
                         if (s->recorders[i].fd >= 0)
                                 take(s, i);
                 if (pid != 0 && !found && has_answered(s, pid)) {
-                        uint64_t others_ns = clock_raw_ns() + OTHERS_WAIT_MS * NS_PER_MS;
+                        uint64_t others_ns = clock_raw_ns() + PACE_CONTROL_OTHERS_MS * NS_PER_MS;
 
                         found = true;
                         until_ns = others_ns < until_ns ? others_ns : until_ns;

@@ -36,7 +36,7 @@ struct control_search {
  * control_search_run() - ask all recorders of this user for their status
  * @pid:  a recorder, or a process that is recorded: the search ends when its recorder has answered; 0 = any
  * With a PID, root asks the recorders of that process's user as well.
- * Blocks for CONTROL_SOCKET_WAIT_MS at most.  Sockets of killed recorders are removed.
+ * Blocks for PACE_CONTROL_WAIT_MS at most.  Sockets of killed recorders are removed.
  */
 void control_search_run(struct control_search *s, uint64_t pid);
 

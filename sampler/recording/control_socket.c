@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,6 @@
 #include <unistd.h>
 
 #define QUEUE_LENGTH 128
-#define RETRY_MS     5
 
 /* ---- where --------------------------------------------------------------------------------------------- */
 
@@ -264,7 +264,7 @@ int control_socket_ask(const char *path, uint32_t uid, const char *request, int 
                 bool is_late = clock_raw_ns() >= until_ns;
 
                 if (!is_late && (r == -EAGAIN || control_socket_may_retry(r, ret_answer))) {
-                        (void)poll(NULL, 0, RETRY_MS);
+                        (void)poll(NULL, 0, PACE_CONTROL_RETRY_MS);
                         continue;
                 }
                 if (r == 0 && control_socket_may_retry(0, ret_answer))

@@ -20,7 +20,6 @@ struct error;
 
 #define CONTROL_SOCKET_BYTES    4096
 #define CONTROL_SOCKET_FOLDERS  3
-#define CONTROL_SOCKET_WAIT_MS  2000 /* for an answer: a recorder that runs answers in a tenth of a second */
 #define CONTROL_SOCKET_HELD_MAX 64 /* connections that have sent nothing yet; a new one replaces the oldest */
 #define CONTROL_SOCKET_BUSY     "busy" /* the answer to that one, if it hears it */
 #define CONTROL_SOCKET_PATH     108

@@ -4,17 +4,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 #include "sampler/recording/command.h"
 
 #include <stddef.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-/*
- * The time for a command to stop: an editor tidies up its screen first.  A command that stops later has
- * another reason.
- */
-#define TIDY_UP_NS (UINT64_C(5) * NS_PER_S)
 
 static const int numbers[] = { SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGWINCH };
 
@@ -76,7 +71,7 @@ int job_control_next(struct job_control *j, struct command *command)
                                 (void)kill(command->pid, (int)info.ssi_signo);
                 } else {
                         j->wanted = (int)info.ssi_signo;
-                        j->until_ns = clock_raw_ns() + TIDY_UP_NS;
+                        j->until_ns = clock_raw_ns() + PACE_STOP_TIDY_UP_NS;
                         /* The command may have stopped before, also for another reason. */
                         stopped |= command_has_stopped(command);
                 }

@@ -9,6 +9,7 @@
 #include "sampler/images/code_images.h"
 #include "sampler/keep/early_opener.h"
 #include "sampler/merge/writer_thread.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_late.h"
 #include "sampler/python/python_source.h"
@@ -29,30 +30,6 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-#define PROGRESS_PERIOD_NS (NS_PER_S / 5)
-
-#define SLEEP_QUIET_MS 100 /* without instrumented programs; with some, see drain_pace */
-/*
- * Some call stacks are longer than their copies, and samples are so far apart that few can be completed by
- * others: the missing part is read from memory, the sooner the better.  The same pause holds for code that
- * waits for the writer.
- */
-#define SLEEP_CUT_MS    4
-#define CUT_RATE_HZ_MAX 4000
-
-/*
- * The time of frequent looks after a mapping of code: a young process has no regions and no files yet, and
- * may live briefly.
- */
-#define YOUNG_NS     (EARLY_OPENER_REPORT_NS + 50 * NS_PER_MS)
-#define OPEN_ONLY_MS 10 /* since the last cycle; a new region alone starts no cycle */
-
-/* The wait after Ctrl-C: a command then usually ends by itself, and its status belongs in the trace. */
-#define GRACE_NS (NS_PER_S / 5)
-
-/* The wait for unwind tables where a signal or the duration ends the recording. */
-#define STOPPED_WAIT_NS (NS_PER_S / 20)
 
 /* ---- attaching ----------------------------------------------------------------------------------------- */
 
@@ -141,7 +118,7 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
         p->client_need = r->merge.zones.need;
         if (r->writer)
                 p->file_bytes = writer_thread_count_bytes(r->writer);
-        if (r->options->on_progress && now_ns - r->progress_ns >= PROGRESS_PERIOD_NS) {
+        if (r->options->on_progress && now_ns - r->progress_ns >= PACE_LOOP_PROGRESS_NS) {
                 r->progress_ns = now_ns;
                 r->options->on_progress(r->options->context, p);
         }
@@ -166,7 +143,7 @@ static void take_signal(struct recorder *r)
                         continue;
                 r->result->stopped = true;
                 if (r->deadline_ns == 0)
-                        r->deadline_ns = clock_raw_ns() + (r->command.pid > 0 ? GRACE_NS : 0);
+                        r->deadline_ns = clock_raw_ns() + (r->command.pid > 0 ? PACE_END_GRACE_NS : 0);
         }
 }
 
@@ -178,13 +155,13 @@ static int cycle_pause_ms(const struct recorder *r)
         if (r->merge.zones.n_waiting > 0)
                 ms = 1; /* a program writes already, and its ring is not read yet */
         else if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
-                ms = SLEEP_QUIET_MS;
-        if (((r->merge.samples.has_cuts && r->request.rate_hz <= CUT_RATE_HZ_MAX) ||
+                ms = PACE_LOOP_QUIET_MS;
+        if (((r->merge.samples.has_cuts && r->request.rate_hz <= PACE_LOOP_CUT_RATE_HZ) ||
              code_keeper_has_parts(r->merge.recording.keeper)) &&
-            ms > SLEEP_CUT_MS)
-                ms = SLEEP_CUT_MS;
-        if (python_frames_are_late(r->merge.recording.python) && ms > PYTHON_LATE_MS)
-                ms = PYTHON_LATE_MS;
+            ms > PACE_LOOP_CUT_MS)
+                ms = PACE_LOOP_CUT_MS;
+        if (python_frames_are_late(r->merge.recording.python) && ms > PACE_PYTHON_PAUSE_MS)
+                ms = PACE_PYTHON_PAUSE_MS;
         if (ms > code_images_pause_ms(r->merge.samples.images))
                 ms = code_images_pause_ms(r->merge.samples.images);
         return ms;
@@ -194,8 +171,8 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
 {
         int ms = cycle_pause_ms(r);
 
-        if (now_ns < r->young_until_ns && ms > OPEN_ONLY_MS)
-                ms = OPEN_ONLY_MS;
+        if (now_ns < r->young_until_ns && ms > PACE_LOOP_OPEN_MS)
+                ms = PACE_LOOP_OPEN_MS;
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
                 ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
         return ms;
@@ -222,7 +199,8 @@ static unsigned wait_for_work(struct recorder *r)
 static bool only_opens(const struct recorder *r, unsigned woken, uint64_t now_ns)
 {
         const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES | 1u << WAKE_CODE;
-        uint64_t pause_ms = woken == 0 && !r->has_new_tables ? (uint64_t)cycle_pause_ms(r) : OPEN_ONLY_MS;
+        uint64_t pause_ms = woken == 0 && !r->has_new_tables ? (uint64_t)cycle_pause_ms(r)
+                                                             : PACE_LOOP_OPEN_MS;
 
         return (woken & ~looks) == 0 && now_ns - r->merge.cycled_ns < pause_ms * NS_PER_MS;
 }
@@ -279,7 +257,7 @@ static int collect(struct recorder *r, struct error *err)
                         return 0; /* joining the writer says why */
                 }
                 if (woken & 1u << WAKE_TRACKER)
-                        r->young_until_ns = now_ns + YOUNG_NS;
+                        r->young_until_ns = now_ns + PACE_LOOP_YOUNG_NS;
                 if (woken & 1u << WAKE_SIGNAL)
                         take_signal(r);
                 if (woken & 1u << WAKE_TABLES) {
@@ -447,7 +425,7 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
         if (r->deadline_ns != 0)
                 zone_merge_hurry(&r->merge.zone_merge);
         if (r->result->stopped) /* at a time that the user chose */
-                r->merge.tables_wait_ns = STOPPED_WAIT_NS;
+                r->merge.tables_wait_ns = PACE_END_STOPPED_NS;
         if (code == 0 && !r->write_failed) {
                 bool runs_on = stops_early(r);
 

@@ -8,6 +8,7 @@
 #include "sampler/keep/early_opener.h"
 #include "sampler/kernel/ring_size.h"
 #include "sampler/merge/writer_thread.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_source.h"
 #include "sampler/recording/recording_facts.h"
 #include "sampler/recording/syscall_sums.h"
@@ -457,7 +458,7 @@ int recorder_let_go(struct recorder *r, struct error *err)
  */
 static int delay_sleep_ms(const struct recorder *r, uint64_t left_ns)
 {
-        uint64_t most_ns = r->control.socket.n_held > 0 ? NS_PER_S / 10 : NS_PER_S;
+        uint64_t most_ns = r->control.socket.n_held > 0 ? PACE_DELAY_HELD_NS : PACE_DELAY_LOOK_NS;
 
         return (int)((left_ns < most_ns ? left_ns : most_ns) / NS_PER_MS) + 1;
 }

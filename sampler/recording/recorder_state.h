@@ -79,7 +79,7 @@ struct recorder {
         struct cpu_quota quota;
         sigset_t child_signals;
         uint64_t start_ns, progress_ns;
-        uint64_t young_until_ns; /* code was mapped YOUNG_NS before that */
+        uint64_t young_until_ns; /* code was mapped PACE_LOOP_YOUNG_NS before that */
         uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = none ended it */
         uint64_t stop_ns;        /* the duration is over; UINT64_MAX = none was given */
         uint64_t cpu_ns;         /* that this process and its children had taken before */

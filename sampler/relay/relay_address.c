@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +20,6 @@
 #include <unistd.h>
 
 #define QUEUE_LENGTH 8
-#define CONNECT_S    2 /* timeout if the listener hangs and its queue is full */
 #define PORT_MAX     65535
 
 /* ---- words --------------------------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static int refuse_address(const struct relay_address *a, struct error *err)
 
 int relay_address_connect(const struct relay_address *a, struct error *err)
 {
-        static const struct timeval patience = { .tv_sec = CONNECT_S }, endless = { .tv_sec = 0 };
+        static const struct timeval patience = { .tv_sec = PACE_RELAY_CONNECT_S }, endless = { .tv_sec = 0 };
         static const int one = 1;
         union any_address to;
         socklen_t n = encode(a, &to);

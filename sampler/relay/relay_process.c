@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,6 @@
 #include <unistd.h>
 
 #define PIPE_BYTES (1 << 20)
-#define MOMENT_NS  (NS_PER_S / 2)
-#define FINISH_NS  (2 * NS_PER_S) /* for the last report, after it was told to end */
 #define TCP_TABLE  "/proc/net/tcp"
 
 enum { FD_CONTROL, FD_INPUT, FD_LISTEN, FD_TCP, FD_FILE, N_FDS };
@@ -161,13 +160,13 @@ int relay_process_end(struct relay_process *p, uint64_t linger_ns, int stop_fd,
                 now_ns = clock_raw_ns();
                 if (r == 1 && !has_stopped)
                         until_ns = add_time(now_ns, linger_ns);
-                if (!has_told && !has_stopped && now_ns - begin_ns > MOMENT_NS) {
+                if (!has_told && !has_stopped && now_ns - begin_ns > PACE_RELAY_MOMENT_NS) {
                         on_wait(context);
                         has_told = true;
                 }
                 if (!has_stopped && (stopped || now_ns >= until_ns)) {
                         has_stopped = true;
-                        until_ns = now_ns + FINISH_NS;
+                        until_ns = now_ns + PACE_RELAY_FINISH_NS;
                         (void)!send(p->control_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
                 } else if (has_stopped && now_ns >= until_ns) {
                         return error_set(err, -EPIPE, "the relay does not answer");

@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "format/trace_chunk.h"
 #include "format/trace_spec.h"
+#include "sampler/pace/pace.h"
 #include "sampler/relay/relay_peer.h"
 
 #include <errno.h>
@@ -18,12 +19,6 @@
 #include <unistd.h>
 
 #define WINDOW_BYTES (UINT64_C(8) << 20) /* sent and not acknowledged: memory that a slow taker holds */
-#define SEND_AT_ONCE ((size_t)1 << 20)
-#define READ_AT_ONCE ((size_t)4 << 20)
-#define HEAR_AT_ONCE 64              /* reads in a row from a taker, which may flood us */
-#define PROGRESS_NS  (NS_PER_S / 20) /* between two reports of it */
-#define HELLO_NS     (5 * NS_PER_S)  /* for a stranger to say who it is */
-#define STALLED_NS   (10 * NS_PER_S) /* patience with a taker if the whole trace is in a file */
 
 static void tell(struct relay_server *s, enum relay_news news)
 {
@@ -93,7 +88,7 @@ static int take_input(struct relay_server *s)
 {
         int r = 1;
 
-        for (size_t n = 0; r == 1 && n < READ_AT_ONCE && !s->input_ended;) {
+        for (size_t n = 0; r == 1 && n < PACE_RELAY_READ_BYTES && !s->input_ended;) {
                 size_t had = s->n_in;
 
                 if (s->shelf.is_complete) {
@@ -224,7 +219,7 @@ static void lose_taker(struct relay_server *s)
 
 static void send_some(struct relay_server *s)
 {
-        for (size_t n = 0; n < SEND_AT_ONCE;) {
+        for (size_t n = 0; n < PACE_RELAY_SEND_BYTES;) {
                 ssize_t sent;
 
                 if (s->out_left == 0) {
@@ -317,7 +312,7 @@ static void hear_taker(struct relay_server *s)
         uint8_t bytes[512];
         ssize_t n = sizeof(bytes);
 
-        for (int i = 0; i < HEAR_AT_ONCE && n == sizeof(bytes); i++) {
+        for (int i = 0; i < PACE_RELAY_HEAR && n == sizeof(bytes); i++) {
                 n = recv(s->taker_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
                 if (n < 0 && (errno == EAGAIN || errno == EINTR))
                         return;
@@ -422,7 +417,8 @@ static void accept_stranger(struct relay_server *s, uint64_t now_ns)
         }
         (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-        s->strangers[s->n_strangers++] = (struct relay_stranger){ .fd = fd, .until_ns = now_ns + HELLO_NS };
+        s->strangers[s->n_strangers++] = (struct relay_stranger){ .fd = fd,
+                                                                  .until_ns = now_ns + PACE_RELAY_HELLO_NS };
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */
@@ -439,7 +435,7 @@ static void hear_recorder(struct relay_server *s)
 /* Reports progress, because --linger limits the time without it. */
 static void tell_progress(struct relay_server *s, uint64_t now_ns)
 {
-        if (!s->input_ended || s->progress_ns <= s->told_ns || now_ns < s->told_ns + PROGRESS_NS)
+        if (!s->input_ended || s->progress_ns <= s->told_ns || now_ns < s->told_ns + PACE_RELAY_PROGRESS_NS)
                 return;
         s->told_ns = now_ns;
         tell(s, RELAY_GOES_ON);
@@ -461,7 +457,7 @@ static bool is_done(const struct relay_server *s, uint64_t now_ns)
                 return is_safe || s->acked >= s->shelf.end;
         if (!s->shelf.is_complete && s->out_left == 0 && s->acked >= s->shelf.end)
                 return true;
-        return is_safe && now_ns > s->progress_ns + STALLED_NS;
+        return is_safe && now_ns > s->progress_ns + PACE_RELAY_STALLED_NS;
 }
 
 static void wait_for_any(struct relay_server *s, struct pollfd *fds, size_t *ret_n)

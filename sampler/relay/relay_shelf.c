@@ -4,14 +4,12 @@
 #include "base/array.h"
 #include "base/io.h"
 #include "format/trace_spec.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A recording of days drops very many chunks: what describes them is merged from time to time. */
-#define MERGE_AFTER_CHUNKS 16384
 
 void relay_shelf_init(struct relay_shelf *s, int file_fd, uint64_t bytes_max, bool drops_newest)
 {
@@ -146,7 +144,7 @@ int relay_shelf_add(struct relay_shelf *s, const struct trace_chunk_header *head
 {
         struct shelf_chunk *c;
 
-        if (s->n_chunks % MERGE_AFTER_CHUNKS == MERGE_AFTER_CHUNKS - 1)
+        if (s->n_chunks % PACE_RELAY_MERGE_CHUNKS == PACE_RELAY_MERGE_CHUNKS - 1)
                 merge(s);
         if (array_reserve(&s->chunks, &s->capacity, s->n_chunks + 1, sizeof(*s->chunks)) < 0) {
                 free(bytes);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/helper_thread.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/running_process.h"
 #include "sampler/rights/privileges.h"
 #include "sampler/rights/thread_priority.h"
@@ -28,13 +29,6 @@
  * The highest but one of 99: the kernel uses 99 for its own threads, which move others between processors.
  */
 #define GUARD_PRIORITY_MAX 98
-
-#define LATE_LOOK_NS (10 * NS_PER_MS) /* while the collector is late: two looks show starvation */
-
-/* While the collector is raised: it may use nine tenths of a second, then other threads have their turn. */
-#define RAISED_LOOK_NS (100 * NS_PER_MS)
-#define WINDOW_NS      NS_PER_S
-#define REST_NS        (100 * NS_PER_MS)
 
 struct priority_guard {
         pid_t tid; /* whom it guards */
@@ -60,12 +54,12 @@ enum priority_step priority_guard_decide(struct priority_state *state, const str
 
         if (!state->raised && starves) {
                 step = PRIORITY_RISES;
-        } else if (state->raised && window_ns >= WINDOW_NS &&
+        } else if (state->raised && window_ns >= PACE_GUARD_WINDOW_NS &&
                    look->cpu_ns - state->window_cpu_ns >= window_ns / 10 * 9) {
                 step = PRIORITY_FALLS;
-                state->rest_until_ns = look->now_ns + REST_NS;
+                state->rest_until_ns = look->now_ns + PACE_GUARD_REST_NS;
         }
-        if (!state->raised || window_ns >= WINDOW_NS) {
+        if (!state->raised || window_ns >= PACE_GUARD_WINDOW_NS) {
                 state->window_ns = look->now_ns;
                 state->window_cpu_ns = look->cpu_ns;
         }
@@ -126,7 +120,7 @@ static void look_once(struct priority_guard *g)
                 break;
         }
         atomic_store(&g->raised, g->state.raised);
-        arm(g, g->state.raised ? RAISED_LOOK_NS : LATE_LOOK_NS);
+        arm(g, g->state.raised ? PACE_GUARD_RAISED_LOOK_NS : PACE_GUARD_LATE_LOOK_NS);
 }
 
 /* A process without the right to any priority may have one up to a limit (ulimit -r). */
@@ -228,7 +222,7 @@ int priority_guard_start(struct priority_guard **ret_guard, struct error *err)
         (void)pthread_cond_init(&g->changed, NULL);
         r = open_guard(g);
         if (r == 0) {
-                arm(g, LATE_LOOK_NS);
+                arm(g, PACE_GUARD_LATE_LOOK_NS);
                 r = start_thread(g);
         }
         if (r < 0) {
@@ -242,7 +236,7 @@ int priority_guard_start(struct priority_guard **ret_guard, struct error *err)
 void priority_guard_expect(struct priority_guard *g, int ms)
 {
         if (g && !atomic_load(&g->raised))
-                arm(g, (uint64_t)(ms > 0 ? ms : 0) * NS_PER_MS + LATE_LOOK_NS);
+                arm(g, (uint64_t)(ms > 0 ? ms : 0) * NS_PER_MS + PACE_GUARD_LATE_LOOK_NS);
 }
 
 void priority_guard_release(struct priority_guard *g)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +31,6 @@
  * As in <linux/fs.h> since Linux 6.11: asks for the build-ids of the files that another process has mapped.
  */
 #define PROCMAP_QUERY_NUMBER _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, 104)
-
-#define CHILD_SECONDS 1 /* of processor time, to make the filter; it takes some milliseconds */
 
 #define PERF_IOCTL_TYPE ((unsigned)'$' << _IOC_TYPESHIFT)
 #define IOCTL_TYPE_MASK ((unsigned)_IOC_TYPEMASK << _IOC_TYPESHIFT)
@@ -280,7 +279,7 @@ static int check_filter(int fd)
 /* In the child.  Returns 0 or -errno. */
 static int write_filter(int fd)
 {
-        const struct rlimit seconds = { .rlim_cur = CHILD_SECONDS, .rlim_max = CHILD_SECONDS };
+        const struct rlimit seconds = { .rlim_cur = PACE_FILTER_CPU_S, .rlim_max = PACE_FILTER_CPU_S };
         scmp_filter_ctx filter;
         int r;
 

@@ -2,8 +2,8 @@
 #include "sampler/rights/thread_priority.h"
 
 #include "base/byte_buffer.h"
-#include "base/clock.h"
 #include "base/io.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +16,6 @@
 #include <unistd.h>
 
 #define RAISED_NICE (-10)
-
-/*
- * The thread's time slice.  The scheduler runs a thread with a short slice sooner (since Linux 6.12), which
- * matters for a file that is gone a millisecond later.
- */
-#define RAISED_SLICE_NS (100 * NS_PER_US)
 
 #define RESET_ON_FORK 1 /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h>: new threads do not inherit it */
 
@@ -58,7 +52,7 @@ int thread_priority_get(void)
 
 void thread_priority_raise(void)
 {
-        set(RAISED_NICE, RAISED_SLICE_NS);
+        set(RAISED_NICE, PACE_RAISED_SLICE_NS);
 }
 
 void thread_priority_put_first(void)
@@ -92,7 +86,7 @@ void thread_priority_end_real_time(int tid)
                                          .policy = SCHED_OTHER,
                                          .flags = RESET_ON_FORK, /* taking that back needs a right */
                                          .nice = getpriority(PRIO_PROCESS, (id_t)tid),
-                                         .slice_ns = RAISED_SLICE_NS };
+                                         .slice_ns = PACE_RAISED_SLICE_NS };
 
         (void)syscall(SYS_sched_setattr, tid, &scheduling, 0);
 }

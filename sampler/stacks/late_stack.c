@@ -2,18 +2,16 @@
 #include "sampler/stacks/late_stack.h"
 
 #include "base/clock.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#define SHARE       100             /* reading takes at most 1/SHARE of all time */
-#define LEFT_NS_MAX (5 * NS_PER_MS) /* the most reading time that is saved up */
-
 int late_stack_init(struct late_stack *l)
 {
-        *l = (struct late_stack){ .bytes = malloc(LATE_STACK_BYTES_MAX), .left_ns = LEFT_NS_MAX };
+        *l = (struct late_stack){ .bytes = malloc(LATE_STACK_BYTES_MAX), .left_ns = PACE_LATE_LEFT_NS };
         return l->bytes ? 0 : -ENOMEM;
 }
 
@@ -25,10 +23,10 @@ void late_stack_deinit(struct late_stack *l)
 
 static void refill(struct late_stack *l, uint64_t now_ns)
 {
-        l->left_ns += (now_ns - l->refilled_ns) / SHARE;
+        l->left_ns += (now_ns - l->refilled_ns) / PACE_LATE_SHARE;
         l->refilled_ns = now_ns;
-        if (l->left_ns > LEFT_NS_MAX)
-                l->left_ns = LEFT_NS_MAX;
+        if (l->left_ns > PACE_LATE_LEFT_NS)
+                l->left_ns = PACE_LATE_LEFT_NS;
 }
 
 static void spend(struct late_stack *l, uint64_t spent_ns)

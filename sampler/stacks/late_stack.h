@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #define LATE_STACK_BYTES_MAX (UINT32_C(1) << 18)
-#define LATE_STACK_PERIOD_NS UINT64_C(1000000) /* between two late reads of a thread */
 
 struct late_stack {
         uint8_t *bytes; /* heap, owned; LATE_STACK_BYTES_MAX */

@@ -2,6 +2,7 @@
 #include "sampler/stacks/late_window.h"
 
 #include "base/clock.h"
+#include "sampler/pace/pace.h"
 #include "sampler/stacks/late_stack.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_rule.h"
@@ -57,7 +58,7 @@ struct late_window *late_windows_take(struct late_windows *w, struct late_stack 
         size_t slot = tid % LATE_WINDOW_SLOTS;
         struct late_window *window = w->slots[slot].window;
         uint64_t now_ns = clock_raw_ns();
-        bool is_fresh = w->slots[slot].tid == tid && now_ns - w->slots[slot].read_ns < LATE_STACK_PERIOD_NS;
+        bool is_fresh = w->slots[slot].tid == tid && now_ns - w->slots[slot].read_ns < PACE_LATE_PERIOD_NS;
 
         /* A window that begins further out than this sample's stack lacks the calls that began since. */
         if (!is_fresh || (window && start_avma < window->start_avma)) {

@@ -42,7 +42,7 @@ struct late_windows {
 void late_windows_deinit(struct late_windows *w);
 
 /*
- * late_windows_take() - the thread's stack from @start_avma on, read at most LATE_STACK_PERIOD_NS ago
+ * late_windows_take() - the thread's stack from @start_avma on, read at most PACE_LATE_PERIOD_NS ago
  * @late:  reads, and limits the time that this takes
  * Returns NULL if it cannot be read, or if there is no time, room or memory; else the caller drops it.
  */

@@ -18,6 +18,7 @@
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/kernel/unwind_request.h"
+#include "sampler/pace/pace.h"
 #include "sampler/stacks/late_stack.h"
 #include "sampler/stacks/late_window.h"
 #include "sampler/stacks/stack_end.h"
@@ -37,10 +38,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_WAIT_NS    (20 * NS_PER_MS)
 #define KEPT_BYTES_MAX   (UINT32_C(1) << 26) /* of all threads together */
 #define CUT_BYTES_MAX    (UINT32_C(1) << 24) /* of waiting stacks, of all threads together */
-#define LATE_STACKS_MAX  4                   /* cut stacks of a thread that are tried at once */
 #define LATE_BYTES_FIRST (UINT32_C(1) << 16)
 #define LATE_BYTES_BELOW 1024 /* also read: registers saved below the return address */
 #define LATE_WINDOWS_MAX 32   /* each of LATE_STACK_BYTES_MAX at most */
@@ -411,7 +410,7 @@ static enum trace_stack_state complete(struct stack_unwinder *u, struct task *ta
                         keep(u, task, true);
                 return TRACE_STACK_APPROXIMATE;
         } else if (task->is_now && !u->is_hurried &&
-                   task->now_ns - thread->late_read_ns >= LATE_STACK_PERIOD_NS) {
+                   task->now_ns - thread->late_read_ns >= PACE_LATE_PERIOD_NS) {
                 thread->late_read_ns = task->now_ns;
                 if (walk_late(u, task, copy->start_avma + copy->n_bytes)) {
                         keep(u, task, true);
@@ -501,7 +500,7 @@ static enum trace_stack_state walk_and_complete(struct stack_unwinder *u, struct
         enum trace_stack_state state;
 
         u->met_late_table = false;
-        u->table_wait_ns = may_wait || task->again ? 0 : TABLE_WAIT_NS;
+        u->table_wait_ns = may_wait || task->again ? 0 : PACE_TABLES_WAIT_NS;
         stack_walk_expect(&task->input, &u->walk); /* the last one: mostly of this thread */
         stack_walk_run(u->walker, &task->space, &task->input, &u->walk);
         state = stack_end_state_of(u->walk.end);
@@ -626,7 +625,7 @@ void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thr
         if (u->is_hurried || cuts->n_items == 0)
                 return;
         task = make_task(u, thread, &thread->process->space, &lookup);
-        for (size_t i = cuts->n_items; i-- > 0 && i + LATE_STACKS_MAX >= cuts->n_items;) {
+        for (size_t i = cuts->n_items; i-- > 0 && i + PACE_LATE_STACKS >= cuts->n_items;) {
                 if (cuts->items[i]->generation != task.space.generation)
                         return;
                 cut_stack_restore(cuts->items[i], &u->walk);
@@ -734,7 +733,7 @@ bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track 
         while (u->waiting_at < waiting->n_items) {
                 size_t at = u->waiting_at++;
                 struct waiting_stack *stack = waiting->items[at];
-                bool gives_up = now_ns >= WAITING_STACKS_NS_MAX + stack->since_ns;
+                bool gives_up = now_ns >= PACE_STACKS_WAIT_NS + stack->since_ns;
 
                 if ((process && stack->thread->process != process) ||
                     (!gives_up &&

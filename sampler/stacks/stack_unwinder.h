@@ -75,7 +75,7 @@ struct stack_unwinder_resumed {
 /*
  * stack_unwinder_resume() - the next of the stacks that need not wait for a table any longer, oldest first
  * @process:  of this one; NULL = of all
- * @now_ns:   CLOCK_MONOTONIC_RAW; what waited WAITING_STACKS_NS_MAX by then is given up: UINT64_MAX = each
+ * @now_ns:   CLOCK_MONOTONIC_RAW; what waited PACE_STACKS_WAIT_NS by then is given up: UINT64_MAX = each
  * one To be called until it returns false, at a time when no thread has a stack that stack_unwinder_close()
  * would give, or else only to give up.  Counts missing parts, except of stacks that are cut.
  */
@@ -91,7 +91,7 @@ bool stack_unwinder_has_waiting_in_kernel(const struct stack_unwinder *u, uint64
 
 /*
  * stack_unwinder_is_overdue() - must the tables that stacks wait for be made now?
- * The first of the stacks has waited WAITING_STACKS_LATE_NS, or they take WAITING_STACKS_MANY bytes.
+ * The first of the stacks has waited PACE_STACKS_LATE_NS, or they take PACE_STACKS_LATE_BYTES.
  */
 bool stack_unwinder_is_overdue(const struct stack_unwinder *u, uint64_t now_ns);
 

@@ -2,6 +2,7 @@
 #include "sampler/stacks/waiting_stacks.h"
 
 #include "base/array.h"
+#include "sampler/pace/pace.h"
 #include "sampler/stacks/late_window.h"
 #include "sampler/tracks/process_table.h"
 
@@ -146,8 +147,8 @@ bool waiting_stacks_are_overdue(const struct waiting_stacks *s, uint64_t now_ns)
 {
         for (size_t i = 0; i < s->n_items; i++)
                 if (s->items[i]) /* the oldest */
-                        return s->n_bytes > WAITING_STACKS_MANY ||
-                               now_ns >= s->items[i]->since_ns + WAITING_STACKS_LATE_NS;
+                        return s->n_bytes > PACE_STACKS_LATE_BYTES ||
+                               now_ns >= s->items[i]->since_ns + PACE_STACKS_LATE_NS;
         return false;
 }
 

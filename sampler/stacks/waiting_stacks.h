@@ -22,10 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WAITING_STACKS_BYTES_MAX (UINT32_C(1) << 25)            /* of all processes together */
-#define WAITING_STACKS_NS_MAX    UINT64_C(2000000000)           /* a stack waits no longer than that */
-#define WAITING_STACKS_LATE_NS   UINT64_C(250000000)            /* then its table must come, */
-#define WAITING_STACKS_MANY      (WAITING_STACKS_BYTES_MAX / 4) /* or when they take that many bytes */
+#define WAITING_STACKS_BYTES_MAX (UINT32_C(1) << 25) /* of all processes together */
 
 struct late_window;
 struct process_track;

@@ -3,12 +3,11 @@
 
 #include "base/error.h"
 #include "sampler/bpf/switch_layout.h"
+#include "sampler/pace/pace.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
-
-#define TELL_SHARES 16 /* updates of the tail per ring: each costs a cache miss */
 
 void switch_ring_init(struct switch_ring *ring, void *memory, size_t data_bytes, size_t room_bytes)
 {
@@ -53,7 +52,7 @@ int switch_ring_peek(const struct switch_ring *ring, const uint8_t **ret_record,
 void switch_ring_consume(struct switch_ring *ring, size_t n_bytes)
 {
         ring->tail_bytes += n_bytes;
-        if (ring->tail_bytes - ring->told_bytes > ring->data_bytes / TELL_SHARES)
+        if (ring->tail_bytes - ring->told_bytes > ring->data_bytes / PACE_SWITCHES_TAIL_SHARES)
                 switch_ring_release(ring);
 }
 

@@ -9,6 +9,7 @@
 #include "sampler/kernel/bpf_words.h"
 #include "sampler/kernel/kernel_types.h"
 #include "sampler/kernel/monotonic_clock.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/cpu_list.h"
 #include "sampler/switches/switch_program.h"
 #include "sampler/switches/switch_record.h"
@@ -32,8 +33,7 @@
 #define ABLE_KERNELS   "Linux 5.15 with BTF"
 #define HOOK_SECTION   "tp_btf/"       /* then the name of the hook */
 #define LATE_HOOK      "sched_exit_tp" /* since Linux 6.16 */
-#define SUMS_AT_ONCE   4096
-#define PAGE_BYTES     UINT64_C(4096) /* the smallest page size of all machines that we know */
+#define PAGE_BYTES     UINT64_C(4096)  /* the smallest page size of all machines that we know */
 #define SKIPPED_FRAMES \
         2 /* on top of a kernel's call stack: the BPF program and its caller; next is the scheduler */
 /*
@@ -659,14 +659,14 @@ static uint64_t count_lost_of(const struct switch_source *s, size_t table)
 /* Reads the sums in batches: asking for each one would take as many system calls. */
 static int read_sums(int fd, switch_source_sum_taker *take, void *context)
 {
-        struct syscall_key *keys = calloc(SUMS_AT_ONCE, sizeof(*keys));
-        struct syscall_sum *sums = calloc(SUMS_AT_ONCE, sizeof(*sums));
+        struct syscall_key *keys = calloc(PACE_SYSCALLS_SUMS, sizeof(*keys));
+        struct syscall_sum *sums = calloc(PACE_SYSCALLS_SUMS, sizeof(*sums));
         uint32_t at, *from = NULL;
         bool is_over = false;
         int r = keys && sums ? 0 : -ENOMEM;
 
         while (r == 0 && !is_over) {
-                uint32_t n = SUMS_AT_ONCE;
+                uint32_t n = PACE_SYSCALLS_SUMS;
 
                 if (bpf_map_lookup_batch(fd, from, &at, keys, sums, &n, NULL) < 0) {
                         is_over = errno == ENOENT;

@@ -19,6 +19,7 @@
 #include "sampler/keep/module_file.h"
 #include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "sampler/tables/jit_tables.h"
 #include "sampler/tables/table_process.h"
 #include "sampler/tables/table_store.h"
@@ -39,7 +40,6 @@
 #define PATIENT_FILES_MAX (OPEN_MAX_WAITING / 2) /* with more, the tables are patient no longer */
 #define TRIES_MAX         8                      /* mappings for which a file is looked for */
 #define NO_FILE           UINT32_MAX             /* the file of a module for which there is no room */
-#define WINDOW_NS         NS_PER_S
 
 enum file_state {
         FILE_NEW = 0,
@@ -655,12 +655,12 @@ bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
 
         if (!is_coming(t, module))
                 return true;
-        if (began_ns - t->window_ns >= WINDOW_NS) {
+        if (began_ns - t->window_ns >= PACE_TABLES_WINDOW_NS) {
                 t->window_ns = began_ns;
                 t->waited_ns = 0;
         }
-        if (limit_ns > CODE_TABLES_WAIT_MAX_NS - t->waited_ns)
-                limit_ns = CODE_TABLES_WAIT_MAX_NS - t->waited_ns;
+        if (limit_ns > PACE_TABLES_WAIT_MAX_NS - t->waited_ns)
+                limit_ns = PACE_TABLES_WAIT_MAX_NS - t->waited_ns;
         advance(t, t->file_of[module]);
         if (limit_ns > 0)
                 code_tables_release(t);

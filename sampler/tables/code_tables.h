@@ -17,8 +17,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CODE_TABLES_WAIT_MAX_NS UINT64_C(250000000) /* waited in sum, in each second */
-
 struct error;
 struct jit_frames;
 struct loss_counter;

@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "base/landlock.h"
 #include "sampler/keep/file_versions.h"
+#include "sampler/pace/pace.h"
 #include "sampler/tables/jit_frames.h"
 #include "sampler/tables/table_store.h"
 #include "symbolize/elf/elf_image.h"
@@ -42,11 +43,9 @@
 #include <unistd.h>
 
 #define PIECE_BYTES    65536               /* of an answer in one packet */
-#define PIECES_AT_ONCE 64                  /* taken in by one call */
 #define SEND_BYTES     (4 << 20)           /* kept for who is slow to read, where that is permitted */
 #define KEEP_BYTES     (UINT32_C(1) << 20) /* of memory for the next answer */
 #define CHILD_PRIORITY (-10)               /* as of nice(1): samples wait for tables */
-#define REAP_TIME_MS   1000                /* for a child to end */
 #define PROCESS_NAME   "hyprof-tables"
 
 /* Status in a packet: the bytes of a built table are in the store, at the offset that follows. */
@@ -174,10 +173,10 @@ static int send_answer(const struct table_reply *reply, enum table_status status
 /* Limits the processor time for a file, and the total time in case its file system does not answer. */
 static void limit_time(void)
 {
-        struct rlimit limit = { .rlim_cur = TABLE_PROCESS_CPU_MAX_S, .rlim_max = TABLE_PROCESS_CPU_MAX_S };
+        struct rlimit limit = { .rlim_cur = PACE_TABLES_CPU_S, .rlim_max = PACE_TABLES_CPU_S };
 
         (void)setrlimit(RLIMIT_CPU, &limit); /* lower than what it has, so permitted */
-        (void)alarm(TABLE_PROCESS_TIME_MAX_S);
+        (void)alarm(PACE_TABLES_FILE_S);
 }
 
 static _Noreturn void run_grandchild(struct table_reply *reply, const struct table_request *request,
@@ -424,7 +423,7 @@ void table_process_stop(struct table_process *p)
 {
         table_process_hang_up(p);
         if (p->pid > 0)
-                child_end_within(p->pid, REAP_TIME_MS);
+                child_end_within(p->pid, PACE_TABLES_REAP_MS);
         byte_buffer_deinit(&p->received);
         *p = (struct table_process){ .fd = -1, .request_fd = -1 };
 }
@@ -591,7 +590,7 @@ int table_process_next(struct table_process *p, struct table_answer *ret_answer)
                 forget_answer(p);
         if (p->fd < 0)
                 return -EPIPE;
-        for (unsigned i = 0; r == 0 && i < PIECES_AT_ONCE; i++)
+        for (unsigned i = 0; r == 0 && i < PACE_TABLES_PIECES; i++)
                 r = receive_packet(p, ret_answer);
         if (r == -EAGAIN)
                 return 0;

@@ -31,8 +31,6 @@
 #define TABLE_PROCESS_BUILD_ID_MAX 32                    /* bytes of it that count */
 #define TABLE_PROCESS_WAITING_MAX  32                    /* requests that wait for their answers */
 #define TABLE_PROCESS_ANSWER_MAX   (UINT32_C(192) << 20) /* bytes; the largest table has less */
-#define TABLE_PROCESS_CPU_MAX_S    10                    /* seconds of processor time for one file */
-#define TABLE_PROCESS_TIME_MAX_S   30 /* seconds for one that does not let itself be read */
 
 struct error;
 struct table_store;

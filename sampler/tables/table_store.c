@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/kept_folder.h"
 #include "sampler/keep/build_id_note.h"
+#include "sampler/pace/pace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,6 @@
 #define SUFFIX      ".tables"
 #define MAGIC       UINT64_C(0x31656c6261746868) /* "hhtable1" */
 #define ENTRY_MAGIC UINT64_C(0x3179727465626174) /* "tabetry1" */
-#define STABLE_NS   NS_PER_S                     /* changes within milliseconds may have the same file time */
 
 /* The beginning of the file. */
 struct store_header {
@@ -198,7 +198,7 @@ bool table_store_identify(const struct table_store *s, int file_fd, const uint8_
         key.changed_ns = status.stx_ctime.tv_sec * (int64_t)NS_PER_S + status.stx_ctime.tv_nsec;
         memcpy(key.build_id, build_id, build_id_bytes);
         *ret_key = key;
-        return key.changed_ns < s->opened_ns - (int64_t)STABLE_NS;
+        return key.changed_ns < s->opened_ns - (int64_t)PACE_TABLES_STABLE_NS;
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------- */

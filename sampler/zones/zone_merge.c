@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
 #include "instrument/client_abi.h"
+#include "sampler/pace/pace.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/proc/running_process.h"
 #include "sampler/stacks/event_stack.h"
@@ -19,8 +20,6 @@
 #include <limits.h>
 #include <poll.h>
 
-#define RING_BYTES_AT_ONCE  (UINT64_C(1) << 26) /* per ring and cycle, so that all others have their turn */
-#define RING_BYTES_AT_LAST  (UINT64_C(1) << 31) /* more than a ring can hold */
 #define LARGE_PAYLOAD_BYTES (UINT32_C(1) << 16)
 
 /* One ring, whose bytes are copied out. */
@@ -48,8 +47,8 @@ void zone_merge_init(struct zone_merge *m, const struct recording *recording, zo
                                   .flush_if_full = flush_if_full,
                                   .context = context,
                                   .last_ns = UINT64_MAX,
-                                  .region_ns = ZONE_MERGE_REGION_NS,
-                                  .cycle_ns = ZONE_MERGE_CYCLE_NS };
+                                  .region_ns = PACE_ZONES_REGION_NS,
+                                  .cycle_ns = PACE_ZONES_CYCLE_NS };
         fiber_order_init(&m->order);
 }
 
@@ -402,7 +401,7 @@ static void merge_zones(struct zone_merge *m, const struct ring *ring)
         struct tick_clock *clock = zone_source_clock(zones, ring->region);
         struct client_stream *stream = &ring->slot->stream;
         struct thread_track *thread = ring->thread, *track = track_of(thread);
-        uint64_t until_ns = zones->now_ns + ZONE_SOURCE_FUTURE_NS, n_zones = 0;
+        uint64_t until_ns = zones->now_ns + PACE_ZONES_FUTURE_NS, n_zones = 0;
         struct client_zone_event zone;
 
         if (ring->until_ns < until_ns)
@@ -449,8 +448,8 @@ static bool is_spent(struct zone_merge *m)
 {
         uint64_t now_ns = clock_raw_ns();
 
-        if (m->final && m->last_ns > now_ns + ZONE_MERGE_LAST_NS && is_urged(m))
-                m->last_ns = now_ns + ZONE_MERGE_LAST_NS;
+        if (m->final && m->last_ns > now_ns + PACE_ZONES_LAST_NS && is_urged(m))
+                m->last_ns = now_ns + PACE_ZONES_LAST_NS;
         return now_ns >= (m->final ? m->last_ns : m->spent_ns);
 }
 
@@ -634,7 +633,7 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
 
         region->is_behind = false;
         region->has_later = false;
-        region->n_searches_left = ZONE_MERGE_SEARCHES;
+        region->n_searches_left = PACE_ZONES_SEARCHES;
         for (uint32_t n = 0; n < region->n_slots && !region->uses_fibers; n++) {
                 uint32_t slot = slot_at(region, first, n);
                 int stop;
@@ -682,7 +681,8 @@ static void count_unread(struct zone_merge *m)
                         uint64_t n_unread = client_region_count_unread(region->region, slot);
 
                         n_bytes += client_stream_count_bytes(&region->slots[slot].stream) +
-                                   (n_unread < RING_BYTES_AT_LAST ? n_unread : 0); /* else it is made up */
+                                   (n_unread < PACE_ZONES_RING_LAST_BYTES ? n_unread
+                                                                          : 0); /* else it is made up */
                 }
         }
         loss_counter_add(m->sink->losses, TRACE_LOSS_CLIENT_UNREAD, n_bytes);
@@ -734,10 +734,10 @@ int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
         int r;
 
         m->until_ns = until_ns;
-        m->ring_bytes_max = final ? RING_BYTES_AT_LAST : RING_BYTES_AT_ONCE;
+        m->ring_bytes_max = final ? PACE_ZONES_RING_LAST_BYTES : PACE_ZONES_RING_BYTES;
         m->final = final;
         if (final && m->last_ns == UINT64_MAX)
-                m->last_ns = now_ns + ZONE_MERGE_FINAL_NS;
+                m->last_ns = now_ns + PACE_ZONES_FINAL_NS;
         forget_stalls(m);
         r = merge_regions(m, now_ns);
         if (m->is_behind)
@@ -753,5 +753,5 @@ int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
 
 void zone_merge_hurry(struct zone_merge *m)
 {
-        m->last_ns = clock_raw_ns() + ZONE_MERGE_LAST_NS;
+        m->last_ns = clock_raw_ns() + PACE_ZONES_LAST_NS;
 }

@@ -12,7 +12,6 @@
 #ifndef SAMPLER_ZONES_ZONE_MERGE_H
 #define SAMPLER_ZONES_ZONE_MERGE_H
 
-#include "base/clock.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/zones/fiber_order.h"
 
@@ -24,14 +23,6 @@ struct recording;
 struct thread_sink;
 struct thread_track;
 struct zone_source;
-
-#define ZONE_MERGE_REGION_NS (50 * NS_PER_MS)
-#define ZONE_MERGE_CYCLE_NS  (150 * NS_PER_MS)
-#define ZONE_MERGE_LAST_NS   NS_PER_S
-#define ZONE_MERGE_FINAL_NS  (60 * NS_PER_S)
-
-/* Threads of one program that are sought in /proc in one cycle, since the kernel did not report them. */
-#define ZONE_MERGE_SEARCHES 256
 
 /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
 typedef int zone_merge_flush(void *context);
@@ -53,7 +44,7 @@ struct zone_merge {
          * signals: see zone_merge_run().
          */
         bool final;
-        uint64_t region_ns, cycle_ns; /* ZONE_MERGE_REGION_NS, ZONE_MERGE_CYCLE_NS; tests have others */
+        uint64_t region_ns, cycle_ns; /* PACE_ZONES_REGION_NS, PACE_ZONES_CYCLE_NS; tests have others */
         size_t next_region;           /* where the next cycle begins */
         uint64_t spent_ns;            /* when the work for this region is to end; UINT64_MAX = no bound */
         bool is_behind;               /* some of the last cycle's work was left to the next */
@@ -70,15 +61,15 @@ void zone_merge_deinit(struct zone_merge *m);
  * zone_merge_run() - merge everything up to @until_ns, inclusively
  * @final:  everything that there is
  * Where that is too much at once, `stalled_ns` of the process says how far it came: one program has
- * ZONE_MERGE_REGION_NS of a cycle, all of them ZONE_MERGE_CYCLE_NS, and the next cycle begins with the
- * programs and rings that come after.  The final run lasts ZONE_MERGE_FINAL_NS at most, as a program may go
- * on writing; when `stop_fd` becomes readable it ends ZONE_MERGE_LAST_NS later.  The bytes that were not read
+ * PACE_ZONES_REGION_NS of a cycle, all of them PACE_ZONES_CYCLE_NS, and the next cycle begins with the
+ * programs and rings that come after.  The final run lasts PACE_ZONES_FINAL_NS at most, as a program may go
+ * on writing; when `stop_fd` becomes readable it ends PACE_ZONES_LAST_NS later.  The bytes that were not read
  * are counted as TRACE_LOSS_CLIENT_UNREAD.
  * Returns 0, -ENOMEM, -errno of the flush.
  */
 int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final);
 
-/* A request to end the recording: the final run lasts ZONE_MERGE_LAST_NS from now at most. */
+/* A request to end the recording: the final run lasts PACE_ZONES_LAST_NS from now at most. */
 void zone_merge_hurry(struct zone_merge *m);
 
 /*

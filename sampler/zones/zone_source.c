@@ -9,6 +9,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/own_number.h"
 #include "instrument/region_finder.h"
+#include "sampler/pace/pace.h"
 #include "sampler/rights/privileges.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -23,18 +24,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILL_BYTES_MAX   (UINT32_C(1) << 18) /* copied out of one ring at once: stays in a core's cache */
 #define FILL_BYTES_MIN   UINT32_C(4096)
-#define WORTH_BYTES      UINT32_C(32768)     /* unread bytes that are worth copying out early */
-#define ALL_FILLS_BYTES  (UINT32_C(1) << 25) /* of all rings of a region at once */
 #define STREAM_BYTES_MAX CLIENT_STREAM_EVENT_BYTES_MAX
 #define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
 #define WAITING_MAX      4096                /* regions; later ones are found by the mapping, or not ours */
-#define WAITING_NS       NS_PER_S
-#define LOOKUPS_A_CYCLE  256            /* some 20 us each */
-#define ARM_NS           NS_PER_MS      /* a program that rings all the time wakes us no more often */
-#define STANDSTILL_NS    (2 * NS_PER_S) /* after such a stop of ours a program fills no more chunks */
-#define REFUSED_MAX      65536          /* remembered regions; others are counted at every attempt */
+#define REFUSED_MAX      65536               /* remembered regions; others are counted at every attempt */
 
 /* A memfd that was not taken. */
 struct refused_region {
@@ -376,7 +370,7 @@ static int admit_waiting(struct zone_source *s, bool announced)
 
                 if (!is_kept && r == 0 && process)
                         r = take_region(s, w, process->process);
-                else if (!is_kept && s->now_ns > w->since_ns + WAITING_NS)
+                else if (!is_kept && s->now_ns > w->since_ns + PACE_REGIONS_WAITING_NS)
                         drop_waiting(s, w);
                 else
                         s->waiting[n_kept++] = *w;
@@ -513,7 +507,7 @@ static void arm(struct zone_source *s)
         bool rearmed = false;
         size_t n = 0;
 
-        if (s->now_ns - s->armed_ns < ARM_NS)
+        if (s->now_ns - s->armed_ns < PACE_ZONES_ARM_NS)
                 return;
         s->armed_ns = s->now_ns;
         for (size_t i = 0; i < s->n_regions && n < FULL_RING_EVENT_WORDS_MAX; i++) {
@@ -529,9 +523,9 @@ int zone_source_begin_cycle(struct zone_source *s)
 
         s->n_cycles++;
         s->now_ns = clock_raw_ns();
-        s->stood_still |= s->cycled_ns != 0 && s->now_ns - s->cycled_ns >= STANDSTILL_NS;
+        s->stood_still |= s->cycled_ns != 0 && s->now_ns - s->cycled_ns >= PACE_ZONES_STANDSTILL_NS;
         s->cycled_ns = s->now_ns;
-        s->n_lookups_left = LOOKUPS_A_CYCLE;
+        s->n_lookups_left = PACE_ZONES_LOOKUPS;
         drain_pace_begin(&s->pace, s->now_ns);
         mark_waiting(s, false);
         r = admit_waiting(s, false);
@@ -571,13 +565,14 @@ static void compact(struct client_stream *stream)
 /* How much is copied out at once: the more rings there are, the less of each. */
 static size_t fill_bytes(const struct zone_region *region, size_t left_bytes)
 {
-        size_t n_bytes = ALL_FILLS_BYTES / region->n_slots / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
+        size_t n_bytes = PACE_ZONES_ALL_FILLS_BYTES / region->n_slots / CLIENT_ABI_WORD_BYTES *
+                         CLIENT_ABI_WORD_BYTES;
 
         if (left_bytes >= STREAM_BYTES_MAX)
                 return 0;
         if (n_bytes < FILL_BYTES_MIN)
                 return FILL_BYTES_MIN;
-        return n_bytes < FILL_BYTES_MAX ? n_bytes : FILL_BYTES_MAX;
+        return n_bytes < PACE_ZONES_FILL_BYTES ? n_bytes : PACE_ZONES_FILL_BYTES;
 }
 
 int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more)
@@ -608,7 +603,8 @@ bool zone_source_is_filling(const struct zone_region *region, uint32_t slot)
 {
         uint64_t unread_bytes = client_region_count_unread(region->region, slot);
 
-        return unread_bytes >= WORTH_BYTES || unread_bytes >= client_region_ring_bytes(region->region) / 4;
+        return unread_bytes >= PACE_ZONES_WORTH_BYTES ||
+               unread_bytes >= client_region_ring_bytes(region->region) / 4;
 }
 
 void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot)
@@ -773,8 +769,8 @@ int zone_source_add_clocks(struct zone_source *s)
  */
 static bool is_from_future(const struct zone_source *s, uint64_t time_ns)
 {
-        return time_ns > s->now_ns && time_ns - s->now_ns > ZONE_SOURCE_FUTURE_NS &&
-               time_ns > clock_raw_ns() + ZONE_SOURCE_FUTURE_NS;
+        return time_ns > s->now_ns && time_ns - s->now_ns > PACE_ZONES_FUTURE_NS &&
+               time_ns > clock_raw_ns() + PACE_ZONES_FUTURE_NS;
 }
 
 int zone_source_peek(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,

@@ -10,7 +10,6 @@
 #ifndef SAMPLER_ZONES_ZONE_SOURCE_H
 #define SAMPLER_ZONES_ZONE_SOURCE_H
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/intern.h"
 #include "format/trace_spec.h"
@@ -28,8 +27,6 @@
 struct recording;
 
 #define ZONE_SOURCE_CLOCKS 5 /* by enum client_abi_clock */
-#define ZONE_SOURCE_FUTURE_NS \
-        NS_PER_S /* an event that is later than this from now was not stamped by a clock */
 
 /*
  * The limit of our memory, and of theirs because we look at it, for all open regions of one user's programs:

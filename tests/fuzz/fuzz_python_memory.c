@@ -10,6 +10,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/raw_stack.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_late.h"
 #include "sampler/python/python_layout.h"
@@ -33,7 +34,7 @@
 
 /* Three for each step of the search for a thread, one a frame, some a function; tables may be long. */
 #define READS_MAX      8192
-#define READ_BYTES_MAX (UINT64_C(2) * PYTHON_FUNCTIONS_WORK_BYTES)
+#define READ_BYTES_MAX (UINT64_C(2) * PACE_PYTHON_WORK_BYTES)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 

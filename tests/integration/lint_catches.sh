@@ -5,7 +5,7 @@ set -u
 good=$TMPDIR/good
 bad=$TMPDIR/bad
 n=0
-echo "1..65"
+echo "1..67"
 
 licence='/* SPDX-License-Identifier: MIT */'
 mkdir -p "$good"/{base,tests,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
@@ -63,7 +63,7 @@ silent() { # rule, command...
 
 add() { printf '%s\n' "${@:2}" >>"$1"; }
 
-for rule in include_order file_length no_output spdx unique_names plain_statics header_line spec_sync client_abi_sync doc_links words version; do
+for rule in include_order file_length no_output spdx unique_names plain_statics header_line spec_sync client_abi_sync doc_links words version pace_constants; do
         out=$(sh "tests/lint/$rule.sh" "$good" 2>&1)
         verdict "$rule: silent on a good tree" $?
         [ -z "$out" ] || printf '%s\n' "$out"
@@ -107,6 +107,7 @@ breaks doc_links '#lost' add docs/README.md '[format](understand/trace-format.md
 breaks doc_links lost.c add docs/understand/trace-format.md "\`lost.c\` is a file of the tree"
 breaks doc_links 'lost_function()' add HACKING.md "\`lost_function()\`"
 breaks doc_links 'README.md:2: 121 columns' add docs/README.md "$(printf '%0121d' 0)"
+breaks pace_constants 'sampler/merge/s.c:2: WAIT_MAX_NS' add sampler/merge/s.c '#define WAIT(x) (x)' '#define WAIT_MAX_NS 5'
 breaks version CHANGELOG.md sed -i 's/1[.]2/1.3/' CHANGELOG.md
 breaks version debian/changelog sed -i 's/1[.]2/1.3/' debian/changelog
 breaks version debian/changelog sed -i 's/02 Jan/03 Jan/' debian/changelog

@@ -26,32 +26,33 @@ allowed() { # folder -> the other folders and single files that it may include
                                 symbolize/elf/go_functions.h ;;
 
         sampler/bpf)       ;;
-        sampler/kernel)    echo symbolize instrument unwind sampler/bpf ;;
-        sampler/proc)      echo symbolize instrument unwind sampler/kernel ;;
-        sampler/switches)  echo symbolize instrument unwind sampler/bpf sampler/kernel sampler/proc ;;
-        sampler/rights)    echo symbolize instrument unwind sampler/kernel sampler/proc ;;
         sampler/pace)      ;;
-        sampler/events)    echo symbolize instrument unwind sampler/kernel sampler/proc sampler/rights ;;
+        sampler/kernel)    echo symbolize instrument unwind sampler/pace sampler/bpf ;;
+        sampler/proc)      echo symbolize instrument unwind sampler/pace sampler/kernel ;;
+        sampler/switches)  echo symbolize instrument unwind sampler/pace sampler/bpf sampler/kernel sampler/proc ;;
+        sampler/rights)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc ;;
+        sampler/events)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/rights ;;
         sampler/tracks)    echo symbolize instrument unwind sampler/kernel sampler/events ;;
-        sampler/python)    echo symbolize instrument unwind sampler/bpf sampler/kernel sampler/proc sampler/switches \
-                                sampler/tracks ;;
-        sampler/keep)      echo symbolize instrument unwind sampler/kernel sampler/proc sampler/rights sampler/pace \
+        sampler/python)    echo symbolize instrument unwind sampler/pace sampler/bpf sampler/kernel sampler/proc \
+                                sampler/switches sampler/tracks ;;
+        sampler/keep)      echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/rights \
                                 sampler/events sampler/tracks ;;
-        sampler/tables)    echo symbolize instrument unwind sampler/kernel sampler/tracks sampler/keep ;;
-        sampler/jit)       echo symbolize instrument unwind sampler/kernel sampler/proc sampler/tracks sampler/keep \
+        sampler/tables)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/tracks sampler/keep ;;
+        sampler/jit)       echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/tracks \
+                                sampler/keep sampler/tables ;;
+        sampler/images)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/events \
+                                sampler/tracks sampler/python sampler/keep sampler/tables sampler/jit ;;
+        sampler/stacks)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/tracks sampler/keep \
                                 sampler/tables ;;
-        sampler/images)    echo symbolize instrument unwind sampler/kernel sampler/proc sampler/events sampler/tracks \
-                                sampler/python sampler/keep sampler/tables sampler/jit ;;
-        sampler/stacks)    echo symbolize instrument unwind sampler/kernel sampler/tracks sampler/keep sampler/tables ;;
-        sampler/zones)     echo symbolize instrument unwind sampler/kernel sampler/proc sampler/rights sampler/pace \
+        sampler/zones)     echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/rights \
                                 sampler/events sampler/tracks sampler/keep sampler/tables sampler/stacks ;;
-        sampler/merge)     echo symbolize instrument unwind sampler/kernel sampler/proc sampler/switches sampler/rights \
-                                sampler/pace sampler/events sampler/tracks sampler/python sampler/keep sampler/tables sampler/jit \
-                                sampler/images sampler/stacks sampler/zones ;;
-        sampler/relay)     ;;
-        sampler/recording) echo symbolize instrument unwind sampler/kernel sampler/proc sampler/switches sampler/rights \
-                                sampler/pace sampler/events sampler/tracks sampler/python sampler/keep sampler/tables sampler/images \
-                                sampler/stacks sampler/zones sampler/merge ;;
+        sampler/merge)     echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/switches \
+                                sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
+                                sampler/tables sampler/jit sampler/images sampler/stacks sampler/zones ;;
+        sampler/relay)     echo sampler/pace ;;
+        sampler/recording) echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/switches \
+                                sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
+                                sampler/tables sampler/images sampler/stacks sampler/zones sampler/merge ;;
 
         analyze/trace)     echo symbolize ;;
         analyze/walk)      echo symbolize analyze/trace ;;

@@ -13,6 +13,7 @@
 #include "instrument/region_inbox.h"
 #include "sampler/merge/collector.h"
 #include "sampler/merge/writer_thread.h"
+#include "sampler/pace/pace.h"
 #include "sampler/rights/thread_priority.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "tests/unit/fake_events.h"
@@ -132,7 +133,7 @@ START_TEST(test_priority_falls_back)
         ck_assert_uint_eq(f.merge.zones.n_regions, 1);
         ck_assert_uint_ne(f.merge.zone_merge.behind_since_ns, 0);
         ck_assert_int_eq(thread_priority_get(), before);
-        f.merge.zone_merge.behind_since_ns -= MERGE_BEHIND_NS;
+        f.merge.zone_merge.behind_since_ns -= PACE_MERGE_BEHIND_NS;
         cycle(&f, false);
         ck_assert_int_eq(thread_priority_get(), LOWER_NICE);
         finish(&f);

@@ -2,6 +2,7 @@
 /* sampler/pace/fork_rate.c: two forks within half a second are many, in any order */
 #include "base/clock.h"
 #include "sampler/pace/fork_rate.h"
+#include "sampler/pace/pace.h"
 #include "tests/unit/unit_test.h"
 
 START_TEST(test_many)
@@ -12,10 +13,10 @@ START_TEST(test_many)
         ck_assert(!fork_rate_is_high(&b, now_ns));
         fork_rate_note(&b, now_ns);
         ck_assert(!fork_rate_is_high(&b, now_ns));
-        fork_rate_note(&b, now_ns - FORK_RATE_NS / 2);
+        fork_rate_note(&b, now_ns - PACE_FORKS_WINDOW_NS / 2);
         ck_assert(fork_rate_is_high(&b, now_ns));
-        ck_assert(fork_rate_is_high(&b, now_ns + FORK_RATE_NS / 2 - 1));
-        ck_assert(!fork_rate_is_high(&b, now_ns + FORK_RATE_NS / 2));
+        ck_assert(fork_rate_is_high(&b, now_ns + PACE_FORKS_WINDOW_NS / 2 - 1));
+        ck_assert(!fork_rate_is_high(&b, now_ns + PACE_FORKS_WINDOW_NS / 2));
 }
 END_TEST
 
@@ -27,11 +28,11 @@ START_TEST(test_order)
 
         fork_rate_note(&b, now_ns);
         fork_rate_note(&b, now_ns - 1);
-        fork_rate_note(&b, now_ns - 2 * FORK_RATE_NS);
+        fork_rate_note(&b, now_ns - 2 * PACE_FORKS_WINDOW_NS);
         ck_assert(fork_rate_is_high(&b, now_ns));
-        fork_rate_note(&b, now_ns + FORK_RATE_NS);
-        ck_assert(!fork_rate_is_high(&b, now_ns + FORK_RATE_NS));
-        fork_rate_note(&b, now_ns + FORK_RATE_NS);
-        ck_assert(fork_rate_is_high(&b, now_ns + FORK_RATE_NS));
+        fork_rate_note(&b, now_ns + PACE_FORKS_WINDOW_NS);
+        ck_assert(!fork_rate_is_high(&b, now_ns + PACE_FORKS_WINDOW_NS));
+        fork_rate_note(&b, now_ns + PACE_FORKS_WINDOW_NS);
+        ck_assert(fork_rate_is_high(&b, now_ns + PACE_FORKS_WINDOW_NS));
 }
 END_TEST

@@ -2,6 +2,7 @@
 /* The list of a JIT's objects is read as it changes, and does no harm whatever it says. */
 #include "base/clock.h"
 #include "sampler/jit/jit_objects.h"
+#include "sampler/pace/pace.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
@@ -224,10 +225,10 @@ START_TEST(new_ones_take_as_long_as_the_way_to_them)
         ck_assert(!jit_objects_go_takes(&slow, first_ns + NS_PER_S + 1));
 
         ck_assert(jit_objects_go_takes(&fast, first_ns));
-        ck_assert(jit_objects_go_takes(&fast, first_ns + JIT_OBJECTS_TIME_NS));
-        ck_assert(!jit_objects_go_takes(&fast, first_ns + JIT_OBJECTS_TIME_NS + 1));
+        ck_assert(jit_objects_go_takes(&fast, first_ns + PACE_JIT_OBJECTS_NS));
+        ck_assert(!jit_objects_go_takes(&fast, first_ns + PACE_JIT_OBJECTS_NS + 1));
 
-        for (int i = 0; i < JIT_OBJECTS_AT_ONCE; i++)
+        for (int i = 0; i < PACE_JIT_OBJECTS; i++)
                 ck_assert(jit_objects_go_takes(&many, first_ns));
         ck_assert(!jit_objects_go_takes(&many, first_ns));
 }

@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -129,9 +130,9 @@ START_TEST(test_expired)
 {
         put(1000, 1);
         put(2000, 2);
-        opened_files_expire(&opened, 1000 + OPENED_FILES_AGE_NS);
+        opened_files_expire(&opened, 1000 + PACE_OPENED_FILES_AGE_NS);
         ck_assert_int_eq(find(PID, mapping_at(1000)), 1);
-        opened_files_expire(&opened, 1001 + OPENED_FILES_AGE_NS);
+        opened_files_expire(&opened, 1001 + PACE_OPENED_FILES_AGE_NS);
         ck_assert_int_eq(find(PID, mapping_at(1000)), -1);
         ck_assert_int_eq(find(PID, mapping_at(2000)), 2);
         opened_files_expire(&opened, UINT64_MAX);

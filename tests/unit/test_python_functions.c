@@ -5,6 +5,7 @@
  * object that takes another's place is another function; what cannot be read has none
  */
 #include "format/trace_dictionary.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_layout.h"
 #include "sampler/python/python_objects.h"
@@ -552,7 +553,7 @@ START_TEST(test_the_work_is_bounded)
         }
         ck_assert_uint_ge(n_found, 4);
         ck_assert_uint_le(n_found, 16);
-        ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PYTHON_FUNCTIONS_WORK_NS, identity_of(f)), 0);
+        ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PACE_PYTHON_WORK_NS, identity_of(f)), 0);
         free(lines);
         free(names);
         fixture_free(f);
@@ -576,7 +577,7 @@ START_TEST(test_a_copy_is_kept_however_much_work_there_is)
         copy_all(f, f->lines.length, &pieces);
         learn(f, &pieces, identity);
         memset(&f->code, 0xff, sizeof(f->code));
-        ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PYTHON_FUNCTIONS_WORK_NS, identity), 0);
+        ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PACE_PYTHON_WORK_NS, identity), 0);
         fixture_free(f);
 }
 END_TEST

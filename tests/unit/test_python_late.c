@@ -4,6 +4,7 @@
  * which of them fit a copy of the native stack
  */
 #include "sampler/kernel/raw_stack.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_late.h"
 #include "sampler/python/python_layout.h"
 #include "sampler/python/python_objects.h"
@@ -237,7 +238,7 @@ START_TEST(test_searches_are_bounded)
 
         fixture_open(&f);
         f.other[NEXT] = avma_of(f.other);
-        for (uint32_t i = 0; i < PYTHON_LATE_STEPS / PYTHON_THREADS_MAX; i++)
+        for (uint32_t i = 0; i < PACE_PYTHON_STEPS / PYTHON_THREADS_MAX; i++)
                 ck_assert_int_eq(read_frames(&f, 1000 + i, SECOND_NS), 0);
         f.other[NEXT] = avma_of(f.thread);
         ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 1), 0);

@@ -6,6 +6,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
+#include "sampler/pace/pace.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_ring.h"
 #include "sampler/switches/switch_ring.h"
@@ -144,18 +145,18 @@ END_TEST
 
 START_TEST(test_one_that_is_too_old_is_not_taken)
 {
-        put_record(TID, AT_NS - PYTHON_RING_BEFORE_NS, 0, 16);
+        put_record(TID, AT_NS - PACE_PYTHON_BEFORE_NS, 0, 16);
         ck_assert_uint_eq(find_at(AT_NS, 0), 0);
         put_record(TID, AT_NS + 1 * US, 0, 32);
-        ck_assert_uint_eq(find_at(AT_NS + PYTHON_RING_BEFORE_NS, 0), 32);
+        ck_assert_uint_eq(find_at(AT_NS + PACE_PYTHON_BEFORE_NS, 0), 32);
 }
 END_TEST
 
 START_TEST(test_one_that_is_too_late_is_left_to_the_next_sample)
 {
-        put_record(TID, AT_NS + PYTHON_RING_AFTER_NS + 1, 0, 16);
+        put_record(TID, AT_NS + PACE_PYTHON_AFTER_NS + 1, 0, 16);
         ck_assert_uint_eq(find_at(AT_NS, 0), 0);
-        ck_assert_uint_eq(find_at(AT_NS + PYTHON_RING_AFTER_NS, 0), 16);
+        ck_assert_uint_eq(find_at(AT_NS + PACE_PYTHON_AFTER_NS, 0), 16);
 }
 END_TEST
 

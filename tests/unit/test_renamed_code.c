@@ -6,6 +6,7 @@
 #include "sampler/jit/renamed_code.h"
 
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "tests/unit/unit_test.h"
 
 #define CODE_AVMA  UINT64_C(0x10000)
@@ -207,7 +208,7 @@ END_TEST
  */
 START_TEST(after_a_record_without_a_line_none_waits)
 {
-        const uint64_t late_ns = 2 * RENAMED_CODE_SETTLED_NS;
+        const uint64_t late_ns = 2 * PACE_JIT_SETTLED_NS;
 
         end_reading(100, 0, 1);
         make_executable(110, false);
@@ -390,7 +391,7 @@ END_TEST
 /* As many lines as moments: the first line is of a moment before them, and the last moment waits for its. */
 START_TEST(a_line_that_is_too_late_is_not_of_the_next_moment)
 {
-        const uint64_t late_ns = 2 * RENAMED_CODE_SETTLED_NS;
+        const uint64_t late_ns = 2 * PACE_JIT_SETTLED_NS;
 
         end_reading(100, 0, 1);
         make_executable(110, false);

@@ -3,6 +3,7 @@
  * sampler/zones/zone_merge.c: threads that the kernel did not report are found in /proc; a program that names
  * threads that are none costs the recorder a bounded search
  */
+#include "sampler/pace/pace.h"
 #include "tests/unit/merged_program.h"
 #include "tests/unit/unit_test.h"
 
@@ -121,7 +122,7 @@ static void give_time(struct merged_program *f)
 /* A program may name any number of threads: each is sought once, and so many of a program in a cycle. */
 START_TEST(test_searches_are_bounded)
 {
-        const uint32_t n_many = ZONE_MERGE_SEARCHES + 50;
+        const uint32_t n_many = PACE_ZONES_SEARCHES + 50;
         static struct merged_program f;
         const struct zone_region *region;
         uint32_t zone;
@@ -134,10 +135,10 @@ START_TEST(test_searches_are_bounded)
         for (uint32_t i = 0; i < 100; i++)
                 fake_program_begin(&f.program, 0, f.start_ns + 1, zone);
         merged_program_cycle(&f, UINT64_MAX, false);
-        ck_assert_uint_eq(region->n_searches_left, ZONE_MERGE_SEARCHES - 1);
+        ck_assert_uint_eq(region->n_searches_left, PACE_ZONES_SEARCHES - 1);
         fake_program_begin(&f.program, 0, f.start_ns + 2, zone);
         merged_program_cycle(&f, UINT64_MAX, false);
-        ck_assert_uint_eq(region->n_searches_left, ZONE_MERGE_SEARCHES);
+        ck_assert_uint_eq(region->n_searches_left, PACE_ZONES_SEARCHES);
         for (uint32_t i = 0; i < n_many; i++) {
                 fake_program_thread(&f.program, i % MERGED_PROGRAM_THREADS, f.start_ns + 3, NO_TID + i);
                 fake_program_begin(&f.program, i % MERGED_PROGRAM_THREADS, f.start_ns + 3, zone);
@@ -163,7 +164,7 @@ START_TEST(test_next_cycle_finds_it)
         give_time(&f);
         zone = fake_program_name(&f.program, "zone");
         begin_living(&t);
-        for (uint32_t i = 0; i < ZONE_MERGE_SEARCHES; i++)
+        for (uint32_t i = 0; i < PACE_ZONES_SEARCHES; i++)
                 fake_program_thread(&f.program, i % 2, f.start_ns + 1, NO_TID + i);
         fake_program_thread(&f.program, 2, f.start_ns + 2, t.tid);
         fake_program_begin(&f.program, 2, f.start_ns + 3, zone);

@@ -4,6 +4,7 @@
  * on for generated kernels
  */
 #include "base/clock.h"
+#include "sampler/pace/pace.h"
 #include "sampler/pace/wakeup_throttle.h"
 #include "tests/unit/unit_test.h"
 
@@ -28,14 +29,14 @@ START_TEST(test_storm)
         uint64_t now_ns = begin_ns;
 
         /* One start in a while is none. */
-        for (uint32_t i = 0; i < 10; i++, now_ns += WAKEUP_THROTTLE_WINDOW_NS)
+        for (uint32_t i = 0; i < 10; i++, now_ns += PACE_BELLS_WINDOW_NS)
                 ck_assert(!start_program(&c, i, now_ns));
         for (uint32_t i = 0; i < 100; i++, now_ns += NS_PER_MS)
                 ck_assert(start_program(&c, 100 + i, now_ns) || i < 2);
         /* It is over: the next window has few mappings. */
-        now_ns += WAKEUP_THROTTLE_WINDOW_NS;
+        now_ns += PACE_BELLS_WINDOW_NS;
         (void)wakeup_throttle_decide(&c, 0, now_ns);
-        now_ns += WAKEUP_THROTTLE_WINDOW_NS;
+        now_ns += PACE_BELLS_WINDOW_NS;
         ck_assert(!wakeup_throttle_decide(&c, 0, now_ns));
 }
 END_TEST
@@ -48,14 +49,13 @@ START_TEST(test_wait)
         ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns), -1);
         for (uint32_t i = 0; i < 10; i++, now_ns += NS_PER_MS)
                 (void)start_program(&c, i, now_ns);
-        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns), WAKEUP_THROTTLE_POLL_MS);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns), PACE_BELLS_POLL_MS);
         /* More urgent code may follow what was urgent. */
         wakeup_throttle_note(&c, 1000, true, now_ns);
-        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns), WAKEUP_THROTTLE_URGENT_MS);
-        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns + WAKEUP_THROTTLE_URGENT_NS - 1),
-                         WAKEUP_THROTTLE_URGENT_MS);
-        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns + WAKEUP_THROTTLE_URGENT_NS),
-                         WAKEUP_THROTTLE_POLL_MS);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns), PACE_BELLS_URGENT_POLL_MS);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns + PACE_BELLS_URGENT_NS - 1),
+                         PACE_BELLS_URGENT_POLL_MS);
+        ck_assert_int_eq(wakeup_throttle_wait_ms(&c, now_ns + PACE_BELLS_URGENT_NS), PACE_BELLS_POLL_MS);
 }
 END_TEST
 
@@ -98,13 +98,13 @@ START_TEST(test_kernels_in_a_storm)
         /* One process that maps kernel after kernel turns the bells on in spite of the others. */
         wakeup_throttle_note(&c, 7, true, now_ns);
         ck_assert(wakeup_throttle_decide(&c, 0, now_ns));
-        now_ns += WAKEUP_THROTTLE_WINDOW_NS;
+        now_ns += PACE_BELLS_WINDOW_NS;
         wakeup_throttle_note(&c, 7, true, now_ns);
         ck_assert(!wakeup_throttle_decide(&c, 0, now_ns));
         for (uint32_t i = 0; i < 100; i++, now_ns += NS_PER_MS)
                 ck_assert(!start_program(&c, 300 + i, now_ns));
         /* Until it has been at rest for a while. */
-        now_ns += WAKEUP_THROTTLE_POOL_NS;
+        now_ns += PACE_BELLS_POOL_NS;
         for (uint32_t i = 0; i < 3; i++)
                 (void)start_program(&c, 500 + i, now_ns);
         ck_assert(c.silent);

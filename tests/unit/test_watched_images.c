@@ -9,6 +9,7 @@
 #include "sampler/images/image_changes.h"
 #include "sampler/images/image_identity.h"
 #include "sampler/images/memory_image.h"
+#include "sampler/pace/pace.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
@@ -250,11 +251,11 @@ START_TEST(looks_have_a_share_of_the_time)
         while (drop_change())
                 ;
         ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns), 0);
-        watched.over_ns = WATCHED_IMAGES_LEFT_NS + 1;
-        ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + 2 * WATCHED_IMAGES_SHARE), 0);
+        watched.over_ns = PACE_WATCHED_LEFT_NS + 1;
+        ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + 2 * PACE_WATCHED_SHARE), 0);
         expect_nothing();
-        watched.over_ns = WATCHED_IMAGES_LEFT_NS + 2;
-        ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + 3 * WATCHED_IMAGES_SHARE), 1);
+        watched.over_ns = PACE_WATCHED_LEFT_NS + 2;
+        ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + 3 * PACE_WATCHED_SHARE), 1);
         expect_one_gone(CODE);
         expect_nothing();
         ck_assert_uint_eq(room_at(PID, CODE), 0);

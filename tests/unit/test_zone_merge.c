@@ -3,6 +3,7 @@
  * sampler/zones/zone_merge.c: what programs say is in the streams that it belongs to, in order; fibers
  * take their zones along
  */
+#include "base/clock.h"
 #include "instrument/client_abi.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/merged_program.h"

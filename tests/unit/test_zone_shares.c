@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "instrument/client_abi.h"
+#include "sampler/pace/pace.h"
 #include "tests/unit/merged_program.h"
 #include "tests/unit/unit_test.h"
 
@@ -289,12 +290,12 @@ START_TEST(test_a_second_is_left)
         ck_assert_uint_eq(f.merge.last_ns, UINT64_MAX);
         merged_program_cycle(&f, UINT64_MAX, true);
         ck_assert_uint_le(f.merge.last_ns,
-                          clock_raw_ns() + ZONE_MERGE_FINAL_NS); /* a program may go on writing for ever */
+                          clock_raw_ns() + PACE_ZONES_FINAL_NS); /* a program may go on writing for ever */
         for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
                 fake_program_begin(&f.program, slot, f.start_ns + 20, zone);
         f.on_flush = stop_only;
         merged_program_finish(&f);
-        ck_assert_uint_le(f.merge.last_ns, clock_raw_ns() + ZONE_MERGE_LAST_NS);
+        ck_assert_uint_le(f.merge.last_ns, clock_raw_ns() + PACE_ZONES_LAST_NS);
         merged_program_tear_down(&f);
         io_close(&stop_fd);
 }
