@@ -5,6 +5,7 @@
 #include "analyze/live/live_labels.h"
 #include "analyze/live/live_stats.h"
 #include "analyze/stats/wait_places.h"
+#include "analyze/trace/histogram.h"
 #include "analyze/trace/wrapper_names.h"
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
@@ -173,35 +174,21 @@ static bool is_slot_wanted(const struct live_rows *of, size_t i, uint64_t second
         return i < LIVE_SLOTS && live_slot_is_recent(second, of->stats->now_ns);
 }
 
-static void merge_zone(const struct live_rows *of, const struct live_zone *zone, struct live_zone_slot *ret)
+/* @ret: to be freed by histogram_deinit() of its `durations`, in any case.  Returns 0 or -ENOMEM. */
+static int merge_zone(const struct live_rows *of, const struct live_zone *zone, struct live_zone_slot *ret)
 {
+        int r = 0;
+
         *ret = (struct live_zone_slot){ .second = 0 };
-        for (size_t i = 0; i < LIVE_SLOTS_AND_ALL; i++) {
+        for (size_t i = 0; i < LIVE_SLOTS_AND_ALL && r == 0; i++) {
                 const struct live_zone_slot *slot = &zone->slots[i];
 
                 if (!is_slot_wanted(of, i, slot->second))
                         continue;
-                live_sum_merge(&ret->sum, &slot->sum);
                 ret->self_ns += slot->self_ns;
-                for (size_t k = 0; k < LIVE_BUCKETS; k++)
-                        ret->counts[k] += slot->counts[k];
+                r = histogram_merge(&ret->durations, &slot->durations);
         }
-}
-
-/* The quantile by nearest rank: the middle of its bucket, but no more than the largest value. */
-static uint64_t quantile(const struct live_zone_slot *slot, double share)
-{
-        uint64_t rank = (uint64_t)((double)slot->sum.n * share), n = 0;
-
-        for (uint32_t i = 0; i < LIVE_BUCKETS; i++) {
-                n += slot->counts[i];
-                if (n > rank || n == slot->sum.n) {
-                        uint64_t middle = live_bucket_middle(i);
-
-                        return middle < slot->sum.largest ? middle : slot->sum.largest;
-                }
-        }
-        return slot->sum.largest;
+        return r;
 }
 
 static void describe_zone(const struct live_rows *of, const struct live_zone_slot *slot, uint32_t location,
@@ -210,20 +197,22 @@ static void describe_zone(const struct live_rows *of, const struct live_zone_slo
         const struct trace_dictionary *d = of->stats->dictionary;
         const struct trace_location *place = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
         uint64_t window_ns = live_stats_window_ns(of->stats, of->all);
+        const struct histogram *durations = &slot->durations;
 
         *row = (struct live_zone_row){
                 .location = location,
                 .name = trace_dictionary_text(d, place->name ? place->name : place->function),
                 .file = trace_dictionary_text(d, place->file),
                 .line = place->line,
-                .n = slot->sum.n,
-                .per_second = window_ns ? (double)slot->sum.n * (double)NS_PER_S / (double)window_ns : 0,
-                .sum_ns = slot->sum.sum,
+                .n = durations->n_values,
+                .per_second = window_ns ? (double)durations->n_values * (double)NS_PER_S / (double)window_ns
+                                        : 0,
+                .sum_ns = durations->sum,
                 .self_ns = slot->self_ns,
-                .mean_ns = slot->sum.sum / slot->sum.n,
-                .p50_ns = quantile(slot, 0.5),
-                .p99_ns = quantile(slot, 0.99),
-                .largest_ns = slot->sum.largest,
+                .mean_ns = durations->sum / durations->n_values,
+                .p50_ns = histogram_quantile(durations, 0.5),
+                .p99_ns = histogram_quantile(durations, 0.99),
+                .largest_ns = durations->largest,
         };
 }
 
@@ -238,21 +227,29 @@ int live_rows_zones(const struct live_rows *of, struct live_zone_row **ret_rows)
 {
         const struct live_stats *s = of->stats;
         struct live_zone_row *rows = calloc((size_t)s->n_zones + 1, sizeof(*rows));
-        struct live_zone_slot *sum = malloc(sizeof(*sum));
-        int n = 0;
+        int n = 0, r = rows ? 0 : -ENOMEM;
 
         *ret_rows = rows;
-        for (uint32_t i = 0; rows && sum && i < s->n_zones; i++) {
-                merge_zone(of, s->zones[i], sum);
-                if (sum->sum.n != 0)
-                        describe_zone(of, sum, s->zones[i]->location, &rows[n++]);
+        for (uint32_t i = 0; r == 0 && i < s->n_zones; i++) {
+                struct live_zone_slot sum;
+
+                r = merge_zone(of, s->zones[i], &sum);
+                if (r == 0 && sum.durations.n_values != 0)
+                        describe_zone(of, &sum, s->zones[i]->location, &rows[n++]);
+                histogram_deinit(&sum.durations);
         }
-        if (rows && sum)
-                qsort(rows, (size_t)n, sizeof(*rows), compare_zones);
-        else
-                n = -ENOMEM;
-        free(sum);
+        if (r < 0)
+                return r;
+        qsort(rows, (size_t)n, sizeof(*rows), compare_zones);
         return n;
+}
+
+static void add_powers(const struct histogram *durations, uint64_t ret_counts[64])
+{
+        uint64_t ns, n;
+
+        for (uint32_t i = 0; histogram_get(durations, i, &ns, &n); i++)
+                ret_counts[ns != 0 ? 63 - __builtin_clzll(ns) : 0] += n;
 }
 
 void live_rows_histogram(const struct live_rows *of, uint32_t location, uint64_t ret_counts[64])
@@ -261,15 +258,9 @@ void live_rows_histogram(const struct live_rows *of, uint32_t location, uint64_t
 
         memset(ret_counts, 0, 64 * sizeof(*ret_counts));
         for (uint32_t i = 0; i < s->n_zones; i++)
-                for (size_t k = 0; k < LIVE_SLOTS_AND_ALL && s->zones[i]->location == location; k++) {
-                        const struct live_zone_slot *slot = &s->zones[i]->slots[k];
-
-                        for (uint32_t b = 0; b < LIVE_BUCKETS && is_slot_wanted(of, k, slot->second); b++) {
-                                uint64_t ns = live_bucket_middle(b);
-
-                                ret_counts[ns ? 63 - __builtin_clzll(ns) : 0] += slot->counts[b];
-                        }
-                }
+                for (size_t k = 0; k < LIVE_SLOTS_AND_ALL && s->zones[i]->location == location; k++)
+                        if (is_slot_wanted(of, k, s->zones[i]->slots[k].second))
+                                add_powers(&s->zones[i]->slots[k].durations, ret_counts);
 }
 
 /* ---- waits --------------------------------------------------------------------------------------------- */

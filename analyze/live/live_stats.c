@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define BUCKET_BITS  3 /* of LIVE_BUCKETS_PER_OCTAVE */
 #define ZONE_NO_ROOM UINT32_MAX
 #define JUMP_NS      (LIVE_SLOTS * LIVE_SLOT_NS)
 
@@ -20,30 +19,6 @@
 static int no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "sums of the last seconds: out of memory");
-}
-
-/* ---- durations ----------------------------------------------------------------------------------------- */
-
-uint32_t live_bucket_of(uint64_t ns)
-{
-        uint32_t octave, bucket;
-
-        if (ns < LIVE_BUCKETS_PER_OCTAVE)
-                return (uint32_t)ns;
-        octave = 63 - (uint32_t)__builtin_clzll(ns);
-        bucket = (octave - BUCKET_BITS) * LIVE_BUCKETS_PER_OCTAVE + (uint32_t)(ns >> (octave - BUCKET_BITS));
-        return bucket < LIVE_BUCKETS ? bucket : LIVE_BUCKETS - 1;
-}
-
-uint64_t live_bucket_middle(uint32_t bucket)
-{
-        uint32_t octave = bucket / LIVE_BUCKETS_PER_OCTAVE;
-        uint64_t low;
-
-        if (octave == 0)
-                return bucket;
-        low = (uint64_t)(LIVE_BUCKETS_PER_OCTAVE + bucket % LIVE_BUCKETS_PER_OCTAVE) << (octave - 1);
-        return low + ((UINT64_C(1) << (octave - 1)) >> 1);
 }
 
 /* ---- counts -------------------------------------------------------------------------------------------- */
@@ -124,11 +99,22 @@ static struct live_zone *zone_of_location(struct live_stats *s, uint32_t locatio
         return place == 0 || place == ZONE_NO_ROOM ? NULL : s->zones[place - 1];
 }
 
-static void add_to_zone_slot(struct live_zone_slot *slot, uint64_t duration_ns, uint64_t self_ns)
+static int add_to_zone_slot(struct live_zone_slot *slot, uint64_t second, uint64_t duration_ns,
+                            uint64_t self_ns)
 {
-        live_sum_add(&slot->sum, duration_ns);
+        if (slot->second != second) {
+                histogram_deinit(&slot->durations);
+                *slot = (struct live_zone_slot){ .second = second };
+        }
         slot->self_ns += self_ns;
-        slot->counts[live_bucket_of(duration_ns)]++;
+        return histogram_add(&slot->durations, duration_ns);
+}
+
+static void free_zone(struct live_zone *zone)
+{
+        for (size_t i = 0; i < LIVE_SLOTS_AND_ALL; i++)
+                histogram_deinit(&zone->slots[i].durations);
+        free(zone);
 }
 
 static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *instance,
@@ -138,7 +124,6 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
         uint64_t duration_ns = instance->end_ns > instance->begin_ns ? instance->end_ns - instance->begin_ns
                                                                      : 0;
         uint64_t second = live_slot_second(instance->end_ns);
-        struct live_zone_slot *slot;
         struct live_zone *zone;
         int r;
 
@@ -149,13 +134,10 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
         count_live(s, instance->end_ns, &(struct live_tally){ .n_zones = 1, .n_zones_beside = !zone });
         if (!zone)
                 return r < 0 ? no_memory(err) : 0;
-        slot = &zone->slots[second % LIVE_SLOTS];
-        if (slot->second != second)
-                *slot = (struct live_zone_slot){ .second = second };
-        add_to_zone_slot(slot, duration_ns, instance->self_ns);
-        zone->slots[LIVE_SLOT_ALL].second = 1;
-        add_to_zone_slot(&zone->slots[LIVE_SLOT_ALL], duration_ns, instance->self_ns);
-        return 0;
+        r = add_to_zone_slot(&zone->slots[second % LIVE_SLOTS], second, duration_ns, instance->self_ns);
+        if (r == 0)
+                r = add_to_zone_slot(&zone->slots[LIVE_SLOT_ALL], 1, duration_ns, instance->self_ns);
+        return r < 0 ? no_memory(err) : 0;
 }
 
 /* ---- samples and waits --------------------------------------------------------------------------------- */
@@ -288,7 +270,7 @@ void live_stats_deinit(struct live_stats *s)
         live_window_deinit(&s->samples);
         live_window_deinit(&s->waits);
         for (uint32_t i = 0; i < s->n_zones; i++)
-                free(s->zones[i]);
+                free_zone(s->zones[i]);
         free(s->zones);
         free(s->zone_of);
         for (size_t i = 0; i <= LIVE_SLOTS; i++)

@@ -14,6 +14,7 @@
 
 #include "analyze/live/live_window.h"
 #include "analyze/samples/unsampled_time.h"
+#include "analyze/trace/histogram.h"
 #include "analyze/trace/sample_stats.h"
 #include "analyze/walk/trace_walk.h"
 
@@ -23,19 +24,15 @@
 
 #define LIVE_ZONES_MAX   1024  /* places of zones; those that come later are summed together */
 #define LIVE_THREADS_MAX 16384 /* that are listed */
-/* Durations have eight buckets a power of two, so that a quantile is at most 1/16 off. */
-#define LIVE_BUCKETS_PER_OCTAVE UINT32_C(8)
-#define LIVE_BUCKETS            336 /* 42 powers of two */
 
 struct error;
 struct trace_dictionary;
 struct trace_item;
 
 struct live_zone_slot {
-        uint64_t second; /* as in struct live_slot */
-        struct live_sum sum;
+        uint64_t second;            /* as in struct live_slot */
+        struct histogram durations; /* with the quantiles that a report has */
         uint64_t self_ns;
-        uint64_t counts[LIVE_BUCKETS];
 };
 
 /* The zones of one place. */
@@ -118,9 +115,5 @@ static inline uint32_t live_wait_state(uint64_t key)
 {
         return (uint32_t)(key >> 32) & UINT32_C(0x7fffffff);
 }
-
-/* The bucket of a duration, and the middle of a bucket. */
-uint32_t live_bucket_of(uint64_t ns);
-uint64_t live_bucket_middle(uint32_t bucket);
 
 #endif /* ANALYZE_LIVE_LIVE_STATS_H */

@@ -108,6 +108,40 @@ int histogram_add_beside(struct histogram *h, uint64_t value)
         return r;
 }
 
+static int merge_buckets(struct histogram *h, const struct histogram *more)
+{
+        int r = h->n_buckets == 0 && h->n_values != 0 ? sort_into_buckets(h) : 0;
+
+        if (r == 0)
+                r = grow(h, more->first_bucket);
+        if (r == 0)
+                r = grow(h, more->first_bucket + more->n_buckets - 1);
+        for (uint32_t i = 0; r == 0 && i < more->n_buckets; i++)
+                h->counts[more->first_bucket + i - h->first_bucket] += more->counts[i];
+        return r;
+}
+
+int histogram_merge(struct histogram *h, const struct histogram *more)
+{
+        int r = 0;
+
+        if (more->n_buckets == 0) {
+                for (uint64_t i = 0; r == 0 && i < more->n_values; i++)
+                        r = histogram_add(h, more->counts[i]);
+                return r;
+        }
+        r = merge_buckets(h, more);
+        if (r < 0)
+                return r;
+        if (h->n_values == 0 || more->smallest < h->smallest)
+                h->smallest = more->smallest;
+        if (more->largest > h->largest)
+                h->largest = more->largest;
+        h->sum += more->sum;
+        h->n_values += more->n_values;
+        return 0;
+}
+
 static int compare(const void *a, const void *b)
 {
         uint64_t x = *(const uint64_t *)a;

@@ -74,6 +74,9 @@ static inline int histogram_add(struct histogram *h, uint64_t value)
         return 0;
 }
 
+/* Counts all numbers of another.  Returns 0, or -ENOMEM, after which @h has some of them. */
+int histogram_merge(struct histogram *h, const struct histogram *more);
+
 /*
  * histogram_quantile() - the number that a share of all numbers does not exceed
  * @share:  0 .. 1; 0.5 is the median.  By nearest rank: the ceil(share * n)-th smallest.

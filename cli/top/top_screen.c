@@ -43,7 +43,7 @@ static const char *const help_lines[] = {
         "space            pause: the table stays as it is, the recording goes on",
         "q, Ctrl-C        quit",
         "",
-        "RATE is per second.  P99: 99 of 100 zones took no longer, exact to 1/16.",
+        "RATE is per second.  P99: 99 of 100 zones took no longer, within 1%.",
         "SELF is the share of samples in the function itself, TOTAL with what it calls.",
         "ON-CPU is the share of the time that a thread ran.",
 };

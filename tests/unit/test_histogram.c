@@ -137,3 +137,34 @@ START_TEST(test_empty_and_single)
         ck_assert_uint_eq(h.n_values, 0);
 }
 END_TEST
+
+/* How many numbers two histograms have before they are one: lists, buckets, none. */
+static const size_t merged[][2] = { { 0, 0 },   { 3, 0 },     { 0, 500 },   { 40, 20 },
+                                    { 40, 40 }, { 40, 3000 }, { 3000, 40 }, { 3000, 5000 } };
+
+/* Merged, they are what one histogram of all numbers is. */
+START_LOOP_TEST(test_merge, 0, sizeof(merged) / sizeof(merged[0]))
+{
+        struct histogram whole = { .n_values = 0 }, parts[2] = { { .n_values = 0 }, { .n_values = 0 } };
+        uint64_t state = 7 + (uint64_t)_i;
+
+        for (size_t part = 0; part < 2; part++)
+                for (size_t i = 0; i < merged[_i][part]; i++) {
+                        uint64_t value = next_random(&state) >> (next_random(&state) % 50 + 10 * part);
+
+                        ck_assert_int_eq(histogram_add(&whole, value), 0);
+                        ck_assert_int_eq(histogram_add(&parts[part], value), 0);
+                }
+        ck_assert_int_eq(histogram_merge(&parts[0], &parts[1]), 0);
+        ck_assert_uint_eq(parts[0].n_values, whole.n_values);
+        ck_assert_uint_eq(parts[0].sum, whole.sum);
+        ck_assert_uint_eq(parts[0].smallest, whole.smallest);
+        ck_assert_uint_eq(parts[0].largest, whole.largest);
+        for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+                ck_assert_uint_eq(histogram_quantile(&parts[0], shares[i]),
+                                  histogram_quantile(&whole, shares[i]));
+        histogram_deinit(&whole);
+        histogram_deinit(&parts[0]);
+        histogram_deinit(&parts[1]);
+}
+END_TEST

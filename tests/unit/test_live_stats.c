@@ -109,9 +109,10 @@ START_TEST(test_zones_of_the_window)
         ck_assert_uint_eq(rows[0].sum_ns, 107 * NS_PER_MS);
         ck_assert_uint_eq(rows[0].mean_ns, 107 * NS_PER_MS / 100);
         ck_assert_uint_eq(rows[0].largest_ns, 8 * NS_PER_MS);
-        ck_assert_uint_ge(rows[0].p50_ns, NS_PER_MS * 15 / 16);
-        ck_assert_uint_le(rows[0].p50_ns, NS_PER_MS * 17 / 16);
-        ck_assert_uint_ge(rows[0].p99_ns, NS_PER_MS * 8 * 15 / 16);
+        /* as reports have them: by nearest rank, within 1 % */
+        ck_assert_uint_ge(rows[0].p50_ns, NS_PER_MS - NS_PER_MS / 100);
+        ck_assert_uint_le(rows[0].p50_ns, NS_PER_MS + NS_PER_MS / 100);
+        ck_assert_uint_eq(rows[0].p99_ns, rows[0].p50_ns);
         /* 12.998 s after the start: nine whole seconds and the begun one */
         ck_assert_uint_eq(live_stats_window_ns(&l.stats, false), 9 * NS_PER_S + 998 * NS_PER_MS);
         ck_assert_double_eq_tol(rows[0].per_second, 100 / 9.998, 0.01);
@@ -453,17 +454,5 @@ START_TEST(test_more_keys_than_room)
         ck_assert_uint_eq(cells[0].sum.sum, 3);
         free(cells);
         live_window_deinit(&w);
-}
-END_TEST
-
-START_TEST(test_buckets)
-{
-        for (uint64_t ns = 1; ns < UINT64_C(1) << 40; ns += ns / 7 + 1) {
-                uint64_t middle = live_bucket_middle(live_bucket_of(ns));
-
-                ck_assert_uint_le(middle, ns + ns / 15 + 1);
-                ck_assert_uint_ge(middle, ns - ns / 15);
-        }
-        ck_assert_uint_lt(live_bucket_of(UINT64_MAX), LIVE_BUCKETS);
 }
 END_TEST
