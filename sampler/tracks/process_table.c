@@ -162,7 +162,7 @@ static int reserve_ended(struct process_table *t)
         size_t before = t->ended_capacity;
         int r = array_reserve(&t->ended, &t->ended_capacity, t->threads.numbers.n_items, sizeof(*t->ended));
 
-        if (r == 0 && t->ended_capacity > before)
+        if (t->ended_capacity > before)
                 memset(t->ended + before, 0, t->ended_capacity - before);
         return r;
 }

@@ -95,7 +95,7 @@ static bool belongs(const struct hunt *hunt, const struct debug_file *file)
 /* Whether two files are the same, byte for byte. */
 static bool has_same_bytes(const struct debug_file *a, const struct debug_file *b)
 {
-        size_t n_a = 0, n_b = 0;
+        size_t n_a, n_b;
         const char *bytes_a = elf_rawfile(a->elf, &n_a), *bytes_b = elf_rawfile(b->elf, &n_b);
 
         return bytes_a && bytes_b && n_a == n_b && memcmp(bytes_a, bytes_b, n_a) == 0;

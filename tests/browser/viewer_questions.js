@@ -77,7 +77,9 @@ function serve(trace) {
 
 /** The answer of the command line. */
 function command(name, trace, ...options) {
-        return JSON.parse(execFileSync(hyprof, [name, '--json', '--limit', '0', ...options, path.join(folder, trace)], { maxBuffer: 1 << 28 }));
+        const words = [name, '--json', '--limit', '0', ...options, path.join(folder, trace)];
+
+        return JSON.parse(execFileSync(hyprof, words, { maxBuffer: 1 << 28 }));
 }
 
 function report(trace, ...options) {

@@ -654,6 +654,37 @@ START_LOOP_TEST(test_errors, 0, 9)
 }
 END_TEST
 
+/* A trace without the function leads to the list of those that it has; a trace that is not there does not. */
+START_LOOP_TEST(test_no_such_function, 0, 3)
+{
+        static const char list[] = "hyprof report --functions ";
+        struct trace_builder b;
+        struct output output;
+        const char *path;
+        int saved_in = dup(STDIN_FILENO), fd;
+
+        trace_builder_init(&b);
+        build(&b, "name");
+        path = _i == 0 ? b.path : _i == 1 ? "-" : "/nonexistent/x.hyp";
+        fd = open(b.path, O_RDONLY | O_CLOEXEC);
+        ck_assert_int_ge(dup2(fd, STDIN_FILENO), 0);
+        output = RUN("report", "--function", "nosuch", path);
+        ck_assert_int_ge(dup2(saved_in, STDIN_FILENO), 0);
+        ck_assert_int_eq(output.status, EXIT_STATUS_FAILED);
+        ck_assert_str_eq(output.out, "");
+        ck_assert_msg((strstr(output.err, "no function 'nosuch'") != NULL) == (_i < 2), "%s", output.err);
+        ck_assert_msg((strstr(output.err, list) != NULL) == (_i < 2), "%s", output.err);
+        if (_i < 2)
+                ck_assert_int_eq(strncmp(strstr(output.err, list) + strlen(list), path, strlen(path)), 0);
+        ck_assert_int_eq(strncmp(output.err, "hyprof: error: ", 15), 0);
+        check_text(output.err);
+        free_output(&output);
+        (void)close(fd);
+        (void)close(saved_in);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_help)
 {
         struct output output = RUN("report", "--help");

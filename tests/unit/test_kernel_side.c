@@ -9,6 +9,7 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/proc/process_filter.h"
 #include "sampler/tables/code_tables.h"
 #include "sampler/tables/table_process.h"
 #include "sampler/tracks/process_table.h"
@@ -574,6 +575,41 @@ START_TEST(test_scan_ahead)
         fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 1);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
+        fake_kernel_side_close(&f);
+}
+END_TEST
+
+/* Regions and code of processes that are not recorded are passed over ahead of their turn as well. */
+START_TEST(test_scan_passes_over_other_processes)
+{
+        static const char region[] = "/memfd:hyprof-client (deleted)";
+        struct table_process none = { .fd = -1 }; /* whatever is wanted of it is counted as not to be had */
+        struct kernel_record_identity own = fake_kernel_side_at(FAKE_PID + 1, 10),
+                                      other = fake_kernel_side_at(FAKE_PID, 20);
+        struct process_filter filter;
+        static struct fake_kernel_side f;
+        uint32_t pid;
+
+        fake_kernel_side_open(&f, 0);
+        process_filter_init(&filter);
+        filter.everything = true;
+        ck_assert_int_eq(process_filter_add_own(&filter, FAKE_PID + 1), 0);
+        f.recording.filter = &filter;
+        ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.recording.tables, NULL), 0);
+        own.pid = FAKE_PID + 1;
+        kernel_record_add_fork(&f.record, &own, FAKE_PID + 1, FAKE_PID + 1);
+        put_mapping(&f, FAKE_TRACKER_0, &own, FAKE_CODE, "/nowhere/a");
+        put_mapping(&f, FAKE_TRACKER_0, &own, FAKE_CODE + 0x1000, region);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED], 0);
+        put_mapping(&f, FAKE_TRACKER_0, &other, FAKE_CODE, "/nowhere/b");
+        put_mapping(&f, FAKE_TRACKER_0, &other, FAKE_CODE + 0x1000, region);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
+        ck_assert_uint_eq(pid, FAKE_PID);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED], 1);
+        f.recording.filter = NULL;
+        process_filter_deinit(&filter);
+        code_tables_free(f.recording.tables);
         fake_kernel_side_close(&f);
 }
 END_TEST

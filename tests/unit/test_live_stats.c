@@ -456,3 +456,46 @@ START_TEST(test_more_keys_than_room)
         live_window_deinit(&w);
 }
 END_TEST
+
+/* Those of one place, of the window or of all time, by powers of two. */
+START_TEST(test_histogram)
+{
+        static const uint64_t lengths_ns[] = { 0, 1, 2, 3, 4, 1023, 1024, 2047, NS_PER_MS, NS_PER_MS };
+        static const struct {
+                size_t bucket;
+                uint64_t n_recent, n_all;
+        } wanted[] = {
+                { 0, 2, 3 }, { 1, 2, 4 }, { 2, 1, 2 }, { 9, 1, 2 }, { 10, 2, 4 }, { 19, 2, 4 }, { 29, 0, 1 },
+        };
+        struct live_trace l;
+        uint32_t work, other;
+
+        begin(&l);
+        work = trace_builder_location(&l.b, "work");
+        other = trace_builder_location(&l.b, "other");
+        add_zone(&l, START_NS, NS_PER_S, work); /* too long ago at the end, as the next ones */
+        for (uint64_t i = 1; i < 10; i++)
+                add_zone(&l, START_NS + NS_PER_S + i * NS_PER_MS, lengths_ns[i], work);
+        for (uint64_t i = 0; i < 10; i++)
+                add_zone(&l, START_NS + (13 + i / 5) * NS_PER_S + i * 10 * NS_PER_MS, lengths_ns[i], work);
+        add_zone(&l, START_NS + 15 * NS_PER_S, 5 * NS_PER_MS, other);
+        arrive(&l);
+        for (int all = 0; all <= 1; all++) {
+                struct live_rows of = rows_of(&l, all);
+                uint64_t counts[64], n = 0;
+
+                memset(counts, 0xff, sizeof(counts));
+                live_rows_histogram(&of, work, counts);
+                for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+                        ck_assert_uint_eq(counts[wanted[i].bucket],
+                                          all ? wanted[i].n_all : wanted[i].n_recent);
+                for (size_t i = 0; i < 64; i++)
+                        n += counts[i];
+                ck_assert_uint_eq(n, all ? 20 : 10);
+                live_rows_histogram(&of, other, counts);
+                ck_assert_uint_eq(counts[22], 1);
+                ck_assert_uint_eq(counts[19], 0);
+        }
+        end(&l);
+}
+END_TEST

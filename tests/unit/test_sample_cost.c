@@ -140,6 +140,49 @@ START_TEST(test_few_are_not_known)
 }
 END_TEST
 
+/* Samples have three costs, each in so many instances: the median is learned, and how sure it is. */
+static const struct {
+        double costs_ns[3], n[3];
+        bool is_known, is_exact;
+        double cost_ns, spread_ns, quartiles_ns;
+} medians[] = {
+        { { 14000, 15000, 16000 }, { 12, 1, 12 }, true, true, 15000, 1000, 2000 },
+        { { 14000, 15000, 16000 }, { 13, 1, 11 }, true, true, 14000, 2000, 2000 },
+        { { 14000, 15000, 16000 }, { 11, 1, 13 }, true, true, 16000, 2000, 2000 },
+        { { 14000, 15000, 16000 }, { 1, 23, 1 }, true, true, 15000, 0, 0 },
+        { { 13000, 15000, 16000 }, { 3, 21, 1 }, true, true, 15000, 2000, 0 },
+        { { 14000, 15000, 17000 }, { 1, 21, 3 }, true, true, 15000, 2000, 0 },
+        { { 14000, 15000, 16000 }, { 1, 18, 1 }, true, true, 15000, 0, 0 },
+        { { 14000, 15000, 16000 }, { 1, 17, 1 }, true, false, 15000, 0, 0 },
+        { { 9000, 15000, 21000 }, { 12, 1, 12 }, true, false, 15000, 6000, 12000 },
+        { { 6000, 15000, 24000 }, { 2, 1, 2 }, true, false, 15000, 9000, 18000 },
+        { { 5000, 15000, 25000 }, { 2, 1, 2 }, false, false, 15000, 10000, 20000 },
+        { { -2000, -1000, -500 }, { 5, 15, 5 }, false, false, -1000, 1000, 0 },
+        { { 99000, 100000, 101000 }, { 1, 23, 1 }, false, false, 100000, 0, 0 },
+};
+
+START_LOOP_TEST(test_cost_is_the_median, 0, sizeof(medians) / sizeof(medians[0]))
+{
+        struct sample_cost_point without = { 5000, 0 }, once[3];
+        struct sample_cost cost;
+        double n = 0;
+
+        for (int i = 0; i < 3; i++) {
+                once[i] = (struct sample_cost_point){ 5000 + medians[_i].costs_ns[i], medians[_i].n[i] };
+                n += medians[_i].n[i];
+        }
+        without.n = 19 * n; /* in a period of 20 times their duration */
+        ck_assert_int_eq(sample_cost_learn(&cost, &without, 1, once, 3, 100000), 0);
+        ck_assert_int_eq(cost.is_known, medians[_i].is_known);
+        ck_assert_int_eq(sample_cost_is_exact(&cost), medians[_i].is_exact);
+        ck_assert_uint_eq(cost.n, (uint64_t)n);
+        ck_assert_double_eq_tol(cost.cost_ns, medians[_i].cost_ns, 1e-6);
+        ck_assert_double_eq_tol(cost.spread_ns, medians[_i].spread_ns, 1e-6);
+        ck_assert_double_eq_tol(cost.error_ns, 1.25 / 1.35 * medians[_i].quartiles_ns / sqrt(n), 1e-6);
+        ck_assert_double_eq_tol(cost.period_ns, 100000 - (cost.is_known ? cost.cost_ns : 0), 1e-6);
+}
+END_TEST
+
 START_TEST(test_others_time_is_seen)
 {
         struct why_rank_request request = { .by = WHY_BY_WALL, .slowest = 0.01 };

@@ -4,6 +4,7 @@
  * or gives less, never a crash
  */
 #include "base/byte_buffer.h"
+#include "base/content_hash.h"
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "symbolize/elf/elf_image.h"
@@ -157,6 +158,26 @@ START_TEST(test_every_byte_of_the_header_counts)
                 saved.data[i] ^= 0x40;
                 ck_assert(!saved_index_open(&index, image, saved.data, saved.used_bytes));
                 saved.data[i] ^= 0x40;
+        }
+        ck_assert(saved_index_open(&index, image, saved.data, saved.used_bytes));
+}
+END_TEST
+
+/* Another kind of file, another version, other sizes: refused though they are written as a whole. */
+START_TEST(test_header_of_another_file)
+{
+        struct saved_index index;
+
+        for (size_t i = 0; i < 80; i++) {
+                uint8_t header[96];
+                uint64_t hash;
+
+                memcpy(header, saved.data, sizeof(header));
+                saved.data[i] ^= 0x40;
+                hash = content_hash(saved.data, 88);
+                memcpy(saved.data + 88, &hash, sizeof(hash));
+                ck_assert_msg(!saved_index_open(&index, image, saved.data, saved.used_bytes), "byte %zu", i);
+                memcpy(saved.data, header, sizeof(header));
         }
         ck_assert(saved_index_open(&index, image, saved.data, saved.used_bytes));
 }

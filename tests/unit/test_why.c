@@ -356,26 +356,26 @@ static void check_fact(const struct view_document *d, const char *key, const cha
  */
 static const struct {
         enum plant plant;
-        const char *answer, *seen_in, *without;
+        const char *answer, *seen_in, *without, *common;
 } printed[] = {
         { PLANT_PATH, "Slow instances run deeper() from slow_path() (100% of the extra time)",
-          "91% of the samples of slow instances, 0% of the others'", "" },
+          "91% of the samples of slow instances, 0% of the others'", "", "" },
         { PLANT_WAIT,
           "Slow instances wait in take_queue() (futex_wait) for thread t2 'loader', which ran flush() from load() "
           "(100% of the extra time)",
-          "100% of the slow instances, 0% of the others", "" },
+          "100% of the slow instances, 0% of the others", "", "" },
         { PLANT_BOTH, "Slow instances run take_queue() (67% of the extra time) and wait there (33%)",
-          "95% of the samples of slow instances, 0% of the others'", "" },
+          "95% of the samples of slow instances, 0% of the others'", "", "" },
         { PLANT_TOUCH, "Slow instances run touch() (60% of the extra time) and take page faults there (40%)",
-          "55% of the samples of slow instances, 0% of the others'", "" },
+          "55% of the samples of slow instances, 0% of the others'", "", "" },
         { PLANT_MINORITY,
           "Slow instances run deeper() from slow_path() (31% of the extra time); the same code took longer, mostly "
           "in usual_work() (69%)",
-          "27% of the samples of slow instances, 0% of the others'", "" },
+          "27% of the samples of slow instances, 0% of the others'", "", "" },
         { PLANT_DELAYED, "Slow instances run deeper() from slow_path() (100% of the extra time)",
           "91% of the samples of slow instances, 0% of the others'",
-          "others had the CPU for 50% of the extra time of the slowest instances" },
-        { PLANT_TEXT, NULL, "", "" },
+          "others had the CPU for 50% of the extra time of the slowest instances", "" },
+        { PLANT_TEXT, NULL, "", "", "all 10 slow ones have the value 7, and 0% of the others" },
 };
 
 START_LOOP_TEST(test_sentence_and_fine_print, 0, sizeof(printed) / sizeof(printed[0]))
@@ -394,6 +394,7 @@ START_LOOP_TEST(test_sentence_and_fine_print, 0, sizeof(printed) / sizeof(printe
         why_view_fill(&document, &a.why, &a.trace, &options);
         check_fact(&document, "seen_in", printed[_i].seen_in);
         check_fact(&document, "ranked_without", printed[_i].without);
+        check_fact(&document, "common", printed[_i].common);
         view_document_deinit(&document);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);

@@ -365,6 +365,36 @@ START_TEST(test_parts_add_up)
 }
 END_TEST
 
+/* Others have what is left when all that is known had its time, and no time of their own. */
+START_LOOP_TEST(test_others_have_the_rest, 0, 5)
+{
+        static const struct {
+                struct plan plan;
+                double slow_ns;
+        } rests[] = {
+                { { .hog = 1000 }, 0 },
+                { { .stopped = 700, .hog = 300 }, 0 },
+                { { .hog = 600, .rival = 300 }, 0.1 * (double)EXTRA_NS },
+                { { .hog = 600, .rival = 400, .often = true }, 0 },
+                { { .stopped = 0 }, (double)EXTRA_NS },
+        };
+        const struct why_owner *others = NULL;
+        static struct program p;
+        static struct asked a;
+
+        program_init(&p, &rests[_i].plan);
+        ask(&a, &p, WHY_BY_AUTOMATIC);
+        for (size_t i = 0; i < READY_OWNER_KINDS; i++)
+                if (a.why.collector.owners.rows[i].kind == READY_OWNER_OTHERS)
+                        others = &a.why.collector.owners.rows[i];
+        ck_assert_ptr_nonnull(others);
+        ck_assert_double_eq_tol(others->ns[WHY_SLOW], rests[_i].slow_ns, 1e-3);
+        ck_assert_double_eq_tol(others->ns[WHY_TYPICAL], 0, 1e-3);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
 /* Times are left out by a hash when there are too many; the shares stay. */
 START_TEST(test_many_times_keep_their_shares)
 {
