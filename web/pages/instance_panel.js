@@ -141,7 +141,7 @@ export class InstancePanel {
                 const items = states ? (await this.viewer.source.lanes([states.id], from, to, 0)).get(states.id) : undefined;
                 let at = from;
 
-                for (let i = 0, longest = 0; items && i < items.n; i++) {
+                for (let i = 0, longest = 0; items && !items.isPoints && i < items.n; i++) {
                         const end = Math.min(items.end[i], to);
                         const length = end - Math.max(items.begin[i], from);
 
