@@ -230,7 +230,7 @@ $(B)/git_id: FORCE
 	@printf '%s\n' '$(GIT_ID)' | cmp -s - $@ || printf '%s\n' '$(GIT_ID)' > $@
 $(B)/obj/cli/version.o: $(B)/git_id
 $(B)/obj/cli/version.o: private C_FLAGS += -DHYPROF_GIT_ID='"$(GIT_ID)"' -DHYPROF_MACHINE='"$(MACHINE)"' \
-                                           -DHYPROF_VARIANT='"$(VARIANT)"' -DHYPROF_HAS_BPF=$(if $(BPF_CLANG),1,0) -DHYPROF_HAS_SQLITE=$(if $(SQLITE),1,0) \
+                                           -DHYPROF_VARIANT='"$(VARIANT)"' -DHYPROF_HAS_BPF=$(if $(BPF_CLANG),1,0) -DHYPROF_HAS_NCURSES=$(if $(NCURSES),1,0) -DHYPROF_HAS_SQLITE=$(if $(SQLITE),1,0) \
                                            -DHYPROF_HAS_VIEWER=$(if $(MICROHTTPD),1,0) -DHYPROF_HAS_PFM=$(if $(PFM),1,0) $(if $(IS_STATIC),-DHYPROF_IS_STATIC=1)
 
 # Made anew each time: `ar` alone would keep the objects of deleted files.

@@ -36,6 +36,7 @@ struct feature {
 static const struct feature features[] = {
         { "bpf", HYPROF_HAS_BPF, "context switches by a BPF program; without it by perf" },
         { "libpfm4", HYPROF_HAS_PFM, "names of this processor's own events" },
+        { "ncurses", HYPROF_HAS_NCURSES, "the screen of hyprof top; without it plain tables" },
         { "viewer", HYPROF_HAS_VIEWER, "hyprof view; without it hyprof export html" },
         { "sqlite", HYPROF_HAS_SQLITE, "hyprof export sqlite" },
         { "demangler", true, "readable names of C++, Rust and D" },

@@ -112,9 +112,9 @@ static int merge_buckets(struct histogram *h, const struct histogram *more)
 {
         int r = h->n_buckets == 0 && h->n_values != 0 ? sort_into_buckets(h) : 0;
 
-        if (r == 0)
+        if (r == 0 && more->first_bucket - h->first_bucket >= h->n_buckets)
                 r = grow(h, more->first_bucket);
-        if (r == 0)
+        if (r == 0 && more->first_bucket + more->n_buckets > h->first_bucket + h->n_buckets)
                 r = grow(h, more->first_bucket + more->n_buckets - 1);
         for (uint32_t i = 0; r == 0 && i < more->n_buckets; i++)
                 h->counts[more->first_bucket + i - h->first_bucket] += more->counts[i];

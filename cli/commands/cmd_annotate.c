@@ -413,8 +413,8 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
 static uint32_t choose_limit(const struct arguments *args)
 {
         if (args->output.limit != OUTPUT_LIMIT_UNSET)
-                return args->output.limit;
-        return args->output.document.format == DOCUMENT_JSON ? LIMIT_JSON : LIMIT_DEFAULT;
+                return output_options_limit(&args->output, 0);
+        return output_options_is_bounded(&args->output) ? LIMIT_JSON : LIMIT_DEFAULT;
 }
 
 static struct annotation_view_options choose_rows(const struct annotation *a, const struct arguments *args)

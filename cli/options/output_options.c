@@ -83,6 +83,9 @@ int output_options_take(struct output_options *o, int letter, const char *value)
                 return 1;
         case OUTPUT_OPTION_LIMIT:
                 return take_rows("limit", value, &o->limit);
+        case OUTPUT_OPTION_WHOLE:
+                o->is_whole = true;
+                return 1;
         case OUTPUT_OPTION_SKIP:
                 return take_rows("skip", value, &o->document.n_skipped);
         case OUTPUT_OPTION_COLOR:
@@ -104,7 +107,7 @@ int output_options_adopt(struct output_options *o, const struct common_options *
         if (o->document.section) {
                 complain("error: --section %s: chooses a table of CSV or JSON, and neither was asked for",
                          o->document.section);
-                complain_try("--csv --section %s", o->document.section);
+                complain_try("--json --section %s", o->document.section);
                 return -EINVAL;
         }
         if (o->document.n_skipped == 0)
@@ -123,12 +126,15 @@ void output_options_complete(struct output_options *o)
                             text_color_is_wanted(o->color, STDOUT_FILENO);
 }
 
+bool output_options_is_bounded(const struct output_options *o)
+{
+        return o->document.format == DOCUMENT_JSON && o->limit == OUTPUT_LIMIT_UNSET && !o->is_whole;
+}
+
 uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows)
 {
         if (o->limit != OUTPUT_LIMIT_UNSET)
-                return o->limit == 0 || o->limit > UINT32_MAX - o->document.n_skipped
-                               ? 0
-                               : o->limit + o->document.n_skipped;
+                return o->document.n_skipped == 0 ? o->limit : 0;
         return o->document.format == DOCUMENT_TEXT || o->document.format == DOCUMENT_MARKDOWN ? n_text_rows
                                                                                               : 0;
 }
@@ -152,8 +158,8 @@ int output_options_print(const struct output_options *o, const struct view_docum
         struct error err = ERROR_NONE;
         int r;
 
-        how.n_rows_max = output_options_limit(o, 0);
-        how.n_bytes_max = o->limit == OUTPUT_LIMIT_UNSET ? OUTPUT_JSON_BYTES_MAX : 0;
+        how.n_rows_max = o->document.n_skipped != 0 && o->limit != OUTPUT_LIMIT_UNSET ? o->limit : 0;
+        how.n_bytes_max = output_options_is_bounded(o) ? OUTPUT_JSON_BYTES_MAX : 0;
         r = document_print(document, &how, stdout, &err);
 
         if (r == -ENOENT) {

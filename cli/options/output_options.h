@@ -28,6 +28,7 @@ struct view_document;
 #define OUTPUT_OPTION_CSV_SAFE   1204
 #define OUTPUT_OPTION_FULL_NAMES 1205
 #define OUTPUT_OPTION_SKIP       1206
+#define OUTPUT_OPTION_WHOLE      1207
 
 /* For answers whose text is not made of tables. */
 #define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
@@ -52,11 +53,14 @@ struct view_document;
                   "show at most N rows of each table; 0 = all; JSON: what fits into 24 KB, if not given" }, \
                 { OUTPUT_OPTION_SKIP, "skip", "N",                                                          \
                   "with --csv or --json: leave out the first N rows of each table" },                       \
+                { OUTPUT_OPTION_WHOLE, "whole", NULL, NULL },                                               \
         {                                                                                                   \
                 OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal"            \
         }
 
 #define OUTPUT_LIMIT_UNSET UINT32_MAX
+
+/* --whole is the viewer's, which shows what it gets as tables: all rows that are filled by default. */
 
 /* Of JSON to whose tables the user gave no limit: what a person, an assistant or a script reads in one go. */
 #define OUTPUT_JSON_BYTES_MAX (24 << 10)
@@ -66,6 +70,7 @@ struct output_options {
                 document; /* n_columns, color and is_terminal are filled in by output_options_complete() */
         enum text_color_when color;
         bool has_format; /* it was asked for */
+        bool is_whole;   /* JSON without the bound */
         uint32_t limit;  /* 0 = all; OUTPUT_LIMIT_UNSET = the user gave none */
 };
 
@@ -83,9 +88,12 @@ int output_options_adopt(struct output_options *o, const struct common_options *
 /* Looks at the terminal: its width, whether it shows color.  Text into a file has 120 columns. */
 void output_options_complete(struct output_options *o);
 
+/* Whether it is JSON that is cut to OUTPUT_JSON_BYTES_MAX. */
+bool output_options_is_bounded(const struct output_options *o);
+
 /*
- * The rows that a view is to fill: the limit and what is skipped before; without a limit @n_text_rows in text
- * and Markdown, else all (0).
+ * The rows that a view is to fill: the limit, or all (0) where the first rows are skipped, since pages must
+ * be of one order; without a limit @n_text_rows in text and Markdown, else all.
  */
 uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows);
 

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CODE_ROWS 1000 /* instructions or lines of a function */
-
 /* The command of a question, and its options beside those of the parameters. */
 static const struct answer_row {
         const char *command;
@@ -135,12 +133,6 @@ static const char *trace_of_question(const struct view_traces *traces, const str
         return side && strcmp(side, "before") == 0 && traces->before ? traces->before : traces->trace;
 }
 
-/* The hot rows of a function, not all of its code. */
-static bool is_part_of_code(const struct web_question *q)
-{
-        return q->name == WEB_QUESTION_ANNOTATE && !q->values[WEB_PARAMETER_CONTEXT];
-}
-
 int view_answers_command(const struct view_traces *traces, const struct web_question *question, int names_fd,
                          char *argv[VIEW_ANSWERS_WORDS_MAX])
 {
@@ -159,8 +151,7 @@ int view_answers_command(const struct view_traces *traces, const struct web_ques
         if (question->name == WEB_QUESTION_ANNOTATE)
                 add_source_folders(&w, &traces->source_folders);
         add(&w, "--json");
-        if (!question->values[WEB_PARAMETER_TOP])
-                add(&w, "--limit=%d", is_part_of_code(question) ? CODE_ROWS : 0);
+        add(&w, "--whole");
         if (names_fd >= 0)
                 add(&w, "--names-fd=%d", names_fd);
         if (question->name == WEB_QUESTION_DIFF) {

@@ -30,6 +30,7 @@
 #define DATA_ROWS_INSIDE   10 /* functions of each zone */
 #define TEXT_TREE_ROWS     40
 #define TEXT_TREE_ZONE     20
+#define JSON_TREE_ROWS     100 /* the heaviest; the bound of JSON would keep the first branch */
 #define TEXT_SHARE_MIN     0.01
 #define TEXT_CALLERS       4 /* levels of a tree from the bottom */
 #define TEXT_HISTOGRAMS    3
@@ -202,7 +203,7 @@ static uint32_t count_slowest(const struct report_views *v)
                 return 0;
         if (v->output.limit == OUTPUT_LIMIT_UNSET)
                 return SLOWEST;
-        return v->output.limit != 0 ? v->output.limit : ZONE_INSTANCES_SLOWEST_MAX;
+        return output_options_limit(&v->output, 0) != 0 ? v->output.limit : ZONE_INSTANCES_SLOWEST_MAX;
 }
 
 static uint32_t choose_rows(const struct report_views *v)
@@ -221,7 +222,10 @@ static struct report_view_options choose(const struct report_views *v, const cha
         struct report_view_options options = {
                 .path = strcmp(path, OPTION_DEFAULT_TRACE) != 0 && strcmp(path, "-") != 0 ? path : NULL,
                 .limit = output_options_limit(&v->output, choose_rows(v)),
-                .tree_limit = output_options_limit(&v->output, is_zone ? TEXT_TREE_ZONE : TEXT_TREE_ROWS),
+                .tree_limit = output_options_is_bounded(&v->output)
+                                      ? JSON_TREE_ROWS
+                                      : output_options_limit(&v->output,
+                                                             is_zone ? TEXT_TREE_ZONE : TEXT_TREE_ROWS),
                 .share_min = is_text ? TEXT_SHARE_MIN : DATA_SHARE_MIN,
                 .depth_max = DEPTH_MAX,
                 .function = v->function,
@@ -365,7 +369,7 @@ static struct report_options choose_load(const struct report_views *v,
         load.n_zones_inside = is_text ? TEXT_ZONES_INSIDE : 0;
         load.n_functions_inside = is_text ? TEXT_ROWS_INSIDE : DATA_ROWS_INSIDE;
         if (v->output.limit != OUTPUT_LIMIT_UNSET)
-                load.n_zones_inside = load.n_functions_inside = v->output.limit;
+                load.n_zones_inside = load.n_functions_inside = output_options_limit(&v->output, 0);
         return load;
 }
 

@@ -97,7 +97,7 @@ names_short() { # workload's cause, cause, words
 
 holds 'a slow path' names path function 'Slow instances run \(slow_work() from \)\?slow_path()'
 holds 'the first line is the answer' first_line_is_answer
-holds 'a lock, and who holds it' names lock lock "wait for the lock 'queue' held by thread t[0-9]* 'loader' in flush()"
+holds 'a lock, and who holds it' names lock lock "wait for the lock 'queue' ([0-9]*% of the extra time), held by thread t[0-9]* 'loader' in flush()"
 holds 'a lock that is not reported to hyprof, and what the thread that ends the wait did' \
         names mutex wait "wait in take_queue().* for thread t[0-9]* 'loader', which ran flush()"
 holds 'page faults' names faults "$faults" "$faults_words"

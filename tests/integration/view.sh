@@ -232,7 +232,7 @@ instructions_are_served() {
         start "$TMPDIR/split.hyp"
         curl -s "${url}answer?question=annotate" >"$TMPDIR/answer.json"
         kill -INT "$pid" && wait "$pid" && ! grep -o '[^"]*Permission denied' "$TMPDIR/answer.json" &&
-                "$HYPROF" annotate --json --limit 1000 "$TMPDIR/split.hyp" >"$TMPDIR/cli.json" && cmp "$TMPDIR/cli.json" "$TMPDIR/answer.json"
+                "$HYPROF" annotate --json --whole "$TMPDIR/split.hyp" >"$TMPDIR/cli.json" && cmp "$TMPDIR/cli.json" "$TMPDIR/answer.json"
 }
 if "$HYPROF" doctor >/dev/null 2>&1; then
         holds 'instructions as the command shows them, though the answer is made in confinement' instructions_are_served

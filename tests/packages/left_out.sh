@@ -3,11 +3,11 @@
 # hyprof without the libraries that can be left out: it records and reports, and says what it lacks (`make check-left-out`)
 set -eu
 . tests/tap.sh
-plan 11
+plan 12
 need jq
 need_sampling
 
-for feature in bpf libpfm4 viewer sqlite; do
+for feature in bpf libpfm4 ncurses viewer sqlite; do
         holds "--version: without $feature" same false \
                 "$("$HYPROF" --version --json | jq ".features.rows[] | select(.name == \"$feature\") | .is_built_in")"
 done

@@ -138,7 +138,7 @@ START_TEST(test_output)
         ck_assert_uint_eq(output_options_limit(&o, 20), 5);
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_SKIP, "7"), 1);
         ck_assert_uint_eq(o.document.n_skipped, 7);
-        ck_assert_uint_eq(output_options_limit(&o, 20), 12);
+        ck_assert_uint_eq(output_options_limit(&o, 20), 0);
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_SKIP, "x"), -EINVAL);
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_LIMIT, "-5"), -EINVAL);
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_COLOR, "always"), 1);

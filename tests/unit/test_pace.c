@@ -4,7 +4,10 @@
 #include "sampler/stacks/waiting_stacks.h"
 #include "tests/unit/unit_test.h"
 
-/* All that the collector's thread may do in one cycle before it looks at its descriptors again. */
+/*
+ * The longest that kernel records, zones, and waits for tables and room take in one cycle.  The ends of
+ * processes with a JIT, and searches in images, may come on top.
+ */
 static uint64_t longest_cycle_ns(void)
 {
         return PACE_MERGE_KERNEL_NS + PACE_ZONES_CYCLE_NS + PACE_TABLES_WAIT_MAX_NS + PACE_KEEP_IN_WINDOW_NS;
@@ -20,8 +23,6 @@ START_TEST(test_pauses)
         ck_assert_int_lt(PACE_PYTHON_PAUSE_MS, PACE_LOOP_QUIET_MS);
         /* A ring that is new, and may be small, is looked at before the longest rest is over. */
         ck_assert_uint_lt(PACE_DRAIN_FIRST_NS, PACE_DRAIN_REST_MAX_NS);
-        /* The silent opener's next report lets frequent looks go on: they must not end before it. */
-        ck_assert_uint_lt(PACE_OPENER_REPORT_NS, PACE_LOOP_YOUNG_NS);
         /* A list that is read each millisecond at first is read at the longer pause for a while then. */
         ck_assert_uint_lt(PACE_IMAGES_SOON_NS, PACE_IMAGES_EXPECTING_NS);
 }
@@ -107,8 +108,6 @@ START_TEST(test_images)
         /* Other searches begin while more than half is left: they do not use up that half. */
         ck_assert_uint_lt(PACE_IDENTITY_SEARCH_NS, PACE_IMAGES_LEFT_NS / 2);
         ck_assert_uint_lt(PACE_IMAGES_WHOLE_NS, PACE_IMAGES_LEFT_NS / 2);
-        /* The time that a look for a whole is lent is enough for its search. */
-        ck_assert_uint_gt(PACE_WATCHED_WHOLE_NS, PACE_IDENTITY_WRITABLE_NS);
         /* Searches for second wholes alone do not exceed the share, beyond which no image is watched. */
         ck_assert_uint_lt(PACE_WATCHED_SHARE * PACE_IDENTITY_SEARCH_NS, PACE_WATCHED_SEARCH_NS);
         /* Data is missing only after the looks in each cycle, and one at the longer pause, found none. */

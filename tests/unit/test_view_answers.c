@@ -42,24 +42,24 @@ static void expect(const char *query, const char *wanted)
 START_TEST(a_trace_that_grows_has_its_names_elsewhere)
 {
         expect_with_names("question=functions", 5,
-                          "report|--functions|--json|--limit=0|--names-fd=5|--input=t.hyp");
+                          "report|--functions|--json|--whole|--names-fd=5|--input=t.hyp");
         expect_with_names("question=annotate&function=f", 4,
-                          "annotate|--json|--limit=1000|--names-fd=4|--input=t.hyp|--|f");
+                          "annotate|--json|--whole|--names-fd=4|--input=t.hyp|--|f");
 }
 END_TEST
 
 START_TEST(questions_are_commands)
 {
-        expect("question=overview", "report|--json|--limit=0|--input=t.hyp");
+        expect("question=overview", "report|--json|--whole|--input=t.hyp");
         expect("question=functions&from=5&top=10&side=before",
-               "report|--functions|--from=5ns|--limit=10|--json|--input=b.hyp");
+               "report|--functions|--from=5ns|--limit=10|--json|--whole|--input=b.hyp");
         expect("question=zone&zone=-x&group_by=thread&histogram=1",
-               "report|--zone=-x|--histogram|--group-by=thread|--json|--limit=0|--input=t.hyp");
-        expect("question=annotate&function=--source", "annotate|--json|--limit=1000|--input=t.hyp|--|--source");
+               "report|--zone=-x|--histogram|--group-by=thread|--json|--whole|--input=t.hyp");
+        expect("question=annotate&function=--source", "annotate|--json|--whole|--input=t.hyp|--|--source");
         expect("question=annotate&context=all&whole_files=1&function=f1",
-               "annotate|--context=all|--whole-files|--json|--limit=0|--input=t.hyp|--|handle:f1");
+               "annotate|--context=all|--whole-files|--json|--whole|--input=t.hyp|--|handle:f1");
         expect("question=why&zone=a&slower_than=7",
-               "why|--zone=a|--slower-than=7ns|--json|--limit=0|--input=t.hyp");
-        expect("question=diff&per=z", "diff|--per=z|--json|--limit=0|--anyway|--before=b.hyp|--after=t.hyp");
+               "why|--zone=a|--slower-than=7ns|--json|--whole|--input=t.hyp");
+        expect("question=diff&per=z", "diff|--per=z|--json|--whole|--anyway|--before=b.hyp|--after=t.hyp");
 }
 END_TEST

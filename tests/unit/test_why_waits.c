@@ -306,11 +306,11 @@ static const struct {
           "Slow instances wait in write_log() (nanosleep, do_nanosleep) (100% of the extra time)" },
         { PLANT_LEAVES, "Slow instances wait in db_exec() (100% of the extra time)" },
         { PLANT_CHAIN,
-          "wait in take_queue() (futex_wait) for thread t2 'middle', which waited in ask_disk() from serve() for "
-          "thread t3 'disk', which ran flush_disk() from run_disk() (100% of the extra time)" },
-        { PLANT_STARVED, "for thread t2 'middle', which was ready to run without a CPU (100% of" },
+          "wait in take_queue() (futex_wait) (100% of the extra time) for thread t2 'middle', which waited in ask_disk() from serve() for "
+          "thread t3 'disk', which ran flush_disk() from run_disk()" },
+        { PLANT_STARVED, "for thread t2 'middle', which was ready to run without a CPU" },
         { PLANT_IDLE,
-          "wait in take_queue() (futex_wait), which thread t2 'middle' ended in ask_disk() (100% of" },
+          "wait in take_queue() (futex_wait) (100% of the extra time), which thread t2 'middle' ended in ask_disk()" },
         { PLANT_PYTHON, "Slow instances wait in write_log() (do_nanosleep) (100% of the extra time)" },
         { PLANT_NATIVE,
           "Slow instances wait in time_sleep() (nanosleep, do_nanosleep) (100% of the extra time)" },

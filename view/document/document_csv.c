@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #define REAL_DIGITS 12
@@ -85,10 +86,14 @@ static void put_cell(struct csv_writer *w, const struct view_document *d, enum v
 }
 
 static void put_table(struct csv_writer *w, const struct view_document *d, const struct view_table *t,
-                      size_t n_skipped)
+                      const struct document_options *options)
 {
+        size_t first = options->n_skipped, n_rows = view_table_count(t);
+        size_t n = options->n_rows_max != 0 ? options->n_rows_max : SIZE_MAX;
+        size_t end = first < n_rows && n < n_rows - first ? first + n : n_rows;
+
         put_titles(w, t);
-        for (size_t i = n_skipped * t->n_columns; i < t->n_cells; i++) {
+        for (size_t i = first * t->n_columns; i < end * t->n_columns; i++) {
                 size_t c = i % t->n_columns;
 
                 if (c == 0 && t->is_tree)
@@ -100,7 +105,7 @@ static void put_table(struct csv_writer *w, const struct view_document *d, const
         }
 }
 
-/* Writes everything that JSON has beside the rows: the facts, and how many rows each table leaves out. */
+/* Writes the facts, and how many rows each table leaves out. */
 static void put_facts(struct csv_writer *w, const struct view_document *d)
 {
         csv_writer_put_words(w, "key");
@@ -164,7 +169,7 @@ int document_print_csv(const struct view_document *d, const struct document_opti
         if (w.separator == '\0')
                 w.separator = ',';
         if (t)
-                put_table(&w, d, t, options->n_skipped);
+                put_table(&w, d, t, options);
         else if (strcmp(section, DOCUMENT_SECTION_FACTS) == 0)
                 put_facts(&w, d);
         else

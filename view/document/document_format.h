@@ -37,8 +37,8 @@ struct document_options {
         bool full_names;  /* of text: names are never cut, so that lines are as long as need be */
         const char *section; /* the key of a table: JSON has no rows of others; CSV: NULL = the first */
         size_t n_bytes_max;  /* of JSON: tables are cut so that it has about as many at most; 0 = no bound */
-        uint32_t n_rows_max; /* of JSON: what each table was limited to; 0 = all rows are there */
         uint32_t n_skipped;  /* of JSON and CSV: the first rows of each table that are left out */
+        uint32_t n_rows_max; /* of JSON and CSV: of each table so many rows after these; 0 = all */
         char separator;      /* of CSV: ',' */
         bool csv_is_safe;    /* see csv_writer.h */
 };

@@ -144,16 +144,8 @@ fail:
 /* The rows of a table that are printed. */
 struct shown {
         size_t first, end;
+        bool is_beside; /* another table was asked for: it has no rows, and no cursor */
 };
-
-/* Whether rows after @end can be had: with a larger bound, or where --limit cut the table. */
-static bool has_next(const struct view_table *t, const struct document_options *options, size_t end)
-{
-        size_t n_rows = view_table_count(t);
-
-        return end < n_rows ||
-               (t->n_left_out != 0 && options->n_rows_max != 0 && n_rows >= options->n_rows_max);
-}
 
 static int print_count(const char *before, uint64_t number, FILE *out)
 {
@@ -162,7 +154,7 @@ static int print_count(const char *before, uint64_t number, FILE *out)
 }
 
 static int print_table(const struct view_document *d, const struct view_table *t, const struct shown *shown,
-                       const struct document_options *options, FILE *out)
+                       FILE *out)
 {
         struct text_view about = { (const char *)t->about.data, t->about.used_bytes };
         uint64_t n_rows = view_table_count(t) + t->n_left_out;
@@ -182,7 +174,7 @@ static int print_table(const struct view_document *d, const struct view_table *t
                 r = print_count(",\n    \"n_rows\": ", n_rows, out);
         if (r == 0)
                 r = print_count(",\n    \"left_out\": ", n_rows - shown->end, out);
-        if (r == 0 && has_next(t, options, shown->end))
+        if (r == 0 && !shown->is_beside && shown->end < view_table_count(t))
                 r = print_count(",\n    \"next\": ", shown->end, out);
         else
                 (void)fputs(",\n    \"next\": null", out);
@@ -190,8 +182,7 @@ static int print_table(const struct view_document *d, const struct view_table *t
         return r;
 }
 
-static int print_all(const struct view_document *d, const struct shown *shown,
-                     const struct document_options *options, FILE *out)
+static int print_all(const struct view_document *d, const struct shown *shown, FILE *out)
 {
         int r;
 
@@ -203,7 +194,7 @@ static int print_all(const struct view_document *d, const struct shown *shown,
                 r = print_lines("warnings", &d->warnings, out);
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (d->tables[i]->key)
-                        r = print_table(d, d->tables[i], &shown[i], options, out);
+                        r = print_table(d, d->tables[i], &shown[i], out);
         if (r == 0)
                 r = print_lines("hints", &d->hints, out);
         (void)fputs("\n}\n", out);
@@ -212,7 +203,8 @@ static int print_all(const struct view_document *d, const struct shown *shown,
 
 /* ------------------------------------------------------------------ the bound */
 
-#define ROW_MARKS 8 /* bytes around a row: ",\n      " */
+#define CURSOR_DIGITS 9 /* that "next" may have beside its first */
+#define ROW_MARKS     8 /* bytes around a row: ",\n      " */
 
 /*
  * Counts the rows from the first on that take @budget bytes at most, but one at least.
@@ -239,16 +231,16 @@ static size_t fit_rows(const struct view_document *d, const struct view_table *t
 }
 
 /* The size of the document without any row.  Returns 0 or -ENOMEM. */
-static int measure_rest(const struct view_document *d, const struct document_options *options,
-                        size_t *ret_bytes)
+static int measure_rest(const struct view_document *d, size_t *ret_bytes)
 {
         struct shown *none = calloc(d->n_tables + 1, sizeof(*none));
         char *text = NULL;
         FILE *out = none ? open_memstream(&text, ret_bytes) : NULL;
-        int r = out ? print_all(d, none, options, out) : -ENOMEM;
+        int r = out ? print_all(d, none, out) : -ENOMEM;
 
         if (out && fclose(out) != 0)
                 r = -ENOMEM;
+        *ret_bytes += d->n_tables * CURSOR_DIGITS;
         free(text);
         free(none);
         return r;
@@ -264,7 +256,7 @@ static int cut_tables(const struct view_document *d, const struct document_optio
         bool *is_settled = calloc(d->n_tables + 1, sizeof(*is_settled));
         size_t rest_bytes = 0, n_open = 0, left, part, n_bytes;
         bool has_changed = true;
-        int r = is_settled ? measure_rest(d, options, &rest_bytes) : -ENOMEM;
+        int r = is_settled ? measure_rest(d, &rest_bytes) : -ENOMEM;
 
         left = rest_bytes < options->n_bytes_max ? options->n_bytes_max - rest_bytes : 0;
         for (size_t i = 0; i < d->n_tables && r == 0; i++) {
@@ -301,15 +293,17 @@ int document_print_json(const struct view_document *d, const struct document_opt
                 const struct view_table *t = d->tables[i];
                 size_t n_rows = view_table_count(t);
 
-                shown[i].end = n_rows;
                 shown[i].first = options->n_skipped < n_rows ? options->n_skipped : n_rows;
+                shown[i].end = options->n_rows_max != 0 && options->n_rows_max < n_rows - shown[i].first
+                                       ? shown[i].first + options->n_rows_max
+                                       : n_rows;
                 if (options->section && t->key && strcmp(options->section, t->key) != 0)
-                        shown[i] = (struct shown){ 0, 0 };
+                        shown[i] = (struct shown){ .is_beside = true };
         }
         if (r == 0 && options->n_bytes_max != 0)
                 r = cut_tables(d, options, shown);
         if (r == 0)
-                r = print_all(d, shown, options, out);
+                r = print_all(d, shown, out);
         free(shown);
         return r;
 }

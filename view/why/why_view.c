@@ -22,8 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of the call tree: branches with a smaller part of the extra time are left out, and deeper ones. */
-#define TREE_SHARE_MIN 0.02
+#define TREE_SHARE_MIN 0.02 /* of the extra time: smaller branches of the call tree are left out */
 #define TREE_DEPTH_MAX 200
 #define SLOWEST_ROWS   10
 #define COMMON_MAX     2 /* in the line of the summary; the table has all */
@@ -74,6 +73,35 @@ static void add_string_fact(const struct filling *f, const char *key, const char
         byte_buffer_deinit(words);
 }
 
+/* "76% of the samples of slow instances, 28% of the others'": how common the cause is that is named. */
+static void add_seen_in(const struct filling *f)
+{
+        const struct why_cause *answer = why_find_answer(f->why);
+        const struct why_group_sum *groups = f->why->groups;
+        const double *ran_ns = f->why->on_cpu_ns;
+        struct byte_buffer words = { .data = NULL };
+
+        if (answer && answer->is_sampled)
+                byte_buffer_add_format(&words,
+                                       "%.0f%% of the samples of slow instances, %.0f%% of the others'",
+                                       100 * answer->share.slow_ns / fmax(ran_ns[WHY_SLOW], 1),
+                                       100 * answer->share.typical_ns / fmax(ran_ns[WHY_TYPICAL], 1));
+        else if (answer)
+                byte_buffer_add_format(&words, "%.0f%% of the slow instances, %.0f%% of the others",
+                                       100 * (double)answer->n_slow / fmax((double)groups[WHY_SLOW].n, 1),
+                                       100 * (double)answer->n_typical /
+                                               fmax((double)groups[WHY_TYPICAL].n, 1));
+        add_string_fact(f, "seen_in", "seen in", &words);
+}
+
+static void add_ranked_without(const struct filling *f)
+{
+        struct byte_buffer words = { .data = NULL };
+
+        why_words_ranked_without(f->why, f->trace, &words);
+        add_string_fact(f, "ranked_without", "left out", &words);
+}
+
 /* All facts, for programs that read them. */
 static void add_groups(const struct filling *f)
 {
@@ -94,6 +122,8 @@ static void add_groups(const struct filling *f)
         view_document_add_delta(d, "extra_ns", "extra time", whole(w->extra_ns));
         view_document_add_string(d, "ranked_by", "ranked by",
                                  (struct text_view){ why_words_by(w->by), strlen(why_words_by(w->by)) });
+        add_seen_in(f);
+        add_ranked_without(f);
         view_document_add_real(d, "machine_share", "others had the CPU", VIEW_SHARE, w->machine_share);
         if (w->cost.is_known) {
                 view_document_add_number(d, "sample_cost_ns", "a sample costs", VIEW_DURATION,
@@ -162,34 +192,10 @@ static void add_group(const struct filling *f, const char *title, int group)
         add_string_fact(f, title, title, &words);
 }
 
-/* "76% of the samples of slow instances, 28% of the others'": how common the cause is that is named. */
-static void add_seen_in(const struct filling *f)
-{
-        const struct why *w = f->why;
-        const struct why_cause *answer = why_find_answer(w);
-        struct byte_buffer words = { .data = NULL };
-
-        if (!answer)
-                return;
-        if (answer->is_sampled)
-                byte_buffer_add_format(&words,
-                                       "%.0f%% of the samples of slow instances, %.0f%% of the others'",
-                                       100 * answer->share.slow_ns / fmax(w->on_cpu_ns[WHY_SLOW], 1),
-                                       100 * answer->share.typical_ns / fmax(w->on_cpu_ns[WHY_TYPICAL], 1));
-        else
-                byte_buffer_add_format(&words, "%.0f%% of the slow instances, %.0f%% of the others",
-                                       100 * (double)answer->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
-                                       100 * (double)answer->n_typical /
-                                               fmax((double)w->groups[WHY_TYPICAL].n, 1));
-        add_string_fact(f, "seen_in", "seen in", &words);
-}
-
-/* For people. */
 static void add_summary(const struct filling *f)
 {
         const struct why *w = f->why;
         struct byte_buffer instances = { .data = NULL }, ranked = { .data = NULL }, common = { .data = NULL };
-        struct byte_buffer without = { .data = NULL };
 
         if (w->survey.durations.n == 0)
                 return;
@@ -212,8 +218,7 @@ static void add_summary(const struct filling *f)
                 byte_buffer_add(&ranked, " each", 5);
         }
         add_string_fact(f, "ranked_by", "ranked by", &ranked);
-        why_words_ranked_without(w, f->trace, &without);
-        add_string_fact(f, "ranked_without", "without", &without);
+        add_ranked_without(f);
 }
 
 /* Uses words for people, and a fact for programs. */
@@ -404,10 +409,7 @@ static bool is_worth(const struct filling *f, uint32_t node)
         return node != 0 && why_node_extra_ns(&f->why->tree.nodes[node]) >= TREE_SHARE_MIN * f->why->extra_ns;
 }
 
-/*
- * Walks down from the root, largest branch first; siblings are sorted that way, so the first one that is
- * too small ends its level.
- */
+/* Walks down from the root, the largest branch first; the first sibling that is too small ends its level. */
 static void put_nodes(const struct filling *f, struct view_table *t)
 {
         const struct why_tree *tree = &f->why->tree;

@@ -227,23 +227,30 @@ static void add_steps(const struct why *w, const struct loaded_trace *trace, con
                         add_function(out, why_words_function(w, step->caller));
                 }
                 if (step->doing != WHY_DOING_PREEMPTED && step->preempted >= MACHINE_MIN) {
-                        byte_buffer_add_format(out, " (ready to run without a CPU for ");
+                        byte_buffer_add_format(out, ", ready to run without a CPU for ");
                         why_words_add_share(out, step->preempted);
-                        byte_buffer_add_format(out, " of that time)");
+                        byte_buffer_add_format(out, " of that time");
                 }
         }
 }
 
-static void add_lock(const struct why *w, const struct loaded_trace *trace, uint32_t lock,
-                     struct byte_buffer *out)
+/* " (32% of the extra time)" */
+static void add_share_of(struct byte_buffer *out, double share, const char *of)
+{
+        byte_buffer_add_format(out, " (");
+        why_words_add_share(out, share);
+        byte_buffer_add_format(out, "%s)", of);
+}
+
+/* After the share: the thread that held the lock meanwhile, and what it did. */
+static void add_holder(const struct why *w, const struct loaded_trace *trace, uint32_t lock,
+                       struct byte_buffer *out)
 {
         const struct why_holder *holder = why_find_holder(w, lock);
 
-        byte_buffer_add_format(out, "wait for the lock ");
-        why_words_add_quoted(out, lock_name(w, lock));
         if (!holder)
                 return;
-        byte_buffer_add_format(out, " held by ");
+        byte_buffer_add_format(out, ", held by ");
         add_thread(trace, out, holder->thread);
         if (holder->did.n != 0 && holder->did.steps[0].doing == WHY_DOING_RUN &&
             holder->did.steps[0].label != 0) {
@@ -273,10 +280,8 @@ static void add_what_for(const struct why *w, uint32_t place, struct byte_buffer
         byte_buffer_add_format(out, ")");
 }
 
-static void add_wait(const struct why *w, const struct loaded_trace *trace, uint32_t place,
-                     struct byte_buffer *out)
+static void add_wait(const struct why *w, uint32_t place, struct byte_buffer *out)
 {
-        const struct why_waker *waker = why_find_waker(w, WHY_CAUSE_WAIT, place);
         struct text_view name = place_name(w, place);
         uint32_t inner = w->waits.names[place - 1].inner;
 
@@ -290,6 +295,14 @@ static void add_wait(const struct why *w, const struct loaded_trace *trace, uint
                 add_function(out, why_words_function(w, inner));
         }
         add_what_for(w, place, out);
+}
+
+/* After the share: the thread that ended the wait, and what it did meanwhile. */
+static void add_waker(const struct why *w, const struct loaded_trace *trace, uint32_t place,
+                      struct byte_buffer *out)
+{
+        const struct why_waker *waker = why_find_waker(w, WHY_CAUSE_WAIT, place);
+
         if (!waker || waker->thread == 0)
                 return;
         if (waker->did.n != 0 && waker->did.steps[0].doing != WHY_DOING_UNKNOWN) {
@@ -307,10 +320,7 @@ static void add_wait(const struct why *w, const struct loaded_trace *trace, uint
         }
 }
 
-/*
- * "slow instances"; "slow instances, in the zone 'inner'," where a zone inside has so much of the extra time
- * that the cause lies in it.
- */
+/* "slow instances"; "slow instances, in the zone 'inner'," where the cause lies in a zone inside. */
 static void add_subject(const struct why *w, const struct why_cause *cause, const char *subject,
                         struct byte_buffer *out)
 {
@@ -337,16 +347,17 @@ static void add_run(const struct why *w, const struct why_cause *cause, struct b
         }
 }
 
-/* What slow instances do: "run deeper() from slow_path()". */
+/* What slow instances do, "run f() (98% of the extra time)", and then whom they waited for. */
 static void add_cause(const struct why *w, const struct loaded_trace *trace, const struct why_cause *cause,
-                      struct byte_buffer *out)
+                      const char *of, struct byte_buffer *out)
 {
         struct text_view name = why_words_name(w, cause->kind, cause->id);
 
         if (cause->kind == WHY_CAUSE_LOCK) {
-                add_lock(w, trace, cause->id, out);
+                byte_buffer_add_format(out, "wait for the lock ");
+                why_words_add_quoted(out, name);
         } else if (cause->kind == WHY_CAUSE_WAIT) {
-                add_wait(w, trace, cause->id, out);
+                add_wait(w, cause->id, out);
         } else if (cause->kind == WHY_CAUSE_FUNCTION) {
                 add_run(w, cause, out);
         } else if (cause->kind == WHY_CAUSE_FAULTS) {
@@ -356,24 +367,19 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
                         add_function(out, name);
                 }
         } else if (cause->kind == WHY_CAUSE_MOVED) {
-                byte_buffer_add_format(out, "move to another CPU (%.1f moves an instance, %.1f in others)",
+                byte_buffer_add_format(out, "move to another CPU, %.1f times each and the others %.1f times",
                                        w->n_moves[WHY_SLOW], w->n_moves[WHY_TYPICAL]);
         } else if (cause->kind == WHY_CAUSE_SUSPENDED) {
                 byte_buffer_add_format(out, "are suspended, while other fibers or nothing ran");
-        } else if (cause->kind == WHY_CAUSE_ZONE) {
+        } else {
                 byte_buffer_add_format(out, "are in the zone ");
                 why_words_add_quoted(out, name);
-        } else {
-                byte_buffer_add_format(out, "are %s", why_words_kind(cause->kind));
         }
-}
-
-/* " (32% of the extra time)" */
-static void add_share_of(struct byte_buffer *out, double share, const char *of)
-{
-        byte_buffer_add_format(out, " (");
-        why_words_add_share(out, share);
-        byte_buffer_add_format(out, "%s)", of);
+        add_share_of(out, cause->share.value, of);
+        if (cause->kind == WHY_CAUSE_LOCK)
+                add_holder(w, trace, cause->id, out);
+        else if (cause->kind == WHY_CAUSE_WAIT)
+                add_waker(w, trace, cause->id, out);
 }
 
 static bool ranks_without_others(const struct why *w)
@@ -473,11 +479,11 @@ static void add_lack(const struct why *w, struct byte_buffer *out)
                                WHY_SAMPLES_MIN);
 }
 
-/* "(+30 us beside a median of 180 us)", which tells noise from a problem. */
+/* ", +30 us beside a median of 180 us", which tells noise from a problem. */
 static void add_extra(const struct why *w, struct byte_buffer *out)
 {
         if (w->extra_ns > 0 && w->rank.median_ns > 0)
-                byte_buffer_add_format(out, " (+%s beside a median of %s)",
+                byte_buffer_add_format(out, ", +%s beside a median of %s",
                                        text_number_duration((uint64_t)w->extra_ns).text,
                                        text_number_duration((uint64_t)w->rank.median_ns).text);
 }
@@ -487,11 +493,13 @@ static void add_same(const struct why *w, const struct loaded_trace *trace, cons
 {
         size_t n_before;
 
+        byte_buffer_add_format(out, "the same code took longer, mostly in ");
+        add_function(out, why_words_function(w, same->id));
+        byte_buffer_add_format(out, " (");
         why_words_add_share(out, same->share.value);
         byte_buffer_add_format(out, " of the extra time");
         add_extra(w, out);
-        byte_buffer_add_format(out, ": the same code took longer, mostly in ");
-        add_function(out, why_words_function(w, same->id));
+        byte_buffer_add_format(out, ")");
         n_before = out->used_bytes;
         add_counter(w, out);
         add_links(w, out);
@@ -528,10 +536,7 @@ static void add_largest(const struct why *w, const struct loaded_trace *trace, s
         }
 }
 
-/*
- * Whether the answer need only say that others had the CPU for @share: little extra time is left, and by
- * its own time no instance takes twice as long as usual.
- */
+/* Whether others had the CPU for almost all, @share, and by its own time no instance takes twice as long. */
 static bool has_no_own_part(const struct why *w, double share)
 {
         bool is_twice = ranks_without_others(w) && w->extra_ns >= (double)w->rank.median_ns;
@@ -626,7 +631,14 @@ static double add_parts(const struct why *w, const struct why_cause *answer, str
 
                 if (share <= 0)
                         continue;
-                byte_buffer_add_format(out, " and %s there", parts[i].words);
+                /* After a wait, "there" would be the function that was waited for. */
+                byte_buffer_add_format(out, " and %s ", parts[i].words);
+                if (answer->kind == WHY_CAUSE_WAIT) {
+                        byte_buffer_add_format(out, "in ");
+                        add_function(out, why_words_function(w, label_of_cause(w, answer)));
+                } else {
+                        byte_buffer_add_format(out, "there");
+                }
                 add_share_of(out, share, "");
                 sum += share;
         }
@@ -663,9 +675,11 @@ static void add_other(const struct why *w, const struct loaded_trace *trace, con
                         byte_buffer_add_format(out, "not certain: ");
                 add_subject(w, cause, "they", out);
                 byte_buffer_add_format(out, cause->confidence == WHY_CONFIDENCE_MEDIUM ? " probably " : " ");
-                add_cause(w, trace, cause, out);
+                add_cause(w, trace, cause, "", out);
+                return;
         } else {
-                byte_buffer_add_format(out, "%s", why_words_kind(cause->kind));
+                byte_buffer_add_format(out, cause->kind < WHY_CAUSE_INTERRUPTS ? "they are %s" : "%s",
+                                       why_words_kind(cause->kind));
         }
         add_share_of(out, cause->share.value, "");
 }
@@ -724,8 +738,7 @@ static void add_answer(const struct why *w, const struct loaded_trace *trace, co
         }
         add_subject(w, answer, is_after_owners(w) ? "slow instances" : "Slow instances", out);
         byte_buffer_add_format(out, answer->confidence == WHY_CONFIDENCE_HIGH ? " " : " probably ");
-        add_cause(w, trace, answer, out);
-        add_share_of(out, said, " of the extra time");
+        add_cause(w, trace, answer, " of the extra time", out);
         said += add_parts(w, answer, out);
         add_others(w, trace, answer, said, out);
         if (answer->kind == WHY_CAUSE_WAIT && !answer->is_unplaced)

@@ -137,8 +137,11 @@ export class InstancePanel {
          * @param {number} to
          */
         async toRun(thread, from, to) {
+                const { hit } = this;
                 const states = this.viewer.model.tracksByThread.get(thread)?.lanes.find((lane) => lane.kind === 'states');
-                const items = states ? (await this.viewer.source.lanes([states.id], from, to, 0)).get(states.id) : undefined;
+                const bucket = Math.max(0, bucketOf((to - from) / 2000));
+                const lanes = states ? await this.viewer.source.lanes([states.id], from, to, bucket).catch(() => null) : null;
+                const items = states && lanes ? lanes.get(states.id) : undefined;
                 let at = from;
 
                 for (let i = 0, longest = 0; items && !items.isPoints && i < items.n; i++) {
@@ -148,7 +151,8 @@ export class InstancePanel {
                         if (items.what[i] >>> 28 === STATE_RUNNING && length > longest)
                                 [at, longest] = [end - 1, length];
                 }
-                this.toThread(thread, at);
+                if (this.hit === hit)
+                        this.toThread(thread, at);
         }
 
         /**
