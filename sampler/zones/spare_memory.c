@@ -108,7 +108,7 @@ uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes)
 {
         uint64_t bytes = OLD_RING_BYTES_MAX;
 
-        while (bytes > 1 && bytes > wanted_bytes)
+        while (bytes > wanted_bytes)
                 bytes /= 2;
         return bytes;
 }

@@ -161,11 +161,12 @@ bool split_function_find(const struct elf_image *image, const struct function_bo
         bool found = false;
         GElf_Ehdr header;
 
-        if (!gelf_getehdr(image->elf, &header) || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        if (!gelf_getehdr(image->elf, &header) ||
             (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64) ||
             part->end_svma <= part->start_svma)
                 return false;
         piece.is_arm = header.e_machine == EM_AARCH64;
+        /* No bounds are known of big-endian files. */
         if (function_bounds_load(&bounds, image) == 0)
                 found = choose_bound(image, &bounds, part, &piece, ret_other);
         function_bounds_deinit(&bounds);

@@ -69,6 +69,20 @@ void jitdump_builder_lines(struct byte_buffer *b, uint64_t ticks, uint64_t start
         byte_buffer_add(b, "\xff", 2);
 }
 
+void jitdump_builder_unwinding(struct byte_buffer *b, uint64_t ticks, uint8_t cfa)
+{
+        const uint8_t eh_frame[] = { 0x14, 0,   0,  0, 0,    0,    0,    0,   1,    'z',  'R', 0,
+                                     1,    120, 16, 1, 0x1b, 0x0c, 7,    8,   0x90, 1,    0,   0,
+                                     0x14, 0,   0,  0, 0x1c, 0,    0,    0,   0xd0, 255,  255, 255,
+                                     0x0b, 0,   0,  0, 0,    0x44, 0x0e, cfa, 0x46, 0x0e, 8,   0 };
+
+        add_prefix(b, JITDUMP_UNWINDING_INFO, ticks, 24 + sizeof(eh_frame));
+        byte_buffer_add_u64(b, sizeof(eh_frame));
+        byte_buffer_add_u64(b, 0); /* no index */
+        byte_buffer_add_u64(b, 0);
+        byte_buffer_add(b, eh_frame, sizeof(eh_frame));
+}
+
 void jitdump_builder_other(struct byte_buffer *b, uint32_t kind, uint64_t ticks, uint32_t n_bytes)
 {
         add_prefix(b, kind, ticks, n_bytes);

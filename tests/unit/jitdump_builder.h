@@ -24,6 +24,9 @@ void jitdump_builder_move(struct byte_buffer *b, uint64_t ticks, uint64_t old_av
 void jitdump_builder_lines(struct byte_buffer *b, uint64_t ticks, uint64_t start_avma, uint64_t shift,
                            const char *file);
 
+/* How to unwind the 11 bytes of x86-64 that are loaded next: CFA = sp + 8, but + @cfa from byte 4 to 9. */
+void jitdump_builder_unwinding(struct byte_buffer *b, uint64_t ticks, uint8_t cfa);
+
 /* A record of any kind with @n_bytes zeros. */
 void jitdump_builder_other(struct byte_buffer *b, uint32_t kind, uint64_t ticks, uint32_t n_bytes);
 

@@ -141,6 +141,36 @@ START_TEST(test_debug_file_in_the_folder_for_them)
 }
 END_TEST
 
+/* loop test: the file is there at first, or comes later; symbols and lines are of one file, or of none */
+START_LOOP_TEST(test_debug_file_is_looked_for_once, 0, 2)
+{
+        struct debug_files_symbols before[DEBUG_FILES_SYMBOL_SOURCES], after[DEBUG_FILES_SYMBOL_SOURCES];
+        bool is_there = _i == 0;
+        const struct debug_sections *sections;
+        struct debug_files *files;
+        struct elf_image *image;
+        uint64_t bias;
+        int fd = -1;
+        size_t n;
+
+        split(is_there ? "program.debug" : "away.debug", "program.debug");
+        ck_assert_int_eq(regular_file_open(in_folder("program"), &fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open(fd, &image, NULL), 0);
+        ck_assert_int_eq(debug_files_open(image, in_folder("program"), NULL, &files, NULL), 0);
+        n = debug_files_find_symbols(files, before);
+        ck_assert_int_eq(before[0].elf != image->elf, is_there);
+        if (!is_there)
+                ck_assert_int_eq(rename(in_folder("away.debug"), in_folder("program.debug")), 0);
+        ck_assert_int_eq(debug_files_find_sections(files, &sections, &bias, NULL), is_there);
+        ck_assert_uint_eq(debug_files_find_symbols(files, after), n);
+        for (size_t i = 0; i < n; i++)
+                ck_assert_ptr_eq(after[i].elf, before[i].elf);
+        debug_files_close(files);
+        elf_image_close(image);
+        io_close(&fd);
+}
+END_TEST
+
 /* A file of the right name that is another program's. */
 START_TEST(test_debug_file_of_another_build_is_not_believed)
 {

@@ -106,6 +106,46 @@ START_TEST(test_names_and_lines)
 }
 END_TEST
 
+/* Go's linker makes the debug information from the same table, which has no lines of inlined code. */
+START_TEST(test_functions_have_lines_from_their_first_byte_on)
+{
+        const struct module_symbols_options options = { .path = NULL };
+        struct elf_image *stripped, *whole;
+        struct module_symbols *with;
+        struct go_functions go;
+        struct go_function f;
+        uint32_t n_functions = 0, n_found = 0;
+        int fd = -1, whole_fd = -1;
+
+        if (!build(&fd, &stripped))
+                return;
+        build_as("whole", "", &whole_fd, &whole);
+        ck_assert_int_eq(module_symbols_open(whole, &options, &with, NULL), 0);
+        ck_assert(go_functions_open(&go, stripped));
+        for (uint32_t i = 0; i < go.n_functions; i++) {
+                struct go_place place;
+                const struct symbol *symbols;
+
+                if (!go_functions_get(&go, i, &f))
+                        continue;
+                n_functions++;
+                if (!go_functions_find_place(&go, f.start_svma, &place))
+                        continue; /* it begins with inlined code */
+                n_found++;
+                ck_assert_uint_eq(module_symbols_find(with, f.start_svma, &symbols), 1);
+                ck_assert_msg(symbols[0].line == place.line, "%s: line %u, not %u", f.name, place.line,
+                              symbols[0].line);
+        }
+        ck_assert_uint_gt(n_functions, 500);
+        ck_assert_uint_gt(n_found, n_functions / 10 * 9);
+        module_symbols_close(with);
+        elf_image_close(stripped);
+        elf_image_close(whole);
+        io_close(&fd);
+        io_close(&whole_fd);
+}
+END_TEST
+
 static uint32_t count_differences(const struct unwind_table *one, const struct unwind_table *other,
                                   uint64_t start_svma, uint64_t end_svma)
 {

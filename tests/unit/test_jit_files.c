@@ -13,19 +13,27 @@
 #include "sampler/keep/attachment_store.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tables/code_regions.h"
+#include "sampler/tables/code_tables.h"
+#include "sampler/tables/table_process.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
 #include "tests/unit/jitdump_builder.h"
 #include "tests/unit/unit_test.h"
+#include "unwind/unwind_machine.h"
+#include "unwind/unwind_table.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define CHILD_PID   UINT32_C(4000000)
+#define UNKNOWN_PID UINT32_C(4000001)
 
 struct fixture {
         struct trace_dictionary dictionary;
@@ -326,7 +334,7 @@ END_TEST
 START_TEST(test_dump_of_several)
 {
         const size_t pid_at = JITDUMP_HEADER_BYTES + JITDUMP_PREFIX_BYTES;
-        const uint32_t child_pid = 4000000, other_pid = 4000001;
+        const uint32_t child_pid = CHILD_PID, other_pid = UNKNOWN_PID;
         struct byte_buffer b = { .data = NULL };
         struct thread_track *child;
         uint64_t now_ns = monotonic_ns();
@@ -421,6 +429,88 @@ START_TEST(test_lines_of_v8)
         line = trace_dictionary_row(&f.dictionary, TRACE_TABLE_CODE_LINES, 3);
         ck_assert_uint_eq(line->offset_bytes, 8);
         byte_buffer_deinit(&b);
+        tear_down(&f);
+}
+END_TEST
+
+/* The CFA of the code there; 0 = it is not known how to unwind it. */
+static int32_t cfa_at(const struct fixture *f, uint64_t avma)
+{
+        const struct unwind_table *table = code_tables_find_of_jit(f->recording.tables,
+                                                                   f->thread->process->process, avma);
+        const struct unwind_rule *rule = table ? unwind_table_find(table, avma) : NULL;
+
+        return rule ? rule->cfa_offset : 0;
+}
+
+/* The last word about the code that comes next counts, for this code alone. */
+static const struct {
+        uint8_t said[2]; /* 0 = nothing */
+        bool then_nonsense;
+        uint32_t pid; /* whose code; 0 = the process's own */
+        int32_t wanted;
+} unwound[] = {
+        { { 16, 32 }, false, 0, 32 }, { { 0, 0 }, false, 0, 0 },
+        { { 48, 0 }, true, 0, 0 },    { { 64, 0 }, false, UNKNOWN_PID, 0 },
+        { { 0, 0 }, false, 0, 0 },    { { 72, 0 }, false, CHILD_PID, 0 },
+        { { 0, 0 }, false, 0, 0 },    { { 80, 0 }, false, 0, 80 },
+};
+
+#define N_UNWOUND       (sizeof(unwound) / sizeof(unwound[0]))
+#define UNWOUND_AVMA(i) (UINT64_C(0x2000) + 0x100 * (i))
+
+static void add_unwound(struct byte_buffer *b)
+{
+        const size_t pid_at = JITDUMP_PREFIX_BYTES;
+
+        for (size_t i = 0; i < N_UNWOUND; i++) {
+                size_t load;
+
+                for (size_t k = 0; k < 2; k++)
+                        if (unwound[i].said[k] != 0)
+                                jitdump_builder_unwinding(b, 1, unwound[i].said[k]);
+                if (unwound[i].then_nonsense)
+                        jitdump_builder_other(b, JITDUMP_UNWINDING_INFO, 1, 8);
+                load = b->used_bytes;
+                jitdump_builder_load(b, 1, UNWOUND_AVMA(i), 16, "code");
+                if (unwound[i].pid != 0)
+                        memcpy(b->data + load + pid_at, &unwound[i].pid, sizeof(unwound[i].pid));
+        }
+}
+
+START_TEST_IF(unwind_machine_own() == &unwind_machine_x86_64, test_unwinding)
+{
+        struct byte_buffer b = { .data = NULL };
+        struct table_process tables;
+        struct thread_track *child;
+        struct fixture f;
+
+        set_up(&f);
+        ck_assert_int_eq(table_process_start(&tables, NULL, 0, 0, NULL), 0);
+        ck_assert_int_eq(code_tables_new(&tables, &f.losses, &f.recording.tables, NULL), 0);
+        ck_assert_int_eq(
+                process_table_add_thread(&f.processes, CHILD_PID, CHILD_PID, (uint32_t)getpid(), 2, &child),
+                0);
+        jitdump_builder_header(&b, 1, 0);
+        add_unwound(&b);
+        write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
+        note(&f, f.dump_path);
+        read_more(&f);
+        ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
+        for (int n = 0; n < 5000 && cfa_at(&f, UNWOUND_AVMA(N_UNWOUND - 1) + 4) == 0; n++) {
+                struct pollfd readable = { .fd = tables.fd, .events = POLLIN };
+
+                read_more(&f);
+                (void)poll(&readable, 1, 10);
+                ck_assert_int_eq(code_tables_take(f.recording.tables), 0);
+        }
+        for (size_t i = 0; i < N_UNWOUND; i++)
+                ck_assert_msg(cfa_at(&f, UNWOUND_AVMA(i) + 4) == unwound[i].wanted, "code %zu", i);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 2);
+        byte_buffer_deinit(&b);
+        code_tables_free(f.recording.tables);
+        f.recording.tables = NULL;
+        table_process_stop(&tables);
         tear_down(&f);
 }
 END_TEST

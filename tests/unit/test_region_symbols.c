@@ -207,6 +207,37 @@ START_TEST(test_processes)
 }
 END_TEST
 
+/* Each of many processes has its own regions, or none, wherever it stands among the others. */
+START_TEST(test_some_processes_have_none)
+{
+        static const bool has_region[] = { false, true, true, false, true, false, false, true, false };
+        enum { N = sizeof(has_region) / sizeof(has_region[0]) };
+        struct fixture f = { .symbols = NULL };
+        uint32_t modules[N], regions[N] = { 0 };
+
+        set_up(&f, 1);
+        for (uint32_t i = 0; i < N; i++) {
+                struct trace_process process = { .pid = i + 2 };
+                struct trace_module module = { .kind = TRACE_MODULE_ANONYMOUS };
+                struct trace_code_region row = { .start_avma = 100, .length_bytes = 100 };
+
+                module.process = row.process = trace_builder_row(&f.b, TRACE_TABLE_PROCESSES, &process);
+                modules[i] = row.module = trace_builder_row(&f.b, TRACE_TABLE_MODULES, &module);
+                if (has_region[i])
+                        regions[i] = trace_builder_row(&f.b, TRACE_TABLE_CODE_REGIONS, &row);
+        }
+        finish(&f);
+        ck_assert_uint_eq(find(&f, 0, 150), 0);
+        for (uint32_t i = 0; i < N; i++) {
+                struct region_symbol symbol = { .region = 0 };
+
+                ck_assert_int_eq(region_symbols_find(f.symbols, modules[i], 150, &symbol), has_region[i]);
+                ck_assert_uint_eq(symbol.region, regions[i]);
+        }
+        tear_down(&f);
+}
+END_TEST
+
 START_TEST(test_lines)
 {
         struct fixture f = { .symbols = NULL };

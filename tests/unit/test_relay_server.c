@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define RECORDING  77
@@ -331,6 +332,91 @@ START_TEST(after_a_full_disk_a_taker_begins_anew)
         ck_assert_uint_lt(n_taken, f.n_items);
         tear_down(&f);
         (void)close(fd);
+}
+END_TEST
+
+/* ---- what comes from the recorder ---------------------------------------------------------------------- */
+
+enum { HALF_A_CHUNK = 1, GARBAGE, QUIET };
+
+/* How what the recorder writes ends, what becomes of the relay then, and how much of it is a trace. */
+static const struct {
+        int end;
+        int wanted;
+        unsigned n_whole; /* chunks */
+        bool is_complete;
+} inputs[] = {
+        { 0, 0, 4, true },
+        { HALF_A_CHUNK, 0, 3, false }, /* it was killed */
+        { GARBAGE, -EBADMSG, 2, false },
+        { QUIET, 0, 3, false }, /* it writes no more for now, and then says that the relay is to end */
+};
+
+static void add_input(struct byte_buffer *to, uint16_t kind)
+{
+        struct trace_chunk_header header = { .kind = kind, .n_items = 1, .first_ns = 1, .last_ns = 2 };
+        uint8_t body[BODY_BYTES] = { 1, 2, 3 };
+
+        ck_assert_int_eq(trace_chunk_encode(&header, body, sizeof(body), 1, to, NULL), 0);
+}
+
+/* In pieces, as a pipe gives them: each chunk is in the file, and what is no chunk ends the relay. */
+START_LOOP_TEST(what_the_recorder_writes_is_in_the_file, 0, sizeof(inputs) / sizeof(inputs[0]))
+{
+        static const uint16_t kinds[] = { TRACE_TABLE_STRINGS, TRACE_CHUNK_EVENTS, TRACE_CHUNK_EVENTS,
+                                          TRACE_CHUNK_INDEX };
+        static const uint8_t trailer[TRACE_TRAILER_BYTES] = "trailer";
+        int end = inputs[_i].end, pipe_fds[2], control[2], fd = memfd_create("relay", MFD_CLOEXEC);
+        struct byte_buffer input = { .data = NULL };
+        size_t ends[5] = { 0 }, n_bytes;
+        struct relay_report report;
+        struct fixture f;
+        uint8_t *bytes;
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK), 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), 0);
+        set_up(&f, fd, false);
+        f.server.input_fd = pipe_fds[0];
+        f.server.control_fd = control[0];
+        f.server.listen_fd = f.server.tcp_fd = -1;
+        for (size_t i = 0; i < 4; i++) {
+                add_input(&input, kinds[i]);
+                ends[i + 1] = input.used_bytes;
+        }
+        if (end == GARBAGE)
+                input.data[ends[2]] ^= 0xff; /* the beginning of the third */
+        if (end == HALF_A_CHUNK || end == QUIET)
+                input.used_bytes = ends[3] + (ends[4] - ends[3]) / 2;
+        else
+                byte_buffer_add(&input, trailer, sizeof(trailer));
+        ck_assert_int_eq(write(pipe_fds[1], input.data, input.used_bytes), (ssize_t)input.used_bytes);
+        if (end == QUIET)
+                ck_assert_int_eq(write(control[1], "", 1), 1);
+        else
+                (void)close(pipe_fds[1]);
+
+        ck_assert_int_eq(relay_server_run(&f.server), inputs[_i].wanted);
+        ck_assert_int_eq(recv(control[1], &report, sizeof(report), MSG_DONTWAIT), sizeof(report));
+        ck_assert_uint_eq(report.news, RELAY_ENDED);
+        ck_assert_uint_eq(report.is_complete, inputs[_i].is_complete);
+        ck_assert_int_eq(report.file_error, 0);
+        ck_assert_uint_eq(f.server.shelf.n_chunks, inputs[_i].n_whole);
+        n_bytes = inputs[_i].is_complete ? input.used_bytes : ends[inputs[_i].n_whole];
+        bytes = malloc(n_bytes + 1);
+        ck_assert_ptr_nonnull(bytes);
+        ck_assert_int_eq(pread(fd, bytes, n_bytes + 1, 0), (ssize_t)n_bytes);
+        ck_assert_mem_eq(bytes, input.data, n_bytes);
+        free(bytes);
+        free(f.server.in);
+        byte_buffer_deinit(&input);
+        tear_down(&f);
+        (void)close(fd);
+        (void)close(control[0]);
+        (void)close(control[1]);
+        (void)close(pipe_fds[0]);
+        if (end == QUIET)
+                (void)close(pipe_fds[1]);
 }
 END_TEST
 

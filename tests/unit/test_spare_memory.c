@@ -84,6 +84,7 @@ START_TEST(test_wanted)
         ck_assert_uint_eq(spare_memory_of_process(&m, 0), 0);
         spare_memory_init(&m, 0);
         ck_assert_uint_le(spare_memory_of_process(&m, 0), SPARE_MEMORY_BYTES_MAX);
+        ck_assert_uint_eq(spare_memory_old_ring_bytes(1), 1);
         ck_assert_uint_eq(spare_memory_old_ring_bytes(4096), 4096);
         ck_assert_uint_eq(spare_memory_old_ring_bytes(5 * MB), 4 * MB);
         ck_assert_uint_eq(spare_memory_old_ring_bytes(960 * MB), 256 * MB);

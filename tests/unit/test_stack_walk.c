@@ -27,7 +27,6 @@ START_TEST(test_plain_calls)
 }
 END_TEST
 
-/* A call as a function's last instruction: the return address belongs to what comes after it. */
 START_TEST(test_tables_only)
 {
         static struct stack_scene s;
@@ -45,6 +44,7 @@ START_TEST(test_tables_only)
 }
 END_TEST
 
+/* A call as a function's last instruction: the return address belongs to what comes after it. */
 START_TEST(test_call_at_the_end_of_a_function)
 {
         static struct stack_scene s;
@@ -54,6 +54,43 @@ START_TEST(test_call_at_the_end_of_a_function)
         s.words[3] = BIAS + ROOT + 9;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
                            PCS(BIAS + PLAIN, BIAS + PLAIN + 0x40, BIAS + ROOT + 9));
+        stack_scene_end(&s);
+}
+END_TEST
+
+#define FILE_END 0x100000 /* no code is there */
+
+/* How the last function of a file, which saves rbx at CFA - 16, says what does not fit into a rule. */
+static const struct {
+        uint8_t bytes[12];
+        size_t n_bytes;
+} last_functions[] = {
+        { { 0x0e, 24, 0x83, 2 }, 4 },                                     /* but for rbx, it does */
+        { { 0x0f, 4, 0x77, 0, 0x23, 24, 0x83, 2 }, 8 },                   /* CFA by an expression */
+        { { 0x0e, 24, 0x83, 2, 0x10, 16, 4, 0x77, 0, 0x23, 16 }, 11 },    /* where the return address is */
+        { { 0x0e, 24, 0x83, 2, 0x16, 16, 5, 0x77, 0, 0x23, 16, 6 }, 12 }, /* the return address itself */
+};
+
+/* The same where nothing comes after it: what the table says of the call counts. */
+START_LOOP_TEST(test_call_at_the_end_of_a_file, 0, sizeof(last_functions) / sizeof(last_functions[0]))
+{
+        const struct unwind_machine *m = &unwind_machine_x86_64;
+        static const struct cfi_builder_cie cie = { .version = 1 };
+        static struct stack_scene s;
+
+        stack_scene_begin(&s, m);
+        cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 7, 8, 0x90, 1));
+        stack_scene_add(&s, PLAIN, CFI_BYTES(0x0e, 16));
+        stack_scene_add(&s, ROOT, CFI_BYTES(0x07, 16));
+        stack_scene_add(&s, BY_RBX, CFI_BYTES(0x0c, 3, 8));
+        stack_scene_add(&s, FILE_END - 0x40, last_functions[_i].bytes, last_functions[_i].n_bytes);
+        s.table = cfi_builder_table(&s.builder, m);
+        s.words[1] = BIAS + FILE_END;
+        s.words[3] = STACK + 20 * 8; /* rbx */
+        s.words[4] = BIAS + BY_RBX + 1;
+        s.words[20] = BIAS + ROOT + 1;
+        stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+                           PCS(BIAS + PLAIN, BIAS + FILE_END, BIAS + BY_RBX + 1, BIAS + ROOT + 1));
         stack_scene_end(&s);
 }
 END_TEST

@@ -232,6 +232,58 @@ START_LOOP_TEST(test_samples_and_waits_are_apart, 0, 2)
 }
 END_TEST
 
+/* All that an instance had stays, what happened again is added up, and other instances do not change. */
+START_TEST(test_a_kept_instance_grows)
+{
+        static const struct {
+                enum why_kind kind;
+                uint32_t id;
+                uint64_t amount;
+        } first[] = { { WHY_SAMPLE, 5, 10 }, { WHY_LOCK, 9, 20 }, { WHY_SAMPLE, 7, 40 } },
+          second[] = { { WHY_MOVED, 0, 3 }, { WHY_SAMPLE, 7, 2 }, { WHY_LOCK, 9, 1 }, { WHY_SAMPLE, 7, 5 } };
+        static const struct why_row wanted[] = { { WHY_LOCK, 9, 2, 21 },
+                                                 { WHY_MOVED, 0, 1, 3 },
+                                                 { WHY_SAMPLE, 5, 1, 10 },
+                                                 { WHY_SAMPLE, 7, 3, 47 } };
+        struct why_instances instances = { .n_items = 0 };
+        struct why_draft draft = { .n_rows = 0 };
+        struct why_instance instance = { .duration_ns = 1 }, before;
+        int r = 0;
+
+        for (int i = 0; i < 3; i++) { /* the last one has no rows at first */
+                for (size_t k = 0; i < 2 && k < sizeof(first) / sizeof(first[0]); k++)
+                        r |= why_draft_add(&draft, first[k].kind, first[k].id, first[k].amount);
+                r |= why_instances_add(&instances, &instance, &draft);
+        }
+        for (size_t i = 1; i < 3; i++) {
+                for (size_t k = 0; k < sizeof(second) / sizeof(second[0]); k++)
+                        r |= why_draft_add(&draft, second[k].kind, second[k].id, second[k].amount);
+                r |= why_instances_extend(&instances, &instances.items[i], &draft);
+        }
+        ck_assert_int_eq(r, 0);
+        ck_assert_uint_eq(instances.items[0].n_rows, 3);
+        ck_assert_uint_eq(instances.rows[instances.items[0].first_row].amount, 20);
+        ck_assert_uint_eq(instances.items[1].n_rows, sizeof(wanted) / sizeof(wanted[0]));
+        ck_assert_mem_eq(instances.rows + instances.items[1].first_row, wanted, sizeof(wanted));
+        ck_assert_uint_eq(instances.items[2].n_rows, 3);
+        ck_assert_uint_eq(instances.rows[instances.items[2].first_row + 2].amount, 7);
+        ck_assert_uint_eq(draft.n_rows, 0);
+
+        before = instances.items[1];
+        instances.n_rows = WHY_ROWS_MAX; /* no room: it stays as it is, and the rest is counted */
+        r = why_draft_add(&draft, WHY_SAMPLE, 5, 1);
+        r |= why_draft_add(&draft, WHY_SAMPLE, 6, 1);
+        ck_assert_int_eq(r | why_instances_extend(&instances, &instances.items[1], &draft), 0);
+        ck_assert_uint_eq(instances.items[1].first_row, before.first_row);
+        ck_assert_uint_eq(instances.items[1].n_rows, before.n_rows);
+        ck_assert_uint_eq(instances.n_rows, WHY_ROWS_MAX);
+        ck_assert_uint_eq(instances.n_rows_left_out, 1);
+        ck_assert_uint_eq(draft.n_rows, 0);
+        why_draft_deinit(&draft);
+        why_instances_deinit(&instances);
+}
+END_TEST
+
 /* A draft that grows without end is cut and says so; equal rows are one. */
 START_TEST(test_a_draft_is_bounded)
 {
