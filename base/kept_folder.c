@@ -39,7 +39,8 @@ static int make(const char *folder, struct error *err)
 }
 
 /*
- * Opens the folder with its owner's rights, which apply to files only.  Returns the descriptor, or -errno.
+ * Makes and opens the folder with the user and group of its owner for access to files (setfsuid, setfsgid);
+ * its other rights stay.  Returns the descriptor, or -errno.
  */
 static int open_as_owner(const struct kept_folder *f, const char *folder, struct error *err)
 {

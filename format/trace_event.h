@@ -19,8 +19,9 @@ struct trace_event {
         uint64_t time_ns; /* CLOCK_MONOTONIC_RAW; never decreases within a thread */
         uint64_t op;      /* enum trace_op */
         /*
-         * The text of ops whose first operand is one: that many bytes, in any encoding.  Borrowed: by the
-         * encoder for the call, from the decoder as long as its chunk.
+         * The bytes of an op whose first operand is their number, such as ZONE_TEXT; in any encoding.
+         * Borrowed: the encoder uses them during the call only, and those from the decoder are valid as long
+         * as its chunk.
          */
         const char *text;
         union {

@@ -42,8 +42,8 @@ enum trace_follow_state {
 
 struct trace_follow_options {
         const char *path;   /* "-" = standard input */
-        int fd;             /* > 0: follow this instead, owned from a success on; `path` is for words alone */
-        bool leaves_events; /* hand out chunks of tables alone, step over the others unchecked */
+        int fd;             /* > 0: follow this; owned after a successful open; `path` is then for messages */
+        bool leaves_events; /* hand out only chunks of tables, and step over the others without a check */
         uint64_t quiet_ns;  /* 0 = TRACE_FOLLOW_QUIET_NS */
 };
 
@@ -69,13 +69,16 @@ enum trace_follow_state trace_follow_state(const struct trace_follow *follow, co
 /* The descriptor to poll for more, or -1: then look again after TRACE_FOLLOW_LOOK_MS. */
 int trace_follow_fd(const struct trace_follow *follow);
 
-/* Whether a recorder holds the file, or has the pipe open: a pause is its own. */
+/* Whether a recorder still holds the file, or has the pipe open: then it is the recorder that pauses. */
 bool trace_follow_is_held(const struct trace_follow *follow);
 
 /* The bytes of the whole chunks that were handed out or stepped over. */
 uint64_t trace_follow_count_bytes(const struct trace_follow *follow);
 
-/* The trace's version, 0.0 before its first chunk; what is unknown in it so far.  Borrowed, as the next. */
+/*
+ * The version of the trace, 0.0 before its first chunk, and how many chunks of unknown kinds it had so far.
+ * Borrowed, as the next.
+ */
 const struct trace_version *trace_follow_version(const struct trace_follow *follow);
 
 /* All rows so far; borrowed, lives as long as @follow, and grows with trace_follow_next(). */

@@ -49,10 +49,10 @@ struct merge_input {
                 clock_error_ns; /* of `realtime_ns`: as the kernel says, and the drift during the recording */
         bool is_synchronised;   /* the kernel says that its CLOCK_REALTIME was */
         bool has_other_clock;   /* than another input of its boot, by CLOCK_REALTIME */
-        bool is_placed;         /* the next is known */
+        bool is_placed;         /* `shift_ns` is known */
         int64_t shift_ns;       /* added to all its times, see merge_input_time() */
         uint32_t *ids[TRACE_TABLE_COUNT]; /* heap: the result's ids by its own; [0] is 0 */
-        uint32_t *labelled; /* heap: likewise, of strings with the label at their end; 0 = not made yet */
+        uint32_t *labelled; /* heap: by string, the result's string with the label added; 0 = not made yet */
 };
 
 /*

@@ -4,9 +4,9 @@
  *
  * Way of the data:  unwind_table (expressions) -> [cfi_expression] -> stack_walk
  *
- * The rare rules that a row cannot hold.  Expressions are foreign bytes: the
- * number of steps and the stack are bounded, and all that can be looked at is
- * what the caller's two functions give.
+ * Expressions are for the rare rules that do not fit into a row of the table.  They come from files that are
+ * not trusted: the number of steps and the stack are bounded, and an expression can read only through the two
+ * functions of the caller.
  */
 #ifndef UNWIND_CFI_EXPRESSION_H
 #define UNWIND_CFI_EXPRESSION_H

@@ -21,7 +21,7 @@
 #define UNWIND_TABLE_RULES_MAX        65535
 #define UNWIND_TABLE_SAVED_MAX        (UINT32_C(1) << 20)
 #define UNWIND_TABLE_EXPRESSIONS_MAX  (UINT32_C(1) << 22) /* bytes */
-#define UNWIND_TABLE_INSTRUCTIONS_MAX (UINT64_C(1) << 28) /* run for one table; then it ends where it is */
+#define UNWIND_TABLE_INSTRUCTIONS_MAX (UINT64_C(1) << 28) /* run for one table; the rest is left out */
 #define UNWIND_TABLE_GAP_BYTES_MIN    16 /* less between two functions is padding, and counts to the first */
 
 struct error;
@@ -42,12 +42,12 @@ struct unwind_table {
         uint32_t n_rules;
         struct unwind_saved *saved; /* by `saved` of a rule */
         uint32_t n_saved;
-        uint8_t *expressions; /* each after its length in 2 bytes, little endian */
+        uint8_t *expressions; /* each is preceded by its length in 2 bytes, little endian */
         uint32_t n_expression_bytes;
         uint64_t entry_svma; /* where the program starts: code without a caller */
         size_t n_bytes;      /* all of it in memory */
-        /* Properties of the files that are not in the table. */
-        uint32_t n_fdes, n_damaged; /* functions that are in it; left out because they made no sense */
+        /* Counts of the files' functions, which lookups do not need. */
+        uint32_t n_fdes, n_damaged; /* in the table; left out because they made no sense */
         uint32_t n_outside;         /* left out because they lie outside of the code */
 };
 

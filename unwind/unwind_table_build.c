@@ -30,7 +30,7 @@ _Static_assert(CFI_REGISTERS_MAX == UNWIND_REGISTERS_MAX,
                "a CIE's return address is in a register that counts");
 
 #define NO_RULE         0
-#define SLOTS_MIN       1024 /* of the table of rules; a power of two */
+#define SLOTS_MIN       1024 /* first size of the hash table of rules; a power of two */
 #define BUCKET_BITS_MIN 9    /* buckets of 512 bytes of code hold a handful of rows */
 #define RADIX_BITS      8
 #define RADIX_SIZE      (1U << RADIX_BITS)

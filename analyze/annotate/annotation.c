@@ -16,9 +16,7 @@
 
 /* ------------------------------------------------------------------ arrows */
 
-/*
- * Where the jumps of a function are drawn.
- */
+/* Chooses where the arrows of a function's jumps are drawn. */
 
 /* The instruction of a part that begins at an address, by index; UINT32_MAX if none does. */
 static uint32_t instruction_at(const struct annotation *a, const struct listing_part *part, uint64_t svma)

@@ -31,7 +31,7 @@ struct symbol_search;
 struct trace_dictionary;
 
 #define ANNOTATION_LANES_MAX  8    /* of arrows beside each other; further ones are not drawn */
-#define ANNOTATION_ARROWS_MAX 4096 /* of a part; the longest of more are not drawn */
+#define ANNOTATION_ARROWS_MAX 4096 /* of a part; if there are more, the longest are not drawn */
 #define ANNOTATION_NO_LANE    UINT32_MAX
 
 struct annotated_instruction {
@@ -63,7 +63,7 @@ struct annotation {
         struct unsampled_time unsampled; /* judged for the event */
         struct code_listing
                 listing; /* without code: the sampled places alone, with lines as the trace has them */
-        bool is_python;  /* it has lines alone, and what they called in C or in the kernel is theirs */
+        bool is_python;  /* it has lines only; what they called in C or in the kernel counts for them */
         bool has_code;
         bool is_kept;                               /* the code is the trace's own */
         struct error no_code;                       /* the reason why it has no code */
@@ -71,13 +71,13 @@ struct annotation {
         struct sample_sum sum;                      /* of the instructions: of the function */
         struct sample_sum self;          /* of it at its own lines, not at functions inlined into it */
         struct sample_sum inlined;       /* of the function where it was inlined into others; not in `sum` */
-        struct sample_sum elsewhere;     /* of it at places that the listing has not */
+        struct sample_sum elsewhere;     /* of it at places that are not in the listing */
         struct annotation_arrow *arrows; /* heap; by first instruction */
         size_t n_arrows, arrows_capacity;
         struct annotated_line *lines; /* heap; by file and line */
         size_t n_lines, lines_capacity;
         uint32_t n_short_files;                         /* see annotation_files_fill() */
-        struct report_counters counters;                /* which; its sums are not filled */
+        struct report_counters counters;                /* the events of the group; its sums are not filled */
         uint64_t *instruction_counters, *line_counters; /* heap; n_counters a row */
         uint64_t counters_sum[REPORT_COUNTERS_MAX];
 };
@@ -89,8 +89,9 @@ struct annotation_options {
 
 /*
  * annotation_init() - look at one function
- * @trace, @options:  borrowed until the deinit, and for the call
- * Without code it is an annotation all the same: `has_code`.
+ * @trace:    borrowed until annotation_deinit()
+ * @options:  borrowed for the call
+ * A function without code gets an annotation as well: see `has_code`.
  * Returns 0 or -ENOMEM; to be deinitialised in any case.
  */
 int annotation_init(struct annotation *a, const struct sampled_trace *trace,

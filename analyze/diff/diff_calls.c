@@ -62,7 +62,10 @@ struct same_calls {
         uint64_t n;
 };
 
-/* If there are too many names, the calls are lost and counted, and *ret_key is 0. */
+/*
+ * Finds the key of some calls.  If there are too many names, the calls are counted as unnamed, and *ret_key
+ * is 0.
+ */
 static int add_key(const struct diff_calls *c, struct diff_run *run, const struct same_calls *calls,
                    uint32_t *ret_key)
 {

@@ -4,9 +4,8 @@
  *
  * Way of the data:  diff_run -> [diff_comparison]: diff_renames, diff_test -> diff_view
  *
- * The method is in docs/use/diff.md.  With the probability `alpha` at most, anything at all is
- * called significant that has not changed (Holm's correction over all functions and zones that are
- * judged, and the whole).
+ * The method is in docs/use/diff.md.  The probability that anything that has not changed is called
+ * significant is at most `alpha` (Holm's correction over all items that are judged, and the whole).
  */
 #ifndef ANALYZE_DIFF_DIFF_COMPARISON_H
 #define ANALYZE_DIFF_DIFF_COMPARISON_H
@@ -100,7 +99,10 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
                          const struct diff_options *options);
 void diff_comparison_deinit(struct diff_comparison *c);
 
-/* Waits for others may differ by any factor in one pair, however steady they are in each run: no interval. */
+/*
+ * Whether the change of an item has an interval.  In a pair, waits for others have none: they may differ by
+ * any factor, however steady they are in each run.
+ */
 bool diff_comparison_has_interval(const struct diff_comparison *c, const struct diff_item *item);
 
 /* The interval in which the change is with 95 % confidence, as changes: 0.05 is +5 %. */
@@ -118,7 +120,7 @@ double diff_comparison_detectable(const struct diff_comparison *c, const struct 
 
 uint32_t diff_comparison_count_judged(const struct diff_comparison *c);
 
-/* How many could have changed for the worse, with the whole. */
+/* How many judged items could count as a change for the worse, with the whole. */
 uint32_t diff_comparison_count_gates(const struct diff_comparison *c);
 
 /* Whether it counts as a change for the worse: waits and system calls only if options.only asks for them. */

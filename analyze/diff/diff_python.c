@@ -22,7 +22,10 @@ static bool are_all_python(const struct diff_run *runs, uint32_t n_runs)
         return are_most;
 }
 
-/* If one recording has no Python functions, it names native callers, so all recordings do. */
+/*
+ * Whether all recordings that have waits or calls have Python functions.  If one does not, native functions
+ * are shown as the callers in all of them.
+ */
 static bool have_all_python(const struct diff_run *runs, uint32_t n_runs)
 {
         for (uint32_t i = 0; i < n_runs; i++)

@@ -9,7 +9,7 @@
 /* Between the logarithms of what both cost. */
 #define COST_DISTANCE_MAX 0.15
 
-/* Samples, or zones, on each side: fewer may cost the same by chance. */
+/* The fewest samples, or zones, before and after: with fewer, costs may agree by chance. */
 #define COUNT_MIN 15
 
 enum likeness { LIKE_NOTHING, LIKE_COST, LIKE_MOVED };

@@ -42,9 +42,9 @@ struct diff_zone_spreads {
 /* Waits at one place, until their threads could run again. */
 struct diff_wait {
         double n, ns;
-        double n_seen;       /* of `n`, those with a call stack, of which the others are known */
-        double by_others_ns; /* of that, what a thread of the recording ended, or the end of a child */
-        double outside_ns;   /* of `ns`, for others: neither for a disk to write nor for the clock */
+        double n_seen;       /* of `n`, those with a call stack, which stand for the others */
+        double by_others_ns; /* of `ns`, waits that a recorded thread or the end of a child ended */
+        double outside_ns;   /* of `ns`, waits that are neither sleeps nor for a disk to write */
         double squares;      /* the sum of their times' squares, in ns */
         double blocks[DIFF_RUN_BLOCKS]; /* ns, by the part of the recording in which they ended */
 };
@@ -55,13 +55,15 @@ struct diff_sum {
         uint32_t blocks[DIFF_RUN_BLOCKS];
         /* Functions: weight of the samples; zones: time on a CPU, ns; waits: their time; calls: how many. */
         double cpu;
-        /* Functions: the name of a caller, that with over half of the weight if there is one; calls: the
-         * caller of over half of those sampled, 0 = there is none. */
+        /*
+         * Functions: the name of a caller; if one caller has over half of the weight, it is that one.  Calls:
+         * the caller of over half of the sampled calls; 0 = there is none.
+         */
         uint32_t caller;
         double caller_lead; /* for diff_run_add_caller() */
-        double added;       /* functions: the part of that for samples that were lost */
+        double added;       /* functions: the part of `cpu` for samples that were lost */
         double wall_ns;     /* zones, calls: from begin to end */
-        /* Zones: of wall_ns, without the zones directly inside; waits: without by_others_ns. */
+        /* Zones: wall_ns without the zones directly inside; waits: their time without by_others_ns. */
         double self_ns;
         double squares, outside_ns, n_seen; /* of waits */
         struct diff_typical typical_cpu,
@@ -91,10 +93,10 @@ struct diff_run {
         bool lost_calls;    /* not all of them */
         bool weight_is_ns;  /* of the samples */
         bool has_switches;  /* `cpu` of zones is known */
-        bool lost_switches; /* so many that it is only roughly */
+        bool lost_switches; /* so many that `cpu` of zones is only roughly known */
         bool lost_waits;    /* likewise, so many that waits are not compared */
         bool is_cut;        /* the trace stops before the recording's end: what a run costs is not known */
-        /* heap; functions, waits, calls, where native code counts for Python functions; NULL = no Python */
+        /* heap; sums in which native code counts for its Python callers; NULL = no Python functions */
         struct diff_run *folded;
         struct python_parts parts; /* of the samples, where `folded` is known */
         bool is_folded;            /* the sums of functions are those of `folded` */
@@ -139,8 +141,8 @@ bool diff_run_has_time(const struct diff_run *run);
 double diff_run_threads_ns(const struct diff_run *run);
 
 /*
- * The steps of diff_run_load() for each, and at the end; exported for tests.  @added:
- * the part of @weight for lost samples.  Return 0 or -ENOMEM.
+ * The steps of diff_run_load(): one for each kind of item, and the last one; exported for tests.  @added: the
+ * part of @weight for lost samples.  Return 0 or -ENOMEM.
  */
 int diff_run_add_sample(struct diff_run *run, uint32_t key, double weight, double added);
 /* In which part of the recording a sample that was added lies; key 0 = of a function without a key. */

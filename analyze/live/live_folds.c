@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The call stack of a key of the window, either of samples or of waits. */
+/* The call stack that a key of the window names; waits have keys of another kind than samples. */
 static uint32_t stack_of_key(uint64_t key, bool is_wait)
 {
         return is_wait ? live_wait_stack(key) : (uint32_t)(key - 1);

@@ -21,8 +21,8 @@ struct live_folds {
 };
 
 /*
- * live_folds_init() - apply the rule of python_stacks.h to the samples of the window
- * @of_waits: it may hold for the waits with a call stack instead
+ * live_folds_init() - decide by the rule of python_stacks.h, from the samples of the window, whether to fold
+ * @of_waits: fold also if the rule holds for the waits with a call stack
  * Returns 0 or -ENOMEM; to be deinitialised in any case.
  */
 int live_folds_init(struct live_folds *f, const struct live_rows *of, bool of_waits);

@@ -4,10 +4,10 @@
  *
  * Way of the data:  trace_dictionary (frames, modules), live_names -> [live_labels] -> live_rows
  *
- * Made anew for each list, since names come while the trace grows; or kept, and renewed when there are new
- * names: then labels stay, and one of a frame without a name has its name from then on.  A frame that was
- * named without a function is one label a module; a frame that was not named yet is a label of its own, with
- * module and offset.
+ * Names come while the trace grows.  So the labels are made anew for each list, or kept and renewed when
+ * there are new names.  When they are renewed, earlier labels stay valid, and a label of a frame that had no
+ * name is shown with the name from then on.  Frames that were looked up and have no function share one label
+ * in each module.  A frame that was not looked up yet has a label of its own, with module and offset.
  */
 #ifndef ANALYZE_LIVE_LIVE_LABELS_H
 #define ANALYZE_LIVE_LIVE_LABELS_H
@@ -34,7 +34,7 @@ struct live_label_origin {
 struct live_labels {
         const struct trace_dictionary *dictionary; /* borrowed */
         const struct live_names *names;            /* borrowed; NULL = none */
-        const struct live_shown *shown; /* borrowed; the names where functions of one name are told apart */
+        const struct live_shown *shown; /* borrowed; names that tell functions of one name apart; or NULL */
         struct intern keys;             /* the module, whether it has a name, the name or the frame */
         struct live_label_origin *origins; /* heap; by label - 1 */
         size_t origins_capacity;
@@ -47,7 +47,7 @@ int live_labels_init(struct live_labels *l, const struct trace_dictionary *dicti
                      const struct live_names *names, const struct live_shown *shown);
 void live_labels_deinit(struct live_labels *l);
 
-/* For new names: frames are looked up again, and get other labels. */
+/* To be called when there are new names: all frames are looked up again, and may get other labels. */
 void live_labels_renew(struct live_labels *l, const struct live_shown *shown);
 
 /* How many functions a frame has, inlined into each other: 1 at least. */
@@ -64,7 +64,7 @@ static inline uint32_t live_labels_n(const struct live_labels *l)
 /* Describes a label in @ret, for people. */
 void live_labels_describe(const struct live_labels *l, uint32_t label, struct live_label *ret);
 
-/* The same of the function number @i of a frame, without a label. */
+/* Describes function number @i of a frame in the same way, without a label. */
 void live_labels_describe_frame(const struct live_labels *l, uint32_t frame, uint32_t i,
                                 struct live_label *ret);
 

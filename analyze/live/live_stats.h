@@ -53,7 +53,7 @@ struct live_mark {
 struct live_tally {
         uint64_t second; /* as in struct live_slot */
         uint64_t n_samples, n_zones;
-        uint64_t n_zones_beside; /* of these zones: of places that found no room */
+        uint64_t n_zones_beside; /* of n_zones, those whose place found no room */
 };
 
 struct live_stats {
@@ -89,7 +89,10 @@ int live_stats_add(struct live_stats *s, const struct trace_item *item, struct e
 /* Time goes on without events.  @now_ns: of the trace's clock; an earlier one than before is ignored. */
 void live_stats_advance(struct live_stats *s, uint64_t now_ns);
 
-/* How long the window is by now: LIVE_SLOTS seconds at most, and up to one less. */
+/*
+ * The length of the window by now: at most LIVE_SLOTS seconds, and up to a second less.  @all: since the
+ * first event.
+ */
 uint64_t live_stats_window_ns(const struct live_stats *s, bool all);
 
 /* When the window began. */

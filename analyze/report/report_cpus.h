@@ -36,7 +36,7 @@ struct report_cpus {
         struct report_cpu_thread *threads; /* heap */
 };
 
-/* @totals: of the whole trace, finished, with `wants_cpus`.  Returns 0 or -ENOMEM. */
+/* @totals: of the whole trace, with `wants_cpus`, after trace_totals_finish().  Returns 0 or -ENOMEM. */
 int report_cpus_fill(struct report_cpus *c, const struct trace_totals *totals,
                      const struct trace_dictionary *d);
 void report_cpus_deinit(struct report_cpus *c);

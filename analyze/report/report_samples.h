@@ -63,7 +63,7 @@ void report_samples_deinit(struct report_samples *s);
  */
 void report_samples_fold(struct report_samples *s);
 
-/* For what else shows stacks: NULL = as they are. */
+/* The folding, for others that show stacks; NULL = stacks are shown as they are. */
 static inline const struct python_stacks *report_samples_folds(const struct report_samples *s)
 {
         return s->is_folded ? &s->python : NULL;
@@ -74,7 +74,7 @@ static inline const struct python_stacks *report_samples_folds(const struct repo
  */
 uint32_t report_samples_node(const struct report_samples *s, uint32_t stack);
 
-/* The function that they count for. */
+/* The label of the function that samples with @stack count for. */
 uint32_t report_samples_label(const struct report_samples *s, uint32_t stack);
 
 /*
@@ -91,7 +91,7 @@ struct label_sum report_samples_function(const struct report_samples *s, uint32_
 /* The samples in zones of a location. */
 struct sample_sum report_samples_in_zone(const struct report_samples *s, uint32_t location);
 
-/* The same as report_samples_functions() for them; keeps @n_max rows, 0 = all. */
+/* As report_samples_functions(), for the samples in zones of a location; keeps @n_max rows, 0 = all. */
 int report_samples_functions_in_zone(struct report_samples *s, uint32_t location, uint32_t n_max,
                                      struct report_functions *ret_functions);
 

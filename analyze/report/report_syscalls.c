@@ -149,7 +149,7 @@ static int take_sample(struct filling *f, const struct sample_key *key, const st
         return r == 0 ? add_place(&f->zones, &f->s->zones, &f->zones_capacity, &zone, sum) : r;
 }
 
-/* Samples that are not read along with those of another event belong to counted calls. */
+/* Whether the samples of an event are counted system calls: the mode WITH_LEADER without a leader. */
 static bool is_event(const struct report *report, uint32_t event)
 {
         const struct report_event *e = &report->events[event - 1];

@@ -46,18 +46,18 @@ struct report_wait_place {
         struct text_view kernel; /* the function of the kernel that it waits in; empty = unknown */
         uint32_t wait;           /* enum trace_wait_state, or TRACE_WAIT_STATE_COUNT: of a newer version */
         const char *wait_words;
-        bool has_stack; /* else no wait of their state and length has one */
+        bool has_stack; /* false: no wait of this state and length has one */
         uint32_t line;  /* of a Python function, frames[0]; 0 = none, or unknown */
         bool is_cut;    /* the callers beyond WAIT_PLACES_FRAMES_MAX frames are left out */
-        bool is_idle;   /* threads that slept to the end, or before the recording; without a place */
-        /* With a callstack: an estimate that has the waits without one of the same state and length too. */
+        bool is_idle;   /* idle threads: waits without a stack, begun before the recording or never ended */
+        /* With a call stack: an estimate that includes waits of the same state and length without one. */
         struct wait_row sum;
         uint64_t seen_ns;                  /* of that, in waits that have the callstack themselves */
         const struct report_waker *wakers; /* borrowed; that with the most time first */
         uint32_t n_wakers;
 };
 
-/* Zones nested deeper are shown without those around them. */
+/* If more zones than this are nested, the outer ones are left out. */
 #define REPORT_WAIT_NAMES_MAX 64
 
 struct report_wait_zone {
@@ -86,7 +86,7 @@ struct report_waits {
 
         struct wait_row all;
         struct wait_row with_stack; /* of `all` */
-        struct wait_row idle;       /* the same, without a callstack: not ended, or begun before */
+        struct wait_row idle;       /* of `all`, without a stack: begun before the recording or never ended */
         struct wait_sum preempted;
         struct wait_sum woken; /* of the waits that ended: those whose waker was recorded */
         bool is_folded;        /* native code counts for the Python function that called it */

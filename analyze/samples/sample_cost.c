@@ -142,7 +142,7 @@ int sample_cost_learn(struct sample_cost *c, const struct sample_cost_point *wit
         return 0;
 }
 
-/* Counts of @h, by bucket; @sign: 1 or -1. */
+/* Adds the counts of @h to the buckets of @points, times @sign, which is 1 or -1. */
 static void add_counts(const struct histogram *h, double sign, struct sample_cost_point *points)
 {
         uint64_t value, n;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/samples/unsampled_time.h - how much of what was to be sampled has no samples: shares of
- * samples are shares of the rest
+ * analyze/samples/unsampled_time.h - how much of what was to be sampled has no samples: shares of samples are
+ * shares of the rest
  *
  * Way of the data:  trace_dictionary (losses, notices, counters), trace_walk -> [unsampled_time] ->
  *                   report_gaps, why, diff_run, sampled_trace
  *
- * The measure is independent of why samples are missing: context switches tell how long threads ran,
- * and samples of a clock for how much of it they stand.  Other events are measured by their counter.
+ * The measure does not depend on the reason why samples are missing.  Context switches say how long threads
+ * ran, and the samples of a clock say how much of that time they stand for.  Other events are measured by
+ * their counter.
  */
 #ifndef ANALYZE_SAMPLES_UNSAMPLED_TIME_H
 #define ANALYZE_SAMPLES_UNSAMPLED_TIME_H
@@ -36,12 +37,12 @@ struct unsampled_time {
         uint64_t on_cpu_ns; /* of the threads that are looked at; 0 = unknown */
         uint64_t unseen_ns; /* of that, of threads without any sample */
         uint64_t n_lost;    /* kernel records in the whole recording, samples among them */
-        bool is_whole;      /* the filter leaves everything */
+        bool is_whole;      /* no filter leaves anything out */
         bool is_kernel_refused, was_paused;
         uint64_t command_user_ns, command_kernel_ns; /* 0 = unknown */
         uint64_t n_samples, n_truncated;             /* of all events; with a call stack that is cut */
         uint64_t n_python, n_python_bare; /* samples in Python code; those without Python functions */
-        bool is_python_late;              /* they were read after the sample */
+        bool is_python_late;              /* Python functions were read after their sample */
 
         /* unsampled_time_judge(); `share` is 0 if nothing is missing that is worth saying */
         enum unsampled_of of;

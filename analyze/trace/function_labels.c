@@ -492,7 +492,7 @@ static void put_detail(const struct settling *s, const struct place_key *place, 
                                           detail >= DETAIL_NUMBER);
 }
 
-/* Texts, each with the number of places of a group that have it. */
+/* Texts, each with the number of places in its group that have this text. */
 struct shared_texts {
         struct intern texts;
         uint32_t *n_places; /* heap; by id */

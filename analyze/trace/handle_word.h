@@ -24,12 +24,12 @@ struct handle_text {
 };
 
 struct handle_word {
-        const char *bare; /* of the word: without a prefix */
+        const char *bare; /* the word without a prefix */
         uint32_t id;      /* 0 = it means no handle */
         bool is_certain;  /* it has a prefix, or cannot be a handle */
 };
 
-/* @letter: of the kind that is asked for: 'f', 't', 'z' */
+/* @letter: the kind of handle that is expected: 'f' (function), 't' (thread) or 'z' (zone) */
 struct handle_word handle_word_parse(const char *word, char letter);
 
 /*
@@ -41,7 +41,7 @@ struct handle_word handle_word_parse(const char *word, char letter);
 int handle_word_refuse(const struct handle_word *word, const char *kind, struct text_view holder,
                        struct error *err);
 
-/* Whether a handle is called like this: @name is "z7". */
+/* Whether @name is spelled like this handle, as "z7" is. */
 bool handle_word_is_name(char letter, uint32_t id, struct text_view name);
 
 /* A handle for a command line: "z7", or "handle:z7" if something else has the name "z7". */

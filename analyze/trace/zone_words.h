@@ -28,7 +28,7 @@ struct zone_words {
 
 void zone_words_deinit(struct zone_words *w);
 
-/* Nothing is said yet; keeps the memory. */
+/* Forgets all that was said, before the next zone; keeps the memory. */
 void zone_words_clear(struct zone_words *w);
 
 /* Takes in an event of the ops ZONE_TEXT, _NAME, _VALUE, _COLOR.  Returns 0 or -ENOMEM. */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Threads run in turns of some milliseconds; a thread with more switches than this in one turn is out of
- * order.
+ * The most switches that are kept to sort them by time.  A trace has some milliseconds of one thread, then of
+ * the next: if a thread has more switches than this in its turn, they come out of order.
  */
 #define ORDER_EVENTS_MAX (UINT32_C(1) << 16)
 

@@ -43,7 +43,7 @@ struct findings {
         uint64_t n_indexes;        /* of the chunks, 0 or 1 */
         uint64_t whole_bytes;      /* up to the last whole chunk */
         enum trace_ending ending;
-        bool finished;          /* the recorder stated its end: not interrupted, not ongoing */
+        bool finished;          /* the recording ran to its end: the trace has the time of it */
         uint32_t n_attachments; /* rows */
         uint32_t incomplete;    /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
@@ -271,8 +271,8 @@ static int repair(const char *path, struct findings *ret_findings, char **ret_ke
 }
 
 /*
- * An attachment that lacks bytes is a fault if the recording ran to its end.  It is none if the recording
- * was interrupted and repaired since, or if the trace is a dump of a recording that still runs.
+ * An attachment that lacks bytes is a fault only if the recording ran to its end: not if the recording was
+ * interrupted and repaired since, and not in a dump of a recording that still runs.
  * Returns 0 or -EBADMSG.
  */
 static int judge_attachments(struct findings *f)

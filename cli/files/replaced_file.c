@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define MODE_BITS 0777
-#define KEPT_MAX  99 /* files of one name that were repaired again and again */
+#define KEPT_MAX  99 /* earlier files of one name: NAME.unrepaired to NAME.unrepaired-99 */
 
 /* The last part of the path; the folder is open. */
 static const char *name_of(const struct replaced_file *f)

@@ -65,9 +65,9 @@ void common_options_init(struct common_options *common);
 int common_options_take(struct common_options *common, const struct option_row *row, const char *value);
 
 /*
- * common_options_take_trace() - the trace is the first operand, which is taken away, or
- * that of -i, or the default
- * Returns 0, or -EINVAL after a complaint: there are both.
+ * common_options_take_trace() - set `trace` to the first operand, which is removed, or to that of -i, or to
+ * the default
+ * Returns 0, or -EINVAL after a complaint: both were given, or the name is empty.
  */
 int common_options_take_trace(struct common_options *common);
 

@@ -17,8 +17,7 @@
 #include <stdio.h>
 
 /*
- * The kind of an option's value is given by its @argument, so that a row is four members however much is
- * known of it:
+ * The @argument of an option also gives the kind of its value, so that a row needs no more members:
  *
  *      NULL             nothing
  *      "FILE"           a word of capitals is a kind, see cli/options/argument_words.h
@@ -104,7 +103,7 @@ struct option_cursor {
 
 bool option_row_is_alias(const struct option_row *row);
 
-/* The next row that is shown, which no alias is.  Returns 1, or 0 after the last. */
+/* The next row that is shown; aliases are skipped.  Returns 1, or 0 after the last. */
 int option_table_next(const struct option_table *table, struct option_cursor *cursor);
 
 /* NULL when absent. */
@@ -113,8 +112,8 @@ const struct option_row *option_table_find_name(const struct option_table *table
                                                 size_t n_bytes);
 
 /*
- * Of "--name" or "--name=VALUE"; the name may be shortened as getopt_long(3) allows.
- * NULL = none, or several.
+ * Finds the option of a word "--name" or "--name=VALUE"; the name may be shortened as getopt_long(3) allows.
+ * NULL = no option fits, or several do.
  */
 const struct option_row *option_table_find_long(const struct option_table *table, const char *word);
 

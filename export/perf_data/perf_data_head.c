@@ -52,7 +52,10 @@ static void put_section(struct byte_buffer *b, uint64_t offset, uint64_t n_bytes
         byte_buffer_add_u64(b, n_bytes);
 }
 
-/* Writes struct perf_event_attr; the first one covers the other records. */
+/*
+ * Writes a struct perf_event_attr.  The first one also stands for records that are not samples: mappings,
+ * names, forks and context switches.
+ */
 static void put_attr(struct byte_buffer *b, const struct trace_sample_event *row, bool is_first)
 {
         uint64_t flags = PERF_DATA_FLAG_SAMPLE_ID_ALL | PERF_DATA_FLAG_USE_CLOCK |

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames; the way into
- * Tracy (tracy-import-chrome).
+ * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames.  Tracy can read
+ * them as well (tracy-import-chrome).
  *
  * Events with a single time are written in the order of the trace.  A zone is one event with a length, and
  * such events have to be sorted by their beginning, outermost first: each zone gets its place in an
- * event_spool when it begins, and its end when it ends.  Samples are not written: Perfetto ignores them
- * here, and speedscope would take the file for another format.  Memory: the spool's buffers, and the zones
- * that are open.
+ * event_spool when it begins, and its end when it ends.  Samples are not written: Perfetto ignores them here,
+ * and speedscope would take the file for another format.  Memory: the spool's buffers, and the zones that are
+ * open.
  */
 #include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"

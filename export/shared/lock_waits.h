@@ -20,7 +20,7 @@ struct trace_event;
 
 struct open_lock_wait {
         uint64_t begin_ns;
-        uint32_t lock; /* 0 = for none */
+        uint32_t lock; /* 0 = it waits for none */
 };
 
 struct lock_waits {

@@ -81,7 +81,10 @@ static inline uint64_t callstack_strip(uint64_t saved)
 }
 #endif
 
-/* Frames, or a part of the stack, or frames and the stack from the last one on; or neither. */
+/*
+ * Return addresses, or a part of the stack, or both: the part then begins at the last frame.  Both may be
+ * empty.
+ */
 struct callstack {
         uint32_t n_frames;
         bool has_copy;
@@ -107,7 +110,7 @@ struct callstack_origin {
  */
 void callstack_walk(struct callstack *ret, struct callstack_origin from, uint32_t depth_max);
 
-/* The callers of the function that calls this, which becomes a part of it. */
+/* Captures the callers of the function that calls this one, which is inlined and has no frame of its own. */
 static inline __attribute__((always_inline)) void callstack_capture(struct callstack *ret, uint32_t depth_max)
 {
         callstack_walk(ret, CALLSTACK_HERE, depth_max);

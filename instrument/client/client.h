@@ -43,7 +43,7 @@ struct client {
         pthread_key_t thread_key; /* its destructor gives a thread's slot back */
         /* A recorder that knows of a region which records since its start has it by then; 0 = long ago. */
         uint64_t claim_ns;
-        bool is_orphan; /* no recorder listened for that region: it may have ended */
+        bool is_orphan; /* records since its start, but the recorder of its environment does not listen */
         /*
          * The functions to call instead, in a copy without a region.  NULL in the one that has it: its fast
          * paths never look, for in a copy without a region thread_ring_enter() always fails.
@@ -66,10 +66,10 @@ static inline bool client_begin(void)
 }
 
 /*
- * client_give_up() - back to the idle cost, if no recorder came in time to read what an orphan records since
- * its start
- * @word:  client_control_word() of just now
- * A recorder that comes later begins a session of its own.  Any thread, and signal handlers.
+ * client_give_up() - stop recording if no recorder came in time to read the events of an orphan
+ * @word:  the value of client_control_word() a moment ago
+ * The program then costs as little as an idle one.  A recorder that comes later begins a session of its own.
+ * May be called by any thread, and in signal handlers.
  */
 void client_give_up(uint32_t word);
 

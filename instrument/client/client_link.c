@@ -31,10 +31,10 @@
 #define NOTE_TYPE  1
 
 /*
- * Refers to dlopen() by its oldest version, which a static libc does not know: in a static program the mere
- * mention of dlopen() makes the linker warn, and nothing is ever unloaded.  The address is NULL where
- * dlopen() is not in libc.so itself but in another library, as before glibc 2.34.  Other libcs have no
- * versions: musl has dlopen() in its one library.
+ * Refers to dlopen() by its oldest version.  A static libc does not have that version: so a static program
+ * gets no linker warning about dlopen(), and it does not need the call, since nothing in it is ever unloaded.
+ * The address is NULL where dlopen() is not in libc.so itself but in another library, as before glibc 2.34.
+ * Other libcs have no versions: musl has dlopen() in its one library.
  */
 #if defined(__x86_64__)
 #define DLOPEN_VERSION "GLIBC_2.2.5"

@@ -75,7 +75,7 @@ THREAD_RING_INLINE bool emit_at_once(uint32_t word, const char *text, size_t tex
                 return false;
         to = thread_ring_room_at_once(t, n_bytes);
         if (CLIENT_LIKELY(to)) {
-                /* All that does not need the time comes first, so that nothing waits for the counter. */
+                /* The words without the time are written first, so that they do not wait for the counter. */
                 to[1].bits = head;
                 (void)thread_ring_store(to + 2, text, text_bytes);
                 ticks = ticks_counter();

@@ -10,8 +10,8 @@
 #include "python_api.h"
 
 /*
- * A function of gc.callbacks, which hyprof/_garbage.py adds.  In C, so that profilers and tracers in the
- * program do not see it.
+ * The function that hyprof/_garbage.py adds to gc.callbacks.  It is in C, so that profilers and tracers in
+ * the program do not see it.
  */
 PyObject *garbage_zones_note(PyObject *module, PyObject *const *args, Py_ssize_t n_args);
 

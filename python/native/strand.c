@@ -177,8 +177,8 @@ bool strand_end_outer(struct strand *s, const void *key)
 }
 
 /*
- * Finds the innermost running call with this key, else the innermost waiting one; the number of entries up
- * to it, 0 = there is none.
+ * Finds the innermost running call with this key, or if there is none, the innermost suspended one.  Returns
+ * the number of entries up to and including it; 0 = there is no such call.
  */
 static uint32_t find_call_of(const struct strand *s, const void *key)
 {

@@ -743,8 +743,8 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 
 /*
  * The thread is back but has not continued yet.  If it was away for long, switch_events.bpf may read its
- * stack only now, so its Python frames are needed as well.  A wake-up by an interrupt finds the scratch
- * memory in use.
+ * stack only now, so its Python frames are needed as well.  An interrupt may wake another thread while this
+ * runs: on_waking() then finds the scratch memory in use, and counts a lost record.
  */
 SEC("raw_tp/sched_exit_tp")
 int on_return(struct bpf_raw_tracepoint_args *ctx)

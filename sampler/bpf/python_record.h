@@ -33,20 +33,20 @@
 #define PYTHON_CODE_BYTES    384   /* of a code object before its instructions, at most */
 #define PYTHON_TEXT_BYTES    2048  /* of a name or a path that is copied; the rest is left out */
 #define PYTHON_LINES_BYTES   8192  /* of a table of lines, likewise */
-#define PYTHON_CODE_WORDS    12    /* of a code object that tell it apart: its flags to its table of lines */
+#define PYTHON_CODE_WORDS    12    /* words that identify a code object: from its flags to its line table */
 #define PYTHON_CODE_FUNCTION 1     /* a bit of its flags: it is of a function (CO_OPTIMIZED) */
-#define PYTHON_PATH_WORDS    9     /* of its path, likewise: its length and its last bytes */
+#define PYTHON_PATH_WORDS    9     /* words of its path that do so as well: its length and its last bytes */
 #define PYTHON_PATH_BYTES    64ULL /* at most */
 
 /*
- * A member that this version does not have: PYTHON_NO_OFFSET.  All others are below
- * PYTHON_FRAME_BYTES where of frames.
+ * PYTHON_NO_OFFSET = this version has no such member.  All other offsets in a frame are below
+ * PYTHON_FRAME_BYTES.
  */
 struct python_offsets {
         __u16 interpreter_next, interpreter_threads; /* of an interpreter */
         __u16 thread_next, thread_native_id;         /* of a thread's state */
         __u16 thread_frame;                          /* the innermost frame, or what leads to it */
-        __u16 link_frame;                            /* of what leads to it; or none */
+        __u16 link_frame;                            /* in the latter: the innermost frame; or none */
         __u16 frame_code, frame_previous, frame_instruction, frame_owner;
         __u16 frame_is_entry;  /* 3.11: a byte: C called this frame; or none */
         __u16 interpreter_gil; /* of an interpreter: the pointer to its GIL */
@@ -54,8 +54,9 @@ struct python_offsets {
         __u16 gil_holder, gil_locked, gil_switches;
         __u16 gil_bytes; /* 0 = there is none */
         /*
-         * A frame's int: which copy of the instructions it runs; or none.  A code object's pointer to the
-         * copies, which follow their number, and its own instructions, which are copy 0.
+         * In a frame: an int, the number of the copy of the instructions that it runs; or none.  In a code
+         * object: a pointer to the number of copies and then the copies; and its own instructions, which are
+         * copy 0.
          */
         __u16 frame_copy, code_copies, code_instructions;
 };
@@ -71,7 +72,7 @@ struct python_objects {
 /* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
 struct python_process {
         __u32 pid;
-        __u8 owner_entry; /* frames of this owner and above stand for C that called the one before */
+        __u8 owner_entry; /* frames with this owner or a higher one stand for C that called Python */
         __u8 unused[3];
         __u64 serial;            /* another for each process and program that is entered */
         __u64 since_ns;          /* when its program was mapped, or it was forked, by the recorder's clock */
@@ -87,8 +88,8 @@ struct python_processes {
         __u64 n_entered; /* so far; while it is 0 switches and wake-ups look at no slot */
         struct python_process slots[PYTHON_SLOTS];
         /*
-         * By switch_events.bpf: the TID of a thread in a system call whose stack will be copied at its end.
-         * Threads that share a slot forget about each other.
+         * Written by switch_events.bpf: the TID of a thread in a system call at whose end its stack will be
+         * copied.  If two threads share a slot, the one that was written first is lost.
          */
         __u32 calls[PYTHON_CALL_SLOTS];
 };
@@ -112,9 +113,9 @@ struct python_raw_frame {
 };
 
 /*
- * The identity of a code object: of its PYTHON_CODE_WORDS, and where it has no number, of PYTHON_PATH_WORDS,
- * as python_path_end() says; then python_identity_end().  Another one that takes its place has its name, path
- * and lines at the same addresses as often as not.
+ * The identity of a code object is made of its PYTHON_CODE_WORDS and, if python_needs_path() says so, of the
+ * PYTHON_PATH_WORDS that python_path_end() finds; python_identity_end() completes it.  Another code object
+ * that takes its place in memory often has its name, path and lines at the same addresses.
  */
 static inline __u64 python_identity_add(__u64 identity, const __u64 *words, __u32 n_words)
 {
@@ -138,8 +139,9 @@ static inline __u32 python_seen_slot(__u64 code, __u64 serial)
 }
 
 /*
- * Whether a path is needed to tell a code object apart: not of functions, as to read it for each frame of a
- * stack takes too long.  @flags: the first of its words, whose upper half changes while it runs
+ * Whether a path is needed to tell a code object apart.  It is not read for functions: that would take too
+ * long for each frame of a stack.
+ * @flags:  the first of its words; the upper half, which changes while the code runs, is cleared
  */
 static inline int python_needs_path(const struct python_objects *objects, __u64 *flags)
 {
@@ -154,8 +156,9 @@ static inline __u64 python_identity_off(const struct python_objects *objects)
 }
 
 /*
- * Whether a thread that was none of Python's is looked for again: after as long as it has been looked for, so
- * that the main thread of a short program is found soon after it begins to run Python.
+ * Whether to search again for a thread that was not one of Python's.  The pause is as long as the thread has
+ * been searched for so far, so that the main thread of a short program is found soon after it begins to run
+ * Python.
  */
 static inline int python_looks_again(__u64 first_ns, __u64 looked_ns, __u64 now_ns)
 {
@@ -199,8 +202,8 @@ struct python_text_head {
 };
 
 /*
- * The last bytes of a path that tell code objects apart, of those that are copied.  Returns how many they
- * are; @ret_off: of the str.
+ * Finds the end of a path that tells code objects apart, in the bytes of the path that are copied.  Returns
+ * its length in bytes; @ret_off: where it begins in the str.
  */
 static inline __u64 python_path_end(const struct python_objects *objects, const struct python_text_head *head,
                                     __u64 *ret_off)

@@ -158,7 +158,7 @@ struct {
         __type(value, struct last_task);
 } last_tasks SEC(".maps");
 
-/* Nothing is sent through it: it only wakes the reader. */
+/* This ring carries no data: it only wakes the reader. */
 struct {
         __uint(type, BPF_MAP_TYPE_RINGBUF);
         __uint(max_entries, SWITCH_WAKE_RING_BYTES);

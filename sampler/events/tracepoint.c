@@ -55,7 +55,10 @@ int tracepoint_find_root(const struct event_places *places, const char **ret_pat
         return error_set(err, -ENOENT, "tracefs is not mounted, tracepoints have no names; try: " MOUNT);
 }
 
-/* Letters that occur in the kernel's names, but not in paths. */
+/*
+ * Whether @text may name a tracepoint or its group.  It becomes part of a path, so it must not have '/' or
+ * '.'.
+ */
 static bool is_name(const char *text, size_t n_bytes)
 {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

@@ -21,8 +21,8 @@
 #define FILES_MAX 65536 /* modules that are looked through for the file of an image */
 
 /*
- * "[image 3f0c91d2]": the first four bytes of its build-id, or of the number that stands
- * for its mapped bytes.
+ * The path of the module is "[image 3f0c91d2]": the first four bytes of the build-id, or of the number that
+ * stands for the mapped bytes.
  */
 int image_modules_add(struct trace_dictionary *d, struct trace_module *row, uint64_t mapped,
                       uint32_t *ret_module)

@@ -17,7 +17,7 @@
 
 struct image_source {
         struct memory_image image;
-        struct byte_buffer held; /* its mapped bytes; empty = they are read when its turn comes */
+        struct byte_buffer held; /* the image's mapped bytes; empty = the keeper reads them later */
         bool has_several;        /* wholes: ambiguous, since several match */
 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/jit/jit_files.h - perf maps and jitdumps of all processes, from when they may be
- * there to their last line
+ * sampler/jit/jit_files.h - reads the perf maps and jitdumps of all processes, while they are written and at
+ * the end
  *
  * Way of the data:  kernel_side (mappings) -> [jit_files] -> perf_map_file, jitdump_file -> [jit_files]
  *                   -> code_regions, CODE_LINES, attachment_store, jit_frames
  *
- * A process that maps anonymous memory with code in it may have a perf map; one
- * that maps a file called jit-PID.dump tells in this way that it writes a jitdump.
- * Records of a jitdump have times, and take effect among the samples; a line of a
- * perf map does when it is read, or, if it names memory anew, when that was (renamed_code.h).
+ * A process that maps anonymous memory with code in it may have a perf map.  A process that maps a file
+ * called jit-PID.dump announces in this way that it writes a jitdump.  Records of a jitdump have times, and
+ * take effect in order among the samples.  A line of a perf map has no time: it takes effect when it is read
+ * or, if it gives memory another name, when the code there was replaced (renamed_code.h).
  *
  * Used by the collector's thread.
  */

@@ -168,7 +168,10 @@ static void report(struct early_opener *o, bool rang)
         (void)io_write_all(o->notify_fd, &one, sizeof(one), NULL);
 }
 
-/* Returns true if all records that have come by now were seen. */
+/*
+ * Turns the doorbells on or off if there is a reason.  @all: the last look has seen all records.  Returns
+ * true if all records that have come by now were seen.
+ */
 static bool calm_down(struct early_opener *o, unsigned n_rings, bool all)
 {
         bool was_silent = o->throttle.silent;

@@ -105,7 +105,7 @@ bool keep_policy_wants_file(const struct keep_policy *p, uint32_t pid, const cha
 {
         int64_t changed_ns = status->st_ctim.tv_sec * (int64_t)NS_PER_S + status->st_ctim.tv_nsec;
 
-        /* Files that a compiler makes while the program runs are as short-lived elsewhere as in /tmp. */
+        /* A file that was deleted, or changed during the recording, may be gone soon in any folder. */
         if (status->st_nlink == 0 || changed_ns >= p->began_ns)
                 return true;
         return keep_policy_wants_path(p, path, path_bytes) ||

@@ -33,11 +33,11 @@ uint64_t ring_size_need(const struct ring_size_wanted *wanted);
 size_t ring_size_find(const struct ring_size_wanted *wanted);
 
 /*
- * ring_size_find_allowed() - the part of it that this user may lock
+ * ring_size_find_allowed() - the size of rings that this user may lock in memory, at most @bytes
  * @bytes:          of a CPU, a power of two
  * @others_bytes:   of another ring that each CPU has
- * Tries it, and halves it until it works: a ring that comes out smaller than was said when its event was
- * opened would not wake the recorder in time.
+ * Maps rings to try, and halves the size until that works.  A ring that turned out smaller than its event was
+ * opened for would not wake the recorder in time.
  */
 size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus);
 

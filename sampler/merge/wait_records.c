@@ -119,8 +119,8 @@ static int note_place(struct kernel_side *s, const struct perf_record *rec, stru
 }
 
 /*
- * Adds an unseen switch of @thread, which is no longer on its CPU: it left at @until_ns at the latest, and
- * after @ran_ns, if that is not 0.
+ * Adds the switch away from the CPU that was not reported for @thread.  It happened after @ran_ns on the CPU,
+ * if that is not 0, and at @until_ns at the latest.
  */
 static int add_unseen_out(struct kernel_side *s, struct thread_track *thread, uint64_t until_ns,
                           uint64_t ran_ns)

@@ -27,7 +27,7 @@ struct ring_dump;
 struct trace_writer;
 struct writer_thread;
 
-/* Where chunks go: one of both, borrowed until the join. */
+/* Where chunks go: one of the two is set, and borrowed until the join. */
 struct writer_thread_target {
         struct trace_writer *writer;
         struct chunk_ring *ring;
@@ -49,7 +49,7 @@ struct writer_thread_snapshot {
 int writer_thread_start(struct trace_writer *writer, int fail_fd, int stop_fd,
                         struct writer_thread **ret_thread, struct error *err);
 
-/* The same with a choice. */
+/* The same for a file or for a ring. */
 int writer_thread_start_for(const struct writer_thread_target *target, int fail_fd, int stop_fd,
                             struct writer_thread **ret_thread, struct error *err);
 
@@ -69,8 +69,8 @@ int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *
 int writer_thread_ask_snapshot(struct writer_thread *t, uint64_t end_ns);
 
 /*
- * True if the snapshot that was asked for is there; @wait: waits for it, and then false means that the writer
- * failed, or a request to stop came.
+ * True if the snapshot that was asked for is ready.  @wait: waits for it; false then means that the writer
+ * failed, or that a request to stop came.
  */
 bool writer_thread_take_snapshot(struct writer_thread *t, bool wait, struct writer_thread_snapshot *ret);
 

@@ -21,11 +21,17 @@
 
 /* ---- rings of the kernel, wake-ups, priorities --------------------------------------------------------- */
 
-/* A ring wakes its reader at this share of it, or at so many bytes, which are still in a cache then. */
+/*
+ * A ring wakes its reader when this share of it is filled, and at the latest when it has this many bytes,
+ * which are still in a cache then.
+ */
 #define PACE_RING_WAKE_SHARE     4
 #define PACE_RING_WAKE_MAX_BYTES (UINT32_C(1) << 21)
 
-/* A reader of switches tells the kernel so often per ring how far it has read: each costs a cache miss. */
+/*
+ * In how many steps per ring a reader of switches tells the kernel how far it has read.  Each step costs a
+ * cache miss.
+ */
 #define PACE_SWITCHES_TAIL_SHARES 16
 #define PACE_SYSCALLS_SUMS        4096 /* sums of system calls that one call reads from the kernel */
 
@@ -73,22 +79,25 @@
 /* The limits of one look; the remaining records are left for the next look, after a pause if one is due. */
 #define PACE_OPENER_OPENS 16
 #define PACE_OPENER_LOOKS 256
-/* While the bells are silent: so often it wakes its reader for what is not urgent. */
+/* How often the opener wakes the collector for files that are not urgent, while the bells are silent. */
 #define PACE_OPENER_REPORT_NS (40 * NS_PER_MS)
 
 /*
- * Two forks in this time are many: programs are started one after the other, on processors that have nothing
- * to spare.  The recorder puts off what it can for these.
+ * This many forks in this time are many: programs are started one after the other, on processors that have no
+ * time to spare.  The recorder then puts off all work that can wait.
  */
 #define PACE_FORKS_MANY      2
 #define PACE_FORKS_WINDOW_NS (NS_PER_S / 2)
 
 /*
- * The guard of the collector's priority.  It looks so long after the collector should have woken, and then as
- * often: two looks show starvation.
+ * The guard of the collector's priority.  It looks this long after the collector should have woken, and again
+ * after the same time: two looks show starvation.
  */
 #define PACE_GUARD_LATE_LOOK_NS (10 * NS_PER_MS)
-/* While the collector is raised: it may use nine tenths of a window, then other threads have their turn. */
+/*
+ * While the collector's priority is raised.  If it uses nine tenths of a window, it falls back, and other
+ * threads have their turn.
+ */
 #define PACE_GUARD_RAISED_LOOK_NS (100 * NS_PER_MS)
 #define PACE_GUARD_WINDOW_NS      NS_PER_S
 #define PACE_GUARD_REST_NS        (100 * NS_PER_MS)
@@ -112,7 +121,7 @@
  */
 #define PACE_MERGE_LAG_NS    (2 * NS_PER_MS)
 #define PACE_MERGE_UNHURRIED 64 /* records between two looks at the rings and at the clock */
-/* A program that delays the merge for this long has had its share of the raised priority. */
+/* If programs delay the merge for this long, the collector gives up its raised priority. */
 #define PACE_MERGE_BEHIND_NS   (5 * NS_PER_S)
 #define PACE_MERGE_ACCOUNTS_NS (NS_PER_S / 2) /* between two accounts of losses and clocks */
 /*
@@ -121,7 +130,7 @@
  */
 #define PACE_MERGE_CODE_PARTS 4
 #define PACE_AHEAD_SCANS      4 /* rounds through the rings at once, while there is new code in them */
-/* From a switch to the stack that was read at its end: one that is younger belongs to the switch. */
+/* A stack that was read less than this after a thread's switch onto a CPU belongs to that switch. */
 #define PACE_WAITS_LATE_NS (10 * NS_PER_US)
 
 /*
@@ -139,8 +148,9 @@
 #define PACE_CHUNK_RING_ROWS 4096
 
 /*
- * Looks at /proc/PID/maps for code that no record announced: so much between two looks at a process, doubled
- * after each in vain, up to so many times; all looks take a share of the time.
+ * Looks at /proc/PID/maps for code that no record announced.  The pause between two looks at a process
+ * doubles after each look that finds nothing, up to this many times.  All looks together take a share of the
+ * time.
  */
 #define PACE_MAPS_PERIOD_NS (20 * NS_PER_MS)
 #define PACE_MAPS_DOUBLED   6
@@ -158,8 +168,8 @@
 #define PACE_ZONES_REGION_NS (50 * NS_PER_MS)
 #define PACE_ZONES_CYCLE_NS  (150 * NS_PER_MS)
 /*
- * The final run ends so long after a request to end, and in any case after the longer time: a program may go
- * on writing.
+ * The final run ends this long after a request to end, and after the longer time in any case, since a program
+ * may go on writing.
  */
 #define PACE_ZONES_LAST_NS  NS_PER_S
 #define PACE_ZONES_FINAL_NS (60 * NS_PER_S)
@@ -175,7 +185,7 @@
 #define PACE_ZONES_ALL_FILLS_BYTES (UINT32_C(1) << 25) /* from all rings of a region at once */
 #define PACE_ZONES_WORTH_BYTES     UINT32_C(32768)     /* unread bytes that are worth copying out early */
 
-#define PACE_ZONES_ARM_NS        NS_PER_MS      /* a program that rings all the time wakes us no more often */
+#define PACE_ZONES_ARM_NS        NS_PER_MS      /* least time between two wake-ups of ours by full rings */
 #define PACE_ZONES_STANDSTILL_NS (2 * NS_PER_S) /* after such a stop of ours a program fills no more chunks */
 #define PACE_ZONES_FUTURE_NS     NS_PER_S /* an event that is later than this was not stamped by a clock */
 
@@ -188,7 +198,7 @@
 #define PACE_DRAIN_FIRST_NS    (5 * NS_PER_MS)
 #define PACE_DRAIN_REST_MAX_NS (25 * NS_PER_MS) /* the longest rest while programs write */
 
-/* A region that was handed in waits so long for its process to become one of ours; then it is dropped. */
+/* How long a region that was handed in is kept until its process is recorded; then it is dropped. */
 #define PACE_REGIONS_WAITING_NS NS_PER_S
 #define PACE_REGIONS_HANDED_IN  4096 /* regions that are taken at once: as many as the socket keeps */
 /*
@@ -213,7 +223,7 @@
 #define PACE_KEEP_AT_ONCE_BYTES (UINT64_C(1) << 20)
 
 #define PACE_READER_STOP_NS NS_PER_S /* for the thread that reads code to end, when it is stopped */
-/* An opened file stays so long, unless its mapping was dealt with. */
+/* How long an opened file is kept, unless its mapping was dealt with before. */
 #define PACE_OPENED_FILES_AGE_NS NS_PER_S
 
 /* A look this soon is immediate: less than a program takes to run code, unload it, and write the next. */
@@ -234,10 +244,10 @@
 #define PACE_IMAGES_SEARCH_BYTES (UINT64_C(128) << 20) /* searched for code whose header is not below it */
 #define PACE_IMAGES_PROBES       64                    /* pages that one call reads, to look for a header */
 #define PACE_IMAGES_HELD_BYTES   (UINT64_C(1) << 20) /* of an image's mapped bytes: so much is read at once */
-/* The whole of an image is looked for at once: so long, and in so much memory. */
+/* The limits of the immediate search for a whole image: its time, and the memory that is searched. */
 #define PACE_IMAGES_WHOLE_NS    (4 * NS_PER_MS)
 #define PACE_IMAGES_WHOLE_BYTES (UINT64_C(64) << 20)
-/* A process is searched less often after so many misses: one time in so many. */
+/* After this many misses, a process is searched only one time in this many. */
 #define PACE_IMAGES_MISSES      4
 #define PACE_IMAGES_MISSES_SKIP 16
 
@@ -257,7 +267,10 @@
 #define PACE_WATCHED_SEARCH_NS (100 * NS_PER_MS) /* from one search for second wholes to the next */
 #define PACE_WATCHED_WHOLE_NS  (2 * PACE_IDENTITY_WRITABLE_NS) /* for the whole of a writable image */
 
-/* A mapped file whose data is not there yet is looked at in each cycle, of this length; then each second. */
+/*
+ * A mapped file whose data is not there yet is tried for this time in each cycle, with this pause between
+ * cycles, and afterwards once in this time.
+ */
 #define PACE_LANDMARKS_READY_NS NS_PER_S
 #define PACE_LANDMARKS_PAUSE_MS 4
 #define PACE_LANDMARKS_AGAIN_NS NS_PER_S
@@ -265,7 +278,7 @@
 
 /* ---- unwind tables ------------------------------------------------------------------------------------- */
 
-/* A stack that is wanted at once waits so long for a table; all of them in sum so long in each window. */
+/* How long a stack that is wanted at once waits for a table, and all such stacks together in each window. */
 #define PACE_TABLES_WAIT_NS     (20 * NS_PER_MS)
 #define PACE_TABLES_WAIT_MAX_NS (250 * NS_PER_MS)
 #define PACE_TABLES_WINDOW_NS   NS_PER_S
@@ -278,7 +291,7 @@
 
 /* ---- files of JITs ------------------------------------------------------------------------------------- */
 
-/* Perf maps are read so often, and, with at most so many processes, in each cycle. */
+/* How often perf maps are read; with at most this many processes they are read in each cycle. */
 #define PACE_JIT_MAPS_NS         (NS_PER_S / 10)
 #define PACE_JIT_MAPS_EACH_CYCLE 64
 #define PACE_JIT_MAP_FILLS       16 /* pieces of a map, in a cycle */
@@ -303,9 +316,12 @@
 
 /* ---- Python -------------------------------------------------------------------------------------------- */
 
-/* Without its identity a code object is looked at again each second. */
+/* A code object whose identity is not known is read again after this time. */
 #define PACE_PYTHON_FRESH_NS NS_PER_S
-/* Bytes that are read and looked through in a while; then functions have no names until the next one. */
+/*
+ * The most bytes that are read and searched in this time; functions beyond that have no names until it is
+ * over.
+ */
 #define PACE_PYTHON_WORK_BYTES (UINT64_C(1) << 24) /* some ten milliseconds */
 #define PACE_PYTHON_WORK_NS    (100 * NS_PER_MS)
 
@@ -320,9 +336,9 @@
 #define PACE_PYTHON_STEPS    16384            /* threads that are looked at in PYTHON_RETRY_NS */
 #define PACE_PYTHON_PAUSE_MS 2                /* the longest pause between two looks at the rings */
 
-/* A record of BPF may be so much before its sample: a virtual machine may be stopped between. */
+/* How long before its sample a record of BPF may be made: a virtual machine may be stopped in between. */
 #define PACE_PYTHON_BEFORE_NS (5 * NS_PER_MS)
-/* And so much after it: less than the time to the next sample. */
+/* How long after its sample it may be made: less than the time to the next sample. */
 #define PACE_PYTHON_AFTER_NS (100 * NS_PER_US)
 
 /* ---- stacks -------------------------------------------------------------------------------------------- */
@@ -377,14 +393,15 @@
 #define PACE_LOOP_OPEN_MS  10 /* since the last cycle; a new region alone starts no cycle */
 
 /*
- * During a delay (--delay) control sockets are looked at so often, and more often while one has sent nothing.
+ * How often control sockets are looked at during a delay (--delay), and how often while a connection has sent
+ * nothing.
  */
 #define PACE_DELAY_LOOK_NS NS_PER_S
 #define PACE_DELAY_HELD_NS (NS_PER_S / 10)
 
 /*
- * Quotas of a cgroup are read so often.  A period of one is a tenth of a second, unless someone chose
- * another.
+ * How often the quotas of a cgroup are read.  The period of a quota is a tenth of a second, unless the user
+ * chose another.
  */
 #define PACE_QUOTA_LIMITED_NS   (NS_PER_S / 10)
 #define PACE_QUOTA_UNLIMITED_NS NS_PER_S
@@ -399,12 +416,12 @@
 /* The wait after Ctrl-C: a command then usually ends by itself, and its status belongs in the trace. */
 #define PACE_END_GRACE_NS (NS_PER_S / 5)
 /*
- * The longest wait, at the end, for unwind tables that samples lack; and where a signal or --duration ended
- * it.
+ * The longest wait, at the end, for unwind tables that samples lack; and the same if a signal or --duration
+ * ended the recording.
  */
 #define PACE_END_TABLES_NS  NS_PER_S
 #define PACE_END_STOPPED_NS (NS_PER_S / 20)
-#define PACE_END_URGED_NS   (NS_PER_S * 3 / 2) /* so long after it became urgent, a command is waited for */
+#define PACE_END_URGED_NS   (NS_PER_S * 3 / 2) /* how long a command is waited for after that became urgent */
 #define PACE_END_KEEPER_MS  1000               /* for the keeper of a cgroup to end */
 
 #endif /* SAMPLER_PACE_PACE_H */

@@ -5,11 +5,10 @@
  * Way of the data:  python_processes (version, first bytes of _PyRuntime) -> [python_layout] ->
  *                   python_frames.bpf, python_functions
  *
- * 3.11 and 3.12 are known by their headers (Include/internal of these releases; 64-bit).  From 3.13 on
- * _PyRuntime begins
- * with struct _Py_DebugOffsets, which says it; those of 3.13 and 3.14 are known.  A build without the lock
- * ("free-threaded") has others in it, a GIL that is hardly ever used and is not looked at, and from 3.14 on
- * a copy of a function's instructions for each thread.
+ * The layouts of 3.11 and 3.12 are taken from their headers (Include/internal of these releases; 64-bit).
+ * From 3.13 on, _PyRuntime begins with struct _Py_DebugOffsets, which has the offsets; the structs of 3.13
+ * and 3.14 are known.  A build without the lock ("free-threaded") has other offsets, a GIL that is hardly
+ * ever used and is not looked at, and from 3.14 on a copy of a function's instructions for each thread.
  */
 #ifndef SAMPLER_PYTHON_PYTHON_LAYOUT_H
 #define SAMPLER_PYTHON_PYTHON_LAYOUT_H
@@ -24,9 +23,9 @@
 struct python_layout {
         struct python_offsets walk;
         uint8_t owner_entry;
-        uint32_t interpreters; /* of _PyRuntime: the pointer to the first interpreter */
-        uint32_t gil;          /* the GIL; 0 = interpreters have pointers to it */
-        uint32_t current; /* the pointer to the state of the thread that has the lock; 0 = there is none */
+        uint32_t interpreters; /* offset in _PyRuntime of the pointer to the first interpreter */
+        uint32_t gil;          /* offset of the GIL; 0 = interpreters have pointers to it */
+        uint32_t current; /* offset of the pointer to the lock holder's state; 0 = this version has none */
         struct python_objects objects;
 };
 

@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 /*
- * A thread that is found in the second round was started during the first, by a thread that did or did not
- * have its events by then.  From round to round, fewer of these starters lack their events; a program that
- * starts threads without end has new ones in each round.
+ * The most rounds of the search for threads, which ends after a round that finds no new one.  Threads that
+ * were started before their starter had its events are found in the next round.  A program that starts
+ * threads without end has new ones in each round.
  */
 #define ROUNDS_MAX      10
 #define WORDS_BYTES_MAX 200

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/control_search.h - finds the recorders that run, and what each of them says
- * of itself
+ * sampler/recording/control_search.h - finds the recorders that run, and what each of them says of itself
  *
  * Way of the data:  control_socket -> [control_search] -> hyprof ctl
  *
- * All are asked at once, so that one that does not answer (it is stopped, say) delays no answer of another.
+ * All are asked at once, so that a recorder that does not answer, because it is stopped for example, does not
+ * delay the others.
  */
 #ifndef SAMPLER_RECORDING_CONTROL_SEARCH_H
 #define SAMPLER_RECORDING_CONTROL_SEARCH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/recorded_scope.h - what a recording is about, and the best way to it that is permitted
+ * sampler/recording/recorded_scope.h - what is recorded, and the best way to record it that is permitted
  *
  * Way of the data:  event_scope, command -> [recorded_scope] -> event_set, attachment, process_filter
  *
@@ -37,7 +37,7 @@ struct recorded_scope {
         struct command_cgroup cgroup;              /* the command's, or the one that was named */
         struct attachment attachment;
         struct process_filter filter;
-        bool is_command_inside; /* of its cgroup: it was born there */
+        bool is_command_inside; /* the command was started in its cgroup */
         bool joins;             /* something runs before it is recorded: see recorded_scope_begin() */
         uint32_t command_pid;   /* 0 = it is not recorded, or there is no command */
         uint64_t enabled_ns;    /* when recorded_scope_begin() had enabled all events */
@@ -61,9 +61,9 @@ int recorded_scope_add_own(struct recorded_scope *s, pid_t pid);
 void recorded_scope_close(struct recorded_scope *s);
 
 /*
- * recorded_scope_open_cgroup() - a folder for the command to be born in, where one may be wanted
- * While there is one thread only.  Errors in it are reported when the events are opened.  Returns the
- * descriptor, borrowed, or 0: none.
+ * recorded_scope_open_cgroup() - make the cgroup in which the command can be started, if one may be wanted
+ * To be called while there is one thread only.  An error is reported when the events are opened.  Returns the
+ * descriptor of the cgroup's folder, borrowed; 0 = there is none.
  */
 int recorded_scope_open_cgroup(struct recorded_scope *s);
 
@@ -92,7 +92,7 @@ int recorded_scope_join(struct recorded_scope *s, struct event_set *events, stru
 int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, struct kernel_side *samples,
                          struct zone_source *zones, uint64_t time_ns, struct error *err);
 
-/* Its subject, scope, and number of descriptors.  Returns 0 or -errno of the table. */
+/* Adds what is recorded, the scope, and the number of descriptors to @dictionary.  Returns 0 or -errno. */
 int recorded_scope_describe(const struct recorded_scope *s, const struct event_set *events, char **argv,
                             struct trace_dictionary *dictionary, struct error *err);
 

@@ -42,7 +42,7 @@ struct recorder_progress {
         uint64_t n_too_deep;    /* and because zones were nested too deep */
         uint64_t waited_ns;     /* the collector was ready and had no processor; final, 0 = not known */
         bool is_guarded;        /* it could come before programs of a real-time class */
-        struct spare_need client_need; /* what would have been enough for the programs' events */
+        struct spare_need client_need; /* the --client-ring that would have held all events of programs */
         uint64_t file_bytes;
 };
 
@@ -67,7 +67,7 @@ struct recorder_options {
         int file_opener_pid;     /* opens files for `flight`, and is not to be recorded; 0 = none */
         const sigset_t *signals; /* what recorder_hold_signals() gave; NULL = it was not called */
         bool keep_stacks;        /* the copies of stacks go into the trace */
-        bool off_cpu;            /* with the stacks of threads that wait and wake */
+        bool off_cpu;            /* record the call stacks of threads that wait, and of their wakers */
         bool no_switches;
         bool syscalls; /* system calls are counted: not without switches, nor without BPF */
         enum python_mode python;
@@ -98,14 +98,15 @@ struct recorder_result {
         struct perf_access access; /* the access that was found; for advice after a failure */
         struct flight_totals flight;
         char event_names[128]; /* the sampled events: "cpu-clock, each sched:sched_switch" */
-        bool has_rate;         /* not each one of all of them */
+        bool has_rate;         /* at least one of them is sampled at a rate */
 };
 
 /*
- * recorder_hold_signals() - SIGPIPE and SIGXFSZ are blocked: writing the first bytes fails as it does later
- * @ending:      SIGINT, SIGTERM, SIGHUP and SIGQUIT wait for recorder_run() as well.  A file that takes an
- *               earlier trace's name is not left half made then: the run ends before the command begins.
- * @ret_before:  what was blocked before; the command gets that
+ * recorder_hold_signals() - block SIGPIPE and SIGXFSZ, so that a failed write returns an error from the first
+ * byte on
+ * @ending:      block SIGINT, SIGTERM, SIGHUP and SIGQUIT until recorder_run() as well.  A trace that
+ *               replaces an earlier one is then not left half made: the run ends before the command begins.
+ * @ret_before:  the signals that were blocked before; the command gets these
  */
 void recorder_hold_signals(bool ending, sigset_t *ret_before);
 

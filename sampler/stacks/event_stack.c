@@ -29,7 +29,7 @@ static void begin(struct call_chain *chain)
         chain->state = TRACE_STACK_FRAME_POINTERS;
 }
 
-/* Takes one frame more; false if the chain ends here. */
+/* Adds one frame; returns false if the chain ends here. */
 static bool add(struct call_chain *chain, const struct address_space *space, uint64_t avma,
                 bool return_address)
 {
@@ -128,7 +128,10 @@ static bool take_copy(const struct client_prefix *prefix, struct stack_unwinder 
         return ret_chain->n_frames > 1;
 }
 
-/* True if all frames but the last lie in code: the copy begins in the last one's function. */
+/*
+ * True if all frames but the last lie in code.  The last one is found again in the copy, which begins in the
+ * stack frame of its function.
+ */
 static bool has_frames_before(const struct client_prefix *prefix, const struct address_space *space)
 {
         struct byte_reader in = byte_reader_of(prefix->frames, (size_t)prefix->n_frames * WORD_BYTES);

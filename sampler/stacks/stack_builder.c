@@ -96,7 +96,7 @@ static void remember_row(struct memory_entry *line, size_t at, struct memory_ent
         line[0] = entry;
 }
 
-/* A module that is no file; @module remembers it. */
+/* Adds, once, a module that is not a file; @module keeps its id. */
 static int add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
                       uint32_t *module)
 {

@@ -248,8 +248,8 @@ static bool is_still_there(const struct stack_unwinder *u, uint32_t tid)
 }
 
 /*
- * The address to read from first: a large frame in between is skipped, and so is the gap before another
- * stack.
+ * The address from which memory is read: that of the last frame, or the end of the copy.  If the address that
+ * the walk needs next is far above, or on another stack, reading begins just below that address.
  */
 static uint64_t late_start(const struct stack_unwinder *u, uint64_t copy_end_avma)
 {

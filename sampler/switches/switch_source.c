@@ -453,7 +453,7 @@ static bool is_needed(const struct switch_source *s, struct bpf_program *program
                 (strcmp(name, "on_fork") != 0 && strcmp(name, "on_free") != 0));
 }
 
-/* The program's map of variables holds only this variable. */
+/* The scope is the BPF program's only variable, so its map of variables has nothing else. */
 static int set_scope(const struct switch_source *s)
 {
         struct bpf_map *variables = bpf_object__find_map_by_name(s->object, ".bss");

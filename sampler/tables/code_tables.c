@@ -279,7 +279,7 @@ static bool open_first(struct code_tables *t)
         return true;
 }
 
-/* Asks for queued files while the table process takes them. */
+/* Asks the table process for the tables of queued files, until it has as many requests as it takes. */
 static void ask_queued(struct code_tables *t)
 {
         if (t->is_patient && !t->is_released && t->n_queued - t->first_queued < PATIENT_FILES_MAX)

@@ -4,8 +4,9 @@
  *
  * Way of the data:  jit_frames -> table_process -> [jit_tables] -> code_tables -> stack_unwinder
  *
- * The additions to a jitdump since the last time become a table; when a process has JIT_TABLES_MAX of them,
- * one of all its code takes their place.  One request of a process is under way at a time.
+ * Each request makes a table of the part of a jitdump that is new since the last request.  When a process has
+ * JIT_TABLES_MAX tables, a single table of all its code replaces them.  A process has one request under way
+ * at a time.
  *
  * Used by the collector's thread.
  */
@@ -30,7 +31,7 @@ struct jit_process_tables {
         uint32_t process;   /* id in PROCESSES */
         uint32_t request;   /* that is under way; 0 = none */
         bool asks_all;      /* it is for all of the process's code */
-        size_t asked_bytes; /* of jit_frames: up to here there are tables, or will be */
+        size_t asked_bytes; /* the bytes of jit_frames that have tables, or for which tables were asked */
         struct unwind_module *modules[JIT_TABLES_MAX]; /* owned; the newest last */
         size_t n_modules;
 };
@@ -59,8 +60,8 @@ int jit_tables_ask(struct jit_tables *t, struct table_process *to, uint32_t proc
 int jit_tables_take(struct jit_tables *t, const struct table_answer *answer);
 
 /*
- * The table that knows the code at an address, whose addresses are the process's; or NULL.  Valid until
- * the next take or forget.
+ * The table of the code at an address, with addresses as they are in the process; NULL = there is none.
+ * Valid until the next take or forget.
  */
 const struct unwind_table *jit_tables_find(const struct jit_tables *t, uint32_t process, uint64_t avma);
 

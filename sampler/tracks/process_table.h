@@ -21,10 +21,10 @@
 
 #define PROCESS_TABLE_FIBERS_MAX (UINT32_C(1) << 18) /* of all processes that live */
 
-/* Numbers that are used again -> the track that has the number now. */
+/* Finds the track that has a number now: the numbers of ended threads and processes are used again. */
 struct track_map {
         struct intern numbers;
-        void **tracks; /* heap, owned; by the number's id - 1; NULL = no process now */
+        void **tracks; /* heap, owned; by the id in `numbers` - 1; NULL = no track has the number now */
         size_t capacity;
 };
 
@@ -40,8 +40,8 @@ struct process_track {
         /* Its zones are merged up to here only, so later events are held back; UINT64_MAX = as far as any. */
         uint64_t stalled_ns;
         /*
-         * From then on nothing is written yet, for the stack of a sample waits; UINT64_MAX = none
-         * does: waiting_stacks.h.
+         * Events from this time on are held back, since the stack of a sample waits for its unwind table
+         * (waiting_stacks.h); UINT64_MAX = none does.
          */
         uint64_t held_ns;
         struct waiting_space
@@ -55,14 +55,14 @@ struct process_track {
         struct track_map own_threads; /* by thread_track.own_tid, as far as it is known */
         uint64_t n_threads_ever;
         uint64_t look_again_ns;  /* until then its maps are not read for code without a record */
-        uint8_t n_looks_in_vain; /* since something was found there */
+        uint8_t n_looks_in_vain; /* looks since the last one that found something */
         uint64_t return_probes_avma, return_probes_bytes; /* the kernel's uretprobes; 0 = none seen */
 };
 
 struct process_table {
         struct trace_dictionary *dictionary; /* borrowed */
         struct track_map processes, threads;
-        /* heap, owned: by the number's id - 1, of those threads that were there and have ended */
+        /* heap, owned: by the id of a thread's number - 1: the thread was recorded and has ended */
         bool *ended;
         size_t ended_capacity;
         struct thread_track **listed; /* heap, owned: threads with pending events */
@@ -105,10 +105,12 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
 struct thread_track *process_table_next_thread(const struct process_table *t,
                                                const struct process_track *process, uint32_t *at);
 
-/* The thread that has this number in the PID namespace of its process, which is another; NULL = not known. */
+/*
+ * The thread that has this number in the PID namespace of its process, if that is not ours; NULL = not known.
+ */
 struct thread_track *process_table_find_own(const struct process_track *process, uint32_t own_tid);
 
-/* Keeps what number a thread has there.  Returns 0 or -ENOMEM. */
+/* Keeps the number of a thread in the PID namespace of its process.  Returns 0 or -ENOMEM. */
 int process_table_number_thread(struct thread_track *thread, uint32_t own_tid);
 
 /* All tracks that there are, threads and fibers, in no particular order. */
@@ -147,8 +149,8 @@ static inline uint64_t process_track_limit(const struct process_track *process, 
 }
 
 /*
- * Forgets a thread whose exit was written, and with its last one a process.  Returns its process's PID if
- * that was its last thread, else 0.
+ * Forgets a thread whose exit was written, and with the last thread also the process.  Returns the PID of a
+ * process that was forgotten, else 0.
  */
 uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread);
 

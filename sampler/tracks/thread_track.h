@@ -56,7 +56,7 @@ struct gil_track {
         uint64_t interval_ns;   /* after so long it looks again */
 };
 
-/* A callstack that was made before, for when the kernel says that it is the same. */
+/* A call stack that is used again when a record says that the stack has not changed. */
 struct thread_stack {
         uint32_t stack; /* id in the table STACKS; 0 = not known */
         uint32_t state; /* enum trace_stack_state */
@@ -65,16 +65,16 @@ struct thread_stack {
 struct thread_track {
         struct process_track *process;
         uint32_t tid; /* 0 = a fiber */
-        /* the number that it has for itself, in another PID namespace; 0 = not known, or `tid` */
+        /* its number in the PID namespace of its process; 0 = not known, or the same as `tid` */
         uint32_t own_tid;
-        bool was_asked;  /* /proc was, for that number */
+        bool was_asked;  /* that number was looked up in /proc */
         uint32_t thread; /* id in the table THREADS */
         uint32_t name;   /* string; 0 = unknown */
         uint32_t cpu;    /* that it was last seen on */
 
         struct thread_track *fiber;   /* borrowed: what the thread goes on as; NULL = as itself */
         struct thread_track *carrier; /* of a fiber, borrowed: the thread that it runs on; NULL = none */
-        bool in_lost_fiber;           /* the thread goes on as a fiber that we could not make */
+        bool in_lost_fiber;           /* the thread runs a fiber for which no track could be made */
 
         struct open_zone *zones; /* heap, owned; outermost first */
         size_t n_zones, zones_capacity;
@@ -89,7 +89,7 @@ struct thread_track {
         uint64_t out_ns;      /* when it left its CPU, as BPF told; 0 = it is on one, or nothing is known */
         uint64_t in_ns;       /* when it came onto `in_cpu`; 0 = it is on none, or nothing is known */
         uint32_t in_cpu;      /* if `in_ns`: as its last switch told */
-        bool waits_by_sample; /* `waited_at` is of a sample, which its switch follows at once */
+        bool waits_by_sample; /* `waited_at` comes from a sample; its switch is the next record */
         struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
         struct gil_track gil;
 
@@ -122,13 +122,13 @@ void thread_track_deinit(struct thread_track *t);
 int thread_track_add_pending(struct thread_track *t, const struct pending_event *event);
 
 /*
- * thread_track_add_last_sample() - a sample of a thread whose end is pending: it goes before that
- * A thread runs on for a moment after the end that the kernel reports: that is its time, too.  Once its end
- * was written, it is left out.
+ * thread_track_add_last_sample() - queue a sample of a thread whose end is pending, before that end
+ * A thread runs on for a moment after the end that the kernel reports; the sample gets the time of that end.
+ * If the end was written already, the sample is left out.  Returns 0 or -ENOMEM.
  */
 int thread_track_add_last_sample(struct thread_track *t, const struct pending_event *sample);
 
-/* It continues: a pending end is dropped. */
+/* The thread continues after all: a pending end is dropped. */
 void thread_track_revive(struct thread_track *t);
 
 /*

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#define PAYLOAD_KEPT_BYTES (UINT32_C(1) << 20) /* memory that is not given back after each large payload */
+#define PAYLOAD_KEPT_BYTES (UINT32_C(1) << 20) /* a larger buffer is freed before the next payload */
 
 void event_translator_init(struct event_translator *t, const struct recording *recording)
 {

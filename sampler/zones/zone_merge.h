@@ -40,8 +40,8 @@ struct zone_merge {
         uint64_t until_ns;       /* of this cycle */
         uint64_t ring_bytes_max; /* of one ring in this cycle */
         /*
-         * So that no program keeps the recorder from the others, from the disk and from
-         * signals: see zone_merge_run().
+         * These limits keep one program from holding up the others, the disk and signals: see
+         * zone_merge_run().
          */
         bool final;
         uint64_t region_ns, cycle_ns; /* PACE_ZONES_REGION_NS, PACE_ZONES_CYCLE_NS; tests have others */
@@ -52,7 +52,7 @@ struct zone_merge {
         uint64_t last_ns;             /* when the final run is to end; UINT64_MAX = no hurry */
 };
 
-/* Of @recording, which it borrows, its zones and its sink are there already. */
+/* Borrows @recording, whose zones and sink must be there already. */
 void zone_merge_init(struct zone_merge *m, const struct recording *recording, zone_merge_flush *flush_if_full,
                      void *context);
 void zone_merge_deinit(struct zone_merge *m);
@@ -74,7 +74,7 @@ void zone_merge_hurry(struct zone_merge *m);
 
 /*
  * zone_merge_write_pending() - write the kernel's events of a thread up to @until_ns
- * Where one of them ends a program, its fibers end as well.  Returns 0 or -ENOMEM.
+ * If one of these events ends a program, the program's fibers end as well.  Returns 0 or -ENOMEM.
  */
 int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, uint64_t until_ns);
 

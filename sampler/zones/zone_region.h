@@ -73,11 +73,11 @@ struct zone_region {
         struct zone_events zone_events, other_events;
         uint32_t next_slot; /* where the next cycle begins */
         bool is_behind;     /* the last cycle left something to the next */
-        bool has_later;     /* it left events whose time was still to come, or that samples hold back */
+        bool has_later;     /* it left events for later: their time had not come, or samples hold them back */
 
         bool uses_fibers; /* a thread went on as one: the order between the rings matters */
 
-        uint64_t n_threads_asked; /* of the program's in a PID namespace, of which /proc told all it knew */
+        uint64_t n_threads_asked; /* threads of the process when /proc was last asked for their numbers */
         unsigned n_searches_left; /* in /proc for threads that the kernel did not report, in this cycle */
 
         uint32_t n_locations;          /* rows of LOCATIONS that it made */
@@ -101,18 +101,19 @@ int zone_region_follow(struct zone_region *r);
 int zone_region_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                          uint32_t *ret_id);
 
-/* The id in LOCATIONS of one of the program's first locations, which was asked for before; 0 = it was not. */
+/* The id in LOCATIONS of one of the program's first locations; 0 = it was not looked up yet. */
 static inline uint32_t zone_region_near_location(const struct zone_region *r, uint32_t client_id)
 {
         return client_id - 1 < r->near_capacity ? r->near_locations[client_id - 1] : 0;
 }
 
-/* The string that a location is called; 0 if it has no name, or as above.  Returns 0 or -ENOMEM. */
+/* The name of a location, as the id of a string; 0 if it has no name, or as above.  Returns 0 or -ENOMEM. */
 int zone_region_name(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                      uint32_t *ret_name);
 
 /*
- * The row in LOCKS or DEVICES of a location that stands for one, made at first sight; 0 as above.  The same.
+ * The row in LOCKS or DEVICES for a location that stands for a lock or a device; made when it is first seen;
+ * 0 as above.  Return 0 or -ENOMEM.
  */
 int zone_region_lock(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                      uint32_t *ret_lock);
@@ -135,7 +136,7 @@ static inline void zone_region_count_event(struct zone_region *r, const struct c
         events->n_bytes += n_bytes;
 }
 
-/* Memory that what the program dropped would have taken: at least, and by what the rest takes. */
+/* An estimate of the memory that dropped events would have taken, from the sizes of those that were read. */
 uint64_t zone_region_lost_bytes(const struct zone_region *r);
 
 /* Events that a slot's threads dropped since the last call, by kind. */

@@ -41,7 +41,10 @@ struct address_map {
 
 void address_map_deinit(struct address_map *map);
 
-/* @end: after the last address; a range that is empty or ends before it starts is left out.  0 or -ENOMEM. */
+/*
+ * @end: the address after the last one.  A range that is empty or ends before it starts is left out.
+ * Returns 0 or -ENOMEM.
+ */
 int address_map_add(struct address_map *map, uint64_t start, uint64_t end, uint32_t value);
 
 /* Sorts the ranges and frees their list; nothing is added after that.  0 or -ENOMEM. */

@@ -164,7 +164,7 @@ static uint64_t align(struct byte_buffer *out)
         return out->used_bytes;
 }
 
-/* The number of the made section that holds an address, or SHN_ABS. */
+/* The number of the appended section that holds an address, or SHN_ABS. */
 static uint16_t find_section(const struct image *image, uint64_t svma)
 {
         for (size_t i = 0; i < image->n_code; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/images/module_images.h - which module's code a trace keeps, and why not
+ * symbolize/images/module_images.h - whether a trace keeps the code of a module, and if not, why
  *
  * Way of the data:  trace_dictionary (MODULE_IMAGES) -> [module_images] -> image_finder, `hyprof
  *                   modules`, `hyprof extract`
  *
- * Made when all rows are there; borrows nothing.
+ * It is made when the dictionary has all its rows, and keeps no pointer to them.
  */
 #ifndef SYMBOLIZE_IMAGES_MODULE_IMAGES_H
 #define SYMBOLIZE_IMAGES_MODULE_IMAGES_H

@@ -9,11 +9,11 @@
  * underscores; then the first.  Names that are as good by these rules are remembered, so that debug
  * information can choose one; the others are its aliases.
  *
- * A symbol without a size, as assembly has them, counts only outside of symbols that have one.  It has the
- * code of the unwind information's entry that it begins; a label without a type in the middle of such an
- * entry is no function.  Without an entry it reaches to the next entry or symbol, or to the end of its
- * section.  One of .dynsym covers only the code that certainly goes on there: between two exports may be any
- * other function. Stubs of the PLT are functions too: "write@plt".
+ * A symbol without a size, as assembly has them, counts only outside of symbols that have one.  It reaches to
+ * the end of its entry in the unwind information; a label without a type that does not begin its entry is no
+ * function.  Without an entry it reaches to the next entry or symbol, or to the end of its section.  A symbol
+ * of .dynsym without an entry covers only the code that certainly goes on there, since other functions may
+ * lie between two exports.  Stubs of the PLT are functions too: "write@plt".
  */
 #ifndef SYMBOLIZE_INDEX_SYMBOL_TABLE_H
 #define SYMBOLIZE_INDEX_SYMBOL_TABLE_H
@@ -45,10 +45,10 @@ struct symbol_table_entry {
         enum symbol_binding binding;
         bool is_label;      /* it has no type */
         bool is_object;     /* its type is data, but it stands in a section of code */
-        bool is_open_ended; /* `end_svma` is a guess: a function may begin before it; set as that is */
+        bool is_open_ended; /* `end_svma` is a guess, since a function may begin before it; set with it */
         bool is_export;     /* it stands in .dynsym, where all but exports are missing */
         uint32_t order;     /* of adding */
-        bool is_as_good;    /* of an alias: debug information may choose it */
+        bool is_as_good;    /* an alias: it is as good, so debug information may choose it */
 };
 
 /* Zero-initialised is empty and valid. */
@@ -60,7 +60,7 @@ struct symbol_table {
         size_t n_aliases, aliases_capacity;
         struct address_map ranges; /* values are places in `entries` */
         struct plt_table stubs;    /* owns the names of stubs */
-        /* by the unwind information, where symbols have no size; borrowed; NULL = nothing is known */
+        /* the functions of the unwind information, for symbols without a size; borrowed; NULL = not known */
         const struct function_bounds *bounds;
         const struct elf_image
                 *image; /* its code tells where exports end; borrowed; NULL = nothing is known */
@@ -85,13 +85,13 @@ int symbol_table_load(struct symbol_table *table, struct debug_files *files, str
 /* The symbol that holds @svma, or NULL. */
 const struct symbol_table_entry *symbol_table_find(const struct symbol_table *table, uint64_t svma);
 
-/* @entry, one of the table's without a size, ends at @end_svma. */
+/* Sets the end of @entry, which is one of the table's and has no size. */
 void symbol_table_end(struct symbol_table *table, const struct symbol_table_entry *entry, uint64_t end_svma);
 
 /* True if other names are as good as that of @entry, which is one of the table's. */
 bool symbol_table_has_aliases(const struct symbol_table *table, const struct symbol_table_entry *entry);
 
-/* Gives @entry the name @name, which may be NULL, if it is one of those. */
+/* Gives @entry the name @name if that is one of the names that are as good; @name may be NULL. */
 void symbol_table_choose(struct symbol_table *table, const struct symbol_table_entry *entry,
                          const char *name);
 

@@ -213,7 +213,7 @@ static void squeeze(char *text)
         *to = '\0';
 }
 
-/* A branch target is the last operand, which LLVM writes as a distance. */
+/* Replaces the last operand, the target of a branch, by its address: LLVM writes a distance. */
 static void name_target(char *text, uint64_t svma)
 {
         char *blank = strrchr(text, ' ');

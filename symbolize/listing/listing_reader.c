@@ -140,7 +140,7 @@ static const struct elf_image_segment *find_segment(const struct elf_image *imag
 
 /* ---- instructions -------------------------------------------------------------------------------------- */
 
-/* The function that a jump or call out of the part leads to. */
+/* Sets the name of the function to which a jump or call leads out of the part. */
 static int name_target(struct listing_reader *l, struct listing_instruction *row)
 {
         const struct symbol *symbols;

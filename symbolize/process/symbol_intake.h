@@ -40,7 +40,7 @@ struct symbol_intake {
         uint64_t n_news;                     /* frames that got rows */
         /* The task whose symbols arrive. */
         uint32_t task;
-        uint32_t module; /* that the child works at; 0 before its first */
+        uint32_t module; /* the module that the child is working on; 0 before its first */
         bool is_at_end;  /* the child said that it was done */
         bool is_found;   /* it said what there was for the module */
         bool is_index_refused;
@@ -64,7 +64,7 @@ void symbol_intake_begin(struct symbol_intake *in, uint32_t task);
 int symbol_intake_take(struct symbol_intake *in, struct byte_buffer *bytes, bool *ret_is_own_failure,
                        struct error *err);
 
-/* The task is over; @is_good: as it should be. */
+/* The task is over.  @is_good: the child ended as it should. */
 void symbol_intake_end(struct symbol_intake *in, bool is_good);
 
 #endif /* SYMBOLIZE_PROCESS_SYMBOL_INTAKE_H */

@@ -23,7 +23,7 @@
 #define SYMBOL_PROCESS_TASK_S_MAX  120                 /* seconds that a task may take */
 #define SYMBOL_PROCESS_BYTES_MAX   (UINT64_C(1) << 30) /* that one child may send */
 #define SYMBOL_PROCESS_AHEAD_MAX \
-        (UINT64_C(8) << 20) /* that it may send before it is its turn to be taken in */
+        (UINT64_C(8) << 20) /* bytes that a child may send while an earlier task is taken in */
 
 struct error;
 struct image_spool;
@@ -53,9 +53,9 @@ struct symbol_process_options {
 
 /*
  * symbol_process_run() - symbolize @dictionary and add the rows to its table SYMBOLS
- * Rows are added only where they say more than what the frame has, or otherwise.  The same rows in the same
- * order however many children there are.  The caller has one thread at this moment (it forks).  Blocks until
- * all is done.
+ * A frame gets rows only if they say more than its present ones, or something else.  The rows and their order
+ * do not depend on the number of children.  The caller has one thread at this moment (it forks).  Blocks
+ * until all is done.
  * Returns 0; -EINTR if stopped (what came until then was added); -EPROTO with the signal or status and the
  * module if a child died, -ETIME if it took too long, -EBADMSG if one sent what the symbolizer does not send,
  * or what it failed with: the first of those, and all other modules were resolved; -ENOMEM, -EOVERFLOW when

@@ -36,22 +36,22 @@ struct annotation_listing {
         struct byte_buffer line; /* the note that is being made */
         size_t part;             /* the next one */
         uint32_t n_hidden;       /* rows since the last that was shown */
-        bool is_first;           /* no row before it belongs to it: of the part, or after a gap */
-        uint32_t next_line;      /* of the source; 0 = there was none yet in this file */
+        bool is_first;           /* the next row is the first of a part, or the first after a gap */
+        uint32_t next_line;      /* the source line after that of the last row; 0 = no row of this file yet */
 };
 
 /* All are borrowed. */
 void annotation_listing_init(struct annotation_listing *l, struct view_document *d, struct view_table *t,
                              const struct annotation *a, struct source_texts *sources, bool with_source);
-/* The gap after the last row, too. */
+/* Notes the gap after the last row, if there is one, and frees the memory. */
 void annotation_listing_finish(struct annotation_listing *l, const char *things);
 
-/* Before instruction @index, all of which come in order: its row follows if it is @shown. */
+/* To be called for each instruction in order, before its row.  @shown: whether its row follows. */
 void annotation_listing_add_instruction(struct annotation_listing *l, uint32_t index, bool shown);
 /* The same of a line of the source, @index of annotation.lines. */
 void annotation_listing_add_line(struct annotation_listing *l, uint32_t index, bool shown);
 
-/* Whether addresses are places in a file, for want of its code. */
+/* Whether addresses are offsets in a file, because there is no code. */
 bool annotation_listing_has_file_offsets(const struct annotation *a);
 
 #endif /* VIEW_ANNOTATE_ANNOTATION_LISTING_H */

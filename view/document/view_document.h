@@ -204,8 +204,9 @@ void view_table_set_about(struct view_document *d, struct view_table *t, const c
 void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth);
 
 /*
- * The next cell of the row: one put for each column, in their order; the type of the column says which.
- * Another type is an assertion; two cells of one type that are swapped go unnoticed.
+ * Puts the next cell of the row.  There is one call for each column, in the order of the columns; the type of
+ * the column says which function.  A wrong type fails an assertion; two swapped cells of one type go
+ * unnoticed.
  */
 void view_table_put_string(struct view_document *d, struct view_table *t, struct text_view string);
 void view_table_put_words(struct view_document *d, struct view_table *t, const char *words);
@@ -234,9 +235,8 @@ void view_table_add_note(struct view_document *d, struct view_table *t, enum vie
                          struct text_view words);
 
 /*
- * view_table_pack() - the table as people see it: without columns for programs alone, and
- * without optional ones of
- * which no cell is known
+ * view_table_pack() - the table as people see it: without columns for programs alone, and without optional
+ * columns of which no cell is known
  * @ret:  its `cells` are on the heap, and its `columns` with them; the rest is borrowed from @t
  * Returns 0; -ENOMEM, then there is nothing to free.
  */
@@ -247,7 +247,8 @@ void view_table_unpack(struct view_table *packed);
 bool view_table_is_shown(const struct view_table *t);
 
 /*
- * Whether it is what was asked for: not a table for programs alone, about the recording and what is missing.
+ * Whether the table is a part of the answer.  Tables for programs alone are not: they are about the recording
+ * and about missing data.
  */
 bool view_table_is_answer(const struct view_table *t);
 

@@ -31,17 +31,21 @@ struct answer_words {
 
 void answer_words_add(struct answer_words *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* In at most 80 columns, as name_short() does it: JSON has names whole. */
+/* Adds a name, shortened to at most 80 columns by name_short(): JSON has the whole name elsewhere. */
 void answer_words_add_name(struct answer_words *a, struct text_view name);
 
-/* "the most of 12 modules", after a comma; nothing of one. */
+/* Adds ", the most of 12 modules"; nothing if @count is less than 2. */
 void answer_words_add_most(struct answer_words *a, uint64_t count, const char *things);
 
-/* "12 samples: too few to say where the time went"; returns false, and adds nothing, of more. */
+/*
+ * Adds "12 samples: too few to say where the time went" and returns true, if there are so few samples.  Else,
+ * and without samples, returns false and adds nothing.
+ */
 bool answer_words_add_too_few(struct answer_words *a, const struct report *report);
 
 /*
- * "95.2% of the samples are in parse itself", or that there are too few to say so; nothing without samples.
+ * Adds "95.2% of the samples are in parse itself", or that there are too few to say so.  Without samples, it
+ * adds "no samples" if a reason is known, else nothing.
  */
 void answer_words_add_hottest(struct answer_words *a, const struct report *report);
 
@@ -51,10 +55,12 @@ void answer_words_add_hottest(struct answer_words *a, const struct report *repor
  */
 void answer_words_add_first(struct answer_words *a, const struct report *report);
 
-/* For the end of a sentence about samples: "; 51.0% of the time has no samples", and what was hidden. */
+/*
+ * Ends a sentence about samples: "; 51.0% of the time has no samples", and that programs were not recorded.
+ */
 void answer_words_add_missing(struct answer_words *a, const struct report *report);
 
-/* "93.4% of it in fdatasync from commit", and the share of waits with a call stack if it is small. */
+/* Adds "93.4% of it in fdatasync from commit", and the share of waits with a call stack if it is small. */
 void answer_words_add_waited(struct answer_words *a, const struct waited_calls *calls);
 
 /* "zone parse took 12.3 ms in all, 40.0% of it on a CPU" */

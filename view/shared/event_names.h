@@ -64,12 +64,12 @@ size_t event_names_limit(const struct event_names *n, struct view_table *t, size
 /* The name of a zone of a place in the source: its name, else its function. */
 struct text_view event_names_zone(const struct event_names *n, uint32_t location);
 
-/* As the filters take it. */
+/* The time since the start of the recording, which is how filters take times. */
 uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns);
 
-/* Hints: what the innermost zone of the path takes, and why; none outside of all zones. */
+/* Adds hints: `report` and `why` for the innermost zone of the path; none outside of all zones. */
 void event_names_hint_zone(const struct event_names *n, uint32_t path);
-/* The last one: the overview, if there is no other. */
+/* Adds the hint `report` if there is no other hint; to be called last. */
 void event_names_hint_overview(const struct event_names *n);
 
 /* Cells. */

@@ -22,7 +22,7 @@ struct unsampled_time;
 struct view_document;
 struct view_table;
 
-/* The command whole for programs; for people on one line, which may be cut. */
+/* Adds the command: whole for programs; for people on one line, which may be cut. */
 void report_heading_add_command(struct view_document *d, struct text_view command);
 
 /*
@@ -38,7 +38,7 @@ void report_heading_add_missing(struct view_document *d, const struct report *re
 void report_heading_warn_recorded(struct view_document *d, const struct trace_dictionary *dictionary,
                                   const struct unsampled_time *unsampled);
 
-/* Beside a number of samples: how much has none; null if that is less than 1%, or not known. */
+/* Adds, beside a number of samples, the share that has none; null if that is less than 1%, or not known. */
 void report_heading_add_unsampled(struct view_document *d, const char *key, const char *title,
                                   const struct unsampled_time *unsampled);
 
@@ -49,10 +49,10 @@ void report_heading_add_unsampled(struct view_document *d, const char *key, cons
 void report_heading_add_length(struct view_document *d, const struct trace_range *range,
                                uint64_t duration_ns);
 
-/* Beside a number of zones: that it is a lower bound, and by how much; null if none were lost. */
+/* Adds how many zones were lost, as a number and in words; null if none were. */
 void report_heading_add_lost(struct view_document *d, const struct lost_zones *lost);
 
-/* "hyprof " and the words, then the trace, quoted for a shell. */
+/* Adds the hint "hyprof WORDS TRACE"; the path of the trace is quoted for a shell. */
 void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 

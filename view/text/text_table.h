@@ -48,7 +48,7 @@ struct text_table {
         size_t n_cells, cells_capacity;
         struct text_below *below; /* heap; in the order of the rows */
         size_t n_below, below_capacity;
-        /* of the longest line; 0, as at first = text_width_of() what it is printed to */
+        /* the longest line; 0, the initial value = the width of what the table is printed to */
         uint32_t line_columns;
         bool bold_titles; /* with the codes of a terminal */
         bool full_names;  /* cells that are no numbers are never cut, and move the rest of their line */

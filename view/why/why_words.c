@@ -261,7 +261,7 @@ static void add_holder(const struct why *w, const struct loaded_trace *trace, ui
         }
 }
 
-/* "(pthread_mutex_lock, futex_wait)": of the library, without the underscores, and of the kernel. */
+/* Adds " (pthread_mutex_lock, futex_wait)": the library's function without leading '_', then the kernel's. */
 static void add_what_for(const struct why *w, uint32_t place, struct byte_buffer *out)
 {
         struct text_view kernel = why_words_kernel(w, place);

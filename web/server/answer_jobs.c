@@ -92,7 +92,7 @@ static void set_words(struct answer_job *job, const char *words)
         byte_buffer_add(&job->words, words, strlen(words));
 }
 
-/* Called when the child has ended and its pipes have been read to their ends. */
+/* Chooses the status of the answer when the child has ended and its pipes have been read to their ends. */
 static void judge(struct answer_job *job, int wait_status)
 {
         if (job->status != 0)
