@@ -128,7 +128,7 @@ END
 holds 'zones that wait for the GIL are recorded' record served -F 999 "$python" "$TMPDIR/served.py"
 names_hog() {
         "$HYPROF" why --json --limit 0 "$TMPDIR/served.hyp" --zone request --slower-than 40ms | jq -r .answer >"$TMPDIR/out"
-        grep -qE "waiting for the lock 'GIL of [a-z0-9]+ \\([0-9]+\\)' held by thread t[0-9]+ 'hog'" "$TMPDIR/out"
+        grep -qE "wait for the lock 'GIL of [a-z0-9]+ \\([0-9]+\\)' \\([0-9]+% of the extra time\\), held by thread t[0-9]+ 'hog'" "$TMPDIR/out"
 }
 if grep -q '"PYTHON_APPROXIMATE"' <("$HYPROF" report --json --limit 0 "$TMPDIR/served.hyp"); then
         skips 'why names the GIL and its holder' 'hardware: no BPF here'
