@@ -39,8 +39,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WANTED_MAX      4                    /* times that an image is handed to the keeper */
-#define TABLE_BYTES_MAX (UINT32_C(1) << 26)  /* of an image that is read for its unwind table */
+#define WANTED_MAX      4                   /* times that an image is handed to the keeper */
+#define TABLE_BYTES_MAX (UINT32_C(1) << 26) /* of an image that is read for its unwind table */
 
 static const char memfd_name[] = "/memfd:";
 static const char unloaded_name[] = "//anon:unloaded";
@@ -209,7 +209,8 @@ static int add_whole(struct code_images *c, uint32_t module, const struct code_s
                 return 0;
         limits.near_avma = process->near_avma;
         limits.until_ns = clock_raw_ns() + PACE_IMAGES_WHOLE_NS;
-        r = image_source_search(source->source, &limits, PACE_IMAGES_WHOLE_BYTES, &bytes, &process->near_avma);
+        r = image_source_search(source->source, &limits, PACE_IMAGES_WHOLE_BYTES, &bytes,
+                                &process->near_avma);
         process->n_misses = r == 1 ? 0 : process->n_misses + 1;
         if (r == 1) {
                 r = code_keeper_add(c->recording->keeper, module, TRACE_ATTACHMENT_MODULE_FILE, &bytes);
