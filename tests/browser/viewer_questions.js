@@ -77,7 +77,7 @@ function serve(trace) {
 
 /** The answer of the command line. */
 function command(name, trace, ...options) {
-        const words = [name, '--json', '--limit', '0', ...options, path.join(folder, trace)];
+        const words = [name, '--json', '--whole', ...options, path.join(folder, trace)];
 
         return JSON.parse(execFileSync(hyprof, words, { maxBuffer: 1 << 28 }));
 }

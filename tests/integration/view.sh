@@ -40,7 +40,7 @@ wait_for_index() {
 
 answers_like() { # question, options of report...
         same 200 "$(status "${url}answer?question=$1")" &&
-                "$HYPROF" report --json --limit 0 -i "$TMPDIR/t.hyp" "${@:2}" >"$TMPDIR/cli.json" &&
+                "$HYPROF" report --json --whole -i "$TMPDIR/t.hyp" "${@:2}" >"$TMPDIR/cli.json" &&
                 cmp "$TMPDIR/cli.json" "$TMPDIR/body"
 }
 

@@ -78,9 +78,9 @@ trace=$folder/many.hyp
 start "$folder/hyprof" view --no-open "$trace"
 answers_like() { # parameters, command with its options...
         [ "$(curl -s -o "$folder/page.json" -w '%{http_code}' "${url}answer?$1")" = 200 ] || { cat "$folder/page.json" && echo && return 1; }
-        "$HYPROF" "${@:2}" --json --limit 0 -i "$trace" >"$folder/cli.json" && cmp "$folder/cli.json" "$folder/page.json"
+        "$HYPROF" "${@:2}" --json --whole -i "$trace" >"$folder/cli.json" && cmp "$folder/cli.json" "$folder/page.json"
 }
-half=$(($("$HYPROF" report --json --limit 0 -i "$trace" | jq '.duration_ns') / 2))
+half=$(($("$HYPROF" report --json --whole -i "$trace" | jq '.duration_ns') / 2))
 holds 'zones of a range of time' answers_like "question=zones&from=0&to=$half" report --zones --from 0 --to "${half}ns"
 holds 'functions of one thread' answers_like "question=functions&thread=t1" report --functions --thread t1
 holds 'functions within a zone' answers_like 'question=functions&zone=z1' report --functions --zone z1
@@ -89,7 +89,7 @@ holds 'why, of a range' answers_like "question=why&zone=z1&from=0&to=$half" why 
 stop
 start "$folder/hyprof" view --no-open --before "$trace" --after "$trace"
 holds 'a comparison of one zone' sh -c "curl -s '${url}answer?question=diff&zone=z1' >'$folder/page.json' &&
-        '$HYPROF' diff --json --limit 0 --zone z1 '$trace' '$trace' >'$folder/cli.json'; cmp '$folder/cli.json' '$folder/page.json'"
+        '$HYPROF' diff --json --whole --zone z1 '$trace' '$trace' >'$folder/cli.json'; cmp '$folder/cli.json' '$folder/page.json'"
 stop
 
 # ---- under sudo

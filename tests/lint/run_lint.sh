@@ -18,7 +18,7 @@ mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|in
 mapfile -t plain < <(printf '%s\n' "${library[@]}" | grep -v '^python/')
 flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\"" "-DPYTHON_PROGRAM_FILE=\"/dev/null\""
         "-DMANUAL_PROSE_FILE=\"/dev/null\"" "-DPAGE_FILES_FILE=\"/dev/null\"" "-DHYPROF_DATE=\"\"" "-DHYPROF_GIT_ID=\"\"" "-DHYPROF_MACHINE=\"\""
-        "-DHYPROF_VARIANT=\"\"" -DHYPROF_HAS_{BPF,NCURSES,SQLITE,VIEWER,PFM}=1 -isystem "$(/usr/bin/python3 python/facts.py | cut -d ' ' -f 1)")
+        "-DHYPROF_VARIANT=\"\"" "-DHYPROF_HAS_"{BPF,NCURSES,SQLITE,VIEWER,PFM}"=1" -isystem "$(/usr/bin/python3 python/facts.py | cut -d ' ' -f 1)")
 n_planned=24
 is_quick=0
 [ "${1-}" != quick ] || is_quick=1

@@ -20,6 +20,7 @@ import { wordsOfHit } from './timeline_words.js';
  * @typedef {import('./answers.js').Answer} Answer
  * @typedef {import('./answers.js').AnswerRow} AnswerRow
  * @typedef {import('./histogram_chart.js').HistogramBin} HistogramBin
+ * @typedef {import('./lanes.js').SpanItems} SpanItems
  * @typedef {import('./model.js').LocationOfModel} LocationOfModel
  * @typedef {import('./screen_timeline.js').TimelineHit} TimelineHit
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
@@ -131,6 +132,21 @@ export class InstancePanel {
         }
 
         /**
+         * The states of a thread in a range: each by itself, so that none loses who woke it, unless they are too many.
+         * @param {number} lane
+         * @param {number} from
+         * @param {number} to
+         * @returns {Promise<SpanItems|null>}
+         */
+        async statesIn(lane, from, to) {
+                const { source } = this.viewer;
+                const items = (await source.lanes([lane], from, to, 0).catch(() =>
+                        source.lanes([lane], from, to, Math.max(0, bucketOf((to - from) / 2000))))).get(lane);
+
+                return items && !items.isPoints ? items : null;
+        }
+
+        /**
          * To what a thread did on a CPU in a range: in the longest of its runs there, of which others may have come first.
          * @param {number} thread
          * @param {number} from
@@ -139,12 +155,10 @@ export class InstancePanel {
         async toRun(thread, from, to) {
                 const { hit } = this;
                 const states = this.viewer.model.tracksByThread.get(thread)?.lanes.find((lane) => lane.kind === 'states');
-                const bucket = Math.max(0, bucketOf((to - from) / 2000));
-                const lanes = states ? await this.viewer.source.lanes([states.id], from, to, bucket).catch(() => null) : null;
-                const items = states && lanes ? lanes.get(states.id) : undefined;
+                const items = states ? await this.statesIn(states.id, from, to).catch(() => null) : null;
                 let at = from;
 
-                for (let i = 0, longest = 0; items && !items.isPoints && i < items.n; i++) {
+                for (let i = 0, longest = 0; items && i < items.n; i++) {
                         const end = Math.min(items.end[i], to);
                         const length = end - Math.max(items.begin[i], from);
 
@@ -283,13 +297,11 @@ export class InstancePanel {
 
                 if (!lane)
                         return [];
-                const lanes = await this.viewer.source.lanes([lane.id], hit.begin, Math.max(hit.end, hit.begin + 1),
-                                                             Math.max(0, bucketOf((hit.end - hit.begin) / 2000)));
-                const items = lanes.get(lane.id);
+                const items = await this.statesIn(lane.id, hit.begin, Math.max(hit.end, hit.begin + 1));
                 /** @type {AnswerRow[]} */
                 const rows = [];
 
-                for (let i = 0; items && !items.isPoints && i < items.n; i++) {
+                for (let i = 0; items && i < items.n; i++) {
                         const kind = items.what[i] >>> 28;
 
                         if (kind === STATE_RUNNING || items.begin[i] < hit.begin)
