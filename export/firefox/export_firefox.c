@@ -53,6 +53,7 @@ static int add_sample(struct firefox_profile *p, struct walked_thread *thread, s
         mine->has_samples = true;
         mine->last_ns = sample->time_ns;
         mine->cpu_ns = cpu_ns;
+        firefox_span_add(&p->samples, sample->time_ns, sample->time_ns);
         return event_spool_add(&p->spool, firefox_samples_chain(thread->id), sample, sizeof(*sample), err);
 }
 
@@ -140,6 +141,7 @@ static int add_marker(struct firefox_profile *p, uint32_t thread, struct firefox
 
         if (r < 0)
                 return no_memory(err, r);
+        firefox_span_add(&p->markers, marker->begin_ns, marker->end_ns);
         return event_spool_add(&p->spool, firefox_markers_chain(thread), marker, sizeof(*marker), err);
 }
 
@@ -582,6 +584,8 @@ int export_firefox(struct loaded_trace *trace, const struct export_options *opti
                    struct export_totals *ret_totals, struct error *err)
 {
         struct firefox_profile p = {
+                .samples = { .first_ns = UINT64_MAX },
+                .markers = { .first_ns = UINT64_MAX },
                 .trace = trace,
                 .options = options,
                 .totals = ret_totals,

@@ -91,6 +91,19 @@ struct firefox_counter_key {
         uint32_t event; /* sample event */
 };
 
+/* From the first to the last of something; `first_ns` is UINT64_MAX if there is none. */
+struct firefox_span {
+        uint64_t first_ns, last_ns;
+};
+
+static inline void firefox_span_add(struct firefox_span *s, uint64_t begin_ns, uint64_t end_ns)
+{
+        if (begin_ns < s->first_ns)
+                s->first_ns = begin_ns;
+        if (end_ns > s->last_ns)
+                s->last_ns = end_ns;
+}
+
 struct firefox_sequence {
         uint64_t last_ns; /* mark of a frame */
         bool any;
@@ -115,8 +128,9 @@ struct firefox_profile {
         uint32_t *place_names;          /* heap; by location - 1: string's index + 1 of "file:line" */
         struct firefox_thread *threads; /* heap; by id - 1 */
         struct json_out json;
-        double sample_weight;    /* what weighs 1: of samples the mean weight */
-        uint64_t wait_weight_ns; /* of waits the time between samples */
+        struct firefox_span samples, markers; /* of all threads */
+        double sample_weight;                 /* what weighs 1: of samples the mean weight */
+        uint64_t wait_weight_ns;              /* of waits the time between samples */
 };
 
 /* The chains of the spool. */

@@ -7,6 +7,7 @@
 #include "export/firefox/firefox_profile.h"
 #include "export/shared/export_format.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_event.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -136,8 +137,42 @@ static void write_sample(struct firefox_profile *p, const struct firefox_sample 
         }
 }
 
-static int write_sample_column(struct firefox_profile *p, uint32_t thread, const char *key,
-                               enum sample_column column, struct error *err)
+/* Samples that weigh nothing, at the begin, or the end, of all markers. */
+struct sample_edges {
+        bool begins, ends;
+        uint32_t stack; /* row, counted from 1: of the category for no work; 0 = none: waits are not wanted */
+};
+
+static void write_empty_sample(struct firefox_profile *p, const struct sample_edges *edges, uint64_t time_ns,
+                               enum sample_column column)
+{
+        if (column == SAMPLE_STACK && edges->stack == 0)
+                json_out_null(&p->json);
+        else if (column == SAMPLE_STACK)
+                json_out_number(&p->json, edges->stack - 1);
+        else if (column == SAMPLE_TIME)
+                firefox_profile_put_ms(p, time_ns);
+        else
+                json_out_number(&p->json, 0);
+}
+
+/*
+ * The Firefox profiler shows the time from the first sample of all threads to the last one, and no marker
+ * that lies outside (getTimeRangeForThread() of its profile-data.ts): so the first thread has a sample there.
+ */
+static int find_edges(struct firefox_profile *p, bool is_first, struct sample_edges *ret)
+{
+        bool wanted = is_first && p->samples.first_ns != UINT64_MAX && p->markers.first_ns != UINT64_MAX;
+
+        *ret = (struct sample_edges){ .begins = wanted && p->markers.first_ns < p->samples.first_ns,
+                                      .ends = wanted && p->markers.last_ns > p->samples.last_ns };
+        if ((!ret->begins && !ret->ends) || p->options->no_waits)
+                return 0;
+        return firefox_tables_stack(&p->tables, &p->walk.paths, 0, 0, TRACE_WAIT_PREEMPTED + 1, &ret->stack);
+}
+
+static int write_sample_column(struct firefox_profile *p, uint32_t thread, const struct sample_edges *edges,
+                               const char *key, enum sample_column column, struct error *err)
 {
         struct spool_cursor cursor;
         const void *at;
@@ -145,33 +180,41 @@ static int write_sample_column(struct firefox_profile *p, uint32_t thread, const
 
         spool_cursor_init(&cursor, &p->spool, firefox_samples_chain(thread));
         open_column(p, key);
+        if (edges->begins)
+                write_empty_sample(p, edges, p->markers.first_ns, column);
         while ((r = spool_cursor_next(&cursor, sizeof(struct firefox_sample), &at, err)) == 1)
                 write_sample(p, at, column);
+        if (edges->ends)
+                write_empty_sample(p, edges, p->markers.last_ns, column);
         close_column(p);
         spool_cursor_deinit(&cursor);
         return r;
 }
 
-static int write_samples(struct firefox_profile *p, uint32_t thread, struct error *err)
+static int write_samples(struct firefox_profile *p, uint32_t thread, bool is_first, struct error *err)
 {
         uint64_t n_bytes = event_spool_bytes(&p->spool, firefox_samples_chain(thread));
-        int r;
+        struct sample_edges edges;
+        int r = find_edges(p, is_first, &edges);
 
+        if (r < 0)
+                return error_set(err, r, "out of memory");
         json_out_key(&p->json, "samples");
         json_out_open(&p->json, '{');
-        json_out_pair_number(&p->json, "length", n_bytes / sizeof(struct firefox_sample));
+        json_out_pair_number(&p->json, "length",
+                             n_bytes / sizeof(struct firefox_sample) + edges.begins + edges.ends);
         json_out_pair_words(&p->json, "weightType", "samples");
-        r = write_sample_column(p, thread, "stack", SAMPLE_STACK, err);
+        r = write_sample_column(p, thread, &edges, "stack", SAMPLE_STACK, err);
         if (r != 0)
                 goto done;
-        r = write_sample_column(p, thread, "time", SAMPLE_TIME, err);
+        r = write_sample_column(p, thread, &edges, "time", SAMPLE_TIME, err);
         if (r != 0)
                 goto done;
-        r = write_sample_column(p, thread, "weight", SAMPLE_WEIGHT, err);
+        r = write_sample_column(p, thread, &edges, "weight", SAMPLE_WEIGHT, err);
         if (r != 0)
                 goto done;
         if (p->walk.n_switches > 0)
-                r = write_sample_column(p, thread, "threadCPUDelta", SAMPLE_CPU, err);
+                r = write_sample_column(p, thread, &edges, "threadCPUDelta", SAMPLE_CPU, err);
 
 done:
         json_out_close(&p->json, '}');
@@ -448,7 +491,7 @@ static void write_thread_names(struct firefox_profile *p, uint32_t thread)
         json_out_bool(&p->json, event_spool_bytes(&p->spool, firefox_markers_chain(thread)) > 0);
 }
 
-static int write_thread(struct firefox_profile *p, uint32_t thread, struct marker_quota *quota,
+static int write_thread(struct firefox_profile *p, uint32_t thread, bool is_first, struct marker_quota *quota,
                         struct error *err)
 {
         int r;
@@ -456,7 +499,7 @@ static int write_thread(struct firefox_profile *p, uint32_t thread, struct marke
         json_out_open(&p->json, '{');
         write_thread_names(p, thread);
         write_thread_times(p, thread);
-        r = write_samples(p, thread, err);
+        r = write_samples(p, thread, is_first, err);
         if (r == 0)
                 r = write_markers(p, thread, quota, err);
         if (r == 0 && process_names_is_main(&p->names, thread))
@@ -512,7 +555,7 @@ int firefox_threads_write(const struct firefox_threads *t, struct firefox_profil
         json_out_key(&p->json, "threads");
         json_out_open(&p->json, '[');
         for (uint32_t i = 0; r == 0 && i < t->n; i++)
-                r = write_thread(p, t->order[i], &quota, err);
+                r = write_thread(p, t->order[i], i == 0, &quota, err);
         if (t->n == 0)
                 write_no_thread(&p->json);
         json_out_close(&p->json, ']');

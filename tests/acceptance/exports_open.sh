@@ -4,7 +4,7 @@
 set -u
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
-plan 18
+plan 19
 
 need jq node chromium
 export CONSUMERS=$PWD/build/consumers
@@ -155,9 +155,12 @@ record two "$WORKLOADS/w_two_zones" 1 2
 read_trace two
 record shares "$WORKLOADS/w_shares" 1
 read_trace shares
+record few -F 3 "$WORKLOADS/w_two_zones" 1 1
+read_trace few
 record every "$WORKLOADS/w_every_event"
 
 holds "firefox: profiler-cli counts the samples and zones of two threads as hyprof does" same_in_firefox two
+holds "firefox: all zones of a recording with few samples" same_in_firefox few
 holds "firefox: and the samples of a program without zones" same_in_firefox shares
 holds "speedscope: its totals of the samples are hyprof's" same_in_speedscope shares
 holds "speedscope: the same with zones" same_in_speedscope two
@@ -203,7 +206,7 @@ without_waits() {
         gzip -dc "$TMPDIR/two.json.gz" >"$TMPDIR/without.json" || return 1
         jq -e '.shared.stringArray | all(test("^\\[(waiting|preempted|stopped)") | not)' "$TMPDIR/without.json" || return 1
         same "$(reported two '[.sample_events.rows[] | select(.shown) | .n_samples] | add')" \
-                "$(jq '[.threads[].samples.length] | add' "$TMPDIR/without.json")"
+                "$(jq '[.threads[].samples.weight[] | select(. > 0)] | length' "$TMPDIR/without.json")"
 }
 holds "firefox: --no-waits leaves samples alone" without_waits
 holds "firefox: --max-markers keeps that many and says how many are left out" few_markers

@@ -128,6 +128,72 @@ START_TEST(hostile_names)
 }
 END_TEST
 
+/* The columns of the first thread's samples; to be freed. */
+static json_t *firefox_samples(const char *path)
+{
+        json_t *root = NULL, *samples;
+
+        for (const struct export_format *f = export_formats(); f->name; f++) {
+                struct export_totals totals;
+                char *text;
+
+                if (strcmp(f->name, "firefox") != 0)
+                        continue;
+                text = export_to_memory(f, path, false, &totals);
+                root = json_loads(text, 0, NULL);
+                free(text);
+        }
+        ck_assert_ptr_nonnull(root);
+        samples = json_incref(
+                json_object_get(json_array_get(json_object_get(root, "threads"), 0), "samples"));
+        json_decref(root);
+        return samples;
+}
+
+/* The Firefox profiler shows from the first sample to the last: these lie around all zones. */
+START_LOOP_TEST(firefox_shows_all_zones, 0, 3)
+{
+        /* the zone; samples are at 300 and 400 */
+        static const uint64_t zone_ns[][2] = { { 100, 900 }, { 350, 380 }, { 350, 900 } };
+        static const size_t n_samples[] = { 4, 2, 3 };
+        struct trace_builder b;
+        uint32_t event, thread;
+        json_t *samples, *times;
+        size_t n;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        thread = trace_builder_thread(&b, 1, 1);
+        trace_builder_begin_run(&b, thread);
+        trace_builder_sample(&b, 300, event, 0, 0);
+        trace_builder_sample(&b, 400, event, 0, 0);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
+        trace_builder_begin_zone(&b, zone_ns[_i][0], trace_builder_location(&b, "zone"));
+        trace_builder_event(&b, zone_ns[_i][1], TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        samples = firefox_samples(b.path);
+        times = json_object_get(samples, "time");
+        n = n_samples[_i];
+        ck_assert_int_eq(json_integer_value(json_object_get(samples, "length")), (json_int_t)n);
+        ck_assert_uint_eq(json_array_size(times), n);
+        ck_assert_uint_eq(json_array_size(json_object_get(samples, "stack")), n);
+        ck_assert_uint_eq(json_array_size(json_object_get(samples, "weight")), n);
+        ck_assert_double_eq_tol(json_number_value(json_array_get(times, n - 1)) -
+                                        json_number_value(json_array_get(times, 0)),
+                                (_i == 0   ? 800
+                                 : _i == 1 ? 100
+                                           : 600) /
+                                        1e6,
+                                1e-9);
+        ck_assert((json_number_value(json_array_get(json_object_get(samples, "weight"), n - 1)) == 0) ==
+                  (_i != 1));
+        json_decref(samples);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 static void check_name_of_process(const char *path, const char *format_name, const char *wanted)
 {
         for (const struct export_format *f = export_formats(); f->name; f++) {
