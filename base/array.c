@@ -65,3 +65,15 @@ size_t array_count_to(const void *items, size_t n_items, size_t item_bytes, size
         }
         return low;
 }
+
+int array_reach(void *items, size_t *capacity, uint32_t *n_items, uint32_t wanted, size_t item_bytes)
+{
+        int r;
+
+        if (wanted <= *n_items)
+                return 0;
+        r = array_extend(items, capacity, *n_items, wanted, item_bytes);
+        if (r == 0)
+                *n_items = wanted;
+        return r;
+}

@@ -26,6 +26,12 @@ int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_byte
 int array_extend(void *items, size_t *capacity, size_t n_items, size_t wanted, size_t item_bytes);
 
 /*
+ * array_reach() - at least @wanted items: the new ones are zero, and counted in @n_items
+ * Returns 0, or -ENOMEM and leaves the array as it was.
+ */
+int array_reach(void *items, size_t *capacity, uint32_t *n_items, uint32_t wanted, size_t item_bytes);
+
+/*
  * array_count_to() - how many items have at most @value in a uint64_t by which they are sorted
  * @field_at:  offsetof() of that
  * Logarithmic time.

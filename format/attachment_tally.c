@@ -18,14 +18,7 @@ void attachment_tally_deinit(struct attachment_tally *t)
 
 static int reserve(struct attachment_tally *t, uint32_t n_attachments)
 {
-        int r;
-
-        if (n_attachments <= t->n_attachments)
-                return 0;
-        r = array_extend(&t->n_bytes, &t->capacity, t->n_attachments, n_attachments, sizeof(*t->n_bytes));
-        if (r == 0)
-                t->n_attachments = n_attachments;
-        return r;
+        return array_reach(&t->n_bytes, &t->capacity, &t->n_attachments, n_attachments, sizeof(*t->n_bytes));
 }
 
 int attachment_tally_add(struct attachment_tally *t, const struct trace_dictionary *dictionary,

@@ -58,14 +58,8 @@ struct live_tally live_stats_tally(const struct live_stats *s, bool all)
 static int reserve_locations(struct live_stats *s)
 {
         uint32_t n = trace_dictionary_count(s->dictionary, TRACE_TABLE_LOCATIONS);
-        int r;
 
-        if (n <= s->n_locations)
-                return 0;
-        r = array_extend(&s->zone_of, &s->zone_of_capacity, s->n_locations, n, sizeof(*s->zone_of));
-        if (r == 0)
-                s->n_locations = n;
-        return r;
+        return array_reach(&s->zone_of, &s->zone_of_capacity, &s->n_locations, n, sizeof(*s->zone_of));
 }
 
 /* Adds a location that was not seen before.  Returns 0 or -ENOMEM. */

@@ -39,14 +39,7 @@ void cpu_lanes_deinit(struct cpu_lanes *l)
 
 int cpu_lanes_reserve(struct cpu_lanes *l, uint32_t n_threads)
 {
-        int r;
-
-        if (n_threads <= l->n_threads)
-                return 0;
-        r = array_extend(&l->threads, &l->threads_capacity, l->n_threads, n_threads, sizeof(*l->threads));
-        if (r == 0)
-                l->n_threads = n_threads;
-        return r;
+        return array_reach(&l->threads, &l->threads_capacity, &l->n_threads, n_threads, sizeof(*l->threads));
 }
 
 static int add_time(struct cpu_lanes *l, uint32_t thread, uint64_t cpu, struct cpu_lane_sum more)

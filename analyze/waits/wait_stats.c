@@ -25,14 +25,7 @@ void wait_stats_deinit(struct wait_stats *s)
 
 int wait_stats_reserve(struct wait_stats *s, uint32_t n_threads)
 {
-        int r;
-
-        if (n_threads <= s->n_threads)
-                return 0;
-        r = array_extend(&s->threads, &s->threads_capacity, s->n_threads, n_threads, sizeof(*s->threads));
-        if (r == 0)
-                s->n_threads = n_threads;
-        return r;
+        return array_reach(&s->threads, &s->threads_capacity, &s->n_threads, n_threads, sizeof(*s->threads));
 }
 
 static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)

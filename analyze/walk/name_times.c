@@ -24,14 +24,7 @@ void name_times_deinit(struct name_times *n)
 
 static int reserve_marks(struct name_times *n, uint32_t n_threads)
 {
-        int r;
-
-        if (n_threads <= n->n_marks)
-                return 0;
-        r = array_extend(&n->marks, &n->marks_capacity, n->n_marks, n_threads, sizeof(*n->marks));
-        if (r == 0)
-                n->n_marks = n_threads;
-        return r;
+        return array_reach(&n->marks, &n->marks_capacity, &n->n_marks, n_threads, sizeof(*n->marks));
 }
 
 static uint64_t since(uint64_t now, uint64_t before)

@@ -32,12 +32,5 @@ void zone_stats_deinit(struct zone_stats *s)
 
 int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations)
 {
-        int r;
-
-        if (n_locations <= s->n_zones)
-                return 0;
-        r = array_extend(&s->zones, &s->capacity, s->n_zones, n_locations, sizeof(*s->zones));
-        if (r == 0)
-                s->n_zones = n_locations;
-        return r;
+        return array_reach(&s->zones, &s->capacity, &s->n_zones, n_locations, sizeof(*s->zones));
 }

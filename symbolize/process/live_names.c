@@ -58,12 +58,7 @@ static int reserve_frames(struct live_names *n)
 {
         uint32_t n_frames = trace_dictionary_count(n->options.dictionary, TRACE_TABLE_FRAMES);
 
-        if (n_frames <= n->n_frames)
-                return 0;
-        if (array_extend(&n->frames, &n->frames_capacity, n->n_frames, n_frames, sizeof(*n->frames)) < 0)
-                return -ENOMEM;
-        n->n_frames = n_frames;
-        return 0;
+        return array_reach(&n->frames, &n->frames_capacity, &n->n_frames, n_frames, sizeof(*n->frames));
 }
 
 /*

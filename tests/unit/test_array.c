@@ -67,6 +67,28 @@ START_TEST(test_extends_with_zeros)
 }
 END_TEST
 
+/* An array reaches a number of items once, and is never made shorter; without memory it stays. */
+START_TEST(test_reaches_a_number)
+{
+        uint64_t *items = NULL;
+        size_t capacity = 0;
+        uint32_t n = 0;
+
+        ck_assert_int_eq(array_reach(&items, &capacity, &n, 3, sizeof(*items)), 0);
+        ck_assert_uint_eq(n, 3);
+        ck_assert(items[0] == 0 && items[2] == 0);
+        items[2] = 7;
+        ck_assert_int_eq(array_reach(&items, &capacity, &n, 2, sizeof(*items)), 0);
+        ck_assert_uint_eq(n, 3);
+        ck_assert_int_eq(array_reach(&items, &capacity, &n, 5, sizeof(*items)), 0);
+        ck_assert_uint_eq(n, 5);
+        ck_assert(items[2] == 7 && items[3] == 0 && items[4] == 0);
+        ck_assert_int_eq(array_reach(&items, &capacity, &n, UINT32_MAX, SIZE_MAX / 2), -ENOMEM);
+        ck_assert_uint_eq(n, 5);
+        free(items);
+}
+END_TEST
+
 START_TEST(test_counts_items_up_to_a_value)
 {
         const uint64_t items[][2] = { { 9, 0 }, { 8, 5 }, { 7, 5 }, { 6, UINT64_MAX } };

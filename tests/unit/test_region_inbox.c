@@ -289,7 +289,7 @@ START_TEST(test_another_process_listens)
         ssize_t got;
 
         /* The null case: a process of our own user, and no PID to compare it with. */
-        (void)snprintf(address, sizeof(address), "@of-%d-nobody", (int)getpid());
+        (void)snprintf(address, sizeof(address), "@of-%d-other", (int)getpid());
         ck_assert_int_eq(announce_to(address, geteuid(), &got), 0);
         ck_assert_int_eq((int)got, 1);
         /* It is not this process, though of the same user. */

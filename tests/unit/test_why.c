@@ -48,6 +48,7 @@ enum plant {
         PLANT_IN_ZONE,
         PLANT_TEXT,
         PLANT_DELAYED,
+        PLANT_MOSTLY_WAITS,
 };
 
 struct program {
@@ -151,6 +152,9 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
                 TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
                 TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, 0);
                 return time_ns + EXTRA_NS;
+        case PLANT_MOSTLY_WAITS:
+                time_ns = wait_at(p, wait_at(p, time_ns, p->loader, 0, 0) + 1, p->loader, 0, 0);
+                return run_in(p, time_ns, EXTRA_NS, p->taking);
         case PLANT_DELAYED:
                 return run_in(p, be_slow(p, PLANT_PREEMPTED, time_ns, mover), EXTRA_NS, p->slow);
         case PLANT_LONGER:
@@ -367,6 +371,10 @@ static const struct {
           "100% of the slow instances, 0% of the others", "", "" },
         { PLANT_BOTH, "Slow instances run take_queue() (67% of the extra time) and wait there (33%)",
           "95% of the samples of slow instances, 0% of the others'", "", "" },
+        { PLANT_MOSTLY_WAITS,
+          "Slow instances wait in take_queue() (futex_wait) (66% of the extra time), which thread t2 'worker' ended in "
+          "flush(); they run in take_queue() (34%)",
+          "100% of the slow instances, 0% of the others", "", "" },
         { PLANT_TOUCH, "Slow instances run touch() (60% of the extra time) and take page faults there (40%)",
           "55% of the samples of slow instances, 0% of the others'", "", "" },
         { PLANT_MINORITY,

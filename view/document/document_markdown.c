@@ -33,7 +33,7 @@ static void put_repeated(char character, size_t n, FILE *out)
                 (void)fputc(character, out);
 }
 
-/* Escapes each "|", which would end the cell: an odd number of backslashes has to stand before it. */
+/* Adds a backslash before each "|" that none escapes yet, since it would end the cell. */
 static void put_in_table(const char *bytes, size_t n_bytes, FILE *out)
 {
         size_t n_backslashes = 0;

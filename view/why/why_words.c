@@ -631,13 +631,12 @@ static double add_parts(const struct why *w, const struct why_cause *answer, str
 
                 if (share <= 0)
                         continue;
-                /* After a wait, "there" would be the function that was waited for. */
-                byte_buffer_add_format(out, " and %s ", parts[i].words);
+                /* After a wait, "there" would be in the function that was waited for. */
                 if (answer->kind == WHY_CAUSE_WAIT) {
-                        byte_buffer_add_format(out, "in ");
+                        byte_buffer_add_format(out, "; they %s in ", parts[i].words);
                         add_function(out, why_words_function(w, label_of_cause(w, answer)));
                 } else {
-                        byte_buffer_add_format(out, "there");
+                        byte_buffer_add_format(out, " and %s there", parts[i].words);
                 }
                 add_share_of(out, share, "");
                 sum += share;
