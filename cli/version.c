@@ -6,6 +6,7 @@
 #include "cli/options/output_options.h"
 #include "format/trace_spec.h"
 #include "instrument/client_abi.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <stdbool.h>
@@ -108,6 +109,12 @@ static int take_option(void *context, int letter, const char *value)
         return r < 0 ? r : 0;
 }
 
+const struct answer_schema version_schema = {
+        .name = "hyprof.version/2",
+        .command = "hyprof --version --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};
+
 static int print(void *context, struct common_options *common)
 {
         struct output_options *output = context;
@@ -117,7 +124,7 @@ static int print(void *context, struct common_options *common)
         if (output_options_adopt(output, common) < 0)
                 return EXIT_STATUS_USAGE;
         output_options_complete(output);
-        view_document_init(&document, VERSION_JSON_SCHEMA);
+        view_document_init(&document, version_schema.name);
         fill(&document);
         status = output_options_print(output, &document);
         view_document_deinit(&document);

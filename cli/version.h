@@ -7,7 +7,9 @@
 #ifndef CLI_VERSION_H
 #define CLI_VERSION_H
 
-#define VERSION_JSON_SCHEMA "hyprof.version/2"
+struct answer_schema;
+
+extern const struct answer_schema version_schema; /* of its document */
 
 /*
  * @argv: from "--version" on, then how the answer is printed: --json and its like.  Returns an exit status.

@@ -252,7 +252,8 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIE
 
 # The inside that scripts of tests and benchmarks need: unwinding, above all.
 # One builds its traces as unit tests do, one as benchmarks do.
-TOOL_AID = $(if $(filter edge_traces,$(1)),$(B)/obj/tests/unit/trace_builder.o) \
+TOOL_AID = $(if $(filter print_schemas,$(1)),$(B)/obj/cli/version.o) \
+           $(if $(filter edge_traces,$(1)),$(B)/obj/tests/unit/trace_builder.o) \
            $(if $(filter large_trace,$(1)),$(B)/obj/tests/bench/zone_trace.o)
 $(B)/tools/edge_traces: private LIBS += $(CHECK_LIBS)
 
@@ -260,6 +261,12 @@ $(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $$(call
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
+
+# docs/schemas, and the end of docs/use/view-json.md, from the lists of columns; tests/integration/schemas.sh compares.
+.PHONY: schemas
+schemas: $(B)/tools/print_schemas
+	$(Q)$< docs/schemas > $(B)/schemas.md
+	$(Q)sed -i '/^<!-- printed by make schemas/q' docs/use/view-json.md && cat $(B)/schemas.md >> docs/use/view-json.md
 
 # Preloaded into hyprof.
 $(B)/tools/fail_allocation.so $(B)/tools/poor_counters.so: $(B)/tools/%.so: tests/preload/%.c $(B)/flags

@@ -223,6 +223,7 @@ static struct report_zone describe_zone(const struct trace_dictionary *d, const 
                 .total_ns = stat->total_ns,
                 .self_ns = stat->self_ns,
                 .on_cpu_ns = stat->on_cpu_ns,
+                .waiting_ns = stat->total_ns > stat->on_cpu_ns ? stat->total_ns - stat->on_cpu_ns : 0,
                 .min_ns = durations->smallest,
                 .mean_ns = n != 0 ? durations->sum / n : 0,
                 .max_ns = durations->largest,
@@ -245,6 +246,8 @@ static int compare_zones(const void *a, const void *b)
 static int fill_zones(struct report *report, const struct trace_dictionary *d,
                       const struct trace_totals *totals, const struct report_samples *samples)
 {
+        struct zone_cost cost;
+
         report->zones = calloc((size_t)totals->zones.n_zones + 1, sizeof(*report->zones));
         if (!report->zones)
                 return -ENOMEM;
@@ -252,6 +255,10 @@ static int fill_zones(struct report *report, const struct trace_dictionary *d,
                 const struct zone_stat *stat = &totals->zones.zones[location - 1];
                 struct report_zone zone = describe_zone(d, stat, location);
 
+                if (zone_cost_find(&cost, stat) < 0)
+                        return -ENOMEM;
+                if (cost.is_known && cost.share >= ZONE_COST_SHARE_MIN)
+                        zone.mean_without_samples_ns = cost.mean_ns;
                 zone.samples = report_samples_in_zone(samples, location);
                 report->n_unclosed += zone.n_unclosed;
                 /* A zone that was open before the recording began shows in samples only. */
@@ -305,6 +312,8 @@ static int fill_samples_and_zones(struct report *report, const struct trace_dict
                 r = report_lines_fill(&report->lines, report);
         if (r == 0)
                 r = fill_zones(report, d, totals, samples);
+        if (r == 0)
+                r = zone_cost_find(&report->cost, &totals->instances.stat);
         if (r == 0)
                 r = fill_functions_inside(report, samples, options);
         return r == 0 ? report_counters_fill(report, d, samples) : r;

@@ -35,6 +35,7 @@
 #include "analyze/walk/lost_zones.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/zones/trace_totals.h"
+#include "analyze/zones/zone_cost.h"
 #include "base/error.h"
 #include "base/text_view.h"
 #include "format/trace_reader.h"
@@ -94,7 +95,9 @@ struct report_zone {
         uint64_t n_unclosed; /* never ended: the known part of their time is in total, self and on-CPU */
         uint64_t total_ns;   /* recursion counts once; summed over threads */
         uint64_t self_ns;
-        uint64_t on_cpu_ns; /* of total_ns; see `on_cpu_known` */
+        uint64_t on_cpu_ns, waiting_ns; /* of total_ns; see `on_cpu_known` */
+        /* The mean without what sampling costs; 0 = that is not known, or too little to matter. */
+        uint64_t mean_without_samples_ns;
         uint64_t min_ns, mean_ns, max_ns;
         uint64_t p50_ns, p90_ns, p99_ns, p999_ns; /* within 1 % */
         struct sample_sum samples; /* while it was open on the sample's thread, also in zones inside it */
@@ -153,6 +156,7 @@ struct report {
         struct report_owners owners;     /* the same */
         struct report_syscalls syscalls; /* the same */
         struct report_renamed renamed;
+        struct zone_cost cost;  /* of `totals.instances` */
         bool on_cpu_known;      /* the trace has context switches */
         uint64_t clock_step_ns; /* times of programs are multiples of it; 0 = as good as exact */
 };

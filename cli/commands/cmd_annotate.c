@@ -21,6 +21,7 @@
 #include "cli/terminal/standard_output.h"
 #include "symbolize/debug/symbol_search.h"
 #include "view/annotate/annotation_view.h"
+#include "view/document/answer_schema.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_color.h"
 #include "view/text/text_number.h"
@@ -446,7 +447,7 @@ static int print(const struct annotation *a, struct source_texts *sources,
         struct view_document document;
         int r;
 
-        view_document_init(&document, ANNOTATION_VIEW_SCHEMA);
+        view_document_init(&document, annotation_view_schema.name);
         annotation_view_fill(&document, a, sources, options);
         r = output_options_print(&args->output, &document);
         view_document_deinit(&document);

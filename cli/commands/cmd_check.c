@@ -14,6 +14,7 @@
 #include "format/event_decoder.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/text/text_number.h"
 
@@ -26,8 +27,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define SCHEMA "hyprof.check/2"
 
 enum { LETTER_REPAIR = OPTION_LONG_ONLY };
 
@@ -324,6 +323,12 @@ static void describe(const struct findings *f, char *words, size_t n_bytes)
                        text_number_bytes(f->whole_bytes).text, attachments, reason);
 }
 
+const struct answer_schema check_schema = {
+        .name = "hyprof.check/2",
+        .command = "hyprof check --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};
+
 /* The sentence has it all for people. */
 static const struct view_column columns[] = {
         { .key = "trace", .title = "trace", .type = VIEW_STRING },
@@ -344,7 +349,7 @@ static int print_answer(const struct findings *f, const char *path, const struct
         int status;
 
         describe(f, words, sizeof(words));
-        view_document_init(&d, SCHEMA);
+        view_document_init(&d, check_schema.name);
         view_document_set_answer(&d, (struct text_view){ words, strlen(words) });
         t = view_document_add_table(&d, "traces", NULL, columns, sizeof(columns) / sizeof(columns[0]));
         view_table_put_words(&d, t, path);

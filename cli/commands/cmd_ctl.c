@@ -11,6 +11,7 @@
 #include "sampler/pace/pace.h"
 #include "sampler/recording/control_search.h"
 #include "sampler/recording/control_socket.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <inttypes.h>
@@ -19,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCHEMA "hyprof.ctl/1"
-#define VERBS  "status|pause|resume|stop|dump|mark"
+#define VERBS "status|pause|resume|stop|dump|mark"
 
 struct arguments {
         struct output_options output;
@@ -142,6 +142,13 @@ static const struct control_recorder *choose(struct control_search *search, uint
         return NULL;
 }
 
+const struct answer_schema ctl_schema = {
+        .name = "hyprof.ctl/1",
+        .command = "hyprof ctl status --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+        .lacks_answer = true,
+};
+
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -163,7 +170,7 @@ static int print_status(struct output_options *output, const struct control_reco
         char value[CONTROL_STATUS_VALUE];
         int code;
 
-        view_document_init(&d, SCHEMA);
+        view_document_init(&d, ctl_schema.name);
         for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
                 control_recorder_find(recorder, facts[i].key, value);
                 if (facts[i].type == VIEW_STRING)

@@ -21,6 +21,7 @@
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
 #include "view/diff/diff_view.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <errno.h>
@@ -641,7 +642,7 @@ static int compare(struct arguments *args)
         int r;
 
         diff_names_init(&l.names);
-        view_document_init(&document, DIFF_VIEW_SCHEMA);
+        view_document_init(&document, diff_view_schema.name);
         r = load_and_compare(args, &l, &err);
         if (r < 0) {
                 complain("error: %s", err.text);

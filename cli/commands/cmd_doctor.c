@@ -6,6 +6,7 @@
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
 #include "sampler/rights/perf_access.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <assert.h>
@@ -225,8 +226,6 @@ static void add_findings(struct doctor_findings *findings, const struct perf_acc
 
 /* ------------------------------------------------------------------ the answer */
 
-#define SCHEMA "hyprof.doctor/2"
-
 static const struct option_row option_rows[] = {
         OUTPUT_OPTION_ROWS,
         COMMON_ROW_HELP,
@@ -309,6 +308,12 @@ static void fill(struct view_document *d, const struct doctor_findings *findings
         }
 }
 
+const struct answer_schema doctor_schema = {
+        .name = "hyprof.doctor/2",
+        .command = "hyprof doctor --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};
+
 static int run(void *context, struct common_options *common)
 {
         struct output_options *output = context;
@@ -324,7 +329,7 @@ static int run(void *context, struct common_options *common)
         perf_access_read(&access);
         (void)uname(&system);
         add_findings(&findings, &access);
-        view_document_init(&document, SCHEMA);
+        view_document_init(&document, doctor_schema.name);
         fill(&document, &findings, &access, &system);
         status = output_options_print(output, &document);
         view_document_deinit(&document);

@@ -7,6 +7,7 @@
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
 #include "sampler/events/event_catalog.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <errno.h>
@@ -14,8 +15,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SCHEMA "hyprof.events/2"
 
 struct arguments {
         const char *word; /* or NULL */
@@ -174,13 +173,19 @@ static void fill(struct view_document *d, const struct event_catalog *c, const s
         view_document_hint(d, "hyprof record -e '{A,B}:S' COMMAND");
 }
 
+const struct answer_schema events_schema = {
+        .name = "hyprof.events/2",
+        .command = "hyprof list --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};
+
 /* Returns an exit status. */
 static int print(const struct event_catalog *c, const struct arguments *args)
 {
         struct view_document d;
         int status;
 
-        view_document_init(&d, SCHEMA);
+        view_document_init(&d, events_schema.name);
         fill(&d, c, args);
         status = output_options_print(&args->output, &d);
         view_document_deinit(&d);

@@ -18,6 +18,7 @@
 #include "symbolize/process/known_symbols.h"
 #include "symbolize/process/symbol_findings.h"
 #include "symbolize/process/symbol_process.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <errno.h>
@@ -26,8 +27,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MODULES_SCHEMA "hyprof.module_list/2"
 
 enum { LETTER_EXTRACT = OPTION_LONG_ONLY };
 
@@ -272,6 +271,12 @@ static void fill(struct view_document *d, const struct trace_code *t, const stru
                 view_document_hint(d, "hyprof symbolize --help");
 }
 
+const struct answer_schema module_list_schema = {
+        .name = "hyprof.module_list/2",
+        .command = "hyprof modules --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};
+
 /* Returns an exit status. */
 static int print(const struct trace_code *t, const char *path, const struct symbol_findings *findings,
                  const struct output_options *output)
@@ -280,7 +285,7 @@ static int print(const struct trace_code *t, const char *path, const struct symb
         const char *words;
         int status;
 
-        view_document_init(&d, MODULES_SCHEMA);
+        view_document_init(&d, module_list_schema.name);
         complain_of_newer(path, trace_reader_version(t->reader), UINT64_MAX);
         if (trace_reader_ending(t->reader, &words, NULL) != TRACE_ENDING_WHOLE) {
                 complain("warning: %s: %s", path, words);

@@ -12,6 +12,7 @@
 #include "cli/options/native_option.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/text/shell_word.h"
 #include "view/why/why_view.h"
@@ -173,7 +174,7 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
 
         filter_options_describe(&args->filter, &words);
         options.filter = (struct text_view){ (const char *)words.data, words.used_bytes };
-        view_document_init(&document, WHY_VIEW_SCHEMA);
+        view_document_init(&document, why_view_schema.name);
         document.failed = words.failed;
         why_view_fill(&document, why, trace, &options);
         byte_buffer_deinit(&words);

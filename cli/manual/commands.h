@@ -11,7 +11,11 @@
 #ifndef CLI_MANUAL_COMMANDS_H
 #define CLI_MANUAL_COMMANDS_H
 
+struct answer_schema;
 struct option_table;
+
+/* What the documents of check, ctl, doctor, list and modules consist of. */
+extern const struct answer_schema check_schema, ctl_schema, doctor_schema, events_schema, module_list_schema;
 
 /* [annotate] -> sampled_trace, function_choice, annotation -> annotation_view */
 int cmd_annotate(int argc, char **argv);

@@ -16,6 +16,7 @@
 #include "cli/options/option_table.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/event_names.h"
 #include "view/shared/event_view.h"
@@ -185,16 +186,12 @@ static int fill(struct printing *p, struct error *err)
 
 /* ------------------------------------------------------------------ printing */
 
-static const char *schema_of(enum event_view view)
+static const struct answer_schema *schema_of(enum event_view view)
 {
-        static const char *const schemas[] = {
-                [EVENT_VIEW_NONE] = "",
-                [EVENT_VIEW_LOCKS] = LOCKS_VIEW_SCHEMA,
-                [EVENT_VIEW_MEMORY] = MEMORY_VIEW_SCHEMA,
-                [EVENT_VIEW_FRAMES] = FRAMES_VIEW_SCHEMA,
-                [EVENT_VIEW_PLOTS] = PLOTS_VIEW_SCHEMA,
-                [EVENT_VIEW_MESSAGES] = MESSAGES_VIEW_SCHEMA,
-                [EVENT_VIEW_DEVICES] = DEVICES_VIEW_SCHEMA,
+        static const struct answer_schema *const schemas[] = {
+                [EVENT_VIEW_LOCKS] = &locks_view_schema,       [EVENT_VIEW_MEMORY] = &memory_view_schema,
+                [EVENT_VIEW_FRAMES] = &frames_view_schema,     [EVENT_VIEW_PLOTS] = &plots_view_schema,
+                [EVENT_VIEW_MESSAGES] = &messages_view_schema, [EVENT_VIEW_DEVICES] = &devices_view_schema,
         };
 
         return schemas[view];
@@ -207,7 +204,7 @@ static int print_document(struct printing *p, const struct output_options *optio
         int r;
 
         output_options_complete(&output);
-        view_document_init(&p->document, schema_of(p->views->view));
+        view_document_init(&p->document, schema_of(p->views->view)->name);
         r = fill(p, err);
         if (r != 0)
                 goto done;

@@ -10,6 +10,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/option_table.h"
 #include "cli/terminal/complaint.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_view.h"
@@ -250,23 +251,21 @@ static struct report_view_options choose(const struct report_views *v, const cha
         return options;
 }
 
-static const char *schema_of(const struct report_views *v)
+static const struct answer_schema *schema_of(const struct report_views *v)
 {
-        static const char *const schemas[] = {
-                [REPORT_VIEW_NONE] = "",
-                [REPORT_VIEW_FUNCTIONS] = FUNCTIONS_VIEW_SCHEMA,
-                [REPORT_VIEW_LINES] = LINES_VIEW_SCHEMA,
-                [REPORT_VIEW_ZONES] = ZONES_VIEW_SCHEMA,
-                [REPORT_VIEW_ZONE] = ZONE_VIEW_SCHEMA,
-                [REPORT_VIEW_THREADS] = THREADS_VIEW_SCHEMA,
-                [REPORT_VIEW_MODULES] = MODULES_VIEW_SCHEMA,
-                [REPORT_VIEW_WAITS] = "",
-                [REPORT_VIEW_SYSCALLS] = SYSCALLS_VIEW_SCHEMA,
-                [REPORT_VIEW_OVERVIEW] = OVERVIEW_VIEW_SCHEMA,
+        static const struct answer_schema *const schemas[] = {
+                [REPORT_VIEW_FUNCTIONS] = &functions_view_schema,
+                [REPORT_VIEW_LINES] = &lines_view_schema,
+                [REPORT_VIEW_ZONES] = &zones_view_schema,
+                [REPORT_VIEW_ZONE] = &zone_view_schema,
+                [REPORT_VIEW_THREADS] = &threads_view_schema,
+                [REPORT_VIEW_MODULES] = &modules_view_schema,
+                [REPORT_VIEW_SYSCALLS] = &syscalls_view_schema,
+                [REPORT_VIEW_OVERVIEW] = &overview_view_schema,
         };
 
         if (v->view == REPORT_VIEW_WAITS)
-                return v->off_cpu ? OFF_CPU_VIEW_SCHEMA : CPUS_VIEW_SCHEMA;
+                return v->off_cpu ? &off_cpu_view_schema : &cpus_view_schema;
         return schemas[v->view];
 }
 
@@ -328,7 +327,7 @@ static int print_document(const struct report_views *v, const struct report *rep
         int r;
 
         output_options_complete(&output);
-        view_document_init(&document, schema_of(v));
+        view_document_init(&document, schema_of(v)->name);
         r = fill(&document, v, report, options, err);
         if (r == 0)
                 r = output_options_check(&document, options->filter, err);

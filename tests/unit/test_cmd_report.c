@@ -8,6 +8,7 @@
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
+#include "view/document/answer_schema.h"
 #include "view/shared/report_view.h"
 #include "view/text/text_number.h"
 #include "view/text/utf8.h"
@@ -225,7 +226,7 @@ START_TEST(test_json_says_what_the_trace_says)
         output = RUN("report", "--json", "--limit", "15", b.path);
         root = json_loads(output.out, 0, NULL);
         ck_assert_ptr_nonnull(root);
-        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), OVERVIEW_VIEW_SCHEMA);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), overview_view_schema.name);
         ck_assert_str_eq(json_string_value(json_object_get(root, "ending")), "whole");
         ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(root, "zones"), "left_out")), 6);
         ck_assert_str_eq(json_string_value(get(root, "zones", 0, "name")), "name");
@@ -499,7 +500,7 @@ START_TEST(test_waits_and_cpus)
         free_output(&output);
         output = RUN("report", "--off-cpu", "--cpus", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
-        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), OFF_CPU_VIEW_SCHEMA);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), off_cpu_view_schema.name);
         /* Of 20, three are preempted, two ended, two idle: those of the states 1, 5 and 6. */
         ck_assert_int_eq(json_integer_value(json_object_get(root, "n_waits")), 14);
         ck_assert_int_eq(json_integer_value(json_object_get(root, "n_unended")), 1);

@@ -12,6 +12,7 @@
 #include "tests/unit/diff_lab.h"
 #include "tests/unit/unit_test.h"
 #include "view/diff/diff_view.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <math.h>
@@ -450,7 +451,7 @@ static void expect_answer(struct diff_lab *l, uint32_t n, const char *wanted)
         struct view_document d;
 
         diff_lab_compare(l, n, n);
-        view_document_init(&d, DIFF_VIEW_SCHEMA);
+        view_document_init(&d, diff_view_schema.name);
         diff_view_fill(&d, &l->comparison, &options);
         ck_assert_msg(d.title.used_bytes >= strlen(wanted) &&
                               memcmp(d.title.data + (is_end ? d.title.used_bytes - strlen(wanted) : 0),

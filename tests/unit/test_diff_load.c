@@ -11,6 +11,7 @@
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 #include "view/diff/diff_view.h"
+#include "view/document/answer_schema.h"
 #include "view/document/document_format.h"
 #include "view/document/view_document.h"
 
@@ -144,7 +145,7 @@ static void print_all(const struct view_document *d)
 
                         ck_assert_ptr_nonnull(json);
                         ck_assert_str_eq(json_string_value(json_object_get(json, "schema")),
-                                         DIFF_VIEW_SCHEMA);
+                                         diff_view_schema.name);
                         json_decref(json);
                 }
                 free(text);
@@ -174,7 +175,7 @@ START_TEST(test_views)
                 }
                 ck_assert_int_eq(diff_comparison_init(&c, &names, list, 1, 1, &options), 0);
                 ck_assert_uint_eq(c.n_significant, 0);
-                view_document_init(&d, DIFF_VIEW_SCHEMA);
+                view_document_init(&d, diff_view_schema.name);
                 diff_view_fill(&d, &c, &view_options);
                 ck_assert(!d.failed);
                 print_all(&d);

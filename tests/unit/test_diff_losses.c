@@ -10,6 +10,7 @@
 #include "tests/unit/lossy_trace.h"
 #include "tests/unit/unit_test.h"
 #include "view/diff/diff_view.h"
+#include "view/document/answer_schema.h"
 #include "view/document/document_format.h"
 #include "view/document/view_document.h"
 
@@ -186,7 +187,7 @@ static char *show(const struct compared *c)
         long n;
 
         ck_assert_ptr_nonnull(out);
-        view_document_init(&d, DIFF_VIEW_SCHEMA);
+        view_document_init(&d, diff_view_schema.name);
         diff_view_fill(&d, &c->comparison, &options);
         ck_assert_int_eq(document_print_text(&d, &text, out), 0);
         view_document_deinit(&d);

@@ -14,6 +14,7 @@
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 #include "view/diff/diff_view.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <stdlib.h>
@@ -159,7 +160,7 @@ static char *answer_of(const struct pair *pair)
         struct view_document document;
         char *answer;
 
-        view_document_init(&document, DIFF_VIEW_SCHEMA);
+        view_document_init(&document, diff_view_schema.name);
         diff_view_fill(&document, &pair->comparison, &options);
         ck_assert(!document.failed);
         answer = strndup((const char *)document.title.data, document.title.used_bytes);

@@ -10,6 +10,7 @@
 #include "tests/unit/diff_lab.h"
 #include "tests/unit/unit_test.h"
 #include "view/diff/diff_view.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <math.h>
@@ -66,7 +67,7 @@ static const char *answer(struct view_document *d, const struct diff_lab *l)
 {
         static const struct diff_view_options options = { .limit = 0 };
 
-        view_document_init(d, DIFF_VIEW_SCHEMA);
+        view_document_init(d, diff_view_schema.name);
         diff_view_fill(d, &l->comparison, &options);
         ck_assert(!d->failed);
         byte_buffer_add_u8(&d->title, '\0');

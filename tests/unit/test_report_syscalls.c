@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/report_view.h"
 
@@ -89,7 +90,7 @@ static void expect_answer(const struct report *report, const char *wanted)
         const struct report_view_options options = { .limit = 0 };
         struct view_document d;
 
-        view_document_init(&d, SYSCALLS_VIEW_SCHEMA);
+        view_document_init(&d, syscalls_view_schema.name);
         syscalls_view_fill(&d, report, &options);
         ck_assert(!d.failed);
         ck_assert_msg(d.title.used_bytes == strlen(wanted) &&

@@ -11,6 +11,7 @@
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/why/why_view.h"
 #include "view/why/why_words.h"
@@ -399,7 +400,7 @@ START_LOOP_TEST(test_sentence_and_fine_print, 0, sizeof(printed) / sizeof(printe
         ask(&a, &p, &slowest);
         if (printed[_i].answer)
                 ck_assert_str_eq(a.answer, printed[_i].answer);
-        view_document_init(&document, WHY_VIEW_SCHEMA);
+        view_document_init(&document, why_view_schema.name);
         why_view_fill(&document, &a.why, &a.trace, &options);
         check_fact(&document, "seen_in", printed[_i].seen_in);
         check_fact(&document, "ranked_without", printed[_i].without);
@@ -490,7 +491,7 @@ START_TEST(test_no_share_is_above_all)
         program_init(&p, true);
         build(&p, PLANT_NO_WAIT);
         ask(&a, &p, &slowest);
-        view_document_init(&document, WHY_VIEW_SCHEMA);
+        view_document_init(&document, why_view_schema.name);
         why_view_fill(&document, &a.why, &a.trace, &options);
         for (size_t i = 0; i < document.n_tables; i++) {
                 const struct view_table *t = document.tables[i];
@@ -679,7 +680,7 @@ START_LOOP_TEST(test_odd_traces, 0, 4)
         ask(&a, &p, &slowest);
         ck_assert_ptr_null(why_find_answer(&a.why));
         ck_assert(a.answer[0] != '\0');
-        view_document_init(&document, WHY_VIEW_SCHEMA);
+        view_document_init(&document, why_view_schema.name);
         why_view_fill(&document, &a.why, &a.trace, &options);
         ck_assert(!document.failed);
         view_document_deinit(&document);

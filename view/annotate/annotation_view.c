@@ -9,6 +9,7 @@
 #include "analyze/samples/sampled_trace.h"
 #include "format/trace_rows.h"
 #include "view/annotate/annotation_listing.h"
+#include "view/document/answer_schema.h"
 #include "view/shared/report_heading.h"
 #include "view/text/text_number.h"
 
@@ -617,7 +618,7 @@ static void add_warnings_and_hints(struct view_document *d, const struct annotat
 {
         uint64_t n_left_out = 0; /* instructions and lines */
 
-        report_heading_add_unsampled(d, "unsampled_share", NULL, &a->unsampled);
+        view_document_put(d, "unsampled_share", NULL, VIEW_SHARE, report_heading_unsampled(&a->unsampled));
         report_heading_warn_recorded(d, a->trace->dictionary, &a->unsampled);
         if (a->elsewhere.n_samples != 0)
                 view_document_warn(d, "%" PRIu64 " samples of it are at places that are not shown",
@@ -656,3 +657,9 @@ void annotation_view_fill(struct view_document *d, const struct annotation *a, s
         add_warnings_and_hints(d, a, options);
         function_table_deinit(&functions);
 }
+
+const struct answer_schema annotation_view_schema = {
+        .name = "hyprof.annotation/2",
+        .command = "hyprof annotate --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

@@ -18,14 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANNOTATION_VIEW_SCHEMA "hyprof.annotation/2"
-
 #define ANNOTATION_VIEW_FUNCTIONS 10 /* that are listed where none was named, unless the limit is 0 */
 
+struct answer_schema;
 struct annotation;
 struct function_choice;
 struct sample_sum;
 struct source_texts;
+
+extern const struct answer_schema annotation_view_schema;
 
 struct annotation_view_options {
         bool with_code, with_lines; /* the tables of instructions and of parts, that of lines */

@@ -5,6 +5,7 @@
 #include "analyze/report/report.h"
 #include "analyze/walk/lost_zones.h"
 #include "view/diff/diff_words.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/python_columns.h"
@@ -403,8 +404,10 @@ static void add_facts(struct view_document *d, const struct diff_comparison *c,
                 add_units(d, "units_before", "units before", c->units_before);
                 add_units(d, "units_after", "units after", c->units_after);
         }
-        report_heading_add_unsampled(d, "unsampled_before_share", "unsampled before", &c->unsampled_before);
-        report_heading_add_unsampled(d, "unsampled_after_share", "unsampled after", &c->unsampled_after);
+        view_document_put(d, "unsampled_before_share", "unsampled before", VIEW_SHARE,
+                          report_heading_unsampled(&c->unsampled_before));
+        view_document_put(d, "unsampled_after_share", "unsampled after", VIEW_SHARE,
+                          report_heading_unsampled(&c->unsampled_after));
         view_document_add_real(d, "alpha", "level", VIEW_SHARE, c->alpha);
         view_document_add_number(d, "judged", "judged", VIEW_COUNT, diff_comparison_count_judged(c));
         view_document_add_number(d, "significant", "significant", VIEW_COUNT, c->n_significant);
@@ -491,3 +494,9 @@ void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
         add_whole(d, c);
         add_warnings(d, c);
 }
+
+const struct answer_schema diff_view_schema = {
+        .name = "hyprof.diff/1",
+        .command = "hyprof diff --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

@@ -12,10 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct answer_schema;
 struct diff_comparison;
 struct view_document;
 
-#define DIFF_VIEW_SCHEMA "hyprof.diff/1"
+extern const struct answer_schema diff_view_schema;
 
 struct diff_view_options {
         uint32_t limit;          /* rows of a table; 0 = all */

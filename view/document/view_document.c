@@ -2,6 +2,7 @@
 #include "view/document/view_document.h"
 
 #include "base/array.h"
+#include "view/document/answer_schema.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -125,6 +126,117 @@ static struct view_cell string_cell(struct view_document *d, struct text_view st
                 return (struct view_cell){ .is_known = false };
         }
         return cell;
+}
+
+/* Whether a value may stand in a column. */
+static bool fits(enum view_type type, const struct view_value *value)
+{
+        switch (value->kind) {
+        case VIEW_VALUE_UNKNOWN:
+                return true;
+        case VIEW_VALUE_NUMBER:
+                return is_number(type) && (!value->is_time || type == VIEW_COUNT);
+        case VIEW_VALUE_DELTA:
+                return type == VIEW_DELTA;
+        case VIEW_VALUE_REAL:
+                return is_real(type) && (!value->is_bytes || type == VIEW_REAL);
+        case VIEW_VALUE_HANDLE:
+                return type == VIEW_HANDLE;
+        case VIEW_VALUE_PLACE:
+                return type == VIEW_PLACE;
+        case VIEW_VALUE_TEXT:
+                return view_type_is_text(type) && type != VIEW_STACK;
+        case VIEW_VALUE_STORED:
+                return view_type_is_text(type);
+        }
+        return false;
+}
+
+static struct view_cell stored_cell(const struct view_document *d, const struct view_value *value)
+{
+        return (struct view_cell){
+                .is_known = !d->failed,
+                .string = { .at_bytes = value->stored.at_bytes, .n_bytes = value->stored.n_bytes },
+        };
+}
+
+static struct view_cell make_cell(struct view_document *d, const struct view_value *value)
+{
+        struct view_value made;
+        struct view_cell cell;
+
+        switch (value->kind) {
+        case VIEW_VALUE_UNKNOWN:
+                break;
+        case VIEW_VALUE_NUMBER:
+                return (struct view_cell){ .is_known = true,
+                                           .is_time = value->is_time,
+                                           .number = value->number };
+        case VIEW_VALUE_DELTA:
+                return (struct view_cell){ .is_known = true, .delta = value->delta };
+        case VIEW_VALUE_REAL:
+                return (struct view_cell){ .is_known = true,
+                                           .is_bytes = value->is_bytes,
+                                           .real = value->real };
+        case VIEW_VALUE_TEXT:
+                return string_cell(d, value->text);
+        case VIEW_VALUE_HANDLE:
+                made = view_format(d, "%c%" PRIu64, value->letter, value->number);
+                return stored_cell(d, &made);
+        case VIEW_VALUE_PLACE:
+                cell = string_cell(d, value->text); /* which may have a NUL in it */
+                if (value->line != 0 && cell.is_known)
+                        cell.string.n_bytes += view_format(d, ":%" PRIu32, value->line).stored.n_bytes;
+                return cell;
+        case VIEW_VALUE_STORED:
+                return stored_cell(d, value);
+        }
+        return (struct view_cell){ .is_known = false };
+}
+
+struct view_value view_format(struct view_document *d, const char *format, ...)
+{
+        struct view_value value = { .kind = VIEW_VALUE_STORED };
+        va_list args;
+
+        value.stored.at_bytes = d->strings.used_bytes;
+        va_start(args, format);
+        value.stored.n_bytes = byte_buffer_add_vformat(&d->strings, format, args);
+        va_end(args);
+        d->failed = d->failed || d->strings.failed;
+        return value;
+}
+
+struct view_value view_begin_stack(struct view_document *d)
+{
+        struct view_value value = { .kind = VIEW_VALUE_STORED };
+
+        value.stored.at_bytes = d->strings.used_bytes;
+        value.stored.n_bytes = 0;
+        return value;
+}
+
+void view_add_frame(struct view_document *d, struct view_value *stack, struct text_view name)
+{
+        if (d->failed)
+                return;
+        assert(stack->stored.at_bytes + stack->stored.n_bytes == d->strings.used_bytes);
+        byte_buffer_add(&d->strings, name.bytes, name.n_bytes);
+        byte_buffer_add_u8(&d->strings, '\0');
+        stack->stored.n_bytes += name.n_bytes + 1;
+        d->failed = d->strings.failed;
+}
+
+void view_document_put(struct view_document *d, const char *key, const char *title, enum view_type type,
+                       struct view_value value)
+{
+        struct view_fact fact = { .key = key, .title = title, .type = type };
+
+        assert(d->failed || fits(type, &value));
+        fact.cell = make_cell(d, &value);
+        if (view_type_is_text(type) && type != VIEW_STACK)
+                fact.cell.is_known = fact.cell.is_known && fact.cell.string.n_bytes != 0;
+        add_fact(d, &fact);
 }
 
 void view_document_add_string(struct view_document *d, const char *key, const char *title,
@@ -252,6 +364,16 @@ struct view_table *view_document_add_tree(struct view_document *d, const char *k
         return t;
 }
 
+struct view_table *view_document_add_part(struct view_document *d, const struct answer_part *part,
+                                          const char *title)
+{
+        struct view_table *t = view_document_add_table(d, part->key, title, part->columns, part->n_columns);
+
+        if (t)
+                t->is_tree = part->is_tree;
+        return t;
+}
+
 void view_table_set_about(struct view_document *d, struct view_table *t, const char *format, ...)
 {
         va_list args;
@@ -300,6 +422,14 @@ static void put_cell(struct view_document *d, struct view_table *t, struct view_
         }
         assert(!t->is_tree || view_table_count(t) < t->depths_capacity);
         t->cells[t->n_cells++] = cell;
+}
+
+void view_table_put(struct view_document *d, struct view_table *t, struct view_value value)
+{
+        if (!t)
+                return;
+        assert(d->failed || fits(next_type(t), &value));
+        put_cell(d, t, make_cell(d, &value));
 }
 
 void view_table_put_string(struct view_document *d, struct view_table *t, struct text_view string)

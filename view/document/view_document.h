@@ -17,48 +17,13 @@
 
 #include "base/byte_buffer.h"
 #include "base/text_view.h"
+#include "view/document/view_column.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/*                    in text           in JSON and CSV */
-enum view_type {
-        VIEW_STRING,   /* foo           "foo" */
-        VIEW_HANDLE,   /* z7            "z7": a letter and an id, for the next command */
-        VIEW_COUNT,    /* 1,103,220     1103220 */
-        VIEW_ID,       /* 12345         12345: a number that is a name, as a PID */
-        VIEW_DURATION, /* 12.3 ms       12300000 */
-        VIEW_TIME,     /* 1.234567890 s 1234567890: since the start of the recording */
-        VIEW_BYTES,    /* 31.0 MB       31000000 */
-        VIEW_SHARE,    /* 31.2%         0.312 */
-        VIEW_CHANGE,   /* +5.0%         0.05: with a sign */
-        VIEW_DELTA,    /* +1.2 ms       1200000: a duration with a sign */
-        VIEW_REAL,     /* 1.23          1.2345678 */
-        VIEW_BAR,      /* ########      0.8: the length of a bar; left out of CSV */
-        VIEW_PLACE,    /* main.c:12     "src/main.c:12": a file and a line; without folders in text */
-        VIEW_BOOL,     /* yes           true; in CSV "yes" or "no" */
-        VIEW_STACK, /* a < b < main  ["a", "b", "main"]: functions, the innermost first; in CSV as in text */
-};
-
-/*
- * One fact is there once for programs and once for people: as a rule by one column, fact or table, which has
- * a `key` and a `title`.  Where words say it better, a part of several facts that has no key is for people
- * (text, Markdown) alone, and those facts, without titles, are for programs (JSON, CSV).
- *
- * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
- * the ones that matter most come first.  Handles, the first other column, and names
- * stay, unless they `may_go`.
- */
-struct view_column {
-        const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it; NULL = for people alone */
-        const char *title; /* in text and Markdown: "total"; NULL = for programs alone */
-        enum view_type type;
-        uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
-        bool may_go;            /* of a name: it may be left out like a number */
-        bool is_below;          /* in text: on lines of its own below the row, after its title; of texts */
-        bool is_short;          /* of a COUNT: text and Markdown round it: 1.10 M */
-};
+struct answer_part;
 
 struct view_cell {
         bool is_known; /* false: "-" in text, null in JSON, empty in CSV */
@@ -166,6 +131,20 @@ void view_document_hint(struct view_document *d, const char *format, ...)
 /* The answer in one sentence: the title, and for programs the fact "answer". */
 void view_document_set_answer(struct view_document *d, struct text_view sentence);
 
+/*
+ * A fact; an empty text is unknown.  @key and @title are borrowed, static, and as of a column.  Text leaves out what is unknown.
+ * A value of another kind than the column's fails an assertion, also below.
+ */
+void view_document_put(struct view_document *d, const char *key, const char *title, enum view_type type,
+                       struct view_value value);
+
+/* The bytes of a value, which the document keeps: of STRING.  To be put before another value is made so. */
+struct view_value view_format(struct view_document *d, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+/* A STACK, frame by frame, the innermost first; none at all: the stack is empty, not unknown. */
+struct view_value view_begin_stack(struct view_document *d);
+void view_add_frame(struct view_document *d, struct view_value *stack, struct text_view name);
+
 /* Facts; @key and @title are borrowed, static; see struct view_column for which may be NULL. */
 void view_document_add_string(struct view_document *d, const char *key, const char *title,
                               struct text_view string);
@@ -189,6 +168,10 @@ void view_document_add_unknown(struct view_document *d, const char *key, const c
  */
 const char *view_document_make_key(struct view_document *d, const char *before, struct text_view name);
 
+/* A new table or tree with the columns of @part; NULL without memory, which all of the functions below take. */
+struct view_table *view_document_add_part(struct view_document *d, const struct answer_part *part,
+                                          const char *title);
+
 /*
  * A new table, which is the document's; NULL without memory, which all of the functions below take.
  * @columns are copied.
@@ -202,6 +185,9 @@ void view_table_set_about(struct view_document *d, struct view_table *t, const c
 
 /* The next row of a tree; then its cells follow.  Rows of tables begin by themselves. */
 void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth);
+
+/* Puts the next cell of the row, in the order of the columns. */
+void view_table_put(struct view_document *d, struct view_table *t, struct view_value value);
 
 /*
  * Puts the next cell of the row.  There is one call for each column, in the order of the columns; the type of

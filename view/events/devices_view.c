@@ -2,6 +2,7 @@
 #include "analyze/stats/device_stats.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/event_names.h"
@@ -229,3 +230,9 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
+
+const struct answer_schema devices_view_schema = {
+        .name = "hyprof.devices/1",
+        .command = "hyprof report --devices --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

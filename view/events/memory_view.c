@@ -5,6 +5,7 @@
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/event_names.h"
@@ -355,3 +356,9 @@ void memory_view_fill(struct view_document *d, const struct memory_stats *s, con
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
+
+const struct answer_schema memory_view_schema = {
+        .name = "hyprof.memory/2",
+        .command = "hyprof report --memory --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

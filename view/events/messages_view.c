@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/stats/message_list.h"
 #include "analyze/walk/loaded_trace.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/event_names.h"
@@ -123,3 +124,9 @@ void messages_view_fill(struct view_document *d, const struct message_list *l, c
         add_hints(&n, l);
         event_names_deinit(&n);
 }
+
+const struct answer_schema messages_view_schema = {
+        .name = "hyprof.messages/1",
+        .command = "hyprof report --messages --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

@@ -2,6 +2,7 @@
 #include "analyze/stats/plot_stats.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/event_names.h"
@@ -196,3 +197,9 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
+
+const struct answer_schema plots_view_schema = {
+        .name = "hyprof.plots/1",
+        .command = "hyprof report --plots --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

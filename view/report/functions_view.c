@@ -6,6 +6,7 @@
 #include "base/name_guess.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/python_columns.h"
@@ -408,3 +409,9 @@ int functions_view_fill(struct view_document *d, const struct report *report,
         free(chosen);
         return 0;
 }
+
+const struct answer_schema functions_view_schema = {
+        .name = "hyprof.functions/2",
+        .command = "hyprof report --functions, --top-down, --bottom-up, --function NAME --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

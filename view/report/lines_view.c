@@ -2,6 +2,7 @@
 #include "analyze/report/report.h"
 #include "analyze/report/report_lines.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/python_columns.h"
@@ -140,3 +141,9 @@ void lines_view_fill(struct view_document *d, const struct report *report,
                 t->n_left_out = report->lines.n_rows - n_rows;
         add_hints(d, report, options);
 }
+
+const struct answer_schema lines_view_schema = {
+        .name = "hyprof.lines/1",
+        .command = "hyprof report --lines --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/report_heading.h"
@@ -236,3 +237,9 @@ void modules_view_fill(struct view_document *d, const struct report *report,
         add_hints(d, report, options, rows, n_all);
         free(rows);
 }
+
+const struct answer_schema modules_view_schema = {
+        .name = "hyprof.modules/2",
+        .command = "hyprof report --modules --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
 #include "analyze/trace/meta_value.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/python_columns.h"
@@ -114,3 +115,9 @@ void overview_view_fill(struct view_document *d, const struct report *report,
         if (meta_value_number(report->trace.dictionary, "syscalls") != 0)
                 report_heading_hint(d, options->path, "report --syscalls");
 }
+
+const struct answer_schema overview_view_schema = {
+        .name = "hyprof.report/3",
+        .command = "hyprof report --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

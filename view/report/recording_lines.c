@@ -286,7 +286,8 @@ static void add_events(struct view_document *d, const struct report *report, str
                                  report->event ? report->event->name : report_names_words(""));
         view_document_add_number(d, "n_samples", NULL, VIEW_COUNT,
                                  report->event ? report->event->sum.n_samples : 0);
-        report_heading_add_unsampled(d, "unsampled_share", NULL, &report->unsampled);
+        view_document_put(d, "unsampled_share", NULL, VIEW_SHARE,
+                          report_heading_unsampled(&report->unsampled));
         view_document_add_string(d, "sample_event_fallback", NULL, report->recording.fallback);
 }
 

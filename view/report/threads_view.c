@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/report_heading.h"
@@ -166,3 +167,9 @@ void threads_view_fill(struct view_document *d, const struct report *report,
         if (report->n_zones != 0)
                 report_heading_hint(d, options->path, "report --zones --thread %s", thread.text);
 }
+
+const struct answer_schema threads_view_schema = {
+        .name = "hyprof.threads/2",
+        .command = "hyprof report --threads --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

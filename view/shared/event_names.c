@@ -87,10 +87,7 @@ void event_names_heading(struct event_names *n, const struct answer_words *answe
 
         answer_words_set(answer, d);
         report_heading_add_command(d, loaded_trace_meta(trace, "command"));
-        if (n->options->filter.n_bytes != 0)
-                view_document_add_string(d, "filter", "only", n->options->filter);
-        else
-                view_document_add_unknown(d, "filter", "only", VIEW_STRING);
+        report_heading_add_filter(d, n->options->filter);
         report_heading_add_length(d, &n->options->range, duration_ns);
         warn_of_losses(n, loss_reason);
         event_names_warn(n, n_late, "events too far out of order to be sorted");
@@ -115,18 +112,21 @@ size_t event_names_limit(const struct event_names *n, struct view_table *t, size
         return n_shown;
 }
 
-void event_names_put_thread(struct event_names *n, struct view_table *t, uint32_t thread)
+struct view_value event_names_thread(struct event_names *n, uint32_t thread)
 {
         struct text_view name = loaded_trace_thread_name(n->trace, thread);
         const struct trace_thread *row = trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_THREADS,
                                                               thread);
 
         if (name.n_bytes != 0)
-                view_table_put_string(n->document, t, name);
-        else if (row->kind == TRACE_THREAD_FIBER)
-                view_table_put_format(n->document, t, "fiber %u", row->fiber);
-        else
-                view_table_put_format(n->document, t, "%u", row->tid);
+                return view_text(name);
+        return row->kind == TRACE_THREAD_FIBER ? view_format(n->document, "fiber %u", row->fiber)
+                                               : view_format(n->document, "%u", row->tid);
+}
+
+void event_names_put_thread(struct event_names *n, struct view_table *t, uint32_t thread)
+{
+        view_table_put(n->document, t, event_names_thread(n, thread));
 }
 
 struct text_view event_names_zone(const struct event_names *n, uint32_t location)
@@ -134,22 +134,12 @@ struct text_view event_names_zone(const struct event_names *n, uint32_t location
         return zone_pattern_name_of(n->trace->dictionary, location);
 }
 
-static void put_words(struct event_names *n, struct view_table *t)
-{
-        if (n->words.failed)
-                n->document->failed = true;
-        view_table_put_string(n->document, t,
-                              (struct text_view){ (const char *)n->words.data, n->words.used_bytes });
-}
-
-void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t path)
+struct view_value event_names_path(struct event_names *n, uint32_t path)
 {
         uint32_t locations[PATH_ZONES_MAX], n_locations = 0;
 
-        if (path == 0 || !n->paths) {
-                view_table_put_unknown(n->document, t);
-                return;
-        }
+        if (path == 0 || !n->paths)
+                return view_unknown();
         for (; path != 0 && n_locations < PATH_ZONES_MAX; path = zone_paths_parent(n->paths, path))
                 locations[n_locations++] = zone_paths_location(n->paths, path);
         byte_buffer_clear(&n->words);
@@ -162,7 +152,13 @@ void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t 
                 if (i > 1)
                         byte_buffer_add_u8(&n->words, '/');
         }
-        put_words(n, t);
+        n->document->failed |= n->words.failed;
+        return view_text((struct text_view){ (const char *)n->words.data, n->words.used_bytes });
+}
+
+void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t path)
+{
+        view_table_put(n->document, t, event_names_path(n, path));
 }
 
 uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns)
@@ -200,20 +196,27 @@ void event_names_put_known(struct event_names *n, struct view_table *t, uint64_t
                 view_table_put_unknown(n->document, t);
 }
 
-void event_names_put_callstack(struct event_names *n, struct view_table *t, const struct wait_places *places,
-                               const struct wait_place *place)
+struct view_value event_names_callstack(const struct event_names *n, const struct wait_places *places,
+                                        const struct wait_place *place)
 {
-        view_table_begin_stack(n->document, t);
+        struct view_value stack = view_begin_stack(n->document);
+
         for (uint32_t i = 0; i < place->n_labels; i++) {
                 const struct function *f = function_table_get(&places->functions, place->labels[i]);
 
-                view_table_add_frame(
-                        n->document, t,
-                        report_names_function(trace_dictionary_text(n->trace->dictionary, f->name),
-                                              (enum function_kind)f->kind));
+                view_add_frame(n->document, &stack,
+                               report_names_function(trace_dictionary_text(n->trace->dictionary, f->name),
+                                                     (enum function_kind)f->kind));
         }
         if (place->is_cut != 0)
-                view_table_add_frame(n->document, t, report_names_words("…"));
+                view_add_frame(n->document, &stack, report_names_words("…"));
         if (place->n_labels == 0)
-                view_table_add_frame(n->document, t, report_names_words("[no call stack]"));
+                view_add_frame(n->document, &stack, report_names_words("[no call stack]"));
+        return stack;
+}
+
+void event_names_put_callstack(struct event_names *n, struct view_table *t, const struct wait_places *places,
+                               const struct wait_place *place)
+{
+        view_table_put(n->document, t, event_names_callstack(n, places, place));
 }

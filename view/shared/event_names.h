@@ -11,6 +11,7 @@
 #include "analyze/walk/trace_filter.h"
 #include "base/byte_buffer.h"
 #include "base/text_view.h"
+#include "view/document/view_column.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,6 +72,14 @@ uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns);
 void event_names_hint_zone(const struct event_names *n, uint32_t path);
 /* Adds the hint `report` if there is no other hint; to be called last. */
 void event_names_hint_overview(const struct event_names *n);
+
+/* Values. */
+struct view_value event_names_thread(struct event_names *n, uint32_t thread); /* its name or TID */
+/* "outer/inner"; unknown outside.  The next call overwrites it: it is to be put before. */
+struct view_value event_names_path(struct event_names *n, uint32_t path);
+/* "alloc < work < main", the innermost first. */
+struct view_value event_names_callstack(const struct event_names *n, const struct wait_places *places,
+                                        const struct wait_place *place);
 
 /* Cells. */
 void event_names_put_thread(struct event_names *n, struct view_table *t,

@@ -13,6 +13,7 @@
 #ifndef VIEW_SHARED_EVENT_VIEW_H
 #define VIEW_SHARED_EVENT_VIEW_H
 
+struct answer_schema;
 struct device_stats;
 struct event_view_options;
 struct event_walk;
@@ -26,12 +27,8 @@ struct plot_stats;
 struct view_document;
 struct zone_paths;
 
-#define LOCKS_VIEW_SCHEMA    "hyprof.locks/1"
-#define MEMORY_VIEW_SCHEMA   "hyprof.memory/2"
-#define FRAMES_VIEW_SCHEMA   "hyprof.frames/1"
-#define PLOTS_VIEW_SCHEMA    "hyprof.plots/1"
-#define MESSAGES_VIEW_SCHEMA "hyprof.messages/1"
-#define DEVICES_VIEW_SCHEMA  "hyprof.devices/1"
+extern const struct answer_schema memory_view_schema, frames_view_schema, plots_view_schema,
+        messages_view_schema, devices_view_schema, locks_view_schema;
 
 void locks_view_fill(struct view_document *d, const struct lock_stats *s, const struct event_walk *walk,
                      struct loaded_trace *trace, const struct event_view_options *options);

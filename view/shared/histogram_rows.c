@@ -3,30 +3,37 @@
 
 #include "analyze/stats/histogram_bins.h"
 #include "analyze/trace/histogram.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 
 #include <stdlib.h>
 
 #define BAR_COLUMNS 40
 
-static const struct view_column columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "zone", .type = VIEW_STRING, .n_columns_max = 20 },
-        { .key = "from_ns", .title = "from", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "to_ns", .title = "to", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 14 },
-        { .key = "share", .title = "", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "bar", .title = "", .type = VIEW_BAR, .n_columns_max = BAR_COLUMNS },
-};
+/* clang-format off */
+#define NAME_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(HANDLE, "handle", "", view_handle('z', location), NULL)                                        \
+        COLUMN(STRING, "name", "zone", view_text(name), NULL, .n_columns_max = 20)
+#define BIN_COLUMNS(COLUMN)                                                                                   \
+        COLUMN(DURATION, "from_ns", "from", view_number(bin->from), "the shortest")                           \
+        COLUMN(DURATION, "to_ns", "to", view_number(bin->to), "the longest")                                  \
+        COLUMN(COUNT, "count", "count", view_number(bin->n_values), NULL)                                     \
+        COLUMN(SHARE, "share", "", view_real((double)bin->n_values / (double)h->n_values), NULL)              \
+        COLUMN(BAR, "bar", "", view_real((double)bin->n_values / (double)bins.n_largest), NULL,               \
+               .n_columns_max = BAR_COLUMNS)
+/* clang-format on */
 
-#define N_COLUMNS       ((uint32_t)(sizeof(columns) / sizeof(columns[0])))
-#define N_NAMES_COLUMNS 2
+static const struct view_column named_columns[] = { NAME_COLUMNS(VIEW_COLUMN) BIN_COLUMNS(VIEW_COLUMN) };
+static const struct view_column columns[] = { BIN_COLUMNS(VIEW_COLUMN) };
+#define WORDS "durations from one bound to the next"
+const struct answer_part histogram_rows_named_part = ANSWER_TABLE("histogram", named_columns, WORDS,
+                                                                  .may_be_absent = true);
+const struct answer_part histogram_rows_part = ANSWER_TABLE("histogram", columns, WORDS);
 
 struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names)
 {
-        uint32_t first = has_names ? 0 : N_NAMES_COLUMNS;
-
-        return view_document_add_table(d, "histogram", title, columns + first, N_COLUMNS - first);
+        return view_document_add_part(d, has_names ? &histogram_rows_named_part : &histogram_rows_part,
+                                      title);
 }
 
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
@@ -38,30 +45,29 @@ void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t 
         for (uint32_t i = 0; i < bins.n_bins; i++) {
                 const struct histogram_bin *bin = &bins.bins[i];
 
-                if (t && t->n_columns == N_COLUMNS) {
-                        view_table_put_handle(d, t, 'z', location);
-                        view_table_put_string(d, t, name);
+                if (t && t->n_columns == VIEW_N_COLUMNS(named_columns)) {
+                        NAME_COLUMNS(VIEW_CELL)
                 }
-                view_table_put_number(d, t, bin->from);
-                view_table_put_number(d, t, bin->to);
-                view_table_put_number(d, t, bin->n_values);
-                view_table_put_real(d, t, (double)bin->n_values / (double)h->n_values);
-                view_table_put_real(d, t, (double)bin->n_values / (double)bins.n_largest);
+                BIN_COLUMNS(VIEW_CELL)
         }
 }
 
-static const struct view_column step_columns[] = {
-        { .key = "from_ns", .type = VIEW_DURATION },
-        { .key = "to_ns", .type = VIEW_DURATION },
-        { .key = "count", .type = VIEW_COUNT },
-        { .key = "total_ns", .type = VIEW_DURATION },
-};
+/* clang-format off */
+#define STEP_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(DURATION, "from_ns", NULL, view_number(steps[i].from), NULL)                                   \
+        COLUMN(DURATION, "to_ns", NULL, view_number(steps[i].to), NULL)                                       \
+        COLUMN(COUNT, "count", NULL, view_number(steps[i].n_values), NULL)                                    \
+        COLUMN(DURATION, "total_ns", NULL, view_number(steps[i].sum), "within 1 %")
+/* clang-format on */
+
+static const struct view_column step_columns[] = { STEP_COLUMNS(VIEW_COLUMN) };
+const struct answer_part histogram_rows_distribution_part = ANSWER_TABLE(
+        "distribution", step_columns, "durations in a step of a sixteenth of a power of two");
 
 void histogram_rows_add_distribution(struct view_document *d, const struct histogram *h)
 {
         struct histogram_step *steps = malloc(HISTOGRAM_STEPS_MAX * sizeof(*steps));
-        struct view_table *t = view_document_add_table(d, "distribution", NULL, step_columns,
-                                                       sizeof(step_columns) / sizeof(step_columns[0]));
+        struct view_table *t = view_document_add_part(d, &histogram_rows_distribution_part, NULL);
         uint32_t n_steps;
 
         if (!steps) {
@@ -71,10 +77,7 @@ void histogram_rows_add_distribution(struct view_document *d, const struct histo
         n_steps = histogram_steps_fill(h, steps);
         view_table_set_about(d, t, "%s", "steps of a sixteenth of a power of two; total_ns within 1%");
         for (uint32_t i = 0; i < n_steps; i++) {
-                view_table_put_number(d, t, steps[i].from);
-                view_table_put_number(d, t, steps[i].to);
-                view_table_put_number(d, t, steps[i].n_values);
-                view_table_put_number(d, t, steps[i].sum);
+                STEP_COLUMNS(VIEW_CELL)
         }
         free(steps);
 }

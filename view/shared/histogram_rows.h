@@ -12,9 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct answer_part;
 struct histogram;
 struct view_document;
 struct view_table;
+
+/* Parts of schemas: of one zone, of several, whose rows have their names, and the distribution. */
+extern const struct answer_part histogram_rows_part, histogram_rows_named_part,
+        histogram_rows_distribution_part;
 
 /*
  * The table "histogram".  @title: static.  @has_names: it is for several zones, and each row says for which.

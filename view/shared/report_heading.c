@@ -3,6 +3,7 @@
 
 #include "analyze/report/report.h"
 #include "analyze/trace/zone_pattern.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/gap_advice.h"
 #include "view/shared/report_names.h"
@@ -70,40 +71,40 @@ static const char *name_of_source(enum report_gap_source source)
         return "analysis";
 }
 
-static void put_gap(struct view_document *d, struct view_table *t, const struct report *report,
-                    const struct report_gap *gap)
-{
-        view_table_put_words(d, t, name_of_source(gap->source));
-        view_table_put_words(d, t, gap->code);
-        view_table_put_words(d, t, gap->words);
-        report_heading_put_name(d, t, gap->detail);
-        if (gap->advice)
-                view_table_put_words(d, t, gap_advice_of(report, gap).text);
-        else
-                view_table_put_unknown(d, t);
-        report_heading_put_known(d, t, gap->count, gap->count != 0);
-        if (gap->share > 0)
-                view_table_put_real(d, t, gap->share);
-        else
-                view_table_put_unknown(d, t);
-}
+/* clang-format off */
+#define MISSING_COLUMNS(COLUMN)                                                                               \
+        COLUMN(STRING, "source", NULL, view_words(name_of_source(gap->source)),                               \
+               "the recorder could not have it from the start; it was lost on the way; the report found out", \
+               .one_of = "notice|loss|analysis")                                                              \
+        COLUMN(STRING, "code", NULL, view_words(gap->code), "a stable name")                                  \
+        COLUMN(STRING, "words", NULL, view_words(gap->words), "for people")                                   \
+        COLUMN(STRING, "detail", NULL, view_name(gap->detail), "the reason, or the path of the module")       \
+        COLUMN(STRING, "advice", NULL,                                                                        \
+               gap->advice ? view_words(gap_advice_of(report, gap).text) : view_unknown(), "the remedy")      \
+        COLUMN(COUNT, "count", NULL, view_known(gap->count, gap->count != 0),                                 \
+               "null if it is not a thing to count", .may_be_null = true)                                     \
+        COLUMN(SHARE, "share", NULL, view_real_known(gap->share, gap->share > 0),                             \
+               "of the samples shown, or of what `words` say")
+/* clang-format on */
+
+static const struct view_column missing_columns[] = { MISSING_COLUMNS(VIEW_COLUMN) };
+const struct answer_part report_heading_missing_part = ANSWER_TABLE(
+        "missing", missing_columns,
+        "something of the whole recording that is missing or doubtful, whatever "
+        "the filters are",
+        .is_common = true);
 
 void report_heading_add_missing(struct view_document *d, const struct report *report)
 {
-        static const struct view_column columns[] = {
-                { .key = "source", .type = VIEW_STRING }, { .key = "code", .type = VIEW_STRING },
-                { .key = "words", .type = VIEW_STRING },  { .key = "detail", .type = VIEW_STRING },
-                { .key = "advice", .type = VIEW_STRING }, { .key = "count", .type = VIEW_COUNT },
-                { .key = "share", .type = VIEW_SHARE },
-        };
-        struct view_table *t = view_document_add_table(d, "missing", NULL, columns,
-                                                       sizeof(columns) / sizeof(columns[0]));
+        struct view_table *t = view_document_add_part(d, &report_heading_missing_part, NULL);
 
         if (report->recording.range.is_part)
                 d->warnings_title = "missing or doubtful in the whole recording";
         for (uint32_t i = 0; i < report->gaps.n_rows; i++) {
+                const struct report_gap *gap = &report->gaps.rows[i];
+
                 warn_of_gap(d, report, &report->gaps, i);
-                put_gap(d, t, report, &report->gaps.rows[i]);
+                MISSING_COLUMNS(VIEW_CELL)
         }
 }
 
@@ -119,13 +120,43 @@ void report_heading_warn_recorded(struct view_document *d, const struct trace_di
         report_gaps_deinit(&gaps);
 }
 
-void report_heading_add_unsampled(struct view_document *d, const char *key, const char *title,
-                                  const struct unsampled_time *unsampled)
+/* clang-format off */
+#define LOST_FACTS(FACT)                                                                                      \
+        FACT(COUNT, "n_zones_lost", "zones lost", view_known(lost->n_lost, lost->n_lost != 0),                \
+             "null if none were", .may_be_null = true)                                                        \
+        FACT(STRING, "lost", "lost", lost->n_lost != 0 ? view_words(words) : view_unknown(),                  \
+             "the same in words")
+#define COMMAND_FACTS(FACT)                                                                                   \
+        FACT(STRING, "command", is_whole ? "command" : NULL, view_name(command), "what was recorded")
+#define FILTER_FACTS(FACT)                                                                                    \
+        FACT(STRING, "filter", "only", view_name(filter), "what was looked at, in words; null = everything")
+#define LENGTH_FACTS(FACT)                                                                                    \
+        FACT(DURATION, "range_ns", "range", view_known(range->to_ns - range->from_ns, range->is_part),        \
+             "of the part that --from and --to leave; null = all of it")                                      \
+        FACT(DURATION, "duration_ns", range->is_part ? "of a recording of" : "lasted",                        \
+             view_number(duration_ns), "of the recording")
+#define SAMPLES_FACTS(FACT)                                                                                   \
+        FACT(STRING, "event", "samples of", event ? view_name(event->name) : view_unknown(),                  \
+             "whose samples are shown")                                                                       \
+        FACT(COUNT, "n_samples", "samples", view_number(event ? event->sum.n_samples : 0),                    \
+             "how many passed the filter")                                                                    \
+        FACT(SHARE, "unsampled_share", "time without samples", report_heading_unsampled(&report->unsampled),  \
+             "how much has no samples, so that shares of samples are of the rest; null = less than 1 %, or "  \
+             "nothing is known to be missing")
+/* clang-format on */
+
+static const struct view_column lost_columns[] = { LOST_FACTS(VIEW_MEMBER) };
+static const struct view_column event_columns[] = { COMMAND_FACTS(VIEW_MEMBER) FILTER_FACTS(VIEW_MEMBER)
+                                                            LENGTH_FACTS(VIEW_MEMBER) };
+static const struct view_column columns[] = { COMMAND_FACTS(VIEW_MEMBER) FILTER_FACTS(VIEW_MEMBER)
+                                                      LENGTH_FACTS(VIEW_MEMBER) SAMPLES_FACTS(VIEW_MEMBER) };
+const struct answer_part report_heading_lost_part = ANSWER_FACTS_COMMON(lost_columns);
+const struct answer_part report_heading_events_part = ANSWER_FACTS_COMMON(event_columns);
+const struct answer_part report_heading_part = ANSWER_FACTS_COMMON(columns);
+
+struct view_value report_heading_unsampled(const struct unsampled_time *unsampled)
 {
-        if (unsampled->of != UNSAMPLED_NONE)
-                view_document_add_real(d, key, title, VIEW_SHARE, unsampled->share);
-        else
-                view_document_add_unknown(d, key, title, VIEW_SHARE);
+        return view_real_known(unsampled->share, unsampled->of != UNSAMPLED_NONE);
 }
 
 void report_heading_add_lost(struct view_document *d, const struct lost_zones *lost)
@@ -133,44 +164,33 @@ void report_heading_add_lost(struct view_document *d, const struct lost_zones *l
         char words[LOST_ZONES_WORDS_BYTES];
 
         lost_zones_words(lost, words);
-        if (lost->n_lost == 0) {
-                view_document_add_unknown(d, "n_zones_lost", "zones lost", VIEW_COUNT);
-                view_document_add_unknown(d, "lost", "lost", VIEW_STRING);
-                return;
-        }
-        view_document_add_number(d, "n_zones_lost", "zones lost", VIEW_COUNT, lost->n_lost);
-        view_document_add_string(d, "lost", "lost", (struct text_view){ words, strlen(words) });
+        LOST_FACTS(VIEW_FACT)
 }
 
 void report_heading_add_length(struct view_document *d, const struct trace_range *range, uint64_t duration_ns)
 {
-        if (range->is_part)
-                view_document_add_number(d, "range_ns", "range", VIEW_DURATION,
-                                         range->to_ns - range->from_ns);
-        else
-                view_document_add_unknown(d, "range_ns", "range", VIEW_DURATION);
-        view_document_add_number(d, "duration_ns", range->is_part ? "of a recording of" : "lasted",
-                                 VIEW_DURATION, duration_ns);
+        LENGTH_FACTS(VIEW_FACT)
 }
 
 /* A command may have thousands of arguments: text shows the first ones, so that the tables stay visible. */
 void report_heading_add_command(struct view_document *d, struct text_view command)
 {
-        char line[COMMAND_BYTES_MAX + sizeof("…")];
-        const struct text_view dots = { "…", strlen("…") };
+        const bool is_whole = command.n_bytes <= COMMAND_BYTES_MAX;
         size_t n = COMMAND_BYTES_MAX;
 
-        if (command.n_bytes <= COMMAND_BYTES_MAX) {
-                view_document_add_string(d, "command", "command", command);
-                return;
+        if (!is_whole) {
+                /* Do not cut within a UTF-8 character. */
+                while (n > 0 && ((unsigned char)command.bytes[n] & 0xc0) == 0x80)
+                        n--;
+                view_document_put(d, NULL, "command", VIEW_STRING,
+                                  view_format(d, "%.*s…", (int)n, command.bytes));
         }
-        /* Do not cut within a UTF-8 character. */
-        while (n > 0 && ((unsigned char)command.bytes[n] & 0xc0) == 0x80)
-                n--;
-        memcpy(line, command.bytes, n);
-        memcpy(line + n, dots.bytes, dots.n_bytes);
-        view_document_add_string(d, NULL, "command", (struct text_view){ line, n + dots.n_bytes });
-        view_document_add_string(d, "command", NULL, command);
+        COMMAND_FACTS(VIEW_FACT)
+}
+
+void report_heading_add_filter(struct view_document *d, struct text_view filter)
+{
+        FILTER_FACTS(VIEW_FACT)
 }
 
 void report_heading_add(struct view_document *d, const struct report *report, struct text_view filter)
@@ -178,16 +198,9 @@ void report_heading_add(struct view_document *d, const struct report *report, st
         const struct report_event *event = report->event;
 
         report_heading_add_command(d, report->recording.command);
-        view_document_add_string(d, "filter", "only", filter);
+        report_heading_add_filter(d, filter);
         report_heading_add_length(d, &report->recording.range, report->recording.duration_ns);
-        if (event) {
-                view_document_add_string(d, "event", "samples of", event->name);
-                view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, event->sum.n_samples);
-        } else {
-                view_document_add_unknown(d, "event", "samples of", VIEW_STRING);
-                view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, 0);
-        }
-        report_heading_add_unsampled(d, "unsampled_share", "time without samples", &report->unsampled);
+        SAMPLES_FACTS(VIEW_FACT)
         report_heading_add_missing(d, report);
 }
 
@@ -226,6 +239,16 @@ void report_heading_hint(struct view_document *d, const char *trace_path, const 
                 view_document_hint(d, "hyprof %s %s", words, shell_word_of(trace_path).text);
         else
                 view_document_hint(d, "hyprof %s", words);
+}
+
+struct view_value report_heading_share(uint64_t part, uint64_t whole)
+{
+        return view_real_known(report_share(part, whole), whole != 0);
+}
+
+struct view_value report_heading_weight(const struct report *report, uint64_t weight)
+{
+        return view_amount(weight, report->event && report_names_is_time(report->event->unit));
 }
 
 void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known)

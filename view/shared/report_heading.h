@@ -10,10 +10,12 @@
 #include "analyze/samples/function_table.h"
 #include "analyze/trace/handle_word.h"
 #include "base/text_view.h"
+#include "view/document/view_column.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct answer_part;
 struct lost_zones;
 struct report;
 struct trace_dictionary;
@@ -38,9 +40,8 @@ void report_heading_add_missing(struct view_document *d, const struct report *re
 void report_heading_warn_recorded(struct view_document *d, const struct trace_dictionary *dictionary,
                                   const struct unsampled_time *unsampled);
 
-/* Adds, beside a number of samples, the share that has none; null if that is less than 1%, or not known. */
-void report_heading_add_unsampled(struct view_document *d, const char *key, const char *title,
-                                  const struct unsampled_time *unsampled);
+/* A fact: what was looked at, in words; empty = everything. */
+void report_heading_add_filter(struct view_document *d, struct text_view filter);
 
 /*
  * report_heading_add_length() - the length of the chosen part, and of the whole recording
@@ -60,6 +61,18 @@ void report_heading_hint(struct view_document *d, const char *trace_path, const 
 struct handle_text report_heading_zone(const struct trace_dictionary *dictionary, uint32_t location);
 struct handle_text report_heading_function(const struct report *report, uint32_t label);
 struct handle_text report_heading_thread(const struct report *report, uint32_t thread);
+
+/* Parts of schemas: what report_heading_add() adds, that but for samples, and the others. */
+extern const struct answer_part report_heading_part, report_heading_events_part, report_heading_missing_part,
+        report_heading_lost_part;
+
+/* Values that several views have. */
+/* Unknown if @whole is 0. */
+struct view_value report_heading_share(uint64_t part, uint64_t whole);
+/* The share that has no samples; unknown if that is less than 1%, or not known. */
+struct view_value report_heading_unsampled(const struct unsampled_time *unsampled);
+/* For a column of COUNT: the amounts that samples stand for, which is time for a clock. */
+struct view_value report_heading_weight(const struct report *report, uint64_t weight);
 
 /* Cells that several views have. */
 void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known);

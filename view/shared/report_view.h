@@ -17,21 +17,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct answer_part;
+struct answer_schema;
 struct error;
 struct report;
 struct report_samples;
 struct view_document;
 
-#define FUNCTIONS_VIEW_SCHEMA "hyprof.functions/2"
-#define LINES_VIEW_SCHEMA     "hyprof.lines/1"
-#define ZONES_VIEW_SCHEMA     "hyprof.zones/2"
-#define ZONE_VIEW_SCHEMA      "hyprof.zone/2"
-#define THREADS_VIEW_SCHEMA   "hyprof.threads/2"
-#define MODULES_VIEW_SCHEMA   "hyprof.modules/2"
-#define OFF_CPU_VIEW_SCHEMA   "hyprof.off_cpu/2"
-#define CPUS_VIEW_SCHEMA      "hyprof.cpus/2"
-#define SYSCALLS_VIEW_SCHEMA  "hyprof.syscalls/1"
-#define OVERVIEW_VIEW_SCHEMA  "hyprof.report/3"
+extern const struct answer_schema functions_view_schema, lines_view_schema, zone_view_schema,
+        threads_view_schema, modules_view_schema, off_cpu_view_schema, cpus_view_schema, syscalls_view_schema,
+        overview_view_schema, zones_view_schema;
 
 struct report_view_options {
         const char *path;          /* of the trace, for the hints */
@@ -86,6 +81,7 @@ void cpus_view_fill(struct view_document *d, const struct report *report,
  * The tables that have the names of these views, without the facts, warnings and hints around them.  The
  * overview has them as well: their columns are in the schemas of both.
  */
+extern const struct answer_part zones_view_list_part;
 void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);

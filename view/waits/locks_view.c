@@ -3,60 +3,16 @@
 #include "analyze/walk/event_walk.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/event_names.h"
 #include "view/shared/event_view.h"
 #include "view/shared/family_words.h"
+#include "view/shared/report_heading.h"
 #include "view/text/text_number.h"
 
 #include <stdlib.h>
-
-static const struct view_column lock_columns[] = {
-        { .key = "lock", .title = "lock", .type = VIEW_STRING },
-        { .key = "n_obtains", .title = "obtained", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_waits", .title = "waits", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_contended", .title = "contended", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "wait_ns", .title = "waited", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "wait_mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "wait_p99_ns", .title = "p99", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "wait_max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "hold_ns", .title = "held", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "hold_mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "hold_max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "n_shared", .title = "shared", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 30 },
-        { .key = "hold_p99_ns", .title = "p99 held", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "blocked_ns", .title = "blocked", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "n_given_up", .title = "given up", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "marked_at", .title = "marked at", .type = VIEW_PLACE, .n_columns_max = 30 },
-        { .key = "id", .title = "id", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
-};
-
-static const struct view_column holder_columns[] = {
-        { .key = "lock", .title = "lock", .type = VIEW_STRING },
-        { .key = "thread", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "thread_name", .title = "held by", .type = VIEW_STRING, .n_columns_max = 30 },
-        { .key = "blocked_ns", .title = "blocked", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "n_holds", .title = "held", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "hold_ns", .title = "for", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "hold_max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "zones", .title = "in zone", .type = VIEW_STRING, .n_columns_max = 60 },
-        { .key = "id", .title = "id", .type = VIEW_ID, .n_columns_max = 10 },
-};
-
-static const struct view_column wait_columns[] = {
-        { .key = "lock", .title = "lock", .type = VIEW_STRING },
-        { .key = "thread", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "thread_name", .title = "waits", .type = VIEW_STRING, .n_columns_max = 30 },
-        { .key = "wait_ns", .title = "waited", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "n_waits", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_contended", .title = "contended", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "wait_max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "zones", .title = "in zone", .type = VIEW_STRING, .n_columns_max = 60 },
-        { .key = "id", .title = "id", .type = VIEW_ID, .n_columns_max = 10 },
-};
 
 static struct text_view lock_name(const struct event_names *n, const struct lock_stats *s, uint32_t lock)
 {
@@ -71,18 +27,75 @@ static struct text_view lock_name(const struct event_names *n, const struct lock
         return trace_dictionary_text(d, name);
 }
 
-static void put_location(const struct event_names *n, struct view_table *t, uint32_t location)
+static struct view_value location_of(const struct event_names *n, uint32_t location)
 {
         const struct trace_dictionary *d = n->trace->dictionary;
         const struct trace_location *row;
 
-        if (location == 0) {
-                view_table_put_unknown(n->document, t);
-                return;
-        }
+        if (location == 0)
+                return view_unknown();
         row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
-        view_table_put_place(n->document, t, trace_dictionary_text(d, row->file), row->line);
+        return view_place(trace_dictionary_text(d, row->file), row->line);
 }
+
+/* clang-format off */
+#define LOCK_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "lock", "lock", view_text(lock_name(n, s, id)),                                        \
+               "its name, or the function in which it was declared")                                          \
+        COLUMN(COUNT, "n_obtains", "obtained", view_number(lock->n_obtains), NULL)                            \
+        COLUMN(COUNT, "n_waits", "waits", view_number(waits->n_values), NULL)                                 \
+        COLUMN(COUNT, "n_contended", "contended", view_number(lock->n_contended),                             \
+               "waits while another thread held it")                                                          \
+        COLUMN(DURATION, "wait_ns", "waited", view_number(waits->sum), "of all threads")                      \
+        COLUMN(DURATION, "wait_mean_ns", "mean", view_known(waited ? waits->sum / waits->n_values : 0, waited), NULL) \
+        COLUMN(DURATION, "wait_p99_ns", "p99", view_known(histogram_quantile(waits, 0.99), waited), NULL)     \
+        COLUMN(DURATION, "wait_max_ns", "max", view_known(waits->largest, waited), NULL)                      \
+        COLUMN(DURATION, "hold_ns", "held", view_number(holds->sum), NULL)                                    \
+        COLUMN(DURATION, "hold_mean_ns", "mean", view_known(held ? holds->sum / holds->n_values : 0, held), NULL) \
+        COLUMN(DURATION, "hold_max_ns", "max", view_known(holds->largest, held), NULL)                        \
+        COLUMN(COUNT, "n_shared", "shared", view_number(lock->n_shared), "obtained by a reader")              \
+        COLUMN(PLACE, "place", "place", location_of(n, row->location), NULL, .n_columns_max = 30)             \
+        COLUMN(DURATION, "hold_p99_ns", "p99 held", view_known(histogram_quantile(holds, 0.99), held), NULL)  \
+        COLUMN(DURATION, "blocked_ns", "blocked", view_number(lock->blocked_ns),                              \
+               "the time of all that waited while it was held, added up")                                     \
+        COLUMN(COUNT, "n_given_up", "given up", view_number(lock->n_given_up), "waits that ended without it") \
+        COLUMN(PLACE, "marked_at", "marked at", location_of(n, lock->mark),                                   \
+               "the last place that the program marked while it held the lock", .n_columns_max = 30)          \
+        COLUMN(ID, "id", "id", view_number(id), "of the trace: tells locks of one name apart")                \
+        COLUMN(ID, "pid", "pid", view_number(process->pid), NULL)
+#define HOLDER_COLUMNS(COLUMN)                                                                                \
+        COLUMN(STRING, "lock", "lock", view_text(lock_name(n, s, key->lock)), NULL)                           \
+        COLUMN(HANDLE, "thread", "", view_handle('t', key->thread), NULL)                                     \
+        COLUMN(STRING, "thread_name", "held by", event_names_thread(n, key->thread), NULL, .n_columns_max = 30) \
+        COLUMN(DURATION, "blocked_ns", "blocked", view_number(row->blocked_ns),                               \
+               "the time of all that waited meanwhile, added up")                                             \
+        COLUMN(COUNT, "n_holds", "held", view_number(row->n), NULL)                                           \
+        COLUMN(DURATION, "hold_ns", "for", view_number(row->total_ns), NULL)                                  \
+        COLUMN(DURATION, "hold_max_ns", "max", view_number(row->max_ns), NULL)                                \
+        COLUMN(STRING, "zones", "in zone", event_names_path(n, key->path), NULL, .n_columns_max = 60)         \
+        COLUMN(ID, "id", "id", view_number(key->lock), "of the lock")
+#define WAIT_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "lock", "lock", view_text(lock_name(n, s, key->lock)), NULL)                           \
+        COLUMN(HANDLE, "thread", "", view_handle('t', key->thread), NULL)                                     \
+        COLUMN(STRING, "thread_name", "waits", event_names_thread(n, key->thread), NULL, .n_columns_max = 30) \
+        COLUMN(DURATION, "wait_ns", "waited", view_number(row->total_ns), NULL)                               \
+        COLUMN(COUNT, "n_waits", "count", view_number(row->n), NULL)                                          \
+        COLUMN(COUNT, "n_contended", "contended", view_number(row->n_contended), NULL)                        \
+        COLUMN(DURATION, "wait_max_ns", "max", view_number(row->max_ns), NULL)                                \
+        COLUMN(STRING, "zones", "in zone", event_names_path(n, key->path), NULL, .n_columns_max = 60)         \
+        COLUMN(ID, "id", "id", view_number(key->lock), "of the lock")
+/* clang-format on */
+
+static const struct view_column lock_columns[] = { LOCK_COLUMNS(VIEW_COLUMN) };
+static const struct view_column holder_columns[] = { HOLDER_COLUMNS(VIEW_COLUMN) };
+static const struct view_column wait_columns[] = { WAIT_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part lock_part = ANSWER_TABLE("locks", lock_columns,
+                                                         "a lock, by time waited for it");
+static const struct answer_part holder_part = ANSWER_TABLE(
+        "holders", holder_columns, "a thread that held a lock while others waited for it, and in which zone",
+        .may_be_absent = true);
+static const struct answer_part wait_part = ANSWER_TABLE(
+        "waits", wait_columns, "a thread that waited, and in which zone", .may_be_absent = true);
 
 static void put_lock(struct event_names *n, struct view_table *t, const struct lock_stats *s, uint32_t id)
 {
@@ -94,25 +107,7 @@ static void put_lock(struct event_names *n, struct view_table *t, const struct l
         bool waited = waits->n_values != 0, held = holds->n_values != 0;
         struct view_document *d = n->document;
 
-        view_table_put_string(d, t, lock_name(n, s, id));
-        view_table_put_number(d, t, lock->n_obtains);
-        view_table_put_number(d, t, waits->n_values);
-        view_table_put_number(d, t, lock->n_contended);
-        view_table_put_number(d, t, waits->sum);
-        event_names_put_known(n, t, waited ? waits->sum / waits->n_values : 0, waited);
-        event_names_put_known(n, t, histogram_quantile(waits, 0.99), waited);
-        event_names_put_known(n, t, waits->largest, waited);
-        view_table_put_number(d, t, holds->sum);
-        event_names_put_known(n, t, held ? holds->sum / holds->n_values : 0, held);
-        event_names_put_known(n, t, holds->largest, held);
-        view_table_put_number(d, t, lock->n_shared);
-        put_location(n, t, row->location);
-        event_names_put_known(n, t, histogram_quantile(holds, 0.99), held);
-        view_table_put_number(d, t, lock->blocked_ns);
-        view_table_put_number(d, t, lock->n_given_up);
-        put_location(n, t, lock->mark);
-        view_table_put_number(d, t, id);
-        view_table_put_number(d, t, process->pid);
+        LOCK_COLUMNS(VIEW_CELL)
 }
 
 /* The input of the comparisons. */
@@ -186,21 +181,11 @@ static void put_row(struct event_names *n, struct view_table *t, const struct lo
         const struct lock_row *row = &s->rows[id - 1];
         struct view_document *d = n->document;
 
-        view_table_put_string(d, t, lock_name(n, s, key->lock));
-        view_table_put_handle(d, t, 't', key->thread);
-        event_names_put_thread(n, t, key->thread);
         if (key->holds != 0) {
-                view_table_put_number(d, t, row->blocked_ns);
-                view_table_put_number(d, t, row->n);
-                view_table_put_number(d, t, row->total_ns);
+                HOLDER_COLUMNS(VIEW_CELL)
         } else {
-                view_table_put_number(d, t, row->total_ns);
-                view_table_put_number(d, t, row->n);
-                view_table_put_number(d, t, row->n_contended);
+                WAIT_COLUMNS(VIEW_CELL)
         }
-        view_table_put_number(d, t, row->max_ns);
-        event_names_put_path(n, t, key->path);
-        view_table_put_number(d, t, key->lock);
 }
 
 /* Returns the zones of the row that is shown first; 0 = outside of all, or there is no row. */
@@ -238,12 +223,10 @@ static void add_holders_and_waits(struct event_names *n, const struct lock_stats
         uint32_t holder, waiter;
         struct view_table *t;
 
-        t = view_document_add_table(d, "holders", "Threads that held a lock while others waited for it",
-                                    holder_columns, sizeof(holder_columns) / sizeof(holder_columns[0]));
+        t = view_document_add_part(d, &holder_part, "Threads that held a lock while others waited for it");
         view_table_set_about(d, t, "blocked: the time of all that waited meanwhile, added up");
         holder = add_rows(n, s, t, 1);
-        t = view_document_add_table(d, "waits", "Threads that waited, and in which zone", wait_columns,
-                                    sizeof(wait_columns) / sizeof(wait_columns[0]));
+        t = view_document_add_part(d, &wait_part, "Threads that waited, and in which zone");
         waiter = add_rows(n, s, t, 0);
         event_names_hint_zone(n, holder);
         if (waiter != holder)
@@ -285,6 +268,22 @@ static struct answer_words make_answer(const struct event_names *n, const struct
         return a;
 }
 
+/* clang-format off */
+#define LOCKS_FACTS(FACT)                                                                                     \
+        FACT(COUNT, "n_locks", "locks", view_number(s->n_used), "with at least one event")                    \
+        FACT(COUNT, "n_open_waits", "waits at the end", view_number(s->n_open_waits), NULL)                   \
+        FACT(COUNT, "n_open_holds", "held at the end", view_number(s->n_open_holds), NULL)
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { LOCKS_FACTS(VIEW_MEMBER) };
+static const struct answer_part facts = ANSWER_FACTS(fact_columns);
+const struct answer_schema locks_view_schema = {
+        .name = "hyprof.locks/1",
+        .command = "hyprof report --locks --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &facts, &lock_part,
+                                                      &holder_part, &wait_part, NULL },
+};
+
 void locks_view_fill(struct view_document *d, const struct lock_stats *s, const struct event_walk *walk,
                      struct loaded_trace *trace, const struct event_view_options *options)
 {
@@ -294,9 +293,7 @@ void locks_view_fill(struct view_document *d, const struct lock_stats *s, const 
         event_names_init(&n, d, trace, &walk->walk.paths, options);
         answer = make_answer(&n, s);
         event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_LOCKS, walk->events.order.n_late);
-        view_document_add_number(d, "n_locks", "locks", VIEW_COUNT, s->n_used);
-        view_document_add_number(d, "n_open_waits", "waits at the end", VIEW_COUNT, s->n_open_waits);
-        view_document_add_number(d, "n_open_holds", "held at the end", VIEW_COUNT, s->n_open_holds);
+        LOCKS_FACTS(VIEW_FACT)
         event_names_warn(&n, s->n_releases_alone,
                          "releases of locks that the thread did not hold, as far as is known");
         event_names_warn(&n, s->n_untracked, "threads at one lock beyond the limit; left out");

@@ -2,6 +2,7 @@
 #include "analyze/report/report.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/report_heading.h"
@@ -539,3 +540,15 @@ void cpus_view_fill(struct view_document *d, const struct report *report,
                 t->n_left_out += cpus_put_threads(d, t, &cpus->rows[i], options->limit);
         owners_view_add_cpus(d, report, options->limit);
 }
+
+const struct answer_schema off_cpu_view_schema = {
+        .name = "hyprof.off_cpu/2",
+        .command = "hyprof report --off-cpu --json, also with --cpus",
+        .parts = (const struct answer_part *const[]){ NULL },
+};
+
+const struct answer_schema cpus_view_schema = {
+        .name = "hyprof.cpus/2",
+        .command = "hyprof report --cpus --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

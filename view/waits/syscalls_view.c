@@ -2,6 +2,7 @@
 #include "analyze/report/report.h"
 #include "analyze/stats/call_finder.h"
 #include "analyze/trace/zone_pattern.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/report_heading.h"
@@ -331,3 +332,9 @@ void syscalls_view_fill(struct view_document *d, const struct report *report,
         if (s->n_samples != 0)
                 report_heading_hint(d, options->path, "report --top-down -e syscalls");
 }
+
+const struct answer_schema syscalls_view_schema = {
+        .name = "hyprof.syscalls/1",
+        .command = "hyprof report --syscalls --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

@@ -7,6 +7,7 @@
 #include "analyze/why/why.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
@@ -247,7 +248,8 @@ static void add_facts(const struct filling *f)
                 return;
         }
         add_groups(f);
-        report_heading_add_unsampled(f->document, "unsampled_share", NULL, &f->why->survey.unsampled);
+        view_document_put(f->document, "unsampled_share", NULL, VIEW_SHARE,
+                          report_heading_unsampled(&f->why->survey.unsampled));
 }
 
 static void add_answer(const struct filling *f)
@@ -798,3 +800,9 @@ void why_view_fill(struct view_document *d, const struct why *w, const struct lo
         add_warnings(&f);
         add_hints(&f);
 }
+
+const struct answer_schema why_view_schema = {
+        .name = "hyprof.why/1",
+        .command = "hyprof why --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

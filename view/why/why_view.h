@@ -12,11 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct answer_schema;
 struct loaded_trace;
 struct view_document;
 struct why;
 
-#define WHY_VIEW_SCHEMA "hyprof.why/1"
+extern const struct answer_schema why_view_schema;
 
 struct why_view_options {
         const char *path;        /* of the trace, for hints */

@@ -4,6 +4,7 @@
 #include "analyze/stats/histogram_bins.h"
 #include "analyze/trace/clock_step.h"
 #include "analyze/walk/loaded_trace.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/event_names.h"
@@ -179,3 +180,9 @@ void frames_view_fill(struct view_document *d, const struct frame_zones *z, stru
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
+
+const struct answer_schema frames_view_schema = {
+        .name = "hyprof.frames/1",
+        .command = "hyprof report --frames --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

@@ -3,6 +3,7 @@
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/zones/zone_cost.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/histogram_rows.h"
@@ -507,3 +508,9 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         add_slowest(d, report);
         add_hints(d, report, options);
 }
+
+const struct answer_schema zone_view_schema = {
+        .name = "hyprof.zone/2",
+        .command = "hyprof report --zone NAME --json",
+        .parts = (const struct answer_part *const[]){ NULL },
+};

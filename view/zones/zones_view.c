@@ -3,7 +3,7 @@
 #include "analyze/stats/histogram_bins.h"
 #include "analyze/trace/clock_step.h"
 #include "analyze/walk/lost_zones.h"
-#include "analyze/zones/zone_cost.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/family_words.h"
@@ -11,64 +11,43 @@
 #include "view/shared/report_heading.h"
 #include "view/shared/report_view.h"
 
-static const struct view_column columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "zone", .type = VIEW_STRING },
-        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 14 },
-        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "self_ns", .title = "self", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "p50_ns", .title = "p50", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "p99_ns", .title = "p99", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "mean_without_samples_ns",
-          .title = "w/o samples",
-          .type = VIEW_DURATION,
-          .n_columns_max = 11 },
-        { .key = "min_ns", .title = "min", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "p90_ns", .title = "p90", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "p99_9_ns", .title = "p99.9", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "n_unclosed", .title = "unclosed", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "samples_share", .title = "of all", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "samples_weight", .title = "weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-        { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 30 },
-        { .key = "function", .title = "function", .type = VIEW_STRING, .n_columns_max = 30, .may_go = true },
-};
+/* clang-format off */
+#define ZONE_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(HANDLE, "handle", "", view_handle('z', zone->location), NULL)                                  \
+        COLUMN(STRING, "name", "zone", view_text(zone->name), "as the program calls it")                      \
+        COLUMN(COUNT, "count", "count", view_number(zone->n_closed), "instances that ended")                  \
+        COLUMN(DURATION, "total_ns", "total", view_number(zone->total_ns), "recursion counts once")           \
+        COLUMN(DURATION, "self_ns", "self", view_number(zone->self_ns), "without zones inside")               \
+        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(zone->on_cpu_ns, report->on_cpu_known), NULL)      \
+        COLUMN(DURATION, "waiting_ns", "waiting", view_known(zone->waiting_ns, report->on_cpu_known), NULL)   \
+        COLUMN(DURATION, "mean_ns", "mean", view_known(zone->mean_ns, closed), NULL)                          \
+        COLUMN(DURATION, "p50_ns", "p50", view_known(zone->p50_ns, closed), NULL)                             \
+        COLUMN(DURATION, "p99_ns", "p99", view_known(zone->p99_ns, closed), NULL)                             \
+        COLUMN(DURATION, "max_ns", "max", view_known(zone->max_ns, closed), NULL)                             \
+        COLUMN(DURATION, "mean_without_samples_ns", "w/o samples", view_known(zone->mean_without_samples_ns,  \
+               zone->mean_without_samples_ns != 0), "without what sampling costs, where that is 1 % or more") \
+        COLUMN(DURATION, "min_ns", "min", view_known(zone->min_ns, closed), NULL)                             \
+        COLUMN(DURATION, "p90_ns", "p90", view_known(zone->p90_ns, closed), NULL)                             \
+        COLUMN(DURATION, "p99_9_ns", "p99.9", view_known(zone->p999_ns, closed), NULL)                        \
+        COLUMN(COUNT, "n_unclosed", "unclosed", view_number(zone->n_unclosed), NULL)                          \
+        COLUMN(COUNT, "n_samples", "samples", view_number(zone->samples.n_samples), NULL)                     \
+        COLUMN(SHARE, "samples_share", "of all", report_heading_share(weight, all), "of all samples")         \
+        COLUMN(COUNT, "samples_weight", "weight", report_heading_weight(report, weight), NULL)                \
+        COLUMN(PLACE, "place", "place", view_place(zone->file, zone->line), NULL, .n_columns_max = 30)        \
+        COLUMN(STRING, "function", "function", view_name(zone->function), "that has the zone",                \
+               .n_columns_max = 30, .may_go = true)
+/* clang-format on */
+
+static const struct view_column zone_columns[] = { ZONE_COLUMNS(VIEW_COLUMN) };
+const struct answer_part zones_view_list_part = ANSWER_TABLE("zones", zone_columns, "a zone, by total time");
 
 static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
                     const struct report_zone *zone)
 {
+        uint64_t weight = zone->samples.weight, all = report->event ? report->event->sum.weight : 0;
         bool closed = zone->n_closed != 0;
-        uint64_t waiting_ns = zone->total_ns > zone->on_cpu_ns ? zone->total_ns - zone->on_cpu_ns : 0;
-        struct zone_cost cost;
 
-        if (zone_cost_find(&cost, &report->totals.zones.zones[zone->location - 1]) < 0)
-                d->failed = true;
-        view_table_put_handle(d, t, 'z', zone->location);
-        view_table_put_string(d, t, zone->name);
-        view_table_put_number(d, t, zone->n_closed);
-        view_table_put_number(d, t, zone->total_ns);
-        view_table_put_number(d, t, zone->self_ns);
-        report_heading_put_known(d, t, zone->on_cpu_ns, report->on_cpu_known);
-        report_heading_put_known(d, t, waiting_ns, report->on_cpu_known);
-        report_heading_put_known(d, t, zone->mean_ns, closed);
-        report_heading_put_known(d, t, zone->p50_ns, closed);
-        report_heading_put_known(d, t, zone->p99_ns, closed);
-        report_heading_put_known(d, t, zone->max_ns, closed);
-        report_heading_put_known(d, t, cost.mean_ns, cost.is_known && cost.share >= ZONE_COST_SHARE_MIN);
-        report_heading_put_known(d, t, zone->min_ns, closed);
-        report_heading_put_known(d, t, zone->p90_ns, closed);
-        report_heading_put_known(d, t, zone->p999_ns, closed);
-        view_table_put_number(d, t, zone->n_unclosed);
-        view_table_put_number(d, t, zone->samples.n_samples);
-        report_heading_put_share(d, t, zone->samples.weight, report->event ? report->event->sum.weight : 0,
-                                 true);
-        report_heading_put_weight(d, t, report, zone->samples.weight);
-        view_table_put_place(d, t, zone->file, zone->line);
-        report_heading_put_name(d, t, zone->function);
+        ZONE_COLUMNS(VIEW_CELL)
 }
 
 static void add_histograms(struct view_document *d, const struct report *report, uint32_t n_zones)
@@ -88,8 +67,7 @@ void zones_view_add_list(struct view_document *d, const struct report *report, u
 {
         uint32_t n_rows = report_limited(report->n_zones, limit);
         char lost_words[LOST_ZONES_WORDS_BYTES], step_words[CLOCK_STEP_WORDS_BYTES];
-        struct view_table *t = view_document_add_table(d, "zones", "Zones, by total time", columns,
-                                                       sizeof(columns) / sizeof(columns[0]));
+        struct view_table *t = view_document_add_part(d, &zones_view_list_part, "Zones, by total time");
 
         lost_zones_words(&report->lost, lost_words);
         clock_step_words(report->clock_step_ns, step_words);
@@ -121,6 +99,21 @@ static void set_answer(struct view_document *d, const struct report *report)
         answer_words_set(&a, d);
 }
 
+/* clang-format off */
+#define ZONES_FACTS(FACT) FACT(COUNT, "n_zones", "zones", view_number(report->n_zone_events), "that began")
+#define UNCLOSED_FACTS(FACT) FACT(COUNT, "n_unclosed", "unclosed", view_number(report->n_unclosed), NULL)
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { ZONES_FACTS(VIEW_MEMBER) UNCLOSED_FACTS(VIEW_MEMBER) };
+static const struct answer_part facts = ANSWER_FACTS(fact_columns);
+const struct answer_schema zones_view_schema = {
+        .name = "hyprof.zones/2",
+        .command = "hyprof report --zones --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &facts, &report_heading_lost_part,
+                                                      &report_heading_missing_part, &zones_view_list_part,
+                                                      &histogram_rows_named_part, NULL },
+};
+
 void zones_view_fill(struct view_document *d, const struct report *report,
                      const struct report_view_options *options)
 {
@@ -129,9 +122,9 @@ void zones_view_fill(struct view_document *d, const struct report *report,
 
         set_answer(d, report);
         report_heading_add(d, report, options->filter);
-        view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
+        ZONES_FACTS(VIEW_FACT)
         report_heading_add_lost(d, &report->lost);
-        view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
+        UNCLOSED_FACTS(VIEW_FACT)
         zones_view_add_list(d, report, options->limit);
         if (n_rows != 0)
                 add_histograms(d, report, report_limited(n_rows, options->n_histograms));
