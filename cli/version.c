@@ -65,10 +65,32 @@ static const struct option_table table = {
         .closing = "exit status: 0 = shown; 2 = usage\n",
 };
 
-static const struct view_column feature_columns[] = {
-        { .key = "is_built_in", .title = "", .type = VIEW_BOOL },
-        { .key = "name", .title = "feature", .type = VIEW_STRING, .n_columns_max = 16 },
-        { .key = "about", .title = "for", .type = VIEW_STRING },
+/* clang-format off */
+#define VERSION_FACTS(FACT)                                                                                   \
+        FACT(STRING, "version", NULL, view_words(HYPROF_VERSION), NULL)                                       \
+        FACT(STRING, "git", NULL, view_words(HYPROF_GIT_ID), "the commit that it was built from")             \
+        FACT(STRING, "machine", "machine", view_words(HYPROF_MACHINE), NULL)                                  \
+        FACT(STRING, "variant", "variant", view_words(HYPROF_VARIANT), "of the build",                        \
+             .one_of = "release|debug|asan|tsan|clang")                                                       \
+        FACT(STRING, "compiler", "compiler", view_words(COMPILER), NULL)                                      \
+        FACT(STRING, "trace_format", "trace format",                                                          \
+             view_format(d, "%d.%d", TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR), "the newest that it writes")  \
+        FACT(ID, "client_abi", "client ABI", view_number(CLIENT_ABI_MAJOR), "major version")
+#define FEATURE_COLUMNS(COLUMN)                                                                               \
+        COLUMN(BOOL, "is_built_in", "", view_number(features[i].is_there), NULL)                              \
+        COLUMN(STRING, "name", "feature", view_words(features[i].name), NULL, .n_columns_max = 16)            \
+        COLUMN(STRING, "about", "for", view_words(features[i].help), "what it is for")
+/* clang-format on */
+
+static const struct view_column version_columns[] = { VERSION_FACTS(VIEW_MEMBER) };
+static const struct view_column feature_columns[] = { FEATURE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part facts_part = ANSWER_FACTS(version_columns);
+static const struct answer_part features_part = ANSWER_TABLE("features", feature_columns,
+                                                             "what may be left out of a build");
+const struct answer_schema version_schema = {
+        .name = "hyprof.version/2",
+        .command = "hyprof --version --json",
+        .parts = (const struct answer_part *const[]){ &facts_part, &features_part, NULL },
 };
 
 static struct text_view text(const char *words)
@@ -85,20 +107,10 @@ static void fill(struct view_document *d)
         (void)snprintf(words, sizeof(words), "hyprof %s%s%s%s", HYPROF_VERSION, has_git ? " (git " : "",
                        HYPROF_GIT_ID, has_git ? ")" : "");
         view_document_set_answer(d, text(words));
-        view_document_add_string(d, "version", NULL, text(HYPROF_VERSION));
-        view_document_add_string(d, "git", NULL, text(HYPROF_GIT_ID));
-        view_document_add_string(d, "machine", "machine", text(HYPROF_MACHINE));
-        view_document_add_string(d, "variant", "variant", text(HYPROF_VARIANT));
-        view_document_add_string(d, "compiler", "compiler", text(COMPILER));
-        (void)snprintf(words, sizeof(words), "%d.%d", TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR);
-        view_document_add_string(d, "trace_format", "trace format", text(words));
-        view_document_add_number(d, "client_abi", "client ABI", VIEW_ID, CLIENT_ABI_MAJOR);
-        t = view_document_add_table(d, "features", "Features", feature_columns,
-                                    sizeof(feature_columns) / sizeof(feature_columns[0]));
+        VERSION_FACTS(VIEW_FACT)
+        t = view_document_add_part(d, &features_part, "Features");
         for (size_t i = 0; i < N_FEATURES; i++) {
-                view_table_put_bool(d, t, features[i].is_there);
-                view_table_put_words(d, t, features[i].name);
-                view_table_put_words(d, t, features[i].help);
+                FEATURE_COLUMNS(VIEW_CELL)
         }
 }
 
@@ -108,12 +120,6 @@ static int take_option(void *context, int letter, const char *value)
 
         return r < 0 ? r : 0;
 }
-
-const struct answer_schema version_schema = {
-        .name = "hyprof.version/2",
-        .command = "hyprof --version --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
 
 static int print(void *context, struct common_options *common)
 {

@@ -323,45 +323,48 @@ static void describe(const struct findings *f, char *words, size_t n_bytes)
                        text_number_bytes(f->whole_bytes).text, attachments, reason);
 }
 
+/* clang-format off */
+#define CHECK_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "trace", "trace", view_words(path), "its file")                                        \
+        COLUMN(STRING, "result", "result", view_words(f->result), NULL,                                       \
+               .one_of = "intact|cut off|still being written|damaged|unreadable|repaired")                    \
+        COLUMN(COUNT, "n_chunks", "chunks", view_number(f->n_chunks), NULL)                                   \
+        COLUMN(COUNT, "n_events", "events", view_number(f->n_events), NULL)                                   \
+        COLUMN(BYTES, "whole_bytes", "intact up to", view_number(f->whole_bytes), "up to the last whole chunk") \
+        COLUMN(COUNT, "n_attachments", "attachments", view_number(f->n_attachments), NULL)                    \
+        COLUMN(STRING, "words", "problem", view_words(f->words), "what is wrong")
+/* clang-format on */
+
+/* The sentence has it all for people. */
+static const struct view_column columns[] = { CHECK_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part traces_part = ANSWER_TABLE(
+        "traces", columns, "a trace; text and Markdown have the answer alone, which says the same");
 const struct answer_schema check_schema = {
         .name = "hyprof.check/2",
         .command = "hyprof check --json",
-        .parts = (const struct answer_part *const[]){ NULL },
+        .parts = (const struct answer_part *const[]){ &traces_part, NULL },
 };
 
-/* The sentence has it all for people. */
-static const struct view_column columns[] = {
-        { .key = "trace", .title = "trace", .type = VIEW_STRING },
-        { .key = "result", .title = "result", .type = VIEW_STRING },
-        { .key = "n_chunks", .title = "chunks", .type = VIEW_COUNT },
-        { .key = "n_events", .title = "events", .type = VIEW_COUNT },
-        { .key = "whole_bytes", .title = "intact up to", .type = VIEW_BYTES },
-        { .key = "n_attachments", .title = "attachments", .type = VIEW_COUNT },
-        { .key = "words", .title = "problem", .type = VIEW_STRING },
-};
+/* Fills the document of one trace. */
+static void fill(struct view_document *d, const struct findings *f, const char *path)
+{
+        char words[ERROR_TEXT_BYTES + 1200];
+        struct view_table *t;
+
+        describe(f, words, sizeof(words));
+        view_document_set_answer(d, (struct text_view){ words, strlen(words) });
+        t = view_document_add_part(d, &traces_part, NULL);
+        CHECK_COLUMNS(VIEW_CELL)
+}
 
 /* Returns the exit status. */
 static int print_answer(const struct findings *f, const char *path, const struct output_options *output)
 {
-        char words[ERROR_TEXT_BYTES + 1200];
         struct view_document d;
-        struct view_table *t;
         int status;
 
-        describe(f, words, sizeof(words));
         view_document_init(&d, check_schema.name);
-        view_document_set_answer(&d, (struct text_view){ words, strlen(words) });
-        t = view_document_add_table(&d, "traces", NULL, columns, sizeof(columns) / sizeof(columns[0]));
-        view_table_put_words(&d, t, path);
-        view_table_put_words(&d, t, f->result);
-        view_table_put_number(&d, t, f->n_chunks);
-        view_table_put_number(&d, t, f->n_events);
-        view_table_put_number(&d, t, f->whole_bytes);
-        view_table_put_number(&d, t, f->n_attachments);
-        if (f->words[0] != '\0')
-                view_table_put_words(&d, t, f->words);
-        else
-                view_table_put_unknown(&d, t);
+        fill(&d, f, path);
         status = output_options_print(output, &d);
         view_document_deinit(&d);
         return status;

@@ -142,26 +142,52 @@ static const struct control_recorder *choose(struct control_search *search, uint
         return NULL;
 }
 
+/* ---- answers ------------------------------------------------------------------------------------------- */
+
+/* Titles are there if the value is; the keys are those of the recorder's status. */
+static const struct view_column facts[] = {
+        { .key = "recorder_pid", .title = "recorder", .type = VIEW_ID },
+        { .key = "program_pid",
+          .title = "program",
+          .type = VIEW_ID,
+          .words = "of the recorded command; 0 = there is none" },
+        { .key = "state",
+          .title = "state",
+          .type = VIEW_STRING,
+          .one_of = "delayed|recording|paused",
+          .words = "delayed: nothing is recorded before the delay (--delay) is over" },
+        { .key = "elapsed_ns", .title = "for", .type = VIEW_DURATION },
+        { .key = "paused_ns",
+          .title = "paused",
+          .type = VIEW_DURATION,
+          .words = "all pauses together, part of `elapsed_ns`" },
+        { .key = "n_pauses", .title = "pauses", .type = VIEW_COUNT },
+        { .key = "n_marks", .title = "marks", .type = VIEW_COUNT },
+        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
+        { .key = "n_zones", .title = "zones", .type = VIEW_COUNT },
+        { .key = "n_lost", .title = "lost", .type = VIEW_COUNT },
+        { .key = "file_bytes",
+          .title = "trace has",
+          .type = VIEW_BYTES,
+          .words = "of the trace so far; with --ring, of the ring in memory" },
+        { .key = "mode", .title = "mode", .type = VIEW_STRING, .one_of = "file|ring" },
+        { .key = "trace",
+          .title = "trace",
+          .type = VIEW_STRING,
+          .words = "as it was named; - is standard output" },
+        { .key = "attached_pids",
+          .title = "attached",
+          .type = VIEW_STRING,
+          .words =
+                  "the processes that -p and -t name, 256 at most, with blanks between; null = none is named" },
+};
+
+static const struct answer_part facts_part = ANSWER_FACTS(facts);
 const struct answer_schema ctl_schema = {
         .name = "hyprof.ctl/1",
         .command = "hyprof ctl status --json",
-        .parts = (const struct answer_part *const[]){ NULL },
+        .parts = (const struct answer_part *const[]){ &facts_part, NULL },
         .lacks_answer = true,
-};
-
-/* ---- answers ------------------------------------------------------------------------------------------- */
-
-static const struct {
-        const char *key, *title;
-        enum view_type type;
-} facts[] = {
-        { "recorder_pid", "recorder", VIEW_ID },   { "program_pid", "program", VIEW_ID },
-        { "state", "state", VIEW_STRING },         { "elapsed_ns", "for", VIEW_DURATION },
-        { "paused_ns", "paused", VIEW_DURATION },  { "n_pauses", "pauses", VIEW_COUNT },
-        { "n_marks", "marks", VIEW_COUNT },        { "n_samples", "samples", VIEW_COUNT },
-        { "n_zones", "zones", VIEW_COUNT },        { "n_lost", "lost", VIEW_COUNT },
-        { "file_bytes", "trace has", VIEW_BYTES }, { "mode", "mode", VIEW_STRING },
-        { "trace", "trace", VIEW_STRING },         { "attached_pids", "attached", VIEW_STRING },
 };
 
 static int print_status(struct output_options *output, const struct control_recorder *recorder)
@@ -171,14 +197,11 @@ static int print_status(struct output_options *output, const struct control_reco
         int code;
 
         view_document_init(&d, ctl_schema.name);
-        for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        for (uint32_t i = 0; i < VIEW_N_COLUMNS(facts); i++) {
                 control_recorder_find(recorder, facts[i].key, value);
-                if (facts[i].type == VIEW_STRING)
-                        view_document_add_string(&d, facts[i].key, value[0] == '\0' ? NULL : facts[i].title,
-                                                 (struct text_view){ value, strlen(value) });
-                else
-                        view_document_add_number(&d, facts[i].key, facts[i].title, facts[i].type,
-                                                 strtoull(value, NULL, 10));
+                view_document_put(&d, facts[i].key, value[0] == '\0' ? NULL : facts[i].title, facts[i].type,
+                                  facts[i].type == VIEW_STRING ? view_words(value)
+                                                               : view_number(strtoull(value, NULL, 10)));
         }
         code = output_options_print(output, &d);
         view_document_deinit(&d);

@@ -255,30 +255,44 @@ static const char *answer(const struct perf_access *a)
                                   : "hyprof record cannot work here until that is allowed.";
 }
 
-static const struct view_column columns[] = {
-        { .key = "is_good", .title = "", .type = VIEW_BOOL },
-        { .key = "what", .title = "what", .type = VIEW_STRING, .n_columns_max = 22 },
-        { .key = "words", .title = "found", .type = VIEW_STRING },
-        { .key = "remedy", .title = "try", .type = VIEW_STRING, .is_below = true },
-};
-
-static void add_words(struct view_document *d, const char *key, const char *title, const char *words)
-{
-        view_document_add_string(d, key, title,
-                                 (struct text_view){ .bytes = words, .n_bytes = strlen(words) });
-}
-
 /*
- * Adds a kernel setting for programs that read the answer; people see it among the findings.  Null if it
- * cannot be read.
+ * A kernel setting, for programs that read the answer; people see it among the findings.  Unknown if it cannot
+ * be read.
  */
-static void add_setting(struct view_document *d, const char *key, long value)
+static struct view_value setting_value(long value)
 {
-        if (value == LONG_MIN || value < 0)
-                view_document_add_unknown(d, key, NULL, VIEW_ID);
-        else
-                view_document_add_number(d, key, NULL, VIEW_ID, (uint64_t)value);
+        return view_known((uint64_t)value, value >= 0);
 }
+
+/* clang-format off */
+#define DOCTOR_FACTS(FACT)                                                                                    \
+        FACT(BOOL, "can_record", NULL, view_number(access->user_error == 0), NULL)                            \
+        FACT(STRING, "version", "hyprof", view_words(HYPROF_VERSION), NULL)                                   \
+        FACT(STRING, "kernel", "Linux", view_words(system->release), NULL)                                    \
+        FACT(STRING, "machine", "machine", view_words(system->machine), NULL)                                 \
+        FACT(STRING, "user", "user", view_words(access->is_root ? "root" : "ordinary"), NULL,                 \
+             .one_of = "root|ordinary", .may_be_null = true)                                                  \
+        FACT(ID, "perf_event_max_sample_rate", NULL, setting_value(access->max_sample_hz),                          \
+             "of the kernel: samples a second", .may_be_null = true)                                          \
+        FACT(ID, "perf_event_mlock_kb", NULL, setting_value(access->mlock_kib),                                     \
+             "of the kernel: KiB that rings of ordinary users may take", .may_be_null = true)
+#define FINDING_COLUMNS(COLUMN)                                                                               \
+        COLUMN(BOOL, "is_good", "", view_number(item->good), NULL)                                            \
+        COLUMN(STRING, "what", "what", view_words(item->what), "the subject", .n_columns_max = 22)            \
+        COLUMN(STRING, "words", "found", view_words(item->words), NULL)                                       \
+        COLUMN(STRING, "remedy", "try", view_words(item->remedy), "a command", .is_below = true)
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { DOCTOR_FACTS(VIEW_MEMBER) };
+static const struct view_column finding_columns[] = { FINDING_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part facts_part = ANSWER_FACTS(fact_columns);
+static const struct answer_part findings_part = ANSWER_TABLE(
+        "findings", finding_columns, "something that this machine or user can record, or not");
+const struct answer_schema doctor_schema = {
+        .name = "hyprof.doctor/2",
+        .command = "hyprof doctor --json",
+        .parts = (const struct answer_part *const[]){ &facts_part, &findings_part, NULL },
+};
 
 static void fill(struct view_document *d, const struct doctor_findings *findings,
                  const struct perf_access *access, const struct utsname *system)
@@ -287,32 +301,14 @@ static void fill(struct view_document *d, const struct doctor_findings *findings
         struct view_table *t;
 
         view_document_set_answer(d, (struct text_view){ sentence, strlen(sentence) });
-        view_document_add_bool(d, "can_record", NULL, access->user_error == 0);
-        add_words(d, "version", "hyprof", HYPROF_VERSION);
-        add_words(d, "kernel", "Linux", system->release);
-        add_words(d, "machine", "machine", system->machine);
-        add_words(d, "user", "user", access->is_root ? "root" : "ordinary");
-        add_setting(d, "perf_event_max_sample_rate", access->max_sample_hz);
-        add_setting(d, "perf_event_mlock_kb", access->mlock_kib);
-        t = view_document_add_table(d, "findings", "Findings", columns, sizeof(columns) / sizeof(columns[0]));
+        DOCTOR_FACTS(VIEW_FACT)
+        t = view_document_add_part(d, &findings_part, "Findings");
         for (size_t i = 0; i < findings->n_items; i++) {
                 const struct doctor_finding *item = &findings->items[i];
 
-                view_table_put_bool(d, t, item->good);
-                view_table_put_words(d, t, item->what);
-                view_table_put_words(d, t, item->words);
-                if (item->remedy[0] != '\0')
-                        view_table_put_words(d, t, item->remedy);
-                else
-                        view_table_put_unknown(d, t);
+                FINDING_COLUMNS(VIEW_CELL)
         }
 }
-
-const struct answer_schema doctor_schema = {
-        .name = "hyprof.doctor/2",
-        .command = "hyprof doctor --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
 
 static int run(void *context, struct common_options *common)
 {

@@ -66,30 +66,37 @@ static const char *const kind_words[] = {
         [EVENT_CATALOG_LIBRARY] = "processor",
 };
 
-static const struct view_column columns[] = {
-        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 10 },
-        { .key = "name", .title = "event", .type = VIEW_STRING },
-        { .key = "alias", .title = "alias", .type = VIEW_STRING, .may_go = true },
-        { .key = "group", .title = "group", .type = VIEW_STRING, .may_go = true },
-        { .key = "is_available", .title = "available", .type = VIEW_BOOL },
-        { .key = "reason", .title = "reason", .type = VIEW_STRING },
+/* clang-format off */
+#define EVENTS_FACTS(FACT)                                                                                    \
+        FACT(COUNT, "n_events", NULL, view_number(c->n_rows), NULL)                                           \
+        FACT(COUNT, "n_available", NULL, view_number(n_available), "that can be recorded here")
+#define EVENT_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "kind", "kind", view_words(kind_words[row->kind]), NULL, .n_columns_max = 10)          \
+        COLUMN(STRING, "name", "event", view_words(row->name), NULL)                                          \
+        COLUMN(STRING, "alias", "alias", view_words(row->alias), NULL, .may_go = true)                        \
+        COLUMN(STRING, "group", "group", view_words(row->group), NULL, .may_go = true)                        \
+        COLUMN(BOOL, "is_available", "available", view_number(row->error == 0), NULL)                         \
+        COLUMN(STRING, "reason", "reason", view_words(row->error < 0 ? reason(row->error) : NULL), "why not")
+#define GROUP_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "kind", "kind", view_words(kind_words[row->kind]), NULL)                               \
+        COLUMN(STRING, "group", "group", view_words(row->group), NULL)                                        \
+        COLUMN(COUNT, "n_events", "events", view_number(n), NULL)
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { EVENTS_FACTS(VIEW_MEMBER) };
+static const struct view_column columns[] = { EVENT_COLUMNS(VIEW_COLUMN) };
+static const struct view_column group_columns[] = { GROUP_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part facts_part = ANSWER_FACTS(fact_columns);
+static const struct answer_part events_part = ANSWER_TABLE("events", columns, "an event");
+static const struct answer_part groups_part = ANSWER_TABLE(
+        "groups", group_columns,
+        "a group of tracepoints or of events of the processor, which are only counted "
+        "without a WORD: --limit 0 lists all");
+const struct answer_schema events_schema = {
+        .name = "hyprof.events/2",
+        .command = "hyprof list --json",
+        .parts = (const struct answer_part *const[]){ &facts_part, &events_part, &groups_part, NULL },
 };
-
-static const struct view_column group_columns[] = {
-        { .key = "kind", .title = "kind", .type = VIEW_STRING },
-        { .key = "group", .title = "group", .type = VIEW_STRING },
-        { .key = "n_events", .title = "events", .type = VIEW_COUNT },
-};
-
-#define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-
-static void put_words(struct view_document *d, struct view_table *t, const char *words)
-{
-        if (words && words[0] != '\0')
-                view_table_put_words(d, t, words);
-        else
-                view_table_put_unknown(d, t);
-}
 
 /* Groups of thousands of events show only their number, unless they were asked for. */
 static bool is_counted_only(const struct event_catalog_row *row, const struct arguments *args)
@@ -100,7 +107,7 @@ static bool is_counted_only(const struct event_catalog_row *row, const struct ar
 
 static void add_events(struct view_document *d, const struct event_catalog *c, const struct arguments *args)
 {
-        struct view_table *t = view_document_add_table(d, "events", "Events", columns, COUNT_OF(columns));
+        struct view_table *t = view_document_add_part(d, &events_part, "Events");
         uint32_t limit = output_options_limit(&args->output, 0);
         uint32_t n = 0;
 
@@ -116,19 +123,13 @@ static void add_events(struct view_document *d, const struct event_catalog *c, c
                         continue;
                 }
                 n++;
-                put_words(d, t, kind_words[row->kind]);
-                put_words(d, t, row->name);
-                put_words(d, t, row->alias);
-                put_words(d, t, row->group);
-                view_table_put_bool(d, t, row->error == 0);
-                put_words(d, t, row->error < 0 ? reason(row->error) : NULL);
+                EVENT_COLUMNS(VIEW_CELL)
         }
 }
 
 static void add_groups(struct view_document *d, const struct event_catalog *c, const struct arguments *args)
 {
-        struct view_table *t = view_document_add_table(d, "groups", "Groups of the others", group_columns,
-                                                       COUNT_OF(group_columns));
+        struct view_table *t = view_document_add_part(d, &groups_part, "Groups of the others");
 
         for (size_t i = 0, n; i < c->n_rows; i += n) {
                 const struct event_catalog_row *row = &c->rows[i];
@@ -139,9 +140,7 @@ static void add_groups(struct view_document *d, const struct event_catalog *c, c
                         n++;
                 if (!is_counted_only(row, args))
                         continue;
-                put_words(d, t, kind_words[row->kind]);
-                put_words(d, t, row->group);
-                view_table_put_number(d, t, n);
+                GROUP_COLUMNS(VIEW_CELL)
         }
 }
 
@@ -158,8 +157,7 @@ static void fill(struct view_document *d, const struct event_catalog *c, const s
         (void)snprintf(words, sizeof(words), "%" PRIu32 " of %zu events can be recorded here", n_available,
                        c->n_rows);
         view_document_set_answer(d, (struct text_view){ words, strlen(words) });
-        view_document_add_number(d, "n_events", NULL, VIEW_COUNT, c->n_rows);
-        view_document_add_number(d, "n_available", NULL, VIEW_COUNT, n_available);
+        EVENTS_FACTS(VIEW_FACT)
         if (c->tracing.code < 0)
                 view_document_warn(d, "no tracepoints: %s", c->tracing.text);
         if (!args->word && !has_library)
@@ -172,12 +170,6 @@ static void fill(struct view_document *d, const struct event_catalog *c, const s
         view_document_hint(d, "hyprof record -e rNNNN COMMAND");
         view_document_hint(d, "hyprof record -e '{A,B}:S' COMMAND");
 }
-
-const struct answer_schema events_schema = {
-        .name = "hyprof.events/2",
-        .command = "hyprof list --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
 
 /* Returns an exit status. */
 static int print(const struct event_catalog *c, const struct arguments *args)

@@ -118,29 +118,6 @@ static int look(struct trace_code *t, const struct symbol_search *wanted, struct
 
 /* ---- the answer ---------------------------------------------------------------------------------------- */
 
-static const struct view_column columns[] = {
-        { .key = "id", .title = "id", .type = VIEW_ID },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
-        { .key = "n_frames", .title = "frames", .type = VIEW_COUNT },
-        { .key = "n_named", .title = "named", .type = VIEW_COUNT },
-        { .key = "n_with_line", .title = "lines", .type = VIEW_COUNT },
-        { .key = "code", .title = "code", .type = VIEW_STRING, .n_columns_max = 14 },
-        { .key = "path", .title = "module", .type = VIEW_PLACE },
-        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 9, .may_go = true },
-        { .key = "kept_bytes", .title = "kept", .type = VIEW_BYTES },
-        { .key = "kept", .title = "what is kept", .type = VIEW_STRING, .n_columns_max = 12, .may_go = true },
-        { .key = "keeping", .title = "keeping", .type = VIEW_STRING, .n_columns_max = 14, .may_go = true },
-        { .key = "build_id", .title = "build-id", .type = VIEW_STRING, .may_go = true },
-        { .key = "found_at", .title = "found at", .type = VIEW_STRING, .may_go = true },
-};
-
-/* The columns give what is needed to find a module: its whole path and build-id. */
-static const struct view_column missing_columns[] = {
-        { .key = "id", .title = "id", .type = VIEW_ID },
-        { .key = "build_id", .title = "build-id", .type = VIEW_STRING },
-        { .key = "path", .title = "module", .type = VIEW_STRING, .is_below = true },
-};
-
 /* The code is missing and not all of its names are in the trace, or it is stripped of what is needed. */
 static bool lacks_names(const struct trace_code *t, const struct module_finding *finding, uint32_t module)
 {
@@ -153,72 +130,103 @@ static bool lacks_names(const struct trace_code *t, const struct module_finding 
                 (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));
 }
 
-static void put_words(struct view_document *d, struct view_table *t, const char *words)
+/* How much of its code the trace keeps. */
+static const struct trace_attachment *kept_of(const struct trace_code *t,
+                                              const struct trace_module_image *image)
 {
-        if (words && words[0] != '\0')
-                view_table_put_words(d, t, words);
-        else
-                view_table_put_unknown(d, t);
+        return image && image->attachment != 0
+                       ? trace_dictionary_row(t->dictionary, TRACE_TABLE_ATTACHMENTS, image->attachment)
+                       : NULL;
 }
 
-/* How much of its code the trace keeps, and whether that can be read. */
-static void put_kept(struct view_document *d, struct view_table *out, const struct trace_code *t,
-                     const struct trace_module_image *image)
+/* Whether that can be read, in words; NULL = nothing is kept. */
+static const char *words_of_kept(const struct trace_code *t, const struct trace_module_image *image)
 {
-        const struct trace_attachment *kept;
+        const struct trace_attachment *kept = kept_of(t, image);
         struct spooled_image spooled;
 
-        if (!image || image->attachment == 0) {
-                view_table_put_unknown(d, out);
-                view_table_put_unknown(d, out);
-                return;
-        }
-        kept = trace_dictionary_row(t->dictionary, TRACE_TABLE_ATTACHMENTS, image->attachment);
-        view_table_put_number(d, out, kept->size_bytes);
-        if (image_spool_map(&t->spool, t->dictionary, image->attachment, &spooled, NULL) != 1) {
-                view_table_put_words(d, out, "damaged");
-                return;
-        }
+        if (!kept)
+                return NULL;
+        if (image_spool_map(&t->spool, t->dictionary, image->attachment, &spooled, NULL) != 1)
+                return "damaged";
         image_spool_unmap(&spooled);
-        view_table_put_words(d, out, kept->kind == TRACE_ATTACHMENT_MODULE_PARTS ? "parts" : "whole file");
+        return kept->kind == TRACE_ATTACHMENT_MODULE_PARTS ? "parts" : "whole file";
 }
 
-static void put_module(struct view_document *d, struct view_table *out, const struct trace_code *t,
+/* clang-format off */
+#define MODULES_FACTS(FACT)                                                                                   \
+        FACT(COUNT, "n_modules", NULL, view_number(n_modules), NULL)                                          \
+        FACT(COUNT, "n_found", NULL, view_number(n_found), "their code is kept or found")                     \
+        FACT(COUNT, "n_missing", NULL, view_number(n_lacking), NULL)
+#define MODULE_COLUMNS(COLUMN)                                                                                \
+        COLUMN(ID, "id", "id", view_number(finding->module), "as `hyprof modules --extract` takes it",        \
+               .may_be_null = true)                                                                           \
+        COLUMN(COUNT, "n_samples", "samples", view_number(code->n_samples ? code->n_samples[finding->module] : 0), \
+               "that fell into it")                                                                           \
+        COLUMN(COUNT, "n_frames", "frames", view_number(finding->n_frames), "of samples and their callers")   \
+        COLUMN(COUNT, "n_named", "named", view_number(finding->n_named),                                      \
+               "frames that have a name in the trace or get one now")                                         \
+        COLUMN(COUNT, "n_with_line", "lines", view_number(finding->n_lines), "likewise a line")               \
+        COLUMN(STRING, "code", "code", view_words(module_words_source(finding->source)), "where it is found", \
+               .one_of = "kept|kept, parts|found|debug file|this machine|announced|differs|unchecked|missing", \
+               .n_columns_max = 14)                                                                           \
+        COLUMN(PLACE, "path", "module", view_place(path, 0), NULL)                                            \
+        COLUMN(STRING, "kind", "kind", view_words(module_words_kind(row->kind)),                              \
+               "`file`, `vdso`, `kernel`, `anonymous`, `image`", .n_columns_max = 9, .may_go = true)          \
+        COLUMN(BYTES, "kept_bytes", "kept", view_known(kept ? kept->size_bytes : 0, kept),                    \
+               "of its code, in the trace; null = nothing")                                                   \
+        COLUMN(STRING, "kept", "what is kept", view_words(words_of_kept(code, image)), NULL,                  \
+               .one_of = "whole file|parts|damaged", .may_be_null = true, .n_columns_max = 12, .may_go = true) \
+        COLUMN(STRING, "keeping", "keeping", view_words(module_words_state(image)),                           \
+               "`kept`, or why not: `too late`, `over the limit`, `unreadable`; null = it was not tried",     \
+               .n_columns_max = 14, .may_go = true)                                                           \
+        COLUMN(STRING, "build_id", "build-id", view_words(build_id.build_id), "hexadecimal", .may_go = true)  \
+        COLUMN(STRING, "found_at", "found at", view_words(finding->path), "the file, or the one that differs", \
+               .may_go = true)
+#define MISSING_COLUMNS(COLUMN)                                                                               \
+        COLUMN(ID, "id", "id", view_number(module), NULL)                                                     \
+        COLUMN(STRING, "build_id", "build-id", view_words(build_id.build_id), NULL)                           \
+        COLUMN(STRING, "path", "module", view_name(path), NULL, .is_below = true)
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { MODULES_FACTS(VIEW_MEMBER) };
+static const struct view_column columns[] = { MODULE_COLUMNS(VIEW_COLUMN) };
+/* What is needed to find a module: its whole path and build-id. */
+static const struct view_column missing_columns[] = { MISSING_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part facts_part = ANSWER_FACTS(fact_columns);
+static const struct answer_part modules_part = ANSWER_TABLE("modules", columns, "a module with frames");
+static const struct answer_part missing_part = ANSWER_TABLE(
+        "missing", missing_columns, "a module that lacks names which a file would bring");
+const struct answer_schema module_list_schema = {
+        .name = "hyprof.module_list/2",
+        .command = "hyprof modules --json",
+        .parts = (const struct answer_part *const[]){ &facts_part, &modules_part, &missing_part, NULL },
+};
+
+static void put_module(struct view_document *d, struct view_table *t, const struct trace_code *code,
                        const struct module_finding *finding)
 {
-        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES,
-                                                              finding->module);
-        const struct trace_module_image *image = module_images_find(&t->images, t->dictionary,
-                                                                    finding->module);
+        const struct trace_dictionary *all = code->dictionary;
+        const struct trace_module *row = trace_dictionary_row(all, TRACE_TABLE_MODULES, finding->module);
+        const struct trace_module_image *image = module_images_find(&code->images, all, finding->module);
+        const struct trace_attachment *kept = kept_of(code, image);
+        struct text_view path = row->path != 0 ? trace_dictionary_text(all, row->path)
+                                               : (struct text_view){ 0 };
+        struct module_words build_id = module_words_of(all, finding->module);
 
-        view_table_put_number(d, out, finding->module);
-        view_table_put_number(d, out, t->n_samples ? t->n_samples[finding->module] : 0);
-        view_table_put_number(d, out, finding->n_frames);
-        view_table_put_number(d, out, finding->n_named);
-        view_table_put_number(d, out, finding->n_lines);
-        put_words(d, out, module_words_source(finding->source));
-        if (row->path != 0)
-                view_table_put_place(d, out, trace_dictionary_text(t->dictionary, row->path), 0);
-        else
-                view_table_put_unknown(d, out);
-        put_words(d, out, module_words_kind(row->kind));
-        put_kept(d, out, t, image);
-        put_words(d, out, module_words_state(image));
-        put_words(d, out, module_words_of(t->dictionary, finding->module).build_id);
-        put_words(d, out, finding->path);
+        MODULE_COLUMNS(VIEW_CELL)
 }
 
-static void put_missing(struct view_document *d, struct view_table *out, const struct trace_code *t,
+static void put_missing(struct view_document *d, struct view_table *t, const struct trace_code *code,
                         uint32_t module)
 {
-        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
+        const struct trace_dictionary *all = code->dictionary;
+        const struct trace_module *row = trace_dictionary_row(all, TRACE_TABLE_MODULES, module);
+        struct text_view path = row->path != 0 ? trace_dictionary_text(all, row->path)
+                                               : (struct text_view){ 0 };
+        struct module_words build_id = module_words_of(all, module);
 
-        view_table_put_number(d, out, module);
-        put_words(d, out, module_words_of(t->dictionary, module).build_id);
-        if (row->path != 0)
-                view_table_put_string(d, out, trace_dictionary_text(t->dictionary, row->path));
-        else
-                view_table_put_unknown(d, out);
+        MISSING_COLUMNS(VIEW_CELL)
 }
 
 static void set_answer(struct view_document *d, const struct symbol_findings *findings, uint32_t n_lacking)
@@ -236,9 +244,7 @@ static void set_answer(struct view_document *d, const struct symbol_findings *fi
                      " lack names that a file would bring",
                      n_found, n_modules, n_lacking);
         view_document_set_answer(d, (struct text_view){ .bytes = words, .n_bytes = (size_t)n });
-        view_document_add_number(d, "n_modules", NULL, VIEW_COUNT, n_modules);
-        view_document_add_number(d, "n_found", NULL, VIEW_COUNT, n_found);
-        view_document_add_number(d, "n_missing", NULL, VIEW_COUNT, n_lacking);
+        MODULES_FACTS(VIEW_FACT)
 }
 
 static void fill(struct view_document *d, const struct trace_code *t, const struct symbol_findings *findings,
@@ -247,10 +253,8 @@ static void fill(struct view_document *d, const struct trace_code *t, const stru
         struct view_table *modules, *missing;
         uint32_t n_lacking = 0;
 
-        modules = view_document_add_table(d, "modules", "Modules, and their code", columns,
-                                          sizeof(columns) / sizeof(columns[0]));
-        missing = view_document_add_table(d, "missing", "Missing, or without names", missing_columns,
-                                          sizeof(missing_columns) / sizeof(missing_columns[0]));
+        modules = view_document_add_part(d, &modules_part, "Modules, and their code");
+        missing = view_document_add_part(d, &missing_part, "Missing, or without names");
         for (uint32_t i = 1, n = 0; i <= findings->n_modules; i++) {
                 if (findings->items[i].n_frames == 0)
                         continue;
@@ -270,12 +274,6 @@ static void fill(struct view_document *d, const struct trace_code *t, const stru
         if (n_lacking != 0)
                 view_document_hint(d, "hyprof symbolize --help");
 }
-
-const struct answer_schema module_list_schema = {
-        .name = "hyprof.module_list/2",
-        .command = "hyprof modules --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
 
 /* Returns an exit status. */
 static int print(const struct trace_code *t, const char *path, const struct symbol_findings *findings,

@@ -154,11 +154,12 @@ static inline struct view_value view_name(struct text_view text)
         return text.n_bytes != 0 ? view_text(text) : view_unknown();
 }
 
-/* @words: NULL = unknown. */
+/* No words, or empty ones, are unknown. */
 static inline struct view_value view_words(const char *words)
 {
-        return words ? view_text((struct text_view){ .bytes = words, .n_bytes = strlen(words) })
-                     : view_unknown();
+        return words && words[0] != '\0'
+                       ? view_text((struct text_view){ .bytes = words, .n_bytes = strlen(words) })
+                       : view_unknown();
 }
 
 /* "z7"; @id 0 is unknown. */
