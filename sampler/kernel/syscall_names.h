@@ -2,7 +2,7 @@
 /*
  * sampler/kernel/syscall_names.h - what this machine's system calls are called
  *
- * Way of the data:  libseccomp -> [syscall_names] -> syscall_frames, syscall_sums
+ * Way of the data:  libseccomp -> [syscall_names] -> sample_stacks, syscall_sums
  *
  * Numbers are those of syscall_layout.h.  Allocates for the time of a call.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/merge/ahead_of_turn.h"
+#include "sampler/merge/kernel_side.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -8,8 +8,7 @@
 #include "sampler/images/code_images.h"
 #include "sampler/jit/jit_files.h"
 #include "sampler/keep/opened_files.h"
-#include "sampler/merge/kernel_side.h"
-#include "sampler/merge/mapped_modules.h"
+#include "sampler/merge/kernel_side_parts.h"
 #include "sampler/pace/pace.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/stacks/stack_unwinder.h"

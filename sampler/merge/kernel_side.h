@@ -17,7 +17,7 @@
 #include "sampler/events/group_counts.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/merge/syscall_frames.h"
+#include "sampler/kernel/syscall_names.h"
 #include "sampler/pace/fork_rate.h"
 #include "sampler/stacks/stack_builder.h"
 
@@ -26,10 +26,12 @@
 #include <stdint.h>
 
 struct code_images;
-struct file_versions;
 struct error;
+struct file_versions;
+struct process_filter;
 struct process_track;
 struct recording;
+struct running_process;
 struct thread_track;
 
 /* The oldest record of one ring, decoded while it waits for its turn. */
@@ -38,6 +40,17 @@ struct ring_head {
         struct perf_record record;
         size_t record_bytes;
         uint64_t scan_bytes; /* looked through for regions up to here */
+};
+
+/*
+ * Frames of the trace that stand for system calls.
+ * The kernel's own functions at the place of a tracepoint are always the same ones, and say nothing of the
+ * call.  In their place the innermost frame is the call itself: "sys_write" of the module "[syscalls]".
+ * Zero-initialised: nothing is known yet.
+ */
+struct syscall_frames {
+        uint32_t module;
+        uint32_t frames[SYSCALL_NUMBERS]; /* by number, SYSCALL_32_BIT included; 0 = not made yet */
 };
 
 struct kernel_side {
@@ -95,15 +108,41 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
  */
 int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *err);
 
-/* ---- for sample_records.c and wait_records.c ---- */
-
-/* Images in memory of no file that are there by @until_ns, or are gone.  Returns 0 or -ENOMEM. */
-int kernel_side_take_images(struct kernel_side *s, uint64_t until_ns);
+/*
+ * sampler/merge/ahead_of_turn.c - what cannot wait for the turn of its record
+ *
+ * Way of the data:  perf_ring -> [ahead_of_turn] -> zone_source (whose region), code_keeper, code_tables
+ *
+ * A program may end a moment after it began: its region and its files must be opened now or never.
+ */
 
 /*
- * The thread of a sample or a switch; NULL if it has ended.  Returns 0 or -ENOMEM.
+ * kernel_side_scan() - the next process that mapped a client region, ahead of its turn
+ * The files in which code is are kept, and their unwind tables are asked for, on the way.
+ * Returns 1 with its PID, 0 if there is no such process, -EBADMSG, -ENOMEM.
  */
-int kernel_side_find_thread(struct kernel_side *s, const struct perf_record *rec,
-                            struct thread_track **ret_thread);
+int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err);
+
+/* Whether tables are made at once: see ahead_of_turn.c. */
+void kernel_side_set_table_deadline(struct kernel_side *s);
+
+/*
+ * sampler/merge/process_intake.c - a process that runs already, as the records that the kernel would
+ * have sent when it began
+ *
+ * Way of the data:  running_process, process_maps -> [process_intake] -> kernel_side
+ *
+ * Used by the collector's thread.
+ */
+
+/*
+ * process_intake_add() - make the process, its threads with their names, and its mappings known
+ * @filter:          of the threads; NULL = all
+ * @samples:         takes them like records of the kernel, all of the time @time_ns
+ * @ret_has_region:  the process has mapped a client region
+ * Whatever has ended meanwhile is left out.  Returns 0 or -ENOMEM.
+ */
+int process_intake_add(const struct running_process *process, const struct process_filter *filter,
+                       struct kernel_side *samples, uint64_t time_ns, bool *ret_has_region);
 
 #endif /* SAMPLER_MERGE_KERNEL_SIDE_H */

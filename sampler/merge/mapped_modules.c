@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/merge/mapped_modules.h"
+#include "sampler/merge/kernel_side_parts.h"
 
 #include "format/trace_dictionary.h"
 #include "sampler/jit/jit_files.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/merge/process_intake.h"
+#include "sampler/merge/kernel_side.h"
 
 #include "base/byte_buffer.h"
 #include "instrument/region_finder.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/merge/kernel_side.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/proc/running_process.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/merge/sample_records.h"
+#include "sampler/merge/kernel_side_parts.h"
 
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "sampler/events/event_set.h"
 #include "sampler/images/code_images.h"
 #include "sampler/merge/kernel_side.h"
-#include "sampler/merge/sample_stacks.h"
 #include "sampler/pace/pace.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/python/python_frames.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/merge/wait_records.h"
+#include "sampler/merge/kernel_side_parts.h"
 
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 #include "sampler/events/event_spec.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/kernel_side.h"
-#include "sampler/merge/sample_stacks.h"
 #include "sampler/pace/pace.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"

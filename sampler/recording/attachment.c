@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/recording/attachment.h"
-#include "sampler/merge/process_intake.h"
+#include "sampler/merge/kernel_side.h"
 
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/events/event_set.h"
-#include "sampler/merge/kernel_side.h"
 #include "sampler/proc/cgroup_folder.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/zones/zone_source.h"

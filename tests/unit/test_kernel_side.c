@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/tables/code_tables.h"

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "sampler/merge/kernel_side.h"
-#include "sampler/merge/process_intake.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"

@@ -8,7 +8,7 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/kernel/unwind_request.h"
-#include "sampler/merge/ahead_of_turn.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tables/code_tables.h"
 #include "sampler/tables/table_process.h"

@@ -3,7 +3,7 @@
  * sampler/merge/wait_records.c: a switch that the kernel did not report is put where it must
  * have been, and counted
  */
-#include "sampler/merge/wait_records.h"
+#include "sampler/merge/kernel_side_parts.h"
 
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/perf_record.h"
