@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/images/image_modules.h"
+#include "sampler/images/code_images_parts.h"
 
 #include "base/byte_buffer.h"
 #include "base/io.h"

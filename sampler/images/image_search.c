@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "sampler/images/memory_image.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/proc/process_memory.h"
@@ -39,7 +38,7 @@ struct image_search {
         size_t chunk_bytes, chunk_at;
         uint64_t n_bytes;
         uint64_t page_bytes;
-        uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES];
+        uint8_t begin[IMAGE_SEARCH_BEGIN_BYTES];
         uint64_t entries[CHUNK_BYTES / 4096];
         uint8_t chunk[CHUNK_BYTES];
 };

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define IMAGE_SEARCH_BEGIN_BYTES 2048 /* the headers of an image must lie in as many */
+
 struct image_search;
 struct process_memory;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/images/landmark_files.h"
+#include "sampler/images/code_images_parts.h"
 
 #include "base/array.h"
 #include "base/clock.h"

@@ -91,7 +91,7 @@ static void read_build_id(struct memory_image *image)
 /* Whether the header at @avma is still the same after the code was read. */
 static bool is_there_still(const struct memory_image *image, uint64_t avma)
 {
-        uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES];
+        uint8_t begin[IMAGE_SEARCH_BEGIN_BYTES];
 
         return process_memory_read_all(&image->memory, avma, begin, image->header.n_bytes) &&
                memcmp(begin, image->begin, image->header.n_bytes) == 0;

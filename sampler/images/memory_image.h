@@ -13,6 +13,7 @@
 #ifndef SAMPLER_IMAGES_MEMORY_IMAGE_H
 #define SAMPLER_IMAGES_MEMORY_IMAGE_H
 
+#include "sampler/images/image_search.h"
 #include "sampler/keep/elf_header.h"
 #include "sampler/proc/process_memory.h"
 
@@ -23,7 +24,6 @@
 #define MEMORY_IMAGE_PARTS_MAX     8
 #define MEMORY_IMAGE_BUILD_ID_MAX  20                  /* bytes of it that count */
 #define MEMORY_IMAGE_PART_BYTES    (UINT64_C(1) << 28) /* of one executable segment */
-#define MEMORY_IMAGE_BEGIN_BYTES   2048                /* the headers must lie in as many */
 #define MEMORY_IMAGE_CONTENT_BYTES (UINT32_C(1) << 20) /* of code that are hashed, and of constants */
 #define MEMORY_IMAGE_BELOW_BYTES   (UINT64_C(1) << 30) /* a header lies so far below its code at most */
 #define MEMORY_IMAGE_PROBES_MAX    1024                /* pages that are looked at for a header */
@@ -42,7 +42,7 @@ struct memory_image {
         uint64_t header_avma;         /* 0 = it is not mapped with the code */
         uint64_t copy_avma;           /* where else the image begins; 0 = not known */
         struct elf_header header;
-        uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES]; /* the first header.n_bytes of the image */
+        uint8_t begin[IMAGE_SEARCH_BEGIN_BYTES]; /* the first header.n_bytes of the image */
         uint8_t build_id[MEMORY_IMAGE_BUILD_ID_MAX];
         size_t build_id_bytes; /* 0 = it has none */
         uint64_t content;      /* XXH3 of its headers, code and constants, the first mebibyte of both */

@@ -3,7 +3,7 @@
  * Memory that was made executable after a record, and before it was looked at, is known; other memory and
  * other times do not count.
  */
-#include "sampler/tracks/recent_mappings.h"
+#include "sampler/images/code_images_parts.h"
 #include "tests/unit/unit_test.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/tracks/recent_mappings.h"
+#include "sampler/images/code_images_parts.h"
 
 #include "sampler/events/event_set.h"
 #include "sampler/events/ring_watch.h"
