@@ -3,7 +3,7 @@
  * sampler/jit/jit_files.h - reads the perf maps and jitdumps of all processes, while they are written and at
  * the end
  *
- * Way of the data:  kernel_side (mappings) -> [jit_files] -> perf_map_file, jitdump_file -> [jit_files]
+ * Way of the data:  kernel_side (mappings) -> [jit_files] -> perf_map, jitdump -> [jit_files]
  *                   -> code_regions, CODE_LINES, attachment_store, jit_frames
  *
  * A process that maps anonymous memory with code in it may have a perf map.  A process that maps a file

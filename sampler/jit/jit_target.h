@@ -2,7 +2,7 @@
 /*
  * sampler/jit/jit_target.h - where a process puts a perf map, and whose it has to be
  *
- * Way of the data:  /proc/PID -> [jit_target] -> perf_map_file
+ * Way of the data:  /proc/PID -> [jit_target] -> perf_map
  *
  * The folder is opened while the process lives, in its own view of the file
  * system, so that a map which it writes at its very end can be found after it.

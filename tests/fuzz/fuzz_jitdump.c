@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any file is read as a jitdump to its end, and nothing outside of it. */
 #include "base/io.h"
-#include "sampler/jit/jitdump_file.h"
+#include "sampler/jit/jitdump.h"
 
 #include <stddef.h>
 #include <stdint.h>
