@@ -2,6 +2,7 @@
 #include "sampler/events/event_request.h"
 
 #include "base/error.h"
+#include "sampler/events/event_lookup.h"
 #include "sampler/events/event_table.h"
 
 #include <errno.h>

@@ -36,6 +36,14 @@ struct event_scope_request {
         bool with_self;     /* --self: hyprof itself, too */
 };
 
-const char *event_scope_name(enum event_scope_kind kind);
+static inline const char *event_scope_name(enum event_scope_kind kind)
+{
+        static const char *const names[] = { [EVENT_SCOPE_AUTO] = "auto",
+                                             [EVENT_SCOPE_CGROUP] = "cgroup",
+                                             [EVENT_SCOPE_CPUS] = "cpus",
+                                             [EVENT_SCOPE_THREADS] = "threads" };
+
+        return names[kind];
+}
 
 #endif /* SAMPLER_EVENTS_EVENT_SCOPE_H */

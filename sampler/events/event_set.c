@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/events/event_totals.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/pace/pace.h"
 #include "sampler/rights/privileges.h"
@@ -588,6 +587,40 @@ int event_set_find_spec(const struct event_set *set, uint64_t id)
  * Only samples and switches would count twice; a repeated record of a mapping, a name or an end changes
  * nothing.
  */
+void event_owners_init(struct event_owners *o)
+{
+        *o = (struct event_owners){ .owners = NULL };
+        intern_init(&o->tids, sizeof(uint32_t), 0);
+}
+
+void event_owners_deinit(struct event_owners *o)
+{
+        intern_deinit(&o->tids);
+        free(o->owners);
+        o->owners = NULL;
+        o->capacity = 0;
+}
+
+int event_owners_add(struct event_owners *o, uint32_t tid, uint32_t owner)
+{
+        uint32_t id = 0;
+        int r = array_reserve(&o->owners, &o->capacity, (size_t)o->tids.n_items + 1, sizeof(*o->owners));
+
+        if (r == 0)
+                r = intern_add(&o->tids, &tid, sizeof(tid), &id);
+        if (r < 0)
+                return r;
+        o->owners[id - 1] = owner;
+        return 0;
+}
+
+uint32_t event_owners_find(const struct event_owners *o, uint32_t tid)
+{
+        uint32_t id = intern_find(&o->tids, &tid, sizeof(tid));
+
+        return id ? o->owners[id - 1] : 0;
+}
+
 bool event_set_is_double(struct event_set *set, const struct perf_record *rec)
 {
         const struct event_handle *handle;
@@ -619,20 +652,4 @@ bool event_set_is_tracker_ring(const struct event_set *set, size_t ring)
 {
         (void)set;
         return ring % 2 == 0; /* see add_event() */
-}
-
-uint64_t event_set_count_lost(const struct event_set *set)
-{
-        uint64_t n_lost = 0;
-
-        if (set->without_losses)
-                return UINT64_MAX;
-        for (size_t i = 0; i < set->n_handles; i++) {
-                struct event_count count = { .value = 0 };
-
-                if (event_totals_read(set, &set->handles[i], &count) < 0)
-                        return UINT64_MAX;
-                n_lost += count.n_lost;
-        }
-        return n_lost;
 }

@@ -25,8 +25,8 @@
 #ifndef SAMPLER_EVENTS_EVENT_SET_H
 #define SAMPLER_EVENTS_EVENT_SET_H
 
+#include "base/intern.h"
 #include "sampler/events/event_attr.h"
-#include "sampler/events/event_owners.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/event_scope.h"
 #include "sampler/kernel/perf_record.h"
@@ -61,6 +61,21 @@ struct event_handle {
 struct event_doorbell {
         int fd; /* owned */
         struct perf_ring ring;
+};
+
+/*
+ * Whose events a thread is recorded by: its own, or those that it inherited.
+ * Events are opened on the threads of a running process one after the other,
+ * while new threads are started.  One that is found late may have inherited the
+ * events of the thread that started it, all of them or those on some CPUs, and
+ * is given its own nevertheless.  Then it is recorded twice, and so is
+ * everything that it starts; what did not come from its owner's events is left
+ * out.
+ */
+struct event_owners {
+        struct intern tids;
+        uint32_t *owners; /* heap, owned; by the tid's id - 1 */
+        size_t capacity;
 };
 
 struct event_set {
@@ -130,6 +145,17 @@ void event_set_pause(struct event_set *set, bool paused);
  */
 bool event_set_is_double(struct event_set *set, const struct perf_record *rec);
 
+/* ---- by which it judges: parts of it, for tests ---- */
+
+void event_owners_init(struct event_owners *o);
+void event_owners_deinit(struct event_owners *o);
+
+/* From now on @tid is recorded by the events that were opened on @owner.  Returns 0 or -ENOMEM. */
+int event_owners_add(struct event_owners *o, uint32_t tid, uint32_t owner);
+
+/* Returns 0 if nothing is known of it. */
+uint32_t event_owners_find(const struct event_owners *o, uint32_t tid);
+
 /* The index of the spec that the event with this id was made from, or -1. */
 int event_set_find_spec(const struct event_set *set, uint64_t id);
 
@@ -144,8 +170,5 @@ void event_set_silence(struct event_set *set, bool silent);
 
 /* True for the rings of the dummy events: they hold no samples. */
 bool event_set_is_tracker_ring(const struct event_set *set, size_t ring);
-
-/* Records that the kernel could not put into full rings so far, by all events; UINT64_MAX = it cannot say. */
-uint64_t event_set_count_lost(const struct event_set *set);
 
 #endif /* SAMPLER_EVENTS_EVENT_SET_H */

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_spec.h - the name of an event, as perf spells it -> what the kernel wants to know
+ * sampler/events/event_spec.h - an event that was asked for: what the kernel wants to know of it
  *
- * Way of the data:  command line -> [event_spec] -> event_set -> kernel
+ * Way of the data:  event_lookup -> [event_spec] -> event_set -> kernel
  */
 #ifndef SAMPLER_EVENTS_EVENT_SPEC_H
 #define SAMPLER_EVENTS_EVENT_SPEC_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define EVENT_SPEC_NAME_BYTES 128
 #define EVENT_SPEC_CPUS_MAX \
         1024 /* that a PMU can be restricted to; the others are as if they were not there */
-
-struct error;
-struct event_places;
 
 /* The use of its samples. */
 enum event_role {
@@ -46,35 +42,19 @@ struct event_spec {
         uint64_t cpus[EVENT_SPEC_CPUS_MAX / 64]; /* bit C % 64 of word C / 64 */
 };
 
-/* Where specs are put; one name can be several events, where a machine has several kinds of cores. */
-struct event_spec_list {
-        struct event_spec *specs; /* borrowed */
-        size_t n_specs, n_specs_max;
-};
-
-/*
- * event_spec_parse() - understand one name: "cpu-clock", "cycles:u", "L1-dcache-load-misses", "r01c2",
- * "cpu/event=0x3c,umask=1/k", "msr/tsc/", "sched:sched_switch", "skl::INST_RETIRED:ANY_P"
- * @text:    the name ends at @n_bytes
- * @places:  where the machine tells what it has; NULL = the real ones
- * @list:    one more, or one for each kind of core; unchanged on failure
- * The order of lookup: names that every kernel knows, sysfs, tracepoints, libpfm4.
- * Returns 0; -EINVAL with the nearest known name in the words; -ENOENT for a PMU that is not there, or a
- * tracepoint where tracefs is not; -EACCES, -ENOMEM, -EOVERFLOW when the list is full.
- */
-int event_spec_parse(const char *text, size_t n_bytes, const struct event_places *places,
-                     struct event_spec_list *list, struct error *err);
-
-/*
- * event_spec_modify() - apply modifiers: u, k (user, kernel), h (taken, without effect), p, pp, ppp (precise)
- * Returns 0, or -EINVAL with @spec as it was.
- */
-int event_spec_modify(struct event_spec *spec, const char *modifiers, size_t n_bytes, struct error *err);
-
 /* Whether it is counted on that CPU. */
-bool event_spec_is_on_cpu(const struct event_spec *spec, int cpu);
+static inline bool event_spec_is_on_cpu(const struct event_spec *spec, int cpu)
+{
+        if (!spec->on_some_cpus)
+                return true;
+        return cpu >= 0 && cpu < EVENT_SPEC_CPUS_MAX &&
+               (spec->cpus[cpu / 64] & UINT64_C(1) << (unsigned)cpu % 64) != 0;
+}
 
 /* For --stat: it is counted by itself, and no other event needs it.  @number: its own among the request's. */
-bool event_spec_is_total(const struct event_spec *spec, uint32_t number);
+static inline bool event_spec_is_total(const struct event_spec *spec, uint32_t number)
+{
+        return spec->only_counts && spec->leader == number;
+}
 
 #endif /* SAMPLER_EVENTS_EVENT_SPEC_H */

@@ -140,3 +140,19 @@ int event_totals_write(const struct event_set *set, const uint32_t *sample_event
         *ret_shared = totals.shared;
         return r < 0 ? error_set(err, r, "no memory for the totals of events") : 0;
 }
+
+uint64_t event_totals_count_lost(const struct event_set *set)
+{
+        uint64_t n_lost = 0;
+
+        if (set->without_losses)
+                return UINT64_MAX;
+        for (size_t i = 0; i < set->n_handles; i++) {
+                struct event_count count = { .value = 0 };
+
+                if (event_totals_read(set, &set->handles[i], &count) < 0)
+                        return UINT64_MAX;
+                n_lost += count.n_lost;
+        }
+        return n_lost;
+}

@@ -48,6 +48,9 @@ int event_count_decode(const uint64_t *words, size_t n_words, uint64_t read_form
 int event_totals_read(const struct event_set *set, const struct event_handle *handle,
                       struct event_count *ret_count);
 
+/* Records that the kernel could not put into full rings so far, by all events; UINT64_MAX = it cannot say. */
+uint64_t event_totals_count_lost(const struct event_set *set);
+
 /* Adds a descriptor's count; @spec: UINT32_MAX = the dummy. */
 void event_totals_add(struct event_totals *totals, uint32_t spec, const struct event_count *count);
 

@@ -7,6 +7,7 @@
 #include "format/trace_dictionary.h"
 #include "instrument/region_inbox.h"
 #include "sampler/events/event_set.h"
+#include "sampler/events/event_totals.h"
 #include "sampler/images/code_images.h"
 #include "sampler/jit/jit_files.h"
 #include "sampler/merge/dump_head.h"
@@ -176,7 +177,7 @@ static int add_accounts(struct collector *m, bool final, uint64_t now_ns)
         int r;
 
         if (final) {
-                uint64_t n_asked = event_set_count_lost(m->recording.events);
+                uint64_t n_asked = event_totals_count_lost(m->recording.events);
 
                 if (n_asked != UINT64_MAX && n_asked > n_lost)
                         n_lost = n_asked;

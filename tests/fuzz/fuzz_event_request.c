@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_request.c, event_spec.c, event_pmu.c: any text is a list of events or is refused, and
- * so is any file of sysfs
+ * sampler/events/event_request.c, event_lookup.c, event_pmu.c: any text is a list of events or is refused,
+ * and so is any file of sysfs
  */
 #include "base/error.h"
 #include "sampler/events/event_places.h"

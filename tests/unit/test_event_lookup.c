@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_spec.c: every name means what perf means by it; a wrong one is refused with
+ * sampler/events/event_lookup.c: every name means what perf means by it; a wrong one is refused with
  * the one that was meant
  */
 #include "base/error.h"
+#include "sampler/events/event_lookup.h"
 #include "sampler/events/event_places.h"
 #include "sampler/events/event_spec.h"
 #include "tests/unit/fake_machine.h"

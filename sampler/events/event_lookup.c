@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/events/event_spec.h"
+#include "sampler/events/event_lookup.h"
 
 #include "base/error.h"
 #include "base/name_guess.h"
 #include "sampler/events/event_library.h"
 #include "sampler/events/event_places.h"
 #include "sampler/events/event_pmu.h"
+#include "sampler/events/event_spec.h"
 #include "sampler/events/event_table.h"
 #include "sampler/events/tracepoint.h"
 
@@ -399,17 +400,4 @@ int event_spec_modify(struct event_spec *spec, const char *modifiers, size_t n_b
         if (precise > 0)
                 spec->precise = (uint8_t)precise;
         return 0;
-}
-
-bool event_spec_is_on_cpu(const struct event_spec *spec, int cpu)
-{
-        if (!spec->on_some_cpus)
-                return true;
-        return cpu >= 0 && cpu < EVENT_SPEC_CPUS_MAX &&
-               (spec->cpus[cpu / 64] & UINT64_C(1) << (unsigned)cpu % 64) != 0;
-}
-
-bool event_spec_is_total(const struct event_spec *spec, uint32_t number)
-{
-        return spec->only_counts && spec->leader == number;
 }
