@@ -5,10 +5,10 @@
 #include "base/io.h"
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
+#include "sampler/kernel/bpf_programs.h"
 #include "sampler/kernel/bpf_words.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/proc/cpu_list.h"
-#include "sampler/python/python_program.h"
 #include "sampler/python/python_ring.h"
 #include "sampler/switches/switch_ring.h"
 

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct perf_event_attr;
+
 struct perf_access {
         int user_error;   /* 0, or -errno of opening a software event on one's own user code */
         int kernel_error; /* the same with kernel code */
@@ -67,6 +69,19 @@ long perf_access_max_sample_hz(void);
  * without Sscofpmf), or no interrupt came (-EIO).
  */
 bool perf_access_only_counts(const struct perf_access *access);
+
+/*
+ * counter_probe_run() - let a counter run on this thread until its first interrupt stops it
+ * Some virtual machines and boards have counters that advance and never interrupt: sampled by one of these, a
+ * recording has no samples, and nothing says why.
+ * @attr:    what to open, `disabled`, with a period
+ * @period:  after so many counts the interrupt is due
+ * Spins for milliseconds; without an interrupt three times for 50, since an emulated machine may be that late
+ * or not be scheduled.  One spin takes 100 at most.
+ * Returns 0 if it stopped, or did not count enough to be judged; -EIO if it counts on and
+ * on; -errno of opening it.
+ */
+int counter_probe_run(const struct perf_event_attr *attr, uint64_t period);
 
 /*
  * perf_access_explain() - the words for a refusal, the same wherever they are shown

@@ -6,12 +6,12 @@
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/bpf/syscall_layout.h"
+#include "sampler/kernel/bpf_programs.h"
 #include "sampler/kernel/bpf_words.h"
 #include "sampler/kernel/kernel_types.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/pace/pace.h"
 #include "sampler/proc/cpu_list.h"
-#include "sampler/switches/switch_program.h"
 #include "sampler/switches/switch_record.h"
 #include "sampler/switches/switch_ring.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/counter_probe.c: a counter that goes on counting past its period is told
+ * sampler/rights/perf_access.c: a counter that goes on counting past its period is told
  * from one that interrupts
  */
-#include "sampler/kernel/counter_probe.h"
+#include "sampler/rights/perf_access.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

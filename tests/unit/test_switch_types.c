@@ -6,8 +6,8 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/kernel/bpf_programs.h"
 #include "sampler/kernel/kernel_types.h"
-#include "sampler/switches/switch_program.h"
 #include "tests/unit/unit_test.h"
 
 #include <bpf/btf.h>
