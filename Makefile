@@ -47,8 +47,8 @@ LIB_FOLDERS := base format instrument merge timeline unwind $(wildcard symbolize
 NO_BPF_SRC  := sampler/switches/switch_source_none.c sampler/python/python_source_none.c
 STATIC_SRC  := base/library_loader_none.c base/user_account_files.c
 SHARED_SRC  := base/library_loader.c base/user_account.c
-BPF_SRC     := sampler/kernel/bpf_programs.c sampler/kernel/bpf_words.c sampler/kernel/kernel_types.c \
-               sampler/switches/switch_source.c sampler/python/python_source.c
+BPF_SRC     := sampler/kernel/bpf_programs.c sampler/kernel/kernel_types.c sampler/switches/switch_source.c \
+               sampler/python/python_source.c
 # The one of each two that is not built.
 NOT_BUILT   := cli/top/top_screen$(if $(NCURSES),_none).c export/tables/sqlite_writer$(if $(SQLITE),_none).c \
                web/server/http_server$(if $(MICROHTTPD),_none).c sampler/events/event_library$(if $(PFM),_none).c

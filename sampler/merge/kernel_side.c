@@ -22,10 +22,10 @@
 #include "sampler/switches/switch_source.h"
 #include "sampler/tables/code_regions.h"
 #include "sampler/tables/code_tables.h"
-#include "sampler/tracks/kept_copy.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
+#include "sampler/tracks/thread_track.h"
 #include "sampler/zones/zone_source.h"
 
 #include <errno.h>

@@ -13,7 +13,6 @@
 #include "sampler/python/python_source.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/address_space.h"
-#include "sampler/tracks/kept_copy.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"

@@ -6,7 +6,6 @@
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/kernel/bpf_programs.h"
-#include "sampler/kernel/bpf_words.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/proc/cpu_list.h"
 #include "sampler/python/python_ring.h"

@@ -7,7 +7,6 @@
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/bpf/syscall_layout.h"
 #include "sampler/kernel/bpf_programs.h"
-#include "sampler/kernel/bpf_words.h"
 #include "sampler/kernel/kernel_types.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/pace/pace.h"

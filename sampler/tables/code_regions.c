@@ -19,7 +19,6 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
-#include "sampler/tracks/stack_mover.h"
 #include "unwind/unwind_module.h"
 
 #include <errno.h>

@@ -18,14 +18,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CODE_REGIONS_GENERATIONS_MAX 4096 /* of a process */
-
-struct code_regions;
 struct address_range;
+struct code_regions;
 struct error;
+struct process_table;
 struct process_track;
 struct recording;
 struct trace_code_region;
+struct trace_dictionary;
+
+#define CODE_REGIONS_GENERATIONS_MAX 4096 /* of a process */
 
 /* Returns 0 or -errno. */
 typedef int code_regions_before_change(void *context, struct process_track *process);
@@ -91,5 +93,23 @@ int code_regions_decide(struct code_regions *c);
 
 /* Another program runs in the process from now on.  Returns 0 or -ENOMEM. */
 int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_ns);
+
+/*
+ * sampler/tables/stack_mover.c - callstacks that wait to be written are of another
+ * generation of code after all
+ *
+ * Way of the data:  code_regions -> [stack_mover] -> pending events of thread_track
+ *
+ * A program's announcements are read after the samples of the same moments; a jitdump may be written late.
+ * Samples that came after the new code, and are not in the trace yet, get its generation.
+ */
+
+/*
+ * stack_mover_run() - make callstacks of pending events from @since_ns on those of the next generation
+ * @generation:  of the ANONYMOUS modules of @process that they have now
+ * Returns 0 or -ENOMEM.
+ */
+int stack_mover_run(const struct process_table *processes, struct trace_dictionary *dictionary,
+                    const struct process_track *process, uint32_t generation, uint64_t since_ns);
 
 #endif /* SAMPLER_TABLES_CODE_REGIONS_H */

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "format/trace_dictionary.h"
-#include "sampler/tracks/kept_copy.h"
+#include "sampler/tracks/thread_track.h"
 
 #include <errno.h>
 #include <stdlib.h>

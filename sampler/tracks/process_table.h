@@ -12,7 +12,6 @@
 
 #include "base/intern.h"
 #include "sampler/tracks/address_space.h"
-#include "sampler/tracks/earlier_spaces.h"
 #include "sampler/tracks/thread_track.h"
 
 #include <stdbool.h>

@@ -16,24 +16,35 @@
 #include "format/event_encoder.h"
 #include "format/trace_event.h"
 #include "sampler/tracks/cut_stacks.h"
-#include "sampler/tracks/zone_trigger.h"
 #include "unwind/stack_stitch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct kept_copy;
 struct loss_counter;
 struct process_track;
+struct raw_stack;
 struct trace_dictionary;
+struct zone_trigger;
 
-#define THREAD_TRACK_ZONES_MAX 4096 /* nested; deeper ones are counted, not followed */
+#define KEPT_COPY_BYTES_MAX    (UINT32_C(1) << 25) /* of all that wait */
+#define THREAD_TRACK_ZONES_MAX 4096                /* nested; deeper ones are counted, not followed */
 
 struct open_zone {
         uint32_t location;
         uint32_t path; /* id in the table ZONE_PATHS; 0 = not looked up yet */
         uint64_t begin_ns;
+};
+
+/*
+ * The copy of a stack on its way into the trace, with --keep-stacks; docs/understand/trace-format.md, "Stack
+ * copies".
+ */
+struct kept_copy {
+        size_t *total_bytes; /* borrowed: of all that wait; it outlives them */
+        size_t n_bytes;
+        char bytes[]; /* as the trace has them */
 };
 
 /* An event of the kernel's, waiting for the zone events before it. */
@@ -111,6 +122,15 @@ struct thread_sink {
         const struct thread_track *run; /* whose run is open in the encoder; NULL = none */
 };
 
+/*
+ * kept_copy_new() - the copy of a thread's state, as one piece
+ * Returns 0; NULL in @ret_copy if nothing was copied; -EOVERFLOW if too many wait; -ENOMEM.
+ */
+int kept_copy_new(const struct raw_stack *raw, size_t *total_bytes, struct kept_copy **ret_copy);
+
+/* NULL is fine. */
+void kept_copy_free(struct kept_copy *copy);
+
 /* Makes the open run that of @track, or none. */
 void thread_sink_switch(struct thread_sink *sink, const struct thread_track *track);
 
@@ -173,6 +193,9 @@ void thread_track_leave_fiber(struct thread_track *t, struct thread_sink *sink, 
 
 /* A fiber has ended with its program: leaves its thread and writes the last event of its stream. */
 void thread_track_end_fiber(struct thread_track *fiber, struct thread_sink *sink, uint64_t now_ns);
+
+/* zone_trigger.c: the innermost open zone of @track ends.  Short of memory, it is not judged. */
+void zone_trigger_judge(struct zone_trigger *t, const struct thread_track *track, uint64_t end_ns);
 
 /* ---- the short way of nearly all events ---------------------------------------------------------------- */
 

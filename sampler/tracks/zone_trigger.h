@@ -4,8 +4,8 @@
  *
  * Way of the data:  zone_merge -> thread_track -> [zone_trigger] -> flight_recorder
  *
- * Which zones are meant is for the caller to say: patterns of names are read elsewhere.  Used by
- * the collector's thread.
+ * Which zones are meant is for the caller to say: patterns of names are read elsewhere.  thread_track.h has
+ * zone_trigger_judge(), which streams call as a zone ends.  Used by the collector's thread.
  */
 #ifndef SAMPLER_TRACKS_ZONE_TRIGGER_H
 #define SAMPLER_TRACKS_ZONE_TRIGGER_H
@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct thread_track;
 struct trace_dictionary;
 
 struct zone_trigger_rule {
@@ -51,9 +50,6 @@ struct zone_trigger {
 void zone_trigger_init(struct zone_trigger *t, const struct zone_trigger_rule *rules, size_t n_rules,
                        const struct trace_dictionary *dictionary);
 void zone_trigger_deinit(struct zone_trigger *t);
-
-/* The innermost open zone of @track ends.  Short of memory, it is not judged. */
-void zone_trigger_judge(struct zone_trigger *t, const struct thread_track *track, uint64_t end_ns);
 
 /* How many instances were too long since the last question, and the first of them. */
 uint64_t zone_trigger_take(struct zone_trigger *t, struct zone_trigger_hit *ret_first);

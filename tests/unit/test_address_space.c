@@ -4,7 +4,6 @@
  * right byte of its file
  */
 #include "sampler/tracks/address_space.h"
-#include "sampler/tracks/earlier_spaces.h"
 #include "tests/unit/unit_test.h"
 
 #include <inttypes.h>

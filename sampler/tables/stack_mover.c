@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/tracks/stack_mover.h"
+#include "sampler/tables/code_regions.h"
 
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/call_chain.h"
