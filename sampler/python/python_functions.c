@@ -5,9 +5,7 @@
 #include "base/intern.h"
 #include "format/trace_dictionary.h"
 #include "sampler/pace/pace.h"
-#include "sampler/python/python_lines.h"
 #include "sampler/python/python_objects.h"
-#include "sampler/python/python_reader.h"
 
 #include <errno.h>
 #include <stdbool.h>

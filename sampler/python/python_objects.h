@@ -1,22 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/python/python_objects.h - objects of Python in another process's memory -> their bytes
+ * sampler/python/python_objects.h - objects of Python in another process's memory -> their bytes, and the
+ * line of an instruction
  *
- * Way of the data:  python_reader -> [python_objects] -> python_functions
+ * Way of the data:  process_memory, python_record (pieces) -> [python_objects] -> python_functions
  *
- * All is hostile: lengths are bounded, and nothing of it is an address of ours.
+ * The memory is that of now, or as it was at a sample.  All is hostile: lengths are bounded, and nothing of
+ * it is an address of ours.
  */
 #ifndef SAMPLER_PYTHON_PYTHON_OBJECTS_H
 #define SAMPLER_PYTHON_PYTHON_OBJECTS_H
 
+#include "sampler/proc/process_memory.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct python_objects;
+
+/* ------------------------------------------------------------------ memory */
+
+/*
+ * Memory of a Python program: as it is now, or as it was at a sample.  Pure but for reads of a program that
+ * runs.
+ */
+struct python_reader {
+        struct process_memory memory; /* where there are no pieces */
+        const uint8_t *pieces;        /* borrowed: each a struct python_piece; or NULL */
+        size_t n_bytes;
+};
+
+static inline struct python_reader python_reader_of(uint32_t pid)
+{
+        return (struct python_reader){ .memory = process_memory_of(pid) };
+}
+
+/* Up to @n_bytes from @avma on; returns how many there are. */
+size_t python_reader_read(const struct python_reader *reader, uint64_t avma, void *to, size_t n_bytes);
+
+static inline bool python_reader_read_all(const struct python_reader *reader, uint64_t avma, void *to,
+                                          size_t n_bytes)
+{
+        return python_reader_read(reader, avma, to, n_bytes) == n_bytes;
+}
+
+/* ------------------------------------------------------------------ objects */
+
 #define PYTHON_TEXT_MAX  1024                /* characters of a name or a path; the rest is left out */
 #define PYTHON_LINES_MAX (UINT32_C(1) << 20) /* bytes of a code object's line table */
-
-struct python_objects;
-struct python_reader;
 
 /* A code object, without what it refers to. */
 struct python_code {
@@ -45,5 +77,22 @@ int python_text_read(const struct python_reader *reader, const struct python_obj
  */
 int python_bytes_read(const struct python_reader *reader, const struct python_objects *objects, uint64_t avma,
                       uint8_t **ret_bytes, size_t *ret_n_bytes);
+
+/* ------------------------------------------------------------------ lines */
+
+/*
+ * The line of an instruction, from the table of a code object (CPython 3.11 and later).
+ * The format is that of Objects/locations.md of CPython 3.11: entries of a first byte, 1 kkkk lll, of the
+ * kind k and l + 1 units of code (2 bytes each), and of numbers that depend on the kind.
+ */
+
+/*
+ * python_lines_find() - the line at a byte of the code
+ * @table:      hostile
+ * @first_line: co_firstlineno
+ * @code_off:   byte of the code, from its first instruction on
+ * Returns 0 where the table has none.  Linear in the table.
+ */
+uint32_t python_lines_find(const uint8_t *table, size_t table_bytes, uint32_t first_line, uint64_t code_off);
 
 #endif /* SAMPLER_PYTHON_PYTHON_OBJECTS_H */

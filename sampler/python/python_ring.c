@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/python/python_ring.h"
+#include "sampler/python/python_source.h"
 
 #include "instrument/tick_clock.h"
 #include "sampler/pace/pace.h"

@@ -8,7 +8,6 @@
 #include "sampler/kernel/bpf_programs.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/proc/cpu_list.h"
-#include "sampler/python/python_ring.h"
 #include "sampler/switches/switch_ring.h"
 
 #include <bpf/bpf.h>

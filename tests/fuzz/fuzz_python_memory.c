@@ -14,10 +14,8 @@
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_late.h"
 #include "sampler/python/python_layout.h"
-#include "sampler/python/python_lines.h"
 #include "sampler/python/python_merge.h"
 #include "sampler/python/python_objects.h"
-#include "sampler/python/python_reader.h"
 #include "sampler/tracks/address_space.h"
 
 #include <errno.h>

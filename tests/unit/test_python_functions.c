@@ -9,7 +9,6 @@
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_layout.h"
 #include "sampler/python/python_objects.h"
-#include "sampler/python/python_reader.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
 #include "sampler/python/python_late.h"
 #include "sampler/python/python_layout.h"
 #include "sampler/python/python_objects.h"
-#include "sampler/python/python_reader.h"
 #include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/python/python_lines.c: each kind of entry of a line table, and tables that make no sense
+ * sampler/python/python_objects.c: each kind of entry of a line table, and tables that make no sense
  */
-#include "sampler/python/python_lines.h"
+#include "sampler/python/python_objects.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdint.h>

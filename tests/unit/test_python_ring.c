@@ -8,7 +8,7 @@
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/pace/pace.h"
 #include "sampler/python/python_functions.h"
-#include "sampler/python/python_ring.h"
+#include "sampler/python/python_source.h"
 #include "sampler/switches/switch_ring.h"
 #include "tests/unit/unit_test.h"
 
