@@ -20,7 +20,7 @@
 #include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/pace/pace.h"
-#include "sampler/tables/jit_tables.h"
+#include "sampler/tables/jit_frames.h"
 #include "sampler/tables/table_process.h"
 #include "sampler/tables/table_store.h"
 #include "sampler/tracks/loss_counter.h"

@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tables/jit_frames.h - unwind information that a JIT writes into its jitdump,
- * collected for one process
+ * sampler/tables/jit_frames.h - unwind information that a JIT writes into its jitdump, collected for one
+ * process, and the tables that are made of it
  *
- * Way of the data:  jitdump -> jit_files -> [jit_frames] -> table_process (in its child:
- *                   [jit_frames]) -> jit_tables
+ * Way of the data:  jitdump -> jit_files -> [jit_frames] -> table_process (in its child: [jit_frames])
+ *                   -> [jit_frames] -> code_tables -> stack_unwinder
  *
  * Each function has an .eh_frame of its own, of some ten bytes, whose pointers are relative to its intended
  * place: after the code, at the next multiple of 8.  The recorder only copies them; they are parsed in a
- * child without rights.
+ * child without rights (table_process.h has what that calls).
+ *
+ * Each request makes a table of the part of a jitdump that is new since the last request.  When a process has
+ * JIT_TABLES_MAX tables, a single table of all its code replaces them.  A process has one request under way
+ * at a time.
+ *
+ * Used by the collector's thread.
  */
 #ifndef SAMPLER_TABLES_JIT_FRAMES_H
 #define SAMPLER_TABLES_JIT_FRAMES_H
 
 #include "base/byte_buffer.h"
-#include "sampler/tables/table_process.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct table_answer;
+struct table_process;
+struct unwind_module;
+struct unwind_table;
 
 #define JIT_FRAMES_ENTRY_MAX (UINT32_C(1) << 16) /* bytes of one function */
 #define JIT_FRAMES_BYTES_MAX (UINT32_C(1) << 24) /* of a process */
@@ -48,13 +58,51 @@ int jit_frames_add(struct jit_frames *f, const struct jit_frames_entry *entry);
  */
 int jit_frames_file(const struct jit_frames *f, size_t from);
 
-/* Was the file made by jit_frames_file()?  In the child. */
-bool jit_frames_is_file(int fd);
+/* ------------------------------------------------------------------ tables, by process */
+
+#define JIT_TABLES_MAX       8                   /* of a process */
+#define JIT_TABLES_BYTES_MAX (UINT64_C(1) << 26) /* of all */
+#define JIT_TABLES_REQUEST   (UINT32_C(1) << 31) /* in the id of a request: others are files */
+
+struct jit_process_tables {
+        uint32_t process;   /* id in PROCESSES */
+        uint32_t request;   /* that is under way; 0 = none */
+        bool asks_all;      /* it is for all of the process's code */
+        size_t asked_bytes; /* the bytes of jit_frames that have tables, or for which tables were asked */
+        struct unwind_module *modules[JIT_TABLES_MAX]; /* owned; the newest last */
+        size_t n_modules;
+};
+
+/* All zero is empty. */
+struct jit_tables {
+        struct jit_process_tables *processes; /* heap */
+        size_t n_processes, capacity;
+        size_t n_bytes; /* of all tables */
+        uint32_t last_request;
+};
+
+void jit_tables_deinit(struct jit_tables *t);
 
 /*
- * In the child: makes a table with addresses of the process, as the bytes of an
- * unwind_module without segments.
+ * Asks for what @frames has new, if there is time for it.  Returns 0; -EPIPE: the table
+ * process is gone; -ENOMEM.
  */
-enum table_status jit_frames_build(int fd, struct byte_buffer *out);
+int jit_tables_ask(struct jit_tables *t, struct table_process *to, uint32_t process,
+                   const struct jit_frames *frames);
+
+/*
+ * Takes an answer to such a request.  Returns 1 if there is a new table, 0, or -ENODATA if the child could
+ * not make one, -ENOMEM.
+ */
+int jit_tables_take(struct jit_tables *t, const struct table_answer *answer);
+
+/*
+ * The table of the code at an address, with addresses as they are in the process; NULL = there is none.
+ * Valid until the next take or forget.
+ */
+const struct unwind_table *jit_tables_find(const struct jit_tables *t, uint32_t process, uint64_t avma);
+
+/* The process is gone, or runs another program.  Returns whether it had any. */
+bool jit_tables_forget(struct jit_tables *t, uint32_t process);
 
 #endif /* SAMPLER_TABLES_JIT_FRAMES_H */

@@ -19,7 +19,6 @@
 #include "base/landlock.h"
 #include "sampler/keep/file_versions.h"
 #include "sampler/pace/pace.h"
-#include "sampler/tables/jit_frames.h"
 #include "sampler/tables/table_store.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/images/module_landmarks.h"
@@ -63,8 +62,8 @@ struct packet {
 
 static bool has_build_id(const struct elf_image *image, const struct table_request *request)
 {
-        size_t n_bytes = image->build_id_bytes < TABLE_PROCESS_BUILD_ID_MAX ? image->build_id_bytes
-                                                                            : TABLE_PROCESS_BUILD_ID_MAX;
+        size_t n_bytes = image->build_id_bytes < TABLE_STORE_BUILD_ID_MAX ? image->build_id_bytes
+                                                                          : TABLE_STORE_BUILD_ID_MAX;
 
         return n_bytes == request->build_id_bytes && memcmp(image->build_id, request->build_id, n_bytes) == 0;
 }

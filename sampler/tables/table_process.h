@@ -21,6 +21,7 @@
 #define SAMPLER_TABLES_TABLE_PROCESS_H
 
 #include "base/byte_buffer.h"
+#include "sampler/tables/table_store.h"
 #include "symbolize/images/module_landmarks.h"
 
 #include <stdbool.h>
@@ -28,20 +29,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TABLE_PROCESS_BUILD_ID_MAX 32                    /* bytes of it that count */
-#define TABLE_PROCESS_WAITING_MAX  32                    /* requests that wait for their answers */
-#define TABLE_PROCESS_ANSWER_MAX   (UINT32_C(192) << 20) /* bytes; the largest table has less */
+#define TABLE_PROCESS_WAITING_MAX 32                    /* requests that wait for their answers */
+#define TABLE_PROCESS_ANSWER_MAX  (UINT32_C(192) << 20) /* bytes; the largest table has less */
 
 struct error;
-struct table_store;
 
 struct table_request {
         uint32_t id;             /* the caller's, not 0 */
         uint32_t build_id_bytes; /* 0 = not known */
         uint64_t secret;         /* table_process_ask() sets it */
         int64_t written_ns;      /* file_written_ns() of the content that was mapped; 0 = not known */
-        uint8_t build_id
-                [TABLE_PROCESS_BUILD_ID_MAX]; /* the file must have this one, else it is another file */
+        uint8_t build_id[TABLE_STORE_BUILD_ID_MAX]; /* the file must have this one, else it is another file */
 };
 
 enum table_status {
@@ -104,6 +102,15 @@ typedef enum table_status table_process_task(const struct table_request *request
                                              struct table_reply *reply);
 int table_process_start_task(struct table_process *p, struct table_store *store, uint32_t run_as_uid,
                              uint32_t run_as_gid, table_process_task *task, struct error *err);
+
+/* jit_frames.c, in the child: was the file made by jit_frames_file()? */
+bool jit_frames_is_file(int fd);
+
+/*
+ * The same: makes a table with addresses of the process, as the bytes of an
+ * unwind_module without segments.
+ */
+enum table_status jit_frames_build(int fd, struct byte_buffer *out);
 
 /* Tells it to end, without waiting for that. */
 void table_process_hang_up(struct table_process *p);

@@ -35,7 +35,7 @@
 struct store_header {
         uint64_t magic;
         uint64_t build_id_bytes; /* of the hyprof that wrote it */
-        uint8_t build_id[TABLE_PROCESS_BUILD_ID_MAX];
+        uint8_t build_id[TABLE_STORE_BUILD_ID_MAX];
         uint64_t is_full; /* written later than the rest */
 };
 

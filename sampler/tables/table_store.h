@@ -14,13 +14,13 @@
 #ifndef SAMPLER_TABLES_TABLE_STORE_H
 #define SAMPLER_TABLES_TABLE_STORE_H
 
-#include "sampler/tables/table_process.h"
 #include "symbolize/images/module_landmarks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#define TABLE_STORE_BUILD_ID_MAX 32 /* bytes of it that count */
 #define TABLE_STORE_BYTES_MAX \
         (UINT64_C(128) << 20) /* of one file; the next recording begins a full one anew */
 #define TABLE_STORE_FOLDER_MAX (UINT64_C(256) << 20) /* of all, when one is made: the oldest go first */
@@ -35,7 +35,7 @@ struct table_store_key {
         uint64_t device, inode, file_bytes;
         int64_t changed_ns; /* st_ctim, since 1970 */
         uint64_t build_id_bytes;
-        uint8_t build_id[TABLE_PROCESS_BUILD_ID_MAX]; /* rest 0 */
+        uint8_t build_id[TABLE_STORE_BUILD_ID_MAX]; /* rest 0 */
 };
 
 /* An entry, as it lies in the file; the bytes of the table follow. */

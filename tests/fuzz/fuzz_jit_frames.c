@@ -2,6 +2,7 @@
 /* Fuzz target: any bytes as what a JIT says of unwinding give a table that can be taken over, or nothing. */
 #include "base/io.h"
 #include "sampler/tables/jit_frames.h"
+#include "sampler/tables/table_process.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 

@@ -12,7 +12,6 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tables/code_tables.h"
 #include "sampler/tables/jit_frames.h"
-#include "sampler/tables/jit_tables.h"
 #include "sampler/tables/table_process.h"
 #include "sampler/tables/table_store.h"
 #include "sampler/tracks/loss_counter.h"

@@ -5,6 +5,7 @@
  */
 #include "base/io.h"
 #include "sampler/tables/jit_frames.h"
+#include "sampler/tables/table_process.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
