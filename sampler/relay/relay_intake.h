@@ -3,6 +3,7 @@
  * sampler/relay/relay_intake.h - a trace that comes over a connection, into a file
  *
  * Way of the data:  relay_server -> socket -> [relay_intake] -> trace_writer -> file
+ *                   [relay_intake] -> a small file beside it -> a later relay_intake, which goes on there
  *
  * Every chunk is checked before it is written.  Chunks that the recorder does not have any more become
  * rows of LOSSES, and what is open after them becomes events, so that the file is an ordinary trace.
@@ -13,7 +14,6 @@
 #define SAMPLER_RELAY_RELAY_INTAKE_H
 
 #include "base/byte_buffer.h"
-#include "sampler/relay/relay_place.h"
 #include "sampler/relay/relay_wire.h"
 
 #include <stdbool.h>
@@ -23,6 +23,24 @@
 struct error;
 struct trace_chunk_header;
 struct trace_writer;
+
+#define RELAY_PLACE_BYTES  64
+#define RELAY_PLACE_ENDING ".taking" /* of the name of the small file */
+
+/*
+ * How far a trace that is taken goes, in a small file beside it.
+ * It speaks of one file: another one that has its name by then is left alone.
+ */
+struct relay_place {
+        uint64_t recording;
+        uint32_t generation;
+        uint32_t n_loss_rows; /* in the file, and how many of them are ours */
+        uint32_t n_own_rows;
+        uint32_t reopens;    /* 1 = after a gap: the next STATES chunk says what is open */
+        uint64_t position;   /* in the recorder's stream */
+        uint64_t file_bytes; /* the file's length then */
+        uint64_t file_id;    /* of relay_place_identify() */
+};
 
 struct relay_intake {
         int socket_fd, file_fd, place_fd; /* borrowed */
@@ -60,5 +78,23 @@ int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int p
  */
 int relay_intake_next(struct relay_intake *t, struct error *err);
 void relay_intake_deinit(struct relay_intake *t);
+
+/* ------------------------------------------------------------------ how far it goes */
+
+/* A number of the open file, which a file in its place does not have. */
+uint64_t relay_place_identify(int file_fd);
+
+/*
+ * relay_place_read() - from the small file; both descriptors are borrowed
+ * Returns 1 if the trace can be gone on with; 0 if no chunk of it has come; -ENODATA: it is shorter now;
+ * -ESTALE: the trace is another file; -EBADMSG: there is no place.
+ */
+int relay_place_read(int place_fd, int file_fd, struct relay_place *ret);
+
+/* Over the one before.  Returns 0 or -errno. */
+int relay_place_write(int place_fd, const struct relay_place *place, struct error *err);
+
+/* Returns 0, or -EBADMSG if the bytes are no place. */
+int relay_place_decode(const uint8_t bytes[RELAY_PLACE_BYTES], struct relay_place *ret);
 
 #endif /* SAMPLER_RELAY_RELAY_INTAKE_H */

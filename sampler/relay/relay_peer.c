@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/relay/relay_peer.h"
+#include "sampler/relay/relay_server.h"
 
 #include "base/io.h"
 

@@ -7,7 +7,6 @@
 #include "format/trace_chunk.h"
 #include "format/trace_spec.h"
 #include "sampler/pace/pace.h"
-#include "sampler/relay/relay_peer.h"
 
 #include <errno.h>
 #include <netinet/in.h>

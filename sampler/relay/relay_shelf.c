@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/relay/relay_shelf.h"
+#include "sampler/relay/relay_server.h"
 
 #include "base/array.h"
 #include "base/io.h"

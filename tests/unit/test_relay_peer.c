@@ -4,7 +4,7 @@
  * has any more has no user
  */
 #include "base/io.h"
-#include "sampler/relay/relay_peer.h"
+#include "sampler/relay/relay_server.h"
 #include "tests/unit/unit_test.h"
 
 #include <arpa/inet.h>

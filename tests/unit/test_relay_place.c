@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relay_place.c: only the file that the place was written for is gone on with, and only if all of it is there
+ * relay_intake.c: only the file that the place was written for is gone on with, and only if all of it is
+ * there
  */
 #include "base/error.h"
-#include "sampler/relay/relay_place.h"
+#include "sampler/relay/relay_intake.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
