@@ -16,6 +16,7 @@
 #include "sampler/jit/jit_lists.h"
 #include "sampler/jit/jit_objects.h"
 #include "sampler/keep/code_keeper.h"
+#include "sampler/keep/image_reader.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/pace/pace.h"
 #include "sampler/proc/process_maps.h"

@@ -8,6 +8,7 @@
 #include "sampler/images/image_search.h"
 #include "sampler/images/memory_image.h"
 #include "sampler/keep/code_keeper.h"
+#include "sampler/keep/image_reader.h"
 #include "sampler/pace/pace.h"
 
 #include <elf.h>

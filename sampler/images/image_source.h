@@ -71,7 +71,7 @@ int image_source_read_at(const struct memory_image *image, uint64_t avma, struct
 /* This image may be any of several: the search is skipped, and the mapped part is read. */
 void image_source_note_several(void *source);
 
-/* The functions of struct code_source: see sampler/keep/code_keeper.h. */
+/* The functions of struct code_source: see sampler/keep/image_reader.h. */
 int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
                       struct error *err);
 

@@ -19,6 +19,7 @@
 
 struct byte_buffer;
 struct code_keeper;
+struct code_source;
 struct error;
 struct image_spool;
 struct perf_mmap;
@@ -40,23 +41,6 @@ struct code_keeper_options {
 };
 
 #define CODE_KEEPER_BYTES_MAX (UINT64_C(256) << 20)
-
-/*
- * How code is read: in the reader's thread, so nothing is touched but @source.  That thread has no
- * capabilities: what needs any (/proc/PID/mem) was opened before, by who made the source.
- * @out:       appended to: the image
- * @ret_kind:  enum trace_attachment_kind: MODULE_FILE, or MODULE_PARTS if it is not whole
- * Returns 0, -EFBIG if it has more than @bytes_max, -ENOENT if it is gone, -ENOMEM, -errno.
- */
-typedef int code_keeper_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
-                             struct error *err);
-
-/* A thing to be read; freed in either thread. */
-struct code_source {
-        void *source;
-        code_keeper_read *read;
-        void (*free)(void *source);
-};
 
 /*
  * Starts the reader's thread, without rights; signals are blocked in it.  With CODE_KEEPER_NONE there is no

@@ -15,7 +15,6 @@
 #ifndef SAMPLER_KEEP_IMAGE_READER_H
 #define SAMPLER_KEEP_IMAGE_READER_H
 
-#include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/perf_record.h"
 
 #include <stdbool.h>
@@ -24,8 +23,26 @@
 
 #define IMAGE_READER_QUEUE_MAX 256 /* requests that wait: this bounds the descriptors */
 
+struct byte_buffer;
 struct error;
 struct image_reader;
+
+/*
+ * How code is read: in the reader's thread, so nothing is touched but @source.  That thread has no
+ * capabilities: what needs any (/proc/PID/mem) was opened before, by who made the source.
+ * @out:       appended to: the image
+ * @ret_kind:  enum trace_attachment_kind: MODULE_FILE, or MODULE_PARTS if it is not whole
+ * Returns 0, -EFBIG if it has more than @bytes_max, -ENOENT if it is gone, -ENOMEM, -errno.
+ */
+typedef int code_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
+                             struct error *err);
+
+/* A thing to be read; freed in either thread. */
+struct code_source {
+        void *source;
+        code_source_read *read;
+        void (*free)(void *source);
+};
 
 struct image_request {
         uint32_t id; /* the caller's */

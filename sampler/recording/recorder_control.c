@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/recording/recorder_control.h"
+#include "sampler/recording/recorder_state.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "sampler/merge/collector.h"
 #include "sampler/merge/writer_thread.h"
-#include "sampler/recording/recorder_state.h"
 #include "sampler/recording/recording_facts.h"
 
 #include <errno.h>

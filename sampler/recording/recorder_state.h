@@ -16,11 +16,11 @@
 #include "sampler/merge/flight_recorder.h"
 #include "sampler/proc/cpu_quota.h"
 #include "sampler/recording/command.h"
+#include "sampler/recording/control_socket.h"
 #include "sampler/recording/job_control.h"
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recorded_waiting.h"
 #include "sampler/recording/recorder.h"
-#include "sampler/recording/recorder_control.h"
 #include "sampler/rights/perf_access.h"
 #include "sampler/tables/table_process.h"
 
@@ -29,8 +29,8 @@
 #include <stdint.h>
 
 struct early_opener;
-struct priority_guard;
 struct error;
+struct priority_guard;
 struct python_source;
 struct trace_dictionary;
 struct trace_writer;
@@ -50,6 +50,22 @@ enum wake_reason {
         WAKE_DUMP,
         WAKE_BURST
 };
+
+/* The requests of the user: recorder_control.c. */
+struct recorder_control {
+        struct control_socket socket;
+        bool is_paused, is_stopped;
+        uint64_t paused_ns;     /* since when */
+        uint64_t paused_sum_ns; /* all pauses that are over */
+        uint32_t n_pauses, n_marks;
+        int dump_connection; /* waits for its dump; -1 = there is none */
+        uint32_t n_dumps_before, n_failed_before;
+};
+
+#define RECORDER_CONTROL_NONE                                        \
+        {                                                            \
+                .socket = CONTROL_SOCKET_NONE, .dump_connection = -1 \
+        }
 
 struct recorder {
         const struct recorder_options *options;
@@ -121,5 +137,29 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
 
 /* The command begins to run, if there is one and it does not run yet.  Returns 0 or -errno. */
 int recorder_let_go(struct recorder *r, struct error *err);
+
+/*
+ * sampler/recording/recorder_control.c - what the user asks of a recording while it runs
+ *
+ * Way of the data:  control_socket -> [recorder_control] -> event_set, zone_source, collector,
+ *                   flight_recorder
+ *
+ * Requests are words: `status`, `pause`, `resume`, `stop`, `dump`, `mark TEXT`.  An answer begins with `ok`
+ * or `error:`, or is the status: lines of a key, a blank and a value.  Used by the collector's thread.
+ */
+
+/*
+ * Requests that have come.  A request that fails changes nothing, and its answer says why.  In the delay,
+ * before anything is recorded, only the status and the end can be asked for.
+ */
+void recorder_control_cycle(struct recorder *r);
+
+/* Before each cycle of the flight recorder: a dump that begins in it says how long the pauses were so far. */
+void recorder_control_note_pauses(struct recorder *r, uint64_t now_ns);
+
+/*
+ * The recording is over: notes the pauses in the trace, answers a request that still waits, takes no more.
+ */
+void recorder_control_end(struct recorder *r, uint64_t now_ns);
 
 #endif /* SAMPLER_RECORDING_RECORDER_STATE_H */

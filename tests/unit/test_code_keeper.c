@@ -8,6 +8,7 @@
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"
 #include "sampler/keep/code_keeper.h"
+#include "sampler/keep/image_reader.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"

@@ -11,6 +11,7 @@
 #include "sampler/images/image_source.h"
 #include "sampler/images/memory_image.h"
 #include "sampler/keep/code_keeper.h"
+#include "sampler/keep/image_reader.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
