@@ -31,10 +31,9 @@ struct error;
 struct loss_counter;
 struct process_track;
 struct raw_stack;
+struct stack_unwinder;
 struct thread_track;
 struct unwind_request;
-
-struct stack_unwinder;
 
 /* @tables: borrowed; NULL = there are none.  @losses: borrowed.  Returns 0 or -ENOMEM. */
 int stack_unwinder_new(const struct unwind_request *options, struct code_tables *tables,
@@ -128,5 +127,24 @@ void stack_unwinder_set_hurried(struct stack_unwinder *u, bool is_hurried);
 
 /* Forgets the state of a thread: it has ended. */
 void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread);
+
+/*
+ * sampler/stacks/unwind_frame_pointer.c - the chain that the kernel followed by frame pointers -> a callstack
+ *
+ * Way of the data:  raw_stack (chain) -> [unwind_frame_pointer] -> call_chain
+ *
+ * Callers of code built without frame pointers are missing, and nothing tells.
+ */
+
+/*
+ * unwind_frame_pointer_run() - the kernel's part and the user's
+ * @space:      of the sampled process at that time; NULL = not known
+ * @ret_chain:  overwritten; at least one frame, where the CPU was
+ */
+void unwind_frame_pointer_run(const struct raw_stack *raw, const struct address_space *space,
+                              struct call_chain *ret_chain);
+
+/* The kernel's part alone: no frame if the CPU was not in the kernel. */
+void unwind_frame_pointer_run_kernel(const struct raw_stack *raw, struct call_chain *ret_chain);
 
 #endif /* SAMPLER_STACKS_STACK_UNWINDER_H */

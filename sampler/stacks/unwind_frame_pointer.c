@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/stacks/unwind_frame_pointer.h"
+#include "sampler/stacks/stack_unwinder.h"
 
 #include "base/bytes.h"
 #include "sampler/kernel/call_chain.h"

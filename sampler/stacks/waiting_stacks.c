@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "sampler/pace/pace.h"
-#include "sampler/stacks/late_window.h"
+#include "sampler/stacks/late_stack.h"
 #include "sampler/tracks/process_table.h"
 
 #include <stdlib.h>

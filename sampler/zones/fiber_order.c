@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/zones/fiber_order.h"
+#include "sampler/zones/zone_merge.h"
 
 #include "base/array.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/zones/own_threads.h"
+#include "sampler/zones/zone_merge.h"
 
 #include "instrument/client_region.h"
 #include "instrument/own_number.h"

@@ -13,7 +13,6 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
-#include "sampler/zones/own_threads.h"
 #include "sampler/zones/zone_source.h"
 
 #include <errno.h>

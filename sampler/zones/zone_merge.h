@@ -6,23 +6,60 @@
  * Way of the data:  zone_source -> [zone_merge] -> thread_track -> event_encoder
  *
  * Goes through one ring after the other.  In regions of programs that use
- * fibers the rings take turns instead: see fiber_order.h.  Used by the
+ * fibers the rings take turns instead: see fiber_order.c.  Used by the
  * collector's thread.
  */
 #ifndef SAMPLER_ZONES_ZONE_MERGE_H
 #define SAMPLER_ZONES_ZONE_MERGE_H
 
 #include "sampler/kernel/call_chain.h"
-#include "sampler/zones/fiber_order.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct process_table;
 struct process_track;
 struct recording;
 struct thread_sink;
 struct thread_track;
+struct zone_region;
 struct zone_source;
+
+/*
+ * sampler/zones/fiber_order.c - which ring goes on first, of those that wait at the beginning of a fiber
+ *
+ * Way of the data:  client_stream -> zone_merge <-> [fiber_order]
+ *
+ * A thread can only go on as a fiber when another thread has left it.  So each
+ * ring is merged until it says so, and then waits here; the one that said so
+ * first goes on: everything of that fiber that happened before lies in rings
+ * that have come past this time.  A heap; used by the collector's thread.
+ */
+
+struct waiting_slot {
+        uint64_t enter_ns; /* time of the event that it waits at */
+        uint32_t slot;
+};
+
+struct fiber_order {
+        struct waiting_slot *waiting; /* heap, owned; none is later than those at twice its place */
+        size_t n_waiting, capacity;
+};
+
+void fiber_order_init(struct fiber_order *o); /* zeroes */
+void fiber_order_deinit(struct fiber_order *o);
+
+/* Returns 0 or -ENOMEM. */
+int fiber_order_add(struct fiber_order *o, struct waiting_slot waiting);
+
+/*
+ * Takes out the one that waits at the earliest time; of equal ones, that with the lowest slot.  Returns
+ * 1, or 0 if none waits.
+ */
+int fiber_order_next(struct fiber_order *o, struct waiting_slot *ret_waiting);
+
+/* ------------------------------------------------------------------ the merge */
 
 /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
 typedef int zone_merge_flush(void *context);
@@ -80,5 +117,24 @@ int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, 
 
 /* A program has ended, and with it its fibers. */
 void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, uint64_t now_ns);
+
+/*
+ * sampler/zones/own_threads.c - which thread a program in another PID namespace means
+ *
+ * Way of the data:  client_abi, process_table, /proc -> [own_threads] -> zone_merge
+ *
+ * In a container a program knows its threads by numbers that are not ours.  BPF reports both numbers of each
+ * new thread; /proc has them of those that were there before, and of all that live where there is no BPF.
+ */
+
+/*
+ * own_threads_find() - the number that a thread of the program has for us
+ * @own_tid:  what the program calls it
+ * @n_left:   threads of which /proc may still be asked in this cycle; counted down
+ * @ret_tid:  0 if that cannot be found out
+ * Returns 0, -EAGAIN if the next cycle may find it, or -ENOMEM.
+ */
+int own_threads_find(const struct process_table *table, struct zone_region *region, uint32_t own_tid,
+                     unsigned *n_left, uint32_t *ret_tid);
 
 #endif /* SAMPLER_ZONES_ZONE_MERGE_H */

@@ -8,7 +8,7 @@
 #include "sampler/events/group_counts.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/stacks/unwind_frame_pointer.h"
+#include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/address_space.h"
 
 #include <linux/perf_event.h>

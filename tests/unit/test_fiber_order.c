@@ -3,7 +3,7 @@
  * sampler/zones/fiber_order.c: the one that waits at the earliest time goes first,
  * whatever was added in between
  */
-#include "sampler/zones/fiber_order.h"
+#include "sampler/zones/zone_merge.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
 

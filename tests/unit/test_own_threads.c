@@ -7,7 +7,7 @@
 #include "instrument/client_region.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/thread_track.h"
-#include "sampler/zones/own_threads.h"
+#include "sampler/zones/zone_merge.h"
 #include "sampler/zones/zone_region.h"
 #include "tests/unit/fake_program.h"
 #include "tests/unit/unit_test.h"
