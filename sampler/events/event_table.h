@@ -2,7 +2,7 @@
 /*
  * sampler/events/event_table.h - the events that have a name and a constant number in every kernel
  *
- * Way of the data:  [event_table] -> event_spec, `hyprof list`
+ * Way of the data:  [event_table] -> event_lookup, `hyprof list`
  *
  * Software events, the hardware events that each processor translates to its own, and those of caches.
  */

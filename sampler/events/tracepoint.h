@@ -2,7 +2,7 @@
 /*
  * sampler/events/tracepoint.h - the places in the kernel that can be watched, by name
  *
- * Way of the data:  tracefs/events/SUBSYSTEM/NAME/id -> [tracepoint] -> event_spec, `hyprof list`
+ * Way of the data:  tracefs/events/SUBSYSTEM/NAME/id -> [tracepoint] -> event_lookup, `hyprof list`
  */
 #ifndef SAMPLER_EVENTS_TRACEPOINT_H
 #define SAMPLER_EVENTS_TRACEPOINT_H
