@@ -16,7 +16,7 @@
 #ifndef ANALYZE_ANNOTATE_ANNOTATION_H
 #define ANALYZE_ANNOTATE_ANNOTATION_H
 
-#include "analyze/report/report_counters.h"
+#include "analyze/report/report_tables.h"
 #include "analyze/samples/function_choice.h"
 #include "analyze/samples/unsampled_time.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report/kernel_calls.h"
+#include "analyze/report/report_parts.h"
 
 #include "analyze/report/report.h"
 #include "analyze/stats/call_finder.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
 
+#include "analyze/report/report_parts.h"
 #include "analyze/report/report_samples.h"
+#include "analyze/report/report_tables.h"
 #include "analyze/trace/clock_step.h"
 #include "analyze/trace/meta_value.h"
 #include "analyze/walk/trace_filter.h"
@@ -319,6 +321,107 @@ static int fill_samples_and_zones(struct report *report, const struct trace_dict
         return r == 0 ? report_counters_fill(report, d, samples) : r;
 }
 
+/* ------------------------------------------------------------------ counts */
+
+static void count_sources(struct report_also *also, const struct trace_dictionary *d)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_ATTACHMENTS); i++) {
+                const struct trace_attachment *row = trace_dictionary_row(d, TRACE_TABLE_ATTACHMENTS, i);
+
+                if (row->kind != TRACE_ATTACHMENT_SOURCE_TEXT)
+                        continue;
+                also->n_source_texts++;
+                also->n_source_bytes += row->size_bytes;
+        }
+}
+
+static void count_code_regions(struct report_also *also, const struct trace_dictionary *d)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_CODE_REGIONS); i++) {
+                const struct trace_code_region *row = trace_dictionary_row(d, TRACE_TABLE_CODE_REGIONS, i);
+
+                also->n_code_regions += row->gone == 0;
+        }
+}
+
+static void count_fibers(struct report_also *also, const struct trace_totals *totals,
+                         const struct trace_dictionary *d)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_THREADS); i++) {
+                const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, i);
+
+                also->n_fibers += row->kind == TRACE_THREAD_FIBER && trace_totals_wants_thread(totals, i);
+        }
+}
+
+static struct report_also count_rest(const struct trace_totals *totals,
+                                     const struct trace_dictionary *dictionary)
+{
+        const uint64_t *n = totals->walk.n_events;
+        bool is_part = totals->walk.filter != NULL;
+        struct report_also also = {
+                .n_messages = n[TRACE_OP_MESSAGE] + n[TRACE_OP_MESSAGE_TEXT],
+                .n_frame_marks = n[TRACE_OP_FRAME_MARK],
+                .n_frame_begins = n[TRACE_OP_FRAME_BEGIN],
+                .n_frame_ends = n[TRACE_OP_FRAME_END],
+                .n_frame_names = totals->frame_names.n_ids,
+                .n_plot_values = n[TRACE_OP_PLOT_I64] + n[TRACE_OP_PLOT_F64],
+                .n_plots = totals->plot_names.n_ids,
+                .n_allocations = n[TRACE_OP_MEMORY_ALLOC],
+                .n_frees = n[TRACE_OP_MEMORY_FREE],
+                .n_discards = n[TRACE_OP_MEMORY_DISCARD],
+                .n_pools = totals->pool_names.n_ids,
+                .n_locks = is_part ? totals->locks.n_ids
+                                   : trace_dictionary_count(dictionary, TRACE_TABLE_LOCKS),
+                .n_lock_waits = n[TRACE_OP_LOCK_WAIT],
+                .n_lock_obtains = n[TRACE_OP_LOCK_OBTAIN],
+                .n_fiber_enters = n[TRACE_OP_FIBER_ENTER],
+                .n_devices = is_part ? totals->devices.n_ids
+                                     : trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES),
+                .n_device_zones = n[TRACE_OP_DEVICE_ZONE_BEGIN],
+                .n_device_spans = n[TRACE_OP_DEVICE_SPAN],
+                .n_zone_texts = n[TRACE_OP_ZONE_TEXT],
+                .n_zone_names = n[TRACE_OP_ZONE_NAME],
+                .n_zone_values = n[TRACE_OP_ZONE_VALUE],
+                .n_zone_colors = n[TRACE_OP_ZONE_COLOR],
+                .n_switches = totals->n_switches,
+        };
+
+        count_fibers(&also, totals, dictionary);
+        count_sources(&also, dictionary);
+        count_code_regions(&also, dictionary);
+        return also;
+}
+
+/* @n_stacks: as in struct trace_totals. */
+static struct report_callstacks count_callstacks(const uint64_t n_stacks[TRACE_STACK_STATE_COUNT + 1])
+{
+        /* The other states are those of newer versions, and mean nothing to this one. */
+        static const bool is_known[TRACE_STACK_STATE_COUNT + 1] = {
+#define X(id, name, words) [id] = true,
+                TRACE_STACK_STATES(X)
+#undef X
+                        [TRACE_STACK_STATE_COUNT] = true,
+        };
+        struct report_callstacks c = { .n_samples = 0 };
+
+        for (uint32_t state = TRACE_STACK_COMPLETE; state <= TRACE_STACK_STATE_COUNT; state++) {
+                if (!is_known[state])
+                        continue;
+                c.by_state[state] = n_stacks[state];
+                c.n_samples += n_stacks[state];
+                if (state >= TRACE_STACK_TRUNCATED)
+                        c.n_truncated += n_stacks[state];
+        }
+        c.n_stitched = n_stacks[TRACE_STACK_STITCHED];
+        c.n_approximate = n_stacks[TRACE_STACK_APPROXIMATE];
+        c.n_complete = n_stacks[TRACE_STACK_COMPLETE] + c.n_stitched + c.n_approximate;
+        c.n_frame_pointers = n_stacks[TRACE_STACK_FRAME_POINTERS];
+        return c;
+}
+
+/* ------------------------------------------------------------------ the whole */
+
 static int fill(struct report *report, const struct report_options *options, struct error *err)
 {
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
@@ -328,8 +431,8 @@ static int fill(struct report *report, const struct report_options *options, str
 
         if (r < 0)
                 goto fail;
-        report->also = report_also_of(totals, d);
-        report->callstacks = report_callstacks_of(totals->n_stacks);
+        report->also = count_rest(totals, d);
+        report->callstacks = count_callstacks(totals->n_stacks);
         report->on_cpu_known = totals->walk.n_switches != 0;
         fill_recording(report, d, totals);
         report->recording.filter = options->filter_words;

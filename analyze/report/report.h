@@ -16,18 +16,8 @@
 #ifndef ANALYZE_REPORT_REPORT_H
 #define ANALYZE_REPORT_REPORT_H
 
-#include "analyze/report/kernel_calls.h"
-#include "analyze/report/report_also.h"
-#include "analyze/report/report_callstacks.h"
-#include "analyze/report/report_counters.h"
-#include "analyze/report/report_cpus.h"
-#include "analyze/report/report_gaps.h"
-#include "analyze/report/report_lines.h"
-#include "analyze/report/report_owners.h"
-#include "analyze/report/report_renamed.h"
 #include "analyze/report/report_samples.h"
-#include "analyze/report/report_syscalls.h"
-#include "analyze/report/report_waits.h"
+#include "analyze/report/report_tables.h"
 #include "analyze/samples/function_table.h"
 #include "analyze/samples/unsampled_time.h"
 #include "analyze/trace/sample_stats.h"
@@ -69,22 +59,6 @@ struct report_event {
         uint32_t leader;    /* WITH_LEADER: the id of the event with whose samples it was read; else 0 */
         bool is_tracepoint; /* the kernel's functions at its place are always the same ones */
         struct sample_sum sum;
-};
-
-struct report_function {
-        uint32_t label;          /* in the table of functions */
-        struct text_view name;   /* empty unless FUNCTION_NAMED, FUNCTION_UNNAMED or FUNCTION_MARK */
-        struct text_view module; /* path */
-        enum function_kind kind;
-        struct sample_sum self, total;
-        struct python_parts parts; /* of `self`, where samples.is_folded */
-};
-
-/* The hottest first: by self, then by total. */
-struct report_functions {
-        struct report_function *rows; /* heap, owned */
-        uint32_t n_rows;
-        uint32_t n_left_out; /* rows that are not kept, after the last */
 };
 
 struct report_zone {
@@ -194,28 +168,10 @@ int report_load(const char *path, const struct report_options *options, struct r
                 struct error *err);
 void report_free(struct report *report);
 
-/* @part as a share of @whole; 0 if that is nothing. */
-static inline double report_share(uint64_t part, uint64_t whole)
-{
-        return whole != 0 ? (double)part / (double)whole : 0.0;
-}
-
-/* Whether it is a Python function, and native code below it counts for it. */
-static inline bool report_function_has_parts(const struct report_function *f)
-{
-        return python_parts_below(&f->parts) != 0;
-}
-
 /* How many of @n_rows are shown; a limit of 0 means no limit. */
 static inline uint32_t report_limited(uint32_t n_rows, uint32_t limit)
 {
         return limit != 0 && limit < n_rows ? limit : n_rows;
-}
-
-/* For sorting: negative, 0 or positive as @a is smaller, equal or larger. */
-static inline int report_compare(uint64_t a, uint64_t b)
-{
-        return (a > b) - (a < b);
 }
 
 #endif /* ANALYZE_REPORT_REPORT_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report/report_counters.h"
+#include "analyze/report/report_parts.h"
 
 #include "analyze/report/report.h"
 #include "analyze/report/report_samples.h"

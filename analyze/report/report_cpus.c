@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report/report_cpus.h"
+#include "analyze/report/report_parts.h"
 
 #include "analyze/report/report.h"
 #include "analyze/zones/trace_totals.h"

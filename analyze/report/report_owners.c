@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report/report_owners.h"
+#include "analyze/report/report_parts.h"
 
+#include "analyze/report/report_tables.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/zones/trace_totals.h"
 #include "base/error.h"

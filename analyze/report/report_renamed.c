@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report/report_renamed.h"
+#include "analyze/report/report_parts.h"
 
 #include "analyze/report/report.h"
 #include "analyze/walk/name_times.h"

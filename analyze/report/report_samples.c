@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report_samples.h"
 
-#include "analyze/report/report.h"
+#include "analyze/report/report_tables.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>

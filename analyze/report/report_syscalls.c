@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report/report_syscalls.h"
+#include "analyze/report/report_parts.h"
 
 #include "analyze/report/report.h"
 #include "analyze/trace/meta_value.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report/unnamed_modules.h"
+#include "analyze/report/report_parts.h"
 
 #include "analyze/report/report.h"
 #include "format/trace_dictionary.h"

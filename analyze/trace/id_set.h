@@ -2,7 +2,7 @@
 /*
  * analyze/trace/id_set.h - which ids of a table occurred, and how many different ones
  *
- * Way of the data:  trace_totals -> [id_set] -> report_also
+ * Way of the data:  trace_totals -> [id_set] -> report
  *
  * A bit an id, so it is for ids of a table, which are dense.  0 is an id like
  * any other.  Not thread-safe.

@@ -4,6 +4,7 @@
  * gives a report or is refused; never a crash
  */
 #include "analyze/report/report.h"
+#include "analyze/report/report_parts.h"
 #include "analyze/zones/trace_totals.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"

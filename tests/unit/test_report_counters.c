@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/report/report_counters.c, report_callstacks.c: counters of a group belong to functions
+ * analyze/report/report_counters.c, report.c: counters of a group belong to functions
  * and zones, marks to none
  */
 #include "analyze/report/report.h"

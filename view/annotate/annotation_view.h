@@ -10,7 +10,7 @@
 #ifndef VIEW_ANNOTATE_ANNOTATION_VIEW_H
 #define VIEW_ANNOTATE_ANNOTATION_VIEW_H
 
-#include "analyze/report/report_counters.h"
+#include "analyze/report/report_tables.h"
 #include "base/text_view.h"
 #include "view/document/view_document.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
-#include "analyze/report/report_lines.h"
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
