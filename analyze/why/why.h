@@ -13,18 +13,16 @@
 #ifndef ANALYZE_WHY_WHY_H
 #define ANALYZE_WHY_WHY_H
 
+#include "analyze/stats/meanwhile.h"
 #include "analyze/stats/wait_places.h"
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/why/why_collector.h"
 #include "analyze/why/why_durations.h"
 #include "analyze/why/why_judge.h"
-#include "analyze/why/why_links.h"
-#include "analyze/why/why_meanwhile.h"
 #include "analyze/why/why_profile.h"
 #include "analyze/why/why_survey.h"
 #include "analyze/why/why_tally.h"
 #include "analyze/why/why_tree.h"
-#include "analyze/why/why_waits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,6 +66,23 @@ struct why_cause {
         bool is_unplaced; /* WAIT: without a callstack */
 };
 
+enum why_doing { WHY_DOING_UNKNOWN, WHY_DOING_RUN, WHY_DOING_WAIT, WHY_DOING_PREEMPTED };
+
+/* A thread in time that another one waited for it. */
+struct why_step {
+        uint32_t thread;
+        enum why_doing doing; /* of most of the time that is known; PREEMPTED only if it did nothing else */
+        double preempted;     /* the part of the time that is known in which it could have run and did not */
+        uint32_t label;       /* the innermost function that over half of that was in; 0 = unknown */
+        uint32_t caller;      /* of the others that over half was in the innermost; 0 = unknown */
+        uint64_t ns;          /* in it */
+};
+
+struct why_steps {
+        struct why_step steps[MEANWHILE_LEVELS]; /* each waited for the next one */
+        uint32_t n;
+};
+
 struct why_holder {
         uint32_t lock, thread;
         uint64_t held_ns; /* while slow instances waited for it */
@@ -90,6 +105,35 @@ struct why_part {
         uint64_t n_slow, n_typical;
         struct why_share share; /* of zones */
         double p;
+};
+
+/* The labels by which a group of waits is named; 0 = unknown, or several. */
+struct why_wait_name {
+        uint32_t label;  /* the function that they have in common */
+        uint32_t inner;  /* the one that most of them are directly in, if it is another one */
+        uint32_t call;   /* what it called in the C library */
+        uint32_t kernel; /* the kernel's function, which shows what it waits for */
+};
+
+/* Waits, grouped by the function that slow instances wait in. */
+struct why_waits {
+        struct why_wait_name *names; /* heap; by place - 1, of the places that stand for their group */
+        uint64_t n_tested;           /* functions, and ways to wait in one, that were looked at */
+};
+
+/*
+ * Causes that go with being slow, but take no part of the extra time themselves.
+ *
+ * A thread that was moved once waits for microseconds, and then runs the same code slower, with cold caches.
+ * The same functions may take longer in one of the zones inside only.  Neither can be subtracted from the
+ * rest as the causes can; that they go with being slow can be tested.
+ */
+struct why_links {
+        uint64_t n_moved_slow, n_moved_typical; /* instances that were seen on another CPU than before */
+        double moved_p;                         /* corrected for all that was looked at */
+        bool is_moved;     /* most slow ones were, more often than their length explains */
+        uint32_t zone;     /* location; 0 = the extra time is in no zone inside */
+        double zone_share; /* of the extra time */
 };
 
 struct why_request {

@@ -18,7 +18,6 @@
 #include "analyze/why/why_common.h"
 #include "analyze/why/why_cpu_owners.h"
 #include "analyze/why/why_durations.h"
-#include "analyze/why/why_inside.h"
 #include "analyze/why/why_instances.h"
 #include "analyze/why/why_spent.h"
 #include "analyze/why/why_tally.h"
@@ -36,6 +35,9 @@ struct zone_pattern;
 
 /* Different waits and wakers; further ones are counted as unknown, 0. */
 #define WHY_KEYS_MAX (UINT32_C(1) << 20)
+
+/* Samples of threads that ran fibers. */
+#define WHY_FIBERS_SAMPLES_MAX (UINT32_C(1) << 20)
 
 /* Compared as bytes. */
 struct why_wait_key {
@@ -102,5 +104,17 @@ struct why_collector {
 int why_collector_take(struct why_collector *c, struct loaded_trace *trace, const struct trace_filter *filter,
                        struct error *err);
 void why_collector_deinit(struct why_collector *c);
+
+/*
+ * why_fibers_take() - samples of threads that ran fibers -> instances of those fibers' zones
+ *
+ * A fiber has zones and no samples; these are in the streams of the threads that it ran on, which come before
+ * it or after.  So they are put into the instances when these are known, in a pass of its own, which is left
+ * out if no instance is a fiber's.  Memory: WHY_FIBERS_SAMPLES_MAX samples; more are counted.
+ * @event:  whose samples count; those of others become counters
+ * Returns 0, -ENOMEM, what loaded_trace_walk() returns.
+ */
+int why_fibers_take(struct why_instances *instances, struct loaded_trace *trace,
+                    const struct trace_filter *filter, uint32_t event, struct error *err);
 
 #endif /* ANALYZE_WHY_WHY_COLLECTOR_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/why/why_fibers.h"
+#include "analyze/why/why_collector.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"

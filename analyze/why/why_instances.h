@@ -15,9 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WHY_INSTANCES_MAX  32768               /* of each group */
-#define WHY_ROWS_MAX       (UINT32_C(1) << 22) /* of all instances together: 96 MiB */
-#define WHY_DRAFT_ROWS_MAX (UINT32_C(1) << 17) /* different ones, of an instance that is not over yet */
+#define WHY_INSTANCES_MAX    32768               /* of each group */
+#define WHY_ROWS_MAX         (UINT32_C(1) << 22) /* of all instances together: 96 MiB */
+#define WHY_DRAFT_ROWS_MAX   (UINT32_C(1) << 17) /* different ones, of an instance that is not over yet */
+#define WHY_INSIDE_ZONES_MAX (UINT32_C(1) << 16) /* locations of zones inside of an open instance */
 
 enum why_kind {                     /* id; amount: */
                 WHY_LOCK = 1,       /* lock; ns that it was waited for */
@@ -63,6 +64,23 @@ struct why_draft {
         uint64_t n_left_out;
 };
 
+/*
+ * The zones inside of an instance that is open, added up by location.  At most WHY_INSIDE_ZONES_MAX
+ * locations; zones of further ones are counted.
+ */
+struct why_inside_zone {
+        uint32_t location;
+        uint64_t n, ns, ran_ns; /* how many, their durations, and their time on a CPU */
+};
+
+struct why_inside {
+        struct why_inside_zone *zones; /* heap; as they came */
+        size_t n_zones, capacity;
+        uint32_t *slots; /* heap; by a hash of the location: the number of the zone, from 1 on; 0 = empty */
+        size_t n_slots;
+        uint64_t n_left_out;
+};
+
 struct why_instances {
         struct why_instance *items; /* heap */
         size_t n_items, capacity;
@@ -81,6 +99,15 @@ void why_draft_clear(struct why_draft *d);
 
 /* One more thing that happened.  Amortised constant time.  Returns 0 or -ENOMEM. */
 int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t amount);
+
+/* Zero-initialised is empty and valid. */
+void why_inside_deinit(struct why_inside *s);
+
+/* Nothing happened yet; keeps the memory. */
+void why_inside_clear(struct why_inside *s);
+
+/* One more zone.  Amortised constant time.  Returns 0 or -ENOMEM. */
+int why_inside_add(struct why_inside *s, uint32_t location, uint64_t ns, uint64_t ran_ns);
 
 /* Keeps an instance with the rows of its draft, which is empty afterwards.  Returns 0 or -ENOMEM. */
 int why_instances_add(struct why_instances *s, const struct why_instance *instance, struct why_draft *draft);

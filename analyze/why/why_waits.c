@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/why/why_waits.h"
+#include "analyze/why/why_explain.h"
 
 #include "analyze/why/why.h"
 #include "base/text_view.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/why/why_links.c: each threshold decides whether moves, or a zone inside, go with being slow */
 #include "analyze/why/why.h"
-#include "analyze/why/why_links.h"
+#include "analyze/why/why_explain.h"
 #include "tests/unit/unit_test.h"
 
 #define N_SLOW    10
