@@ -2,13 +2,10 @@
 #include "analyze/diff/diff_comparison.h"
 
 #include "analyze/diff/diff_calls.h"
-#include "analyze/diff/diff_doubt.h"
-#include "analyze/diff/diff_judgement.h"
-#include "analyze/diff/diff_moved.h"
-#include "analyze/diff/diff_renames.h"
 #include "analyze/diff/diff_run.h"
+#include "analyze/diff/diff_steps.h"
+#include "analyze/diff/diff_test.h"
 #include "analyze/stats/call_finder.h"
-#include "analyze/stats/student_t.h"
 #include "base/saturating.h"
 
 #include <errno.h>

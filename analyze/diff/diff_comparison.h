@@ -2,7 +2,7 @@
 /*
  * analyze/diff/diff_comparison.h - two recordings, or two sets of them, beside each other
  *
- * Way of the data:  diff_run -> [diff_comparison]: diff_renames, diff_test -> diff_view
+ * Way of the data:  diff_run -> [diff_comparison]: diff_steps, diff_test -> diff_view
  *
  * The method is in docs/use/diff.md.  The probability that anything that has not changed is called
  * significant is at most `alpha` (Holm's correction over all items that are judged, and the whole).
@@ -143,5 +143,14 @@ double diff_comparison_worst(const struct diff_comparison *c, const struct diff_
  * whose own interval is above 0.
  */
 double diff_comparison_suspected(const struct diff_comparison *c, const struct diff_item **ret_item);
+
+/*
+ * How much more time of a run, or of a unit, an item took; for a zone, at the number of instances
+ * before.
+ */
+double diff_moved_ns(const struct diff_item *item);
+
+/* The same as a part of the longer run, where items of all kinds are weighed against each other. */
+double diff_moved_share(const struct diff_comparison *c, const struct diff_item *item);
 
 #endif /* ANALYZE_DIFF_DIFF_COMPARISON_H */

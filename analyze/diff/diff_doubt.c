@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/diff/diff_doubt.h"
+#include "analyze/diff/diff_steps.h"
 
 #include "analyze/diff/diff_comparison.h"
 #include "analyze/diff/diff_run.h"

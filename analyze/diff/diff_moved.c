@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/diff/diff_moved.h"
-
 #include "analyze/diff/diff_comparison.h"
 
 #include <math.h>

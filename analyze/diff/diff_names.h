@@ -8,7 +8,7 @@
  *
  *      function   where it is declared, its name without what compilers append to copies of it
  *                 (".constprop.0", ".cold", " [clone ...]"), and the file name of its module without folders
- *                 and without the version of a shared object; see diff_identity.h
+ *                 and without the version of a shared object; see diff_settle.h
  *      zone       its name, its function, and the name of its source file without folders; no line
  *
  * Not thread-safe.

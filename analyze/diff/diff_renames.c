@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/diff/diff_renames.h"
+#include "analyze/diff/diff_steps.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -13,7 +13,6 @@
 #define ANALYZE_DIFF_DIFF_RUN_H
 
 #include "analyze/diff/diff_names.h"
-#include "analyze/diff/diff_spread.h"
 #include "analyze/samples/python_stacks.h"
 #include "analyze/samples/unsampled_time.h"
 #include "analyze/walk/lost_zones.h"
@@ -33,6 +32,28 @@ struct zone_pattern;
 #define DIFF_RUN_BLOCKS 16
 
 #define DIFF_RUN_PARTS (UINT32_C(1) << 20)
+
+#define DIFF_SPREAD_OCTAVES     64
+#define DIFF_SPREAD_ONE_LEFT_OF 1000 /* the slowest of so many is left out */
+
+/*
+ * The times of a zone's instances by their magnitude, so that the slowest few can be left out.
+ *
+ * One instance of 10 ns that an interrupt or a switch fell into lasts as long as a hundred thousand
+ * others: a mean with it says nothing about the program.  So the slowest of each thousand, and at
+ * least one, do not count.
+ *
+ * By power of two; zero-initialised is empty.
+ */
+struct diff_spread {
+        uint64_t n[DIFF_SPREAD_OCTAVES];
+        double sum[DIFF_SPREAD_OCTAVES], squares[DIFF_SPREAD_OCTAVES];
+};
+
+struct diff_typical {
+        double mean;     /* without the slowest; 0 if there is no instance */
+        double variance; /* of the mean, relative to its square, by counts alone; HUGE_VAL if it is unknown */
+};
 
 /* The statistics of a zone's instances while they are counted. */
 struct diff_zone_spreads {
@@ -154,5 +175,11 @@ int diff_run_add_wait(struct diff_run *run, uint32_t key, const struct diff_wait
 int diff_run_add_calls(struct diff_run *run, uint32_t key, uint64_t n, double ns);
 int diff_run_add_zone(struct diff_run *run, uint32_t key, double cpu_ns, double wall_ns, double self_ns);
 void diff_run_finish(struct diff_run *run);
+
+/* Counts an instance of @ns, not negative. */
+void diff_spread_add(struct diff_spread *s, double ns);
+
+/* For all but the slowest; those are accurate to a power of two. */
+struct diff_typical diff_spread_typical(const struct diff_spread *s);
 
 #endif /* ANALYZE_DIFF_DIFF_RUN_H */

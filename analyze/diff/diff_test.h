@@ -139,4 +139,18 @@ double diff_test_prior(double run, double by_counts);
  */
 double diff_test_detectable(double variance, uint32_t n_before, uint32_t n_after, double alpha);
 
+/*
+ * Student's distribution: how surprising a difference is.  By the continued fraction of the incomplete beta
+ * function (Abramowitz and Stegun 26.5.8); exact to 1e-10.
+ */
+
+/* Above these degrees of freedom, it is the normal distribution. */
+#define STUDENT_T_NORMAL 1e6
+
+/* The probability of a value that is as far from 0 as @t, or farther, in either direction.  @df: above 0. */
+double student_t_two_sided(double t, double df);
+
+/* The value that is exceeded, in either direction, with the probability @p, 0 < @p < 1; at most 1e6. */
+double student_t_quantile(double p, double df);
+
 #endif /* ANALYZE_DIFF_DIFF_TEST_H */

@@ -6,8 +6,8 @@
  * to be some
  */
 #include "analyze/diff/diff_calls.h"
-#include "analyze/diff/diff_python.h"
 #include "analyze/diff/diff_run.h"
+#include "analyze/diff/diff_settle.h"
 #include "analyze/samples/function_table.h"
 #include "analyze/walk/trace_walk.h"
 #include "base/clock.h"

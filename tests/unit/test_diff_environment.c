@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff/diff_environment.c: each variable that differs once, none where nothing differs or is unknown
+ * analyze/diff/diff_command.c: each variable that differs once, none where nothing differs or is unknown
  */
-#include "analyze/diff/diff_environment.h"
+#include "analyze/diff/diff_command.h"
 
 #include "tests/unit/unit_test.h"
 

@@ -7,7 +7,6 @@
 #include "analyze/diff/diff_comparison.h"
 #include "analyze/diff/diff_run.h"
 #include "analyze/diff/diff_test.h"
-#include "analyze/stats/student_t.h"
 #include "base/clock.h"
 #include "tests/unit/diff_lab.h"
 #include "tests/unit/unit_test.h"

@@ -4,10 +4,9 @@
  * evenly is certain; what comes in bursts, moves between functions, or differs as runs do is not
  */
 #include "analyze/diff/diff_comparison.h"
-#include "analyze/diff/diff_judgement.h"
 #include "analyze/diff/diff_run.h"
+#include "analyze/diff/diff_steps.h"
 #include "analyze/diff/diff_test.h"
-#include "analyze/stats/student_t.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/clock.h"
 #include "base/error.h"

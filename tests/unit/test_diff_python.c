@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff/diff_python.c: of Python programs, Python functions are compared, with the native code that
+ * analyze/diff/diff_settle.c: of Python programs, Python functions are compared, with the native code that
  * they called; a change of their native callees is theirs; where a recording has no Python functions, or only
  * native ones are asked for, native functions are compared
  */
 #include "analyze/diff/diff_comparison.h"
-#include "analyze/diff/diff_identity.h"
-#include "analyze/diff/diff_python.h"
 #include "analyze/diff/diff_run.h"
+#include "analyze/diff/diff_settle.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff/diff_test.c, diff_spread.c, diff_program.c: a change is as certain as the runs
+ * analyze/diff/diff_test.c, diff_run.c, diff_command.c: a change is as certain as the runs
  * make it, at each threshold
  */
-#include "analyze/diff/diff_program.h"
-#include "analyze/diff/diff_spread.h"
+#include "analyze/diff/diff_command.h"
+#include "analyze/diff/diff_run.h"
 #include "analyze/diff/diff_test.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"

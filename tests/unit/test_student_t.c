@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/stats/student_t.c: the numbers of the tables */
-#include "analyze/stats/student_t.h"
+/* analyze/diff/diff_test.c: Student's distribution has the numbers of the tables */
+#include "analyze/diff/diff_test.h"
 #include "tests/unit/unit_test.h"
 
 #include <math.h>

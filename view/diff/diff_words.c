@@ -2,7 +2,6 @@
 #include "view/diff/diff_words.h"
 
 #include "analyze/diff/diff_comparison.h"
-#include "analyze/diff/diff_moved.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
 #include "view/text/text_number.h"
