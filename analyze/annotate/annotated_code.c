@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/annotate/annotated_code.h"
-
 #include "analyze/annotate/annotation.h"
+
 #include "analyze/samples/sampled_trace.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"

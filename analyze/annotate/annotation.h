@@ -2,7 +2,8 @@
 /*
  * analyze/annotate/annotation.h - a function's instructions and source lines, with the samples at each
  *
- * Way of the data:  sampled_trace, function_choice, listing_process -> [annotation] -> annotation_view
+ * Way of the data:  sampled_trace, function_choice; trace_dictionary, image_spool, region_symbols ->
+ *                   listing_process; source_texts -> [annotation] -> annotation_view
  *
  * A sample counts for the instruction at its address: the next one to run when the interrupt came, often one
  * or a few after the one that took the time (skid).  Callers' frames do not count.
@@ -27,12 +28,15 @@
 #include <stdint.h>
 
 struct sampled_trace;
+struct source_texts;
 struct symbol_search;
 struct trace_dictionary;
 
 #define ANNOTATION_LANES_MAX  8    /* of arrows beside each other; further ones are not drawn */
 #define ANNOTATION_ARROWS_MAX 4096 /* of a part; if there are more, the longest are not drawn */
 #define ANNOTATION_NO_LANE    UINT32_MAX
+
+#define ANNOTATION_FILE_LINES_MAX 200000 /* of all files of a function */
 
 struct annotated_instruction {
         struct sample_sum sum;
@@ -105,5 +109,21 @@ struct text_view annotation_function_name(const struct trace_dictionary *d,
 
 /* A string of the listing. */
 struct text_view annotation_string(const struct annotation *a, uint32_t id);
+
+/*
+ * annotation_files_fill() - put a row without samples for each line of the files that `lines` has no row for
+ * Files without text keep their rows as they are, and so do those that would make it more than
+ * ANNOTATION_FILE_LINES_MAX rows: `n_short_files` counts the latter.  Returns 0 or -ENOMEM.
+ */
+int annotation_files_fill(struct annotation *a, struct source_texts *sources);
+
+/*
+ * annotated_code_list() - fill the listing: find the code of the function, in the trace or outside of it; for
+ * annotation_init()
+ * @offsets:  sampled places of the function, ascending, each once
+ * Without code `has_code` stays false and `no_code` says why.  Returns 0 or -ENOMEM.
+ */
+int annotated_code_list(struct annotation *a, const struct annotation_options *options,
+                        const uint64_t *offsets, size_t n_offsets);
 
 #endif /* ANALYZE_ANNOTATE_ANNOTATION_H */

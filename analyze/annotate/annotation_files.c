@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/annotate/annotation_files.h"
-
 #include "analyze/annotate/annotation.h"
+
 #include "analyze/trace/source_texts.h"
 #include "base/array.h"
 

@@ -3,7 +3,7 @@
 #include "format/trace_dictionary.h"
 
 #include "analyze/samples/function_table.h"
-#include "analyze/trace/plain_name.h"
+#include "analyze/trace/function_name.h"
 #include "base/byte_buffer.h"
 #include "base/mapped_path.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/live/live_labels.h"
 
-#include "analyze/live/live_rows.h"
 #include "analyze/live/live_shown.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"

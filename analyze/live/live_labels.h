@@ -19,12 +19,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LIVE_NAME_BYTES 64 /* of a made name: "libfoo.so+0x1a20" */
+
 #define LIVE_LABEL_NO_STACK 1 /* the label of samples without a call stack */
 
-struct live_label;
 struct live_names;
 struct live_shown;
 struct trace_dictionary;
+
+/* The name of a place in the code. */
+struct live_label {
+        struct text_view name;      /* the function; empty = none yet: see `made` */
+        struct text_view module;    /* the file's name without its folder */
+        char made[LIVE_NAME_BYTES]; /* with an empty name: module and offset, or words in its place */
+};
 
 /* The function from which a label was made. */
 struct live_label_origin {
@@ -74,5 +82,17 @@ bool live_labels_is_mark(const struct live_labels *l, uint32_t frame);
 
 /* The path of the module of a frame; empty without one. */
 struct text_view live_labels_module(const struct live_labels *l, uint32_t frame);
+
+/* The bytes to show of a label. */
+static inline struct text_view live_label_text(const struct live_label *l)
+{
+        size_t n = 0;
+
+        if (l->name.n_bytes > 0)
+                return l->name;
+        while (n < sizeof(l->made) && l->made[n] != '\0')
+                n++;
+        return (struct text_view){ .bytes = l->made, .n_bytes = n };
+}
 
 #endif /* ANALYZE_LIVE_LIVE_LABELS_H */

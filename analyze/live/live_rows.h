@@ -10,24 +10,17 @@
 #ifndef ANALYZE_LIVE_LIVE_ROWS_H
 #define ANALYZE_LIVE_LIVE_ROWS_H
 
+#include "analyze/live/live_labels.h"
+#include "analyze/samples/python_stacks.h"
 #include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIVE_NAME_BYTES 64 /* of a made name: "libfoo.so+0x1a20" */
-
 struct live_names;
 struct live_shown;
 struct live_stats;
-
-/* The name of a place in the code. */
-struct live_label {
-        struct text_view name;      /* the function; empty = none yet: see `made` */
-        struct text_view module;    /* the file's name without its folder */
-        char made[LIVE_NAME_BYTES]; /* with an empty name: module and offset, or words in its place */
-};
 
 struct live_function_row {
         struct live_label label;
@@ -92,16 +85,21 @@ int live_rows_waits(const struct live_rows *of, struct live_wait_row **ret_rows)
  */
 void live_rows_histogram(const struct live_rows *of, uint32_t location, uint64_t ret_counts[64]);
 
-/* The bytes to show of a label. */
-static inline struct text_view live_label_text(const struct live_label *l)
-{
-        size_t n = 0;
+/*
+ * Whether native code counts for Python functions in the last seconds of a trace.  Made for each list: the
+ * dictionary grows, and the window moves.
+ */
+struct live_folds {
+        struct python_stacks python;
+        const struct python_stacks *folds; /* NULL = call stacks are as they are */
+};
 
-        if (l->name.n_bytes > 0)
-                return l->name;
-        while (n < sizeof(l->made) && l->made[n] != '\0')
-                n++;
-        return (struct text_view){ .bytes = l->made, .n_bytes = n };
-}
+/*
+ * live_folds_init() - decide by the rule of python_stacks.h, from the samples of the window, whether to fold
+ * @of_waits: fold also if the rule holds for the waits with a call stack
+ * Returns 0 or -ENOMEM; to be deinitialised in any case.
+ */
+int live_folds_init(struct live_folds *f, const struct live_rows *of, bool of_waits);
+void live_folds_deinit(struct live_folds *f);
 
 #endif /* ANALYZE_LIVE_LIVE_ROWS_H */

@@ -3,7 +3,7 @@
 
 #include "analyze/samples/function_table.h"
 #include "analyze/samples/sampled_trace.h"
-#include "analyze/trace/plain_name.h"
+#include "analyze/trace/function_name.h"
 #include "base/intern.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"

@@ -2,7 +2,6 @@
 #include "analyze/samples/sampled_trace.h"
 
 #include "analyze/trace/meta_value.h"
-#include "analyze/walk/filter_miss.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
 #include "base/error.h"

@@ -4,7 +4,7 @@
 #include "analyze/samples/function_table.h"
 #include "analyze/samples/python_stacks.h"
 #include "analyze/stats/wait_places.h"
-#include "analyze/trace/wrapper_names.h"
+#include "analyze/trace/function_name.h"
 #include "format/trace_dictionary.h"
 
 #include <string.h>

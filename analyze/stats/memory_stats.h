@@ -2,7 +2,7 @@
 /*
  * analyze/stats/memory_stats.h - a program's allocations and frees -> memory in use, the peak, leaks
  *
- * Way of the data:  event_walk -> [memory_stats], memory_blocks -> memory_view
+ * Way of the data:  event_walk -> [memory_stats] -> memory_view
  *
  * A site is where memory comes from: a callstack if there is one, else the zone path.  Memory: the
  * blocks in use up to MEMORY_BLOCKS_MAX, MEMORY_STATS_SITES_MAX sites and MEMORY_STATS_POOLS_MAX pools;
@@ -11,7 +11,6 @@
 #ifndef ANALYZE_STATS_MEMORY_STATS_H
 #define ANALYZE_STATS_MEMORY_STATS_H
 
-#include "analyze/stats/memory_blocks.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -25,8 +24,34 @@ struct ordered_event;
 struct trace_dictionary;
 struct trace_filter;
 
+/* 40 bytes each, in a table that is at most three quarters full and grows with need: 640 MiB. */
+#define MEMORY_BLOCKS_MAX (UINT32_C(3) << 22)
+
 #define MEMORY_STATS_SITES_MAX (UINT32_C(1) << 20)
 #define MEMORY_STATS_POOLS_MAX (UINT32_C(1) << 16)
+
+struct memory_block {
+        uint64_t address, size_bytes;
+        uint64_t time_ns;
+        uint32_t pool;       /* 1 .. : of memory_stats; 0 = an empty place */
+        uint32_t site;       /* which allocated it; 0 = it is freed */
+        uint32_t generation; /* of the pool: an older one was discarded */
+        uint32_t reserved;
+};
+
+/*
+ * The blocks of memory that are in use, by pool and address: a hash table.  It keeps as many freed blocks as
+ * are in use, and an eighth of `n_max` besides, so that a second free is distinguished from one of an address
+ * that was never seen.  At most `n_max` blocks in all.
+ */
+struct memory_blocks {
+        struct memory_block *slots; /* heap */
+        size_t n_slots;             /* a power of two, or 0 */
+        uint32_t n_blocks;          /* also freed ones */
+        uint32_t n_live;
+        uint32_t n_max;
+        uint64_t seed; /* of the hash; the results do not depend on it */
+};
 
 /* The same address means other memory in another process.  Compared as bytes. */
 struct memory_pool_key {
@@ -74,6 +99,21 @@ struct memory_stats {
         uint64_t n_discarded;  /* blocks that were in use in discarded pools, and are in `blocks` still */
         bool has_stacks;       /* of any event */
 };
+
+/* @n_max: 0 = MEMORY_BLOCKS_MAX. */
+void memory_blocks_init(struct memory_blocks *b, uint32_t n_max);
+void memory_blocks_deinit(struct memory_blocks *b);
+
+/* Borrowed until the next memory_blocks_add(); NULL if it is unknown. */
+struct memory_block *memory_blocks_find(const struct memory_blocks *b, uint32_t pool, uint64_t address);
+
+/*
+ * memory_blocks_add() - the block of an address, new or known
+ * Forgets freed blocks when there is no room.  @ret_block: a new one has `site` 0.
+ * Returns 0, -ENOMEM, -EOVERFLOW: `n_max` blocks are in use.
+ */
+int memory_blocks_add(struct memory_blocks *b, uint32_t pool, uint64_t address,
+                      struct memory_block **ret_block);
 
 /* @n_blocks_max: 0 = MEMORY_BLOCKS_MAX. */
 void memory_stats_init(struct memory_stats *s, const struct trace_dictionary *dictionary,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/stats/wait_places.h"
 
-#include "analyze/trace/wrapper_names.h"
+#include "analyze/trace/function_name.h"
 #include "base/text_view.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/trace/function_labels.h"
 
-#include "analyze/trace/plain_name.h"
+#include "analyze/trace/function_name.h"
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/intern.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/walk/filter_miss.h"
+#include "analyze/walk/trace_filter.h"
 
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
-#include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
 #include "base/clock.h"
 #include "base/error.h"

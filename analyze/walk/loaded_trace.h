@@ -65,6 +65,16 @@ int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *
 int loaded_trace_open_plain(struct loaded_trace *ret, const char *path, struct error *err);
 void loaded_trace_close(struct loaded_trace *t);
 
+/* Takes a name that a thread was given.  Returns 0 or -errno. */
+typedef int loaded_trace_name(void *context, uint32_t thread, uint32_t name);
+
+/*
+ * loaded_trace_each_name() - hand over the names in all chunks up to a place, from the beginning
+ * Returns 0, -errno of read(2), -ENOMEM if @take fails.
+ */
+int loaded_trace_each_name(struct loaded_trace *t, uint64_t until_bytes, loaded_trace_name *take,
+                           void *context, struct error *err);
+
 /*
  * loaded_trace_walk() - hand all events to a walk, from the beginning
  * A trace that is cut off or damaged gives everything up to that point; `ending` says so.  Calls

@@ -82,6 +82,14 @@ int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, 
 /* Adds to the error about a missing zone that another recorder had the zones of a program, if so. */
 void trace_filter_add_who_has_zones(const struct trace_dictionary *d, struct error *err);
 
+/*
+ * filter_miss_explain() - why nothing of a trace passed a filter, after loaded_trace_walk() found nothing
+ * Goes through the trace once more and asks of each condition what it alone would leave.
+ * Returns -ENOENT with words that name the condition and what there is instead; or why
+ * the trace cannot be read.
+ */
+int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *filter, struct error *err);
+
 static inline bool trace_filter_wants_time(const struct trace_filter *f, uint64_t time_ns)
 {
         return time_ns >= f->from_ns && time_ns < f->to_ns;

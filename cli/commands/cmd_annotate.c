@@ -3,7 +3,6 @@
 #include "format/trace_dictionary.h"
 
 #include "analyze/annotate/annotation.h"
-#include "analyze/annotate/annotation_files.h"
 #include "analyze/report/report.h"
 #include "analyze/samples/function_table.h"
 #include "analyze/samples/sampled_trace.h"

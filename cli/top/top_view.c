@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/top/top_view.h"
 
-#include "analyze/live/live_folds.h"
 #include "analyze/live/live_rows.h"
 #include "analyze/live/live_stats.h"
 #include "analyze/walk/trace_walk.h"

@@ -4,7 +4,6 @@
  * where they fell, jumps are arrows, names find functions
  */
 #include "analyze/annotate/annotation.h"
-#include "analyze/annotate/annotation_files.h"
 #include "analyze/samples/function_choice.h"
 #include "analyze/samples/function_table.h"
 #include "analyze/samples/sampled_trace.h"

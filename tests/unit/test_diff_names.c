@@ -5,7 +5,7 @@
  */
 #include "analyze/diff/diff_names.h"
 #include "analyze/samples/function_table.h"
-#include "analyze/trace/plain_name.h"
+#include "analyze/trace/function_name.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 

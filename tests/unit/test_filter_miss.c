@@ -3,7 +3,6 @@
  * analyze/walk/filter_miss.c, trace_filter.c: what passes nothing is refused, with the condition
  * and what there is instead
  */
-#include "analyze/walk/filter_miss.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/trace/wrapper_names.c: functions of the languages' libraries are told from the program's,
+ * analyze/trace/function_name.c: functions of the languages' libraries are told from the program's,
  * whatever stands around them
  */
-#include "analyze/trace/wrapper_names.h"
+#include "analyze/trace/function_name.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
+#include "analyze/trace/function_name.h"
 #include "analyze/trace/handle_word.h"
-#include "analyze/trace/plain_name.h"
 #include "base/error.h"
 #include "base/name_guess.h"
 #include "format/trace_dictionary.h"
