@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "merge/merge_clock.h"
+#include "merge/merge_steps.h"
 
 #include "base/clock.h"
 #include "base/error.h"

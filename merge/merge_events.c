@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "merge/merge_events.h"
+#include "merge/merge_steps.h"
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "merge/merge_meta.h"
+#include "merge/merge_steps.h"
 
 #include "analyze/trace/meta_value.h"
 #include "base/byte_buffer.h"

@@ -7,10 +7,8 @@
 #include "format/trace_reader.h"
 #include "format/trace_version.h"
 #include "format/trace_writer.h"
-#include "merge/merge_clock.h"
-#include "merge/merge_events.h"
 #include "merge/merge_input.h"
-#include "merge/merge_meta.h"
+#include "merge/merge_steps.h"
 #include "merge/merge_tables.h"
 
 #include <errno.h>
