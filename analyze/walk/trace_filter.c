@@ -10,7 +10,7 @@
 #include "base/name_guess.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
-#include "symbolize/process/live_names_file.h"
+#include "symbolize/process/live_names.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/debug/debug_file_search.h"
 
+#include "base/bytes.h"
 #include "symbolize/debug/debug_file.h"
-#include "symbolize/debug/supplement_link.h"
 #include "symbolize/debug/symbol_search.h"
 #include "symbolize/elf/byte_order.h"
 #include "symbolize/elf/elf_image.h"
@@ -18,6 +18,9 @@
 #define LINK_CRC_BYTES  4
 #define ID_BYTES_MAX    ELF_IMAGE_BUILD_ID_MAX
 #define PATH_BYTES_MAX  4096
+
+#define SUP_VERSION  5
+#define CHECKSUM_MAX 64
 
 #define FOLDER_FILES_MAX 4096 /* entries of a folder that are examined; the rest is skipped */
 
@@ -263,6 +266,82 @@ int debug_file_search_find(const struct elf_image *image, const char *path,
         return found;
 }
 
+/* ------------------------------------------------------------------ supplements */
+
+/* The contents of a .debug_sup. */
+struct sup {
+        bool is_supplement; /* the file is one that others refer to */
+        const char *name;
+        const uint8_t *checksum;
+        size_t checksum_bytes;
+};
+
+/* A string with its NUL.  If the NUL is missing, NULL, and the reader stays failed. */
+static const char *take_string(struct byte_reader *r)
+{
+        const uint8_t *end = memchr(r->at, '\0', r->left);
+
+        if (!end) {
+                r->short_read = true;
+                return NULL;
+        }
+        return (const char *)bytes_take(r, (size_t)(end - r->at) + 1);
+}
+
+static bool read_sup(Elf *elf, struct sup *ret_sup)
+{
+        size_t n_bytes;
+        const uint8_t *bytes = debug_file_find_bytes(elf, ".debug_sup", &n_bytes);
+        struct byte_reader r;
+        const uint8_t *version;
+        GElf_Ehdr header;
+
+        if (!bytes || !gelf_getehdr(elf, &header))
+                return false;
+        r = byte_reader_of(bytes, n_bytes);
+        version = bytes_take(&r, 2);
+        ret_sup->is_supplement = bytes_u8(&r) != 0;
+        ret_sup->name = take_string(&r);
+        ret_sup->checksum_bytes = bytes_varint(&r);
+        ret_sup->checksum = bytes_take(&r, ret_sup->checksum_bytes);
+        return !r.short_read &&
+               byte_order_read(version, 2, header.e_ident[EI_DATA] == ELFDATA2MSB) == SUP_VERSION &&
+               ret_sup->checksum_bytes > 0 && ret_sup->checksum_bytes <= CHECKSUM_MAX;
+}
+
+int supplement_link_read(Elf *elf, struct debug_file_reference *ret_reference)
+{
+        size_t n_bytes;
+        const uint8_t *bytes = debug_file_find_bytes(elf, ".gnu_debugaltlink", &n_bytes);
+        struct sup sup;
+
+        if (bytes) {
+                struct byte_reader r = byte_reader_of(bytes, n_bytes);
+                const char *name = take_string(&r);
+
+                if (!name || r.left == 0)
+                        return 0;
+                *ret_reference =
+                        (struct debug_file_reference){ .name = name, .id = r.at, .id_bytes = r.left };
+                return 1;
+        }
+        if (!read_sup(elf, &sup) || sup.is_supplement)
+                return 0;
+        *ret_reference = (struct debug_file_reference){
+                .name = sup.name, .id = sup.checksum, .id_bytes = sup.checksum_bytes, .is_checksum = true
+        };
+        return 1;
+}
+
+/* True if the file is one that others refer to by this checksum. */
+static bool has_sup_checksum(Elf *elf, const uint8_t *checksum, size_t checksum_bytes)
+{
+        struct sup sup;
+
+        return read_sup(elf, &sup) && sup.is_supplement && sup.checksum_bytes == checksum_bytes &&
+               memcmp(sup.checksum, checksum, checksum_bytes) == 0;
+}
+
 static int try_supplement(const struct debug_file_reference *reference, char *path,
                           struct debug_file *ret_file)
 {
@@ -273,7 +352,7 @@ static int try_supplement(const struct debug_file_reference *reference, char *pa
                 return 0;
         is_equal = debug_file_has_build_id(&file, reference->id, reference->id_bytes);
         if (!is_equal && reference->is_checksum)
-                is_equal = supplement_link_has_checksum(file.elf, reference->id, reference->id_bytes);
+                is_equal = has_sup_checksum(file.elf, reference->id, reference->id_bytes);
         if (!is_equal) {
                 debug_file_close(&file);
                 return 0;

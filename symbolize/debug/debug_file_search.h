@@ -11,6 +11,7 @@
 #ifndef SYMBOLIZE_DEBUG_DEBUG_FILE_SEARCH_H
 #define SYMBOLIZE_DEBUG_DEBUG_FILE_SEARCH_H
 
+#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,15 @@ struct debug_file_reference {
  */
 int debug_file_search_find(const struct elf_image *image, const char *path,
                            const struct symbol_search *search, struct debug_file *ret_file);
+
+/*
+ * supplement_link_read() - the words of a file about the one that dwz made of its common parts
+ * .gnu_debugaltlink, dwz's own: a name and a build-id.  .debug_sup of DWARF 5: a
+ * name and a checksum, which the other file has in a section of the same name.
+ * @ret_reference:  everything but `said_by`, borrowed from @elf
+ * Returns 1, or 0 if the file refers to none.
+ */
+int supplement_link_read(Elf *elf, struct debug_file_reference *ret_reference);
 
 /* The file that dwz made of what several debug files have in common.  Returns 1 or 0. */
 int debug_file_search_find_supplement(const struct debug_file_reference *reference,

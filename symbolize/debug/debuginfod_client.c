@@ -3,7 +3,7 @@
  * libdebuginfod is loaded when it is needed instead of linked: it brings in libcurl and some twenty more
  * libraries, which would slow down every start of hyprof, and it need not be installed at all.
  */
-#include "symbolize/debug/debuginfod_client.h"
+#include "symbolize/debug/debuginfod_message.h"
 
 #include "base/byte_buffer.h"
 #include "base/confinement.h"
@@ -13,7 +13,6 @@
 #include "base/regular_file.h"
 #include "base/user_account.h"
 #include "symbolize/debug/debuginfod_fetch.h"
-#include "symbolize/debug/debuginfod_message.h"
 #include "symbolize/elf/elf_image.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "symbolize/debug/debuginfod_client.h"
 #include "symbolize/debug/debuginfod_message.h"
 
 #include <errno.h>

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/debug/debuginfod_message.h - what the child that fetches files tells its parent
+ * symbolize/debug/debuginfod_message.h - the child that fetches files, and what it tells its parent
  *
- * Way of the data:  debuginfod_client -> [debuginfod_message] -> debuginfod_fetch
+ * Way of the data:  debuginfod servers -> debuginfod_client.c -> [debuginfod_message] -> debuginfod_fetch
  *
  * The child works on what a network sends, so its words are checked as foreign ones.
  */
 #ifndef SYMBOLIZE_DEBUG_DEBUGINFOD_MESSAGE_H
 #define SYMBOLIZE_DEBUG_DEBUGINFOD_MESSAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define DEBUGINFOD_PATH_BYTES_MAX 4096
 
 struct byte_buffer;
 struct byte_reader;
+struct debuginfod_options;
+struct debuginfod_request;
 
 enum debuginfod_message_kind {
         DEBUGINFOD_MESSAGE_PROGRESS = 1, /* `got_bytes` of `total_bytes` */
@@ -36,5 +39,9 @@ void debuginfod_message_encode(struct byte_buffer *out, const struct debuginfod_
 
 /* Returns 1, 0 if more bytes are needed (the reader is moved by whole messages only), -EBADMSG. */
 int debuginfod_message_decode(struct byte_reader *in, struct debuginfod_message *ret_message);
+
+/* The child's life, up to its exit status; says all through @pipe_fd in messages. */
+int debuginfod_client_main(const struct debuginfod_request *requests, size_t n_requests,
+                           const struct debuginfod_options *options, int pipe_fd);
 
 #endif /* SYMBOLIZE_DEBUG_DEBUGINFOD_MESSAGE_H */

@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "symbolize/elf/byte_order.h"
-#include "symbolize/elf/plt_slots.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -35,16 +34,152 @@
 #define RISCV_LD_MASK    UINT32_C(0x000fffff)
 #define RISCV_STUB_BYTES 16
 
+/* The slots of the GOT, by the relocations of an image: which function each is for. */
+struct slot {
+        uint64_t svma;
+        uint64_t addend;
+        uint32_t table;  /* section of the symbol table */
+        uint32_t symbol; /* in it; 0 = the addend is the address of a resolver */
+};
+
+/* All zero is empty. */
+struct slots {
+        struct slot *slots; /* heap, by `svma` */
+        size_t n_slots, slots_capacity;
+        uint64_t *order; /* heap: slots as the relocations of the PLT have them */
+        size_t n_order, order_capacity;
+};
+
 /* A section of stubs. */
 struct stubs {
         struct plt_table *table;
-        const struct plt_slots *slots;
+        const struct slots *slots;
         Elf *elf;
         const uint8_t *bytes;
         size_t n_bytes;
         uint64_t svma;
         bool is_short; /* stubs of 8 bytes */
 };
+
+/* ------------------------------------------------------------------ slots */
+
+static void free_slots(struct slots *slots)
+{
+        free(slots->slots);
+        free(slots->order);
+        *slots = (struct slots){ .slots = NULL };
+}
+
+/*
+ * Relocations that are resolved when the module is loaded, to the address of a function
+ * that is in the module.
+ */
+static bool is_resolver(GElf_Half machine, uint32_t type)
+{
+        switch (machine) {
+        case EM_X86_64:
+                return type == R_X86_64_IRELATIVE;
+        case EM_AARCH64:
+                return type == R_AARCH64_IRELATIVE;
+        case EM_RISCV:
+                return type == R_RISCV_IRELATIVE;
+        default:
+                return false;
+        }
+}
+
+static int add_slot(struct slots *slots, const struct slot *slot)
+{
+        if (slots->n_slots >= PLT_TABLE_SLOTS_MAX)
+                return 0;
+        if (array_reserve(&slots->slots, &slots->slots_capacity, slots->n_slots + 1, sizeof(*slots->slots)) <
+            0)
+                return -ENOMEM;
+        slots->slots[slots->n_slots++] = *slot;
+        return 0;
+}
+
+static int add_to_order(struct slots *slots, uint64_t svma)
+{
+        if (slots->n_order >= PLT_TABLE_SLOTS_MAX)
+                return 0;
+        if (array_reserve(&slots->order, &slots->order_capacity, slots->n_order + 1, sizeof(*slots->order)) <
+            0)
+                return -ENOMEM;
+        slots->order[slots->n_order++] = svma;
+        return 0;
+}
+
+static int load_relocations(struct slots *slots, Elf_Scn *section, const GElf_Shdr *header, GElf_Half machine,
+                            bool is_of_plt)
+{
+        Elf_Data *data = elf_getdata(section, NULL);
+        size_t n_relocations = data && header->sh_entsize > 0 ? data->d_size / header->sh_entsize : 0;
+        int r = 0;
+
+        for (size_t i = 0; i < n_relocations && i < INT32_MAX && r == 0; i++) {
+                GElf_Rela relocation;
+                uint64_t symbol;
+
+                if (!gelf_getrela(data, (int)i, &relocation))
+                        break;
+                if (is_of_plt)
+                        r = add_to_order(slots, relocation.r_offset);
+                symbol = GELF_R_SYM(relocation.r_info);
+                if (r < 0 || (symbol == 0 && !is_resolver(machine, (uint32_t)GELF_R_TYPE(relocation.r_info))))
+                        continue;
+                r = add_slot(slots, &(struct slot){ .svma = relocation.r_offset,
+                                                    .addend = (uint64_t)relocation.r_addend,
+                                                    .table = header->sh_link,
+                                                    .symbol = (uint32_t)symbol });
+        }
+        return r;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+        const struct slot *x = a, *y = b;
+
+        return x->svma < y->svma ? -1 : x->svma > y->svma;
+}
+
+/* All relocations of the machines supported here are SHT_RELA, with an addend. */
+static int load_slots(struct slots *slots, Elf *elf)
+{
+        Elf_Scn *section = NULL;
+        size_t names_index;
+        GElf_Ehdr file;
+        int r = 0;
+
+        if (!gelf_getehdr(elf, &file) || elf_getshdrstrndx(elf, &names_index) != 0)
+                return 0;
+        while (r == 0 && (section = elf_nextscn(elf, section))) {
+                const char *name;
+                GElf_Shdr header;
+
+                if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
+                    !(header.sh_flags & SHF_ALLOC))
+                        continue;
+                name = elf_strptr(elf, names_index, header.sh_name);
+                r = load_relocations(slots, section, &header, file.e_machine,
+                                     name && strcmp(name, ".rela.plt") == 0);
+        }
+        if (r == 0 && slots->n_slots > 1)
+                qsort(slots->slots, slots->n_slots, sizeof(*slots->slots), compare_slots);
+        return r;
+}
+
+/* NULL if nothing is known of it. */
+static const struct slot *find_slot(const struct slots *slots, uint64_t svma)
+{
+        const struct slot wanted = { .svma = svma };
+
+        if (slots->n_slots == 0)
+                return NULL;
+        return bsearch(&wanted, slots->slots, slots->n_slots, sizeof(*slots->slots), compare_slots);
+}
+
+/* ------------------------------------------------------------------ stubs */
 
 void plt_table_deinit(struct plt_table *table)
 {
@@ -75,7 +210,7 @@ const char *plt_table_find_name(const struct plt_table *table, const struct plt_
 }
 
 /* The name of the function that the relocation of @slot calls; NULL if that is damaged. */
-static const char *find_symbol_name(Elf *elf, const struct plt_slot *slot)
+static const char *find_symbol_name(Elf *elf, const struct slot *slot)
 {
         Elf_Scn *section = elf_getscn(elf, slot->table);
         Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
@@ -91,7 +226,7 @@ static const char *find_symbol_name(Elf *elf, const struct plt_slot *slot)
 }
 
 /* Adds the stub at @offset, which jumps to where @slot points. */
-static int add_stub(const struct stubs *stubs, size_t offset, size_t n_bytes, const struct plt_slot *slot)
+static int add_stub(const struct stubs *stubs, size_t offset, size_t n_bytes, const struct slot *slot)
 {
         struct plt_table *table = stubs->table;
         struct plt_entry entry = { .svma = stubs->svma + offset,
@@ -120,19 +255,19 @@ static int add_stub(const struct stubs *stubs, size_t offset, size_t n_bytes, co
  * prefix, or an instruction that another linker puts there.  The stub of lazy binding with IBT has no such
  * jump, but pushes the number of its relocation.
  */
-static const struct plt_slot *find_x86_slot(const struct stubs *stubs, size_t offset, size_t stub_bytes)
+static const struct slot *find_x86_slot(const struct stubs *stubs, size_t offset, size_t stub_bytes)
 {
         static const uint8_t endbr64[ENDBR64_BYTES] = { 0xf3, 0x0f, 0x1e, 0xfa };
         const uint8_t *stub = stubs->bytes + offset;
 
         for (size_t i = 0; i + X86_JUMP_BYTES <= stub_bytes; i++) {
-                const struct plt_slot *slot;
+                const struct slot *slot;
                 uint64_t next = stubs->svma + offset + i + X86_JUMP_BYTES;
 
                 if (stub[i] != 0xff || stub[i + 1] != 0x25)
                         continue;
-                slot = plt_slots_find(stubs->slots,
-                                      next + (uint64_t)(int32_t)byte_order_read(stub + i + 2, 4, false));
+                slot = find_slot(stubs->slots,
+                                 next + (uint64_t)(int32_t)byte_order_read(stub + i + 2, 4, false));
                 if (slot)
                         return slot;
         }
@@ -141,7 +276,7 @@ static const struct plt_slot *find_x86_slot(const struct stubs *stubs, size_t of
                 uint64_t number = byte_order_read(stub + ENDBR64_BYTES + 1, 4, false);
 
                 if (number < stubs->slots->n_order)
-                        return plt_slots_find(stubs->slots, stubs->slots->order[number]);
+                        return find_slot(stubs->slots, stubs->slots->order[number]);
         }
         return NULL;
 }
@@ -152,7 +287,7 @@ static int load_x86(const struct stubs *stubs)
         int r = 0;
 
         for (size_t at = 0; stubs->n_bytes - at >= stub_bytes && r == 0; at += stub_bytes) {
-                const struct plt_slot *slot = find_x86_slot(stubs, at, stub_bytes);
+                const struct slot *slot = find_x86_slot(stubs, at, stub_bytes);
 
                 if (slot)
                         r = add_stub(stubs, at, stub_bytes, slot);
@@ -221,7 +356,7 @@ static int load_pairs(const struct stubs *stubs, const struct stub_shape *shape)
         while (at < stubs->n_bytes && stubs->n_bytes - at >= shape->stub_bytes && r == 0) {
                 uint64_t svma = shape->find_slot(stubs->svma + at, read_instruction(stubs, at),
                                                  read_instruction(stubs, at + INSTRUCTION_BYTES));
-                const struct plt_slot *slot = svma ? plt_slots_find(stubs->slots, svma) : NULL;
+                const struct slot *slot = svma ? find_slot(stubs->slots, svma) : NULL;
                 size_t start = at;
 
                 if (!slot) {
@@ -274,7 +409,7 @@ static bool has_short_stubs(const GElf_Shdr *header)
 
 int plt_table_load(struct plt_table *table, Elf *elf)
 {
-        struct plt_slots slots = { .slots = NULL };
+        struct slots slots = { .slots = NULL };
         Elf_Scn *section = NULL;
         size_t names_index;
         GElf_Ehdr file;
@@ -282,7 +417,7 @@ int plt_table_load(struct plt_table *table, Elf *elf)
 
         if (!is_known(elf, &file) || elf_getshdrstrndx(elf, &names_index) != 0)
                 return 0;
-        r = plt_slots_load(&slots, elf);
+        r = load_slots(&slots, elf);
         while (r == 0 && slots.n_slots > 0 && (section = elf_nextscn(elf, section))) {
                 const Elf_Data *data;
                 GElf_Shdr header;
@@ -301,6 +436,6 @@ int plt_table_load(struct plt_table *table, Elf *elf)
                                                         .is_short = has_short_stubs(&header) },
                                        file.e_machine);
         }
-        plt_slots_deinit(&slots);
+        free_slots(&slots);
         return r;
 }

@@ -6,7 +6,6 @@
 #include "symbolize/debug/debug_file.h"
 #include "symbolize/debug/debug_file_search.h"
 #include "symbolize/debug/debug_sections.h"
-#include "symbolize/debug/supplement_link.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/index/split_files.h"
 

@@ -7,7 +7,6 @@
 #include "symbolize/debug/dwp_index.h"
 #include "symbolize/debug/symbol_search.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/index/split_unit.h"
 
 #include <errno.h>
 #include <stdio.h>

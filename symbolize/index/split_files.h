@@ -54,4 +54,13 @@ void split_files_deinit(struct split_files *s);
 int split_files_find(struct split_files *s, const struct split_files_place *place,
                      const struct split_files_unit *unit, const struct debug_sections **ret_sections);
 
+/*
+ * split_unit_find() - the unit of one id in a .dwo
+ * DWARF 5 has the id in the head of the unit, GNU's DWARF 4 in its first entry.
+ * @ret_offset, @ret_bytes:  of the unit in INFO
+ * Returns 1, or 0 if it is not there.
+ */
+int split_unit_find(const struct debug_sections *sections, uint64_t dwo_id, size_t *ret_offset,
+                    size_t *ret_bytes);
+
 #endif /* SYMBOLIZE_INDEX_SPLIT_FILES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/index/split_unit.h"
+#include "symbolize/index/split_files.h"
 
 #include "base/bytes.h"
 #include "symbolize/debug/debug_sections.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * symbolize/kernel/saved_kernel.h - the functions of a kernel as bytes, for the next
- * recording under the same kernel
+ * recording under the same kernel, and their names: saved ones, or those that the kernel lists now
  *
- * Way of the data:  kernel_symbols -> [saved_kernel] -> index_cache -> [saved_kernel] -> kernel_lookup
+ * Way of the data:  kernel_symbols -> [saved_kernel] -> index_cache -> [saved_kernel] -> symbolizer
  *
  * To list its symbols takes a kernel longer than everything else that a short
  * recording does.  Those of the kernel itself are the same whenever it is booted, up to the
@@ -15,6 +15,7 @@
 #ifndef SYMBOLIZE_KERNEL_SAVED_KERNEL_H
 #define SYMBOLIZE_KERNEL_SAVED_KERNEL_H
 
+#include "symbolize/images/index_cache.h"
 #include "symbolize/kernel/kernel_symbols.h"
 
 #include <stdbool.h>
@@ -63,5 +64,40 @@ bool saved_kernel_covers(const struct saved_kernel *k, uint64_t address);
 
 /* As kernel_symbols_find(), for an address that is covered. */
 const char *saved_kernel_find(const struct saved_kernel *k, uint64_t address);
+
+/*
+ * Names for addresses of the running kernel.  The whole list is read when an address is not covered by the
+ * saved part: in a module, or in code that the kernel made while it ran.
+ */
+struct kernel_lookup {
+        int fd; /* of the list, borrowed; -1 = there is none */
+        struct kernel_symbols all;
+        bool is_loaded; /* `all`; empty after a failure: frames stay without names */
+        bool has_head;
+        struct kernel_head head;
+        struct index_cache_entry entry;
+        struct saved_kernel saved; /* in `entry`; no symbols = nothing is saved */
+};
+
+/*
+ * kernel_lookup_open() - nothing of the list is read yet but its beginning
+ * @cache:  where an entry is looked for; NULL = nowhere, then nothing can be saved either
+ * @name:   the entry's
+ */
+void kernel_lookup_open(struct kernel_lookup *k, int kallsyms_fd, const struct index_cache *cache,
+                        const struct index_cache_name *name);
+void kernel_lookup_close(struct kernel_lookup *k);
+
+/* The name of the function that holds @address, or NULL; borrowed until the close. */
+const char *kernel_lookup_find(struct kernel_lookup *k, uint64_t address);
+
+/* As kernel_symbols_find_made(). */
+const char *kernel_lookup_find_made(struct kernel_lookup *k, uint64_t address);
+
+/*
+ * Appends the symbols that are worth an entry, with the identity of no file.  Returns 0, -ENODATA if
+ * nothing is, -ENOMEM.
+ */
+int kernel_lookup_save(const struct kernel_lookup *k, struct byte_buffer *out);
 
 #endif /* SYMBOLIZE_KERNEL_SAVED_KERNEL_H */

@@ -27,6 +27,7 @@
 #define LIVE_NAMES_ROW_BYTES_MAX (3 * (UINT32_C(1) << 20) + 40) /* of one row */
 
 struct byte_reader;
+struct error;
 struct index_cache;
 struct symbol_search;
 struct trace_dictionary;
@@ -121,5 +122,16 @@ struct live_names_row live_names_describe(const struct live_names *n, uint32_t f
 
 /* The source file of the same; empty if it is not known.  @ret_line: 0 likewise. */
 struct text_view live_names_file(const struct live_names *n, uint32_t frame, uint32_t i, uint32_t *ret_line);
+
+/*
+ * live_names_file_take() - names that were found while a trace grows, as rows of SYMBOLS for the frames of @d
+ * that have none
+ * For a process that reads the trace once, in the middle of the recording: until its end the trace has no
+ * names.
+ * @fd:  the file, borrowed; its position stays, others may write to its end meanwhile
+ * Rows of frames that @d does not have are left out, and so is what is not whole.  Returns 0, -ENOMEM, -errno
+ * of pread(2).
+ */
+int live_names_file_take(struct trace_dictionary *d, int fd, struct error *err);
 
 #endif /* SYMBOLIZE_PROCESS_LIVE_NAMES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/process/live_names_file.h"
+#include "symbolize/process/live_names.h"
 
 #include "base/byte_buffer.h"
 #include "base/bytes.h"
@@ -8,7 +8,6 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "format/trace_spec.h"
-#include "symbolize/process/live_names.h"
 
 #include <errno.h>
 #include <stdbool.h>

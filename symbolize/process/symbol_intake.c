@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/process/symbol_intake.h"
+#include "symbolize/process/symbol_children.h"
 
 #include "base/byte_buffer.h"
 #include "base/bytes.h"

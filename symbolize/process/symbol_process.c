@@ -9,7 +9,7 @@
 #include "symbolize/images/image_spool.h"
 #include "symbolize/images/index_cache.h"
 #include "symbolize/kernel/kernel_symbols.h"
-#include "symbolize/process/symbol_intake.h"
+#include "symbolize/process/symbol_children.h"
 #include "symbolize/symbols/symbolizer.h"
 
 #include <errno.h>

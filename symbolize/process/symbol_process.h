@@ -2,7 +2,7 @@
 /*
  * symbolize/process/symbol_process.h - the symbolizer in children without privileges, several at a time
  *
- * Way of the data:  symbolizer (tasks) -> symbol_worker (children) -> [symbol_process] -> symbol_intake ->
+ * Way of the data:  symbolizer (tasks) -> symbol_children -> [symbol_process] ->
  *                   trace_dictionary (symbols)
  *
  * Each module has a child of its own, which has no capabilities, cannot gain any, cannot make a file longer
@@ -12,8 +12,6 @@
  */
 #ifndef SYMBOLIZE_PROCESS_SYMBOL_PROCESS_H
 #define SYMBOLIZE_PROCESS_SYMBOL_PROCESS_H
-
-#include "symbolize/process/symbol_worker.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +28,13 @@ struct image_spool;
 struct index_cache;
 struct symbol_findings;
 struct symbol_search;
+struct symbolizer;
+struct symbolizer_sink;
 struct trace_dictionary;
+
+/* The child's function: symbolizer_resolve(), or another one for a test. */
+typedef int symbol_process_task(struct symbolizer *symbolizer, uint32_t task,
+                                const struct symbolizer_sink *sink, struct error *err);
 
 struct symbol_process_options {
         uint32_t first_frame; /* 0 stands for 1: all frames */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbolize/process/symbol_worker.h"
+#include "symbolize/process/symbol_children.h"
 
 #include "base/io.h"
 #include "symbolize/process/symbol_process.h"

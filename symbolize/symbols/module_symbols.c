@@ -13,7 +13,7 @@
 #include "symbolize/index/debug_files.h"
 #include "symbolize/index/saved_index.h"
 #include "symbolize/index/symbol_table.h"
-#include "symbolize/symbols/symbolizer.h"
+#include "symbolize/symbols/symbol.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,12 +10,11 @@
 #ifndef SYMBOLIZE_SYMBOLS_SYMBOLIZER_H
 #define SYMBOLIZE_SYMBOLS_SYMBOLIZER_H
 
+#include "symbolize/symbols/symbol.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define SYMBOLIZER_CHAIN_MAX 128   /* symbols of one frame; more inlined functions are cut at the outer end */
-#define SYMBOLIZER_TEXT_MAX  65535 /* bytes of a function's or file's name; longer ones are cut */
 
 struct error;
 struct image_spool;
@@ -23,20 +22,6 @@ struct index_cache;
 struct symbol_search;
 struct symbolizer;
 struct trace_dictionary;
-
-/* One function at a place in the code; strings are borrowed for the call that passes it, NULL = unknown. */
-struct symbol {
-        const char *function; /* demangled */
-        const char *file;
-        uint32_t line;             /* 0 = unknown */
-        uint32_t column;           /* 0 = unknown */
-        uint32_t flags;            /* TRACE_SYMBOL_* */
-        uint64_t start_svma;       /* where the function begins in its ELF file; 0 = unknown, or inlined */
-        const char *declared_file; /* where it is declared */
-        uint32_t declared_line;    /* 0 = unknown */
-        uint32_t instance;         /* tells functions of one name and declaration apart */
-        const char *aliases;       /* other names of its address, one a line */
-};
 
 /* The result for a module. */
 struct module_finding {

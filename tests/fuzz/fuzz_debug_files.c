@@ -6,13 +6,12 @@
 #include "symbolize/debug/debug_file_search.h"
 #include "symbolize/debug/debug_sections.h"
 #include "symbolize/debug/dwp_index.h"
-#include "symbolize/debug/supplement_link.h"
 #include "symbolize/debug/symbol_search.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/elf/function_bounds.h"
 #include "symbolize/elf/plt_table.h"
 #include "symbolize/index/debug_files.h"
-#include "symbolize/index/split_unit.h"
+#include "symbolize/index/split_files.h"
 #include "symbolize/index/symbol_table.h"
 
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_spec.h"
-#include "symbolize/process/live_names_file.h"
+#include "symbolize/process/live_names.h"
 #include "tests/unit/unit_test.h"
 
 #include <string.h>

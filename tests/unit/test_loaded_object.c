@@ -5,7 +5,7 @@
  */
 #include "symbolize/elf/dynamic_symbols.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/elf/elf_relocation.h"
+#include "symbolize/elf/loaded_object.h"
 #include "symbolize/images/module_landmarks.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"

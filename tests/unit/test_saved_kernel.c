@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/kernel/saved_kernel.c, kernel_lookup.c: a kernel's names come back wherever it lies now,
+ * symbolize/kernel/saved_kernel.c: a kernel's names come back wherever it lies now,
  * and those of no other one
  */
 #include "base/byte_buffer.h"
-#include "symbolize/kernel/kernel_lookup.h"
 #include "symbolize/kernel/saved_kernel.h"
 #include "tests/unit/unit_test.h"
 

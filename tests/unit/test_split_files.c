@@ -10,7 +10,7 @@
 #include "symbolize/debug/symbol_search.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/index/debug_files.h"
-#include "symbolize/index/split_unit.h"
+#include "symbolize/index/split_files.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/unit_test.h"
 
