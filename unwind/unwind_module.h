@@ -17,6 +17,7 @@
 
 #define UNWIND_MODULE_SCAN_BYTES_MAX (UINT32_C(1) << 24) /* of code that is searched for signal trampolines */
 
+struct byte_buffer;
 struct elf_image;
 struct elf_image_part;
 struct error;
@@ -43,5 +44,22 @@ void unwind_module_free(struct unwind_module *module);
 /* As elf_image_part_find_bias(), false if the mapping contains no executable segment. */
 bool unwind_module_find_bias(const struct unwind_module *module, uint64_t start_avma, uint64_t file_off,
                              uint64_t length_bytes, uint64_t *ret_bias);
+
+/*
+ * unwind_module_encode() - a module as bytes, from the process that builds it to the one that uses it
+ *
+ * The process that builds a module reads hostile files, so its bytes are hostile too: a module that was
+ * decoded is sorted, and every number in it is within the part that it refers to.  The bytes are for this
+ * program on this machine, not for a file.
+ * Appends to @out, whose `failed` says if there was no memory.
+ */
+void unwind_module_encode(const struct unwind_module *module, struct byte_buffer *out);
+
+/*
+ * unwind_module_decode() - makes a module, for unwind_module_free()
+ * Returns 0, -EBADMSG, -ENODATA, -ENOMEM.
+ */
+int unwind_module_decode(const uint8_t *bytes, size_t n_bytes, struct unwind_module **ret_module,
+                         struct error *err);
 
 #endif /* UNWIND_UNWIND_MODULE_H */

@@ -5,7 +5,6 @@
  * each number lies within the part to which it refers.  A table of nonsense within these bounds gives wrong
  * stacks, never a wrong access.
  */
-#include "unwind/unwind_module_bytes.h"
 
 #include "base/byte_buffer.h"
 #include "base/bytes.h"

@@ -10,7 +10,6 @@
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
 #include "format/attachment_chunk.h"
-#include "format/attachment_tally.h"
 #include "format/event_decoder.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/attachment_chunk.h"
-#include "format/attachment_tally.h"
 #include "format/trace_reader.h"
 #include "sampler/rights/privileges.h"
 #include "view/text/text_number.h"

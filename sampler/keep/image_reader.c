@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/helper_thread.h"
 #include "base/io.h"
-#include "base/timed_wait.h"
 #include "format/trace_spec.h"
 #include "sampler/keep/build_id_note.h"
 #include "sampler/keep/file_versions.h"

@@ -26,7 +26,6 @@
 #include "sampler/tracks/loss_counter.h"
 #include "unwind/unwind_cache.h"
 #include "unwind/unwind_module.h"
-#include "unwind/unwind_module_bytes.h"
 
 #include <assert.h>
 #include <errno.h>

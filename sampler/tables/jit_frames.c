@@ -8,7 +8,6 @@
 #include "symbolize/elf/cfi_section.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
-#include "unwind/unwind_module_bytes.h"
 #include "unwind/unwind_table.h"
 
 #include <errno.h>

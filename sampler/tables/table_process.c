@@ -23,7 +23,6 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/images/module_landmarks.h"
 #include "unwind/unwind_module.h"
-#include "unwind/unwind_module_bytes.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "sampler/tables/jit_frames.h"
 #include "sampler/tables/table_process.h"
 #include "unwind/unwind_module.h"
-#include "unwind/unwind_module_bytes.h"
 
 #include <stddef.h>
 #include <stdint.h>

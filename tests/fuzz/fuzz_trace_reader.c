@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format/trace_reader.c, trace_dump.c, attachment_tally.c: any file is read up to some chunk or refused
+ * format/trace_reader.c, trace_dump.c, attachment_chunk.c: any file is read up to some chunk or refused
  * with words; never a crash
  */
 #include "base/error.h"
 #include "format/attachment_chunk.h"
-#include "format/attachment_tally.h"
 #include "format/event_decoder.h"
 #include "format/trace_dump.h"
 #include "format/trace_reader.h"

@@ -8,7 +8,6 @@
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
-#include "unwind/unwind_module_bytes.h"
 #include "unwind/unwind_table.h"
 
 #include <stddef.h>

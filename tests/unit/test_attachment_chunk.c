@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format/attachment_chunk.c, attachment_tally.c: parts come back as they were, and only those that
- * belong there are taken
+ * format/attachment_chunk.c: parts come back as they were, and only those that belong there are taken
  */
 #include "format/attachment_chunk.h"
 
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "format/attachment_tally.h"
 #include "format/trace_dictionary.h"
 #include "tests/unit/unit_test.h"
 

@@ -20,7 +20,6 @@
 #include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
-#include "unwind/unwind_module_bytes.h"
 #include "unwind/unwind_table.h"
 
 #include <dirent.h>

@@ -11,7 +11,6 @@
 #include "tests/unit/own_code.h"
 #include "tests/unit/unit_test.h"
 #include "unwind/unwind_module.h"
-#include "unwind/unwind_module_bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>

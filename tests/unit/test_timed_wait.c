@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/timed_wait.h: where the time of day is set back by an hour, the waits of the reader of code and of the
- * writer end when they should; and none of them is a loop that never sleeps
+ * base/helper_thread.h: where the time of day is set back by an hour, the waits of the reader of code and of
+ * the writer end when they should; and none of them is a loop that never sleeps
  */
 #include "base/byte_buffer.h"
 #include "base/clock.h"

@@ -14,7 +14,6 @@
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
-#include "unwind/unwind_module_bytes.h"
 
 #include <errno.h>
 #include <stdio.h>
