@@ -71,7 +71,7 @@ static int put_lane(struct timeline_index *t, const struct timeline_lane *lane, 
                     struct error *err)
 {
         struct timeline_ref roots[ROOTS_MAX];
-        int n_roots = timeline_lane_save(t, lane, roots, err);
+        int n_roots = timeline_lane_save(&t->pages, lane, roots, err);
 
         if (n_roots < 0)
                 return n_roots;

@@ -45,8 +45,6 @@ const char *timeline_track_kind_name(uint32_t kind)
 
 int timeline_index_init(struct timeline_index *t, int fd, uint64_t start_ns, uint64_t duration_ns)
 {
-        int r;
-
         *t = (struct timeline_index){ .start_ns = start_ns,
                                       .duration_ns = duration_ns,
                                       .open_bytes_max = TIMELINE_OPEN_BYTES_MAX };
@@ -55,18 +53,15 @@ int timeline_index_init(struct timeline_index *t, int fd, uint64_t start_ns, uin
         intern_init(&t->keys, sizeof(struct timeline_track_key), 0);
         intern_init(&t->messages, 0, MESSAGES_MAX);
         t->messages.items_bytes_max = MESSAGES_BYTES_MAX;
-        r = timeline_pages_init(&t->pages, fd, TIMELINE_HEAD_BYTES);
-        t->scratch = malloc(TIMELINE_PAGE_ITEMS * sizeof(*t->scratch));
-        return r == 0 && t->scratch ? 0 : -ENOMEM;
+        return timeline_pages_init(&t->pages, fd, TIMELINE_HEAD_BYTES);
 }
 
 void timeline_index_deinit(struct timeline_index *t)
 {
         for (uint32_t i = 0; i < t->n_lanes; i++)
-                timeline_lane_free(t, t->lanes[i]);
+                timeline_lane_free(&t->pages, t->lanes[i]);
         free(t->lanes);
         free(t->tracks);
-        free(t->scratch);
         byte_buffer_deinit(&t->texts);
         intern_deinit(&t->keys);
         intern_deinit(&t->messages);
@@ -184,13 +179,13 @@ static int flush_lanes(struct timeline_index *t, struct error *err)
         int r = 0;
 
         for (uint32_t i = 0; i < t->n_lanes && r == 0; i++)
-                r = timeline_lane_flush(t, t->lanes[i], false, err);
-        if (r == 0 && t->open_bytes > OPEN_BYTES_HARD)
+                r = timeline_lane_flush(&t->pages, t->lanes[i], false, err);
+        if (r == 0 && t->pages.open_bytes > OPEN_BYTES_HARD)
                 for (uint32_t i = 0; i < t->n_lanes && r == 0; i++)
-                        r = timeline_lane_flush(t, t->lanes[i], t->lanes[i]->n_levels < LEVELS_BEFORE_HARD,
-                                                err);
-        if (t->open_bytes_max < t->open_bytes + OPEN_BYTES_STEP)
-                t->open_bytes_max = t->open_bytes + OPEN_BYTES_STEP;
+                        r = timeline_lane_flush(&t->pages, t->lanes[i],
+                                                t->lanes[i]->n_levels < LEVELS_BEFORE_HARD, err);
+        if (t->open_bytes_max < t->pages.open_bytes + OPEN_BYTES_STEP)
+                t->open_bytes_max = t->pages.open_bytes + OPEN_BYTES_STEP;
         return r;
 }
 
@@ -204,10 +199,10 @@ static uint64_t to_units(const struct timeline_index *t, uint64_t raw_ns)
 int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struct timeline_raw_span *span,
                             struct error *err)
 {
-        int r = timeline_lane_add(t, t->lanes[lane], to_units(t, span->begin_ns), to_units(t, span->end_ns),
-                                  span->what, err);
+        int r = timeline_lane_add(&t->pages, t->lanes[lane], to_units(t, span->begin_ns),
+                                  to_units(t, span->end_ns), span->what, err);
 
-        return r == 0 && t->open_bytes > t->open_bytes_max ? flush_lanes(t, err) : r;
+        return r == 0 && t->pages.open_bytes > t->open_bytes_max ? flush_lanes(t, err) : r;
 }
 
 bool timeline_index_is_free(const struct timeline_index *t, uint32_t lane, uint64_t begin_raw_ns)
@@ -224,8 +219,8 @@ int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t r
                 t->n_left_out++;
                 return 0;
         }
-        r = timeline_lane_add_value(t, t->lanes[lane], to_units(t, raw_ns), value, err);
-        return r == 0 && t->open_bytes > t->open_bytes_max ? flush_lanes(t, err) : r;
+        r = timeline_lane_add_value(&t->pages, t->lanes[lane], to_units(t, raw_ns), value, err);
+        return r == 0 && t->pages.open_bytes > t->open_bytes_max ? flush_lanes(t, err) : r;
 }
 
 struct timeline_lane_facts timeline_index_lane_facts(const struct timeline_index *t, uint32_t lane)

@@ -126,10 +126,8 @@ struct timeline_index {
         struct intern keys;     /* struct timeline_track_key: id of the track + 1 */
         struct intern messages; /* texts of messages */
         size_t tracks_capacity, lanes_capacity;
-        uint64_t open_bytes; /* of open pages, in memory */
-        uint64_t open_bytes_max;
-        uint64_t n_left_out;           /* spans beyond TIMELINE_LANES_MAX lanes, values that are no numbers */
-        struct timeline_item *scratch; /* heap; TIMELINE_PAGE_ITEMS: for summaries */
+        uint64_t open_bytes_max; /* of `pages` */
+        uint64_t n_left_out;     /* spans beyond TIMELINE_LANES_MAX lanes, values that are no numbers */
 };
 
 /*

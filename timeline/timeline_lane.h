@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 struct error;
-struct timeline_index;
 
 /* A page of level 1 or higher that still grows. */
 struct timeline_node {
@@ -43,19 +42,20 @@ struct timeline_lane {
         uint32_t n_roots;
 };
 
-void timeline_lane_free(struct timeline_index *t, struct timeline_lane *lane);
+/* @pages: those of the index that the lane is in. */
+void timeline_lane_free(struct timeline_pages *pages, struct timeline_lane *lane);
 
 /* Times in units.  Returns 0, -ENOMEM, -errno of write(2). */
-int timeline_lane_add(struct timeline_index *t, struct timeline_lane *lane, uint64_t begin, uint64_t end,
+int timeline_lane_add(struct timeline_pages *pages, struct timeline_lane *lane, uint64_t begin, uint64_t end,
                       uint32_t what, struct error *err);
-int timeline_lane_add_value(struct timeline_index *t, struct timeline_lane *lane, uint64_t time, double value,
-                            struct error *err);
+int timeline_lane_add_value(struct timeline_pages *pages, struct timeline_lane *lane, uint64_t time,
+                            double value, struct error *err);
 
 /*
  * Writes open pages, full or not, to free memory: all but that of the highest level, or, if @is_hard,
  * all.  Returns the same.
  */
-int timeline_lane_flush(struct timeline_index *t, struct timeline_lane *lane, bool is_hard,
+int timeline_lane_flush(struct timeline_pages *pages, struct timeline_lane *lane, bool is_hard,
                         struct error *err);
 
 /*
@@ -63,7 +63,7 @@ int timeline_lane_flush(struct timeline_index *t, struct timeline_lane *lane, bo
  * @ret_roots: room for TIMELINE_LEVELS_MAX + 1; the highest level first
  * The lane goes on growing as it was.  Returns the number of roots, or as above.
  */
-int timeline_lane_save(struct timeline_index *t, const struct timeline_lane *lane,
+int timeline_lane_save(struct timeline_pages *pages, const struct timeline_lane *lane,
                        struct timeline_ref *ret_roots, struct error *err);
 
 #endif /* TIMELINE_TIMELINE_LANE_H */

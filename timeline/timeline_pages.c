@@ -65,7 +65,8 @@ int timeline_pages_init(struct timeline_pages *p, int fd, uint64_t size_bytes)
         *p = (struct timeline_pages){ .fd = fd, .size_bytes = size_bytes, .pending_at = size_bytes };
         p->pending = malloc(PENDING_BYTES);
         p->cache = calloc(PAGES_CACHED, sizeof(*p->cache));
-        return p->pending && p->cache ? 0 : -ENOMEM;
+        p->scratch = malloc(TIMELINE_PAGE_ITEMS * sizeof(*p->scratch));
+        return p->pending && p->cache && p->scratch ? 0 : -ENOMEM;
 }
 
 void timeline_pages_deinit(struct timeline_pages *p)
@@ -74,6 +75,7 @@ void timeline_pages_deinit(struct timeline_pages *p)
                 free(p->cache[i].bytes);
         free(p->cache);
         free(p->pending);
+        free(p->scratch);
         io_close(&p->fd);
         *p = (struct timeline_pages){ .fd = -1 };
 }

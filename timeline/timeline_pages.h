@@ -69,6 +69,8 @@ struct timeline_pages {
         size_t n_pending;
         uint64_t pending_at;
         struct timeline_cached_page *cache; /* heap; see timeline_pages_read() */
+        uint64_t open_bytes;                /* of the pages that lanes keep open, in memory */
+        struct timeline_item *scratch;      /* heap; TIMELINE_PAGE_ITEMS: for the lanes' summaries */
         uint64_t n_read;                    /* pages that came from the file, for tests */
         bool is_unchecked;                  /* for tests: a page with a wrong checksum is read all the same */
 };
