@@ -11,7 +11,7 @@
 #define CLI_VIEWER_VIEW_ANSWERS_H
 
 #include "symbolize/listing/source_rule.h"
-#include "web/server/web_answers.h"
+#include "web/server/answer_process.h"
 
 struct view_traces {
         const char *trace;  /* path; of a comparison: the one after */

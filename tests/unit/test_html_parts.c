@@ -6,9 +6,7 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "tests/unit/unit_test.h"
-#include "web/file/escaped_columns.h"
-#include "web/file/html_redaction.h"
-#include "web/file/packed_text.h"
+#include "web/file/html_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

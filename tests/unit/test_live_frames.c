@@ -10,7 +10,7 @@
 #include "format/trace_spec.h"
 #include "tests/unit/unit_test.h"
 #include "timeline/timeline_ghosts.h"
-#include "web/follow/live_frames.h"
+#include "web/follow/live_trace.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/server/server_confinement.c, answer_process.c, call_filter.c: what the viewer's server and the
- * processes that answer may not do is refused by the kernel, one call at a time, and what they need works
+ * web/server/server_confinement.c, answer_process.c: what the viewer's server and the processes that answer
+ * may not do is refused by the kernel, one call at a time, and what they need works
  */
 #include "base/error.h"
 #include "base/io.h"
@@ -9,9 +9,7 @@
 #include "tests/unit/unit_test.h"
 #include "web/request/web_question.h"
 #include "web/server/answer_process.h"
-#include "web/server/call_filter.h"
 #include "web/server/server_confinement.h"
-#include "web/server/web_answers.h"
 
 #include <errno.h>
 #include <fcntl.h>

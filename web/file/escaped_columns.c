@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "web/file/escaped_columns.h"
-
-#include "web/model/lanes_reply.h"
+#include "web/file/html_parts.h"
 
 void escaped_columns_deinit(struct escaped_columns *c)
 {
@@ -59,7 +57,8 @@ void escaped_columns_add_u32(struct escaped_columns *c, const uint32_t *values, 
 
 void escaped_columns_add_f64(struct escaped_columns *c, const double *values, size_t n)
 {
-        lanes_reply_add_f64(&c->columns, values, n);
+        if (n > 0)
+                byte_buffer_add(&c->columns, values, n * sizeof(*values));
 }
 
 uint32_t escaped_columns_count(const struct escaped_columns *c)

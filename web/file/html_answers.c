@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "web/file/html_answers.h"
+#include "web/file/html_parts.h"
 
 #include "base/error.h"
-#include "web/file/html_redaction.h"
 #include "web/request/web_question.h"
 #include "web/server/answer_process.h"
 

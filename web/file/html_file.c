@@ -9,14 +9,9 @@
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
-#include "web/file/escaped_columns.h"
-#include "web/file/html_answers.h"
-#include "web/file/html_redaction.h"
-#include "web/file/html_samples.h"
-#include "web/file/packed_text.h"
+#include "web/file/html_parts.h"
 #include "web/model/page_files.h"
 #include "web/model/view_content.h"
-#include "web/model/view_model.h"
 
 #include <errno.h>
 #include <inttypes.h>

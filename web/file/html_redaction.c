@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "web/file/html_redaction.h"
+#include "web/file/html_parts.h"
 
 #include "base/array.h"
 #include "base/byte_buffer.h"

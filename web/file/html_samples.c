@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "web/file/html_samples.h"
+#include "web/file/html_parts.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -9,7 +9,6 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 #include "format/trace_rows.h"
-#include "web/file/escaped_columns.h"
 #include "web/model/view_names.h"
 
 #include <errno.h>

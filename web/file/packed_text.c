@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define ZLIB_CONST /* it only reads its input */
-#include "web/file/packed_text.h"
+#include "web/file/html_parts.h"
 
 #include "base/byte_buffer.h"
 

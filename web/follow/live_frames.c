@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "web/follow/live_frames.h"
+#include "web/follow/live_trace.h"
 
 #include "analyze/live/live_rows.h"
 #include "analyze/live/live_shown.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "web/follow/live_symbols.h"
+#include "web/follow/live_trace.h"
 
 #include "base/error.h"
 #include "base/io.h"

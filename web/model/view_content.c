@@ -9,13 +9,13 @@
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
-#include "web/follow/live_frames.h"
-#include "web/model/lanes_reply.h"
-#include "web/model/view_model.h"
+#include "web/follow/live_trace.h"
 #include "web/request/web_request.h"
 
 #include <errno.h>
 #include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are copied as they are in memory");
 
 void view_content_init(struct view_content *c)
 {
@@ -73,6 +73,65 @@ static int check_index(const struct view_content *c, struct error *err)
         return error_set(err, -EINVAL, "%s", c->failure[0] != '\0' ? c->failure : "there is no index yet");
 }
 
+/* ------------------------------------------------------------------ lanes */
+
+/*
+ * Columns of lanes as the bytes of a reply.
+ *
+ * docs/use/viewers.md has the format.  Little-endian; each column begins at a multiple of 8 bytes.
+ */
+
+#define LANES_MAGIC   UINT32_C(0x4c545948) /* "HYTL" */
+#define LANES_VERSION 1
+
+struct lane_head {
+        uint32_t id, bucket_log2;
+        bool has_values;
+};
+
+static void put_f64(struct byte_buffer *out, const double *values, size_t n)
+{
+        if (n > 0)
+                byte_buffer_add(out, values, n * sizeof(*values));
+}
+
+static void put_u32(struct byte_buffer *out, const uint32_t *values, size_t n)
+{
+        if (n > 0)
+                byte_buffer_add(out, values, n * sizeof(*values));
+        if (n % 2 != 0)
+                byte_buffer_add_u32(out, 0);
+}
+
+static void put_head(struct byte_buffer *out, uint32_t n_lanes)
+{
+        byte_buffer_add_u32(out, LANES_MAGIC);
+        byte_buffer_add_u32(out, LANES_VERSION);
+        byte_buffer_add_u32(out, n_lanes);
+        byte_buffer_add_u32(out, 0);
+}
+
+static void put_lane(struct byte_buffer *out, const struct lane_head *lane, const struct timeline_columns *c)
+{
+        byte_buffer_add_u32(out, lane->id);
+        byte_buffer_add_u32(out, lane->has_values);
+        byte_buffer_add_u32(out, (uint32_t)c->n);
+        byte_buffer_add_u32(out, lane->bucket_log2);
+        put_f64(out, c->begin_ns, c->n);
+        if (lane->has_values) {
+                put_f64(out, c->min, c->n);
+                put_f64(out, c->max, c->n);
+                put_f64(out, c->first, c->n);
+                put_f64(out, c->last, c->n);
+        } else {
+                put_f64(out, c->end_ns, c->n);
+                put_f64(out, c->longest_begin_ns, c->n);
+                put_f64(out, c->longest_ns, c->n);
+                put_u32(out, c->what, c->n);
+        }
+        put_u32(out, c->count, c->n);
+}
+
 /* Adds the last item of a lane in a growing trace, as long as the item is not over. */
 static int add_open_span(struct view_content *c, const struct timeline_view *view, struct error *err)
 {
@@ -96,13 +155,13 @@ int view_content_put_lanes(struct view_content *c, const struct web_request *req
 
         if (r < 0)
                 return r;
-        lanes_reply_begin(out, (uint32_t)request->n_ids);
+        put_head(out, (uint32_t)request->n_ids);
         for (size_t i = 0; i < request->n_ids; i++) {
                 struct timeline_view view = { .lane = request->ids[i],
                                               .bucket_log2 = request->bucket_log2,
                                               .from_ns = request->from_ns,
                                               .to_ns = request->to_ns };
-                struct lanes_reply_lane lane = { .id = view.lane, .bucket_log2 = view.bucket_log2 };
+                struct lane_head lane = { .id = view.lane, .bucket_log2 = view.bucket_log2 };
 
                 c->columns.n_max = VIEW_CONTENT_ITEMS_MAX - n_items + 1;
                 r = timeline_query_view(c->index, &view, &c->columns, err);
@@ -116,10 +175,12 @@ int view_content_put_lanes(struct view_content *c, const struct web_request *req
                 if (r < 0)
                         return r;
                 lane.has_values = timeline_index_lane_facts(c->index, view.lane).has_values;
-                lanes_reply_add(out, &lane, &c->columns);
+                put_lane(out, &lane, &c->columns);
         }
         return 0;
 }
+
+/* ------------------------------------------------------------------ the rest */
 
 int view_content_put_found(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
                            struct error *err)

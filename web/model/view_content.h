@@ -16,11 +16,10 @@
 #include "web/model/trace_identity.h"
 #include "web/model/view_names.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define VIEW_CONTENT_ITEMS_MAX 200000 /* of one reply */
 
 struct error;
 struct live_frames;
@@ -28,6 +27,8 @@ struct loaded_trace;
 struct timeline_builder;
 struct timeline_index;
 struct web_request;
+
+#define VIEW_CONTENT_ITEMS_MAX 200000 /* of one reply */
 
 struct view_content {
         struct loaded_trace *trace;     /* borrowed */
@@ -74,5 +75,22 @@ int view_content_put_strings(struct view_content *c, const struct web_request *r
                              struct byte_buffer *out, struct error *err);
 int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_buffer *out,
                            struct error *err);
+
+/*
+ * view_model.c - what there is in a trace, for the pages: threads, zones, tracks and their lanes
+ *
+ * Way of the data:  loaded_trace, timeline_index -> [view_model] -> view_content, html_file
+ *
+ * The document is hyprof.timeline/1: docs/schemas/hyprof.timeline.1.json.
+ */
+
+/* The document as an object, which the caller may add to and has to release.  NULL without memory. */
+json_t *view_model_make(const struct view_content *content);
+
+/* The same as text at the end of @out.  Returns 0 or -ENOMEM. */
+int view_model_put(const struct view_content *content, struct byte_buffer *out, struct error *err);
+
+/* Appends the text of a document.  Releases @document, which may be NULL.  Returns 0 or -ENOMEM. */
+int view_model_print(json_t *document, struct byte_buffer *out, struct error *err);
 
 #endif /* WEB_MODEL_VIEW_CONTENT_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "web/model/view_model.h"
+#include "web/model/view_content.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
@@ -12,8 +12,7 @@
 #include "timeline/timeline_index.h"
 #include "view/document/json_value.h"
 #include "view/text/text_number.h"
-#include "web/follow/live_frames.h"
-#include "web/model/view_content.h"
+#include "web/follow/live_trace.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,8 +6,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/landlock.h"
-#include "web/server/call_filter.h"
-#include "web/server/web_answers.h"
+#include "web/server/server_confinement.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,12 +18,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define ANSWER_PROCESS_WORDS_MAX 8192 /* bytes of complaints that are kept */
-
 struct byte_buffer;
 struct error;
-struct web_answers;
 struct web_question;
+
+/*
+ * struct web_answers - the way from a question to the command that answers it, which `cli` provides
+ *
+ * Way of the data:  answer_process (a confined child) -> [web_answers] -> cli -> the document on standard
+ *                   output
+ */
+
+struct web_answers {
+        /*
+         * Prints the document as JSON on standard output, which it flushes, complaints on standard error.
+         * Called once in a process of its own, which ends after it.  Returns the command's exit status.
+         * @names_fd:  of a trace that grows: the file of live_symbols; -1 = none
+         */
+        int (*run)(void *context, const struct web_question *question, int names_fd);
+        void *context; /* borrowed */
+};
+
+#define ANSWER_PROCESS_WORDS_MAX 8192 /* bytes of complaints that are kept */
 
 struct answer_process {
         pid_t pid;       /* 0 = none runs */

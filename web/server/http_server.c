@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "web/server/http_server.h"
+#include "web/server/view_server.h"
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"

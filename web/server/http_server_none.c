@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces http_server.c without libmicrohttpd: HYPROF_NO_MICROHTTPD=1, and static builds. */
-#include "web/server/http_server.h"
+#include "web/server/view_server.h"
 
 #include "base/error.h"
 

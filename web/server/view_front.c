@@ -4,14 +4,13 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "timeline/timeline_cache.h"
-#include "web/follow/live_symbols.h"
+#include "web/follow/live_trace.h"
 #include "web/model/trace_identity.h"
 #include "web/request/kept_values.h"
 #include "web/request/web_question.h"
 #include "web/server/answer_jobs.h"
 #include "web/server/answer_process.h"
 #include "web/server/view_server.h"
-#include "web/server/web_answers.h"
 #include "web/server/web_channel.h"
 
 #include <arpa/inet.h>

@@ -9,7 +9,6 @@
 #include "timeline/timeline_index.h"
 #include "web/follow/live_trace.h"
 #include "web/model/view_content.h"
-#include "web/server/http_server.h"
 #include "web/server/server_confinement.h"
 #include "web/server/web_channel.h"
 

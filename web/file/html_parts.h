@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * web/file/html_parts.h - what a page without a server is put together from: documents, samples and
+ * columns, without what is left out, as text that it can hold
+ *
+ * Way of the data:  answer_process, trace_walk, view_model -> [html_parts] -> html_file
+ *
+ * Each part says its own way below.
+ */
+#ifndef WEB_FILE_HTML_PARTS_H
+#define WEB_FILE_HTML_PARTS_H
+
+#include "base/byte_buffer.h"
+#include "base/text_view.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct view_names;
+struct web_answers;
+
+/*
+ * html_answers.c - the documents that a page without a server holds: of all questions, and of the
+ * largest zones and functions
+ *
+ * Way of the data:  web_answers (the commands) -> answer_process -> [html_answers] -> packed_text ->
+ *                   html_file
+ */
+
+#define HTML_ANSWERS_ZONES 12 /* with documents of their own: those with the most time */
+#define HTML_ANSWERS_FUNCTIONS \
+        12 /* likewise, with their source and instructions: those with the most samples */
+
+struct html_answers {
+        const struct web_answers *answers;
+        const struct html_redaction *redaction; /* NULL = nothing is left out */
+        struct byte_buffer text;                /* a JSON object without its last brace: key -> document */
+        struct byte_buffer zones, functions;    /* those two documents */
+        struct byte_buffer sources; /* files whose text is in the answers, each once, with a NUL at its end */
+        uint32_t n_answers;
+};
+
+void html_answers_init(struct html_answers *a, const struct web_answers *answers,
+                       const struct html_redaction *redaction);
+void html_answers_deinit(struct html_answers *a);
+
+/*
+ * All questions about the whole trace.  One that the trace has no answer to is left out.  Returns 0,
+ * -ENOMEM, -errno.
+ */
+int html_answers_add_all(struct html_answers *a, struct error *err);
+
+/* The largest zones and functions: after that.  Returns the same. */
+int html_answers_add_details(struct html_answers *a, struct error *err);
+
+/*
+ * html_samples.c - all samples of a trace as columns that a page keeps, and the stacks that they
+ * name
+ *
+ * Way of the data:  trace_walk -> [html_samples] -> packed_text -> html_file
+ *
+ * docs/use/viewers.md has the format, "HYSP".
+ */
+
+#define HTML_SAMPLES_MAGIC   UINT32_C(0x50535948) /* "HYSP" */
+#define HTML_SAMPLES_VERSION 1
+#define HTML_SAMPLES_MAX     4000000 /* more are left out, all of them */
+
+/*
+ * html_samples_put() - one walk
+ * @ret_n:  how many there are; 0 with nothing in @out if there are none
+ * Returns 0; -E2BIG if there are more than HTML_SAMPLES_MAX; -ENOMEM, -errno.
+ */
+int html_samples_put(struct loaded_trace *trace, struct byte_buffer *out, uint64_t *ret_n, struct error *err);
+
+/*
+ * {"stacks":[[parent, frame], ...], "frames":[[function, ...], ...]}, both by id - 1.  Returns 0 or
+ * -ENOMEM.
+ */
+int html_samples_put_stacks(const struct view_names *names, struct byte_buffer *out, struct error *err);
+
+/*
+ * html_redaction.c - documents without command lines, host names and folders: what `hyprof html
+ * --redact` leaves out
+ *
+ * Way of the data:  html_answers, view_model -> [html_redaction] -> html_file
+ *
+ * Names of functions, zones, threads and files stay: without them the page says nothing.
+ */
+
+struct html_redaction {
+        struct text_view command, host; /* of the trace; borrowed */
+};
+
+/* Every text of the document, in place.  Returns 0 or -ENOMEM. */
+int html_redaction_clean(const struct html_redaction *redaction, json_t *document);
+
+/* The same for a document as text, which is replaced.  Returns 0, -ENOMEM, -EBADMSG (no JSON). */
+int html_redaction_clean_text(const struct html_redaction *redaction, struct byte_buffer *text,
+                              struct error *err);
+
+/* Appends @text without folders, the command line and the host name. */
+void html_redaction_put(const struct html_redaction *redaction, struct text_view text,
+                        struct byte_buffer *out);
+
+/*
+ * escaped_columns.c - columns of whole numbers in 32 bits each, with a list of those that are larger
+ *
+ * Way of the data:  html_file (lanes), html_samples -> [escaped_columns] -> packed_text
+ *
+ * A number of 0xffffffff stands for the next escape, column after column; the escapes come first.
+ */
+
+#define ESCAPED_COLUMN_MARK UINT32_MAX
+
+/* Zero-initialised: empty. */
+struct escaped_columns {
+        struct byte_buffer escapes, columns; /* owned */
+};
+
+void escaped_columns_deinit(struct escaped_columns *c);
+
+/* Forgets the contents, keeps the memory. */
+void escaped_columns_clear(struct escaped_columns *c);
+
+/* A column of @n: the numbers, or with @is_delta each less the one before it. */
+void escaped_columns_add(struct escaped_columns *c, const double *values, size_t n, int is_delta);
+
+/* A column of the differences @values - @base. */
+void escaped_columns_add_less(struct escaped_columns *c, const double *values, const double *base, size_t n);
+void escaped_columns_add_u32(struct escaped_columns *c, const uint32_t *values, size_t n);
+
+/* A column of floating numbers, as they are. */
+void escaped_columns_add_f64(struct escaped_columns *c, const double *values, size_t n);
+
+uint32_t escaped_columns_count(const struct escaped_columns *c);
+
+/* Appends the escapes and the columns; without memory, @out failed. */
+void escaped_columns_put(const struct escaped_columns *c, struct byte_buffer *out);
+
+/*
+ * packed_text.c - bytes as a page can hold them: gzip, then base64
+ *
+ * Way of the data:  html_file (lanes), html_samples, html_answers -> [packed_text] -> html_file
+ */
+
+/* Appends the text; the same bytes give the same text.  Returns 0 or -ENOMEM. */
+int packed_text_add(struct byte_buffer *out, const void *bytes, size_t n_bytes);
+
+#endif /* WEB_FILE_HTML_PARTS_H */
