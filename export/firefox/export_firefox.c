@@ -15,10 +15,8 @@
 #include "base/saturating.h"
 #include "export/firefox/firefox_profile.h"
 #include "export/firefox/firefox_tables.h"
-#include "export/firefox/firefox_threads.h"
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
-#include "export/shared/time_order.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 

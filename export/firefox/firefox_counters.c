@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/firefox/firefox_profile.h"
-#include "export/firefox/firefox_threads.h"
 #include "export/shared/export_format.h"
-#include "export/shared/time_order.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/firefox/firefox_threads.h"
+#include "export/firefox/firefox_profile.h"
 
 #include "analyze/walk/loaded_trace.h"
-#include "export/firefox/firefox_profile.h"
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
 

@@ -14,18 +14,110 @@
 #include "export/firefox/firefox_tables.h"
 #include "export/shared/event_spool.h"
 #include "export/shared/json_out.h"
-#include "export/shared/live_blocks.h"
 #include "export/shared/lock_waits.h"
-#include "export/shared/longest_zones.h"
 #include "export/shared/process_names.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct error;
 struct export_options;
 struct export_totals;
 struct loaded_trace;
+
+/*
+ * live_blocks.c - how large the blocks of memory are that a program has now
+ *
+ * Way of the data:  trace_walk (MEMORY_ALLOC, MEMORY_FREE) -> [live_blocks] -> export_firefox
+ *
+ * A free does not say how much.  Memory: 48 bytes for each living block, up to LIVE_BLOCKS_MAX; further
+ * blocks are unknown when they are freed.  Not thread-safe.
+ */
+
+#define LIVE_BLOCKS_MAX (UINT32_C(1) << 22)
+
+struct live_block {
+        uint64_t address;
+        uint64_t size_bytes;
+        uint32_t process; /* 0 = the place is empty */
+        uint32_t pool;    /* string */
+};
+
+struct live_blocks {
+        struct live_block *slots; /* heap; open addressing, the search ends at an empty one */
+        size_t n_slots;           /* a power of two, or 0 */
+        size_t n_used;
+};
+
+/* Zero-initialised is empty and valid. */
+void live_blocks_deinit(struct live_blocks *b);
+
+/* An earlier block at that address is gone.  Returns 0 or -ENOMEM. */
+int live_blocks_add(struct live_blocks *b, const struct live_block *block);
+
+/* Returns whether there was one; its size then. */
+bool live_blocks_remove(struct live_blocks *b, const struct live_block *block, uint64_t *ret_size_bytes);
+
+/*
+ * longest_zones.c - the longest N of zones that come one by one
+ *
+ * Way of the data:  trace_walk -> [longest_zones] -> export_firefox (--max-markers)
+ *
+ * Keeps the N longest durations, 8 bytes each.  A zone shorter than all of them can be dropped at once.
+ */
+
+struct longest_zones {
+        uint64_t *durations_ns; /* heap, also in the other sense: the shortest is the first */
+        size_t n, capacity;
+        uint64_t n_max; /* 0 = all are kept, and none is noted */
+        uint64_t n_offered;
+};
+
+/* Zero-initialised but for n_max is valid. */
+void longest_zones_deinit(struct longest_zones *z);
+
+/* Returns 1 if the zone is among the longest so far, 0 if not, -ENOMEM. */
+int longest_zones_offer(struct longest_zones *z, uint64_t duration_ns);
+
+/* The shortest of them, when all were offered; 0 if all are kept. */
+uint64_t longest_zones_limit_ns(const struct longest_zones *z);
+
+/* How many of those that are exactly as long as the limit are among them. */
+uint64_t longest_zones_at_limit(const struct longest_zones *z);
+
+/*
+ * time_order.c - events of several threads, nearly in the order of time -> in the order of time
+ *
+ * Way of the data:  event_spool (a chain that several threads added to) -> [time_order] -> export_firefox
+ *
+ * Threads alternate in the trace, a few milliseconds from each other.  The earliest of TIME_ORDER_ITEMS that
+ * are read ahead comes next; even later events get the time of the one before them.  Memory: these items.
+ */
+
+#define TIME_ORDER_ITEMS 65536
+
+/* The items of the chain. */
+struct timed_item {
+        uint64_t time_ns;
+        uint64_t bits;    /* the user's */
+        uint64_t address; /* the user's */
+        uint32_t stack;   /* the user's */
+        uint32_t thread;  /* the user's */
+};
+
+struct time_order {
+        struct spool_cursor cursor;
+        struct timed_item *items; /* heap, also in the other sense: the earliest is the first */
+        size_t n, capacity;
+        uint64_t last_ns;
+};
+
+void time_order_init(struct time_order *o, const struct event_spool *s, uint32_t chain);
+void time_order_deinit(struct time_order *o);
+
+/* Returns 1 and the next one, 0 at the end, -ENOMEM, -errno of the file. */
+int time_order_next(struct time_order *o, struct timed_item *ret, struct error *err);
 
 #define FIREFOX_DIGITS_OF_MS 6 /* nanoseconds as milliseconds */
 
@@ -162,5 +254,36 @@ static inline uint32_t firefox_counter_chain(const struct firefox_profile *p, ui
 
 /* Milliseconds since the beginning of the recording. */
 void firefox_profile_put_ms(struct firefox_profile *p, uint64_t time_ns);
+
+/*
+ * firefox_threads.c - the members "threads" and "counters" of a Firefox profile
+ *
+ * Way of the data:  firefox_profile -> [firefox_threads] -> export_firefox
+ */
+
+/* The threads that are written, a process after the other, its main thread first. */
+struct firefox_threads {
+        uint32_t *order; /* heap; ids in THREADS */
+        uint32_t n;
+        uint32_t *process_index; /* heap; by process - 1: the index of its first thread */
+};
+
+/* Looks which there are.  To be deinitialised in any case.  Returns 0 or -ENOMEM. */
+int firefox_threads_init(struct firefox_threads *t, const struct firefox_profile *p);
+void firefox_threads_deinit(struct firefox_threads *t);
+
+/* The index of the thread with the most samples; 0 if there are none. */
+uint32_t firefox_threads_busiest(const struct firefox_threads *t, const struct firefox_profile *p);
+
+/* Write a member each.  Return 0, -ENOMEM, -errno of the spool. */
+int firefox_threads_write(const struct firefox_threads *t, struct firefox_profile *p, struct error *err);
+int firefox_counters_write(const struct firefox_threads *t, struct firefox_profile *p, struct error *err);
+
+/* The member "nativeAllocations" of the main thread of @process, if it has any. */
+int firefox_allocations_write(struct firefox_profile *p, uint32_t process, struct error *err);
+
+/* ---- firefox_meta.c ---- */
+
+void firefox_meta_write(struct firefox_profile *p, const struct firefox_threads *threads);
 
 #endif /* EXPORT_FIREFOX_FIREFOX_PROFILE_H */

@@ -4,7 +4,6 @@
 #include "analyze/trace/source_texts.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
-#include "export/firefox/firefox_rows.h"
 #include "export/shared/json_out.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"

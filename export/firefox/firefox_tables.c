@@ -3,7 +3,6 @@
 
 #include "analyze/trace/zone_paths.h"
 #include "base/array.h"
-#include "export/firefox/firefox_rows.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>

@@ -21,6 +21,37 @@ struct json_out;
 struct loaded_trace;
 struct zone_paths;
 
+/*
+ * Rows, between what makes them and what writes them.  No padding: compared as bytes.  Ids count from 1,
+ * 0 = none.
+ */
+struct firefox_stack {
+        uint32_t prefix;
+        uint32_t frame;
+};
+
+struct firefox_frame {
+        uint64_t address;
+        uint32_t has_address;
+        uint32_t function;
+        uint32_t inline_depth;
+        uint32_t category;
+        uint32_t line, column; /* 0 = not known */
+};
+
+struct firefox_function {
+        uint32_t name;   /* id of strings */
+        uint32_t lib;    /* id of libs: the row of resourceTable is the same */
+        uint32_t source; /* id of sources */
+};
+
+/* The place of a sample. */
+struct firefox_place {
+        uint32_t path;
+        uint32_t stack;
+        uint32_t waiting;
+};
+
 /* Rows of meta.categories, in this order: X(NAME, "name", "color") */
 #define FIREFOX_CATEGORIES(X)           \
         X(OTHER, "Other", "grey")       \

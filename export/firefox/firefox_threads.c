@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/firefox/firefox_threads.h"
+#include "export/firefox/firefox_profile.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "base/error.h"
-#include "export/firefox/firefox_profile.h"
 #include "export/shared/export_format.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/perf_data/perf_data_head.h"
+#include "export/perf_data/perf_data_parts.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
-#include "export/perf_data/perf_data_fields.h"
 #include "format/trace_dictionary.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/perf_data/perf_data_kernel.h"
+#include "export/perf_data/perf_data_parts.h"
 
 #include "base/byte_buffer.h"
 #include "base/bytes.h"

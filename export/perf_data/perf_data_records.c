@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/perf_data/perf_data_records.h"
+#include "export/perf_data/perf_data_parts.h"
 
 #include "base/byte_buffer.h"
-#include "export/perf_data/perf_data_fields.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  *      mapping       the module; after all modules, one mapping for code in no module and one for zones
  *      source path, build id, path of a mapping     the string, the module, the module
  */
-#include "export/perfetto/perfetto_callstacks.h"
+#include "export/perfetto/perfetto_parts.h"
 
 #include "base/byte_buffer.h"
 #include "export/perfetto/perfetto_fields.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/perfetto/perfetto_packets.h"
+#include "export/perfetto/perfetto_parts.h"
 
 #include "export/perfetto/perfetto_fields.h"
 #include "export/shared/protobuf_writer.h"

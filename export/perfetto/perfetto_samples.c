@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/perfetto/perfetto_samples.h"
+#include "export/perfetto/perfetto_parts.h"
 
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "export/perfetto/perfetto_fields.h"
-#include "export/perfetto/perfetto_packets.h"
 #include "export/shared/export_event.h"
 #include "export/shared/protobuf_writer.h"
 #include "format/trace_dictionary.h"

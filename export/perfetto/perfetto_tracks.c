@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/perfetto/perfetto_tracks.h"
+#include "export/perfetto/perfetto_parts.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "export/perfetto/perfetto_fields.h"
-#include "export/perfetto/perfetto_packets.h"
 #include "export/shared/protobuf_writer.h"
 
 #include <errno.h>

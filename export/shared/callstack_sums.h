@@ -13,7 +13,7 @@
 #include "analyze/samples/python_stacks.h"
 #include "analyze/walk/trace_walk.h"
 #include "base/intern.h"
-#include "export/shared/event_callstack.h"
+#include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
 #include "export/shared/process_names.h"
 

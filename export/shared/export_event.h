@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/shared/export_event.h - whose samples are written, where a file has those of one event
+ * export/shared/export_event.h - whose samples are written, where a file has those of one event; and the
+ * callstack that a program gave for an event
  *
  * Way of the data:  loaded_trace -> [export_event] -> export_options.event -> export_*
  */
@@ -34,5 +35,21 @@ uint64_t export_event_interval_ns(const struct trace_dictionary *d, uint32_t eve
 
 /* The weight that a sample counts with: as sample_stats does it. */
 uint64_t export_event_weight(const struct trace_dictionary *d, uint32_t event, uint64_t weight);
+
+/* The callstack that a program gave for its next event, by an event CALLSTACK; zero-initialised: empty. */
+struct event_callstack {
+        uint64_t time_ns;
+        uint32_t thread;
+        uint32_t stack;
+};
+
+/* The stack of the present event of @thread, and forgets it.  0 = it has none. */
+static inline uint32_t event_callstack_take(struct event_callstack *c, uint32_t thread, uint64_t time_ns)
+{
+        uint32_t stack = c->thread == thread && c->time_ns == time_ns ? c->stack : 0;
+
+        c->thread = 0;
+        return stack;
+}
 
 #endif /* EXPORT_SHARED_EXPORT_EVENT_H */

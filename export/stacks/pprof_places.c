@@ -4,7 +4,6 @@
 #include "export/shared/export_frames.h"
 #include "export/shared/export_stream.h"
 #include "export/shared/protobuf_writer.h"
-#include "export/stacks/pprof_fields.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>

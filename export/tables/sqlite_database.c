@@ -6,7 +6,6 @@
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/error.h"
-#include "export/tables/sqlite_schema.h"
 #include "export/tables/sqlite_writer.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"

@@ -28,4 +28,18 @@ struct sqlite_database_totals {
 int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter *filter, const char *path,
                           struct sqlite_database_totals *ret_totals, struct error *err);
 
+/*
+ * sqlite_schema.c - the tables and views of a database, as SQL
+ *
+ * Way of the data:  [sqlite_schema] -> sqlite_database -> libsqlite3
+ * Specification:    docs/use/sqlite.md
+ */
+
+#define SQLITE_SCHEMA_VERSION "1"
+
+/* Tables, before the rows come; views and indexes, after. */
+const char *sqlite_schema_tables(void);
+const char *sqlite_schema_views(void);
+const char *sqlite_schema_python_views(void);
+
 #endif /* EXPORT_TABLES_SQLITE_DATABASE_H */

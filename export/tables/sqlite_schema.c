@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/tables/sqlite_schema.h"
+#include "export/tables/sqlite_database.h"
 
 #include "analyze/stats/wait_places.h"
 

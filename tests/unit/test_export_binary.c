@@ -6,7 +6,7 @@
 #include "analyze/walk/loaded_trace.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "export/perf_data/perf_data_fields.h"
+#include "export/perf_data/perf_data_parts.h"
 #include "export/shared/export_format.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"

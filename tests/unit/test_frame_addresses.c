@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/shared/frame_addresses.c: a frame's address is where its byte was mapped, in the process or
+ * export/perf_data/frame_addresses.c: a frame's address is where its byte was mapped, in the process or
  * in the one it came from
  */
-#include "export/shared/frame_addresses.h"
+#include "export/perf_data/perf_data_parts.h"
 
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A block is found as long as it lives, with its size, and blocks of other pools and processes are others. */
-#include "export/shared/live_blocks.h"
-#include "export/shared/longest_zones.h"
+#include "export/firefox/firefox_profile.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdint.h>

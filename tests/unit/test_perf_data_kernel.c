@@ -3,7 +3,7 @@
  * export/perf_data/perf_data_kernel.c: the kernel's build-id and symbols are found where
  * they are, and nowhere else
  */
-#include "export/perf_data/perf_data_kernel.h"
+#include "export/perf_data/perf_data_parts.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdlib.h>

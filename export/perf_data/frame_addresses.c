@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/shared/frame_addresses.h"
+#include "export/perf_data/perf_data_parts.h"
 
 #include "format/trace_dictionary.h"
 

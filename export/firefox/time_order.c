@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/shared/time_order.h"
+#include "export/firefox/firefox_profile.h"
 
 #include "base/array.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/shared/live_blocks.h"
+#include "export/firefox/firefox_profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
