@@ -14,6 +14,8 @@
 #ifndef INSTRUMENT_CLIENT_REGION_H
 #define INSTRUMENT_CLIENT_REGION_H
 
+#include "instrument/location_reader.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,16 +31,6 @@
 struct byte_buffer;
 struct client_region;
 struct error;
-
-/* The meaning of an id; each string is borrowed from the region object, see client_region_location(). */
-struct client_location {
-        const char *name, *function, *file, *unit; /* not NUL-terminated */
-        uint32_t name_bytes, function_bytes, file_bytes, unit_bytes;
-        uint32_t line, color;
-        uint32_t format; /* of a plot: enum client_abi_plot_format, or anything; of a device: its kind */
-        uint32_t flags;  /* of a plot: CLIENT_ABI_PLOT_* */
-        uint64_t period; /* of a device: bits of a double, nanoseconds a tick; any bits */
-};
 
 /* Counters of dropped events of one slot: see client_region_drops(). */
 struct client_drops {

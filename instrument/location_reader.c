@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "instrument/client_abi.h"
-#include "instrument/client_region.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -21,8 +21,17 @@
 #define LOCATION_READER_WINDOW_BYTES 16384 /* of strings, read at once */
 
 struct client_abi_header;
-struct client_location;
 struct error;
+
+/* The meaning of an id; each string is borrowed from the region object, see client_region_location(). */
+struct client_location {
+        const char *name, *function, *file, *unit; /* not NUL-terminated */
+        uint32_t name_bytes, function_bytes, file_bytes, unit_bytes;
+        uint32_t line, color;
+        uint32_t format; /* of a plot: enum client_abi_plot_format, or anything; of a device: its kind */
+        uint32_t flags;  /* of a plot: CLIENT_ABI_PLOT_* */
+        uint64_t period; /* of a device: bits of a double, nanoseconds a tick; any bits */
+};
 
 struct location_reader {
         int fd;                                 /* of the region; the caller's */

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "instrument/client_abi.h"
-#include "instrument/tick_source.h"
 
 #include <errno.h>
 #include <string.h>

@@ -24,6 +24,16 @@
 
 struct error;
 
+/*
+ * tick_source.c - the counters that clients take their time stamps from: what each architecture has
+ *
+ * The counterpart of the client's ticks.h.  tick_source_kind(): the enum client_abi_clock that this
+ * architecture counts in; 0 = it has no counter that we can read.  tick_source_read(): the counter now, not
+ * before what the program does before; 0 where the machine has none.
+ */
+uint32_t tick_source_kind(void);
+uint64_t tick_source_read(void);
+
 struct tick_pair {
         uint64_t ticks;
         uint64_t ns;

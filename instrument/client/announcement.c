@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "instrument/client/announcement.h"
+#include "instrument/client/client.h"
 
 #include "instrument/client_abi.h"
 

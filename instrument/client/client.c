@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "instrument/client/client.h"
 
-#include "instrument/client/announcement.h"
 #include "instrument/client/include/hyprof/hyprof.h"
 #include "instrument/client/thread_ring.h"
 #include "instrument/client/ticks.h"

@@ -12,8 +12,6 @@
 #ifndef INSTRUMENT_CLIENT_CLIENT_H
 #define INSTRUMENT_CLIENT_CLIENT_H
 
-#include "instrument/client/client_link.h"
-#include "instrument/client/client_settings.h"
 #include "instrument/client/include/hyprof/hyprof.h"
 #include "instrument/client/region_memory.h"
 #include "instrument/client_abi.h"
@@ -21,6 +19,184 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * announcement.c - hand the region to the recorder that started this program
+ *
+ * Way of the data:  client -> [announcement] -> region_inbox
+ * Specification:    docs/understand/client-abi.md, "How a recorder finds a region"
+ *
+ * The kernel tells a recorder of the region's mapping, but a program may have
+ * ended before the recorder can open it.  A descriptor on its way through a
+ * socket outlives its sender.
+ */
+
+#define ANNOUNCEMENT_ADDRESS_BYTES 64
+
+/*
+ * announcement_send() - send a descriptor to a listening socket
+ * @address:  "@name" for an abstract address of AF_UNIX; "" = no recorder waits, nothing is done
+ * @fd: stays the caller's; -1 = the program has no region, and its events are lost: no descriptor is sent
+ * Nothing is sent to a process of another user but root, nor to one that is not the recorder in the address.
+ * Returns 0, -EINVAL if there is no address, -ECONNREFUSED if no process listens there or another one than
+ * the recorder, -errno.  Never blocks: without it the recorder looks for the region itself.
+ * Async-signal-safe.  Six system calls.
+ */
+int announcement_send(const char *address, int fd);
+
+/*
+ * client_settings.c - what the environment asks of the client
+ *
+ * Way of the data:  environment -> [client_settings] -> client
+ */
+
+struct client_settings {
+        /*
+         * HYPROF_RECORD: record from the first instruction, before any recorder has come.
+         * "all", names separated by commas (zones, frames, messages, plots, memory, locks,
+         * devices), each also as "name=callstacks", or a decimal number.  As in the low half of
+         * the control word: CLIENT_ABI_FAMILY_* and their callstacks.  0 = wait for a recorder.
+         */
+        uint32_t wanted;
+        /* HYPROF_RING: bytes of each thread's ring, a power of two; else the default. */
+        uint64_t ring_bytes;
+        /*
+         * HYPROF_SPARE: bytes of chunks that all threads together may fill when their rings are full; 0 =
+         * none.  Where it is set, rings are no larger than the default.
+         */
+        uint64_t spare_bytes;
+        /* HYPROF_RECORDER: where the region is handed in; "" = nowhere. */
+        char recorder[ANNOUNCEMENT_ADDRESS_BYTES];
+        /* HYPROF_FULL=wait: wait for the recorder instead of dropping events. */
+        bool wait_when_full;
+};
+
+/* Reads the environment, which a program with raised privileges does not trust; nonsense is passed over. */
+struct client_settings client_settings_read(void);
+
+/* The parts, for their tests: 0 for what makes no sense.  @text may be NULL. */
+uint32_t client_settings_parse_wanted(const char *text);
+uint64_t client_settings_parse_ring_bytes(const char *text);
+uint64_t client_settings_parse_spare_bytes(const char *text);
+
+/*
+ * client_link.c - several copies of this library in one process have one region
+ *
+ * Way of the data:  events of a copy without a region -> [client_link] -> events of the copy with the region
+ * Specification:    docs/understand/client-abi.md, "Several copies"
+ *
+ * A program and the shared objects that it loads may each have been linked with
+ * the static library.  The first copy with an event, or else the one whose constructor
+ * runs first, makes the region, the others find it and pass all calls on.  They find it by an ELF note, which
+ * is there whether the copies' symbols are visible or not.
+ *
+ *      void hyprof_emit_plot_int(struct hyprof_location *name, int64_t value)
+ *      {
+ *              ...
+ *              if (!thread_ring_enter(t, word, THREAD_RING_LOSS_PLOT)) {
+ *                      CLIENT_LINK_PASS_ON(plot_int, name, value);
+ *                      return;
+ *              }
+ *              ...
+ *      }
+ *      CLIENT_LINK_OWN(plot_int);
+ */
+
+/* Another number is another layout of what follows, and its copies do not talk to each other. */
+#define CLIENT_LINK_VERSION 1
+
+/*
+ * The functions that a program can call and that need the region, hyprof_emit_*.  New ones come at the end.
+ */
+#define CLIENT_LINK_FUNCTIONS(X) \
+        X(zone_begin)            \
+        X(zone_begin_callstack)  \
+        X(zone_end)              \
+        X(zone_text)             \
+        X(zone_name)             \
+        X(zone_value)            \
+        X(zone_color)            \
+        X(fiber_enter)           \
+        X(fiber_leave)           \
+        X(location_of)           \
+        X(frame_mark)            \
+        X(frame_begin)           \
+        X(frame_end)             \
+        X(message)               \
+        X(plot_int)              \
+        X(plot_double)           \
+        X(plot_config)           \
+        X(memory_alloc)          \
+        X(memory_free)           \
+        X(memory_discard)        \
+        X(lock)                  \
+        X(lock_mark)             \
+        X(lock_name)             \
+        X(thread_name)           \
+        X(thread_group)          \
+        X(program_info)          \
+        X(source_text)           \
+        X(code_add)              \
+        X(code_remove)           \
+        X(device_calibration)    \
+        X(device_zone_begin)     \
+        X(device_zone_end)       \
+        X(device_time)           \
+        X(device_span)
+
+struct client_link_functions {
+#define X(name) __typeof__(hyprof_emit_##name) *(name);
+        CLIENT_LINK_FUNCTIONS(X)
+#undef X
+};
+
+/*
+ * The part of a copy that the others see.  Never moved or resized within a version; `functions` grows at its
+ * end.
+ */
+struct client_link {
+        uint32_t version;
+        uint32_t bytes;                         /* of this struct */
+        uint32_t has_region;                    /* 1 = this copy made the region */
+        uint32_t reserved;                      /* 0 */
+        void *control_page;                     /* that this copy's program looks at */
+        struct client_link *next;               /* of the copies that have joined the one with the region */
+        void (*join)(struct client_link *copy); /* to be called with one's own, when a copy comes ... */
+        void (*part)(struct client_link *copy); /* ... and when it is unloaded */
+        struct client_link_functions functions;
+};
+
+/*
+ * client_link_join() - look for a copy that has the region, and let it have our control page as well
+ * @ret_functions: the functions to call from now on; not touched if the other copy is too different to be
+ *                 called
+ * Returns false if there is no other copy: then the region is to be made here.
+ */
+bool client_link_join(const struct client_link_functions **ret_functions);
+
+/* This copy has made the region: others may join. */
+void client_link_lead(void);
+
+/* If it has: its code is never unloaded from now on. */
+void client_link_pin(void);
+
+/* After a fork: the copies that have joined look at the new region, or at zeros if there is no region. */
+void client_link_renew(const struct region_memory *region);
+
+/* Passes a call on if another copy has the region.  For functions that return nothing. */
+#define CLIENT_LINK_PASS_ON(name, ...)                        \
+        do {                                                  \
+                if (client_self.other)                        \
+                        client_self.other->name(__VA_ARGS__); \
+        } while (0)
+
+/*
+ * After the definition of hyprof_emit_NAME(): a second name for it, which certainly means this copy's.  The
+ * first one may be bound to another copy's by the dynamic linker.
+ */
+#define CLIENT_LINK_OWN(name)                                   \
+        extern __typeof__(hyprof_emit_##name) client_own_##name \
+                __attribute__((alias("hyprof_emit_" #name), visibility("hidden")))
 
 #define CLIENT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define CLIENT_UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -16,9 +16,8 @@
  * be unloaded: the copy with the region keeps only the addresses of their control pages, in a list that
  * they leave before they go.
  */
-#include "instrument/client/client_link.h"
-
 #include "instrument/client/client.h"
+
 #include "instrument/client/region_memory.h"
 #include "instrument/client_abi.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "instrument/client/client_settings.h"
+#include "instrument/client/client.h"
 
 #include "instrument/client/region_memory.h"
 #include "instrument/client_abi.h"

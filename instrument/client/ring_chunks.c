@@ -4,7 +4,7 @@
  * memory of our own, and chunk numbers stay below the region's own count of them, so that we write within our
  * rings and chunks whatever the region says.
  */
-#include "instrument/client/ring_chunks.h"
+#include "instrument/client/thread_ring.h"
 
 #include "instrument/client/client.h"
 #include "instrument/client/ticks.h"

@@ -23,7 +23,6 @@
 #include "instrument/client/thread_ring.h"
 
 #include "instrument/client/name_table.h"
-#include "instrument/client/ring_chunks.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -22,13 +22,63 @@
 
 #include "instrument/client/client.h"
 #include "instrument/client/ticks.h"
-#include "instrument/client/zone_handle.h"
 #include "instrument/client_abi.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+struct name_entry;
+
+/*
+ * The handle of a zone: what a program holds while it is open
+ *
+ * Way of the data:  zone_events -> [zone_handle] -> program -> zone_events
+ *
+ *      bits  0 .. 11   depth: how many zones are open on its track, with itself
+ *      bits 12 .. 23   track, in which zones nest: a thread's, by its slot, or a fiber's, by its location
+ *      bits 24 .. 31   which session, modulo 255, and never 0: so is no handle
+ *
+ * A thread keeps the handle of its innermost zone, of depth 0 if none is open.
+ * The next begin adds 1 to it, an end compares with it and takes 1 away.
+ */
+
+#define ZONE_HANDLE_DEPTH_MAX     UINT32_C(0xfff)
+#define ZONE_HANDLE_TRACK_SHIFT   12
+#define ZONE_HANDLE_TRACK_MAX     UINT32_C(0xfff)
+#define ZONE_HANDLE_SESSION_SHIFT 24
+#define ZONE_HANDLE_SESSIONS      255
+
+/* The handle for a track without open zones.  @track may be any number. */
+static inline uint32_t zone_handle_of_track(uint32_t session, uint32_t track)
+{
+        return (session % ZONE_HANDLE_SESSIONS + 1) << ZONE_HANDLE_SESSION_SHIFT |
+               (track & ZONE_HANDLE_TRACK_MAX) << ZONE_HANDLE_TRACK_SHIFT;
+}
+
+static inline uint32_t zone_handle_depth(uint32_t handle)
+{
+        return handle & ZONE_HANDLE_DEPTH_MAX;
+}
+
+/* 0 = not even the session is the same. */
+static inline int zone_handle_is_of_session(uint32_t handle, uint32_t session)
+{
+        return handle >> ZONE_HANDLE_SESSION_SHIFT == session % ZONE_HANDLE_SESSIONS + 1;
+}
+
+/*
+ * zone_handle_find() - look for an open zone
+ * @top:  the handle of the innermost zone of the track
+ * Returns its depth, or 0 if it is not open there: it has ended, or is another track's or session's.
+ */
+static inline uint32_t zone_handle_find(uint32_t handle, uint32_t top)
+{
+        if ((handle ^ top) & ~ZONE_HANDLE_DEPTH_MAX || handle > top)
+                return 0;
+        return zone_handle_depth(handle);
+}
 
 #define THREAD_RING_NAME_BYTES 64
 
@@ -72,11 +122,9 @@ enum thread_ring_loss {
  */
 #define THREAD_RING_INLINE static inline __attribute__((always_inline))
 
-struct name_entry;
-
 struct thread_ring {
         uint32_t state;       /* see above; shared with signal handlers of the thread */
-        uint32_t zone_top;    /* handle of the innermost zone, see zone_handle.h: the fiber's if on one */
+        uint32_t zone_top;    /* handle of the innermost zone, see above: the fiber's if on one */
         uint32_t session;     /* what the ring's last THREAD event opened; 0 = none */
         uint64_t last_ticks;  /* of the last event; an event about an open zone has no time of its own */
         uint64_t head_bytes;  /* ever written */
@@ -308,5 +356,33 @@ THREAD_RING_INLINE void thread_ring_advance(struct thread_ring *t, uint64_t n_by
         t->head_bytes += n_bytes;
         thread_ring_publish(t);
 }
+
+/*
+ * ring_chunks.c - where a thread goes on when its ring is full
+ *
+ * Way of the data:  thread_ring <-> [ring_chunks] -> region -> client_region
+ * Specification:    docs/understand/client-abi.md, "Chunks"
+ *
+ * All threads of the process share the region's chunks.  A thread takes one
+ * when its ring is full, another one when that is full, and returns to its ring
+ * once the recorder has read all of it.  Chunks are used like rings, so that
+ * the fast paths do not know which of both they write to.
+ */
+
+/* Sets where @t writes, when it has taken its slot: where the slot's last owner stopped. */
+void ring_chunks_resume(struct thread_ring *t);
+
+/*
+ * The count of bytes from which the ring or chunk that @t writes to is empty, if the
+ * recorder has read up to @tail.
+ */
+uint64_t ring_chunks_begin(const struct thread_ring *t, uint64_t tail);
+
+/*
+ * ring_chunks_move() - goes on in the ring, if that is empty, or in a free chunk
+ * @n_bytes:  that must have room there
+ * Returns false if there is neither; then nothing has changed.
+ */
+bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes);
 
 #endif /* INSTRUMENT_CLIENT_THREAD_RING_H */

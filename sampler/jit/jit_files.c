@@ -8,7 +8,6 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "instrument/tick_clock.h"
-#include "instrument/tick_source.h"
 #include "sampler/jit/jit_lines.h"
 #include "sampler/jit/jit_target.h"
 #include "sampler/jit/jitdump.h"

@@ -14,7 +14,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/client_region.h"
 #include "instrument/region_finder.h"
-#include "instrument/tick_source.h"
+#include "instrument/tick_clock.h"
 
 #include <hyprof/hyprof.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "instrument/client_abi.h"
 #include "instrument/region_finder.h"
-#include "instrument/tick_source.h"
+#include "instrument/tick_clock.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* instrument/client/client_settings.c: what is understood is what the header says, and nonsense is 0 */
-#include "instrument/client/client_settings.h"
+#include "instrument/client/client.h"
 
 #include "instrument/client/region_memory.h"
 #include "instrument/client_abi.h"

@@ -6,7 +6,7 @@
 #include "tests/unit/own_recording.h"
 
 #include "base/byte_buffer.h"
-#include "instrument/client/zone_handle.h"
+#include "instrument/client/thread_ring.h"
 #include "instrument/client_abi.h"
 #include "tests/unit/unit_test.h"
 

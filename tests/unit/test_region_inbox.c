@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "instrument/client/announcement.h"
+#include "instrument/client/client.h"
 #include "instrument/client_abi.h"
 #include "tests/unit/unit_test.h"
 

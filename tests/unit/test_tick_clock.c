@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "instrument/client_abi.h"
 #include "instrument/tick_clock.h"
-#include "instrument/tick_source.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

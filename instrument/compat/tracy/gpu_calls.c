@@ -6,7 +6,7 @@
  * about the clocks are kept here, and repeated at the first event of each recording.  A name counts if it
  * comes before the first event that is recorded, as Tracy's own helpers do it.
  */
-#include "instrument/compat/tracy/source_location.h"
+#include "instrument/compat/tracy/tracy_api.h"
 
 #include <stdio.h>
 #include <string.h>

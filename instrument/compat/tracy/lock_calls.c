@@ -6,7 +6,7 @@
  * costs three events; the classes for C++ report a wait only where there is one.  A NULL pointer, which
  * stands for a lack of memory, is ignored.
  */
-#include "instrument/compat/tracy/source_location.h"
+#include "instrument/compat/tracy/tracy_api.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
  * words in them, this is not noticed.)  A location that differs, that another thread is filling in, or that
  * finds no place, is looked up by content each time.
  */
-#include "instrument/compat/tracy/source_location.h"
+#include "instrument/compat/tracy/tracy_api.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -16,4 +16,21 @@
 
 #include <hyprof/compat/tracy/TracyC.h>
 
+/*
+ * source_location.c - Tracy's source locations become ours
+ *
+ * Way of the data:  program -> *_calls -> [source_location] -> libhyprof
+ *
+ * Tracy's are constant, so that a number of ours has no room in them.  They are
+ * known by their addresses here.  Any thread and signal handlers; nothing waits
+ * and nothing allocates.
+ */
+
+/*
+ * source_location_find() - the location with the contents of @srcloc
+ * To be called while a recorder is active.  About 2 ns once it is known.  Returns NULL for NULL, else as
+ * hyprof_location_of().
+ */
+struct hyprof_location *source_location_find(const struct ___tracy_source_location_data *srcloc);
+
 #endif /* INSTRUMENT_COMPAT_TRACY_TRACY_API_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* instrument/compat/tracy/zone_calls.c - Tracy's functions for zones */
-#include "instrument/compat/tracy/source_location.h"
+#include "instrument/compat/tracy/tracy_api.h"
 
 #include <stdarg.h>
 #include <stdio.h>
