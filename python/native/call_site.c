@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "call_site.h"
 
-#include "text_argument.h"
+#include "argument.h"
 
 #define N_SITES 1024
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "code_table.h"
 
-#include "text_argument.h"
+#include "argument.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * A small table of bases, each with the list of its free names.  Bases that find no room in the table share
  * one: programs that give each task a name of its own have too many to keep.
  */
-#include "fiber_name.h"
+#include "strand.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "garbage_zones.h"
+#include "native_module.h"
 
 #include "strand.h"
 #include "task_steps.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "moment_events.h"
+#include "native_module.h"
 
+#include "argument.h"
 #include "call_site.h"
-#include "number_argument.h"
-#include "text_argument.h"
 
 #include <hyprof/hyprof.h>
 

@@ -5,7 +5,7 @@
  * Callbacks of sys.monitoring.  For code that is left out they return DISABLE, and are not called again;
  * the interpreter does not allow that for PY_UNWIND and PY_THROW.
  */
-#include "call_hooks.h"
+#include "native_module.h"
 
 #include "code_table.h"
 #include "strand.h"

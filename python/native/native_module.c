@@ -4,14 +4,10 @@
  *
  * One for a process: libhyprof's rings belong to threads, and not to interpreters.
  */
-#include "python_api.h"
+#include "native_module.h"
 
-#include "call_hooks.h"
 #include "code_table.h"
-#include "garbage_zones.h"
-#include "moment_events.h"
 #include "task_steps.h"
-#include "zone_object.h"
 
 static PyObject *code_filter(PyObject *module, PyObject *filter)
 {

@@ -10,7 +10,7 @@
  * has returned, and until the calls of tasks and greenlets, which may go on in any thread, have returned as
  * well.
  */
-#include "call_hooks.h"
+#include "native_module.h"
 
 #include "code_table.h"
 #include "profile_chain.h"

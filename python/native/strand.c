@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "strand.h"
 
-#include "fiber_name.h"
-
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -24,10 +24,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct fiber_name;
+
 /* More than any stack has.  libhyprof counts what is deeper than it nests (4095) as lost. */
 #define STRAND_ENTRIES_MAX (UINT32_C(1) << 30)
-
-struct fiber_name;
 
 struct strand_entry {
         const void *key; /* a frame, a code object, a zone object; only compared */
@@ -139,5 +139,24 @@ static inline bool strand_resume(struct strand *s, const void *key, int co_flags
 {
         return __builtin_expect(s->may_be_suspended, 0) && strand_find_suspended(s, key, co_flags);
 }
+
+/*
+ * fiber_name.c - names of fibers, used again
+ *
+ * Way of the data:  strand -> [fiber_name] -> libhyprof
+ *
+ * libhyprof keeps each name of a fiber as long as the process lives.  So a name that is free again is
+ * handed to the next fiber that asks for the same; those that run at the same time get numbers: "request",
+ * "request #2". At most 65536 names: more fibers at once are not recorded as such.
+ */
+
+/* A name that begins with @base (copied, cut to 100 bytes); NULL: no memory, or too many. */
+struct fiber_name *fiber_name_take(const char *base);
+
+/* @is_clean: no zone is open on it; else the name is not used again. */
+void fiber_name_give_back(struct fiber_name *name, bool is_clean);
+
+/* Stays as long as the process. */
+const char *fiber_name_text(const struct fiber_name *name);
 
 #endif /* PYTHON_NATIVE_STRAND_H */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "zone_object.h"
+#include "native_module.h"
 
+#include "argument.h"
 #include "call_site.h"
-#include "number_argument.h"
 #include "strand.h"
 #include "task_steps.h"
-#include "text_argument.h"
 
 #include <stddef.h>
 
