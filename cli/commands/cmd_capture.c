@@ -52,7 +52,6 @@ enum {
 };
 
 struct arguments {
-        const char *output;
         char *words[WORDS_MAX + 4]; /* arguments of hyprof symbolize: its name, then heap strings */
         int n_words;
         bool waits, views, no_symbolize;
@@ -86,9 +85,8 @@ struct capture {
 };
 
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE",
-          "the trace; default: " OPTION_DEFAULT_TRACE " (an earlier one becomes " OPTION_DEFAULT_TRACE
-          ".old)" },
+        COMMON_ROW_OUTPUT("the trace; default: " OPTION_DEFAULT_TRACE
+                          " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)"),
         { LETTER_WAIT, "wait", NULL, "if no recorder listens yet, wait until one does" },
         { LETTER_VIEW, "view", NULL,
           "show it in the browser while it comes, and after it: hyprof view --follow" },
@@ -139,9 +137,6 @@ static int take_option(void *context, int letter, const char *value)
                 return add_word(args, "--sysroot", value);
         case LETTER_DEBUGINFOD:
                 return add_word(args, "--debuginfod", value);
-        case 'o':
-                args->output = value;
-                return 0;
         case LETTER_WAIT:
                 args->waits = true;
                 return 0;
@@ -641,7 +636,7 @@ static int run(void *context, struct common_options *common)
         struct arguments *args = context;
         struct relay_address address;
         struct capture c = { .address = &address,
-                             .path = args->output ? args->output : OPTION_DEFAULT_TRACE,
+                             .path = common->output ? common->output : OPTION_DEFAULT_TRACE,
                              .file = { .fd = -1 },
                              .views = args->views,
                              .quiet = common->quiet,
@@ -688,7 +683,7 @@ const struct option_table *cmd_capture_options(void)
 
 int cmd_capture(int argc, char **argv)
 {
-        struct arguments args = { .output = NULL };
+        struct arguments args = { .waits = false };
         const struct command_frame frame = {
                 .table = &table, .take = take_option, .context = &args, .run = run
         };

@@ -8,8 +8,7 @@
 #include "base/text_view.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
-#include "cli/files/gzip_file.h"
-#include "cli/files/replaced_file.h"
+#include "cli/files/export_file.h"
 #include "cli/options/filter_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
@@ -24,11 +23,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LETTER_SAFE = OPTION_LONG_ONLY, LETTER_FORCE };
+enum { LETTER_SAFE = OPTION_LONG_ONLY };
 
 struct arguments {
-        const char *output; /* NULL or "-" = standard output */
-        bool force;
         struct tracy_csv_options csv;
         struct trace_filter_request filter;
 };
@@ -64,8 +61,8 @@ struct arguments {
 static const struct option_row csv_rows[] = { SHARED_ROWS };
 
 static const struct option_row export_rows[] = {
-        { 'o', "output", "FILE", "write to FILE; default: standard output" },
-        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
+        COMMON_ROW_OUTPUT("write to FILE; default: standard output"),
+        COMMON_ROW_FORCE,
         COMMON_ROW_QUIET,
         SHARED_ROWS,
 };
@@ -114,12 +111,6 @@ static int take_option(void *context, int letter, const char *value)
         int r;
 
         switch (letter) {
-        case 'o':
-                args->output = value;
-                return 0;
-        case LETTER_FORCE:
-                args->force = true;
-                return 0;
         case 'f':
                 args->csv.name = value;
                 return 0;
@@ -187,24 +178,19 @@ fail:
 /* Writes the file, which appears only when it is complete. */
 static int write_file(struct arguments *args, const struct common_options *common, struct error *err)
 {
-        struct replaced_file file;
-        struct gzip_file stream = { .out = NULL };
+        const struct export_file_options how = { .packed = text_ends_with(common->output, ".gz"),
+                                                 .only_new = !common->force };
+        struct export_file file;
         uint64_t n_bytes;
-        int r = replaced_file_open(&file, args->output, !args->force, err);
+        int r = export_file_open(&file, common->output, &how, err);
 
-        if (r < 0)
-                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT stands for names that are not in the trace */
-        r = gzip_file_open(&stream, file.fd, text_ends_with(args->output, ".gz"), err);
         if (r == 0)
-                r = write_table(args, common->trace, stream.out, err);
+                r = write_table(args, common->trace, file.out, err);
         if (r == 0)
-                r = gzip_file_finish(&stream, &n_bytes, err);
-        if (r == 0)
-                r = replaced_file_commit(&file, err);
+                r = export_file_finish(&file, &n_bytes, err);
         if (r == 0 && !common->quiet)
-                complain("wrote %s (%s)", args->output, text_number_bytes(n_bytes).text);
-        gzip_file_close(&stream);
-        replaced_file_close(&file);
+                complain("wrote %s (%s)", common->output, text_number_bytes(n_bytes).text);
+        export_file_close(&file);
         return r;
 }
 
@@ -214,15 +200,6 @@ static int explain_name(const char *path, const struct error *err)
         complain_of_trace(-ENOENT, path, err);
         if (strcmp(path, "-") == 0 || access(path, F_OK) == 0)
                 complain_try("hyprof report --zones %s", shell_word_of(path).text);
-        return EXIT_STATUS_FAILED;
-}
-
-static int explain_file(const struct arguments *args, const struct common_options *common,
-                        const struct error *err)
-{
-        complain("error: %s", err->text);
-        complain_try("%s --force -o %s %s", common->command, shell_word_of(args->output).text,
-                     shell_word_of(common->trace).text);
         return EXIT_STATUS_FAILED;
 }
 
@@ -238,10 +215,12 @@ static int run(void *context, struct common_options *common)
                 complain_try("%s --unwrap --plot", common->command);
                 return EXIT_STATUS_USAGE;
         }
-        is_file = args->output && strcmp(args->output, "-") != 0;
+        is_file = common->output && strcmp(common->output, "-") != 0;
         r = is_file ? write_file(args, common, &err) : write_table(args, common->trace, stdout, &err);
-        if (r == -EEXIST)
-                return explain_file(args, common, &err);
+        if (r == -EEXIST) {
+                complain_of_existing(common->command, "-o", common->output, common->trace, &err);
+                return EXIT_STATUS_FAILED;
+        }
         if (r == -EPIPE) /* who reads has seen enough */
                 return EXIT_STATUS_OK;
         if (r < 0 && args->csv.name && !args->filter.zone && r == -ENOENT)

@@ -8,10 +8,9 @@
 #include "base/text_view.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
-#include "cli/files/gzip_file.h"
-#include "cli/files/replaced_file.h"
+#include "cli/files/export_file.h"
+#include "cli/options/common_options.h"
 #include "cli/options/filter_options.h"
-#include "cli/options/native_option.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "export/shared/export_event.h"
@@ -30,13 +29,7 @@
 /* More freeze the viewer (firefox-devtools/profiler #4808). */
 #define MARKERS_MAX_DEFAULT 200000
 
-enum {
-        LETTER_FORCE = OPTION_LONG_ONLY,
-        LETTER_LIST,
-        LETTER_ZONES_AS_FRAMES,
-        LETTER_MAX_MARKERS,
-        LETTER_NO_WAITS
-};
+enum { LETTER_LIST = OPTION_LONG_ONLY, LETTER_ZONES_AS_FRAMES, LETTER_MAX_MARKERS, LETTER_NO_WAITS };
 
 struct arguments {
         const char *path;
@@ -45,13 +38,6 @@ struct arguments {
         uint64_t n_markers_max;
         bool zones_as_frames, no_waits, shows_native;
         bool force, list, quiet;
-};
-
-/* The file that is written. */
-struct destination {
-        const char *path; /* "-" = standard output */
-        struct replaced_file file;
-        struct gzip_file stream;
 };
 
 /* Commands of their own, see the aliases of command_table. */
@@ -64,8 +50,8 @@ static const struct {
 };
 
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE", "write to FILE, - for standard output; default: named after the trace" },
-        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
+        COMMON_ROW_OUTPUT("write to FILE, - for standard output; default: named after the trace"),
+        COMMON_ROW_FORCE,
         { LETTER_LIST, "list", NULL, "show the formats" },
         { LETTER_ZONES_AS_FRAMES, "zones-as-frames", NULL,
           "add the open zones to the call stacks, as outermost frames \"zone:NAME\"" },
@@ -110,12 +96,6 @@ static int take_option(void *context, int letter, const char *value)
         int r;
 
         switch (letter) {
-        case 'o':
-                args->output = value;
-                return 0;
-        case LETTER_FORCE:
-                args->force = true;
-                return 0;
         case LETTER_LIST:
                 args->list = true;
                 return 0;
@@ -165,28 +145,16 @@ static bool is_packed(const struct export_format *format, const char *output)
         return text_ends_with(strcmp(output, "-") == 0 ? format->extension : output, ".gz");
 }
 
-static int open_destination(struct destination *d, const struct export_format *format, const char *path,
-                            bool force, struct error *err)
+static int open_file(struct export_file *f, const struct export_format *format, const char *path, bool force,
+                     struct error *err)
 {
-        bool packed = is_packed(format, path);
-        int r;
+        const struct export_file_options how = { .packed = is_packed(format, path), .only_new = !force };
+        int r = 0;
 
-        *d = (struct destination){ .path = path, .file = { .fd = -1, .folder_fd = -1 } };
-        if (strcmp(path, "-") == 0 && (packed || format->is_binary)) {
+        *f = EXPORT_FILE_NONE;
+        if (strcmp(path, "-") == 0 && (how.packed || format->is_binary))
                 r = standard_output_check_bytes(format->name, err);
-                if (r < 0)
-                        return r;
-        }
-        r = replaced_file_open(&d->file, path, !force, err);
-        if (r < 0)
-                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT stands for names that are not in the trace */
-        return gzip_file_open(&d->stream, d->file.fd, packed, err);
-}
-
-static void close_destination(struct destination *d)
-{
-        gzip_file_close(&d->stream);
-        replaced_file_close(&d->file);
+        return r < 0 ? r : export_file_open(f, path, &how, err);
 }
 
 /* "left out: 3 messages; 2 frames" */
@@ -209,12 +177,12 @@ static void print_left_out(const struct export_totals *totals)
         byte_buffer_deinit(&words);
 }
 
-static void print_done(const struct destination *d, const struct export_format *format,
+static void print_done(const char *path, const struct export_format *format,
                        const struct export_totals *totals, uint64_t n_bytes)
 {
-        bool is_stdout = strcmp(d->path, "-") == 0;
+        bool is_stdout = strcmp(path, "-") == 0;
 
-        complain("wrote %s (%s): %s, %s", is_stdout ? "standard output" : d->path,
+        complain("wrote %s (%s): %s, %s", is_stdout ? "standard output" : path,
                  text_number_bytes(n_bytes).text, text_number_counted(totals->n_samples, "samples").text,
                  text_number_counted(totals->n_zones, "zones").text);
         if (totals->is_folded)
@@ -222,9 +190,8 @@ static void print_done(const struct destination *d, const struct export_format *
         print_left_out(totals);
         if (!is_stdout)
                 complain_next("%s %s",
-                              text_ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip"
-                                                                                      : format->next,
-                              shell_word_of(d->path).text);
+                              text_ends_with(path, ".gz") && !format->reads_packed ? "gunzip" : format->next,
+                              shell_word_of(path).text);
 }
 
 static void warn_of_ending(const struct loaded_trace *trace, const char *path)
@@ -239,29 +206,24 @@ static int write_trace(struct loaded_trace *trace, const struct export_format *f
                        struct error *err)
 {
         struct export_totals totals = { .n_samples = 0 };
-        struct destination d;
+        struct export_file file;
         uint64_t n_bytes = 0;
-        int r = open_destination(&d, format, path, args->force, err);
+        int r = open_file(&file, format, path, args->force, err);
 
         if (r == 0)
-                r = format->write(trace, options, d.stream.out, &totals, err);
-        /* A failed write is best explained by the stream itself. */
-        if (d.stream.out && (r == 0 || ferror(d.stream.out) != 0)) {
-                r = gzip_file_finish(&d.stream, &n_bytes, err);
-                if (r < 0)
-                        r = error_prefix(err, r, "%s", d.path);
-        }
-        if (r == 0)
-                r = replaced_file_commit(&d.file, err);
+                r = format->write(trace, options, file.out, &totals, err);
+        /* A failed write is best explained by the file itself. */
+        if (file.out && (r == 0 || ferror(file.out) != 0))
+                r = export_file_finish(&file, &n_bytes, err);
         if (r == 0) {
                 warn_of_ending(trace, args->path);
                 if (!args->quiet)
-                        print_done(&d, format, &totals, n_bytes);
+                        print_done(path, format, &totals, n_bytes);
         }
         /* The reader of a pipe may have seen enough. */
-        if (r == -EPIPE && strcmp(d.path, "-") == 0)
+        if (r == -EPIPE && strcmp(path, "-") == 0)
                 r = 0;
-        close_destination(&d);
+        export_file_close(&file);
         return r;
 }
 
@@ -300,21 +262,16 @@ done:
         return r;
 }
 
-/* Suggests the same command again, with --force. */
-static void try_force(const struct export_format *format, const struct arguments *args)
-{
-        complain_try("hyprof export %s --force%s%s %s", format->name, args->output ? " -o " : "",
-                     args->output ? shell_word_of(args->output).text : "", shell_word_of(args->path).text);
-}
-
 /* Returns the exit status. */
 static int explain_failure(int code, const struct error *err, const struct export_format *format,
                            const struct arguments *args)
 {
+        char command[64];
+
         if (code != -EEXIST)
                 return filter_options_explain(&args->filter, code, args->path, err);
-        complain("error: %s", err->text);
-        try_force(format, args);
+        (void)snprintf(command, sizeof(command), "hyprof export %s", format->name);
+        complain_of_existing(command, "-o", args->output, args->path, err);
         return EXIT_STATUS_FAILED;
 }
 
@@ -343,6 +300,8 @@ static int run(void *context, struct common_options *common)
         if (!format || common_options_take_trace(common) < 0)
                 return EXIT_STATUS_USAGE;
         args->path = common->trace;
+        args->output = common->output;
+        args->force = common->force;
         args->quiet = common->quiet;
         r = export_trace(format, args, &err);
         return r < 0 ? explain_failure(r, &err, format, args) : EXIT_STATUS_OK;

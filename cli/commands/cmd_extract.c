@@ -21,20 +21,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTER_FORCE = OPTION_LONG_ONLY };
-
 #define LISTED_MAX 20 /* modules of one name that are shown */
 
-struct arguments {
-        const char *command; /* as it was called */
-        const char *output;
-        bool force;
-        bool quiet;
-};
-
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE", "write to FILE, - for standard output" },
-        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
+        COMMON_ROW_OUTPUT("write to FILE, - for standard output"),
+        COMMON_ROW_FORCE,
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
@@ -55,17 +46,6 @@ static const struct option_table table = {
                 "exit status: 0 = written; 1 = the trace cannot be read, keeps no such code, or FILE cannot be\n"
                 "written; 2 = usage\n",
 };
-
-static int take_option(void *context, int letter, const char *value)
-{
-        struct arguments *args = context;
-
-        if (letter == LETTER_FORCE)
-                args->force = true;
-        else
-                args->output = value;
-        return 0;
-}
 
 /* The attachment of a module's code; 0 = it is not kept. */
 static uint32_t attachment_of(const struct trace_code *t, uint32_t module)
@@ -142,10 +122,11 @@ static uint32_t choose(const struct trace_code *t, const char *wanted)
         return found;
 }
 
-static int write_image(const struct spooled_image *image, const struct arguments *args, struct error *err)
+static int write_image(const struct spooled_image *image, const struct common_options *common,
+                       struct error *err)
 {
         struct replaced_file file;
-        int r = replaced_file_open(&file, args->output, !args->force, err);
+        int r = replaced_file_open(&file, common->output, !common->force, err);
 
         if (r < 0)
                 return r;
@@ -167,7 +148,7 @@ static void print_done(const struct trace_code *t, uint32_t module, const struct
                                                             : "the whole file");
 }
 
-static int extract(const struct trace_code *t, uint32_t module, const struct arguments *args)
+static int extract(const struct trace_code *t, uint32_t module, const struct common_options *common)
 {
         const struct trace_module_image *row = module_images_find(&t->images, t->dictionary, module);
         struct error err = ERROR_NONE;
@@ -190,33 +171,33 @@ static int extract(const struct trace_code *t, uint32_t module, const struct arg
                 r = error_set(&err, -EBADMSG, "the code of module %" PRIu32 " is not whole in the trace",
                               module);
         if (r == 1) {
-                r = write_image(&image, args, &err);
-                if (r == 0 && !args->quiet && strcmp(args->output, "-") != 0)
-                        print_done(t, module, &image, args->output);
+                r = write_image(&image, common, &err);
+                if (r == 0 && !common->quiet && strcmp(common->output, "-") != 0)
+                        print_done(t, module, &image, common->output);
                 image_spool_unmap(&image);
         }
         if (r < 0)
                 complain("error: %s", err.text);
         if (r == -EEXIST)
-                complain_try("%s --force", args->command);
+                complain_try("%s --force", common->command);
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 
 static int run(void *context, struct common_options *common)
 {
-        struct arguments *args = context;
         struct error err = ERROR_NONE;
         struct trace_code code;
         const char *path;
         uint32_t module;
         int status, r;
 
-        if (common->n_operands == 0 || !args->output) {
+        (void)context;
+        if (common->n_operands == 0 || !common->output) {
                 complain("error: MODULE and -o FILE are needed");
                 complain_try("%s --help", common->command);
                 return EXIT_STATUS_USAGE;
         }
-        if (strcmp(args->output, "-") == 0 && standard_output_check_bytes("machine code", &err) < 0) {
+        if (strcmp(common->output, "-") == 0 && standard_output_check_bytes("machine code", &err) < 0) {
                 complain("error: %s", err.text);
                 complain_try("%s -o FILE MODULE", common->command);
                 return EXIT_STATUS_USAGE;
@@ -224,15 +205,13 @@ static int run(void *context, struct common_options *common)
         if (common->n_operands == 2 && common_options_take_trace(common) < 0)
                 return EXIT_STATUS_USAGE;
         path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
-        args->quiet = common->quiet;
-        args->command = common->command;
         r = trace_code_read(&code, path, &(struct trace_code_options){ .copy = NULL }, &err);
         if (r < 0) {
                 complain_of_trace(r, path, &err);
                 return EXIT_STATUS_FAILED;
         }
         module = choose(&code, common->operands[0]);
-        status = module != 0 ? extract(&code, module, args) : EXIT_STATUS_FAILED;
+        status = module != 0 ? extract(&code, module, common) : EXIT_STATUS_FAILED;
         trace_code_deinit(&code);
         return status;
 }
@@ -244,10 +223,7 @@ const struct option_table *cmd_extract_options(void)
 
 int cmd_extract(int argc, char **argv)
 {
-        struct arguments args = { .output = NULL };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
-        };
+        const struct command_frame frame = { .table = &table, .run = run };
 
         return command_frame_run(&frame, argc, argv);
 }

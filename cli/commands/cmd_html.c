@@ -23,24 +23,22 @@
 #define BYTES_MIN     (UINT64_C(64) << 10)
 #define BYTES_MAX     (UINT64_C(1) << 30)
 
-enum { LETTER_MAX_SIZE = OPTION_LONG_ONLY, LETTER_REDACT, LETTER_FORCE };
+enum { LETTER_MAX_SIZE = OPTION_LONG_ONLY, LETTER_REDACT };
 
 struct arguments {
-        const char *output;
         uint64_t bytes_max;
         struct source_folders source_folders;
-        bool redact, force;
+        bool redact;
 };
 
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE",
-          "write to FILE, - for standard output; default: the trace's name with .html" },
+        COMMON_ROW_OUTPUT("write to FILE, - for standard output; default: the trace's name with .html"),
         { LETTER_MAX_SIZE, "max-size", "BYTES",
           "leave out what does not fit: short zones first; the page says so; default: 32M" },
         { LETTER_REDACT, "redact", NULL,
           "leave out source text, command lines, host names and folders, for a public bug report" },
         SOURCE_OPTION_ROW,
-        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
+        COMMON_ROW_FORCE,
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
@@ -66,9 +64,6 @@ static int take_option(void *context, int letter, const char *value)
         struct arguments *args = context;
 
         switch (letter) {
-        case 'o':
-                args->output = value;
-                return 0;
         case LETTER_MAX_SIZE:
                 if (option_parse_bytes(value, BYTES_MIN, BYTES_MAX, &args->bytes_max) == 0)
                         return 0;
@@ -79,37 +74,34 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_REDACT:
                 args->redact = true;
                 return 0;
-        case LETTER_FORCE:
-                args->force = true;
-                return 0;
         default:
                 return 0;
         }
 }
 
-static int write_page(const struct arguments *args, const struct html_file *file, struct error *err)
+static int write_page(const char *output, bool only_new, const struct html_file *file, struct error *err)
 {
         struct replaced_file out;
         int r;
 
-        if (strcmp(args->output, "-") == 0) {
+        if (strcmp(output, "-") == 0) {
                 r = io_write_all(STDOUT_FILENO, file->text.data, file->text.used_bytes, err);
                 return r < 0 ? error_prefix(err, r, "standard output") : 0;
         }
-        r = replaced_file_open(&out, args->output, !args->force, err);
+        r = replaced_file_open(&out, output, only_new, err);
         if (r < 0)
                 return r;
         r = io_write_all(out.fd, file->text.data, file->text.used_bytes, err);
-        r = r < 0 ? error_prefix(err, r, "%s", args->output) : replaced_file_commit(&out, err);
+        r = r < 0 ? error_prefix(err, r, "%s", output) : replaced_file_commit(&out, err);
         replaced_file_close(&out);
         return r;
 }
 
-static void print_done(const struct arguments *args, const struct html_file *file)
+static void print_done(const char *output, const struct html_file *file)
 {
         const char *at = (const char *)file->left_out.data, *end = at + file->left_out.used_bytes;
 
-        complain("wrote %s (%s)", args->output, text_number_bytes(file->text.used_bytes).text);
+        complain("wrote %s (%s)", output, text_number_bytes(file->text.used_bytes).text);
         source_options_list("the page", &file->sources);
         while (at && at < end) {
                 const char *line = memchr(at, '\n', (size_t)(end - at));
@@ -164,6 +156,7 @@ static int run(void *context, struct common_options *common)
                                              .answers = &answers };
         struct error err = ERROR_NONE;
         struct html_file file;
+        const char *output;
         char name[4096];
         bool is_made;
         int r;
@@ -173,9 +166,8 @@ static int run(void *context, struct common_options *common)
                 complain_try("%s TRACE -o FILE", common->command);
                 return EXIT_STATUS_USAGE;
         }
-        if (!args->output)
-                args->output = choose_output(common->trace, name, sizeof(name));
-        if (!args->output)
+        output = common->output ? common->output : choose_output(common->trace, name, sizeof(name));
+        if (!output)
                 return EXIT_STATUS_USAGE;
         if (!common->quiet && isatty(STDERR_FILENO) == 1)
                 options.show_stage = show_stage;
@@ -184,9 +176,9 @@ static int run(void *context, struct common_options *common)
                 options.show_stage(NULL);
         is_made = r == 0;
         if (is_made)
-                r = write_page(args, &file, &err);
+                r = write_page(output, !common->force, &file, &err);
         if (r == 0 && !common->quiet)
-                print_done(args, &file);
+                print_done(output, &file);
         html_file_deinit(&file);
         return r < 0 ? explain(r, is_made, common, &err) : EXIT_STATUS_OK;
 }

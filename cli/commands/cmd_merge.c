@@ -18,16 +18,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTER_FORCE = OPTION_LONG_ONLY };
-
-struct arguments {
-        const char *output;
-        bool force;
-};
-
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE", "write the trace to FILE, - for a pipe; needed" },
-        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
+        COMMON_ROW_OUTPUT("write the trace to FILE, - for a pipe; needed"),
+        COMMON_ROW_FORCE,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
 };
@@ -47,17 +40,6 @@ static const struct option_table table = {
                 "the result, and reports say so; 1 = a trace cannot be read or placed in time, two hold the same\n"
                 "recording, or FILE cannot be written; 2 = usage\n",
 };
-
-static int take_option(void *context, int letter, const char *value)
-{
-        struct arguments *args = context;
-
-        if (letter == LETTER_FORCE)
-                args->force = true;
-        else
-                args->output = value;
-        return 0;
-}
 
 /* "exact", "within 1.2 ms", "not known" */
 static void describe_place(const struct merge_part *part, char *words, size_t n_bytes)
@@ -135,12 +117,12 @@ static void report_inputs(const struct trace_merge *m)
                          text_number_counted(m->n_unknown_chunks, "chunks").text);
 }
 
-static int write_merged(const struct arguments *args, const struct common_options *common,
-                        struct trace_merge *m, int *ret_bad, struct error *err)
+static int write_merged(const struct common_options *common, struct trace_merge *m, int *ret_bad,
+                        struct error *err)
 {
         struct replaced_file file = { .fd = -1, .folder_fd = -1 };
         struct trace_writer *writer = NULL;
-        int r = replaced_file_open(&file, args->output, !args->force, err);
+        int r = replaced_file_open(&file, common->output, !common->force, err);
 
         if (r < 0)
                 return r;
@@ -150,7 +132,7 @@ static int write_merged(const struct arguments *args, const struct common_option
                                     writer, err);
         *ret_bad = m->n_inputs != 0 ? (int)m->n_inputs - 1 : 0;
         if (r < 0 && (!writer || trace_writer_has_failed(writer)))
-                (void)error_prefix(err, r, "%s", args->output);
+                (void)error_prefix(err, r, "%s", common->output);
         if (r == 0)
                 r = replaced_file_commit(&file, err);
         trace_writer_free(writer);
@@ -160,22 +142,22 @@ static int write_merged(const struct arguments *args, const struct common_option
 
 static int run(void *context, struct common_options *common)
 {
-        const struct arguments *args = context;
         struct trace_merge m = { .inputs = NULL };
         struct error err = ERROR_NONE;
         int bad = 0, r;
 
-        if (common->n_operands < 2 || !args->output) {
-                complain("error: %s", !args->output ? "-o FILE is missing" : "expected two traces or more");
+        (void)context;
+        if (common->n_operands < 2 || !common->output) {
+                complain("error: %s", !common->output ? "-o FILE is missing" : "expected two traces or more");
                 complain_try("hyprof merge a.hyp b.hyp -o merged.hyp");
                 return EXIT_STATUS_USAGE;
         }
-        if (strcmp(args->output, "-") == 0 && standard_output_check_bytes("a trace", &err) < 0) {
+        if (strcmp(common->output, "-") == 0 && standard_output_check_bytes("a trace", &err) < 0) {
                 complain("error: %s", err.text);
                 complain_try("hyprof merge a.hyp b.hyp -o merged.hyp");
                 return EXIT_STATUS_USAGE;
         }
-        r = write_merged(args, common, &m, &bad, &err);
+        r = write_merged(common, &m, &bad, &err);
         if (r == -EEXIST && m.n_inputs == 0) {
                 complain("error: %s", err.text);
                 complain_try("hyprof merge --force, or another FILE");
@@ -184,7 +166,7 @@ static int run(void *context, struct common_options *common)
         } else if (!common->quiet) {
                 report_inputs(&m);
                 complain("%s of %zu traces are in %s", text_number_counted(m.n_events, "events").text,
-                         m.n_inputs, args->output);
+                         m.n_inputs, common->output);
         }
         trace_merge_deinit(&m);
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
@@ -197,10 +179,7 @@ const struct option_table *cmd_merge_options(void)
 
 int cmd_merge(int argc, char **argv)
 {
-        struct arguments args = { .output = NULL };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
-        };
+        const struct command_frame frame = { .table = &table, .run = run };
 
         return command_frame_run(&frame, argc, argv);
 }

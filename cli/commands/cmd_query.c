@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LETTER_SQLITE = OPTION_LONG_ONLY, LETTER_FORCE };
+enum { LETTER_SQLITE = OPTION_LONG_ONLY };
 
 struct arguments {
         const char *command; /* as it was called */
@@ -35,9 +35,7 @@ struct arguments {
 };
 
 /* After the one that names the database. */
-#define SHARED_ROWS                                                                           \
-        { LETTER_FORCE, "force", NULL, "replace the file if it exists" }, FILTER_OPTION_ROWS, \
-                COMMON_ROW_INPUT, COMMON_ROW_QUIET, COMMON_ROW_HELP
+#define SHARED_ROWS COMMON_ROW_FORCE, FILTER_OPTION_ROWS, COMMON_ROW_INPUT, COMMON_ROW_QUIET, COMMON_ROW_HELP
 
 /* What `hyprof query` and `hyprof export sqlite` have in common. */
 #define SHARED_MEMBERS                                                                                                 \
@@ -56,7 +54,7 @@ static const struct option_row query_rows[] = {
 };
 
 static const struct option_row sqlite_rows[] = {
-        { 'o', "output", "FILE", "write to FILE; default: the trace's name with .db" },
+        COMMON_ROW_OUTPUT("write to FILE; default: the trace's name with .db"),
         { LETTER_SQLITE, "sqlite", "FILE", NULL },
         SHARED_ROWS,
 };
@@ -92,18 +90,12 @@ static int take_option(void *context, int letter, const char *value)
         struct arguments *args = context;
         int r;
 
-        switch (letter) {
-        case 'o':
-        case LETTER_SQLITE:
+        if (letter == LETTER_SQLITE) {
                 args->database = value;
                 return 0;
-        case LETTER_FORCE:
-                args->force = true;
-                return 0;
-        default:
-                r = filter_options_take(&args->filter, letter, value);
-                return r < 0 ? r : 0;
         }
+        r = filter_options_take(&args->filter, letter, value);
+        return r < 0 ? r : 0;
 }
 
 /*
@@ -182,11 +174,8 @@ static int make_database(const struct arguments *args)
         loaded_trace_close(&trace);
         if (r < 0 && r != -EEXIST)
                 return filter_options_explain(&args->filter, r, args->path, &err);
-        if (r == -EEXIST) {
-                complain("error: %s", err.text);
-                complain_try("%s --force %s %s %s", args->command, args->option,
-                             shell_word_of(args->database).text, shell_word_of(args->path).text);
-        }
+        if (r == -EEXIST)
+                complain_of_existing(args->command, args->option, args->database, args->path, &err);
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 
@@ -195,6 +184,9 @@ static void learn_common(struct arguments *args, const struct common_options *co
         args->command = common->command;
         args->path = common->trace;
         args->quiet = common->quiet;
+        args->force = common->force;
+        if (!args->database)
+                args->database = common->output;
 }
 
 static int run(void *context, struct common_options *common)

@@ -65,7 +65,7 @@ struct work {
 };
 
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE", "write the trace to FILE, - for a pipe; default: replace TRACE" },
+        COMMON_ROW_OUTPUT("write the trace to FILE, - for a pipe; default: replace TRACE"),
         SEARCH_OPTION_ROWS,
         { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]",
           "ask debuginfod servers for missing files; default: the servers in DEBUGINFOD_URLS, if it is set" },
@@ -105,9 +105,6 @@ static int take_option(void *context, int letter, const char *value)
                 return search_options_take(&args->search, letter, value);
         case SOURCE_OPTION_DIR:
                 return source_options_take(&args->source_folders, value);
-        case 'o':
-                args->output = value;
-                return 0;
         case LETTER_DEBUGINFOD:
                 args->debuginfod = true;
                 /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
@@ -366,6 +363,7 @@ static int run(void *context, struct common_options *common)
         int r;
 
         args->quiet = common->quiet;
+        args->output = common->output;
         if (strcmp(args->output ? args->output : path, "-") == 0 &&
             standard_output_check_bytes("a trace", &err) < 0) {
                 complain("error: %s", err.text);

@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
-#include "cli/options/native_option.h"
+#include "cli/options/common_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "cli/top/top_head.h"

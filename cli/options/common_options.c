@@ -32,6 +32,8 @@ static bool switch_on(struct common_options *common, const char *name)
                 common->quiet = true;
         else if (strcmp(name, "pager") == 0)
                 common->pager = true;
+        else if (strcmp(name, "force") == 0)
+                common->force = true;
         else
                 return false;
         return true;
@@ -43,6 +45,10 @@ int common_options_take(struct common_options *common, const struct option_row *
                 return switch_on(common, row->name);
         if (row->letter == 'i' && strcmp(row->name, "input") == 0) {
                 common->trace = value;
+                return 1;
+        }
+        if (row->letter == 'o' && strcmp(row->name, "output") == 0) {
+                common->output = value;
                 return 1;
         }
         if (row->letter == 'l' && strcmp(row->name, "limit") == 0)

@@ -17,6 +17,7 @@
 
 #define COMMON_OPTION_COLOR 1280
 #define COMMON_OPTION_PAGER 1281
+#define COMMON_OPTION_FORCE 1282
 
 #define COMMON_ROW_HELP                              \
         {                                            \
@@ -25,6 +26,15 @@
 #define COMMON_ROW_INPUT                        \
         {                                       \
                 'i', "input", "TRACE", "=TRACE" \
+        }
+/* Where the result goes; @help says where without it. */
+#define COMMON_ROW_OUTPUT(help)             \
+        {                                   \
+                'o', "output", "FILE", help \
+        }
+#define COMMON_ROW_FORCE                                                            \
+        {                                                                           \
+                COMMON_OPTION_FORCE, "force", NULL, "replace the file if it exists" \
         }
 #define COMMON_ROW_QUIET                                \
         {                                               \
@@ -43,16 +53,26 @@
                 COMMON_OPTION_PAGER, "pager", NULL, "show it with $PAGER, or less" \
         }
 
+/* For commands that fold native functions into Python functions; it is the command's to take. */
+#define NATIVE_OPTION 1316
+
+#define NATIVE_OPTION_ROW                                                                                 \
+        {                                                                                                 \
+                NATIVE_OPTION, "native", NULL,                                                            \
+                        "of Python programs: native functions, not the Python functions that called them" \
+        }
+
 #define COMMON_LIMIT_UNSET UINT32_MAX
 
 struct common_options {
         const char *command; /* as it was called: "hyprof csv", "hyprof export csv" */
         const char *trace;   /* of -i; NULL = not given */
+        const char *output;  /* of -o; NULL = not given */
         char **operands;     /* end with NULL */
         int n_operands;
         uint32_t limit; /* 0 = all; COMMON_LIMIT_UNSET = not given */
         enum text_color_when color;
-        bool quiet, pager, help;
+        bool quiet, pager, help, force;
 };
 
 /* All as if nothing was given. */

@@ -64,6 +64,17 @@ void complain_of_trace(int code, const char *path, const struct error *err)
                 complain_try("a newer hyprof");
 }
 
+void complain_of_existing(const char *command, const char *option, const char *path, const char *trace,
+                          const struct error *err)
+{
+        complain("error: %s", err->text);
+        if (path)
+                complain_try("%s --force %s %s %s", command, option, shell_word_of(path).text,
+                             shell_word_of(trace).text);
+        else
+                complain_try("%s --force %s", command, shell_word_of(trace).text);
+}
+
 void complain_try_repair(const char *path)
 {
         struct stat status;

@@ -29,6 +29,14 @@ void complain_next(const char *format, ...) __attribute__((format(printf, 1, 2))
  */
 void complain_of_trace(int code, const char *path, const struct error *err);
 
+/*
+ * complain_of_existing() - -EEXIST of the file to write: the words, and the same command with --force
+ * @option:  the one that named the file: "-o"
+ * @path:    what it named; NULL = the file is named after the trace
+ */
+void complain_of_existing(const char *command, const char *option, const char *path, const char *trace,
+                          const struct error *err);
+
 /* How a trace that is cut off is repaired; one that is no file, as standard input, is first made one. */
 void complain_try_repair(const char *path);
 

@@ -10,7 +10,7 @@
 
 #include "analyze/walk/trace_filter.h"
 #include "analyze/zones/zone_groups.h"
-#include "cli/options/native_option.h"
+#include "cli/options/common_options.h"
 #include "cli/options/output_options.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define ZLIB_CONST /* zlib reads its input only */
 
-#include "cli/files/gzip_file.h"
+#include "cli/files/export_file.h"
 
 #include "base/error.h"
 #include "base/io.h"
@@ -72,12 +72,12 @@ static ssize_t write_cookie(void *cookie, const char *bytes, size_t n_bytes)
         return 0; /* what fopencookie(3) takes for an error */
 }
 
-int gzip_file_open(struct gzip_file *f, int fd, bool packed, struct error *err)
+static int open_stream(struct export_file *f, bool packed, struct error *err)
 {
-        *f = (struct gzip_file){ .stream = calloc(1, sizeof(*f->stream)) };
+        f->stream = calloc(1, sizeof(*f->stream));
         if (!f->stream)
                 goto fail;
-        f->stream->fd = fd;
+        f->stream->fd = f->file.fd;
         if (packed && deflateInit2(&f->stream->z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
                                    Z_DEFAULT_STRATEGY) != Z_OK)
                 goto fail;
@@ -87,11 +87,22 @@ int gzip_file_open(struct gzip_file *f, int fd, bool packed, struct error *err)
                 goto fail;
         return 0;
 fail:
-        gzip_file_close(f);
         return error_set(err, -ENOMEM, "no memory for a file");
 }
 
-int gzip_file_finish(struct gzip_file *f, uint64_t *ret_bytes, struct error *err)
+int export_file_open(struct export_file *f, const char *path, const struct export_file_options *options,
+                     struct error *err)
+{
+        int r;
+
+        *f = (struct export_file){ .path = path, .file = { .fd = -1, .folder_fd = -1 } };
+        r = replaced_file_open(&f->file, path, options->only_new, err);
+        if (r < 0)
+                return r == -ENOENT ? -ENOTDIR : r;
+        return open_stream(f, options->packed, err);
+}
+
+static int finish_stream(struct export_file *f, uint64_t *ret_bytes, struct error *err)
 {
         struct gzip_stream *s = f->stream;
         bool failed = ferror(f->out) != 0;
@@ -107,12 +118,20 @@ int gzip_file_finish(struct gzip_file *f, uint64_t *ret_bytes, struct error *err
         return failed ? error_set(err, -EIO, "writing failed") : 0;
 }
 
-void gzip_file_close(struct gzip_file *f)
+int export_file_finish(struct export_file *f, uint64_t *ret_bytes, struct error *err)
+{
+        int r = finish_stream(f, ret_bytes, err);
+
+        return r < 0 ? error_prefix(err, r, "%s", f->path) : replaced_file_commit(&f->file, err);
+}
+
+void export_file_close(struct export_file *f)
 {
         if (f->out)
                 (void)fclose(f->out);
         if (f->stream && f->stream->packed)
                 (void)deflateEnd(&f->stream->z);
         free(f->stream);
-        *f = (struct gzip_file){ .out = NULL };
+        replaced_file_close(&f->file);
+        *f = EXPORT_FILE_NONE;
 }
