@@ -2,11 +2,10 @@
 #include "base/clock.h"
 #include "cli/exit_status.h"
 #include "cli/manual/command_table.h"
-#include "cli/manual/completion.h"
+#include "cli/manual/commands.h"
 #include "cli/manual/man_page.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
-#include "cli/version.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/version.h"
+#include "cli/manual/commands.h"
 
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
@@ -27,6 +27,7 @@
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
+
 
 struct feature {
         const char *name;

@@ -9,7 +9,6 @@
 #include "cli/files/output_file.h"
 #include "cli/options/search_options.h"
 #include "cli/terminal/complaint.h"
-#include "cli/viewer/viewer_child.h"
 #include "cli/viewer/viewer_start.h"
 #include "format/trace_lock.h"
 #include "sampler/relay/relay_address.h"

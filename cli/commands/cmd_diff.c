@@ -8,12 +8,12 @@
 #include "analyze/diff/diff_settle.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
+#include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/name_guess.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
-#include "cli/files/diff_files.h"
 #include "cli/options/common_options.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/output_options.h"
@@ -23,11 +23,13 @@
 #include "view/document/view_document.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT_ROWS 20
 
@@ -52,6 +54,12 @@ enum {
         LETTER_NOISE,
         LETTER_MIN_SHARE,
         LETTER_ANYWAY,
+};
+
+/* Zero-initialised is empty and valid. */
+struct diff_files {
+        char **paths; /* heap, each on the heap; in order, each once */
+        size_t n, capacity;
 };
 
 struct arguments {
@@ -149,10 +157,64 @@ static int parse_percent(const char *name, const char *text, double max, double 
         return 0;
 }
 
+static void forget_files(struct diff_files *f)
+{
+        for (size_t i = 0; i < f->n; i++)
+                free(f->paths[i]);
+        free(f->paths);
+        *f = (struct diff_files){ .paths = NULL };
+}
+
+static int add_path(struct diff_files *f, const char *path, struct error *err)
+{
+        /* Twice the same run says nothing about how runs differ. */
+        for (size_t i = 0; i < f->n; i++)
+                if (strcmp(f->paths[i], path) == 0)
+                        return 0;
+        if (f->n >= DIFF_RUNS_MAX / 2)
+                return error_set(err, -E2BIG, "more than %d recordings in a set", DIFF_RUNS_MAX / 2);
+        if (array_reserve(&f->paths, &f->capacity, f->n + 1, sizeof(*f->paths)) < 0)
+                return error_set(err, -ENOMEM, "no memory for names");
+        f->paths[f->n] = strdup(path);
+        if (!f->paths[f->n])
+                return error_set(err, -ENOMEM, "no memory for names");
+        f->n++;
+        return 0;
+}
+
+/*
+ * add_pattern() - the files that a name or glob(7) means
+ * A file whose name looks like a glob is meant by it.  Returns 0, -ENOENT with words if none matches, -E2BIG
+ * beyond DIFF_RUNS_MAX, -ENOMEM.
+ */
+static int add_pattern(struct diff_files *f, const char *pattern, struct error *err)
+{
+        glob_t found = { .gl_pathc = 0 };
+        int r = 0;
+
+        if (strcmp(pattern, "-") == 0 || access(pattern, F_OK) == 0)
+                return add_path(f, pattern, err);
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        switch (glob(pattern, 0, NULL, &found)) {
+        case 0:
+                for (size_t i = 0; r == 0 && i < found.gl_pathc; i++)
+                        r = add_path(f, found.gl_pathv[i], err);
+                break;
+        case GLOB_NOSPACE:
+                r = error_set(err, -ENOMEM, "no memory for names");
+                break;
+        default:
+                r = error_set(err, -ENOENT, "no file is called '%s'", pattern);
+                break;
+        }
+        globfree(&found);
+        return r;
+}
+
 static int add_files(struct diff_files *files, const char *pattern)
 {
         struct error err = ERROR_NONE;
-        int r = diff_files_add(files, pattern, &err);
+        int r = add_pattern(files, pattern, &err);
 
         if (r < 0)
                 complain("error: %s", err.text);
@@ -671,7 +733,7 @@ int cmd_diff(int argc, char **argv)
 
         output_options_init(&args.output);
         status = command_frame_run(&frame, argc, argv);
-        diff_files_deinit(&args.before);
-        diff_files_deinit(&args.after);
+        forget_files(&args.before);
+        forget_files(&args.after);
         return status;
 }

@@ -6,15 +6,10 @@
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
 #include "cli/files/output_file.h"
-#include "cli/files/source_embedding.h"
 #include "cli/options/option_table.h"
-#include "cli/options/rate_limit.h"
 #include "cli/options/record_options.h"
-#include "cli/record/listen_record.h"
-#include "cli/record/progress_line.h"
-#include "cli/record/record_and_view.h"
-#include "cli/record/ring_record.h"
-#include "cli/record/scope_check.h"
+#include "cli/options/source_options.h"
+#include "cli/record/record_parts.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "format/trace_dictionary.h"
@@ -116,7 +111,7 @@ static int complete(struct work *w, struct error *err)
         if (options->ring)
                 ring_record_add_names(&w->ring, &w->dictionary);
         if (options->embed_source)
-                r = source_embedding_run(
+                r = source_options_embed(
                         &(struct source_embedder_options){ .given = &options->source_folders },
                         &w->dictionary, w->writer, options->quiet, NULL, err);
         if (r == 0)

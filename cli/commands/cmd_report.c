@@ -6,7 +6,6 @@
 #include "cli/exit_status.h"
 #include "cli/options/filter_options.h"
 #include "cli/terminal/complaint.h"
-#include "cli/views/event_views.h"
 #include "cli/views/report_views.h"
 #include "view/text/shell_word.h"
 

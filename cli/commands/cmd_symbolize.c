@@ -6,7 +6,6 @@
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
 #include "cli/files/replaced_file.h"
-#include "cli/files/source_embedding.h"
 #include "cli/files/trace_code.h"
 #include "cli/options/search_options.h"
 #include "cli/options/source_options.h"
@@ -240,7 +239,7 @@ static int symbolize(struct work *w, struct error *err)
         if (r < 0)
                 return r;
         if (w->args->embed_source)
-                r = source_embedding_run(
+                r = source_options_embed(
                         &(struct source_embedder_options){ .sysroot = w->search.sysroot,
                                                            .given = &w->args->source_folders },
                         d, w->writer, w->args->quiet, &w->n_sources, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cli/manual/commands.h - the commands: two functions each, both in cmd_NAME.c (export_csv in cmd_csv.c,
- * export_sqlite in cmd_query.c)
+ * export_sqlite in cmd_query.c); and what main() runs besides: completion_run(), version_run()
  *
  * Way of the data:  main -> command_table -> [commands]; from there on as stated below
  *
@@ -14,8 +14,9 @@
 struct answer_schema;
 struct option_table;
 
-/* What the documents of check, ctl, doctor, list and modules consist of. */
-extern const struct answer_schema check_schema, ctl_schema, doctor_schema, events_schema, module_list_schema;
+/* What the documents of check, ctl, doctor, list, modules and --version consist of. */
+extern const struct answer_schema check_schema, ctl_schema, doctor_schema, events_schema, module_list_schema,
+        version_schema;
 
 /* [annotate] -> sampled_trace, function_choice, annotation -> annotation_view */
 int cmd_annotate(int argc, char **argv);
@@ -121,5 +122,36 @@ const struct option_table *cmd_view_options(void);
 /* [why] -> why -> why_view -> standard output */
 int cmd_why(int argc, char **argv);
 const struct option_table *cmd_why_options(void);
+
+/*
+ * completion.c - possible ends of a command line: for shells, from the tables of options
+ *
+ * Way of the data:  shell -> [completion] (command_table, option_table, event_catalog) -> shell
+ *
+ * `hyprof __complete WORD...` gets the words after "hyprof", the last of which is being typed,
+ * and prints lines:
+ *
+ *      WORD<TAB>HELP   the whole word, as it can become
+ *      :file           the shell is to offer files; :folder, :trace and :program are the same for those
+ *      :rest N         another program's command line begins at the Nth word, from 1
+ *
+ * It says nothing else, and always ends well.
+ */
+
+#define COMPLETION_COMMAND "__complete"
+
+/* @words: those after COMPLETION_COMMAND.  Returns an exit status. */
+int completion_run(int n_words, char **words);
+
+/*
+ * version.c - which hyprof this is, and its compiled-in features: for reports of faults
+ *
+ * Way of the data:  Makefile -> [version] -> view_document -> standard output
+ */
+
+/*
+ * @argv: from "--version" on, then how the answer is printed: --json and its like.  Returns an exit status.
+ */
+int version_run(int argc, char **argv);
 
 #endif /* CLI_MANUAL_COMMANDS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/manual/completion.h"
+#include "cli/manual/commands.h"
 
 #include "cli/exit_status.h"
 #include "cli/manual/command_table.h"

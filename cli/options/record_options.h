@@ -7,11 +7,12 @@
 #ifndef CLI_OPTIONS_RECORD_OPTIONS_H
 #define CLI_OPTIONS_RECORD_OPTIONS_H
 
-#include "cli/options/ring_trigger.h"
+#include "analyze/trace/zone_pattern.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/event_scope.h"
 #include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/unwind_request.h"
+#include "sampler/tracks/zone_trigger.h"
 #include "symbolize/listing/source_rule.h"
 
 #include <stdbool.h>
@@ -19,6 +20,25 @@
 #include <stdint.h>
 
 struct option_table;
+
+/*
+ * ring_trigger.c - "zone:NAME>16ms": what `hyprof record --trigger` waits for
+ *
+ * Way of the data:  command line -> [ring_trigger] -> zone_trigger
+ */
+
+struct ring_trigger {
+        const char *words; /* as it was given; borrowed */
+        struct zone_pattern pattern;
+        uint64_t longer_than_ns;
+};
+
+/* Returns 0, or -EINVAL after a complaint. */
+int ring_trigger_init(struct ring_trigger *t, const char *words);
+void ring_trigger_deinit(struct ring_trigger *t);
+
+/* Borrows @t. */
+struct zone_trigger_rule ring_trigger_rule(const struct ring_trigger *t);
 
 #define RECORD_OPTIONS_TASKS_MAX 1024 /* processes, and threads, that can be named */
 

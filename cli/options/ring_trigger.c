@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/options/ring_trigger.h"
+#include "cli/options/record_options.h"
 
 #include "base/clock.h"
 #include "base/error.h"

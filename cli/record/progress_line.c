@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/record/progress_line.h"
+#include "cli/record/record_parts.h"
 
 #include "sampler/recording/recorder.h"
 #include "view/text/text_number.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/record/record_and_view.h"
+#include "cli/record/record_parts.h"
 
 #include "cli/exit_status.h"
 #include "cli/options/record_options.h"
 #include "cli/terminal/complaint.h"
-#include "cli/viewer/viewer_child.h"
 #include "cli/viewer/viewer_start.h"
 #include "web/model/trace_identity.h"
 

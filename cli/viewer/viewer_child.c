@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/viewer/viewer_child.h"
+#include "cli/viewer/viewer_start.h"
 
 #include "cli/exit_status.h"
 #include "cli/terminal/complaint.h"
-#include "cli/viewer/viewer_start.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/views/event_views.h"
+#include "cli/views/report_views.h"
 
 #include "analyze/stats/device_stats.h"
 #include "analyze/stats/frame_stats.h"

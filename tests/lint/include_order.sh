@@ -90,14 +90,13 @@ allowed() { # folder -> the other folders and single files that it may include
         cli/files)         echo symbolize instrument sampler analyze timeline view web cli/terminal cli/options cli/exit_status.h ;;
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
         cli/top)           echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
-        cli/manual)        echo sampler view/text view/document cli/terminal cli/options cli/files cli/exit_status.h cli/version.h ;;
+        cli/manual)        echo sampler view/text view/document cli/terminal cli/options cli/files cli/exit_status.h ;;
         cli/viewer)        echo symbolize sampler analyze timeline view web cli/terminal cli/options cli/files cli/views cli/manual \
                                 cli/exit_status.h ;;
         cli/record)        echo symbolize unwind instrument sampler analyze view web cli/terminal cli/options cli/files cli/manual \
                                 cli/viewer cli/exit_status.h ;;
         cli/commands)      echo symbolize unwind instrument sampler analyze timeline merge view web export cli/terminal \
-                                cli/options cli/files cli/views cli/top cli/manual cli/viewer cli/record cli/exit_status.h \
-                                cli/version.h ;;
+                                cli/options cli/files cli/views cli/top cli/manual cli/viewer cli/record cli/exit_status.h ;;
         cli)               echo instrument view/text view/document cli/terminal cli/options cli/manual cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
         esac

@@ -4,7 +4,6 @@
  * Writes FOLDER/hyprof.NAME.VERSION.json for each, and the tables of docs/use/view-json.md to standard output.
  */
 #include "cli/manual/commands.h"
-#include "cli/version.h"
 #include "view/annotate/annotation_view.h"
 #include "view/diff/diff_view.h"
 #include "view/document/answer_schema.h"

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/options/ring_trigger.h"
+#include "cli/options/record_options.h"
 #include "cli/record/dump_opener.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/options/rate_limit.h"
+#include "cli/record/record_parts.h"
 
 #include "cli/exit_status.h"
 #include "cli/options/record_options.h"
