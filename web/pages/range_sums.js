@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sums over a time range from the samples and zones that a one-file page holds: the one statistic that the pages compute
-// themselves.  A test compares them with the command line's answers; where the file left anything out for its size, the
-// documents say that they are approximate.
+// themselves, since a file has no command to ask.  A test compares them with the command line's answers; where the file
+// left anything out for its size, the documents say that they are approximate.
 
 import { EscapedColumns } from './file_lanes.js';
 import { formatCount, formatTime } from './format.js';
