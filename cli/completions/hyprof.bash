@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Completion of hyprof in bash; hyprof itself knows the words: see cli/completion.h
+# Completion of hyprof in bash; hyprof itself knows the words: see cli/manual/completion.c
 
 # Sets `words`, up to the cursor: what bash cuts at = and : is one word.
 _hyprof_words() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Completion of hyprof in fish; hyprof itself knows the words: see cli/completion.h
+# Completion of hyprof in fish; hyprof itself knows the words: see cli/manual/completion.c
 
 function __hyprof_complete
     set -l current (commandline -ct)
