@@ -14,30 +14,24 @@
 #include <string.h>
 
 /* Of 18 functions and the whole, each with p below the level by chance now and then: Holm's correction. */
-START_TEST(test_nothing_changed)
+START_LOOP_TEST(test_nothing_changed, 0, 3)
 {
         static const struct {
                 int n, n_draws;
                 double alpha;
         } rows[] = { { 5, 200, 0.05 }, { 7, 10, 0.05 }, { 8, 200, 0.005 } };
+        int n_false = 0, n = rows[_i].n;
 
-        for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
-                int n_false = 0, n = rows[row].n;
-                struct diff_lab l;
-
-                diff_lab_init(&l);
-                for (int i = 0; i < rows[row].n_draws; i++) {
-                        diff_lab_add_sets(&l, n, 0.03, -1, 1);
-                        diff_lab_compare(&l, (uint32_t)n, (uint32_t)n);
-                        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], DIFF_LAB_FUNCTIONS);
-                        ck_assert_double_eq(l.comparison.alpha, rows[row].alpha);
-                        n_false += l.comparison.n_significant > 0;
-                }
-                /* Four standard deviations; without the correction it would be half of the draws. */
-                ck_assert_double_le(n_false / (double)rows[row].n_draws,
-                                    rows[row].alpha + 4 * sqrt(rows[row].alpha / rows[row].n_draws));
-                diff_lab_deinit(&l);
+        for (int i = 0; i < rows[_i].n_draws; i++) {
+                diff_lab_add_sets(n, 0.03, -1, 1);
+                diff_lab_compare((uint32_t)n, (uint32_t)n);
+                ck_assert_uint_eq(lab.comparison.n_judged[DIFF_FUNCTION], DIFF_LAB_FUNCTIONS);
+                ck_assert_double_eq(lab.comparison.alpha, rows[_i].alpha);
+                n_false += lab.comparison.n_significant > 0;
         }
+        /* Four standard deviations; without the correction it would be half of the draws. */
+        ck_assert_double_le(n_false / (double)rows[_i].n_draws,
+                            rows[_i].alpha + 4 * sqrt(rows[_i].alpha / rows[_i].n_draws));
 }
 END_TEST
 
@@ -47,52 +41,45 @@ END_TEST
  */
 START_TEST(test_steps)
 {
-        struct diff_lab l;
         double first, second;
 
-        diff_lab_init(&l);
-        l.options.only = "[bc]";
-        diff_lab_add_sets(&l, 3, 0, 1, 1.014);
+        lab.options.only = "[bc]";
+        diff_lab_add_sets(3, 0, 1, 1.014);
         for (int run = 3; run < 6; run++)
-                diff_lab_add_samples(&l, run, diff_lab_letter_key(&l, 2), 6);
-        diff_lab_compare(&l, 3, 3);
-        first = diff_lab_find(&l, diff_lab_letter_key(&l, 1))->verdict.p;
-        second = diff_lab_find(&l, diff_lab_letter_key(&l, 2))->verdict.p;
+                diff_lab_add_samples(run, diff_lab_letter_key(2), 6);
+        diff_lab_compare(3, 3);
+        first = diff_lab_letter(1)->verdict.p;
+        second = diff_lab_letter(2)->verdict.p;
         ck_assert_double_lt(first, second);
         ck_assert_double_gt(2 * first, second);
         ck_assert_double_lt(second, 0.5);
-        l.options.alpha = 2.01 * first;
-        diff_lab_compare(&l, 3, 3);
-        ck_assert_uint_eq(l.comparison.n_significant, 2);
-        l.options.alpha = 1.99 * first;
-        diff_lab_compare(&l, 3, 3);
-        ck_assert_uint_eq(l.comparison.n_significant, 0);
-        diff_lab_deinit(&l);
+        lab.options.alpha = 2.01 * first;
+        diff_lab_compare(3, 3);
+        ck_assert_uint_eq(lab.comparison.n_significant, 2);
+        lab.options.alpha = 1.99 * first;
+        diff_lab_compare(3, 3);
+        ck_assert_uint_eq(lab.comparison.n_significant, 0);
 }
 END_TEST
 
 /* With the same p, what takes more of the time is significant first. */
 START_TEST(test_weights)
 {
-        struct diff_lab l;
         double p;
 
-        diff_lab_init(&l);
-        l.options.only = "[ab]";
-        diff_lab_add_sets(&l, 3, 0, 1, 1.006);
+        lab.options.only = "[ab]";
+        diff_lab_add_sets(3, 0, 1, 1.006);
         for (int run = 3; run < 6; run++)
-                diff_lab_add_samples(&l, run, diff_lab_letter_key(&l, DIFF_LAB_HOT),
-                                     0.006 * DIFF_LAB_HOT_SAMPLES);
-        diff_lab_compare(&l, 3, 3);
-        p = diff_lab_find(&l, diff_lab_letter_key(&l, DIFF_LAB_HOT))->verdict.p;
-        ck_assert_double_eq_tol(diff_lab_find(&l, diff_lab_letter_key(&l, 1))->verdict.p, p, 0.01 * p);
-        l.options.alpha = 1.5 * p;
-        diff_lab_compare(&l, 3, 3);
-        ck_assert(diff_lab_find(&l, diff_lab_letter_key(&l, DIFF_LAB_HOT))->is_significant);
-        l.options.alpha = 1.2 * p;
-        diff_lab_compare(&l, 3, 3);
-        ck_assert_uint_eq(l.comparison.n_significant, 0);
-        diff_lab_deinit(&l);
+                diff_lab_add_samples(run, diff_lab_letter_key(DIFF_LAB_HOT), 0.006 * DIFF_LAB_HOT_SAMPLES);
+        diff_lab_compare(3, 3);
+        p = diff_lab_letter(DIFF_LAB_HOT)->verdict.p;
+        ck_assert_double_eq_tol(diff_lab_letter(1)->verdict.p, p, 0.01 * p);
+        lab.options.alpha = 1.5 * p;
+        diff_lab_compare(3, 3);
+        ck_assert(diff_lab_letter(DIFF_LAB_HOT)->is_significant);
+        lab.options.alpha = 1.2 * p;
+        diff_lab_compare(3, 3);
+        ck_assert_uint_eq(lab.comparison.n_significant, 0);
 }
 END_TEST
 
@@ -100,33 +87,28 @@ END_TEST
  * The function with most of the time is not taken for the whole: it is named, and no other
  * one, in either direction.
  */
-START_TEST(test_hot_function)
+START_LOOP_TEST(test_hot_function, 0, 2)
 {
-        for (int is_up = 0; is_up < 2; is_up++) {
-                const struct diff_item *item;
-                struct diff_lab l;
-                double low, high;
+        const struct diff_item *item;
+        double low, high;
 
-                diff_lab_init(&l);
-                diff_lab_add_sets(&l, 5, 0.01, DIFF_LAB_HOT, is_up ? 1.05 : 1 / 1.05);
-                diff_lab_compare(&l, 5, 5);
-                item = diff_lab_find(&l, diff_lab_letter_key(&l, DIFF_LAB_HOT));
-                ck_assert(item->is_significant);
-                ck_assert_double_eq_tol(item->verdict.change, (is_up ? 1 : -1) * log(1.05), 0.02);
-                diff_comparison_interval(&item->verdict, &low, &high);
-                ck_assert_double_lt(low, expm1(item->verdict.change));
-                ck_assert_double_gt(high, expm1(item->verdict.change));
-                for (int i = 1; i < DIFF_LAB_FUNCTIONS; i++)
-                        ck_assert(!diff_lab_find(&l, diff_lab_letter_key(&l, i))->is_significant);
-                ck_assert_ptr_eq(diff_comparison_leading(&l.comparison), item);
-                if (is_up) {
-                        ck_assert_double_eq_tol(diff_comparison_worst(&l.comparison, &item), 0.05, 0.02);
-                        ck_assert_ptr_eq(item, diff_lab_find(&l, diff_lab_letter_key(&l, DIFF_LAB_HOT)));
-                } else {
-                        ck_assert_double_le(diff_comparison_worst(&l.comparison, &item), 0);
-                        ck_assert_ptr_null(item);
-                }
-                diff_lab_deinit(&l);
+        diff_lab_add_sets(5, 0.01, DIFF_LAB_HOT, _i == 1 ? 1.05 : 1 / 1.05);
+        diff_lab_compare(5, 5);
+        item = diff_lab_letter(DIFF_LAB_HOT);
+        ck_assert(item->is_significant);
+        ck_assert_double_eq_tol(item->verdict.change, (_i == 1 ? 1 : -1) * log(1.05), 0.02);
+        diff_comparison_interval(&item->verdict, &low, &high);
+        ck_assert_double_lt(low, expm1(item->verdict.change));
+        ck_assert_double_gt(high, expm1(item->verdict.change));
+        for (int i = 1; i < DIFF_LAB_FUNCTIONS; i++)
+                ck_assert(!diff_lab_letter(i)->is_significant);
+        ck_assert_ptr_eq(diff_comparison_leading(&lab.comparison), item);
+        if (_i == 1) {
+                ck_assert_double_eq_tol(diff_comparison_worst(&lab.comparison, &item), 0.05, 0.02);
+                ck_assert_ptr_eq(item, diff_lab_letter(DIFF_LAB_HOT));
+        } else {
+                ck_assert_double_le(diff_comparison_worst(&lab.comparison, &item), 0);
+                ck_assert_ptr_null(item);
         }
 }
 END_TEST
@@ -135,37 +117,30 @@ END_TEST
 START_TEST(test_whole)
 {
         const struct diff_item *item;
-        struct diff_lab l;
 
-        diff_lab_init(&l);
         for (int run = 0; run < 10; run++)
                 for (int i = 0; i < DIFF_LAB_FUNCTIONS; i++)
-                        diff_lab_add_samples(&l, run, diff_lab_letter_key(&l, i),
+                        diff_lab_add_samples(run, diff_lab_letter_key(i),
                                              DIFF_LAB_SAMPLES * (run < 5 ? 1 : 1.05) *
                                                      (i % 5 == run % 5 ? 1.3 : 1));
-        diff_lab_compare(&l, 5, 5);
-        ck_assert(l.comparison.whole.is_judged && l.comparison.whole.is_significant);
-        ck_assert_uint_eq(l.comparison.n_significant, 1);
-        ck_assert_double_eq_tol(l.comparison.whole.verdict.change, log(1.05), 0.01);
-        ck_assert_double_eq_tol(diff_comparison_worst(&l.comparison, &item), 0.05, 0.01);
+        diff_lab_compare(5, 5);
+        ck_assert(lab.comparison.whole.is_judged && lab.comparison.whole.is_significant);
+        ck_assert_uint_eq(lab.comparison.n_significant, 1);
+        ck_assert_double_eq_tol(lab.comparison.whole.verdict.change, log(1.05), 0.01);
+        ck_assert_double_eq_tol(diff_comparison_worst(&lab.comparison, &item), 0.05, 0.01);
         ck_assert_ptr_null(item);
-        ck_assert_double_eq(diff_comparison_suspected(&l.comparison, &item), 0); /* it is certain */
-        diff_lab_deinit(&l);
+        ck_assert_double_eq(diff_comparison_suspected(&lab.comparison, &item), 0); /* it is certain */
 }
 END_TEST
 
 /* One run against several: it is taken to vary as they do. */
 START_TEST(test_one_against_several)
 {
-        struct diff_lab l;
-
-        diff_lab_init(&l);
         for (int run = 0; run < 6; run++)
-                diff_lab_add_run(&l, run, 0.005, 0, run == 5 ? 1.3 : 1);
-        diff_lab_compare(&l, 5, 1);
-        ck_assert(diff_lab_find(&l, diff_lab_letter_key(&l, 0))->is_significant);
-        ck_assert_double_eq(diff_lab_find(&l, diff_lab_letter_key(&l, 0))->verdict.df, 4);
-        diff_lab_deinit(&l);
+                diff_lab_add_run(run, 0.005, 0, run == 5 ? 1.3 : 1);
+        diff_lab_compare(5, 1);
+        ck_assert(diff_lab_letter(0)->is_significant);
+        ck_assert_double_eq(diff_lab_letter(0)->verdict.df, 4);
 }
 END_TEST
 
@@ -173,71 +148,60 @@ END_TEST
 START_TEST(test_pair_is_not_certain)
 {
         const struct diff_item *item;
-        struct diff_lab l;
 
-        diff_lab_init(&l);
-        diff_lab_add_run(&l, 0, 0, -1, 1);
-        diff_lab_add_run(&l, 1, 0, DIFF_LAB_HOT, 1.053);
-        diff_lab_add_samples(&l, 0, diff_lab_function_key(&l, "small", "prog"), 200);
-        diff_lab_add_samples(&l, 1, diff_lab_function_key(&l, "small", "prog"), 350);
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_double_eq(l.comparison.alpha, 0.01);
-        ck_assert_uint_eq(l.comparison.n_significant, 0);
-        ck_assert_double_gt(l.comparison.whole.verdict.change, 0);
-        ck_assert_double_eq(diff_comparison_worst(&l.comparison, &item), 0);
+        diff_lab_add_run(0, 0, -1, 1);
+        diff_lab_add_run(1, 0, DIFF_LAB_HOT, 1.053);
+        diff_lab_add_samples(0, diff_lab_key("small"), 200);
+        diff_lab_add_samples(1, diff_lab_key("small"), 350);
+        diff_lab_compare(1, 1);
+        ck_assert_double_eq(lab.comparison.alpha, 0.01);
+        ck_assert_uint_eq(lab.comparison.n_significant, 0);
+        ck_assert_double_gt(lab.comparison.whole.verdict.change, 0);
+        ck_assert_double_eq(diff_comparison_worst(&lab.comparison, &item), 0);
         /* By hand: the prior of 2.5 %, and what counts alone differ by. */
-        item = diff_comparison_leading(&l.comparison);
-        ck_assert_double_eq_tol(diff_lab_find(&l, diff_lab_function_key(&l, "small", "prog"))->verdict.se,
+        item = diff_comparison_leading(&lab.comparison);
+        ck_assert_double_eq_tol(diff_lab_find(diff_lab_key("small"))->verdict.se,
                                 sqrt(2 * 0.025 * 0.025 + 1 / 200.0 + 1 / 350.0), 1e-9);
-        ck_assert_ptr_eq(item, diff_lab_find(&l, diff_lab_letter_key(&l, DIFF_LAB_HOT)));
+        ck_assert_ptr_eq(item, diff_lab_letter(DIFF_LAB_HOT));
         ck_assert_double_eq_tol(expm1(item->verdict.change), 0.053, 0.001);
-        ck_assert_double_gt(diff_comparison_detectable(&l.comparison, item, 5, 5), 0.01);
-        ck_assert_double_lt(diff_comparison_detectable(&l.comparison, item, 5, 5), 0.15);
-        ck_assert_double_lt(diff_comparison_detectable(&l.comparison, item, 20, 20),
-                            diff_comparison_detectable(&l.comparison, item, 5, 5));
-        diff_lab_deinit(&l);
+        ck_assert_double_gt(diff_comparison_detectable(&lab.comparison, item, 5, 5), 0.01);
+        ck_assert_double_lt(diff_comparison_detectable(&lab.comparison, item, 5, 5), 0.15);
+        ck_assert_double_lt(diff_comparison_detectable(&lab.comparison, item, 20, 20),
+                            diff_comparison_detectable(&lab.comparison, item, 5, 5));
 }
 END_TEST
 
 START_TEST(test_pair_of_what_is_certain)
 {
-        struct diff_lab l;
-
-        diff_lab_init(&l);
-        diff_lab_add_run(&l, 0, 0, -1, 1);
-        diff_lab_add_run(&l, 1, 0, DIFF_LAB_HOT, 3);
-        diff_lab_compare(&l, 1, 1);
-        ck_assert(diff_lab_find(&l, diff_lab_letter_key(&l, DIFF_LAB_HOT))->is_significant);
+        diff_lab_add_run(0, 0, -1, 1);
+        diff_lab_add_run(1, 0, DIFF_LAB_HOT, 3);
+        diff_lab_compare(1, 1);
+        ck_assert(diff_lab_letter(DIFF_LAB_HOT)->is_significant);
         /* The user knows that runs differ more. */
-        l.options.noise = 0.5;
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_significant, 0);
-        diff_lab_deinit(&l);
+        lab.options.noise = 0.5;
+        diff_lab_compare(1, 1);
+        ck_assert_uint_eq(lab.comparison.n_significant, 0);
 }
 END_TEST
 
 /* The kernel's functions take what the machine gives them to do: a pair says nothing of them, sets do. */
 START_TEST(test_kernel)
 {
-        uint32_t key;
-        struct diff_lab l;
+        uint32_t key = diff_lab_function_key("clear_page", "[kernel]");
 
-        diff_lab_init(&l);
-        key = diff_lab_function_key(&l, "clear_page", "[kernel]");
         for (int run = 0; run < 10; run++) {
-                diff_lab_add_run(&l, run, 0, -1, 1);
-                diff_lab_add_samples(&l, run, key, run % 2 == 0 ? 500 : 5000);
+                diff_lab_add_run(run, 0, -1, 1);
+                diff_lab_add_samples(run, key, run % 2 == 0 ? 500 : 5000);
         }
-        diff_lab_compare(&l, 1, 1);
-        ck_assert(diff_lab_find(&l, key)->is_kernel);
-        ck_assert_int_eq(diff_lab_find(&l, key)->doubt, DIFF_OF_KERNEL);
-        ck_assert(!diff_lab_find(&l, key)->is_significant);
+        diff_lab_compare(1, 1);
+        ck_assert(diff_lab_find(key)->is_kernel);
+        ck_assert_int_eq(diff_lab_find(key)->doubt, DIFF_OF_KERNEL);
+        ck_assert(!diff_lab_find(key)->is_significant);
         for (int run = 0; run < 10; run++)
-                l.list[run] = &l.runs[run < 5 ? 2 * run : 2 * (run - 5) + 1];
-        diff_lab_compare(&l, 5, 5);
-        ck_assert_int_eq(diff_lab_find(&l, key)->doubt, DIFF_JUDGED);
-        ck_assert(diff_lab_find(&l, key)->is_significant);
-        diff_lab_deinit(&l);
+                lab.list[run] = &lab.runs[run < 5 ? 2 * run : 2 * (run - 5) + 1];
+        diff_lab_compare(5, 5);
+        ck_assert_int_eq(diff_lab_find(key)->doubt, DIFF_JUDGED);
+        ck_assert(diff_lab_find(key)->is_significant);
 }
 END_TEST
 
@@ -245,43 +209,35 @@ END_TEST
 START_TEST(test_too_few_and_too_small)
 {
         uint32_t few, enough, small;
-        struct diff_lab l;
 
-        diff_lab_init(&l);
-        l.options.share_min = 0.001;
-        few = diff_lab_function_key(&l, "few", "prog");
-        enough = diff_lab_function_key(&l, "enough", "prog");
-        small = diff_lab_function_key(&l, "small", "prog");
+        lab.options.share_min = 0.001;
+        few = diff_lab_key("few");
+        enough = diff_lab_key("enough");
+        small = diff_lab_key("small");
         for (int run = 0; run < 4; run++) {
-                diff_lab_add_run(&l, run, 0, -1, 1);
-                diff_lab_add_samples(&l, run, few, run == 3 || run == 1 ? 29 : 100);
-                diff_lab_add_samples(&l, run, enough, 30);
-                diff_lab_add_samples(&l, run, small, 12);
+                diff_lab_add_run(run, 0, -1, 1);
+                diff_lab_add_samples(run, few, run == 3 || run == 1 ? 29 : 100);
+                diff_lab_add_samples(run, enough, 30);
+                diff_lab_add_samples(run, small, 12);
         }
-        diff_lab_compare(&l, 2, 2);
-        ck_assert_int_eq(diff_lab_find(&l, few)->doubt, DIFF_TOO_FEW);
-        ck_assert_int_eq(diff_lab_find(&l, enough)->doubt, DIFF_JUDGED);
-        ck_assert_int_eq(diff_lab_find(&l, small)->doubt, DIFF_TOO_SMALL);
-        diff_lab_deinit(&l);
+        diff_lab_compare(2, 2);
+        ck_assert_int_eq(diff_lab_find(few)->doubt, DIFF_TOO_FEW);
+        ck_assert_int_eq(diff_lab_find(enough)->doubt, DIFF_JUDGED);
+        ck_assert_int_eq(diff_lab_find(small)->doubt, DIFF_TOO_SMALL);
 }
 END_TEST
 
 /* By default: half a percent of the samples. */
 START_LOOP_TEST(test_the_least_share, 0, 2)
 {
-        struct diff_lab l;
-        uint32_t all, small;
+        uint32_t all = diff_lab_key("all"), small = diff_lab_key("small");
 
-        diff_lab_init(&l);
-        all = diff_lab_function_key(&l, "all", "prog");
-        small = diff_lab_function_key(&l, "small", "prog");
         for (int run = 0; run < 2; run++) {
-                diff_lab_add_samples(&l, run, all, 19900 + (_i == 0 ? 1 : -1));
-                diff_lab_add_samples(&l, run, small, 100 + (_i == 0 ? -1 : 1));
+                diff_lab_add_samples(run, all, 19900 + (_i == 0 ? 1 : -1));
+                diff_lab_add_samples(run, small, 100 + (_i == 0 ? -1 : 1));
         }
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_int_eq(diff_lab_find(&l, small)->doubt, _i == 0 ? DIFF_TOO_SMALL : DIFF_JUDGED);
-        diff_lab_deinit(&l);
+        diff_lab_compare(1, 1);
+        ck_assert_int_eq(diff_lab_find(small)->doubt, _i == 0 ? DIFF_TOO_SMALL : DIFF_JUDGED);
 }
 END_TEST
 
@@ -299,36 +255,30 @@ END_TEST
 
 START_TEST(test_new_gone_renamed)
 {
-        uint32_t gone, new, moved, moved_to, renamed, renamed_to, rare;
-        struct diff_lab l;
+        uint32_t gone = diff_lab_key("parse_all"), new = diff_lab_key("unlike"),
+                 moved = diff_lab_function_key("helper", "liba.so.1"),
+                 moved_to = diff_lab_function_key("helper", "libb.so.1"),
+                 renamed = diff_lab_function_key("list_sort(int)", "prog"),
+                 renamed_to = diff_lab_function_key("list_sort(long)", "prog"), rare = diff_lab_key("rare");
 
-        diff_lab_init(&l);
-        gone = diff_lab_function_key(&l, "parse_all", "prog");
-        new = diff_lab_function_key(&l, "unlike", "prog");
-        moved = diff_lab_function_key(&l, "helper", "liba.so.1");
-        moved_to = diff_lab_function_key(&l, "helper", "libb.so.1");
-        renamed = diff_lab_function_key(&l, "list_sort(int)", "prog");
-        renamed_to = diff_lab_function_key(&l, "list_sort(long)", "prog");
-        rare = diff_lab_function_key(&l, "rare", "prog");
-        diff_lab_add_run(&l, 0, 0, -1, 1);
-        diff_lab_add_run(&l, 1, 0, -1, 1);
-        diff_lab_add_samples(&l, 0, gone, 6000);
-        diff_lab_add_samples(&l, 0, moved, 600);
-        diff_lab_add_samples(&l, 0, renamed, 600);
-        diff_lab_add_samples(&l, 1, new, 18000);
-        diff_lab_add_samples(&l, 1, moved_to, 600);
-        diff_lab_add_samples(&l, 1, renamed_to, 600);
-        diff_lab_add_samples(&l, 0, rare, 5);
-        diff_lab_add_samples(&l, 1, rare, 15);
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_int_eq(diff_lab_find(&l, gone)->doubt, DIFF_JUDGED);
-        ck_assert_uint_eq(diff_lab_find(&l, gone)->key_after, 0);
-        ck_assert_uint_eq(diff_lab_find(&l, new)->key_before, 0);
-        ck_assert_uint_eq(diff_lab_find(&l, moved)->key_after, moved_to);
-        ck_assert_uint_eq(diff_lab_find(&l, renamed)->key_after, renamed_to);
-        ck_assert_int_eq(diff_lab_find(&l, renamed)->doubt, DIFF_JUDGED);
-        ck_assert_int_eq(diff_lab_find(&l, rare)->doubt, DIFF_TOO_SMALL);
-        diff_lab_deinit(&l);
+        diff_lab_add_run(0, 0, -1, 1);
+        diff_lab_add_run(1, 0, -1, 1);
+        diff_lab_add_samples(0, gone, 6000);
+        diff_lab_add_samples(0, moved, 600);
+        diff_lab_add_samples(0, renamed, 600);
+        diff_lab_add_samples(1, new, 18000);
+        diff_lab_add_samples(1, moved_to, 600);
+        diff_lab_add_samples(1, renamed_to, 600);
+        diff_lab_add_samples(0, rare, 5);
+        diff_lab_add_samples(1, rare, 15);
+        diff_lab_compare(1, 1);
+        ck_assert_int_eq(diff_lab_find(gone)->doubt, DIFF_JUDGED);
+        ck_assert_uint_eq(diff_lab_find(gone)->key_after, 0);
+        ck_assert_uint_eq(diff_lab_find(new)->key_before, 0);
+        ck_assert_uint_eq(diff_lab_find(moved)->key_after, moved_to);
+        ck_assert_uint_eq(diff_lab_find(renamed)->key_after, renamed_to);
+        ck_assert_int_eq(diff_lab_find(renamed)->doubt, DIFF_JUDGED);
+        ck_assert_int_eq(diff_lab_find(rare)->doubt, DIFF_TOO_SMALL);
 }
 END_TEST
 
@@ -355,217 +305,178 @@ START_TEST(test_alike_names)
                 { "list_walk_first", "list_walk_later", 15, 14, 1, 1, false },
                 { "tree_turn_first", "tree_turn_later", 15, 15, 1, 1, true },
         };
-        struct diff_lab l;
 
-        diff_lab_init(&l);
-        diff_lab_add_run(&l, 0, 0, -1, 1);
-        diff_lab_add_run(&l, 1, 0, -1, 1);
+        diff_lab_add_run(0, 0, -1, 1);
+        diff_lab_add_run(1, 0, -1, 1);
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
                 for (int run = 0; run < 2; run++) {
-                        uint32_t key = diff_lab_function_key(&l, run == 0 ? rows[i].gone : rows[i].new,
-                                                             "prog");
+                        uint32_t key = diff_lab_key(run == 0 ? rows[i].gone : rows[i].new);
 
-                        diff_lab_add_samples(&l, run, key, run == 0 ? rows[i].n_gone : rows[i].n_new);
-                        diff_run_add_caller(&l.runs[run], key,
+                        diff_lab_add_samples(run, key, run == 0 ? rows[i].n_gone : rows[i].n_new);
+                        diff_run_add_caller(&lab.runs[run], key,
                                             run == 0 ? rows[i].caller_gone : rows[i].caller_new, 1);
                 }
         /* The share of ReturnStmt.Pos() before is that of Field.Pos() after: the run takes twice as long. */
-        diff_lab_add_samples(&l, 1, diff_lab_function_key(&l, "more", "prog"), 18000);
-        diff_lab_compare(&l, 1, 1);
+        diff_lab_add_samples(1, diff_lab_key("more"), 18000);
+        diff_lab_compare(1, 1);
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-                ck_assert_int_eq(
-                        diff_lab_find(&l, diff_lab_function_key(&l, rows[i].gone, "prog"))->key_after != 0,
-                        rows[i].is_one);
-        diff_lab_deinit(&l);
+                ck_assert_int_eq(diff_lab_find(diff_lab_key(rows[i].gone))->key_after != 0, rows[i].is_one);
 }
 END_TEST
 
-static uint32_t function_in(struct diff_lab *l, const char *name, const char *module, const char *file)
+static uint32_t function_in(const char *name, const char *module, const char *file)
 {
         struct function function = { .kind = FUNCTION_NAMED };
         struct trace_symbol symbol = { .declared_line = 7 };
         uint32_t key;
 
-        function.name = symbol.function = trace_builder_string(l->builder, name);
-        function.module = trace_builder_string(l->builder, module);
-        symbol.declared_file = trace_builder_string(l->builder, file);
+        function.name = symbol.function = trace_builder_string(lab.builder, name);
+        function.module = trace_builder_string(lab.builder, module);
+        symbol.declared_file = trace_builder_string(lab.builder, file);
         ck_assert_int_eq(
-                diff_names_add_function(&l->names, &l->builder->dictionary, &function, &symbol, &key), 0);
+                diff_names_add_function(&lab.names, &lab.builder->dictionary, &function, &symbol, &key), 0);
         return key;
 }
 
-static uint32_t zone_in(struct diff_lab *l, const char *name, const char *function, const char *file)
+static uint32_t zone_in(const char *name, const char *function, const char *file)
 {
-        struct trace_location row = { .name = trace_builder_string(l->builder, name),
-                                      .function = trace_builder_string(l->builder, function),
-                                      .file = trace_builder_string(l->builder, file) };
+        struct trace_location row = { .name = trace_builder_string(lab.builder, name),
+                                      .function = trace_builder_string(lab.builder, function),
+                                      .file = trace_builder_string(lab.builder, file) };
         uint32_t key;
 
-        ck_assert_int_eq(diff_names_add_zone(&l->names, &l->builder->dictionary, &row, &key), 0);
+        ck_assert_int_eq(diff_names_add_zone(&lab.names, &lab.builder->dictionary, &row, &key), 0);
         return key;
 }
 
 /* Rows are alike but for one thing, so that none is a new name of the other; the last two are. */
-static void check_places(struct diff_lab *l)
+static void check_places(void)
 {
         const struct {
                 uint32_t gone, new;
                 bool is_zone;
         } rows[] = {
-                { function_in(l, "step", "prog", "a.c"), function_in(l, "step", "prog", "b.c"), false },
-                { diff_lab_function_key(l, "[no symbol]", "liba.so"),
-                  diff_lab_function_key(l, "[no symbol]", "libb.so"), false },
-                { diff_lab_function_key(l, "read_header_fast", "prog"),
-                  diff_lab_function_key(l, "read_header_slow", "libc.so"), false },
-                { diff_lab_function_key(l, "clear_page_one", "[kernel]"),
-                  diff_lab_function_key(l, "clear_page_two", "[kernel]"), false },
-                { zone_in(l, "load image one", "load", "a.c"), zone_in(l, "load image two", "load", "b.c"),
-                  true },
-                { zone_in(l, "draw frame one", "draw", "a.c"), zone_in(l, "draw frame two", "drew", "a.c"),
-                  true },
-                { zone_in(l, "send bytes one", "send", "a.c"), zone_in(l, "send bytes two", "send", "a.c"),
-                  true },
-                { diff_lab_function_key(l, "find_entry_fast", "prog"),
-                  diff_lab_function_key(l, "find_entry_slow", "prog"), false },
+                { function_in("step", "prog", "a.c"), function_in("step", "prog", "b.c"), false },
+                { diff_lab_function_key("[no symbol]", "liba.so"),
+                  diff_lab_function_key("[no symbol]", "libb.so"), false },
+                { diff_lab_key("read_header_fast"), diff_lab_function_key("read_header_slow", "libc.so"),
+                  false },
+                { diff_lab_function_key("clear_page_one", "[kernel]"),
+                  diff_lab_function_key("clear_page_two", "[kernel]"), false },
+                { zone_in("load image one", "load", "a.c"), zone_in("load image two", "load", "b.c"), true },
+                { zone_in("draw frame one", "draw", "a.c"), zone_in("draw frame two", "drew", "a.c"), true },
+                { zone_in("send bytes one", "send", "a.c"), zone_in("send bytes two", "send", "a.c"), true },
+                { diff_lab_key("find_entry_fast"), diff_lab_key("find_entry_slow"), false },
         };
         const size_t n = sizeof(rows) / sizeof(rows[0]);
 
         for (int run = 0; run < 2; run++) {
-                diff_lab_add_run(l, run, 0, -1, 1);
-                diff_lab_add_zones(l, run, diff_lab_zone_key(l, "both"), 100, 1000);
+                diff_lab_add_run(run, 0, -1, 1);
+                diff_lab_add_zones(run, diff_lab_zone_key("both"), 100, 1000);
                 for (size_t i = 0; i < n; i++)
                         if (rows[i].is_zone)
-                                diff_lab_add_zones(l, run, run == 0 ? rows[i].gone : rows[i].new, 100, 1000);
+                                diff_lab_add_zones(run, run == 0 ? rows[i].gone : rows[i].new, 100, 1000);
                         else
-                                diff_lab_add_samples(l, run, run == 0 ? rows[i].gone : rows[i].new, 500);
-                diff_run_finish(&l->runs[run]);
+                                diff_lab_add_samples(run, run == 0 ? rows[i].gone : rows[i].new, 500);
+                diff_run_finish(&lab.runs[run]);
         }
-        diff_lab_compare(l, 1, 1);
+        diff_lab_compare(1, 1);
         for (size_t i = 0; i < n; i++)
-                ck_assert_msg((diff_lab_find(l, rows[i].gone)->key_after != 0) == (i + 2 >= n), "row %zu", i);
+                ck_assert_msg((diff_lab_find(rows[i].gone)->key_after != 0) == (i + 2 >= n), "row %zu", i);
 }
 
 START_TEST(test_other_places)
 {
-        struct diff_lab l;
-
-        diff_lab_init(&l);
-        check_places(&l);
-        diff_lab_deinit(&l);
+        check_places();
 }
 END_TEST
 
 /* If two candidates fit, neither is taken for the partner. */
 START_TEST(test_two_partners)
 {
-        struct diff_lab l;
-        uint32_t key;
+        uint32_t key = diff_lab_key("step_one");
 
-        diff_lab_init(&l);
-        key = diff_lab_function_key(&l, "step_one", "prog");
-        diff_lab_add_samples(&l, 0, key, 500);
-        diff_lab_add_samples(&l, 1, diff_lab_function_key(&l, "step_two", "prog"), 500);
-        diff_lab_add_samples(&l, 1, diff_lab_function_key(&l, "step_ten", "prog"), 500);
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_uint_eq(diff_lab_find(&l, key)->key_after, 0);
-        diff_lab_deinit(&l);
+        diff_lab_add_samples(0, key, 500);
+        diff_lab_add_samples(1, diff_lab_key("step_two"), 500);
+        diff_lab_add_samples(1, diff_lab_key("step_ten"), 500);
+        diff_lab_compare(1, 1);
+        ck_assert_uint_eq(diff_lab_find(key)->key_after, 0);
 }
 END_TEST
 
 /* The caller in over half of the weight is kept. */
 START_TEST(test_caller)
 {
-        struct diff_lab l;
-        uint32_t key;
+        uint32_t key = diff_lab_key("called");
 
-        diff_lab_init(&l);
-        key = diff_lab_function_key(&l, "called", "prog");
-        diff_lab_add_samples(&l, 0, key, 1);
+        diff_lab_add_samples(0, key, 1);
         for (uint32_t i = 0; i < 99; i++)
-                diff_run_add_caller(&l.runs[0], key, i % 2 == 0 ? 7 : i, 10);
-        ck_assert_uint_eq(diff_run_sum(&l.runs[0], key).caller, 7);
-        diff_lab_deinit(&l);
+                diff_run_add_caller(&lab.runs[0], key, i % 2 == 0 ? 7 : i, 10);
+        ck_assert_uint_eq(diff_run_sum(&lab.runs[0], key).caller, 7);
 }
 END_TEST
 
 /* One sample less than enough, for a new function and for the whole. */
-START_TEST(test_few_samples)
+START_LOOP_TEST(test_few_samples, 0, 2)
 {
-        for (int is_enough = 0; is_enough < 2; is_enough++) {
-                uint32_t all, new;
-                struct diff_lab l;
+        uint32_t all = diff_lab_key("all"), new = diff_lab_key("new");
 
-                diff_lab_init(&l);
-                all = diff_lab_function_key(&l, "all", "prog");
-                new = diff_lab_function_key(&l, "new", "prog");
-                diff_lab_add_samples(&l, 0, all, is_enough ? 30 : 29);
-                diff_lab_add_samples(&l, 1, all, 29 - (is_enough ? 0 : 15));
-                diff_lab_add_samples(&l, 1, new, is_enough ? 15 : 14);
-                diff_lab_compare(&l, 1, 1);
-                ck_assert_int_eq(diff_lab_find(&l, all)->doubt, is_enough ? DIFF_JUDGED : DIFF_TOO_FEW);
-                ck_assert_int_eq(diff_lab_find(&l, new)->doubt, is_enough ? DIFF_ONE_SIDED : DIFF_TOO_FEW);
-                ck_assert_int_eq(l.comparison.whole.is_judged, is_enough);
-                diff_lab_deinit(&l);
-        }
+        diff_lab_add_samples(0, all, _i == 1 ? 30 : 29);
+        diff_lab_add_samples(1, all, 29 - (_i == 1 ? 0 : 15));
+        diff_lab_add_samples(1, new, _i == 1 ? 15 : 14);
+        diff_lab_compare(1, 1);
+        ck_assert_int_eq(diff_lab_find(all)->doubt, _i == 1 ? DIFF_JUDGED : DIFF_TOO_FEW);
+        ck_assert_int_eq(diff_lab_find(new)->doubt, _i == 1 ? DIFF_ONE_SIDED : DIFF_TOO_FEW);
+        ck_assert_int_eq(lab.comparison.whole.is_judged, _i == 1);
 }
 END_TEST
 
 /* A zone beyond the limit has no spread: that is said, and it is not called too few. */
 START_TEST(test_zone_beyond_the_limit)
 {
-        uint32_t key;
-        struct diff_lab l;
+        uint32_t key = diff_lab_zone_key("last");
 
-        diff_lab_init(&l);
-        key = diff_lab_zone_key(&l, "last");
         for (uint32_t i = 1; i <= DIFF_RUN_ZONES_MAX; i++)
-                ck_assert_int_eq(diff_run_add_zone(&l.runs[0], key + i, 1, 1, 1), 0);
+                ck_assert_int_eq(diff_run_add_zone(&lab.runs[0], key + i, 1, 1, 1), 0);
         for (int run = 0; run < 2; run++) {
-                l.runs[run].has_switches = true;
-                l.runs[run].duration_ns = 100000;
-                diff_lab_add_zones(&l, run, key, 20, 1000);
-                diff_run_finish(&l.runs[run]);
+                lab.runs[run].has_switches = true;
+                lab.runs[run].duration_ns = 100000;
+                diff_lab_add_zones(run, key, 20, 1000);
+                diff_run_finish(&lab.runs[run]);
         }
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_int_eq(diff_lab_find(&l, key)->doubt, DIFF_TOO_MANY);
-        diff_lab_deinit(&l);
+        diff_lab_compare(1, 1);
+        ck_assert_int_eq(diff_lab_find(key)->doubt, DIFF_TOO_MANY);
 }
 END_TEST
 
 /* Each instance of a zone counts; there may be more of them.  With a unit of work, its cost. */
 START_TEST(test_zones)
 {
-        uint32_t steady, slower, few, enough;
-        struct diff_lab l;
+        uint32_t steady = diff_lab_zone_key("steady"), slower = diff_lab_zone_key("slower"),
+                 few = diff_lab_zone_key("few"), enough = diff_lab_zone_key("enough");
 
-        diff_lab_init(&l);
-        steady = diff_lab_zone_key(&l, "steady");
-        slower = diff_lab_zone_key(&l, "slower");
-        few = diff_lab_zone_key(&l, "few");
-        enough = diff_lab_zone_key(&l, "enough");
         for (int run = 0; run < 2; run++) {
                 uint32_t n = run == 0 ? 64 : 128;
 
-                l.runs[run].has_switches = true;
-                l.runs[run].duration_ns = 256000;
-                l.runs[run].n_units = n;
-                diff_lab_add_zones(&l, run, steady, n, 1000);
-                diff_lab_add_zones(&l, run, slower, n, run == 0 ? 1000 : 8000);
-                diff_lab_add_zones(&l, run, few, 9, 3000);
-                diff_lab_add_zones(&l, run, enough, 10, 3000);
-                diff_run_finish(&l.runs[run]);
+                lab.runs[run].has_switches = true;
+                lab.runs[run].duration_ns = 256000;
+                lab.runs[run].n_units = n;
+                diff_lab_add_zones(run, steady, n, 1000);
+                diff_lab_add_zones(run, slower, n, run == 0 ? 1000 : 8000);
+                diff_lab_add_zones(run, few, 9, 3000);
+                diff_lab_add_zones(run, enough, 10, 3000);
+                diff_run_finish(&lab.runs[run]);
         }
         for (int per_unit = 0; per_unit < 2; per_unit++) {
-                l.options.basis.per_unit = per_unit != 0;
-                diff_lab_compare(&l, 1, 1);
-                ck_assert_double_eq_tol(diff_lab_find(&l, steady)->value_after, 1000, 10);
-                ck_assert_double_eq_tol(diff_lab_find(&l, slower)->value_after, 8000, 20);
-                ck_assert(diff_lab_find(&l, slower)->is_significant);
-                ck_assert(!diff_lab_find(&l, steady)->is_significant);
-                ck_assert_int_eq(diff_lab_find(&l, few)->doubt, DIFF_TOO_FEW);
-                ck_assert_int_eq(diff_lab_find(&l, enough)->doubt, DIFF_JUDGED);
+                lab.options.basis.per_unit = per_unit != 0;
+                diff_lab_compare(1, 1);
+                ck_assert_double_eq_tol(diff_lab_find(steady)->value_after, 1000, 10);
+                ck_assert_double_eq_tol(diff_lab_find(slower)->value_after, 8000, 20);
+                ck_assert(diff_lab_find(slower)->is_significant);
+                ck_assert(!diff_lab_find(steady)->is_significant);
+                ck_assert_int_eq(diff_lab_find(few)->doubt, DIFF_TOO_FEW);
+                ck_assert_int_eq(diff_lab_find(enough)->doubt, DIFF_JUDGED);
         }
-        diff_lab_deinit(&l);
 }
 END_TEST
 
@@ -574,76 +485,66 @@ END_TEST
  */
 START_TEST(test_one_slow_instance)
 {
-        uint32_t key;
-        struct diff_lab l;
+        uint32_t key = diff_lab_zone_key("short");
 
-        diff_lab_init(&l);
-        key = diff_lab_zone_key(&l, "short");
         for (int run = 0; run < 2; run++) {
-                l.runs[run].has_switches = true;
-                l.runs[run].duration_ns = 1000000;
-                diff_lab_add_zones(&l, run, key, 20000, 10);
+                lab.runs[run].has_switches = true;
+                lab.runs[run].duration_ns = 1000000;
+                diff_lab_add_zones(run, key, 20000, 10);
                 if (run == 1)
-                        diff_lab_add_zones(&l, run, key, 1, 760000);
-                diff_run_finish(&l.runs[run]);
+                        diff_lab_add_zones(run, key, 1, 760000);
+                diff_run_finish(&lab.runs[run]);
         }
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_int_eq(diff_lab_find(&l, key)->doubt, DIFF_JUDGED);
-        ck_assert_double_eq_tol(diff_lab_find(&l, key)->value_after, 10, 0.01);
-        ck_assert(!diff_lab_find(&l, key)->is_significant);
-        diff_lab_deinit(&l);
+        diff_lab_compare(1, 1);
+        ck_assert_int_eq(diff_lab_find(key)->doubt, DIFF_JUDGED);
+        ck_assert_double_eq_tol(diff_lab_find(key)->value_after, 10, 0.01);
+        ck_assert(!diff_lab_find(key)->is_significant);
 }
 END_TEST
 
 START_TEST(test_only)
 {
-        struct diff_lab l;
-
-        diff_lab_init(&l);
-        diff_lab_add_run(&l, 0, 0, -1, 1);
-        diff_lab_add_run(&l, 1, 0, 2, 3);
-        l.options.only = "zones";
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], 0);
-        ck_assert_uint_eq(l.comparison.n_significant, 0);
-        ck_assert_uint_eq(l.comparison.n_asked, 0);
-        l.options.only = "[cd]";
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], 2);
-        ck_assert_uint_eq(l.comparison.n_asked, 2);
-        ck_assert_uint_eq(l.comparison.n_significant, 1);
-        ck_assert(!l.comparison.whole.is_judged);
-        l.options.only = "nothing";
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_asked, 0);
-        diff_lab_deinit(&l);
+        diff_lab_add_run(0, 0, -1, 1);
+        diff_lab_add_run(1, 0, 2, 3);
+        lab.options.only = "zones";
+        diff_lab_compare(1, 1);
+        ck_assert_uint_eq(lab.comparison.n_judged[DIFF_FUNCTION], 0);
+        ck_assert_uint_eq(lab.comparison.n_significant, 0);
+        ck_assert_uint_eq(lab.comparison.n_asked, 0);
+        lab.options.only = "[cd]";
+        diff_lab_compare(1, 1);
+        ck_assert_uint_eq(lab.comparison.n_judged[DIFF_FUNCTION], 2);
+        ck_assert_uint_eq(lab.comparison.n_asked, 2);
+        ck_assert_uint_eq(lab.comparison.n_significant, 1);
+        ck_assert(!lab.comparison.whole.is_judged);
+        lab.options.only = "nothing";
+        diff_lab_compare(1, 1);
+        ck_assert_uint_eq(lab.comparison.n_asked, 0);
 }
 END_TEST
 
 /* Recordings without anything, or with too many zones. */
 START_TEST(test_little_and_much)
 {
-        struct diff_lab l;
-
-        diff_lab_init(&l);
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], 0);
-        ck_assert_ptr_null(diff_comparison_leading(&l.comparison));
-        diff_lab_add_run(&l, 1, 0, -1, 1);
-        diff_lab_compare(&l, 1, 1);
-        ck_assert(!l.comparison.has_kind[DIFF_FUNCTION] && l.comparison.any_kind[DIFF_FUNCTION]);
-        ck_assert_uint_eq(l.comparison.n_items, 0);
-        ck_assert(!l.comparison.whole.is_judged);
+        diff_lab_compare(1, 1);
+        ck_assert_uint_eq(lab.comparison.n_judged[DIFF_FUNCTION], 0);
+        ck_assert_ptr_null(diff_comparison_leading(&lab.comparison));
+        diff_lab_add_run(1, 0, -1, 1);
+        diff_lab_compare(1, 1);
+        ck_assert(!lab.comparison.has_kind[DIFF_FUNCTION] && lab.comparison.any_kind[DIFF_FUNCTION]);
+        ck_assert_uint_eq(lab.comparison.n_items, 0);
+        ck_assert(!lab.comparison.whole.is_judged);
         for (uint32_t key = 1; key <= DIFF_RUN_ZONES_MAX + 10; key++)
-                ck_assert_int_eq(diff_run_add_zone(&l.runs[0], key, 1, 1, 1), 0);
-        diff_run_finish(&l.runs[0]);
-        ck_assert_uint_eq(l.runs[0].n_spread, DIFF_RUN_ZONES_MAX);
-        ck_assert_uint_eq(l.runs[0].n_unspread, 10);
-        ck_assert_double_eq(diff_run_sum(&l.runs[0], DIFF_RUN_ZONES_MAX).typical_cpu.mean, 1);
-        ck_assert_double_eq(diff_run_sum(&l.runs[0], DIFF_RUN_ZONES_MAX + 10).typical_cpu.mean, 0);
-        ck_assert_uint_eq(diff_run_sum(&l.runs[0], DIFF_RUN_ZONES_MAX + 10).n, 1);
-        ck_assert_uint_eq(diff_run_sum(&l.runs[0], DIFF_RUN_ZONES_MAX + 11).n, 0);
-        ck_assert_uint_eq(diff_run_sum(&l.runs[0], 0).n, 0);
-        diff_lab_deinit(&l);
+                ck_assert_int_eq(diff_run_add_zone(&lab.runs[0], key, 1, 1, 1), 0);
+        diff_run_finish(&lab.runs[0]);
+        ck_assert_uint_eq(lab.runs[0].n_spread, DIFF_RUN_ZONES_MAX);
+        ck_assert_uint_eq(lab.runs[0].n_unspread, 10);
+        ck_assert_double_eq(diff_run_sum(&lab.runs[0], DIFF_RUN_ZONES_MAX).typical_cpu.mean, 1);
+        ck_assert_double_eq(diff_run_sum(&lab.runs[0], DIFF_RUN_ZONES_MAX + 10).typical_cpu.mean, 0);
+        ck_assert_uint_eq(diff_run_sum(&lab.runs[0], DIFF_RUN_ZONES_MAX + 10).n, 1);
+        ck_assert_uint_eq(diff_run_sum(&lab.runs[0], DIFF_RUN_ZONES_MAX + 11).n, 0);
+        ck_assert_uint_eq(diff_run_sum(&lab.runs[0], 0).n, 0);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = diff_lab_init, .teardown = diff_lab_deinit);

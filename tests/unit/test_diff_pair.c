@@ -18,21 +18,21 @@
 #include <stdlib.h>
 
 /* Adds samples of a function to some parts of a run, as many to each. */
-static void add_to_blocks(struct diff_lab *l, int run, uint32_t key, uint32_t n, uint32_t first, uint32_t end)
+static void add_to_blocks(int run, uint32_t key, uint32_t n, uint32_t first, uint32_t end)
 {
-        diff_lab_add_samples(l, run, key, n);
+        diff_lab_add_samples(run, key, n);
         for (uint32_t i = 0; i < n; i++)
-                diff_run_add_block(&l->runs[run], key, first + i % (end - first));
+                diff_run_add_block(&lab.runs[run], key, first + i % (end - first));
 }
 
 /* A run in which the hot function has @n_hot samples and 17 others have 60 each, evenly in time. */
-static void add_even_run(struct diff_lab *l, int run, uint32_t n_hot)
+static void add_even_run(int run, uint32_t n_hot)
 {
-        l->runs[run].has_switches = true;
-        l->runs[run].weight_is_ns = true;
-        l->runs[run].duration_ns = NS_PER_S;
+        lab.runs[run].has_switches = true;
+        lab.runs[run].weight_is_ns = true;
+        lab.runs[run].duration_ns = NS_PER_S;
         for (int i = 0; i < DIFF_LAB_FUNCTIONS; i++)
-                add_to_blocks(l, run, diff_lab_letter_key(l, i), i == DIFF_LAB_HOT ? n_hot : 60, 0,
+                add_to_blocks(run, diff_lab_letter_key(i), i == DIFF_LAB_HOT ? n_hot : 60, 0,
                               DIFF_RUN_BLOCKS);
 }
 
@@ -41,31 +41,24 @@ START_LOOP_TEST(test_half_more, 0, 4)
 {
         uint32_t more = _i / 2 == 0 ? 1065 : 781, before = _i % 2 == 0 ? 710 : more;
         const struct diff_item *item;
-        struct diff_lab l;
 
-        diff_lab_init(&l);
-        add_even_run(&l, 0, before);
-        add_even_run(&l, 1, before == 710 ? more : 710);
-        diff_lab_compare(&l, 1, 1);
-        item = diff_lab_find(&l, diff_lab_letter_key(&l, DIFF_LAB_HOT));
+        add_even_run(0, before);
+        add_even_run(1, before == 710 ? more : 710);
+        diff_lab_compare(1, 1);
+        item = diff_lab_letter(DIFF_LAB_HOT);
         ck_assert_int_eq(item->is_significant, _i / 2 == 0);
-        ck_assert_uint_eq(l.comparison.n_significant, _i / 2 == 0);
-        ck_assert_int_eq(diff_comparison_worst(&l.comparison, &item) > 0.05, _i == 0);
-        diff_lab_deinit(&l);
+        ck_assert_uint_eq(lab.comparison.n_significant, _i / 2 == 0);
+        ck_assert_int_eq(diff_comparison_worst(&lab.comparison, &item) > 0.05, _i == 0);
 }
 END_TEST
 
 /* An eighth more, of which enough samples are there: all of a run may be slower by that. */
 START_TEST(test_eighth_more)
 {
-        struct diff_lab l;
-
-        diff_lab_init(&l);
-        add_even_run(&l, 0, 7100);
-        add_even_run(&l, 1, 8000);
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_significant, 0);
-        diff_lab_deinit(&l);
+        add_even_run(0, 7100);
+        add_even_run(1, 8000);
+        diff_lab_compare(1, 1);
+        ck_assert_uint_eq(lab.comparison.n_significant, 0);
 }
 END_TEST
 
@@ -73,24 +66,21 @@ END_TEST
 START_LOOP_TEST(test_bursts, 0, 3)
 {
         uint32_t key, n = 710;
-        struct diff_lab l;
 
-        diff_lab_init(&l);
-        key = diff_lab_function_key(&l, "collect", "prog");
+        key = diff_lab_key("collect");
         for (int run = 0; run < 2; run++, n = 1065) {
-                add_even_run(&l, run, 400);
+                add_even_run(run, 400);
                 if (_i == 0)
-                        add_to_blocks(&l, run, key, n, 0, DIFF_RUN_BLOCKS);
+                        add_to_blocks(run, key, n, 0, DIFF_RUN_BLOCKS);
                 else if (_i == 1)
-                        add_to_blocks(&l, run, key, n, 7, 9);
+                        add_to_blocks(run, key, n, 7, 9);
                 else
-                        diff_lab_add_samples(&l, run, key, n);
+                        diff_lab_add_samples(run, key, n);
                 for (int i = 0; _i == 2 && i < DIFF_RUN_BLOCKS; i++)
-                        l.runs[run].blocks[i] = 0;
+                        lab.runs[run].blocks[i] = 0;
         }
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_int_eq(diff_lab_find(&l, key)->is_significant, _i == 0);
-        diff_lab_deinit(&l);
+        diff_lab_compare(1, 1);
+        ck_assert_int_eq(diff_lab_find(key)->is_significant, _i == 0);
 }
 END_TEST
 
@@ -137,46 +127,39 @@ START_TEST(test_spread)
 {
         const struct diff_basis basis = { .per_unit = false };
         struct diff_item item = { .kind = DIFF_FUNCTION };
-        struct diff_lab l;
         uint32_t other;
 
-        diff_lab_init(&l);
-        item.key_before = item.key_after = diff_lab_function_key(&l, "f", "prog");
-        other = diff_lab_function_key(&l, "g", "prog");
+        item.key_before = item.key_after = diff_lab_key("f");
+        other = diff_lab_key("g");
         for (uint32_t i = 0; i < DIFF_RUN_BLOCKS; i++) {
-                add_to_blocks(&l, 0, item.key_before, i % 2 == 0 ? 30 : 10, i, i + 1);
-                add_to_blocks(&l, 0, other, i % 2 == 0 ? 70 : 90, i, i + 1);
-                add_to_blocks(&l, 1, item.key_before, i % 2 == 0 ? 10 : 30, i, i + 1);
-                add_to_blocks(&l, 1, other, i % 2 == 0 ? 40 : 120, i, i + 1);
+                add_to_blocks(0, item.key_before, i % 2 == 0 ? 30 : 10, i, i + 1);
+                add_to_blocks(0, other, i % 2 == 0 ? 70 : 90, i, i + 1);
+                add_to_blocks(1, item.key_before, i % 2 == 0 ? 10 : 30, i, i + 1);
+                add_to_blocks(1, other, i % 2 == 0 ? 40 : 120, i, i + 1);
         }
-        ck_assert_double_eq_tol(diff_item_spread_variance(&item, &l.runs[0], &basis, true),
+        ck_assert_double_eq_tol(diff_item_spread_variance(&item, &lab.runs[0], &basis, true),
                                 16 * 100.0 * 16 / 15 / (320.0 * 320), 1e-12);
-        ck_assert_double_eq_tol(diff_item_spread_variance(&item, &l.runs[1], &basis, true), 1 / 320.0 / 4,
+        ck_assert_double_eq_tol(diff_item_spread_variance(&item, &lab.runs[1], &basis, true), 1 / 320.0 / 4,
                                 1e-12);
         /* Samples of another name move with their parts; what lies beyond the last part is in that. */
-        diff_run_add_block(&l.runs[0], other, DIFF_RUN_BLOCKS + 1);
-        ck_assert_int_eq(diff_run_move(&l.runs[0], other, item.key_before), 0);
-        ck_assert_uint_eq(diff_run_sum(&l.runs[0], item.key_before).blocks[0], 100);
-        ck_assert_uint_eq(diff_run_sum(&l.runs[0], item.key_before).blocks[DIFF_RUN_BLOCKS - 1], 101);
-        diff_lab_deinit(&l);
+        diff_run_add_block(&lab.runs[0], other, DIFF_RUN_BLOCKS + 1);
+        ck_assert_int_eq(diff_run_move(&lab.runs[0], other, item.key_before), 0);
+        ck_assert_uint_eq(diff_run_sum(&lab.runs[0], item.key_before).blocks[0], 100);
+        ck_assert_uint_eq(diff_run_sum(&lab.runs[0], item.key_before).blocks[DIFF_RUN_BLOCKS - 1], 101);
 }
 END_TEST
 
 /* Small functions whose samples fall on each other: twice as much of 2 % is not certain. */
 START_TEST(test_moved_between_functions)
 {
-        struct diff_lab l;
-
-        diff_lab_init(&l);
         for (int run = 0; run < 2; run++) {
-                add_even_run(&l, run, 8000);
+                add_even_run(run, 8000);
                 for (int i = 0; i < 2; i++)
-                        add_to_blocks(&l, run, diff_lab_function_key(&l, i == 0 ? "this" : "that", "prog"),
-                                      run == i ? 160 : 320, 0, DIFF_RUN_BLOCKS);
+                        add_to_blocks(run, diff_lab_key(i == 0 ? "this" : "that"), run == i ? 160 : 320, 0,
+                                      DIFF_RUN_BLOCKS);
         }
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_significant, 0);
-        diff_lab_deinit(&l);
+        diff_lab_compare(1, 1);
+        ck_assert_uint_eq(lab.comparison.n_significant, 0);
 }
 END_TEST
 
@@ -187,24 +170,20 @@ END_TEST
 START_LOOP_TEST(test_equal_zones, 0, 5)
 {
         double more = _i == 1 ? 1.083 : 1.2;
-        struct diff_lab l;
-        uint32_t key;
+        uint32_t key = diff_lab_zone_key("zone");
 
-        diff_lab_init(&l);
-        key = diff_lab_zone_key(&l, "zone");
         for (int run = 0; run < 2; run++) {
                 double ns = (run == 0) == (_i == 3) ? 6e6 * more : 6e6;
 
-                add_even_run(&l, run, 710);
+                add_even_run(run, 710);
                 for (uint32_t i = 0; i < 100; i++)
-                        diff_lab_add_zones(&l, run, key, 1,
+                        diff_lab_add_zones(run, key, 1,
                                            _i == 2 ? ns * (0.1 + 1.8 * (i % 2)) : ns + i % 3 * 1e4);
-                diff_run_finish(&l.runs[run]);
-                l.runs[run].weight = _i == 4 ? 2e10 : 1e9; /* of which the zone has three fifths */
+                diff_run_finish(&lab.runs[run]);
+                lab.runs[run].weight = _i == 4 ? 2e10 : 1e9; /* of which the zone has three fifths */
         }
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_int_eq(diff_lab_find(&l, key)->is_significant, _i == 0 || _i == 3);
-        diff_lab_deinit(&l);
+        diff_lab_compare(1, 1);
+        ck_assert_int_eq(diff_lab_find(key)->is_significant, _i == 0 || _i == 3);
 }
 END_TEST
 
@@ -212,26 +191,23 @@ END_TEST
 START_TEST(test_alike)
 {
         uint32_t n_significant = 0;
-        struct diff_lab l;
 
-        diff_lab_init(&l);
         for (int draw = 0; draw < 400; draw++) {
-                diff_lab_forget_runs(&l);
+                diff_lab_forget_runs();
                 for (int run = 0; run < 2; run++)
                         for (int i = 0; i < DIFF_LAB_FUNCTIONS; i++) {
-                                double n = (i == DIFF_LAB_HOT ? 44 : 4) * exp(0.025 * diff_lab_normal(&l));
+                                double n = (i == DIFF_LAB_HOT ? 44 : 4) * exp(0.025 * diff_lab_normal());
 
                                 for (uint32_t block = 0; block < DIFF_RUN_BLOCKS; block++)
                                         add_to_blocks(
-                                                &l, run, diff_lab_letter_key(&l, i),
-                                                (uint32_t)fmax(n + sqrt(n) * diff_lab_normal(&l) + 0.5, 0),
+                                                run, diff_lab_letter_key(i),
+                                                (uint32_t)fmax(n + sqrt(n) * diff_lab_normal() + 0.5, 0),
                                                 block, block + 1);
                         }
-                diff_lab_compare(&l, 1, 1);
-                n_significant += l.comparison.n_significant > 0;
+                diff_lab_compare(1, 1);
+                n_significant += lab.comparison.n_significant > 0;
         }
         ck_assert_msg(n_significant <= 2, "%u of 400", n_significant);
-        diff_lab_deinit(&l);
 }
 END_TEST
 
@@ -252,19 +228,15 @@ END_TEST
 /* Where both have the time of their switches, it is that which is compared: half more here. */
 START_LOOP_TEST(test_whole_run_by_switches, 0, 2)
 {
-        struct diff_lab l;
-
-        diff_lab_init(&l);
         for (int run = 0; run < 2; run++) {
-                add_even_run(&l, run, 710);
-                l.runs[run].unsampled.on_cpu_ns = (uint64_t)(l.runs[run].weight * (run == 0  ? 1
-                                                                                   : _i == 0 ? 0.7
-                                                                                             : 1.5));
+                add_even_run(run, 710);
+                lab.runs[run].unsampled.on_cpu_ns = (uint64_t)(lab.runs[run].weight * (run == 0  ? 1
+                                                                                       : _i == 0 ? 0.7
+                                                                                                 : 1.5));
         }
-        diff_lab_compare(&l, 1, 1);
-        ck_assert_double_eq_tol(l.comparison.whole.value_after / l.comparison.whole.value_before,
+        diff_lab_compare(1, 1);
+        ck_assert_double_eq_tol(lab.comparison.whole.value_after / lab.comparison.whole.value_before,
                                 _i == 0 ? 1 : 1.5, 1e-6);
-        diff_lab_deinit(&l);
 }
 END_TEST
 
@@ -299,3 +271,5 @@ START_TEST(test_parts_of_a_trace)
         trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = diff_lab_init, .teardown = diff_lab_deinit);
