@@ -29,21 +29,28 @@ struct own_recording {
         size_t n_events, events_capacity;
 };
 
+/* The recording that the functions below are about; there is one at a time. */
+extern struct own_recording recorded;
+
 /* Finds the region of a process and starts to record it. */
-void own_recording_open(struct own_recording *r, uint32_t pid, uint32_t families);
+void own_recording_open(uint32_t pid, uint32_t families);
 /* Moves everything that the rings hold into `events`. */
-void own_recording_drain(struct own_recording *r);
-void own_recording_close(struct own_recording *r);
+void own_recording_drain(void);
+/* Nothing if none is open. */
+void own_recording_close(void);
 
 /* How many events of a kind there are. */
-size_t own_recording_count(const struct own_recording *r, uint32_t kind);
+size_t own_recording_count(uint32_t kind);
 /* The n-th event of a kind, from 0. */
-const struct client_event *own_recording_get(const struct own_recording *r, uint32_t kind, size_t n);
+const struct client_event *own_recording_get(uint32_t kind, size_t n);
 /* True if the name of a location is @name. */
-int own_recording_is_named(const struct own_recording *r, uint32_t location, const char *name);
+int own_recording_is_named(uint32_t location, const char *name);
 /* Zones of all slots that are still open at the end; fails on an end without a begin. */
-size_t own_recording_check_nesting(const struct own_recording *r);
+size_t own_recording_check_nesting(void);
 /* Drops of all slots together. */
-struct client_drops own_recording_drops(const struct own_recording *r);
+struct client_drops own_recording_drops(void);
+
+/* For a program that reads the size of its rings before main(): runs it again with that size, once. */
+void own_recording_begin_with_ring(char **argv, const char *ring_bytes);
 
 #endif /* TESTS_UNIT_OWN_RECORDING_H */

@@ -34,15 +34,14 @@
 
 static const char *own_path; /* this program, to be run again as a program under record */
 
-static void record(struct own_recording *r, uint32_t families)
+static void record(uint32_t families)
 {
-        own_recording_open(r, (uint32_t)getpid(), families);
+        own_recording_open((uint32_t)getpid(), families);
 }
 
 START_TEST(test_nobody_records)
 {
         static struct hyprof_location here = HYPROF_LOCATION("here", 0);
-        struct own_recording r;
 
         ck_assert_int_eq(hyprof_is_recording(), 0);
         ck_assert_uint_eq(hyprof_zone_begin(&here), 0);
@@ -50,30 +49,29 @@ START_TEST(test_nobody_records)
         HYPROF_MESSAGE("no recorder hears this");
         ck_assert_uint_eq(here.id, 0);
 
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(r.n_events, 0);
-        own_recording_close(&r);
+        record(CLIENT_ABI_FAMILY_ZONES);
+        own_recording_drain();
+        ck_assert_uint_eq(recorded.n_events, 0);
+        own_recording_close();
         ck_assert_int_eq(hyprof_is_recording(), 0);
 }
 END_TEST
 
 /* Now, in the clock that the region's events are stamped with. */
-static uint64_t now_in_ticks(const struct own_recording *r)
+static uint64_t now_in_ticks(void)
 {
-        return client_region_clock_kind(r->region) == tick_source_kind() ? tick_source_read()
-                                                                         : clock_raw_ns();
+        return client_region_clock_kind(recorded.region) == tick_source_kind() ? tick_source_read()
+                                                                               : clock_raw_ns();
 }
 
 START_TEST(test_zones_nest)
 {
-        struct own_recording r;
         struct client_location l;
         uint64_t last_ticks;
         uint32_t line;
 
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
-        last_ticks = now_in_ticks(&r);
+        record(CLIENT_ABI_FAMILY_ZONES);
+        last_ticks = now_in_ticks();
         ck_assert_int_eq(hyprof_is_recording(), 1);
         {
                 HYPROF_ZONE_COLOR("outer", 0x123456);
@@ -85,44 +83,43 @@ START_TEST(test_zones_nest)
                 HYPROF_ZONE_END(named);
                 HYPROF_ZONE_FUNCTION();
         }
-        own_recording_drain(&r);
+        own_recording_drain();
 
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 6);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 6);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_THREAD, 0)->argument, (uint32_t)gettid());
-        ck_assert(own_recording_is_named(&r, r.events[1].event.argument, "outer"));
-        ck_assert(own_recording_is_named(&r, r.events[2].event.argument, "inner"));
-        ck_assert_uint_eq(r.events[2].event.argument, r.events[4].event.argument);
-        ck_assert(own_recording_is_named(&r, r.events[8].event.argument, "named"));
-        ck_assert(own_recording_is_named(&r, r.events[10].event.argument, __func__));
-        for (size_t i = 0; i < r.n_events; i++) {
-                ck_assert_uint_ge(r.events[i].event.ticks, last_ticks);
-                last_ticks = r.events[i].event.ticks;
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 6);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 6);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_THREAD, 0)->argument, (uint32_t)gettid());
+        ck_assert(own_recording_is_named(recorded.events[1].event.argument, "outer"));
+        ck_assert(own_recording_is_named(recorded.events[2].event.argument, "inner"));
+        ck_assert_uint_eq(recorded.events[2].event.argument, recorded.events[4].event.argument);
+        ck_assert(own_recording_is_named(recorded.events[8].event.argument, "named"));
+        ck_assert(own_recording_is_named(recorded.events[10].event.argument, __func__));
+        for (size_t i = 0; i < recorded.n_events; i++) {
+                ck_assert_uint_ge(recorded.events[i].event.ticks, last_ticks);
+                last_ticks = recorded.events[i].event.ticks;
         }
-        ck_assert_uint_ge(now_in_ticks(&r), last_ticks);
+        ck_assert_uint_ge(now_in_ticks(), last_ticks);
 
-        ck_assert_int_eq(client_region_location(r.region, r.events[1].event.argument, &l, NULL), 0);
+        ck_assert_int_eq(client_region_location(recorded.region, recorded.events[1].event.argument, &l, NULL),
+                         0);
         ck_assert_uint_eq(l.line, line);
         ck_assert_uint_eq(l.color, 0x123456);
         ck_assert_uint_eq(l.function_bytes, strlen(__func__));
         ck_assert_mem_eq(l.function, __func__, l.function_bytes);
         ck_assert_uint_eq(l.file_bytes, strlen(__FILE__));
         ck_assert_mem_eq(l.file, __FILE__, l.file_bytes);
-        own_recording_close(&r);
 }
 END_TEST
 
 START_TEST(test_messages_plots_frames_names)
 {
         static char big[100000];
-        struct own_recording r;
         struct byte_buffer blob = { .data = NULL };
         const struct client_event *e;
         double value;
 
         hyprof_thread_name("named before");
-        record(&r, CLIENT_ABI_FAMILIES);
+        record(CLIENT_ABI_FAMILIES);
         HYPROF_MESSAGE("hello");
         hyprof_thread_name("renamed");
         hyprof_message("", 0, HYPROF_SEVERITY_ERROR, 0xff0000);
@@ -132,57 +129,54 @@ START_TEST(test_messages_plots_frames_names)
         HYPROF_PLOT_DOUBLE("load", 0.25);
         HYPROF_FRAME();
         HYPROF_FRAME_NAMED("audio");
-        own_recording_drain(&r);
+        own_recording_drain();
 
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_THREAD_NAME, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_THREAD_NAME, 0);
         ck_assert_str_eq(e->text, "named before");
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_THREAD_NAME,
-                              own_recording_count(&r, CLIENT_ABI_EVENT_THREAD_NAME) - 1);
+        e = own_recording_get(CLIENT_ABI_EVENT_THREAD_NAME,
+                              own_recording_count(CLIENT_ABI_EVENT_THREAD_NAME) - 1);
         ck_assert_str_eq(e->text, "renamed");
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_MESSAGE, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_MESSAGE, 0);
         ck_assert_str_eq(e->text, "hello");
         ck_assert_uint_eq(e->value[0], (uint64_t)HYPROF_SEVERITY_INFO << 32);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_MESSAGE, 1);
+        e = own_recording_get(CLIENT_ABI_EVENT_MESSAGE, 1);
         ck_assert_str_eq(e->text, "");
         ck_assert_uint_eq(e->value[0], (uint64_t)HYPROF_SEVERITY_ERROR << 32 | 0xff0000);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_MESSAGE, 2);
+        e = own_recording_get(CLIENT_ABI_EVENT_MESSAGE, 2);
         ck_assert_uint_eq(e->prefix.blob_bytes, sizeof(big));
-        ck_assert_int_eq(
-                client_region_read_blob(r.region, e->prefix.blob_at, e->prefix.blob_bytes, &blob, NULL), 0);
+        ck_assert_int_eq(client_region_read_blob(recorded.region, e->prefix.blob_at, e->prefix.blob_bytes,
+                                                 &blob, NULL),
+                         0);
         ck_assert_uint_eq(blob.used_bytes, sizeof(big));
         ck_assert_mem_eq(blob.data, big, sizeof(big));
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_PLOT_I64, 0);
-        ck_assert(own_recording_is_named(&r, e->argument, "queue"));
+        e = own_recording_get(CLIENT_ABI_EVENT_PLOT_I64, 0);
+        ck_assert(own_recording_is_named(e->argument, "queue"));
         ck_assert_int_eq((int64_t)e->value[0], -7);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_PLOT_F64, 0);
-        ck_assert(own_recording_is_named(&r, e->argument, "load"));
+        e = own_recording_get(CLIENT_ABI_EVENT_PLOT_F64, 0);
+        ck_assert(own_recording_is_named(e->argument, "load"));
         memcpy(&value, &e->value[0], sizeof(value));
         ck_assert_double_eq(value, 0.25);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FRAME_MARK, 0)->argument, 0);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_FRAME_MARK, 1);
-        ck_assert(own_recording_is_named(&r, e->argument, "audio"));
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_FRAME_MARK, 0)->argument, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_FRAME_MARK, 1);
+        ck_assert(own_recording_is_named(e->argument, "audio"));
         byte_buffer_deinit(&blob);
-        own_recording_close(&r);
 }
 END_TEST
 
 START_TEST(test_only_wanted_families)
 {
-        struct own_recording r;
-
-        record(&r, CLIENT_ABI_FAMILY_PLOTS);
+        record(CLIENT_ABI_FAMILY_PLOTS);
         HYPROF_MESSAGE("not wanted");
         HYPROF_FRAME();
         HYPROF_PLOT_INT("wanted", 1);
         {
                 HYPROF_ZONE("not wanted");
         }
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_PLOT_I64), 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FRAME_MARK), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_PLOT_I64), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_MESSAGE), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FRAME_MARK), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 0);
 }
 END_TEST
 
@@ -190,28 +184,25 @@ END_TEST
 START_TEST(test_sessions_do_not_mix)
 {
         static struct hyprof_location old = HYPROF_LOCATION("old", 0), new = HYPROF_LOCATION("new", 0);
-        struct own_recording r;
         hyprof_zone old_zone, new_zone;
 
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
+        record(CLIENT_ABI_FAMILY_ZONES);
         old_zone = hyprof_zone_begin(&old);
         ck_assert_uint_ne(old_zone, 0);
-        own_recording_close(&r);
+        own_recording_close();
 
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
+        record(CLIENT_ABI_FAMILY_ZONES);
         new_zone = hyprof_zone_begin(&new);
         ck_assert_uint_ne(new_zone, old_zone);
         hyprof_zone_end(old_zone);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 0);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 0);
         hyprof_zone_end(new_zone);
         hyprof_zone_end(new_zone); /* one too many */
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 1);
-        ck_assert(own_recording_is_named(&r, own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0)->argument,
-                                         "new"));
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 1);
+        ck_assert(own_recording_is_named(own_recording_get(CLIENT_ABI_EVENT_ZONE_BEGIN, 0)->argument, "new"));
 }
 END_TEST
 
@@ -223,24 +214,21 @@ static void *run_short_thread(void *unused)
 
 START_TEST(test_short_threads_reuse_slots)
 {
-        struct own_recording r;
-
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
+        record(CLIENT_ABI_FAMILY_ZONES);
         for (int i = 0; i < N_SHORT_THREADS; i++) {
                 pthread_t thread;
 
                 ck_assert_int_eq(pthread_create(&thread, NULL, run_short_thread, NULL), 0);
                 ck_assert_int_eq(pthread_join(thread, NULL), 0);
                 if (i % 1000 == 0)
-                        own_recording_drain(&r);
+                        own_recording_drain();
         }
-        own_recording_drain(&r);
-        ck_assert_uint_le(client_region_count_slots(r.region), 2);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), N_SHORT_THREADS);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_THREAD), N_SHORT_THREADS);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(client_region_drops_no_ring(r.region), 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_le(client_region_count_slots(recorded.region), 2);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), N_SHORT_THREADS);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_THREAD), N_SHORT_THREADS);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(client_region_drops_no_ring(recorded.region), 0);
 }
 END_TEST
 
@@ -267,68 +255,62 @@ static void *run_worker(void *arg)
 /* Each zone of four threads is recorded or counted as dropped, and none is torn, while we read. */
 START_TEST(test_reading_while_threads_write)
 {
-        struct own_recording r;
         struct worker workers[4] = { { .n_zones = 0 } };
         atomic_bool stop = false;
         uint64_t n_zones = 0;
         size_t n_read = 0, n_seen = 0;
 
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
+        record(CLIENT_ABI_FAMILY_ZONES);
         for (size_t i = 0; i < 4; i++) {
                 workers[i].stop = &stop;
                 ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]), 0);
         }
         /* Each event is looked at once: on a slow machine there are many turns. */
         while (n_read < N_READ_ZONES) {
-                own_recording_drain(&r);
-                for (; n_seen < r.n_events; n_seen++)
-                        n_read += r.events[n_seen].event.kind == CLIENT_ABI_EVENT_ZONE_BEGIN;
+                own_recording_drain();
+                for (; n_seen < recorded.n_events; n_seen++)
+                        n_read += recorded.events[n_seen].event.kind == CLIENT_ABI_EVENT_ZONE_BEGIN;
         }
         atomic_store(&stop, true);
         for (size_t i = 0; i < 4; i++) {
                 ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
                 n_zones += workers[i].n_zones;
         }
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
-                                  own_recording_drops(&r).n_zones,
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops().n_zones,
                           n_zones);
-        own_recording_close(&r);
 }
 END_TEST
 
 /* The exit status of the child: 0 if its zone is in a region of its own, and nothing else is. */
 static int record_in_child(uint32_t location)
 {
-        struct own_recording r;
         int status = 0;
 
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
+        record(CLIENT_ABI_FAMILY_ZONES);
         {
                 HYPROF_ZONE("child");
         }
-        own_recording_drain(&r);
-        if (client_region_pid(r.region) != (uint32_t)getpid())
+        own_recording_drain();
+        if (client_region_pid(recorded.region) != (uint32_t)getpid())
                 status = 1;
-        else if (own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) != 1 ||
-                 own_recording_check_nesting(&r) != 0)
+        else if (own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN) != 1 || own_recording_check_nesting() != 0)
                 status = 2;
-        else if (!own_recording_is_named(&r, location, "parent")) /* known since before the fork */
+        else if (!own_recording_is_named(location, "parent")) /* known since before the fork */
                 status = 3;
-        own_recording_close(&r);
+        own_recording_close();
         return status;
 }
 
 START_TEST(test_fork)
 {
         static struct hyprof_location here = HYPROF_LOCATION("parent", 0);
-        struct own_recording r;
         hyprof_zone zone;
         int status;
         pid_t child;
 
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
+        record(CLIENT_ABI_FAMILY_ZONES);
         zone = hyprof_zone_begin(&here);
         child = fork();
         ck_assert_int_ge(child, 0);
@@ -339,18 +321,15 @@ START_TEST(test_fork)
         ck_assert_int_eq(waitpid(child, &status, 0), child);
         ck_assert_int_eq(status, 0);
         hyprof_zone_end(zone);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 1);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 1);
 }
 END_TEST
 
 START_TEST(test_errno_is_left_alone)
 {
-        struct own_recording r;
-
-        record(&r, CLIENT_ABI_FAMILIES);
+        record(CLIENT_ABI_FAMILIES);
         errno = E2BIG;
         {
                 HYPROF_ZONE("zone");
@@ -358,20 +337,18 @@ START_TEST(test_errno_is_left_alone)
                 hyprof_thread_name("name");
         }
         ck_assert_int_eq(errno, E2BIG);
-        own_recording_close(&r);
 }
 END_TEST
 
 START_TEST(test_two_recorders)
 {
-        struct own_recording r;
         struct client_region *second;
         struct error err = ERROR_NONE;
         int fd, status;
         pid_t child;
         uint32_t pid = (uint32_t)getpid();
 
-        record(&r, CLIENT_ABI_FAMILY_ZONES);
+        record(CLIENT_ABI_FAMILY_ZONES);
         child = fork();
         ck_assert_int_ge(child, 0);
         if (child == 0) {
@@ -387,7 +364,6 @@ START_TEST(test_two_recorders)
         ck_assert_int_eq(waitpid(child, &status, 0), child);
         ck_assert_int_eq(status, 0);
         ck_assert_int_eq(hyprof_is_recording(), 1);
-        own_recording_close(&r);
 }
 END_TEST
 
@@ -444,27 +420,25 @@ __attribute__((constructor)) static void begin_before_main(void)
 /* loop test: 0 = the program lives while its region is read, 1 = it was killed before */
 START_LOOP_TEST(test_recording_from_the_start, 0, 2)
 {
-        struct own_recording r;
         int go_fd, status;
         pid_t child = start_program(&go_fd);
 
-        own_recording_open(&r, (uint32_t)child, CLIENT_ABI_FAMILY_ZONES);
+        own_recording_open((uint32_t)child, CLIENT_ABI_FAMILY_ZONES);
         if (_i == 1) {
                 ck_assert_int_eq(kill(child, SIGKILL), 0);
                 ck_assert_int_eq(waitpid(child, &status, 0), child);
         }
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 1 + N_CHILD_ZONES);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert(own_recording_is_named(&r, own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0)->argument,
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 1 + N_CHILD_ZONES);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert(own_recording_is_named(own_recording_get(CLIENT_ABI_EVENT_ZONE_BEGIN, 0)->argument,
                                          "constructor"));
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_THREAD, 0)->argument, (uint32_t)child);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_THREAD, 0)->argument, (uint32_t)child);
         (void)close(go_fd);
         if (_i == 0) {
                 ck_assert_int_eq(waitpid(child, &status, 0), child);
                 ck_assert_int_eq(status, 0);
         }
-        own_recording_close(&r);
 }
 END_TEST
 
@@ -544,4 +518,4 @@ static void begin(int argc, char **argv)
         own_path = realpath(argv[0], NULL);
 }
 
-UNIT_TEST_PLAN(.begin = begin);
+UNIT_TEST_PLAN(.begin = begin, .teardown = own_recording_close);

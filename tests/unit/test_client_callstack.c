@@ -359,24 +359,22 @@ static uint64_t word_at(const uint8_t *words, size_t i)
 /* loop test: asked for by the program or by the recorder */
 START_LOOP_TEST(test_own_stack, 0, 2)
 {
-        struct own_recording r;
         const struct client_event *e;
 
-        own_recording_open(&r, (uint32_t)getpid(),
+        own_recording_open((uint32_t)getpid(),
                            CLIENT_ABI_FAMILY_ZONES |
                                    (_i ? CLIENT_ABI_FAMILY_ZONES << CLIENT_ABI_CALLSTACK_SHIFT : 0));
         outer(_i ? 0 : 64);
         hyprof_zone_end(zone);
-        own_recording_drain(&r);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
+        own_recording_drain();
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
         ck_assert_uint_ge(e->prefix.n_frames, 4);
         /* The first one is in innermost(), after its call of the library. */
         ck_assert_uint_gt(word_at(e->prefix.frames, 0), (uint64_t)(uintptr_t)innermost);
         ck_assert_uint_lt(word_at(e->prefix.frames, 0), (uint64_t)(uintptr_t)innermost + 4096);
         for (size_t i = 0; i < 3; i++)
                 ck_assert_uint_eq(word_at(e->prefix.frames, i + 1), (uint64_t)(uintptr_t)return_addresses[i]);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        own_recording_close(&r);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
 }
 END_TEST
 
@@ -393,35 +391,30 @@ static void *run_outer(void *unused)
 /* The chain of a thread leads to the C library's start of threads: nothing has to be copied. */
 START_TEST(test_a_whole_thread)
 {
-        struct own_recording r;
         const struct client_event *e;
         pthread_t thread;
 
-        own_recording_open(&r, (uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
+        own_recording_open((uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
         ck_assert_int_eq(pthread_create(&thread, NULL, run_outer, NULL), 0);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
-        own_recording_drain(&r);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
+        own_recording_drain();
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
         ck_assert_uint_eq(e->prefix.n_frames, 5);
         ck_assert_uint_eq(e->prefix.stack_bytes, 0);
-        own_recording_close(&r);
 }
 END_TEST
 #endif
 
 START_TEST(test_depth_is_kept)
 {
-        struct own_recording r;
-
-        own_recording_open(&r, (uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
+        own_recording_open((uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
         outer(2);
         hyprof_zone_end(zone);
         outer(0);
         hyprof_zone_end(zone);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0)->prefix.n_frames, 2);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 1)->prefix.n_frames, 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_ZONE_BEGIN, 0)->prefix.n_frames, 2);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_ZONE_BEGIN, 1)->prefix.n_frames, 0);
 }
 END_TEST
 
@@ -450,20 +443,18 @@ __attribute__((noinline)) static void begin_without_frame(void)
 
 START_TEST(test_copy_of_own_stack)
 {
-        struct own_recording r;
         const struct client_event *e;
 
-        own_recording_open(&r, (uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
+        own_recording_open((uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
         begin_without_frame();
         hyprof_zone_end(zone);
-        own_recording_drain(&r);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
+        own_recording_drain();
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
         ck_assert_uint_eq(e->prefix.n_frames, 0);
         ck_assert_uint_gt(e->prefix.stack_bytes, CLIENT_ABI_STACK_COPY_HEADER_BYTES + 500);
         ck_assert_uint_gt(word_at(e->prefix.stack, 0), (uint64_t)(uintptr_t)begin_without_frame);
         ck_assert_uint_lt(word_at(e->prefix.stack, 0), (uint64_t)(uintptr_t)begin_without_frame + 4096);
         ck_assert_uint_eq(word_at(e->prefix.stack, 2), NO_FRAME);
-        own_recording_close(&r);
 }
 END_TEST
 #endif
@@ -475,4 +466,4 @@ static void begin(int argc, char **argv)
                 unit_test_skip_all("hardware: callstacks are not known here");
 }
 
-UNIT_TEST_PLAN(.begin = begin);
+UNIT_TEST_PLAN(.begin = begin, .teardown = own_recording_close);

@@ -32,10 +32,10 @@
 
 static struct hyprof_location here = HYPROF_NAME("here");
 
-static void record(struct own_recording *r, unsigned n_chunks)
+static void record(unsigned n_chunks)
 {
-        own_recording_open(r, (uint32_t)getpid(), CLIENT_ABI_FAMILIES);
-        client_region_allow_spare(r->region, (uint64_t)n_chunks * REGION_MEMORY_CHUNK_BYTES);
+        own_recording_open((uint32_t)getpid(), CLIENT_ABI_FAMILIES);
+        client_region_allow_spare(recorded.region, (uint64_t)n_chunks * REGION_MEMORY_CHUNK_BYTES);
 }
 
 static void emit_zones(size_t n)
@@ -65,41 +65,36 @@ static uint64_t count_memory(void)
 START_TEST(test_fills_the_bound_and_counts_the_rest)
 {
         size_t n_zones = (N_CHUNKS + 1) * CHUNK_ZONES, n_recorded;
-        struct own_recording r;
 
-        record(&r, N_CHUNKS);
+        record(N_CHUNKS);
         emit_zones(n_zones);
         ck_assert_uint_eq(count_free(), CLIENT_ABI_CHUNKS_MAX - N_CHUNKS);
-        own_recording_drain(&r);
-        n_recorded = own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN);
+        own_recording_drain();
+        n_recorded = own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN);
         ck_assert_uint_gt(n_recorded, (size_t)N_CHUNKS * CHUNK_ZONES);
         ck_assert_uint_lt(n_recorded, n_zones);
-        ck_assert_uint_eq(n_recorded + own_recording_drops(&r).n_zones, n_zones);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        own_recording_close(&r);
+        ck_assert_uint_eq(n_recorded + own_recording_drops().n_zones, n_zones);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
 }
 END_TEST
 
 /* Without permission, a client does as those of ABI 1.0 did. */
 START_TEST(test_none_are_allowed)
 {
-        struct own_recording r;
-
-        record(&r, 0);
+        record(0);
         emit_zones(CHUNK_ZONES);
         ck_assert_uint_eq(count_free(), CLIENT_ABI_CHUNKS_MAX);
-        ck_assert_uint_gt(own_recording_drops(&r).n_zones, 0);
-        own_recording_close(&r);
+        ck_assert_uint_gt(own_recording_drops().n_zones, 0);
 }
 END_TEST
 
-static void check_order(const struct own_recording *r, int64_t n_values)
+static void check_order(int64_t n_values)
 {
         int64_t next = 0;
 
-        for (size_t i = 0; i < r->n_events; i++)
-                if (r->events[i].event.kind == CLIENT_ABI_EVENT_PLOT_I64)
-                        ck_assert_int_eq((int64_t)r->events[i].event.value[0], next++);
+        for (size_t i = 0; i < recorded.n_events; i++)
+                if (recorded.events[i].event.kind == CLIENT_ABI_EVENT_PLOT_I64)
+                        ck_assert_int_eq((int64_t)recorded.events[i].event.value[0], next++);
         ck_assert_int_eq(next, n_values);
 }
 
@@ -109,12 +104,11 @@ static void check_order(const struct own_recording *r, int64_t n_values)
  */
 START_LOOP_TEST(test_order_over_chunks, 0, 2)
 {
-        struct own_recording r;
         hyprof_zone zones[200];
         unsigned seed = (unsigned)_i + 1, depth = 0;
         int64_t n_values = 0;
 
-        record(&r, N_CHUNKS);
+        record(N_CHUNKS);
         for (int round = 0; round < 8; round++) {
                 seed = seed * 1103515245 + 12345;
                 for (unsigned n = (seed >> 16) % 40000; n > 0; n--) {
@@ -126,62 +120,60 @@ START_LOOP_TEST(test_order_over_chunks, 0, 2)
                         else if (depth > 0)
                                 hyprof_zone_end(zones[--depth]);
                 }
-                own_recording_drain(&r);
+                own_recording_drain();
         }
         while (depth > 0)
                 hyprof_zone_end(zones[--depth]);
-        own_recording_drain(&r);
-        check_order(&r, n_values);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        check_order(n_values);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_drops().n_zones, 0);
 }
 END_TEST
 
 /* Once it is read, a thread uses its ring again, and the chunks' memory is the machine's again. */
 START_TEST(test_goes_back)
 {
-        struct own_recording r;
         uint64_t before;
 
-        record(&r, N_CHUNKS);
+        record(N_CHUNKS);
         emit_zones(16);
         before = count_memory();
         emit_zones((size_t)(N_CHUNKS - 1) * CHUNK_ZONES);
         ck_assert_uint_ge(count_memory() - before, (N_CHUNKS - 1) * (uint64_t)REGION_MEMORY_CHUNK_BYTES);
-        own_recording_drain(&r);
+        own_recording_drain();
         emit_zones(CHUNK_ZONES + 16); /* to the end of the chunk that it is in, and into the ring */
-        own_recording_drain(&r);
+        own_recording_drain();
         ck_assert_uint_eq(count_free(), CLIENT_ABI_CHUNKS_MAX);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 0);
-        client_region_beat(r.region, clock_raw_ns() + NS_PER_S);
+        ck_assert_uint_eq(own_recording_drops().n_zones, 0);
+        client_region_beat(recorded.region, clock_raw_ns() + NS_PER_S);
         ck_assert_uint_lt(count_memory() - before, REGION_MEMORY_CHUNK_BYTES);
 
         emit_zones(2 * (size_t)CHUNK_ZONES); /* they can be used again */
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN),
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN),
                           (size_t)(N_CHUNKS + 2) * CHUNK_ZONES + 32);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        own_recording_close(&r);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
 }
 END_TEST
 
 /* A recorder that was killed leaves chunks that were not read: the next one gives them back. */
 START_TEST(test_next_recorder)
 {
-        struct own_recording killed, r;
+        struct own_recording killed;
 
-        record(&killed, N_CHUNKS);
+        record(N_CHUNKS);
         emit_zones((size_t)4 * CHUNK_ZONES);
         ck_assert_uint_eq(count_free(), CLIENT_ABI_CHUNKS_MAX - 4);
-        record(&r, N_CHUNKS);
+        killed = recorded;
+        record(N_CHUNKS);
         ck_assert_uint_ge(count_free(), CLIENT_ABI_CHUNKS_MAX - 1);
         emit_zones(3 * (size_t)CHUNK_ZONES);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 3 * (size_t)CHUNK_ZONES);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 0);
-        own_recording_close(&r);
-        own_recording_close(&killed);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 3 * (size_t)CHUNK_ZONES);
+        ck_assert_uint_eq(own_recording_drops().n_zones, 0);
+        own_recording_close();
+        recorded = killed;
 }
 END_TEST
 
@@ -199,22 +191,20 @@ static void drain_silently(struct client_region *region)
 START_TEST(test_silent_recorder)
 {
         uint64_t begin_ns = clock_raw_ns();
-        struct own_recording r;
         uint64_t n_dropped;
 
-        record(&r, 1000);
-        client_region_beat(r.region, 0);
-        while (own_recording_drops(&r).n_zones == 0) {
+        record(1000);
+        client_region_beat(recorded.region, 0);
+        while (own_recording_drops().n_zones == 0) {
                 emit_zones((size_t)2 * CHUNK_ZONES);
-                drain_silently(r.region);
+                drain_silently(recorded.region);
         }
         ck_assert_uint_ge(clock_raw_ns() - begin_ns, 2 * NS_PER_S);
         ck_assert_uint_gt(count_free(), CLIENT_ABI_CHUNKS_MAX - 1000);
-        client_region_beat(r.region, 0);
-        n_dropped = own_recording_drops(&r).n_zones;
+        client_region_beat(recorded.region, 0);
+        n_dropped = own_recording_drops().n_zones;
         emit_zones((size_t)2 * CHUNK_ZONES);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, n_dropped);
-        own_recording_close(&r);
+        ck_assert_uint_eq(own_recording_drops().n_zones, n_dropped);
 }
 END_TEST
 
@@ -234,21 +224,20 @@ static void *run_thread(void *unused)
 START_TEST(test_threads)
 {
         pthread_t threads[N_THREADS];
-        struct own_recording r;
         int64_t next[N_THREADS + 1] = { 0 };
 
-        record(&r, 1000);
+        record(1000);
         atomic_store(&n_running, N_THREADS);
         for (int i = 0; i < N_THREADS; i++)
                 ck_assert_int_eq(pthread_create(&threads[i], NULL, run_thread, NULL), 0);
         while (atomic_load(&n_running) > 0)
-                own_recording_drain(&r);
+                own_recording_drain();
         for (int i = 0; i < N_THREADS; i++)
                 ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_drops(&r).n_plots, 0);
-        for (size_t i = 0; i < r.n_events; i++) {
-                const struct own_event *e = &r.events[i];
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_drops().n_plots, 0);
+        for (size_t i = 0; i < recorded.n_events; i++) {
+                const struct own_event *e = &recorded.events[i];
 
                 ck_assert_uint_le(e->slot, N_THREADS);
                 if (e->event.kind == CLIENT_ABI_EVENT_THREAD)
@@ -256,8 +245,7 @@ START_TEST(test_threads)
                 else if (e->event.kind == CLIENT_ABI_EVENT_PLOT_I64)
                         ck_assert_int_eq((int64_t)e->event.value[0], next[e->slot]++);
         }
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_PLOT_I64), N_THREADS * (size_t)40000);
-        own_recording_close(&r);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_PLOT_I64), N_THREADS * (size_t)40000);
 }
 END_TEST
 
@@ -299,20 +287,18 @@ static void await_sleep(const struct waiter *w)
 START_TEST(test_wakes_a_thread)
 {
         struct waiter w = { .value = 0 };
-        struct own_recording r;
         bool rearmed = false;
         pthread_t thread;
         void *failed = &w;
 
-        record(&r, N_CHUNKS);
-        w.word = client_region_arm(r.region, &w.value, &rearmed);
+        record(N_CHUNKS);
+        w.word = client_region_arm(recorded.region, &w.value, &rearmed);
         ck_assert_ptr_nonnull(w.word);
         ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_word, &w), 0);
         await_sleep(&w);
         emit_zones(N_CHUNKS * CHUNK_ZONES);
         ck_assert_int_eq(pthread_join(thread, &failed), 0);
         ck_assert_ptr_null(failed);
-        own_recording_close(&r);
 }
 END_TEST
 
@@ -321,14 +307,13 @@ START_TEST(test_wakes_the_recorder)
 {
         size_t below = (N_CHUNKS / 2 - 1) * CHUNK_ZONES;
         uint32_t value = 0, other = 0;
-        struct own_recording r;
         uint32_t *word;
         bool rearmed = false;
 
-        record(&r, N_CHUNKS);
+        record(N_CHUNKS);
         emit_zones(CHUNK_ZONES * 2);
-        own_recording_drain(&r);
-        word = client_region_arm(r.region, &value, &rearmed);
+        own_recording_drain();
+        word = client_region_arm(recorded.region, &value, &rearmed);
         ck_assert_ptr_nonnull(word);
         ck_assert_uint_eq(value, N_CHUNKS / 2);
         ck_assert(rearmed);
@@ -336,20 +321,19 @@ START_TEST(test_wakes_the_recorder)
         ck_assert_uint_eq(*word, value);
         emit_zones(CHUNK_ZONES * 3);
         ck_assert_uint_eq(*word, 0);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 0);
-        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_drops().n_zones, 0);
+        own_recording_drain();
         rearmed = false;
-        ck_assert_ptr_eq(client_region_arm(r.region, &other, &rearmed), word);
+        ck_assert_ptr_eq(client_region_arm(recorded.region, &other, &rearmed), word);
         ck_assert(rearmed && *word == value && other == value);
         rearmed = false;
-        (void)client_region_arm(r.region, &other, &rearmed);
+        (void)client_region_arm(recorded.region, &other, &rearmed);
         ck_assert(!rearmed);
-        client_region_allow_spare(r.region, 0); /* no chunk is ever taken */
-        ck_assert_ptr_null(client_region_arm(r.region, &other, &rearmed));
-        client_region_allow_spare(r.region, UINT64_C(1) << 28);
-        ck_assert_ptr_eq(client_region_arm(r.region, &other, &rearmed), word);
+        client_region_allow_spare(recorded.region, 0); /* no chunk is ever taken */
+        ck_assert_ptr_null(client_region_arm(recorded.region, &other, &rearmed));
+        client_region_allow_spare(recorded.region, UINT64_C(1) << 28);
+        ck_assert_ptr_eq(client_region_arm(recorded.region, &other, &rearmed), word);
         ck_assert_uint_eq((uint64_t)other * REGION_MEMORY_CHUNK_BYTES, UINT64_C(8) << 20);
-        own_recording_close(&r);
 }
 END_TEST
 
@@ -357,11 +341,7 @@ END_TEST
 static void begin(int argc, char **argv)
 {
         (void)argc;
-        if (!getenv("HYPROF_RING")) {
-                (void)setenv("HYPROF_RING", RING_BYTES, 1);
-                (void)execv("/proc/self/exe", argv);
-                exit(EXIT_FAILURE);
-        }
+        own_recording_begin_with_ring(argv, RING_BYTES);
 }
 
-UNIT_TEST_PLAN(.begin = begin, .always_forks = true);
+UNIT_TEST_PLAN(.begin = begin, .teardown = own_recording_close, .always_forks = true);

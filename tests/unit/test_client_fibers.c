@@ -28,23 +28,23 @@
 static struct hyprof_location here = HYPROF_NAME("here");
 static char fiber[] = "fiber"; /* its address counts */
 
-static void record(struct own_recording *r)
+static void record(void)
 {
-        own_recording_open(r, (uint32_t)getpid(), CLIENT_ABI_FAMILIES);
+        own_recording_open((uint32_t)getpid(), CLIENT_ABI_FAMILIES);
 }
 
-static uint32_t kind_of(const struct own_recording *r, size_t i)
+static uint32_t kind_of(size_t i)
 {
-        ck_assert_uint_lt(i, r->n_events);
-        return r->events[i].event.kind;
+        ck_assert_uint_lt(i, recorded.n_events);
+        return recorded.events[i].event.kind;
 }
 
 /* Until nothing more fits. */
-static void fill_ring(const struct own_recording *r)
+static void fill_ring(void)
 {
-        uint64_t n_before = own_recording_drops(r).n_plots;
+        uint64_t n_before = own_recording_drops().n_plots;
 
-        while (own_recording_drops(r).n_plots == n_before)
+        while (own_recording_drops().n_plots == n_before)
                 HYPROF_PLOT_INT("filling", 1);
 }
 
@@ -59,22 +59,23 @@ static int compare_times(const void *a, const void *b)
  * A recorder understands it so: zones are the fiber's or the slot's own, and enters tell how many are left of
  * the fiber's.  Fails on anything that cannot be.  Returns how many zones are open at the end.
  */
-static size_t replay(struct own_recording *r)
+static size_t replay(void)
 {
         size_t of_fibers[N_LOCATIONS] = { 0 }, of_slots[N_SLOTS] = { 0 }, open = 0;
         uint32_t on_fiber[N_SLOTS] = { 0 };
 
         /* Each thread's events are in order, and a hand-over from one to another takes time. */
-        for (size_t i = 1; i < r->n_events; i++)
-                for (size_t j = i; j > 0 && compare_times(&r->events[j - 1], &r->events[j]) > 0; j--) {
-                        struct own_event e = r->events[j];
+        for (size_t i = 1; i < recorded.n_events; i++)
+                for (size_t j = i; j > 0 && compare_times(&recorded.events[j - 1], &recorded.events[j]) > 0;
+                     j--) {
+                        struct own_event e = recorded.events[j];
 
-                        r->events[j] = r->events[j - 1];
-                        r->events[j - 1] = e;
+                        recorded.events[j] = recorded.events[j - 1];
+                        recorded.events[j - 1] = e;
                 }
-        for (size_t i = 0; i < r->n_events; i++) {
-                const struct client_event *e = &r->events[i].event;
-                uint32_t slot = r->events[i].slot;
+        for (size_t i = 0; i < recorded.n_events; i++) {
+                const struct client_event *e = &recorded.events[i].event;
+                uint32_t slot = recorded.events[i].slot;
                 size_t *zones;
 
                 ck_assert_uint_lt(slot, N_SLOTS);
@@ -132,11 +133,9 @@ START_TEST(test_zones_follow)
                 CLIENT_ABI_EVENT_FIBER_LEAVE, CLIENT_ABI_EVENT_ZONE_END,   CLIENT_ABI_EVENT_THREAD,
                 CLIENT_ABI_EVENT_FIBER_ENTER, CLIENT_ABI_EVENT_ZONE_BEGIN, CLIENT_ABI_EVENT_FIBER_LEAVE,
         };
-        struct own_recording r;
         hyprof_zone own, inner;
         pthread_t thread;
 
-        record(&r);
         own = hyprof_zone_begin(&here);
         ck_assert_int_eq(pthread_create(&thread, NULL, begin_on_fiber, fiber), 0);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
@@ -150,27 +149,24 @@ START_TEST(test_zones_follow)
         hyprof_fiber_leave();
         hyprof_fiber_leave(); /* one too many */
         hyprof_zone_end(own);
-        own_recording_drain(&r);
+        own_recording_drain();
 
-        ck_assert_uint_eq(r.n_events, sizeof(expected) / sizeof(expected[0]));
-        for (size_t i = 0; i < r.n_events; i++)
-                ck_assert_uint_eq(kind_of(&r, i), expected[i]);
-        ck_assert_uint_eq(r.events[2].event.argument, r.events[9].event.argument);
-        ck_assert(own_recording_is_named(&r, r.events[2].event.argument, "fiber"));
-        ck_assert_uint_eq(r.events[2].event.value[0], 1);
-        ck_assert_uint_eq(r.events[9].event.value[0], 0);
-        ck_assert_uint_eq(replay(&r), 0);
-        own_recording_close(&r);
+        ck_assert_uint_eq(recorded.n_events, sizeof(expected) / sizeof(expected[0]));
+        for (size_t i = 0; i < recorded.n_events; i++)
+                ck_assert_uint_eq(kind_of(i), expected[i]);
+        ck_assert_uint_eq(recorded.events[2].event.argument, recorded.events[9].event.argument);
+        ck_assert(own_recording_is_named(recorded.events[2].event.argument, "fiber"));
+        ck_assert_uint_eq(recorded.events[2].event.value[0], 1);
+        ck_assert_uint_eq(recorded.events[9].event.value[0], 0);
+        ck_assert_uint_eq(replay(), 0);
 }
 END_TEST
 
 START_TEST(test_one_after_the_other)
 {
         static const char first[] = "fiber", second[] = "fiber";
-        struct own_recording r;
         hyprof_zone a, b;
 
-        record(&r);
         hyprof_fiber_enter(NULL);
         hyprof_fiber_enter(first);
         a = hyprof_zone_begin(&here);
@@ -182,17 +178,16 @@ START_TEST(test_one_after_the_other)
         hyprof_fiber_enter(second);
         hyprof_zone_end(b);
         hyprof_fiber_leave();
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_ENTER), 4);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 2);
-        ck_assert_uint_ne(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
-                          own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 1)->argument);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
-                          own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 2)->argument);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 2)->value[0], 1);
-        ck_assert_uint_eq(replay(&r), 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_ENTER), 4);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 2);
+        ck_assert_uint_ne(own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
+                          own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 1)->argument);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
+                          own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 2)->argument);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 2)->value[0], 1);
+        ck_assert_uint_eq(replay(), 0);
 }
 END_TEST
 
@@ -202,62 +197,56 @@ START_TEST(test_other_name_at_the_same_place)
         static const char *const names[] = { "fiber 1", "fiber 1", "fiber 2", "fiber 22",
                                              "fiber",   "",        "fiber 1" };
         static char name[16];
-        struct own_recording r;
 
-        record(&r);
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
                 strcpy(name, names[i]); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): of our own */
                 hyprof_fiber_enter(name);
                 hyprof_zone_end(hyprof_zone_begin(&here));
                 hyprof_fiber_leave();
         }
-        own_recording_drain(&r);
+        own_recording_drain();
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-                ck_assert(own_recording_is_named(
-                        &r, own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, i)->argument, names[i]));
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
-                          own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 6)->argument);
-        own_recording_close(&r);
+                ck_assert(own_recording_is_named(own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, i)->argument,
+                                                 names[i]));
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
+                          own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 6)->argument);
 }
 END_TEST
 
 /* No room to say which fiber: nothing of it is recorded until there is, and then what is open is told. */
 START_TEST(test_lost_enter)
 {
-        struct own_recording r;
         hyprof_zone outer, inner, later;
 
-        record(&r);
         hyprof_fiber_enter(fiber);
         outer = hyprof_zone_begin(&here);
         inner = hyprof_zone_begin(&here);
         hyprof_fiber_leave();
-        fill_ring(&r);
+        fill_ring();
         hyprof_fiber_enter(fiber);
-        ck_assert_uint_eq(own_recording_drops(&r).n_other, 1);
+        ck_assert_uint_eq(own_recording_drops().n_other, 1);
         HYPROF_MESSAGE("lost");
-        ck_assert_uint_eq(own_recording_drops(&r).n_messages, 1);
+        ck_assert_uint_eq(own_recording_drops().n_messages, 1);
         hyprof_zone_end(inner);
         ck_assert_uint_eq(hyprof_zone_begin(&here), 0);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 1);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_ENTER), 1);
+        ck_assert_uint_eq(own_recording_drops().n_zones, 1);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_ENTER), 1);
 
         later = hyprof_zone_begin(&here);
         ck_assert_uint_eq(later, inner); /* the same place on the fiber */
-        own_recording_drain(&r);
-        ck_assert_uint_eq(kind_of(&r, r.n_events - 2), CLIENT_ABI_EVENT_FIBER_ENTER);
-        ck_assert_uint_eq(r.events[r.n_events - 2].event.value[0], 1);
-        ck_assert_uint_eq(kind_of(&r, r.n_events - 1), CLIENT_ABI_EVENT_ZONE_BEGIN);
+        own_recording_drain();
+        ck_assert_uint_eq(kind_of(recorded.n_events - 2), CLIENT_ABI_EVENT_FIBER_ENTER);
+        ck_assert_uint_eq(recorded.events[recorded.n_events - 2].event.value[0], 1);
+        ck_assert_uint_eq(kind_of(recorded.n_events - 1), CLIENT_ABI_EVENT_ZONE_BEGIN);
         hyprof_zone_end(later);
         hyprof_zone_end(outer);
         hyprof_fiber_leave();
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 2);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 2);
-        ck_assert_uint_eq(replay(&r), 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_LEAVE), 2);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 2);
+        ck_assert_uint_eq(replay(), 0);
 }
 END_TEST
 
@@ -269,32 +258,29 @@ START_TEST(test_no_number_left)
 {
         static const char lost[] = "lost", too[] = "lost too";
         struct client_abi_header *header = client_self.region.header;
-        struct own_recording r;
         hyprof_zone own;
         uint32_t n;
 
-        record(&r);
         own = hyprof_zone_begin(&here);
         (void)hyprof_name_of("makes the entry for all that come too late");
         n = header->n_locations;
         header->n_locations = REGION_MEMORY_LOCATIONS_MAX;
         hyprof_fiber_enter(lost);
-        ck_assert_uint_eq(own_recording_drops(&r).n_other, 1);
+        ck_assert_uint_eq(own_recording_drops().n_other, 1);
         ck_assert_uint_eq(hyprof_zone_begin(&here), 0);
         hyprof_fiber_enter(too);
         ck_assert_uint_eq(hyprof_zone_begin(&here), 0);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 2);
+        ck_assert_uint_eq(own_recording_drops().n_zones, 2);
         hyprof_fiber_leave();
         header->n_locations = n;
         hyprof_zone_end(own);
         hyprof_fiber_enter(lost);
         hyprof_fiber_leave();
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_ENTER), 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 1);
-        ck_assert_uint_eq(replay(&r), 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_ENTER), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 1);
+        ck_assert_uint_eq(replay(), 0);
 }
 END_TEST
 
@@ -305,54 +291,47 @@ END_TEST
 START_TEST(test_lost_change)
 {
         static const char first[] = "first", second[] = "second";
-        struct own_recording r;
-        hyprof_zone own, zone;
+        hyprof_zone own = hyprof_zone_begin(&here), zone;
 
-        record(&r);
-        own = hyprof_zone_begin(&here);
         hyprof_fiber_enter(second);
         for (int i = 0; i < 10; i++) /* more than the first one, whose room is free when it is left */
                 (void)hyprof_zone_begin(&here);
         hyprof_fiber_enter(first);
         zone = hyprof_zone_begin(&here);
-        fill_ring(&r);
+        fill_ring();
         hyprof_fiber_enter(second);
         hyprof_fiber_leave(); /* of a fiber that was never told: nothing */
         hyprof_zone_end(own);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(kind_of(&r, r.n_events - 2), CLIENT_ABI_EVENT_FIBER_LEAVE);
-        ck_assert_uint_eq(kind_of(&r, r.n_events - 1), CLIENT_ABI_EVENT_ZONE_END);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
+        own_recording_drain();
+        ck_assert_uint_eq(kind_of(recorded.n_events - 2), CLIENT_ABI_EVENT_FIBER_LEAVE);
+        ck_assert_uint_eq(kind_of(recorded.n_events - 1), CLIENT_ABI_EVENT_ZONE_END);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
         hyprof_fiber_enter(first);
         hyprof_zone_end(zone);
         hyprof_fiber_leave();
-        own_recording_drain(&r);
-        ck_assert_uint_eq(replay(&r), 10);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(replay(), 10);
 }
 END_TEST
 
 START_TEST(test_new_session)
 {
-        struct own_recording r;
         hyprof_zone zone;
 
-        record(&r);
         hyprof_fiber_enter(fiber);
         zone = hyprof_zone_begin(&here);
-        own_recording_close(&r);
+        own_recording_close();
 
-        record(&r);
+        record();
         hyprof_zone_end(hyprof_zone_begin(&here)); /* the thread's own: no enter in this session */
         hyprof_fiber_leave();
         hyprof_fiber_enter(fiber);
         hyprof_zone_end(zone);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 1);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->value[0], 0);
-        ck_assert_uint_eq(kind_of(&r, r.n_events - 1), CLIENT_ABI_EVENT_FIBER_ENTER);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_LEAVE), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 1);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 0)->value[0], 0);
+        ck_assert_uint_eq(kind_of(recorded.n_events - 1), CLIENT_ABI_EVENT_FIBER_ENTER);
 }
 END_TEST
 
@@ -365,20 +344,17 @@ static void *end_on_fiber(void *unused)
 
 START_TEST(test_thread_ends_on_a_fiber)
 {
-        struct own_recording r;
         pthread_t thread;
 
-        record(&r);
         ck_assert_int_eq(pthread_create(&thread, NULL, end_on_fiber, NULL), 0);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
         hyprof_fiber_enter(fiber);
         hyprof_zone_end(zone_of_fiber);
         hyprof_fiber_leave();
-        own_recording_drain(&r);
-        ck_assert_uint_eq(replay(&r), 0);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 1)->value[0], 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 1);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(replay(), 0);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 1)->value[0], 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_END), 1);
 }
 END_TEST
 
@@ -388,33 +364,30 @@ END_TEST
  */
 static int use_fiber_in_child(hyprof_zone parents)
 {
-        struct own_recording r;
         int status = 0;
 
-        record(&r);
+        record();
         hyprof_zone_end(parents);
         hyprof_fiber_leave();
         hyprof_zone_end(hyprof_zone_begin(&here));
         hyprof_fiber_enter(fiber);
         hyprof_zone_end(parents);
-        own_recording_drain(&r);
-        if (own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END) != 1 ||
-            own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE) != 0)
+        own_recording_drain();
+        if (own_recording_count(CLIENT_ABI_EVENT_ZONE_END) != 1 ||
+            own_recording_count(CLIENT_ABI_EVENT_FIBER_LEAVE) != 0)
                 status = 1;
-        else if (own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->value[0] != 0)
+        else if (own_recording_get(CLIENT_ABI_EVENT_FIBER_ENTER, 0)->value[0] != 0)
                 status = 2;
-        own_recording_close(&r);
+        own_recording_close();
         return status;
 }
 
 START_TEST(test_fork)
 {
-        struct own_recording r;
         hyprof_zone zone;
         pid_t child;
         int status;
 
-        record(&r);
         hyprof_fiber_enter(fiber);
         zone = hyprof_zone_begin(&here);
         child = fork();
@@ -425,16 +398,14 @@ START_TEST(test_fork)
         ck_assert_int_eq(status, 0);
         hyprof_zone_end(zone);
         hyprof_fiber_leave();
-        own_recording_drain(&r);
-        ck_assert_uint_eq(replay(&r), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(replay(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
 }
 END_TEST
 
 /* Random programs on two threads that hand fibers to each other, in rings that are mostly full. */
 struct walk {
-        struct own_recording r;
         uint64_t random;                             /* state */
         hyprof_zone zones[N_FIBERS + 2][N_OPEN_MAX]; /* of the fibers, of two threads */
         size_t n_open[N_FIBERS + 2];
@@ -463,7 +434,7 @@ static void take_steps(struct walk *w, size_t of_thread)
                         hyprof_fiber_leave();
                         at = of_thread;
                 } else if (what == 98) {
-                        own_recording_drain(&w->r);
+                        own_recording_drain();
                 }
         }
         hyprof_fiber_leave();
@@ -474,7 +445,7 @@ static void end_all(struct walk *w, size_t of_thread)
         for (size_t at = 0; at < N_FIBERS + 2; at++) {
                 if (at >= N_FIBERS && at != of_thread)
                         continue;
-                own_recording_drain(&w->r);
+                own_recording_drain();
                 if (at < N_FIBERS)
                         hyprof_fiber_enter(names[at]);
                 while (w->n_open[at] > 0)
@@ -482,7 +453,7 @@ static void end_all(struct walk *w, size_t of_thread)
                 if (at < N_FIBERS)
                         hyprof_fiber_leave();
         }
-        own_recording_drain(&w->r);
+        own_recording_drain();
 }
 
 static void *walk_in_turns(void *arg)
@@ -506,7 +477,6 @@ START_LOOP_TEST(test_random_walk, 0, 3)
         pthread_t thread;
 
         w = (struct walk){ .random = (uint64_t)_i + 1 };
-        record(&w.r);
         ck_assert_int_eq(pthread_barrier_init(&w.turn, NULL, 2), 0);
         ck_assert_int_eq(pthread_create(&thread, NULL, walk_in_turns, &w), 0);
         for (int i = 0; i < N_STEPS / 200; i++) {
@@ -519,14 +489,12 @@ START_LOOP_TEST(test_random_walk, 0, 3)
         (void)pthread_barrier_wait(&w.turn);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
         (void)pthread_barrier_destroy(&w.turn);
-        ck_assert_uint_gt(own_recording_drops(&w.r).n_zones, 0);
-        ck_assert_uint_gt(own_recording_drops(&w.r).n_other, 0);
-        ck_assert_uint_gt(own_recording_count(&w.r, CLIENT_ABI_EVENT_FIBER_ENTER), 1000);
-        ck_assert_uint_eq(replay(&w.r), 0);
-        ck_assert_uint_eq(own_recording_count(&w.r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
-                                  own_recording_drops(&w.r).n_zones,
+        ck_assert_uint_gt(own_recording_drops().n_zones, 0);
+        ck_assert_uint_gt(own_recording_drops().n_other, 0);
+        ck_assert_uint_gt(own_recording_count(CLIENT_ABI_EVENT_FIBER_ENTER), 1000);
+        ck_assert_uint_eq(replay(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops().n_zones,
                           w.n_begun);
-        own_recording_close(&w.r);
 }
 END_TEST
 
@@ -534,11 +502,7 @@ END_TEST
 static void begin(int argc, char **argv)
 {
         (void)argc;
-        if (!getenv("HYPROF_RING")) {
-                (void)setenv("HYPROF_RING", RING_BYTES, 1);
-                (void)execv("/proc/self/exe", argv);
-                exit(EXIT_FAILURE);
-        }
+        own_recording_begin_with_ring(argv, RING_BYTES);
 }
 
-UNIT_TEST_PLAN(.begin = begin);
+UNIT_TEST_PLAN(.begin = begin, .setup = record, .teardown = own_recording_close);

@@ -31,27 +31,22 @@
 
 static struct hyprof_location here = HYPROF_NAME("here");
 
-static void record(struct own_recording *r)
+static void record(void)
 {
-        own_recording_open(r, (uint32_t)getpid(), CLIENT_ABI_FAMILIES);
+        own_recording_open((uint32_t)getpid(), CLIENT_ABI_FAMILIES);
 }
 
 START_TEST(test_drops_are_counted)
 {
-        struct own_recording r;
-
-        record(&r);
         for (int i = 0; i < N_ZONES; i++) {
                 HYPROF_ZONE("flat");
         }
-        own_recording_drain(&r);
-        ck_assert_uint_gt(own_recording_drops(&r).n_zones, 0);
-        ck_assert_uint_gt(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 100);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
-                                  own_recording_drops(&r).n_zones,
+        own_recording_drain();
+        ck_assert_uint_gt(own_recording_drops().n_zones, 0);
+        ck_assert_uint_gt(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 100);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops().n_zones,
                           N_ZONES);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        own_recording_close(&r);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
 }
 END_TEST
 
@@ -60,10 +55,8 @@ END_TEST
  */
 START_TEST(test_deep_zones_always_end)
 {
-        struct own_recording r;
         hyprof_zone zones[DEEP];
 
-        record(&r);
         for (int i = 0; i < DEEP; i++) {
                 zones[i] = hyprof_zone_begin(&here);
                 HYPROF_MESSAGE("these take room, but never that of the ends");
@@ -72,23 +65,21 @@ START_TEST(test_deep_zones_always_end)
         }
         for (int i = DEEP - 1; i >= 0; i--)
                 hyprof_zone_end(zones[i]);
-        own_recording_drain(&r);
-        ck_assert_uint_gt(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 0);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(
-                own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops(&r).n_zones, DEEP);
-        ck_assert_int_eq(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE_NAMED) > 0,
+        own_recording_drain();
+        ck_assert_uint_gt(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 0);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops().n_zones,
+                          DEEP);
+        ck_assert_int_eq(own_recording_count(CLIENT_ABI_EVENT_MESSAGE_NAMED) > 0,
                          ticks_are_counted(ticks_choose_kind())); /* else with their texts */
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE) +
-                                  own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE_NAMED) +
-                                  own_recording_drops(&r).n_messages,
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_MESSAGE) +
+                                  own_recording_count(CLIENT_ABI_EVENT_MESSAGE_NAMED) +
+                                  own_recording_drops().n_messages,
                           DEEP);
-        ck_assert_uint_eq(
-                own_recording_count(&r, CLIENT_ABI_EVENT_PLOT_I64) + own_recording_drops(&r).n_plots, DEEP);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FRAME_MARK) +
-                                  own_recording_drops(&r).n_frames,
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_PLOT_I64) + own_recording_drops().n_plots,
                           DEEP);
-        own_recording_close(&r);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_FRAME_MARK) + own_recording_drops().n_frames,
+                          DEEP);
 }
 END_TEST
 
@@ -101,11 +92,9 @@ static void forget_time(void)
 /* loop test: with so many events before; a zone is begun only if its end fits as well, at its longest */
 START_LOOP_TEST(test_longest_ends_fit, 0, 4)
 {
-        struct own_recording r;
         hyprof_zone zones[DEEP];
         int n = 0;
 
-        record(&r);
         for (int i = 0; i < _i; i++)
                 hyprof_zone_end(hyprof_zone_begin(&here));
         do {
@@ -119,19 +108,16 @@ START_LOOP_TEST(test_longest_ends_fit, 0, 4)
         }
         ck_assert_uint_le(thread_ring_self.head_bytes - thread_ring_self.slot->tail_bytes,
                           thread_ring_self.mask + 1);
-        own_recording_close(&r);
 }
 END_TEST
 
 /* As many open zones as fit, ended while a random part of the ring is drained: wraps at every offset. */
 START_TEST(test_random_depths)
 {
-        struct own_recording r;
         hyprof_zone zones[300];
         unsigned seed = 1, depth = 0;
         size_t n_begun = 0;
 
-        record(&r);
         for (int i = 0; i < 200000; i++) {
                 seed = seed * 1103515245 + 12345;
                 if (seed >> 16 & 1 && depth < 300) {
@@ -141,16 +127,14 @@ START_TEST(test_random_depths)
                         hyprof_zone_end(zones[--depth]);
                 }
                 if ((seed >> 17 & 0xff) == 0)
-                        own_recording_drain(&r);
+                        own_recording_drain();
         }
         while (depth > 0)
                 hyprof_zone_end(zones[--depth]);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
-                                  own_recording_drops(&r).n_zones,
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops().n_zones,
                           n_begun);
-        own_recording_close(&r);
 }
 END_TEST
 
@@ -158,19 +142,15 @@ END_TEST
 START_TEST(test_message_larger_than_the_ring)
 {
         static char text[5000];
-        struct own_recording r;
 
-        record(&r);
         hyprof_message(text, sizeof(text), HYPROF_SEVERITY_INFO, 0);
         hyprof_message(text, SIZE_MAX, HYPROF_SEVERITY_INFO, 0);
         HYPROF_MESSAGE("this one fits");
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE), 2);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_MESSAGE, 0)->prefix.blob_bytes,
-                          sizeof(text));
-        ck_assert_uint_eq(client_region_blobs_refused(r.region), 1);
-        ck_assert_uint_eq(own_recording_drops(&r).n_messages, 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_MESSAGE), 2);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_MESSAGE, 0)->prefix.blob_bytes, sizeof(text));
+        ck_assert_uint_eq(client_region_blobs_refused(recorded.region), 1);
+        ck_assert_uint_eq(own_recording_drops().n_messages, 0);
 }
 END_TEST
 
@@ -201,29 +181,26 @@ static void *run_interrupted(void *arg)
 /* A handler comes between any two instructions of an event: its zone is whole, or dropped and counted. */
 START_TEST(test_signal_handlers)
 {
-        struct own_recording r;
         struct sigaction action = { .sa_handler = handle_signal };
         uint64_t n_zones = 0;
         pthread_t thread;
 
         ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
-        record(&r);
         ck_assert_int_eq(pthread_create(&thread, NULL, run_interrupted, &n_zones), 0);
         for (unsigned i = 0; i < N_SIGNALS; i++) {
-                own_recording_drain(&r);
+                own_recording_drain();
                 ck_assert_int_eq(pthread_kill(thread, SIGUSR1), 0);
                 while (atomic_load(&n_handled) <= i)
                         (void)sched_yield(); /* the thread may wait for this processor */
         }
         atomic_store(&stop_interrupted, true);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
         /* While the thread takes its slot, drops of a handler are counted without one. */
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
-                                  own_recording_drops(&r).n_zones + client_region_drops_no_ring(r.region),
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops().n_zones +
+                                  client_region_drops_no_ring(recorded.region),
                           n_zones + N_SIGNALS);
-        own_recording_close(&r);
 }
 END_TEST
 
@@ -247,28 +224,25 @@ static void *emit_trapped(void *unused)
  */
 START_TEST(test_handler_after_each_instruction)
 {
-        struct own_recording r;
         struct sigaction action = { .sa_handler = handle_signal };
         unsigned n_before = atomic_load(&n_handled);
         pthread_t thread;
 
         ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
-        record(&r);
         ck_assert_int_eq(pthread_create(&thread, NULL, emit_trapped, NULL), 0);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
-        own_recording_drain(&r);
+        own_recording_drain();
         (void)emit_trapped(NULL);
         for (int i = 0; i < 20; i++) {
                 (void)emit_trapped(NULL);
-                own_recording_drain(&r);
+                own_recording_drain();
         }
         ck_assert_uint_gt(atomic_load(&n_handled) - n_before, 1000);
-        ck_assert_uint_gt(own_recording_drops(&r).n_zones, 0);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
-                                  own_recording_drops(&r).n_zones + client_region_drops_no_ring(r.region),
+        ck_assert_uint_gt(own_recording_drops().n_zones, 0);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops().n_zones +
+                                  client_region_drops_no_ring(recorded.region),
                           22 + atomic_load(&n_handled) - n_before);
-        own_recording_close(&r);
 }
 END_TEST
 #endif
@@ -277,11 +251,7 @@ END_TEST
 static void begin(int argc, char **argv)
 {
         (void)argc;
-        if (!getenv("HYPROF_RING")) {
-                (void)setenv("HYPROF_RING", RING_BYTES, 1);
-                (void)execv("/proc/self/exe", argv);
-                exit(EXIT_FAILURE);
-        }
+        own_recording_begin_with_ring(argv, RING_BYTES);
 }
 
-UNIT_TEST_PLAN(.begin = begin);
+UNIT_TEST_PLAN(.begin = begin, .setup = record, .teardown = own_recording_close);

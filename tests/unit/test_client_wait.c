@@ -27,7 +27,6 @@ static void emit_zones(void)
 /* A process that records its parent until it has @n_zones of its zones.  Returns its PID once it records. */
 static pid_t start_recorder(size_t n_zones)
 {
-        struct own_recording r;
         int ready[2];
         char byte = 0;
         pid_t program = getpid();
@@ -43,12 +42,12 @@ static pid_t start_recorder(size_t n_zones)
                 return recorder;
         }
 
-        own_recording_open(&r, (uint32_t)program, CLIENT_ABI_FAMILIES);
+        own_recording_open((uint32_t)program, CLIENT_ABI_FAMILIES);
         if (write(ready[1], &byte, 1) != 1)
                 _exit(1);
-        while (own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END) < n_zones)
-                own_recording_drain(&r);
-        if (own_recording_drops(&r).n_zones != 0 || own_recording_check_nesting(&r) != 0)
+        while (own_recording_count(CLIENT_ABI_EVENT_ZONE_END) < n_zones)
+                own_recording_drain();
+        if (own_recording_drops().n_zones != 0 || own_recording_check_nesting() != 0)
                 _exit(2);
         _exit(0); /* without a goodbye to the program, as when it is killed */
 }

@@ -19,15 +19,15 @@
 
 static struct hyprof_location here = HYPROF_NAME("here");
 
-static void record(struct own_recording *r)
+static void record(void)
 {
-        own_recording_open(r, (uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
+        own_recording_open((uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
 }
 
-static size_t count_ends(struct own_recording *r)
+static size_t count_ends(void)
 {
-        own_recording_drain(r);
-        return own_recording_count(r, CLIENT_ABI_EVENT_ZONE_END);
+        own_recording_drain();
+        return own_recording_count(CLIENT_ABI_EVENT_ZONE_END);
 }
 
 START_TEST(test_handles)
@@ -55,33 +55,25 @@ END_TEST
 
 START_TEST(test_outer_ends_the_inner)
 {
-        struct own_recording r;
-        hyprof_zone outer, middle, inner;
+        hyprof_zone outer = hyprof_zone_begin(&here), middle = hyprof_zone_begin(&here),
+                    inner = hyprof_zone_begin(&here);
 
-        record(&r);
-        outer = hyprof_zone_begin(&here);
-        middle = hyprof_zone_begin(&here);
-        inner = hyprof_zone_begin(&here);
         hyprof_zone_end(middle);
-        ck_assert_uint_eq(count_ends(&r), 2);
+        ck_assert_uint_eq(count_ends(), 2);
         hyprof_zone_end(inner);
         hyprof_zone_end(middle);
-        ck_assert_uint_eq(count_ends(&r), 2);
+        ck_assert_uint_eq(count_ends(), 2);
         hyprof_zone_end(outer);
         hyprof_zone_end(outer);
-        ck_assert_uint_eq(count_ends(&r), 3);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_END, 0)->ticks,
-                          own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_END, 1)->ticks);
-        own_recording_close(&r);
+        ck_assert_uint_eq(count_ends(), 3);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_ZONE_END, 0)->ticks,
+                          own_recording_get(CLIENT_ABI_EVENT_ZONE_END, 1)->ticks);
 }
 END_TEST
 
 START_TEST(test_nothing_is_no_zone)
 {
-        struct own_recording r;
-
-        record(&r);
         ck_assert_uint_eq(hyprof_zone_begin(NULL), 0);
         ck_assert_uint_eq(hyprof_zone_begin_callstack(NULL, 3), 0);
         hyprof_emit_zone_end(0);
@@ -89,11 +81,10 @@ START_TEST(test_nothing_is_no_zone)
         hyprof_emit_zone_name(0, "x", 1);
         hyprof_emit_zone_value(0, 1);
         hyprof_emit_zone_color(0, 1);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 0);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones + own_recording_drops(&r).n_other, 0);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), 0);
+        ck_assert_uint_eq(own_recording_drops().n_zones + own_recording_drops().n_other, 0);
 }
 END_TEST
 
@@ -111,54 +102,45 @@ static void *use_of_another(void *of_another)
 
 START_TEST(test_handle_of_another_thread)
 {
-        struct own_recording r;
         hyprof_zone zone;
         pthread_t thread;
 
-        record(&r);
         zone = hyprof_zone_begin(&here);
         ck_assert_int_eq(pthread_create(&thread, NULL, use_of_another, &zone), 0);
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
-        ck_assert_uint_eq(count_ends(&r), 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_VALUE), 1);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_VALUE, 0)->value[0], 2);
+        ck_assert_uint_eq(count_ends(), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_VALUE), 1);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_ZONE_VALUE, 0)->value[0], 2);
         hyprof_zone_end(zone);
-        ck_assert_uint_eq(count_ends(&r), 2);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        own_recording_close(&r);
+        ck_assert_uint_eq(count_ends(), 2);
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
 }
 END_TEST
 
 /* Its session's number comes back after so many: then it must not be open any more either. */
 START_TEST(test_handle_of_an_earlier_session)
 {
-        struct own_recording r;
-        hyprof_zone old;
+        hyprof_zone old = hyprof_zone_begin(&here);
 
-        record(&r);
-        old = hyprof_zone_begin(&here);
-        own_recording_close(&r);
+        own_recording_close();
         for (int i = 1; i < ZONE_HANDLE_SESSIONS; i++) {
-                record(&r);
+                record();
                 hyprof_zone_value(old, 1);
                 hyprof_zone_end(old);
-                own_recording_drain(&r);
-                ck_assert_uint_eq(r.n_events, 0);
-                own_recording_close(&r);
+                own_recording_drain();
+                ck_assert_uint_eq(recorded.n_events, 0);
+                own_recording_close();
         }
-        record(&r);
+        record();
         hyprof_zone_end(old);
-        ck_assert_uint_eq(count_ends(&r), 0);
-        own_recording_close(&r);
+        ck_assert_uint_eq(count_ends(), 0);
 }
 END_TEST
 
 START_TEST(test_deepest)
 {
         static hyprof_zone zones[N_BEGINS];
-        struct own_recording r;
 
-        record(&r);
         for (int i = 0; i < N_BEGINS; i++)
                 zones[i] = i % 2 ? hyprof_zone_begin(&here) : hyprof_zone_begin_callstack(&here, 2);
         ck_assert_uint_ne(zones[ZONE_HANDLE_DEPTH_MAX - 1], 0);
@@ -168,25 +150,20 @@ START_TEST(test_deepest)
                 hyprof_zone_end(zones[i]);
         ck_assert_uint_ne(hyprof_zone_begin(&here), 0);
         hyprof_zone_end(zones[0]);
-        own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), ZONE_HANDLE_DEPTH_MAX + 1);
-        ck_assert_uint_eq(own_recording_drops(&r).n_deep_zones, N_BEGINS - ZONE_HANDLE_DEPTH_MAX);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 0);
-        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_VALUE, 0)->prefix.zone_depth, 1);
-        own_recording_close(&r);
+        own_recording_drain();
+        ck_assert_uint_eq(own_recording_check_nesting(), 0);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_BEGIN), ZONE_HANDLE_DEPTH_MAX + 1);
+        ck_assert_uint_eq(own_recording_drops().n_deep_zones, N_BEGINS - ZONE_HANDLE_DEPTH_MAX);
+        ck_assert_uint_eq(own_recording_drops().n_zones, 0);
+        ck_assert_uint_eq(own_recording_get(CLIENT_ABI_EVENT_ZONE_VALUE, 0)->prefix.zone_depth, 1);
 }
 END_TEST
 
 START_TEST(test_details)
 {
-        struct own_recording r;
         const struct client_event *e;
-        hyprof_zone outer, inner;
+        hyprof_zone outer = hyprof_zone_begin(&here), inner = hyprof_zone_begin(&here);
 
-        record(&r);
-        outer = hyprof_zone_begin(&here);
-        inner = hyprof_zone_begin(&here);
         hyprof_zone_text(inner, "of the inner", 12);
         hyprof_zone_text(outer, "of the outer!", 13);
         hyprof_zone_name(outer, "", 0);
@@ -197,29 +174,28 @@ START_TEST(test_details)
         hyprof_zone_color(outer, 7);
         hyprof_zone_end(outer);
         hyprof_zone_text(outer, "too late", 8);
-        own_recording_drain(&r);
+        own_recording_drain();
 
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_TEXT, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_TEXT, 0);
         ck_assert_str_eq(e->text, "of the inner");
         ck_assert_uint_eq(e->prefix.zone_depth, 0);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_TEXT, 1);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_TEXT, 1);
         ck_assert_str_eq(e->text, "of the outer!");
         ck_assert_uint_eq(e->prefix.zone_depth, 1);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_NAME, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_NAME, 0);
         ck_assert_uint_eq(e->text_bytes, 0);
         ck_assert_uint_eq(e->prefix.zone_depth, 1);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_VALUE, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_VALUE, 0);
         ck_assert_int_eq((int64_t)e->value[0], -5);
         ck_assert_uint_eq(e->prefix.zone_depth, 0);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_COLOR, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_COLOR, 0);
         ck_assert_uint_eq(e->argument, 0x123456);
         ck_assert_uint_eq(e->prefix.zone_depth, 1);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_COLOR, 1);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_COLOR, 1);
         ck_assert_uint_eq(e->argument, 7);
         ck_assert_uint_eq(e->prefix.zone_depth, 0);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_VALUE), 1);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_TEXT), 2);
-        own_recording_close(&r);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_VALUE), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_TEXT), 2);
 }
 END_TEST
 
@@ -227,12 +203,10 @@ END_TEST
 START_TEST(test_details_have_the_time_before)
 {
         static char long_text[2000];
-        struct own_recording r;
         hyprof_zone outer, inner;
         uint64_t begin, end;
         size_t n_details = 0;
 
-        record(&r);
         outer = hyprof_zone_begin(&here);
         inner = hyprof_zone_begin(&here);
         hyprof_zone_text(inner, "text", 4);
@@ -245,13 +219,13 @@ START_TEST(test_details_have_the_time_before)
         hyprof_zone_end(inner);
         hyprof_zone_value(outer, 2);
         hyprof_zone_end(outer);
-        own_recording_drain(&r);
+        own_recording_drain();
 
-        begin = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 1)->ticks;
-        end = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_END, 0)->ticks;
+        begin = own_recording_get(CLIENT_ABI_EVENT_ZONE_BEGIN, 1)->ticks;
+        end = own_recording_get(CLIENT_ABI_EVENT_ZONE_END, 0)->ticks;
         ck_assert_uint_gt(end, begin);
-        for (size_t i = 0; i < r.n_events; i++) {
-                const struct client_event *e = &r.events[i].event;
+        for (size_t i = 0; i < recorded.n_events; i++) {
+                const struct client_event *e = &recorded.events[i].event;
                 bool is_last = e->kind == CLIENT_ABI_EVENT_ZONE_VALUE && e->value[0] == 2;
 
                 if (e->kind != CLIENT_ABI_EVENT_ZONE_TEXT && e->kind != CLIENT_ABI_EVENT_ZONE_NAME &&
@@ -261,21 +235,18 @@ START_TEST(test_details_have_the_time_before)
                 n_details++;
         }
         ck_assert_uint_eq(n_details, 8);
-        own_recording_close(&r);
 }
 END_TEST
 
 START_TEST(test_long_texts)
 {
         static char text[100000];
-        struct own_recording r;
         struct byte_buffer blob = { .data = NULL };
         const struct client_event *e;
         hyprof_zone outer, inner;
 
         for (size_t i = 0; i < sizeof(text); i++)
                 text[i] = (char)('a' + i % 26);
-        record(&r);
         outer = hyprof_zone_begin(&here);
         inner = hyprof_zone_begin(&here);
         hyprof_zone_text(inner, text, 16384);
@@ -283,27 +254,29 @@ START_TEST(test_long_texts)
         hyprof_zone_name(outer, text, sizeof(text));
         hyprof_zone_text(outer, text, SIZE_MAX);
         hyprof_zone_end(outer);
-        own_recording_drain(&r);
+        own_recording_drain();
 
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_TEXT, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_TEXT, 0);
         ck_assert_uint_eq(e->text_bytes, 16384);
         ck_assert_mem_eq(e->text, text, 16384);
         ck_assert_uint_eq(e->prefix.blob_bytes, 0);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_TEXT, 1);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_TEXT, 1);
         ck_assert_uint_eq(e->text_bytes, 0);
         ck_assert_uint_eq(e->prefix.zone_depth, 0);
         ck_assert_uint_eq(e->prefix.blob_bytes, 16385);
-        ck_assert_int_eq(client_region_read_blob(r.region, e->prefix.blob_at, 16385, &blob, NULL), 0);
+        ck_assert_int_eq(client_region_read_blob(recorded.region, e->prefix.blob_at, 16385, &blob, NULL), 0);
         ck_assert_mem_eq(blob.data, text, 16385);
         byte_buffer_clear(&blob);
-        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_NAME, 0);
+        e = own_recording_get(CLIENT_ABI_EVENT_ZONE_NAME, 0);
         ck_assert_uint_eq(e->prefix.zone_depth, 1);
         ck_assert_uint_eq(e->prefix.blob_bytes, sizeof(text));
-        ck_assert_int_eq(client_region_read_blob(r.region, e->prefix.blob_at, sizeof(text), &blob, NULL), 0);
+        ck_assert_int_eq(
+                client_region_read_blob(recorded.region, e->prefix.blob_at, sizeof(text), &blob, NULL), 0);
         ck_assert_mem_eq(blob.data, text, sizeof(text));
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_TEXT), 2);
-        ck_assert_uint_eq(client_region_blobs_refused(r.region), 1);
+        ck_assert_uint_eq(own_recording_count(CLIENT_ABI_EVENT_ZONE_TEXT), 2);
+        ck_assert_uint_eq(client_region_blobs_refused(recorded.region), 1);
         byte_buffer_deinit(&blob);
-        own_recording_close(&r);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = record, .teardown = own_recording_close);
