@@ -3,11 +3,10 @@
  * instrument/client_region.c: a region that lies, at rest or while it is read, gives an error
  * and never a wrong access
  */
-#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "instrument/client_abi.h"
 #include "instrument/client_region.h"
-#include "tests/unit/fake_region.h"
+#include "tests/unit/one_region.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -81,11 +80,9 @@ static const struct {
  */
 START_TEST(test_measured_before_it_is_opened)
 {
-        struct client_abi_header h = fake_region_header();
-        struct fake_region p;
         uint64_t n_bytes = 0, n_more_bytes = 0;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        one_region_make();
         ck_assert_int_eq(client_region_measure(p.fd, &n_bytes, NULL), 0);
         ck_assert_uint_ge(n_bytes, h.slots_offset + (uint64_t)h.n_slots * h.slot_bytes);
         p.header->n_slots = h.n_slots / 2;
@@ -93,48 +90,38 @@ START_TEST(test_measured_before_it_is_opened)
         ck_assert_uint_le(n_more_bytes, n_bytes - (uint64_t)(h.n_slots / 2) * h.slot_bytes);
         p.header->magic ^= 1;
         ck_assert_int_eq(client_region_measure(p.fd, &n_bytes, NULL), -EBADMSG);
-        fake_region_destroy(&p);
 }
 END_TEST
 
 /* loop test: one lie in an otherwise good header */
 START_LOOP_TEST(test_lies_in_the_header, 0, N_LIES)
 {
-        struct client_abi_header h = fake_region_header();
-        struct client_region *region = NULL;
         struct error err = ERROR_NONE;
-        struct fake_region p;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        one_region_make();
         client_region_close(fake_region_open(&p)); /* good before */
         memcpy(p.base + lies[_i].offset, &lies[_i].value, lies[_i].bytes);
         ck_assert_int_eq(client_region_open(p.fd, &region, &err), lies[_i].code);
         ck_assert_int_eq(err.code, lies[_i].code);
         ck_assert_ptr_null(region);
         ck_assert_int_ge(fcntl(p.fd, F_GETFD), 0); /* still ours */
-        fake_region_destroy(&p);
 }
 END_TEST
 
 START_TEST(test_unsealed_is_refused)
 {
-        struct client_abi_header h = fake_region_header();
-        struct client_region *region;
-        struct fake_region p;
         int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
         fake_region_make(&p, &h, F_SEAL_GROW);
         ck_assert_int_eq(client_region_open(p.fd, &region, NULL), -EPERM);
         ck_assert_int_eq(client_region_open(null_fd, &region, NULL), -EPERM);
         (void)close(null_fd);
-        fake_region_destroy(&p);
 }
 END_TEST
 
 START_TEST(test_huge_pages_are_refused)
 {
         int fd = memfd_create(CLIENT_ABI_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
-        struct client_region *region;
 
         if (fd < 0)
                 return; /* the kernel has none: nothing to refuse */
@@ -147,7 +134,6 @@ END_TEST
 
 START_TEST(test_truncated_is_refused)
 {
-        struct client_region *region;
         int fd = memfd_create(CLIENT_ABI_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
         uint64_t magic = CLIENT_ABI_MAGIC;
 
@@ -163,46 +149,28 @@ START_LOOP_TEST(test_impossible_indices, 0, 5)
 {
         static const uint64_t heads[] = { FAKE_REGION_RING_BYTES + 8, 4, UINT64_MAX, UINT64_MAX - 7,
                                           UINT64_C(1) << 63 };
-        struct client_abi_header h = fake_region_header();
-        struct byte_buffer pending = { .data = NULL };
-        struct client_region *region;
-        struct fake_region p;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILIES, NULL), 0);
         fake_region_slot(&p, 1)->head_bytes = heads[_i];
-        ck_assert_int_eq(client_region_drain(region, 1, SIZE_MAX, &pending, NULL), -EBADMSG);
+        ck_assert_int_eq(client_region_drain(region, 1, SIZE_MAX, &bytes, NULL), -EBADMSG);
         fake_region_slot(&p, 1)->head_bytes = 8;
-        ck_assert_int_eq(client_region_drain(region, 1, SIZE_MAX, &pending, NULL), 0); /* passed over now */
+        ck_assert_int_eq(client_region_drain(region, 1, SIZE_MAX, &bytes, NULL), 0); /* passed over now */
         fake_region_slot(&p, 2)->head_bytes = 8;
-        ck_assert_int_eq(client_region_drain(region, 2, SIZE_MAX, &pending, NULL),
-                         8); /* the others are not */
-        ck_assert_uint_eq(pending.used_bytes, 8);
-        byte_buffer_deinit(&pending);
-        client_region_close(region);
-        fake_region_destroy(&p);
+        ck_assert_int_eq(client_region_drain(region, 2, SIZE_MAX, &bytes, NULL), 8); /* the others are not */
+        ck_assert_uint_eq(bytes.used_bytes, 8);
 }
 END_TEST
 
 START_TEST(test_head_behind_tail)
 {
-        struct client_abi_header h = fake_region_header();
-        struct byte_buffer pending = { .data = NULL };
-        struct client_region *region;
-        struct fake_region p;
-
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         fake_region_slot(&p, 0)->head_bytes = 64;
-        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 64);
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &bytes, NULL), 64);
         ck_assert_uint_eq(fake_region_slot(&p, 0)->tail_bytes, 64);
         fake_region_slot(&p, 0)->tail_bytes = 0; /* ours is what counts */
         fake_region_slot(&p, 0)->head_bytes = 56;
-        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), -EBADMSG);
-        byte_buffer_deinit(&pending);
-        client_region_close(region);
-        fake_region_destroy(&p);
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &bytes, NULL), -EBADMSG);
 }
 END_TEST
 
@@ -223,22 +191,15 @@ START_LOOP_TEST(test_impossible_links, 0, 6)
                 { 72, 1, 64 }, /* after the head: not yet */
                 { UINT64_MAX - 7, 1, 64 },
         };
-        struct client_abi_header h = fake_region_chunk_header();
-        struct byte_buffer pending = { .data = NULL };
-        struct client_region *region;
-        struct fake_region p;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        h = fake_region_chunk_header();
+        one_region_begin();
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILIES, NULL), 0);
         fake_region_slot(&p, 0)->head_bytes = 64;
         fake_region_slot(&p, 0)->ring_link = (struct client_abi_link){ .at_bytes = links[_i].at,
                                                                        .next = links[_i].next };
         *fake_region_chunk_link(&p, 0) = (struct client_abi_link){ .at_bytes = 0, .next = 1 };
-        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), links[_i].got);
-        byte_buffer_deinit(&pending);
-        client_region_close(region);
-        fake_region_destroy(&p);
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &bytes, NULL), links[_i].got);
 }
 END_TEST
 
@@ -247,14 +208,10 @@ END_TEST
  */
 START_TEST(test_follows_links)
 {
-        struct client_abi_header h = fake_region_chunk_header();
-        struct byte_buffer pending = { .data = NULL };
-        struct client_region *region;
-        struct fake_region p;
         uint8_t *ring, *chunk;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        h = fake_region_chunk_header();
+        one_region_begin();
         ring = p.base + 3 * FAKE_REGION_ROOM;
         chunk = p.base + FAKE_REGION_CHUNKS_OFFSET + h.chunk_bytes;
         memset(ring, 'a', 16);
@@ -263,34 +220,26 @@ START_TEST(test_follows_links)
         fake_region_slot(&p, 0)->ring_link = (struct client_abi_link){ .at_bytes = 16, .next = 2 };
         *fake_region_chunk_link(&p, 1) = (struct client_abi_link){ .at_bytes = 24, .next = 0 };
         fake_region_slot(&p, 0)->head_bytes = 24;
-        ck_assert_int_eq(client_region_drain(region, 0, 16, &pending, NULL), 16);
-        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 8);
+        ck_assert_int_eq(client_region_drain(region, 0, 16, &bytes, NULL), 16);
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &bytes, NULL), 8);
         ck_assert_uint_eq(fake_region_slot(&p, 0)->tail_chunk, 2);
         ck_assert_uint_eq(*fake_region_free_chunks(&p), 0);
         fake_region_slot(&p, 0)->ring_link.next = 0;
         fake_region_chunk_link(&p, 1)->next = CLIENT_ABI_CHUNK_IS_RING;
         fake_region_slot(&p, 0)->head_bytes = 32;
-        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 8);
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &bytes, NULL), 8);
         ck_assert_uint_eq(fake_region_slot(&p, 0)->tail_chunk, 0);
         ck_assert_uint_eq(*fake_region_free_chunks(&p), 2);
-        ck_assert_mem_eq(pending.data, "aaaaaaaaaaaaaaaabbbbbbbbcccccccc", 32);
-        byte_buffer_deinit(&pending);
-        client_region_close(region);
-        fake_region_destroy(&p);
+        ck_assert_mem_eq(bytes.data, "aaaaaaaaaaaaaaaabbbbbbbbcccccccc", 32);
 }
 END_TEST
 
 /* Every byte once and in order, over the end of the ring and in limited pieces. */
 START_TEST(test_drains_in_order)
 {
-        struct client_abi_header h = fake_region_header();
-        struct byte_buffer pending = { .data = NULL };
-        struct client_region *region;
-        struct fake_region p;
         uint64_t head = 0, seen = 0;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         for (int round = 0; round < 1000; round++) {
                 uint64_t *ring = (uint64_t *)(void *)(p.base + 3 * FAKE_REGION_ROOM +
                                                       3 * FAKE_REGION_RING_BYTES);
@@ -299,18 +248,15 @@ START_TEST(test_drains_in_order)
                 for (int i = 0; i < round % 512; i++, head += 8)
                         ring[head % FAKE_REGION_RING_BYTES / 8] = head / 8;
                 fake_region_slot(&p, 3)->head_bytes = head;
-                while ((n = client_region_drain(region, 3, 100, &pending, NULL)) > 0)
+                while ((n = client_region_drain(region, 3, 100, &bytes, NULL)) > 0)
                         ck_assert_int_le(n, 96);
                 ck_assert_int_eq(n, 0);
-                for (size_t at = 0; at < pending.used_bytes; at += 8, seen++)
-                        ck_assert_mem_eq(pending.data + at, &seen, 8);
-                byte_buffer_clear(&pending);
+                for (size_t at = 0; at < bytes.used_bytes; at += 8, seen++)
+                        ck_assert_mem_eq(bytes.data + at, &seen, 8);
+                byte_buffer_clear(&bytes);
                 ck_assert_uint_eq(fake_region_slot(&p, 3)->tail_bytes, head);
         }
         ck_assert_uint_eq(seen, head / 8);
-        byte_buffer_deinit(&pending);
-        client_region_close(region);
-        fake_region_destroy(&p);
 }
 END_TEST
 
@@ -346,15 +292,12 @@ static void *vandalise(void *arg)
 /* Everything changes while we read: results may be anything that is allowed, and no access goes wrong. */
 START_TEST(test_everything_changes_meanwhile)
 {
-        struct client_abi_header h = fake_region_blob_header();
-        struct fake_region p;
         struct vandal v = { .program = &p };
         pthread_t thread;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        h = fake_region_blob_header();
+        one_region_make();
         for (int round = 0; round < 200; round++) {
-                struct byte_buffer pending = { .data = NULL };
-                struct client_region *region;
                 struct client_location l;
 
                 *p.header = h;
@@ -367,7 +310,7 @@ START_TEST(test_everything_changes_meanwhile)
 
                         ck_assert_uint_le(n_slots, FAKE_REGION_N_SLOTS);
                         for (uint32_t slot = 0; slot < n_slots; slot++) {
-                                int64_t n = client_region_drain(region, slot, 256, &pending, NULL);
+                                int64_t n = client_region_drain(region, slot, 256, &bytes, NULL);
 
                                 ck_assert(n == -EBADMSG || (n >= 0 && n <= 256 && n % 8 == 0));
                                 (void)client_region_drops(region, slot);
@@ -376,14 +319,13 @@ START_TEST(test_everything_changes_meanwhile)
                                 ck_assert_uint_le(l.name_bytes, 4096);
                         for (uint32_t id = 0; client_region_next_plot(region, &id, &l) == 1;)
                                 ck_assert_uint_le(id, FAKE_REGION_N_LOCATIONS);
-                        (void)client_region_read_blob(region, 64, 100, &pending, NULL);
+                        (void)client_region_read_blob(region, 64, 100, &bytes, NULL);
                 }
                 atomic_store(&v.stop, true);
                 ck_assert_int_eq(pthread_join(thread, NULL), 0);
-                byte_buffer_deinit(&pending);
-                client_region_close(region);
+                byte_buffer_clear(&bytes);
+                one_region_close();
         }
-        fake_region_destroy(&p);
 }
 END_TEST
 
@@ -391,12 +333,8 @@ START_TEST(test_enable_and_disable)
 {
         const uint32_t zones_and_stacks = CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_ZONES
                                                                             << CLIENT_ABI_CALLSTACK_SHIFT;
-        struct client_abi_header h = fake_region_header();
-        struct byte_buffer pending = { .data = NULL };
-        struct client_region *region;
-        struct fake_region p;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        one_region_make();
         fake_region_slot(&p, 0)->head_bytes = 800;
         fake_region_slot(&p, 0)->n_dropped_zones = 10;
         fake_region_slot(&p, 0)->n_dropped_memory = 20;
@@ -409,7 +347,7 @@ START_TEST(test_enable_and_disable)
                           1 << CLIENT_ABI_SESSION_SHIFT | zones_and_stacks | CLIENT_ABI_FAMILY_ALWAYS);
         ck_assert_uint_eq(p.header->blobs_freed_bytes, 4096); /* that will not be read */
         ck_assert_uint_eq(p.header->recorder_pid, (uint32_t)getpid());
-        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 0); /* old bytes */
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &bytes, NULL), 0); /* old bytes */
         fake_region_slot(&p, 0)->n_dropped_zones = 13;
         fake_region_slot(&p, 0)->n_dropped_plots = 2;
         ck_assert_uint_eq(client_region_drops(region, 0).n_zones, 3);
@@ -429,7 +367,7 @@ START_TEST(test_enable_and_disable)
         ck_assert_uint_eq(p.header->recorder_pid, 0);
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, NULL), 0);
         ck_assert_uint_eq(p.header->control_word >> CLIENT_ABI_SESSION_SHIFT, 2);
-        client_region_close(region);
+        one_region_close();
         ck_assert_uint_eq(p.header->control_word, 2 << CLIENT_ABI_SESSION_SHIFT);
 
         /* The last session number is followed by the first: 0 is none. */
@@ -437,8 +375,6 @@ START_TEST(test_enable_and_disable)
         region = fake_region_open(&p);
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, NULL), 0);
         ck_assert_uint_eq(p.header->control_word >> CLIENT_ABI_SESSION_SHIFT, 1);
-        client_region_close(region);
-        fake_region_destroy(&p);
 }
 END_TEST
 
@@ -446,13 +382,9 @@ END_TEST
 START_TEST(test_paused_by_the_program)
 {
         const uint32_t zones = CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_ALWAYS;
-        struct client_abi_header h = fake_region_header();
-        struct client_region *region;
-        struct fake_region p;
 
         h.paused = 1;
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, NULL), 0);
         ck_assert_uint_eq(p.header->control_word, 1 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_ALWAYS);
         ck_assert_uint_eq(p.header->wanted_word, 1 << CLIENT_ABI_SESSION_SHIFT | zones);
@@ -461,32 +393,24 @@ START_TEST(test_paused_by_the_program)
         ck_assert_uint_eq(p.header->wanted_word, 1 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_ALWAYS);
         client_region_pause(region, false);
         ck_assert_uint_eq(p.header->control_word, 1 << CLIENT_ABI_SESSION_SHIFT | zones);
-        client_region_close(region);
+        one_region_close();
         ck_assert_uint_eq(p.header->wanted_word, 0);
         fake_region_destroy(&p);
 
         h.abi_minor = 1;
         h.paused = UINT32_MAX;
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         fake_region_slot(&p, 0)->n_dropped_deep_zones = 3;
         ck_assert_uint_eq(client_region_drops(region, 0).n_deep_zones, 0);
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, NULL), 0);
         ck_assert_uint_eq(p.header->control_word, 1 << CLIENT_ABI_SESSION_SHIFT | zones);
-        client_region_close(region);
-        fake_region_destroy(&p);
 }
 END_TEST
 
 START_TEST(test_self_started_is_adopted)
 {
-        struct client_abi_header h = fake_region_header();
-        struct byte_buffer pending = { .data = NULL };
-        struct client_region *region;
-        struct fake_region p;
-
         h.control_word = 7 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_ZONES;
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        one_region_make();
         fake_region_slot(&p, 0)->head_bytes = 800;
         fake_region_slot(&p, 0)->n_dropped_zones = 10;
         p.header->n_dropped_no_ring = 3;
@@ -497,23 +421,17 @@ START_TEST(test_self_started_is_adopted)
         ck_assert_uint_eq(p.header->blobs_freed_bytes, 0); /* they are ours */
         ck_assert_uint_eq(p.header->control_word,
                           7 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_PLOTS | CLIENT_ABI_FAMILY_ALWAYS);
-        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 800);
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &bytes, NULL), 800);
         ck_assert_uint_eq(client_region_drops(region, 0).n_zones, 10);
         ck_assert_uint_eq(client_region_drops_no_ring(region), 3);
         ck_assert_uint_eq(client_region_blobs_refused(region), 2);
-        byte_buffer_deinit(&pending);
-        client_region_close(region);
-        fake_region_destroy(&p);
 }
 END_TEST
 
 /* A recorder that lives is left in peace; one that died is not waited for. */
 START_TEST(test_other_recorders)
 {
-        struct client_abi_header h = fake_region_header();
-        struct client_region *region;
         struct error err = ERROR_NONE;
-        struct fake_region p;
         pid_t other;
         int end[2];
 
@@ -528,7 +446,7 @@ START_TEST(test_other_recorders)
         }
         h.control_word = 5 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_ZONES;
         h.recorder_pid = (uint32_t)other;
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        one_region_make();
         fake_region_slot(&p, 0)->head_bytes = 800;
         region = fake_region_open(&p);
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, &err), -EBUSY);
@@ -541,8 +459,13 @@ START_TEST(test_other_recorders)
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, &err), 0);
         ck_assert_uint_eq(p.header->control_word >> CLIENT_ABI_SESSION_SHIFT, 6);
         ck_assert_uint_eq(fake_region_slot(&p, 0)->tail_bytes, 800);
-        client_region_close(region);
         (void)close(end[0]);
-        fake_region_destroy(&p);
 }
 END_TEST
+
+static void set_up(void)
+{
+        h = fake_region_header();
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = one_region_end);

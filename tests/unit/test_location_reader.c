@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* instrument/location_reader.c: whatever was read ahead, a location is what it was when an event named it */
-#include "base/byte_buffer.h"
 #include "instrument/client_abi.h"
 #include "instrument/client_region.h"
 #include "instrument/location_reader.h"
-#include "tests/unit/fake_region.h"
+#include "tests/unit/one_region.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -17,24 +16,17 @@ static uint64_t string_at(uint64_t offset, uint64_t n)
 }
 
 /* A drain gives what an event says. */
-static void drain_a_word(const struct fake_region *p, struct client_region *region)
+static void drain_a_word(void)
 {
-        struct byte_buffer pending = { .data = NULL };
-
-        fake_region_slot(p, 0)->head_bytes += 8;
-        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 8);
-        byte_buffer_deinit(&pending);
+        fake_region_slot(&p, 0)->head_bytes += 8;
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &bytes, NULL), 8);
 }
 
 START_TEST(test_locations)
 {
-        struct client_abi_header h = fake_region_header();
-        struct client_region *region;
         struct client_location l;
-        struct fake_region p;
 
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         memcpy(p.base + h.strings_offset, "nameSfunctionFILEms", 19);
         *fake_region_location(&p, 1) = (struct client_abi_location){
                 .name = string_at(0, 4),
@@ -82,22 +74,16 @@ START_TEST(test_locations)
         ck_assert_int_eq(client_region_location(region, 5, &l, NULL), 0);
         p.header->n_locations = UINT32_MAX;
         ck_assert_int_eq(client_region_location(region, FAKE_REGION_N_LOCATIONS + 1, &l, NULL), -EBADMSG);
-        client_region_close(region);
-        fake_region_destroy(&p);
 }
 END_TEST
 
 /* Whatever was read before: what an event names is read as it was when the event was written. */
 START_TEST(test_locations_are_not_older_than_events)
 {
-        struct client_abi_header h = fake_region_header();
-        struct client_region *region;
         struct client_location l;
-        struct fake_region p;
 
         h.n_locations = FAKE_REGION_N_LOCATIONS;
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         for (uint32_t id = 1; id <= FAKE_REGION_N_LOCATIONS; id++)
                 *fake_region_location(&p, id) = (struct client_abi_location){ .name = string_at(0, 4),
                                                                               .ready = 1 };
@@ -115,14 +101,12 @@ START_TEST(test_locations_are_not_older_than_events)
         fake_region_location(&p, 7)->unit = string_at(4, 3);
         fake_region_location(&p, 7)->flags = CLIENT_ABI_PLOT_SET;
         memcpy(p.base + h.strings_offset + 4, "new", 3);
-        drain_a_word(&p, region);
+        drain_a_word();
         ck_assert_int_eq(client_region_location(region, 7, &l, NULL), 0);
         ck_assert_mem_eq(l.name, "name", 4);
         ck_assert_uint_eq(l.unit_bytes, 3);
         ck_assert_mem_eq(l.unit, "new", 3);
         ck_assert_uint_eq(l.flags, CLIENT_ABI_PLOT_SET);
-        client_region_close(region);
-        fake_region_destroy(&p);
 }
 END_TEST
 
@@ -144,9 +128,6 @@ START_TEST(test_many_locations)
 {
         static const uint32_t steps[] = { 1, MANY - 1, 7, 64, 65, 2501 };
         const size_t entry_bytes = sizeof(struct client_abi_location) + 8;
-        struct client_abi_header h = fake_region_header();
-        struct client_region *region;
-        struct fake_region p;
         uint8_t *strings;
 
         h.region_bytes = 16 * FAKE_REGION_ROOM;
@@ -156,8 +137,7 @@ START_TEST(test_many_locations)
         h.n_locations = MANY;
         h.strings_offset = 10 * FAKE_REGION_ROOM;
         h.strings_bytes = 2 * FAKE_REGION_ROOM;
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         strings = p.base + h.strings_offset;
         for (uint32_t i = 0; i < h.strings_bytes; i++)
                 strings[i] = (uint8_t)(i % 251 + 1);
@@ -181,55 +161,44 @@ START_TEST(test_many_locations)
                         ck_assert_mem_eq(l.name, strings + (name & UINT32_MAX), l.name_bytes);
                 }
         }
-        client_region_close(region);
-        fake_region_destroy(&p);
 }
 END_TEST
 
 /* As many as an id can name; a table that takes more memory to walk through is refused. */
 START_TEST(test_largest_table)
 {
-        struct client_abi_header h = fake_region_header();
         struct client_abi_location entry = { .line = 99, .flags = CLIENT_ABI_PLOT_SET, .ready = 1 };
-        struct client_region *region;
         struct client_location l;
-        struct fake_region p;
         uint32_t id = CLIENT_ABI_ARG_MAX - 1000;
 
         h.region_bytes = UINT64_C(3) << 29;
         h.locations_offset = 4 * FAKE_REGION_ROOM;
         h.n_locations_max = CLIENT_ABI_ARG_MAX;
         h.n_locations = CLIENT_ABI_ARG_MAX;
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         memcpy(p.base + h.locations_offset + (CLIENT_ABI_ARG_MAX - 1) * sizeof(entry), &entry, sizeof(entry));
         ck_assert_int_eq(client_region_location(region, CLIENT_ABI_ARG_MAX, &l, NULL), 0);
         ck_assert_uint_eq(l.line, 99);
         ck_assert_int_eq(client_region_next_plot(region, &id, &l), 1);
         ck_assert_uint_eq(id, CLIENT_ABI_ARG_MAX);
-        client_region_close(region);
+        one_region_close();
 
         p.header->location_bytes = 72;
         ck_assert_int_eq(client_region_open(p.fd, &region, NULL), -EBADMSG);
-        fake_region_destroy(&p);
 }
 END_TEST
 
 START_TEST(test_plots)
 {
         enum { N = 300 };
-        struct client_abi_header h = fake_region_header();
-        struct client_region *region;
         struct client_location l;
-        struct fake_region p;
         uint32_t id = 0;
 
         h.n_locations_max = N;
         h.region_bytes = 6 * FAKE_REGION_ROOM;
         h.strings_offset = 4 * FAKE_REGION_ROOM;
         h.n_locations = 250;
-        fake_region_make(&p, &h, F_SEAL_SHRINK);
-        region = fake_region_open(&p);
+        one_region_begin();
         ck_assert_int_eq(client_region_next_plot(region, &id, &l), 0);
         for (uint32_t i = 1; i <= N; i++)
                 *fake_region_location(&p, i) = (struct client_abi_location){ .line = i, .ready = 1 };
@@ -265,7 +234,12 @@ START_TEST(test_plots)
         id = UINT32_MAX;
         p.header->n_locations = UINT32_MAX;
         ck_assert_int_eq(client_region_next_plot(region, &id, &l), 0);
-        client_region_close(region);
-        fake_region_destroy(&p);
 }
 END_TEST
+
+static void set_up(void)
+{
+        h = fake_region_header();
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = one_region_end);
