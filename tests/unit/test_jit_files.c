@@ -47,36 +47,38 @@ struct fixture {
         char map_path[64], dump_path[64];
 };
 
-static void set_up(struct fixture *f)
+static struct fixture f;
+
+static void set_up(void)
 {
         uint32_t pid = (uint32_t)getpid();
 
-        memset(f, 0, sizeof(*f));
-        f->now_ns = clock_raw_ns();
-        (void)snprintf(f->map_path, sizeof(f->map_path), "/tmp/perf-%u.map", pid);
-        (void)snprintf(f->dump_path, sizeof(f->dump_path), "/tmp/jit-%u.dump", pid);
-        (void)unlink(f->map_path);
-        f->recording = (struct recording){ .dictionary = &f->dictionary,
-                                           .losses = &f->losses,
-                                           .processes = &f->processes,
-                                           .attachments = &f->attachments };
-        trace_dictionary_init(&f->dictionary, 0);
-        process_table_init(&f->processes, &f->dictionary);
-        attachment_store_init(&f->attachments, &f->dictionary, &f->losses);
-        ck_assert_int_eq(process_table_add_thread(&f->processes, pid, pid, 0, 1, &f->thread), 0);
-        ck_assert_int_eq(code_regions_new(&f->recording, NULL, NULL, &f->recording.regions, NULL), 0);
-        ck_assert_int_eq(jit_files_new(&f->recording, &f->files, NULL), 0);
+        memset(&f, 0, sizeof(f));
+        f.now_ns = clock_raw_ns();
+        (void)snprintf(f.map_path, sizeof(f.map_path), "/tmp/perf-%u.map", pid);
+        (void)snprintf(f.dump_path, sizeof(f.dump_path), "/tmp/jit-%u.dump", pid);
+        (void)unlink(f.map_path);
+        f.recording = (struct recording){ .dictionary = &f.dictionary,
+                                          .losses = &f.losses,
+                                          .processes = &f.processes,
+                                          .attachments = &f.attachments };
+        trace_dictionary_init(&f.dictionary, 0);
+        process_table_init(&f.processes, &f.dictionary);
+        attachment_store_init(&f.attachments, &f.dictionary, &f.losses);
+        ck_assert_int_eq(process_table_add_thread(&f.processes, pid, pid, 0, 1, &f.thread), 0);
+        ck_assert_int_eq(code_regions_new(&f.recording, NULL, NULL, &f.recording.regions, NULL), 0);
+        ck_assert_int_eq(jit_files_new(&f.recording, &f.files, NULL), 0);
 }
 
-static void tear_down(struct fixture *f)
+static void tear_down(void)
 {
-        (void)unlink(f->map_path);
-        (void)unlink(f->dump_path);
-        jit_files_free(f->files);
-        code_regions_free(f->recording.regions);
-        attachment_store_deinit(&f->attachments);
-        process_table_deinit(&f->processes);
-        trace_dictionary_deinit(&f->dictionary);
+        (void)unlink(f.map_path);
+        (void)unlink(f.dump_path);
+        jit_files_free(f.files);
+        code_regions_free(f.recording.regions);
+        attachment_store_deinit(&f.attachments);
+        process_table_deinit(&f.processes);
+        trace_dictionary_deinit(&f.dictionary);
 }
 
 static void write_file(const char *path, int flags, const void *bytes, size_t n)
@@ -88,12 +90,12 @@ static void write_file(const char *path, int flags, const void *bytes, size_t n)
         io_close(&fd);
 }
 
-static void write_map(const struct fixture *f, int flags, const char *text)
+static void write_map(int flags, const char *text)
 {
-        write_file(f->map_path, flags, text, strlen(text));
+        write_file(f.map_path, flags, text, strlen(text));
 }
 
-static void note(struct fixture *f, const char *path)
+static void note(const char *path)
 {
         struct stat st = { .st_ino = 0 };
         struct perf_mmap mmap = { .start_avma = 0x1000,
@@ -105,28 +107,28 @@ static void note(struct fixture *f, const char *path)
         if (path[0] == '/' && path[1] != '/')
                 ck_assert_int_eq(stat(path, &st), 0);
         mmap.inode = st.st_ino;
-        ck_assert_int_eq(jit_files_note_mapping(f->files, f->thread->process->pid,
-                                                f->thread->process->process, &mmap, f->now_ns),
+        ck_assert_int_eq(jit_files_note_mapping(f.files, f.thread->process->pid, f.thread->process->process,
+                                                &mmap, f.now_ns),
                          0);
 }
 
-static void read_more(struct fixture *f)
+static void read_more(void)
 {
-        f->now_ns += NS_PER_S;
-        ck_assert_int_eq(jit_files_read(f->files, f->now_ns, false), 0);
+        f.now_ns += NS_PER_S;
+        ck_assert_int_eq(jit_files_read(f.files, f.now_ns, false), 0);
 }
 
-static uint32_t n_regions(const struct fixture *f)
+static uint32_t n_regions(void)
 {
-        return trace_dictionary_count(&f->dictionary, TRACE_TABLE_CODE_REGIONS);
+        return trace_dictionary_count(&f.dictionary, TRACE_TABLE_CODE_REGIONS);
 }
 
-static void check_region(const struct fixture *f, uint32_t id, uint64_t start, const char *name)
+static void check_region(uint32_t id, uint64_t start, const char *name)
 {
-        const struct trace_code_region *row = trace_dictionary_row(&f->dictionary, TRACE_TABLE_CODE_REGIONS,
+        const struct trace_code_region *row = trace_dictionary_row(&f.dictionary, TRACE_TABLE_CODE_REGIONS,
                                                                    id);
         size_t n_bytes;
-        const char *text = trace_dictionary_string(&f->dictionary, row->name, &n_bytes);
+        const char *text = trace_dictionary_string(&f.dictionary, row->name, &n_bytes);
 
         ck_assert_uint_eq(row->start_avma, start);
         ck_assert_uint_eq(n_bytes, strlen(name));
@@ -136,48 +138,40 @@ static void check_region(const struct fixture *f, uint32_t id, uint64_t start, c
 
 START_TEST(test_map_grows)
 {
-        struct fixture f;
-
-        set_up(&f);
-        note(&f, "//anon");
-        read_more(&f); /* there is none yet */
-        write_map(&f, 0, "1000 10 one\n2000 10 tw");
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 1);
-        write_map(&f, O_APPEND, "o\nno line\n");
-        read_more(&f);
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 2);
-        check_region(&f, 1, 0x1000, "one");
-        check_region(&f, 2, 0x2000, "two");
+        note("//anon");
+        read_more(); /* there is none yet */
+        write_map(0, "1000 10 one\n2000 10 tw");
+        read_more();
+        ck_assert_uint_eq(n_regions(), 1);
+        write_map(O_APPEND, "o\nno line\n");
+        read_more();
+        read_more();
+        ck_assert_uint_eq(n_regions(), 2);
+        check_region(1, 0x1000, "one");
+        check_region(2, 0x2000, "two");
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 1);
-        tear_down(&f);
 }
 END_TEST
 
 /* Read again from its beginning, if it was written anew in any way; what is known is not told twice. */
 START_TEST(test_map_anew)
 {
-        struct fixture f;
-
-        set_up(&f);
-        note(&f, "//anon");
-        write_map(&f, 0, "1000 10 one\n2000 10 two\n");
-        read_more(&f);
-        write_map(&f, O_TRUNC, "1000 10 one\n");
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 2);
-        write_map(&f, O_TRUNC, "1000 10 one\n3000 10 six\n4000 10 four\n"); /* longer than it was */
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 4);
-        check_region(&f, 3, 0x3000, "six");
+        note("//anon");
+        write_map(0, "1000 10 one\n2000 10 two\n");
+        read_more();
+        write_map(O_TRUNC, "1000 10 one\n");
+        read_more();
+        ck_assert_uint_eq(n_regions(), 2);
+        write_map(O_TRUNC, "1000 10 one\n3000 10 six\n4000 10 four\n"); /* longer than it was */
+        read_more();
+        ck_assert_uint_eq(n_regions(), 4);
+        check_region(3, 0x3000, "six");
         ck_assert_int_eq(unlink(f.map_path), 0);
-        read_more(&f);
-        write_map(&f, 0, "5000 10 five\n");
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 5);
-        check_region(&f, 5, 0x5000, "five");
-        tear_down(&f);
+        read_more();
+        write_map(0, "5000 10 five\n");
+        read_more();
+        ck_assert_uint_eq(n_regions(), 5);
+        check_region(5, 0x5000, "five");
 }
 END_TEST
 
@@ -185,48 +179,41 @@ END_TEST
 START_TEST(test_map_of_next_program)
 {
         uint32_t process;
-        struct fixture f;
 
-        set_up(&f);
         process = f.thread->process->process;
-        note(&f, "//anon");
-        write_map(&f, 0, "1000 10 one\n2000 10 two\n");
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 2);
+        note("//anon");
+        write_map(0, "1000 10 one\n2000 10 two\n");
+        read_more();
+        ck_assert_uint_eq(n_regions(), 2);
         ck_assert_int_eq(jit_files_note_exec(f.files, (uint32_t)getpid(), process, f.now_ns), 0);
-        ck_assert_uint_eq(n_regions(&f), 3); /* nothing is left */
-        note(&f, "//anon");
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 3);
-        write_map(&f, O_APPEND, "1000 10 next\n");
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 4);
-        check_region(&f, 4, 0x1000, "next");
+        ck_assert_uint_eq(n_regions(), 3); /* nothing is left */
+        note("//anon");
+        read_more();
+        ck_assert_uint_eq(n_regions(), 3);
+        write_map(O_APPEND, "1000 10 next\n");
+        read_more();
+        ck_assert_uint_eq(n_regions(), 4);
+        check_region(4, 0x1000, "next");
         ck_assert_int_eq(jit_files_note_exec(f.files, (uint32_t)getpid(), process, f.now_ns), 0);
-        note(&f, "//anon");
-        write_map(&f, O_TRUNC, "2000 10 last\n");
-        read_more(&f);
-        check_region(&f, n_regions(&f), 0x2000, "last");
-        tear_down(&f);
+        note("//anon");
+        write_map(O_TRUNC, "2000 10 last\n");
+        read_more();
+        check_region(n_regions(), 0x2000, "last");
 }
 END_TEST
 
 /* After the end of the process: the map may have come in its last moment. */
 START_TEST(test_map_after_end)
 {
-        struct fixture f;
-
-        set_up(&f);
-        note(&f, "//anon");
-        read_more(&f);
-        write_map(&f, 0, "1000 10 one"); /* nothing can follow any more: it is whole */
+        note("//anon");
+        read_more();
+        write_map(0, "1000 10 one"); /* nothing can follow any more: it is whole */
         (void)process_table_forget_thread(&f.processes, f.thread);
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 1);
-        write_map(&f, O_APPEND, "2000 10 two\n"); /* of the process that has the number now */
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 1);
-        tear_down(&f);
+        read_more();
+        ck_assert_uint_eq(n_regions(), 1);
+        write_map(O_APPEND, "2000 10 two\n"); /* of the process that has the number now */
+        read_more();
+        ck_assert_uint_eq(n_regions(), 1);
 }
 END_TEST
 
@@ -235,37 +222,34 @@ START_TEST(test_map_refused)
 {
         struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
         char target[80];
-        struct fixture f;
 
-        set_up(&f);
-        note(&f, "//anon");
-        write_map(&f, 0, "1000 10 one\n");
+        note("//anon");
+        write_map(0, "1000 10 one\n");
         ck_assert_int_eq(utimensat(AT_FDCWD, f.map_path, old, 0),
                          0); /* of another process with this number */
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 0);
+        read_more();
+        ck_assert_uint_eq(n_regions(), 0);
         (void)snprintf(target, sizeof(target), "%s.link", f.map_path);
         ck_assert_int_eq(rename(f.map_path, target), 0);
         ck_assert_int_eq(utimensat(AT_FDCWD, target, NULL, 0), 0);
         ck_assert_int_eq(symlink(target, f.map_path), 0);
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 0);
+        read_more();
+        ck_assert_uint_eq(n_regions(), 0);
         ck_assert_int_eq(unlink(f.map_path), 0);
         ck_assert_int_eq(mkfifo(f.map_path, 0600), 0);
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 0);
+        read_more();
+        ck_assert_uint_eq(n_regions(), 0);
         ck_assert_int_eq(unlink(f.map_path), 0);
         ck_assert_int_eq(rename(target, f.map_path), 0);
-        read_more(&f);
-        ck_assert_uint_eq(n_regions(&f), 1);
+        read_more();
+        ck_assert_uint_eq(n_regions(), 1);
         if (geteuid() == 0) { /* another user's */
                 ck_assert_int_eq(unlink(f.map_path), 0);
-                write_map(&f, 0, "2000 10 two\n");
+                write_map(0, "2000 10 two\n");
                 ck_assert_int_eq(chown(f.map_path, 12345, 12345), 0);
-                read_more(&f);
-                ck_assert_uint_eq(n_regions(&f), 1);
+                read_more();
+                ck_assert_uint_eq(n_regions(), 1);
         }
-        tear_down(&f);
 }
 END_TEST
 
@@ -282,11 +266,9 @@ START_TEST(test_dump)
         struct byte_buffer b = { .data = NULL };
         const struct trace_code_region *row;
         const struct trace_code_line *line;
-        struct fixture f;
         uint64_t now_ns;
         size_t n_bytes;
 
-        set_up(&f);
         now_ns = monotonic_ns();
         f.now_ns = clock_raw_ns();
         jitdump_builder_header(&b, 1, 0);
@@ -297,22 +279,22 @@ START_TEST(test_dump)
         jitdump_builder_move(&b, now_ns, 0x2000, 0x3000, 16);
         jitdump_builder_load(&b, now_ns + 10 * NS_PER_MS, 0x2000, 16, "two");
         write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes - 1);
-        note(&f, f.dump_path);
+        note(f.dump_path);
         f.now_ns += 5 * NS_PER_MS;
         ck_assert_int_eq(jit_files_read(f.files, f.now_ns, false), 0);
-        ck_assert_uint_eq(n_regions(&f), 0); /* they have their time */
+        ck_assert_uint_eq(n_regions(), 0); /* they have their time */
         ck_assert_uint_le(jit_files_next_ns(f.files), f.now_ns);
         ck_assert_int_eq(jit_files_run(f.files, f.now_ns), 0);
-        ck_assert_uint_eq(n_regions(&f), 2);
-        check_region(&f, 1, 0x2000, "one");
-        check_region(&f, 2, 0x3000, "one");
+        ck_assert_uint_eq(n_regions(), 2);
+        check_region(1, 0x2000, "one");
+        check_region(2, 0x3000, "one");
         ck_assert_uint_eq(jit_files_next_ns(f.files), UINT64_MAX);
         write_file(f.dump_path, O_APPEND, b.data, 1); /* the byte that was missing */
         f.now_ns += 10 * NS_PER_MS;
         ck_assert_int_eq(jit_files_read(f.files, f.now_ns, false), 0);
         ck_assert_int_eq(jit_files_run(f.files, f.now_ns), 0);
-        ck_assert_uint_eq(n_regions(&f), 3);
-        check_region(&f, 3, 0x2000, "two");
+        ck_assert_uint_eq(n_regions(), 3);
+        check_region(3, 0x2000, "two");
 
         row = trace_dictionary_row(&f.dictionary, TRACE_TABLE_CODE_REGIONS, 1);
         ck_assert_uint_eq(row->source, TRACE_CODE_SOURCE_JITDUMP);
@@ -326,7 +308,6 @@ START_TEST(test_dump)
         ck_assert_mem_eq(trace_dictionary_string(&f.dictionary, line->file, &n_bytes), "/a.c", 4);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 0);
         byte_buffer_deinit(&b);
-        tear_down(&f);
 }
 END_TEST
 
@@ -338,10 +319,8 @@ START_TEST(test_dump_of_several)
         struct byte_buffer b = { .data = NULL };
         struct thread_track *child;
         uint64_t now_ns = monotonic_ns();
-        struct fixture f;
         size_t second;
 
-        set_up(&f);
         ck_assert_int_eq(
                 process_table_add_thread(&f.processes, child_pid, child_pid, (uint32_t)getpid(), 2, &child),
                 0);
@@ -353,12 +332,12 @@ START_TEST(test_dump_of_several)
         memcpy(b.data + pid_at + second, &other_pid, sizeof(other_pid));
         jitdump_builder_load(&b, now_ns, 0x2000, 16, "own");
         write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
-        note(&f, f.dump_path);
-        read_more(&f);
+        note(f.dump_path);
+        read_more();
         ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
-        ck_assert_uint_eq(n_regions(&f), 2);
-        check_region(&f, 1, 0x2000, "child's");
-        check_region(&f, 2, 0x2000, "own");
+        ck_assert_uint_eq(n_regions(), 2);
+        check_region(1, 0x2000, "child's");
+        check_region(2, 0x2000, "own");
         for (uint32_t i = 1; i <= 2; i++) {
                 const struct trace_code_region *row = trace_dictionary_row(&f.dictionary,
                                                                            TRACE_TABLE_CODE_REGIONS, i);
@@ -366,10 +345,9 @@ START_TEST(test_dump_of_several)
                 ck_assert_uint_eq(row->process,
                                   i == 1 ? child->process->process : f.thread->process->process);
         }
-        read_more(&f);
+        read_more();
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 1);
         byte_buffer_deinit(&b);
-        tear_down(&f);
 }
 END_TEST
 
@@ -378,11 +356,9 @@ START_TEST(test_two_dumps)
 {
         char folder[] = "/tmp/hyprof-dumps.XXXXXX", other_path[64];
         struct byte_buffer b = { .data = NULL };
-        struct fixture f;
 
         ck_assert_ptr_nonnull(mkdtemp(folder));
         (void)snprintf(other_path, sizeof(other_path), "%s/jit-1.dump", folder);
-        set_up(&f);
         jitdump_builder_header(&b, 1, 0);
         jitdump_builder_load(&b, monotonic_ns(), 0x2000, 16, "one");
         write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
@@ -391,17 +367,16 @@ START_TEST(test_two_dumps)
         jitdump_builder_load(&b, monotonic_ns(), 0x3000, 16, "two");
         write_file(other_path, O_TRUNC, b.data, b.used_bytes);
         for (int i = 0; i < 2; i++) {
-                note(&f, f.dump_path);
-                note(&f, other_path);
+                note(f.dump_path);
+                note(other_path);
         }
-        read_more(&f);
+        read_more();
         ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
-        ck_assert_uint_eq(n_regions(&f), 2);
-        check_region(&f, 1, 0x2000, "one");
-        check_region(&f, 2, 0x3000, "two");
+        ck_assert_uint_eq(n_regions(), 2);
+        check_region(1, 0x2000, "one");
+        check_region(2, 0x3000, "two");
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 0);
         byte_buffer_deinit(&b);
-        tear_down(&f);
         ck_assert_int_eq(unlink(other_path), 0);
         ck_assert_int_eq(rmdir(folder), 0);
 }
@@ -411,16 +386,14 @@ START_TEST(test_lines_of_v8)
 {
         struct byte_buffer b = { .data = NULL };
         const struct trace_code_line *line;
-        struct fixture f;
 
-        set_up(&f);
         jitdump_builder_header(&b, 1, 0);
         jitdump_builder_lines(&b, 1, 0x2000, 64, "a.js");
         jitdump_builder_load(&b, 1, 0x2000, 16, "JS:*main a.js:1:1");
         jitdump_builder_lines(&b, 2, 0x3000, 8, "a.js");
         jitdump_builder_load(&b, 2, 0x3000, 32, "JS:*exact a.js:1:1");
         write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
-        note(&f, f.dump_path);
+        note(f.dump_path);
         ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
         ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_CODE_LINES), 4);
@@ -429,15 +402,14 @@ START_TEST(test_lines_of_v8)
         line = trace_dictionary_row(&f.dictionary, TRACE_TABLE_CODE_LINES, 3);
         ck_assert_uint_eq(line->offset_bytes, 8);
         byte_buffer_deinit(&b);
-        tear_down(&f);
 }
 END_TEST
 
 /* The CFA of the code there; 0 = it is not known how to unwind it. */
-static int32_t cfa_at(const struct fixture *f, uint64_t avma)
+static int32_t cfa_at(uint64_t avma)
 {
-        const struct unwind_table *table = code_tables_find_of_jit(f->recording.tables,
-                                                                   f->thread->process->process, avma);
+        const struct unwind_table *table = code_tables_find_of_jit(f.recording.tables,
+                                                                   f.thread->process->process, avma);
         const struct unwind_rule *rule = table ? unwind_table_find(table, avma) : NULL;
 
         return rule ? rule->cfa_offset : 0;
@@ -483,9 +455,7 @@ START_TEST_IF(unwind_machine_own() == &unwind_machine_x86_64, test_unwinding)
         struct byte_buffer b = { .data = NULL };
         struct table_process tables;
         struct thread_track *child;
-        struct fixture f;
 
-        set_up(&f);
         ck_assert_int_eq(table_process_start(&tables, NULL, 0, 0, NULL), 0);
         ck_assert_int_eq(code_tables_new(&tables, &f.losses, &f.recording.tables, NULL), 0);
         ck_assert_int_eq(
@@ -494,28 +464,41 @@ START_TEST_IF(unwind_machine_own() == &unwind_machine_x86_64, test_unwinding)
         jitdump_builder_header(&b, 1, 0);
         add_unwound(&b);
         write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
-        note(&f, f.dump_path);
-        read_more(&f);
+        note(f.dump_path);
+        read_more();
         ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
-        for (int n = 0; n < 5000 && cfa_at(&f, UNWOUND_AVMA(N_UNWOUND - 1) + 4) == 0; n++) {
+        for (int n = 0; n < 5000 && cfa_at(UNWOUND_AVMA(N_UNWOUND - 1) + 4) == 0; n++) {
                 struct pollfd readable = { .fd = tables.fd, .events = POLLIN };
 
-                read_more(&f);
+                read_more();
                 (void)poll(&readable, 1, 10);
                 ck_assert_int_eq(code_tables_take(f.recording.tables), 0);
         }
         for (size_t i = 0; i < N_UNWOUND; i++)
-                ck_assert_msg(cfa_at(&f, UNWOUND_AVMA(i) + 4) == unwound[i].wanted, "code %zu", i);
+                ck_assert_msg(cfa_at(UNWOUND_AVMA(i) + 4) == unwound[i].wanted, "code %zu", i);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 2);
         byte_buffer_deinit(&b);
         code_tables_free(f.recording.tables);
         f.recording.tables = NULL;
         table_process_stop(&tables);
-        tear_down(&f);
 }
 END_TEST
 
 /* Every cut, and a length that cannot be: what is whole is taken, the rest costs itself only. */
+/* A process with such a dump: the regions and the garbage that it is read as. */
+static void check_dump(const struct byte_buffer *b, size_t n_bytes, uint32_t n_wanted, uint64_t n_garbage)
+{
+        tear_down();
+        set_up();
+        write_file(f.dump_path, O_TRUNC, b->data, n_bytes);
+        note(f.dump_path);
+        ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
+        ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
+        ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
+        ck_assert_uint_eq(n_regions(), n_wanted);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], n_garbage);
+}
+
 START_TEST(test_damaged_dump)
 {
         struct byte_buffer b = { .data = NULL };
@@ -523,34 +506,11 @@ START_TEST(test_damaged_dump)
         jitdump_builder_header(&b, 1, 0);
         jitdump_builder_load(&b, 1, 0x2000, 16, "one");
         /* Its name is whole unless the file ends before the 16 bytes of code; other bytes are counted. */
-        for (size_t n = 0; n <= b.used_bytes; n++) {
-                struct fixture f;
-
-                set_up(&f);
-                write_file(f.dump_path, O_TRUNC, b.data, n);
-                note(&f, f.dump_path);
-                ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
-                ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
-                ck_assert_uint_eq(n_regions(&f), n + 16 >= b.used_bytes);
-                ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
-                ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE],
-                                  n > 0 && n + 16 < b.used_bytes && n != JITDUMP_HEADER_BYTES);
-                tear_down(&f);
-        }
+        for (size_t n = 0; n <= b.used_bytes; n++)
+                check_dump(&b, n, n + 16 >= b.used_bytes,
+                           n > 0 && n + 16 < b.used_bytes && n != JITDUMP_HEADER_BYTES);
         memset(b.data + JITDUMP_HEADER_BYTES + 4, 0, 4);
-        {
-                struct fixture f;
-
-                set_up(&f);
-                write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
-                note(&f, f.dump_path);
-                ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
-                ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
-                ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
-                ck_assert_uint_eq(n_regions(&f), 0);
-                ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 1);
-                tear_down(&f);
-        }
+        check_dump(&b, b.used_bytes, 0, 1);
         byte_buffer_deinit(&b);
 }
 END_TEST
@@ -575,3 +535,5 @@ START_TEST(test_dump_name)
                 ck_assert(!is_jitdump(bad[i]));
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);
