@@ -19,21 +19,23 @@ struct fixture {
         struct loss_counter losses;
 };
 
-static void set_up(struct fixture *f, uint32_t n_rows_max)
+static struct fixture f;
+
+static void set_up(uint32_t n_rows_max)
 {
-        memset(f, 0, sizeof(*f));
-        attachment_store_init(&f->store, &f->dictionary, &f->losses);
-        trace_dictionary_init(&f->dictionary, n_rows_max);
+        memset(&f, 0, sizeof(f));
+        attachment_store_init(&f.store, &f.dictionary, &f.losses);
+        trace_dictionary_init(&f.dictionary, n_rows_max);
 }
 
-static void tear_down(struct fixture *f)
+static void tear_down(void)
 {
-        attachment_store_deinit(&f->store);
-        trace_dictionary_deinit(&f->dictionary);
+        attachment_store_deinit(&f.store);
+        trace_dictionary_deinit(&f.dictionary);
 }
 
 /* @n_bytes of @byte after a front of 3 bytes that is not part of it. */
-static uint32_t add(struct fixture *f, uint32_t kind, uint8_t byte, size_t n_bytes)
+static uint32_t add(uint32_t kind, uint8_t byte, size_t n_bytes)
 {
         struct trace_attachment row = { .kind = kind };
         struct byte_buffer payload = { .data = NULL };
@@ -44,7 +46,7 @@ static uint32_t add(struct fixture *f, uint32_t kind, uint8_t byte, size_t n_byt
         memset(at, 0xee, 3);
         memset(at + 3, byte, n_bytes);
         payload.used_bytes = n_bytes + 3;
-        ck_assert_int_eq(attachment_store_add(&f->store, &row, &payload, 3, &id), 0);
+        ck_assert_int_eq(attachment_store_add(&f.store, &row, &payload, 3, &id), 0);
         byte_buffer_deinit(&payload);
         return id;
 }
@@ -56,10 +58,9 @@ START_TEST(test_parts)
         struct byte_buffer body = { .data = NULL };
         struct attachment_chunk part;
         uint64_t offset = 0, n_others = 0;
-        static struct fixture f;
 
-        set_up(&f, 0);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 7, n_bytes), 1);
+        set_up(0);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 7, n_bytes), 1);
         ck_assert_uint_eq(f.store.waiting_bytes, n_bytes);
         row = trace_dictionary_row(&f.dictionary, TRACE_TABLE_ATTACHMENTS, 1);
         ck_assert_uint_eq(row->size_bytes, n_bytes);
@@ -78,60 +79,50 @@ START_TEST(test_parts)
         ck_assert_uint_eq(n_others, 0);
         ck_assert_uint_eq(f.store.waiting_bytes, 0);
         byte_buffer_deinit(&body);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_kept_once)
 {
         struct byte_buffer body = { .data = NULL };
-        static struct fixture f;
 
-        set_up(&f, 0);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 7, 100), 1);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 7, 100), 1);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_SOURCE_TEXT, 7, 100), 2);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 8, 100), 3);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 8, 0),
-                          4); /* an empty one has a row and no part */
+        set_up(0);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 7, 100), 1);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 7, 100), 1);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_SOURCE_TEXT, 7, 100), 2);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 8, 100), 3);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 8, 0), 4); /* an empty one has a row and no part */
         ck_assert_uint_eq(f.store.n_bytes, 300);
         for (int i = 0; i < 3; i++)
                 ck_assert_int_eq(attachment_store_next(&f.store, &body), 1);
         ck_assert_int_eq(attachment_store_next(&f.store, &body), 0);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 7, 100), 1); /* also when it is written */
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 7, 100), 1); /* also when it is written */
         ck_assert_int_eq(attachment_store_next(&f.store, &body), 0);
         byte_buffer_deinit(&body);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_full)
 {
-        static struct fixture f;
-
-        set_up(&f, 0);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 1, 100), 1);
+        set_up(0);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 1, 100), 1);
         f.store.n_bytes = ATTACHMENT_STORE_BYTES_MAX - 100;
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 2, 101), 0);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 2, 101), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ATTACHMENTS_FULL], 1);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 3, 100), 2);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 4, 1), 0);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 1, 100), 1); /* one that is there */
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 3, 100), 2);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 4, 1), 0);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 1, 100), 1); /* one that is there */
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ATTACHMENTS_FULL], 2);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_ATTACHMENTS), 2);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_full_table)
 {
-        static struct fixture f;
-
-        set_up(&f, 1);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 1, 10), 1);
-        ck_assert_uint_eq(add(&f, TRACE_ATTACHMENT_CODE_IMAGE, 2, 10), 0);
+        set_up(1);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 1, 10), 1);
+        ck_assert_uint_eq(add(TRACE_ATTACHMENT_CODE_IMAGE, 2, 10), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ATTACHMENTS_FULL], 1);
-        tear_down(&f);
 }
 END_TEST
 
@@ -143,3 +134,5 @@ START_TEST(test_hash)
         ck_assert_uint_ne(content_hash("a", 1), content_hash("b", 1));
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = tear_down);

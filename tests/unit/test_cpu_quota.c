@@ -51,6 +51,8 @@ struct fixture {
         struct cpu_quota *quota;
 };
 
+static struct fixture f;
+
 static void write_stat(const char *path, unsigned n_periods, uint64_t throttled_ns)
 {
         FILE *file = fopen(path, "we");
@@ -61,31 +63,31 @@ static void write_stat(const char *path, unsigned n_periods, uint64_t throttled_
         ck_assert_int_eq(fclose(file), 0);
 }
 
-static void fixture_init(struct fixture *f)
+static void fixture_init(void)
 {
-        (void)snprintf(f->folder, sizeof(f->folder), "/tmp/cpu_quota.XXXXXX");
-        ck_assert_ptr_nonnull(mkdtemp(f->folder));
-        (void)snprintf(f->inner, sizeof(f->inner), "%s/inner", f->folder);
-        ck_assert_int_eq(mkdir(f->inner, 0700), 0);
-        (void)snprintf(f->stat, sizeof(f->stat), "%s/cpu.stat", f->folder);
-        (void)snprintf(f->inner_stat, sizeof(f->inner_stat), "%s/cpu.stat", f->inner);
-        f->quota = calloc(1, sizeof(*f->quota));
-        ck_assert_ptr_nonnull(f->quota);
-        cpu_quota_begin(f->quota, 0, NS_PER_S);
-        ck_assert(!f->quota->has_mount);
-        f->quota->has_mount = true;
-        (void)snprintf(f->quota->mount.path, sizeof(f->quota->mount.path), "%s", f->folder);
-        (void)snprintf(f->quota->mount.root, sizeof(f->quota->mount.root), "/");
-        (void)snprintf(f->quota->folder, sizeof(f->quota->folder), "%s", f->inner);
+        (void)snprintf(f.folder, sizeof(f.folder), "/tmp/cpu_quota.XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(f.folder));
+        (void)snprintf(f.inner, sizeof(f.inner), "%s/inner", f.folder);
+        ck_assert_int_eq(mkdir(f.inner, 0700), 0);
+        (void)snprintf(f.stat, sizeof(f.stat), "%s/cpu.stat", f.folder);
+        (void)snprintf(f.inner_stat, sizeof(f.inner_stat), "%s/cpu.stat", f.inner);
+        f.quota = calloc(1, sizeof(*f.quota));
+        ck_assert_ptr_nonnull(f.quota);
+        cpu_quota_begin(f.quota, 0, NS_PER_S);
+        ck_assert(!f.quota->has_mount);
+        f.quota->has_mount = true;
+        (void)snprintf(f.quota->mount.path, sizeof(f.quota->mount.path), "%s", f.folder);
+        (void)snprintf(f.quota->mount.root, sizeof(f.quota->mount.root), "/");
+        (void)snprintf(f.quota->folder, sizeof(f.quota->folder), "%s", f.inner);
 }
 
-static void fixture_deinit(struct fixture *f)
+static void fixture_deinit(void)
 {
-        (void)unlink(f->stat);
-        (void)unlink(f->inner_stat);
-        ck_assert_int_eq(rmdir(f->inner), 0);
-        ck_assert_int_eq(rmdir(f->folder), 0);
-        free(f->quota);
+        (void)unlink(f.stat);
+        (void)unlink(f.inner_stat);
+        ck_assert_int_eq(rmdir(f.inner), 0);
+        ck_assert_int_eq(rmdir(f.folder), 0);
+        free(f.quota);
 }
 
 static void check_list(const struct cpu_quota *q, const char *expected)
@@ -101,9 +103,6 @@ static void check_list(const struct cpu_quota *q, const char *expected)
 /* 0 is no process: the group stays. */
 START_TEST(test_readings_become_spans)
 {
-        struct fixture f;
-
-        fixture_init(&f);
         write_stat(f.stat, 2, 0);
         cpu_quota_read(f.quota, ENDED, NS_PER_S + 100 * NS_PER_MS, false);
         check_list(f.quota, "");
@@ -127,23 +126,18 @@ START_TEST(test_readings_become_spans)
         write_stat(f.stat, 9, 0); /* made again, and it has had more periods since */
         cpu_quota_read(f.quota, ENDED, 4 * NS_PER_S, true);
         ck_assert_uint_eq(f.quota->total.throttled_ns, 38 * NS_PER_MS + 600);
-        fixture_deinit(&f);
 }
 END_TEST
 
 /* Without a quota, after the first seconds, it is read once in a second. */
 START_TEST(test_seldom_without_a_quota)
 {
-        struct fixture f;
-
-        fixture_init(&f);
         cpu_quota_read(f.quota, ENDED, 4 * NS_PER_S, false);
         write_stat(f.stat, 4, 30 * NS_PER_MS);
         cpu_quota_read(f.quota, ENDED, 4 * NS_PER_S + 900 * NS_PER_MS, false);
         check_list(f.quota, "");
         cpu_quota_read(f.quota, ENDED, 5 * NS_PER_S, false);
         check_list(f.quota, "4000000+1000000=30000;");
-        fixture_deinit(&f);
 }
 END_TEST
 
@@ -151,9 +145,7 @@ END_TEST
 START_TEST(test_spans_are_bounded)
 {
         uint64_t sum_ns = 0, done_ns = NS_PER_S;
-        struct fixture f;
 
-        fixture_init(&f);
         for (unsigned i = 1; i <= 3 * CPU_QUOTA_SPANS_MAX; i++) {
                 write_stat(f.stat, i, i * NS_PER_MS);
                 cpu_quota_read(f.quota, ENDED, NS_PER_S + i * (NS_PER_S / 10), false);
@@ -167,6 +159,7 @@ START_TEST(test_spans_are_bounded)
         }
         ck_assert_uint_eq(sum_ns, f.quota->total.throttled_ns);
         ck_assert_uint_eq(done_ns, NS_PER_S + 3 * CPU_QUOTA_SPANS_MAX * (NS_PER_S / 10));
-        fixture_deinit(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = fixture_init, .teardown = fixture_deinit);

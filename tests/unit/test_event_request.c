@@ -20,30 +20,33 @@ struct fixture {
         struct error err;
 };
 
-static void set_up(struct fixture *f, enum fake_machine_kind kind)
+static struct fixture f;
+
+static void set_up(enum fake_machine_kind kind)
 {
-        memset(f, 0, sizeof(*f));
-        fake_machine_make(&f->machine, kind);
-        f->request.places = &f->machine.places;
+        memset(&f, 0, sizeof(f));
+        fake_machine_make(&f.machine, kind);
+        f.request.places = &f.machine.places;
 }
 
-static void tear_down(struct fixture *f)
+static void tear_down(void)
 {
-        fake_machine_remove(&f->machine);
+        if (f.machine.root[0])
+                fake_machine_remove(&f.machine);
 }
 
-static void add(struct fixture *f, const char *list)
+static void add(const char *list)
 {
-        ck_assert_msg(event_request_add(&f->request, list, &f->err) == 0, "%s: %s", list, f->err.text);
+        ck_assert_msg(event_request_add(&f.request, list, &f.err) == 0, "%s: %s", list, f.err.text);
 }
 
 /* One letter an event: its leader's letter in capitals if it reads, small if it only counts, '.' = alone. */
-static void expect(const struct fixture *f, const char *names, const char *groups)
+static void expect(const char *names, const char *groups)
 {
         char found_names[1024] = "", found_groups[EVENT_REQUEST_SPECS_MAX + 1] = "";
 
-        for (size_t i = 0; i < f->request.n_specs; i++) {
-                const struct event_spec *spec = &f->request.specs[i];
+        for (size_t i = 0; i < f.request.n_specs; i++) {
+                const struct event_spec *spec = &f.request.specs[i];
                 char letter = (char)('a' + spec->leader);
 
                 (void)strcat(strcat(found_names, i > 0 ? " " : ""), spec->name);
@@ -78,24 +81,18 @@ static const struct {
 /* loop test */
 START_LOOP_TEST(test_lists, 0, N_CASES(lists))
 {
-        struct fixture f;
-
-        set_up(&f, FAKE_MACHINE_INTEL);
-        add(&f, lists[_i].list);
-        expect(&f, lists[_i].names, lists[_i].groups);
-        tear_down(&f);
+        set_up(FAKE_MACHINE_INTEL);
+        add(lists[_i].list);
+        expect(lists[_i].names, lists[_i].groups);
 }
 END_TEST
 
 START_TEST(test_group_modifiers)
 {
-        struct fixture f;
-
-        set_up(&f, FAKE_MACHINE_INTEL);
-        add(&f, "{cycles:k,instructions}:Su");
+        set_up(FAKE_MACHINE_INTEL);
+        add("{cycles:k,instructions}:Su");
         ck_assert(!f.request.specs[0].exclude_kernel && !f.request.specs[0].exclude_user);
         ck_assert(f.request.specs[1].exclude_kernel && !f.request.specs[1].exclude_user);
-        tear_down(&f);
 }
 END_TEST
 
@@ -129,43 +126,34 @@ static const struct {
 /* loop test: what is wrong leaves the request as it was */
 START_LOOP_TEST(test_wrong, 0, N_CASES(wrong))
 {
-        struct fixture f;
-
-        set_up(&f, FAKE_MACHINE_INTEL);
-        add(&f, "cs");
+        set_up(FAKE_MACHINE_INTEL);
+        add("cs");
         ck_assert_int_eq(event_request_add(&f.request, wrong[_i].list, &f.err), wrong[_i].code);
         ck_assert_msg(strstr(f.err.text, wrong[_i].words) != NULL, "%s", f.err.text);
-        expect(&f, "cs", ".");
-        tear_down(&f);
+        expect("cs", ".");
 }
 END_TEST
 
 START_TEST(test_too_many)
 {
-        struct fixture f;
-
-        set_up(&f, FAKE_MACHINE_BARE);
+        set_up(FAKE_MACHINE_BARE);
         for (size_t i = 0; i < EVENT_REQUEST_SPECS_MAX - 1; i++)
-                add(&f, "cs");
+                add("cs");
         ck_assert_int_eq(event_request_add(&f.request, "{cs,cs}:S", &f.err), -EINVAL);
         ck_assert_int_lt(event_request_add(&f.request, "cs,cs", &f.err), 0);
         ck_assert_uint_eq(f.request.n_specs, EVENT_REQUEST_SPECS_MAX - 1);
-        add(&f, "cs");
+        add("cs");
         ck_assert_int_lt(event_request_add(&f.request, "cs", &f.err), 0);
         ck_assert_uint_eq(f.request.n_specs, EVENT_REQUEST_SPECS_MAX);
-        tear_down(&f);
 }
 END_TEST
 
 /* A group is a group of each kind of core; software in it goes where the others are. */
 START_TEST(test_hybrid_groups)
 {
-        struct fixture f;
-
-        set_up(&f, FAKE_MACHINE_HYBRID);
-        add(&f, "{page-faults,cycles,instructions}:S,cs");
-        expect(&f,
-               "page-faults cpu_atom/cycles/ cpu_atom/instructions/ "
+        set_up(FAKE_MACHINE_HYBRID);
+        add("{page-faults,cycles,instructions}:S,cs");
+        expect("page-faults cpu_atom/cycles/ cpu_atom/instructions/ "
                "page-faults cpu_core/cycles/ cpu_core/instructions/ cs",
                "AaaDdd.");
         for (size_t i = 0; i < 6; i++) {
@@ -173,22 +161,18 @@ START_TEST(test_hybrid_groups)
                 ck_assert(event_spec_is_on_cpu(&f.request.specs[i], 2) == (i >= 3));
         }
         ck_assert(!f.request.specs[6].on_some_cpus);
-        tear_down(&f);
 }
 END_TEST
 
 /* A member is on no CPU where its leader is not: there is nothing that it could join. */
 START_TEST(test_leader_on_some_cpus)
 {
-        struct fixture f;
-
-        set_up(&f, FAKE_MACHINE_HYBRID);
-        add(&f, "{cpu_core/event=0x3c/,page-faults}:S,{page-faults,cpu_core/event=0x3c/}:S");
+        set_up(FAKE_MACHINE_HYBRID);
+        add("{cpu_core/event=0x3c/,page-faults}:S,{page-faults,cpu_core/event=0x3c/}:S");
         for (size_t i = 0; i < 4; i++) {
                 ck_assert(event_spec_is_on_cpu(&f.request.specs[i], 2));
                 ck_assert(event_spec_is_on_cpu(&f.request.specs[i], 5) == (i == 2));
         }
-        tear_down(&f);
 }
 END_TEST
 
@@ -220,17 +204,15 @@ static const struct {
 /* loop test */
 START_LOOP_TEST(test_complete, 0, N_CASES(completions))
 {
-        struct fixture f;
         bool fallback;
 
-        set_up(&f, FAKE_MACHINE_BARE);
+        set_up(FAKE_MACHINE_BARE);
         if (completions[_i].list)
-                add(&f, completions[_i].list);
+                add(completions[_i].list);
         f.request.wants_totals = completions[_i].wants_totals;
         ck_assert_int_eq(event_request_complete(&f.request, completions[_i].hardware, &fallback, &f.err), 0);
         ck_assert(fallback == completions[_i].fallback);
-        expect(&f, completions[_i].names, completions[_i].groups);
-        tear_down(&f);
+        expect(completions[_i].names, completions[_i].groups);
 }
 END_TEST
 
@@ -254,34 +236,30 @@ END_TEST
 
 START_TEST(test_complete_hybrid)
 {
-        struct fixture f;
         bool fallback;
 
-        set_up(&f, FAKE_MACHINE_HYBRID);
+        set_up(FAKE_MACHINE_HYBRID);
         f.request.wants_totals = true;
         ck_assert_int_eq(event_request_complete(&f.request, EVENT_HARDWARE_SAMPLES, &fallback, &f.err), 0);
         ck_assert_uint_eq(f.request.n_specs, 2 + 4 + 2 * 3);
         ck_assert_str_eq(f.request.specs[6].name, "cpu_atom/instructions/");
         ck_assert_uint_eq(f.request.specs[6].leader, 6);
-        tear_down(&f);
 }
 END_TEST
 
 /* Who may not see the kernel counts user code; totals that would be 0 then are not shown. */
 START_TEST(test_leave_kernel)
 {
-        struct fixture f;
         bool fallback;
 
-        set_up(&f, FAKE_MACHINE_INTEL);
+        set_up(FAKE_MACHINE_INTEL);
         f.request.wants_totals = true;
-        add(&f, "{task-clock,page-faults}:S,cycles:u");
+        add("{task-clock,page-faults}:S,cycles:u");
         ck_assert_int_eq(event_request_complete(&f.request, EVENT_HARDWARE_NONE, &fallback, &f.err), 0);
         ck_assert_int_eq(event_request_leave_kernel(&f.request, &f.err), 0);
-        expect(&f, "task-clock page-faults cycles:u", "Aa.");
+        expect("task-clock page-faults cycles:u", "Aa.");
         for (size_t i = 0; i < f.request.n_specs; i++)
                 ck_assert(f.request.specs[i].exclude_kernel && !f.request.specs[i].exclude_user);
-        tear_down(&f);
 }
 END_TEST
 
@@ -290,25 +268,22 @@ START_LOOP_TEST(test_only_in_kernel, 0, 4)
 {
         static const char *const lists_in_kernel[] = { "context-switches", "sched:sched_switch", "cycles:k",
                                                        "{task-clock,cs}:S" };
-        struct fixture f;
 
-        set_up(&f, FAKE_MACHINE_INTEL);
-        add(&f, lists_in_kernel[_i]);
+        set_up(FAKE_MACHINE_INTEL);
+        add(lists_in_kernel[_i]);
         ck_assert_int_eq(event_request_leave_kernel(&f.request, &f.err), -EACCES);
         ck_assert_ptr_nonnull(strstr(f.err.text, "'hyprof doctor'"));
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_reads_groups)
 {
-        struct fixture f;
-
-        set_up(&f, FAKE_MACHINE_BARE);
-        add(&f, "cs,{cs,faults}");
+        set_up(FAKE_MACHINE_BARE);
+        add("cs,{cs,faults}");
         ck_assert(!event_request_reads_groups(&f.request));
-        add(&f, "{cs,faults}:S");
+        add("{cs,faults}:S");
         ck_assert(event_request_reads_groups(&f.request));
-        tear_down(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = tear_down);

@@ -25,23 +25,25 @@ struct fixture {
         uint64_t leader; /* its value in the next record */
 };
 
-static void set_up(struct fixture *f, bool inherited, bool scales)
+static struct fixture f;
+
+static void set_up(bool inherited, bool scales)
 {
-        memset(f, 0, sizeof(*f));
-        f->events.handles = calloc(6, sizeof(*f->events.handles));
-        ck_assert_ptr_nonnull(f->events.handles);
+        memset(&f, 0, sizeof(f));
+        f.events.handles = calloc(6, sizeof(*f.events.handles));
+        ck_assert_ptr_nonnull(f.events.handles);
         for (uint32_t cpu = 0; cpu < 2; cpu++)
                 for (uint32_t spec = 0; spec < 3; spec++)
-                        f->events.handles[f->events.n_handles++] = (struct event_handle){
+                        f.events.handles[f.events.n_handles++] = (struct event_handle){
                                 .fd = -1, .id = LEADER_A + cpu * 10 + spec, .spec = spec
                         };
-        group_counts_init(&f->counts, FORMAT, inherited, scales);
+        group_counts_init(&f.counts, FORMAT, inherited, scales);
 }
 
-static void tear_down(struct fixture *f)
+static void tear_down(void)
 {
-        group_counts_deinit(&f->counts);
-        event_set_close(&f->events);
+        group_counts_deinit(&f.counts);
+        event_set_close(&f.events);
 }
 
 struct values {
@@ -51,35 +53,35 @@ struct values {
         uint64_t first, second; /* of the members */
 };
 
-static void take(struct fixture *f, const struct values *v)
+static void take(const struct values *v)
 {
         const uint64_t words[] = { 3,         v->enabled_ns,       v->running_ns,
-                                   f->leader, v->leader_event,     0,
+                                   f.leader,  v->leader_event,     0,
                                    v->first,  v->leader_event + 1, 0,
                                    v->second, v->leader_event + 2, 0 };
         struct perf_record rec = { .kind = PERF_RECORD_KIND_SAMPLE, .tid = v->tid, .event = v->leader_event };
 
         rec.sample.counts = (const uint8_t *)words;
         rec.sample.counts_bytes = sizeof(words);
-        ck_assert_int_eq(group_counts_take(&f->counts, &f->events, &rec), 0);
+        ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0);
 }
 
-static void end_thread(struct fixture *f, uint32_t tid)
+static void end_thread(uint32_t tid)
 {
         struct perf_record rec = { .kind = PERF_RECORD_KIND_EXIT, .tid = tid };
 
-        ck_assert_int_eq(group_counts_take(&f->counts, &f->events, &rec), 0);
-        ck_assert_uint_eq(f->counts.n_counts, 0);
+        ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0);
+        ck_assert_uint_eq(f.counts.n_counts, 0);
 }
 
-static void expect(const struct fixture *f, uint64_t first, uint64_t second)
+static void expect(uint64_t first, uint64_t second)
 {
         uint64_t found[3] = { 0, 0, 0 };
 
-        for (size_t i = 0; i < f->counts.n_counts; i++) {
-                ck_assert_uint_lt(f->counts.counts[i].spec, 3);
-                ck_assert_uint_ne(f->counts.counts[i].weight, 0);
-                found[f->counts.counts[i].spec] = f->counts.counts[i].weight;
+        for (size_t i = 0; i < f.counts.n_counts; i++) {
+                ck_assert_uint_lt(f.counts.counts[i].spec, 3);
+                ck_assert_uint_ne(f.counts.counts[i].weight, 0);
+                found[f.counts.counts[i].spec] = f.counts.counts[i].weight;
         }
         ck_assert_uint_eq(found[0], 0);
         ck_assert_uint_eq(found[1], first);
@@ -89,19 +91,16 @@ static void expect(const struct fixture *f, uint64_t first, uint64_t second)
 /* Counters of CPUs: the count goes on for every thread that runs there; from 0. */
 START_TEST(test_of_cpus)
 {
-        struct fixture f;
-
-        set_up(&f, false, true);
-        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
-        expect(&f, 100, 7);
-        take(&f, &(struct values){ LEADER_A, 2, 20, 20, 150, 7 });
-        expect(&f, 50, 0);
-        take(&f, &(struct values){ LEADER_B, 1, 20, 20, 1, 1000 });
-        expect(&f, 1, 1000);
-        end_thread(&f, 1);
-        take(&f, &(struct values){ LEADER_A, 1, 30, 30, 151, 9 });
-        expect(&f, 1, 2);
-        tear_down(&f);
+        set_up(false, true);
+        take(&(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        expect(100, 7);
+        take(&(struct values){ LEADER_A, 2, 20, 20, 150, 7 });
+        expect(50, 0);
+        take(&(struct values){ LEADER_B, 1, 20, 20, 1, 1000 });
+        expect(1, 1000);
+        end_thread(1);
+        take(&(struct values){ LEADER_A, 1, 30, 30, 151, 9 });
+        expect(1, 2);
 }
 END_TEST
 
@@ -111,67 +110,58 @@ END_TEST
  */
 START_TEST(test_inherited)
 {
-        struct fixture f;
-
-        set_up(&f, true, false);
-        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
-        take(&f, &(struct values){ LEADER_A, 2, 10, 10, 30, 1 });
-        expect(&f, 30, 1);
-        take(&f, &(struct values){ LEADER_A, 1, 20, 20, 110, 8 });
-        expect(&f, 10, 1);
-        take(&f, &(struct values){ LEADER_B, 1, 20, 20, 5, 6 });
-        expect(&f, 5, 6);
-        end_thread(&f, 1);
-        take(&f, &(struct values){ LEADER_A, 1, 20, 20, 200, 3 });
-        expect(&f, 200, 3);
-        take(&f, &(struct values){ LEADER_B, 1, 20, 20, 6, 7 });
-        expect(&f, 6, 7);
-        take(&f, &(struct values){ LEADER_A, 2, 20, 20, 31, 2 });
-        expect(&f, 1, 1);
-        tear_down(&f);
+        set_up(true, false);
+        take(&(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        take(&(struct values){ LEADER_A, 2, 10, 10, 30, 1 });
+        expect(30, 1);
+        take(&(struct values){ LEADER_A, 1, 20, 20, 110, 8 });
+        expect(10, 1);
+        take(&(struct values){ LEADER_B, 1, 20, 20, 5, 6 });
+        expect(5, 6);
+        end_thread(1);
+        take(&(struct values){ LEADER_A, 1, 20, 20, 200, 3 });
+        expect(200, 3);
+        take(&(struct values){ LEADER_B, 1, 20, 20, 6, 7 });
+        expect(6, 7);
+        take(&(struct values){ LEADER_A, 2, 20, 20, 31, 2 });
+        expect(1, 1);
 }
 END_TEST
 
 START_TEST(test_backwards)
 {
-        struct fixture f;
-
-        set_up(&f, false, true);
-        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
-        take(&f, &(struct values){ LEADER_A, 1, 5, 5, 60, 8 });
-        expect(&f, 0, 1);
-        take(&f, &(struct values){ LEADER_A, 1, 15, 15, 70, 8 });
-        expect(&f, 10, 0);
-        tear_down(&f);
+        set_up(false, true);
+        take(&(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        take(&(struct values){ LEADER_A, 1, 5, 5, 60, 8 });
+        expect(0, 1);
+        take(&(struct values){ LEADER_A, 1, 15, 15, 70, 8 });
+        expect(10, 0);
 }
 END_TEST
 
 /* Half of the time without its counters: what was counted is half of it.  For an unknown thread. */
 START_TEST(test_scaling)
 {
-        struct fixture f;
-
-        set_up(&f, false, true);
-        take(&f, &(struct values){ LEADER_A, 1, 1000, 1000, 100, 7 });
+        set_up(false, true);
+        take(&(struct values){ LEADER_A, 1, 1000, 1000, 100, 7 });
         ck_assert(!f.counts.shared);
-        take(&f, &(struct values){ LEADER_A, 1, 3000, 2000, 150, 8 });
-        expect(&f, 100, 2);
+        take(&(struct values){ LEADER_A, 1, 3000, 2000, 150, 8 });
+        expect(100, 2);
         ck_assert(f.counts.shared);
-        take(&f, &(struct values){ LEADER_A, 1, 4000, 3000, 250, 8 });
-        expect(&f, 100, 0);
-        take(&f, &(struct values){ LEADER_A, 1, UINT64_MAX, 3001, UINT64_MAX, 8 });
-        expect(&f, UINT64_MAX, 0);
-        take(&f, &(struct values){ LEADER_B, 1, 1000, 0, 5, 0 }); /* no time at all: as it is */
-        expect(&f, 5, 0);
-        take(&f, &(struct values){ LEADER_B, 1, 201000, 199000, 15, 0 }); /* what switching takes */
-        expect(&f, 10, 0);
-        tear_down(&f);
+        take(&(struct values){ LEADER_A, 1, 4000, 3000, 250, 8 });
+        expect(100, 0);
+        take(&(struct values){ LEADER_A, 1, UINT64_MAX, 3001, UINT64_MAX, 8 });
+        expect(UINT64_MAX, 0);
+        take(&(struct values){ LEADER_B, 1, 1000, 0, 5, 0 }); /* no time at all: as it is */
+        expect(5, 0);
+        take(&(struct values){ LEADER_B, 1, 201000, 199000, 15, 0 }); /* what switching takes */
+        expect(10, 0);
+        tear_down();
 
-        set_up(&f, true, false);
-        take(&f, &(struct values){ LEADER_A, 1, 3000, 1000, 100, 7 });
-        expect(&f, 100, 7);
+        set_up(true, false);
+        take(&(struct values){ LEADER_A, 1, 3000, 1000, 100, 7 });
+        expect(100, 7);
         ck_assert(!f.counts.shared);
-        tear_down(&f);
 }
 END_TEST
 
@@ -179,31 +169,29 @@ START_TEST(test_other_records)
 {
         const uint64_t strange[] = { 1, 10, 10, 55, 999, 0 };
         struct perf_record rec = { .kind = PERF_RECORD_KIND_SAMPLE, .event = LEADER_A };
-        struct fixture f;
 
-        set_up(&f, false, true);
-        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        set_up(false, true);
+        take(&(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
         ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0); /* without counters */
-        expect(&f, 0, 0);
+        expect(0, 0);
         rec.sample.counts = (const uint8_t *)strange;
         rec.sample.counts_bytes = sizeof(strange);
         ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0); /* of an unknown event */
-        expect(&f, 0, 0);
+        expect(0, 0);
         rec.sample.counts_bytes = 8; /* cut off */
         ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0);
-        expect(&f, 0, 0);
-        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 101, 7 });
-        expect(&f, 1, 0);
+        expect(0, 0);
+        take(&(struct values){ LEADER_A, 1, 10, 10, 101, 7 });
+        expect(1, 0);
         rec.kind = PERF_RECORD_KIND_SWITCH;
         ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0);
-        expect(&f, 0, 0);
-        tear_down(&f);
+        expect(0, 0);
+        tear_down();
 
-        set_up(&f, false, true);
+        set_up(false, true);
         group_counts_init(&f.counts, 0, false, true); /* no groups are read */
-        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
-        expect(&f, 0, 0);
-        tear_down(&f);
+        take(&(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        expect(0, 0);
 }
 END_TEST
 
@@ -213,38 +201,35 @@ END_TEST
  */
 START_TEST(test_leader)
 {
-        struct fixture f;
-
-        set_up(&f, false, true);
+        set_up(false, true);
         f.leader = 5000;
-        take(&f, &(struct values){ LEADER_A, 1, 1000, 1000, 5000, 7 });
+        take(&(struct values){ LEADER_A, 1, 1000, 1000, 5000, 7 });
         ck_assert_uint_eq(f.counts.leader_weight, 5000);
-        expect(&f, 5000, 7);
+        expect(5000, 7);
         f.leader = 45000;
-        take(&f, &(struct values){ LEADER_A, 2, 9000, 9000, 45000, 7 });
+        take(&(struct values){ LEADER_A, 2, 9000, 9000, 45000, 7 });
         ck_assert_uint_eq(f.counts.leader_weight, 40000);
-        expect(&f, 40000, 0);
+        expect(40000, 0);
         f.leader = 45010;
-        take(&f, &(struct values){ LEADER_A, 2, 11000, 10000, 45010, 7 }); /* half of the time */
+        take(&(struct values){ LEADER_A, 2, 11000, 10000, 45010, 7 }); /* half of the time */
         ck_assert_uint_eq(f.counts.leader_weight, 20);
-        expect(&f, 20, 0);
+        expect(20, 0);
         f.leader = 3;
-        take(&f, &(struct values){ LEADER_B, 1, 1000, 1000, 6, 0 });
+        take(&(struct values){ LEADER_B, 1, 1000, 1000, 6, 0 });
         ck_assert_uint_eq(f.counts.leader_weight, 3);
         f.leader = 100;
-        take(&f, &(struct values){ LEADER_A, 2, 12000, 11000, 45011, 7 }); /* it began anew */
+        take(&(struct values){ LEADER_A, 2, 12000, 11000, 45011, 7 }); /* it began anew */
         ck_assert_uint_eq(f.counts.leader_weight, 0);
-        end_thread(&f, 1);
+        end_thread(1);
         ck_assert_uint_eq(f.counts.leader_weight, 0);
-        tear_down(&f);
+        tear_down();
 
-        set_up(&f, true, false); /* each thread its own, while the table grows */
+        set_up(true, false); /* each thread its own, while the table grows */
         for (uint32_t tid = 1; tid <= 100; tid++) {
                 f.leader = tid;
-                take(&f, &(struct values){ LEADER_A, tid, 10, 10, tid, 1 });
+                take(&(struct values){ LEADER_A, tid, 10, 10, tid, 1 });
                 ck_assert_uint_eq(f.counts.leader_weight, tid);
         }
-        tear_down(&f);
 }
 END_TEST
 
@@ -254,23 +239,22 @@ END_TEST
  */
 START_TEST(test_many_threads)
 {
-        struct fixture f;
-
-        set_up(&f, true, false);
+        set_up(true, false);
         for (uint32_t round = 0; round < 10; round++) {
                 for (uint32_t tid = 1; tid <= 1000; tid++)
-                        take(&f, &(struct values){ LEADER_A, tid, 10, 10, tid, 1 });
+                        take(&(struct values){ LEADER_A, tid, 10, 10, tid, 1 });
                 for (uint32_t tid = 1; tid <= 1000; tid++) {
-                        take(&f, &(struct values){ LEADER_B, tid, 10, 10, tid * 2, 1 });
-                        take(&f, &(struct values){ LEADER_A, tid, 20, 20, tid * 3, 1 });
-                        expect(&f, tid * 2, 0);
+                        take(&(struct values){ LEADER_B, tid, 10, 10, tid * 2, 1 });
+                        take(&(struct values){ LEADER_A, tid, 20, 20, tid * 3, 1 });
+                        expect(tid * 2, 0);
                 }
                 for (uint32_t tid = 1000; tid >= 1; tid -= 1)
-                        end_thread(&f, tid);
+                        end_thread(tid);
         }
         ck_assert_uint_eq(f.counts.n_entries, 6000);
-        end_thread(&f, 1);
-        end_thread(&f, 0);
-        tear_down(&f);
+        end_thread(1);
+        end_thread(0);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = tear_down);

@@ -32,53 +32,55 @@ struct live_trace {
         uint32_t thread;
 };
 
-static void begin(struct live_trace *l)
+static struct live_trace l;
+
+static void begin(void)
 {
         struct trace_follow_options options = { .quiet_ns = UINT64_MAX };
         struct live_names_options naming = { .is_off = true };
 
-        trace_builder_init(&l->b);
-        l->thread = trace_builder_thread(&l->b, 10, 10);
-        options.path = l->b.path;
-        ck_assert_int_eq(trace_follow_open(&options, &l->follow, NULL), 0);
-        naming.dictionary = trace_follow_dictionary(l->follow);
-        live_names_init(&l->names, &naming);
-        l->shown = NULL;
-        ck_assert_int_eq(live_stats_init(&l->stats, naming.dictionary), 0);
+        trace_builder_init(&l.b);
+        l.thread = trace_builder_thread(&l.b, 10, 10);
+        options.path = l.b.path;
+        ck_assert_int_eq(trace_follow_open(&options, &l.follow, NULL), 0);
+        naming.dictionary = trace_follow_dictionary(l.follow);
+        live_names_init(&l.names, &naming);
+        l.shown = NULL;
+        ck_assert_int_eq(live_stats_init(&l.stats, naming.dictionary), 0);
 }
 
-static void end(struct live_trace *l)
+static void end(void)
 {
-        live_stats_deinit(&l->stats);
-        live_shown_free(l->shown);
-        live_names_deinit(&l->names);
-        trace_follow_close(l->follow);
-        trace_builder_deinit(&l->b);
+        live_stats_deinit(&l.stats);
+        live_shown_free(l.shown);
+        live_names_deinit(&l.names);
+        trace_follow_close(l.follow);
+        trace_builder_deinit(&l.b);
 }
 
 /* All that was written so far arrives. */
-static void arrive(struct live_trace *l)
+static void arrive(void)
 {
         struct trace_item item;
 
-        trace_builder_flush(&l->b);
-        while (trace_follow_next(l->follow, &item, NULL) == 1)
-                ck_assert_int_eq(live_stats_add(&l->stats, &item, NULL), 0);
-        ck_assert_int_ge(live_names_step(&l->names), 0);
-        ck_assert_int_eq(live_shown_renew(l->names.options.dictionary, &l->names, &l->shown), 0);
+        trace_builder_flush(&l.b);
+        while (trace_follow_next(l.follow, &item, NULL) == 1)
+                ck_assert_int_eq(live_stats_add(&l.stats, &item, NULL), 0);
+        ck_assert_int_ge(live_names_step(&l.names), 0);
+        ck_assert_int_eq(live_shown_renew(l.names.options.dictionary, &l.names, &l.shown), 0);
 }
 
-static struct live_rows rows_of(const struct live_trace *l, bool all)
+static struct live_rows rows_of(bool all)
 {
-        return (struct live_rows){ .stats = &l->stats, .names = &l->names, .shown = l->shown, .all = all };
+        return (struct live_rows){ .stats = &l.stats, .names = &l.names, .shown = l.shown, .all = all };
 }
 
-static void add_zone(struct live_trace *l, uint64_t begin_ns, uint64_t length_ns, uint32_t location)
+static void add_zone(uint64_t begin_ns, uint64_t length_ns, uint32_t location)
 {
-        trace_builder_begin_run(&l->b, l->thread);
-        trace_builder_begin_zone(&l->b, begin_ns, location);
-        trace_builder_event(&l->b, begin_ns + length_ns, TRACE_OP_ZONE_END);
-        trace_builder_end_run(&l->b);
+        trace_builder_begin_run(&l.b, l.thread);
+        trace_builder_begin_zone(&l.b, begin_ns, location);
+        trace_builder_event(&l.b, begin_ns + length_ns, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&l.b);
 }
 
 static bool is_text(struct text_view text, const char *wanted)
@@ -88,20 +90,18 @@ static bool is_text(struct text_view text, const char *wanted)
 
 START_TEST(test_zones_of_the_window)
 {
-        struct live_trace l;
         struct live_zone_row *rows;
         struct live_rows of;
         uint32_t location;
 
-        begin(&l);
         location = trace_builder_location(&l.b, "work");
-        add_zone(&l, START_NS, NS_PER_S, location); /* too long ago at the end */
-        arrive(&l);
+        add_zone(START_NS, NS_PER_S, location); /* too long ago at the end */
+        arrive();
         for (uint64_t i = 0; i < 100; i++)
-                add_zone(&l, START_NS + 12 * NS_PER_S + i * 10 * NS_PER_MS,
-                         i == 99 ? 8 * NS_PER_MS : NS_PER_MS, location);
-        arrive(&l);
-        of = rows_of(&l, false);
+                add_zone(START_NS + 12 * NS_PER_S + i * 10 * NS_PER_MS, i == 99 ? 8 * NS_PER_MS : NS_PER_MS,
+                         location);
+        arrive();
+        of = rows_of(false);
         ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
         ck_assert(is_text(rows[0].name, "work"));
         ck_assert_uint_eq(rows[0].n, 100);
@@ -117,74 +117,65 @@ START_TEST(test_zones_of_the_window)
         ck_assert_uint_eq(live_stats_window_ns(&l.stats, false), 9 * NS_PER_S + 998 * NS_PER_MS);
         ck_assert_double_eq_tol(rows[0].per_second, 100 / 9.998, 0.01);
         free(rows);
-        of = rows_of(&l, true);
+        of = rows_of(true);
         ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
         ck_assert_uint_eq(rows[0].n, 101);
         ck_assert_uint_eq(live_stats_tally(&l.stats, true).n_zones, 101);
         ck_assert_uint_eq(rows[0].largest_ns, NS_PER_S);
         free(rows);
-        end(&l);
 }
 END_TEST
 
 /* Nothing happens, and the window passes over what did. */
 START_TEST(test_time_goes_on_without_events)
 {
-        struct live_trace l;
         struct live_zone_row *rows;
         struct live_rows of;
 
-        begin(&l);
-        add_zone(&l, START_NS, NS_PER_MS, trace_builder_location(&l.b, "work"));
-        arrive(&l);
+        add_zone(START_NS, NS_PER_MS, trace_builder_location(&l.b, "work"));
+        arrive();
         live_stats_advance(&l.stats, START_NS + 9 * NS_PER_S);
-        of = rows_of(&l, false);
+        of = rows_of(false);
         ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
         free(rows);
         live_stats_advance(&l.stats, START_NS + 11 * NS_PER_S);
         ck_assert_int_eq(live_rows_zones(&of, &rows), 0);
         free(rows);
-        end(&l);
 }
 END_TEST
 
 /* An event of a far future, then those of the present: the window is theirs again. */
 START_TEST(test_a_clock_that_jumps)
 {
-        struct live_trace l;
         struct live_zone_row *rows;
         struct live_rows of;
         uint32_t work;
 
-        begin(&l);
         work = trace_builder_location(&l.b, "work");
-        add_zone(&l, START_NS, NS_PER_MS, work);
-        arrive(&l);
+        add_zone(START_NS, NS_PER_MS, work);
+        arrive();
         l.thread = trace_builder_thread(&l.b, 10, 11);
-        add_zone(&l, UINT64_MAX / 2, NS_PER_MS, trace_builder_location(&l.b, "future"));
-        arrive(&l);
+        add_zone(UINT64_MAX / 2, NS_PER_MS, trace_builder_location(&l.b, "future"));
+        arrive();
         l.thread = trace_builder_thread(&l.b, 10, 12);
-        add_zone(&l, START_NS + NS_PER_S, NS_PER_MS, work);
-        arrive(&l);
+        add_zone(START_NS + NS_PER_S, NS_PER_MS, work);
+        arrive();
         ck_assert_uint_eq(l.stats.n_clock_jumps, 1);
-        of = rows_of(&l, false);
+        of = rows_of(false);
         ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
         ck_assert(is_text(rows[0].name, "work"));
         ck_assert_uint_eq(rows[0].n, 2);
         free(rows);
-        end(&l);
 }
 END_TEST
 
 /* Frames have module and offset first, and their names once these are there, also in the sums of before. */
 START_TEST(test_names_come_later)
 {
-        struct live_trace l;
         struct live_function_row *rows;
         struct live_rows of;
         uint32_t module, inner, outer, event, stack;
 
-        begin(&l);
         module = trace_builder_module(&l.b, "/usr/lib/libwork.so");
         inner = trace_builder_frame(&l.b, module, 0x1234);
         outer = trace_builder_frame(&l.b, module, 0x2000);
@@ -194,8 +185,8 @@ START_TEST(test_names_come_later)
         for (uint64_t i = 0; i < 3; i++)
                 trace_builder_sample(&l.b, START_NS + i, event, 0, stack);
         trace_builder_end_run(&l.b);
-        arrive(&l);
-        of = rows_of(&l, false);
+        arrive();
+        of = rows_of(false);
         ck_assert_int_eq(live_rows_functions(&of, &rows), 2);
         ck_assert(is_text(live_label_text(&rows[0].label), "libwork.so+0x1234"));
         ck_assert(is_text(rows[0].label.module, "libwork.so"));
@@ -204,7 +195,7 @@ START_TEST(test_names_come_later)
         trace_builder_symbol(&l.b, inner, "helper", TRACE_SYMBOL_INLINED);
         trace_builder_symbol(&l.b, inner, "run", 0);
         trace_builder_symbol(&l.b, outer, "run", 0);
-        arrive(&l);
+        arrive();
         ck_assert_int_eq(live_rows_functions(&of, &rows), 2);
         ck_assert(is_text(live_label_text(&rows[0].label), "helper"));
         ck_assert_double_eq_tol(rows[0].self, 1, 1e-9);
@@ -212,20 +203,17 @@ START_TEST(test_names_come_later)
         ck_assert_double_eq_tol(rows[1].total, 1, 1e-9); /* once, though it is twice in the stack */
         ck_assert_double_eq_tol(rows[1].self, 0, 1e-9);
         free(rows);
-        end(&l);
 }
 END_TEST
 
 /* Different functions of one name are told apart, in texts that stay until the names are renewed. */
 START_TEST(test_functions_of_one_name)
 {
-        struct live_trace l;
         struct live_function_row *rows;
         struct live_rows of;
         uint32_t module, event, stack;
         char both[2][64];
 
-        begin(&l);
         module = trace_builder_module(&l.b, "/usr/lib/libwork.so");
         event = trace_builder_sample_event(&l.b, "cpu-clock");
         trace_builder_begin_run(&l.b, l.thread);
@@ -241,8 +229,8 @@ START_TEST(test_functions_of_one_name)
                 trace_builder_sample(&l.b, START_NS + i, event, 0, stack);
         }
         trace_builder_end_run(&l.b);
-        arrive(&l);
-        of = rows_of(&l, false);
+        arrive();
+        of = rows_of(false);
         ck_assert_int_eq(live_rows_functions(&of, &rows), 2);
         for (size_t i = 0; i < 2; i++)
                 (void)snprintf(both[i], sizeof(both[i]), "%.*s", (int)rows[i].label.name.n_bytes,
@@ -251,27 +239,24 @@ START_TEST(test_functions_of_one_name)
                               (strcmp(both[0], "step (b.c)") == 0 && strcmp(both[1], "step (a.c)") == 0),
                       "%s, %s", both[0], both[1]);
         free(rows);
-        end(&l);
 }
 END_TEST
 
 START_TEST(test_threads_and_waits)
 {
-        struct live_trace l;
         struct live_thread_row *threads;
         struct live_wait_row *waits;
         struct live_rows of;
 
-        begin(&l);
         trace_builder_begin_run(&l.b, l.thread);
         trace_builder_event(&l.b, START_NS, TRACE_OP_SWITCH_IN);
         trace_builder_event(&l.b, START_NS + 2 * NS_PER_S, TRACE_OP_SWITCH_OUT);
         trace_builder_event(&l.b, START_NS + 3 * NS_PER_S, TRACE_OP_SWITCH_IN);
         trace_builder_event(&l.b, START_NS + 4 * NS_PER_S, TRACE_OP_SWITCH_OUT);
         trace_builder_end_run(&l.b);
-        arrive(&l);
+        arrive();
         live_stats_advance(&l.stats, START_NS + 6 * NS_PER_S);
-        of = rows_of(&l, true);
+        of = rows_of(true);
         ck_assert_int_eq(live_rows_threads(&of, &threads), 1);
         ck_assert_int_eq(threads[0].state, LIVE_THREAD_WAITING);
         ck_assert_uint_eq(threads[0].since_ns, 2 * NS_PER_S);
@@ -281,36 +266,35 @@ START_TEST(test_threads_and_waits)
         ck_assert_uint_eq(waits[0].sum_ns, NS_PER_S);
         free(threads);
         free(waits);
-        end(&l);
 }
 END_TEST
 
 /* main > run (Python) > sort > build (Python) > copy: 3 samples, a wait; main > spin: @n_native samples. */
-static void add_python(struct live_trace *l, uint32_t n_native)
+static void add_python(uint32_t n_native)
 {
         struct trace_module python = { .kind = TRACE_MODULE_PYTHON };
-        uint32_t native = trace_builder_module(&l->b, "/usr/bin/python3.11"), module, main, copy, spin, event;
+        uint32_t native = trace_builder_module(&l.b, "/usr/bin/python3.11"), module, main, copy, spin, event;
 
-        event = trace_builder_sample_event(&l->b, "cpu-clock");
-        python.path = trace_builder_string(&l->b, "/srv/work.py");
-        module = trace_builder_row(&l->b, TRACE_TABLE_MODULES, &python);
-        main = trace_builder_push(&l->b, 0, native, 0x10, "main");
-        copy = trace_builder_push(&l->b, main, module, 1, "run");
-        copy = trace_builder_push(&l->b, copy, native, 0x20, "sort");
-        copy = trace_builder_push(&l->b, copy, module, 2, "build");
-        copy = trace_builder_push(&l->b, copy, native, 0x30, "copy");
-        spin = trace_builder_push(&l->b, main, native, 0x40, "spin");
-        trace_builder_begin_run(&l->b, l->thread);
-        TRACE_BUILDER_ADD(&l->b, START_NS, SWITCH_IN, 0);
+        event = trace_builder_sample_event(&l.b, "cpu-clock");
+        python.path = trace_builder_string(&l.b, "/srv/work.py");
+        module = trace_builder_row(&l.b, TRACE_TABLE_MODULES, &python);
+        main = trace_builder_push(&l.b, 0, native, 0x10, "main");
+        copy = trace_builder_push(&l.b, main, module, 1, "run");
+        copy = trace_builder_push(&l.b, copy, native, 0x20, "sort");
+        copy = trace_builder_push(&l.b, copy, module, 2, "build");
+        copy = trace_builder_push(&l.b, copy, native, 0x30, "copy");
+        spin = trace_builder_push(&l.b, main, native, 0x40, "spin");
+        trace_builder_begin_run(&l.b, l.thread);
+        TRACE_BUILDER_ADD(&l.b, START_NS, SWITCH_IN, 0);
         for (uint32_t i = 0; i < 3 + n_native; i++)
-                trace_builder_sample(&l->b, START_NS + i, event, 0, i < 3 ? copy : spin);
-        TRACE_BUILDER_ADD(&l->b, START_NS + 100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy,
+                trace_builder_sample(&l.b, START_NS + i, event, 0, i < 3 ? copy : spin);
+        TRACE_BUILDER_ADD(&l.b, START_NS + 100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy,
                           TRACE_STACK_COMPLETE);
-        TRACE_BUILDER_ADD(&l->b, START_NS + 200, SWITCH_IN, 0);
-        TRACE_BUILDER_ADD(&l->b, START_NS + 300, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy,
+        TRACE_BUILDER_ADD(&l.b, START_NS + 200, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&l.b, START_NS + 300, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy,
                           TRACE_STACK_COMPLETE);
-        trace_builder_end_run(&l->b);
-        arrive(l);
+        trace_builder_end_run(&l.b);
+        arrive();
 }
 
 static void check_function(const struct live_rows *of, const char *name, uint64_t n_wanted)
@@ -342,12 +326,10 @@ static void check_wait(const struct live_rows *of, const char *name)
 /* Native code counts for the Python function that called it, if most samples are below one. */
 START_TEST(test_python_functions)
 {
-        struct live_trace l;
         struct live_rows of;
 
-        begin(&l);
-        add_python(&l, 2);
-        of = rows_of(&l, true);
+        add_python(2);
+        of = rows_of(true);
         check_function(&of, "build", 3);
         check_function(&of, "run", 0);
         check_function(&of, "spin", 2);
@@ -359,79 +341,68 @@ START_TEST(test_python_functions)
         check_function(&of, "copy", 3);
         check_function(&of, "sort", 0);
         check_wait(&of, "copy");
-        end(&l);
-        begin(&l);
-        add_python(&l, 3); /* half is not more than half; of the waits all are below Python functions */
-        of = rows_of(&l, true);
+        end();
+        begin();
+        add_python(3); /* half is not more than half; of the waits all are below Python functions */
+        of = rows_of(true);
         check_function(&of, "copy", 3);
         check_wait(&of, "build");
-        end(&l);
 }
 END_TEST
 
 /* Time without samples lasts until now, also that of a thread that runs on. */
 START_TEST(test_time_of_a_thread_that_runs_on)
 {
-        struct live_trace l;
-
-        begin(&l);
         trace_builder_begin_run(&l.b, l.thread);
         trace_builder_event(&l.b, START_NS, TRACE_OP_SWITCH_IN);
         trace_builder_end_run(&l.b);
-        arrive(&l);
+        arrive();
         live_stats_advance(&l.stats, START_NS + 3 * NS_PER_S);
         ck_assert_uint_eq(live_stats_unsampled(&l.stats).on_cpu_ns, 3 * NS_PER_S);
         ck_assert_uint_eq(live_stats_unsampled(&l.stats).unseen_ns, 3 * NS_PER_S);
-        end(&l);
 }
 END_TEST
 
 /* The switch after its exit may never be reported. */
 START_TEST(test_a_thread_that_has_ended_runs_no_more)
 {
-        struct live_trace l;
         struct live_thread_row *threads;
         struct live_rows of;
 
-        begin(&l);
         trace_builder_begin_run(&l.b, l.thread);
         trace_builder_event(&l.b, START_NS, TRACE_OP_SWITCH_IN);
         trace_builder_event(&l.b, START_NS + NS_PER_S, TRACE_OP_THREAD_EXIT);
         trace_builder_end_run(&l.b);
-        arrive(&l);
+        arrive();
         for (uint64_t i = 2; i <= 4; i++)
                 live_stats_advance(&l.stats, START_NS + i * NS_PER_S);
         for (int all = 0; all <= 1; all++) {
-                of = rows_of(&l, all);
+                of = rows_of(all);
                 ck_assert_int_eq(live_rows_threads(&of, &threads), 1);
                 ck_assert_int_eq(threads[0].state, LIVE_THREAD_ENDED);
                 /* It ended before any mark of the window. */
                 ck_assert_double_eq_tol(threads[0].on_cpu, all ? 0.25 : 0, 0.001);
                 free(threads);
         }
-        end(&l);
 }
 END_TEST
 
 /* More places than there is room for: those that found none are counted. */
 START_TEST(test_more_places_than_room)
 {
-        struct live_trace l;
         struct live_zone_row *rows;
         struct live_rows of;
         char name[32];
 
-        begin(&l);
         for (uint32_t i = 0; i < LIVE_ZONES_MAX + 5; i++) {
                 (void)snprintf(name, sizeof(name), "zone %u", i);
-                add_zone(&l, START_NS + i * 10, 5, trace_builder_location(&l.b, name));
+                add_zone(START_NS + i * 10, 5, trace_builder_location(&l.b, name));
         }
-        arrive(&l);
-        of = rows_of(&l, false);
+        arrive();
+        of = rows_of(false);
         ck_assert_int_eq(live_rows_zones(&of, &rows), LIVE_ZONES_MAX);
         ck_assert_uint_eq(live_stats_tally(&l.stats, false).n_zones_beside, 5);
         free(rows);
-        end(&l);
 }
 END_TEST
 
@@ -467,21 +438,19 @@ START_TEST(test_histogram)
         } wanted[] = {
                 { 0, 2, 3 }, { 1, 2, 4 }, { 2, 1, 2 }, { 9, 1, 2 }, { 10, 2, 4 }, { 19, 2, 4 }, { 29, 0, 1 },
         };
-        struct live_trace l;
         uint32_t work, other;
 
-        begin(&l);
         work = trace_builder_location(&l.b, "work");
         other = trace_builder_location(&l.b, "other");
-        add_zone(&l, START_NS, NS_PER_S, work); /* too long ago at the end, as the next ones */
+        add_zone(START_NS, NS_PER_S, work); /* too long ago at the end, as the next ones */
         for (uint64_t i = 1; i < 10; i++)
-                add_zone(&l, START_NS + NS_PER_S + i * NS_PER_MS, lengths_ns[i], work);
+                add_zone(START_NS + NS_PER_S + i * NS_PER_MS, lengths_ns[i], work);
         for (uint64_t i = 0; i < 10; i++)
-                add_zone(&l, START_NS + (13 + i / 5) * NS_PER_S + i * 10 * NS_PER_MS, lengths_ns[i], work);
-        add_zone(&l, START_NS + 15 * NS_PER_S, 5 * NS_PER_MS, other);
-        arrive(&l);
+                add_zone(START_NS + (13 + i / 5) * NS_PER_S + i * 10 * NS_PER_MS, lengths_ns[i], work);
+        add_zone(START_NS + 15 * NS_PER_S, 5 * NS_PER_MS, other);
+        arrive();
         for (int all = 0; all <= 1; all++) {
-                struct live_rows of = rows_of(&l, all);
+                struct live_rows of = rows_of(all);
                 uint64_t counts[64], n = 0;
 
                 memset(counts, 0xff, sizeof(counts));
@@ -496,6 +465,7 @@ START_TEST(test_histogram)
                 ck_assert_uint_eq(counts[22], 1);
                 ck_assert_uint_eq(counts[19], 0);
         }
-        end(&l);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = begin, .teardown = end);
