@@ -13,6 +13,8 @@
 #define START    0x2000
 #define LENGTH   0x100
 
+static struct cfi_builder b;
+
 /* The CIE of all cases: CFA = r7 + 8, the return address at CFA - 8, register 4 at CFA - 16. */
 #define CIE_BYTES CFI_BYTES(0x0c, 7, 8, 0x90, 1, 0x84, 2)
 
@@ -187,10 +189,8 @@ START_LOOP_TEST(test_instructions, 0, sizeof(cases) / sizeof(cases[0]))
         uint64_t svmas[ROWS_MAX];
         struct cfi_section section;
         struct cfi_program p;
-        struct cfi_builder b;
         size_t n_rows;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &cie, CIE_BYTES);
         cfi_builder_add_fde(&b, START, LENGTH, cases[_i].instructions, cases[_i].n_bytes);
         section = cfi_builder_section(&b);
@@ -212,7 +212,6 @@ START_LOOP_TEST(test_instructions, 0, sizeof(cases) / sizeof(cases[0]))
                 ck_assert_int_eq(rows[i].saved[16].value, -8);
                 ck_assert_int_eq(rows[i].saved[4].value, -16);
         }
-        cfi_builder_deinit(&b);
 }
 END_TEST
 
@@ -223,9 +222,7 @@ START_TEST(test_expressions)
         uint64_t svmas[ROWS_MAX];
         struct cfi_section section;
         struct cfi_program p;
-        struct cfi_builder b;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &cie, CIE_BYTES);
         cfi_builder_add_fde(
                 &b, START, LENGTH,
@@ -241,7 +238,6 @@ START_TEST(test_expressions)
         ck_assert_uint_eq(section.bytes[rows[1].saved[REG].value], 0x32);
         ck_assert(!rows[2].is_cfa_expression);
         ck_assert_uint_eq(rows[2].cfa_register, 6);
-        cfi_builder_deinit(&b);
 }
 END_TEST
 
@@ -253,9 +249,7 @@ START_TEST(test_digest)
         uint64_t svmas[ROWS_MAX];
         struct cfi_section section;
         struct cfi_program p;
-        struct cfi_builder b;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &cie, CIE_BYTES);
         /* r3 and r6; r6 and r3 the other way round in time; back; r3 by the same expression twice */
         cfi_builder_add_fde(&b, START, LENGTH,
@@ -268,7 +262,6 @@ START_TEST(test_digest)
         ck_assert_uint_ne(rows[1].digest, rows[2].digest);
         ck_assert_uint_eq(rows[3].digest, rows[4].digest);
         ck_assert_uint_ne(rows[4].digest, rows[5].digest);
-        cfi_builder_deinit(&b);
 }
 END_TEST
 
@@ -280,15 +273,12 @@ START_TEST(test_limit_of_instructions)
         uint8_t nops[2000] = { 0 };
         struct cfi_section section;
         struct cfi_program p;
-        struct cfi_builder b;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &cie, CIE_BYTES);
         cfi_builder_add_fde(&b, START, LENGTH, nops, sizeof(nops));
         section = cfi_builder_section(&b);
         ck_assert_uint_eq(run(&section, &p, rows, svmas), 0);
         ck_assert(p.is_damaged);
-        cfi_builder_deinit(&b);
 }
 END_TEST
 
@@ -300,11 +290,9 @@ START_TEST(test_cie_that_moves_or_restores)
         for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
                 struct cfi_section section;
                 struct cfi_reader reader;
-                struct cfi_builder b;
                 struct cfi_row row;
                 struct cfi_fde fde;
 
-                cfi_builder_init(&b);
                 cfi_builder_add_cie(&b, &cie, programs[i], sizeof(programs[i]));
                 cfi_builder_add_fde(&b, START, LENGTH, CFI_BYTES(0));
                 section = cfi_builder_section(&b);
@@ -327,12 +315,10 @@ START_TEST(test_random_instructions)
                 uint8_t bytes[24];
                 struct cfi_section section;
                 struct cfi_program p;
-                struct cfi_builder b;
                 size_t n;
 
                 for (size_t k = 0; k < sizeof(bytes); k++)
                         bytes[k] = (uint8_t)(fixed_random_next(&state) >> 32);
-                cfi_builder_init(&b);
                 cfi_builder_add_cie(&b, &cie, CIE_BYTES);
                 cfi_builder_add_fde(&b, START, LENGTH, bytes, sizeof(bytes));
                 section = cfi_builder_section(&b);
@@ -344,3 +330,15 @@ START_TEST(test_random_instructions)
         }
 }
 END_TEST
+
+static void set_up(void)
+{
+        cfi_builder_init(&b);
+}
+
+static void tear_down(void)
+{
+        cfi_builder_deinit(&b);
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

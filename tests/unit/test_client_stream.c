@@ -14,6 +14,24 @@
 #define THREAD 4242
 #define WORD   sizeof(uint64_t)
 
+static struct client_stream s;
+
+static void set_up(void)
+{
+        client_stream_init(&s);
+}
+
+static void tear_down(void)
+{
+        client_stream_deinit(&s);
+}
+
+static void begin_anew(void)
+{
+        tear_down();
+        set_up();
+}
+
 static uint64_t word(uint32_t low, uint32_t argument, uint32_t event)
 {
         return low | (uint64_t)argument << CLIENT_ABI_ARG_SHIFT | (uint64_t)event << CLIENT_ABI_EVENT_SHIFT;
@@ -201,20 +219,20 @@ static void expect_event(const struct client_event *got, const struct said *e, u
 }
 
 /* Reads all that is there, the events of `said` from *@i on; peeking twice gives the same. */
-static void read_said(struct client_stream *s, uint32_t *i, uint64_t *high)
+static void read_said(uint32_t *i, uint64_t *high)
 {
         struct client_event e, again;
 
-        while (client_stream_peek(s, &e) == 1) {
+        while (client_stream_peek(&s, &e) == 1) {
                 for (; said[*i].kind == CLIENT_ABI_EVENT_TIME; ++*i)
                         *high = *i;
                 expect_event(&e, &said[*i], *high << 32 | *i);
-                ck_assert_int_eq(client_stream_peek(s, &again), 1);
+                ck_assert_int_eq(client_stream_peek(&s, &again), 1);
                 expect_event(&again, &said[*i], *high << 32 | *i);
-                client_stream_consume(s);
+                client_stream_consume(&s);
                 ++*i;
         }
-        ck_assert_int_eq(client_stream_peek(s, &again), 0);
+        ck_assert_int_eq(client_stream_peek(&s, &again), 0);
 }
 
 /* Every event, with and without prefixes; the bytes arrive in two pieces, cut at each place. */
@@ -226,24 +244,22 @@ START_TEST(test_cut_anywhere)
                 add_said(&all, i);
         for (size_t cut = 0; cut <= all.used_bytes; cut++) {
                 struct byte_buffer spare = { .data = NULL };
-                struct client_stream s;
                 uint64_t high = 0;
                 uint32_t i = 0;
 
-                client_stream_init(&s);
                 byte_buffer_add(&s.pending, all.data, cut);
-                read_said(&s, &i, &high);
+                read_said(&i, &high);
                 ck_assert_uint_lt(client_stream_count_bytes(&s), 700);
                 ck_assert_int_eq(client_stream_move(&s, &spare), 0);
                 byte_buffer_deinit(&spare);
                 ck_assert_uint_eq(s.at_bytes, 0);
                 byte_buffer_add(&s.pending, all.data + cut, all.used_bytes - cut);
-                read_said(&s, &i, &high);
+                read_said(&i, &high);
                 ck_assert_uint_eq(i, N_SAID);
                 ck_assert_uint_eq(client_stream_count_bytes(&s), 0);
                 ck_assert_uint_eq(s.n_garbage_bytes, 0);
                 ck_assert_uint_eq(s.n_leftover_bytes, 0);
-                client_stream_deinit(&s);
+                begin_anew();
         }
         byte_buffer_deinit(&all);
 }
@@ -258,14 +274,12 @@ START_TEST(test_zones_the_short_way)
                 add_said(&all, i);
         for (size_t cut = 0; cut <= all.used_bytes; cut++) {
                 size_t end[2] = { cut, all.used_bytes };
-                struct client_stream s;
                 struct client_zone_event zone, again;
                 struct client_event e;
                 size_t n_zones = 0, n_other = 0, begin = 0;
                 uint64_t high = 0;
                 uint32_t i = 0;
 
-                client_stream_init(&s);
                 for (int part = 0; part < 2; part++) {
                         byte_buffer_add(&s.pending, all.data + begin, end[part] - begin);
                         begin = end[part];
@@ -294,7 +308,7 @@ START_TEST(test_zones_the_short_way)
                 ck_assert_uint_eq(i, N_SAID);
                 ck_assert_uint_eq(n_zones, 4); /* not the one with a callstack */
                 ck_assert_uint_eq(n_other, N_SAID - 2 - 4);
-                client_stream_deinit(&s);
+                begin_anew();
         }
         byte_buffer_deinit(&all);
 }
@@ -302,31 +316,30 @@ END_TEST
 
 /* ---- what is no event ---------------------------------------------------------------------------------- */
 
-static void start(struct client_stream *s)
+static void start(void)
 {
         struct client_event e;
 
-        client_stream_init(s);
-        add_word(&s->pending, word(7, 0, CLIENT_ABI_EVENT_TIME));
-        add_word(&s->pending, word(100, 0, CLIENT_ABI_EVENT_THREAD));
-        add_word(&s->pending, THREAD);
-        ck_assert_int_eq(client_stream_peek(s, &e), 1);
+        add_word(&s.pending, word(7, 0, CLIENT_ABI_EVENT_TIME));
+        add_word(&s.pending, word(100, 0, CLIENT_ABI_EVENT_THREAD));
+        add_word(&s.pending, THREAD);
+        ck_assert_int_eq(client_stream_peek(&s, &e), 1);
         ck_assert_uint_eq(e.kind, CLIENT_ABI_EVENT_THREAD);
         ck_assert_uint_eq(e.argument, THREAD);
-        client_stream_consume(s);
+        client_stream_consume(&s);
 }
 
 /* The next event, and none after it. */
-static struct client_event expect_last(struct client_stream *s, uint32_t kind, uint32_t argument)
+static struct client_event expect_last(uint32_t kind, uint32_t argument)
 {
         struct client_event e, none;
 
-        ck_assert_int_eq(client_stream_peek(s, &e), 1);
+        ck_assert_int_eq(client_stream_peek(&s, &e), 1);
         ck_assert_uint_eq(e.kind, kind);
         ck_assert_uint_eq(e.argument, argument);
-        client_stream_consume(s);
-        ck_assert_int_eq(client_stream_peek(s, &none), 0);
-        ck_assert_uint_eq(client_stream_count_bytes(s), 0);
+        client_stream_consume(&s);
+        ck_assert_int_eq(client_stream_peek(&s, &none), 0);
+        ck_assert_uint_eq(client_stream_count_bytes(&s), 0);
         return e;
 }
 
@@ -344,10 +357,8 @@ START_TEST(test_garbage_is_stepped_over)
 
         for (size_t i = 0; i < sizeof(no_events) / sizeof(no_events[0]); i++) {
                 uint64_t garbage = word(1, 2, no_events[i]);
-                struct client_stream s;
                 struct client_event e;
 
-                client_stream_init(&s);
                 add_word(&s.pending, garbage);
                 add_word(&s.pending, word(100, 0, CLIENT_ABI_EVENT_THREAD));
                 add_word(&s.pending, garbage); /* its TID is the low half */
@@ -356,9 +367,9 @@ START_TEST(test_garbage_is_stepped_over)
                 ck_assert_int_eq(client_stream_peek(&s, &e), 1);
                 ck_assert_uint_eq(e.argument, 1);
                 client_stream_consume(&s);
-                (void)expect_last(&s, CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
+                (void)expect_last(CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
                 ck_assert_uint_eq(s.n_garbage_bytes, 2 * WORD);
-                client_stream_deinit(&s);
+                begin_anew();
         }
 }
 END_TEST
@@ -372,16 +383,14 @@ START_TEST(test_later_events_are_stepped_over_whole)
         static const size_t n_words[] = { 1, 1, 2, 2, 2, 2 };
 
         for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-                struct client_stream s;
-
-                start(&s);
+                start();
                 add_word(&s.pending, word(0, 9, later[i]));
                 for (size_t w = 0; w < n_words[i]; w++)
                         add_word(&s.pending, word(0, 1, CLIENT_ABI_EVENT_ZONE_BEGIN));
                 add_word(&s.pending, word(101, 3, CLIENT_ABI_EVENT_ZONE_BEGIN));
-                (void)expect_last(&s, CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
+                (void)expect_last(CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
                 ck_assert_uint_eq(s.n_garbage_bytes, (1 + n_words[i]) * WORD);
-                client_stream_deinit(&s);
+                begin_anew();
         }
 }
 END_TEST
@@ -390,9 +399,7 @@ START_TEST(test_leftovers_are_no_events)
 {
         struct client_zone_event zone;
         struct client_event e;
-        struct client_stream s;
 
-        client_stream_init(&s);
         add_word(&s.pending, word(5, 1, CLIENT_ABI_EVENT_ZONE_BEGIN));
         add_word(&s.pending, word(0, 1, CLIENT_ABI_EVENT_ZONE_AT));
         add_word(&s.pending, word(6, 0, CLIENT_ABI_EVENT_ZONE_END));
@@ -401,11 +408,10 @@ START_TEST(test_leftovers_are_no_events)
         add_word(&s.pending, word(100, 0, CLIENT_ABI_EVENT_THREAD));
         add_word(&s.pending, THREAD);
         ck_assert(!client_stream_peek_zone(&s, &zone));
-        e = expect_last(&s, CLIENT_ABI_EVENT_THREAD, THREAD);
+        e = expect_last(CLIENT_ABI_EVENT_THREAD, THREAD);
         expect_no_prefix(&e);
         ck_assert_uint_eq(s.n_leftover_bytes, 4 * WORD);
         ck_assert_uint_eq(s.n_garbage_bytes, 0);
-        client_stream_deinit(&s);
 }
 END_TEST
 
@@ -416,16 +422,14 @@ START_TEST(test_huge_text_is_garbage)
                                           CLIENT_ABI_EVENT_NEW_BYTES,  CLIENT_ABI_EVENT_CALLSTACK,
                                           CLIENT_ABI_EVENT_STACK_COPY, 255 };
         const size_t n_kinds = sizeof(kinds) / sizeof(kinds[0]);
-        struct client_stream s;
 
-        start(&s);
+        start();
         for (size_t i = 0; i < n_kinds; i++)
                 add_word(&s.pending,
                          word(0, i % 2 ? CLIENT_ABI_ARG_MAX : CLIENT_ABI_TEXT_BYTES_MAX + 1, kinds[i]));
         add_word(&s.pending, word(101, 3, CLIENT_ABI_EVENT_ZONE_BEGIN));
-        (void)expect_last(&s, CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
+        (void)expect_last(CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
         ck_assert_uint_eq(s.n_garbage_bytes, n_kinds * WORD);
-        client_stream_deinit(&s);
 }
 END_TEST
 
@@ -439,19 +443,18 @@ START_TEST(test_short_payload_is_garbage)
 
         for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
                 const struct said blob = { .blob_at = 8, .blob_bytes = 40 };
-                struct client_stream s;
 
-                start(&s);
+                start();
                 add_word(&s.pending, word(0, needed[i] - 1, kinds[i]));
                 add_bytes(&s.pending, 0, needed[i] - 1);
                 add_word(&s.pending, word(0, needed[i], kinds[i]));
                 add_bytes(&s.pending, 0, needed[i]);
-                (void)expect_last(&s, kinds[i], needed[i]);
+                (void)expect_last(kinds[i], needed[i]);
                 ck_assert_uint_eq(s.n_garbage_bytes, WORD + needed[i]);
                 add_prefixes(&s.pending, &blob);
                 add_word(&s.pending, word(0, 0, kinds[i]));
-                ck_assert_uint_eq(expect_last(&s, kinds[i], 0).prefix.blob_bytes, 40);
-                client_stream_deinit(&s);
+                ck_assert_uint_eq(expect_last(kinds[i], 0).prefix.blob_bytes, 40);
+                begin_anew();
         }
 }
 END_TEST
@@ -476,9 +479,8 @@ START_TEST(test_prefixes_of_nothing_are_dropped)
         for (size_t i = 0; i < sizeof(between) / sizeof(between[0]); i++) {
                 size_t n_words = between[i][1] ? 2 : 1;
                 struct client_event e;
-                struct client_stream s;
 
-                start(&s);
+                start();
                 if (i < 4)
                         add_prefixes(&s.pending, &prefixes);
                 else
@@ -486,10 +488,10 @@ START_TEST(test_prefixes_of_nothing_are_dropped)
                 for (size_t w = 0; w < n_words; w++)
                         add_word(&s.pending, between[i][w]);
                 add_word(&s.pending, word(101, 3, CLIENT_ABI_EVENT_ZONE_BEGIN));
-                e = expect_last(&s, CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
+                e = expect_last(CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
                 expect_no_prefix(&e);
                 ck_assert_uint_eq(s.n_garbage_bytes, (i < 4 ? prefix_bytes : WORD) + n_words * WORD);
-                client_stream_deinit(&s);
+                begin_anew();
         }
 }
 END_TEST
@@ -498,17 +500,15 @@ START_TEST(test_thread_has_no_prefixes)
 {
         const struct said prefixes = { .zone_depth = 9, .n_frames = 2 };
         struct client_event e;
-        struct client_stream s;
 
-        start(&s);
+        start();
         add_prefixes(&s.pending, &prefixes);
         add_word(&s.pending, word(100, 0, CLIENT_ABI_EVENT_THREAD));
         add_word(&s.pending, THREAD + 1);
-        e = expect_last(&s, CLIENT_ABI_EVENT_THREAD, THREAD + 1);
+        e = expect_last(CLIENT_ABI_EVENT_THREAD, THREAD + 1);
         expect_no_prefix(&e);
         ck_assert_uint_eq(s.n_garbage_bytes, 4 * WORD);
         ck_assert_uint_eq(s.n_leftover_bytes, 0);
-        client_stream_deinit(&s);
 }
 END_TEST
 
@@ -516,9 +516,8 @@ END_TEST
 START_TEST(test_second_prefix_begins_anew)
 {
         struct client_event e;
-        struct client_stream s;
 
-        start(&s);
+        start();
         add_prefixes(&s.pending, &(struct said){ .zone_depth = 9, .n_frames = 2 });
         add_word(&s.pending, word(8, 0, CLIENT_ABI_EVENT_TIME));
         add_prefixes(&s.pending, &(struct said){ .zone_depth = 4 });
@@ -526,11 +525,10 @@ START_TEST(test_second_prefix_begins_anew)
         add_prefixes(&s.pending, &(struct said){ .stack_bytes = 25 });
         add_word(&s.pending, word(101, 5, CLIENT_ABI_EVENT_ZONE_TEXT));
         add_bytes(&s.pending, TEXT_FIRST, 5);
-        e = expect_last(&s, CLIENT_ABI_EVENT_ZONE_TEXT, 5);
+        e = expect_last(CLIENT_ABI_EVENT_ZONE_TEXT, 5);
         expect_prefix(&e.prefix, &(struct said){ .zone_depth = 4, .stack_bytes = 25 });
         ck_assert_uint_eq(e.ticks, UINT64_C(9) << 32 | 101);
         ck_assert_uint_eq(s.n_garbage_bytes, 5 * WORD);
-        client_stream_deinit(&s);
 }
 END_TEST
 
@@ -538,12 +536,11 @@ START_TEST(test_callstacks_are_bounded)
 {
         const uint32_t most = CLIENT_ABI_STACK_COPY_HEADER_BYTES + CLIENT_ABI_STACK_COPY_BYTES_MAX;
         struct client_event e;
-        struct client_stream s;
 
-        start(&s);
+        start();
         add_prefixes(&s.pending, &(struct said){ .n_frames = 1000, .stack_bytes = most + 1 });
         add_word(&s.pending, word(101, 3, CLIENT_ABI_EVENT_ZONE_BEGIN));
-        e = expect_last(&s, CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
+        e = expect_last(CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
         expect_prefix(&e.prefix,
                       &(struct said){ .n_frames = CLIENT_ABI_CALLSTACK_FRAMES_MAX, .stack_bytes = most });
 
@@ -553,9 +550,8 @@ START_TEST(test_callstacks_are_bounded)
         add_word(&s.pending, FRAME(1));
         add_prefixes(&s.pending, &(struct said){ .stack_bytes = CLIENT_ABI_STACK_COPY_HEADER_BYTES - 1 });
         add_word(&s.pending, word(102, 3, CLIENT_ABI_EVENT_ZONE_BEGIN));
-        e = expect_last(&s, CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
+        e = expect_last(CLIENT_ABI_EVENT_ZONE_BEGIN, 3);
         expect_prefix(&e.prefix, &(struct said){ .n_frames = 1 });
-        client_stream_deinit(&s);
 }
 END_TEST
 
@@ -563,10 +559,9 @@ END_TEST
 START_TEST(test_endless_prefixes)
 {
         struct byte_buffer spare = { .data = NULL };
-        struct client_stream s;
         struct client_event e;
 
-        start(&s);
+        start();
         for (uint32_t i = 0; i < 1000; i++) {
                 const struct said all = {
                         .zone_depth = i + 1, .blob_bytes = 1, .n_frames = 1, .stack_bytes = 24
@@ -580,7 +575,6 @@ START_TEST(test_endless_prefixes)
                 ck_assert_int_eq(client_stream_move(&s, &spare), 0);
         }
         byte_buffer_deinit(&spare);
-        client_stream_deinit(&s);
 }
 END_TEST
 
@@ -588,12 +582,10 @@ END_TEST
 START_TEST(test_random_words)
 {
         struct byte_buffer spare = { .data = NULL };
-        struct client_stream s;
         struct client_event e;
         uint64_t seed = 1;
         size_t n_events = 0, n_prefixed = 0;
 
-        client_stream_init(&s);
         for (int i = 0; i < 200000; i++) {
                 uint64_t bits;
 
@@ -615,6 +607,7 @@ START_TEST(test_random_words)
         ck_assert_uint_gt(n_events, 0);
         ck_assert_uint_gt(n_prefixed, 0);
         ck_assert_uint_gt(s.n_garbage_bytes, 0);
-        client_stream_deinit(&s);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

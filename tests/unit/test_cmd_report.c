@@ -22,6 +22,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static struct trace_builder b;
+
 struct output {
         int status;
         char *out, *err; /* heap */
@@ -116,37 +118,37 @@ static void check_text(const char *text)
  * 20 zones, functions and modules named after @name, in a zone, thread, command and
  * event with that very name.
  */
-static void build(struct trace_builder *b, const char *name)
+static void build(const char *name)
 {
-        uint32_t event = trace_builder_sample_event(b, name);
-        uint32_t thread = trace_builder_thread(b, 1, 2);
-        uint32_t around = trace_builder_location(b, name);
-        uint32_t in_around = trace_builder_path(b, 0, around);
+        uint32_t event = trace_builder_sample_event(&b, name);
+        uint32_t thread = trace_builder_thread(&b, 1, 2);
+        uint32_t around = trace_builder_location(&b, name);
+        uint32_t in_around = trace_builder_path(&b, 0, around);
         struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
 
-        naming.thread_name.name = trace_builder_string(b, name);
-        trace_builder_meta(b, "command", name);
-        trace_builder_meta(b, "hostname", name);
-        trace_builder_begin_run(b, thread);
-        event_encoder_add(&b->encoder, &naming);
-        trace_builder_begin_zone(b, 6, around);
+        naming.thread_name.name = trace_builder_string(&b, name);
+        trace_builder_meta(&b, "command", name);
+        trace_builder_meta(&b, "hostname", name);
+        trace_builder_begin_run(&b, thread);
+        event_encoder_add(&b.encoder, &naming);
+        trace_builder_begin_zone(&b, 6, around);
         for (uint32_t i = 0; i < 20; i++) {
                 char numbered[700];
                 uint32_t frame, location, path;
 
                 (void)snprintf(numbered, sizeof(numbered), "%s%u", name, i);
-                frame = trace_builder_frame(b, trace_builder_module(b, numbered), i);
-                location = trace_builder_location(b, numbered);
-                path = trace_builder_path(b, in_around, location);
+                frame = trace_builder_frame(&b, trace_builder_module(&b, numbered), i);
+                location = trace_builder_location(&b, numbered);
+                path = trace_builder_path(&b, in_around, location);
                 if (i % 3 != 0)
-                        trace_builder_symbol(b, frame, numbered, 0);
-                trace_builder_begin_zone(b, 10 + 10 * i, location);
-                trace_builder_sample(b, 11 + 10 * i, event, path, trace_builder_stack(b, 0, frame));
-                trace_builder_event(b, 19 + 10 * i, TRACE_OP_ZONE_END);
+                        trace_builder_symbol(&b, frame, numbered, 0);
+                trace_builder_begin_zone(&b, 10 + 10 * i, location);
+                trace_builder_sample(&b, 11 + 10 * i, event, path, trace_builder_stack(&b, 0, frame));
+                trace_builder_event(&b, 19 + 10 * i, TRACE_OP_ZONE_END);
         }
-        trace_builder_event(b, 300, TRACE_OP_ZONE_END);
-        trace_builder_end_run(b);
-        trace_builder_finish(b);
+        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
 }
 
 static const char *const names[] = {
@@ -167,11 +169,9 @@ static const char *const names[] = {
 
 START_LOOP_TEST(test_hostile_names_as_text, 0, sizeof(names) / sizeof(names[0]))
 {
-        struct trace_builder b;
         struct output output;
 
-        trace_builder_init(&b);
-        build(&b, names[_i]);
+        build(names[_i]);
         output = RUN("report", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_str_eq(output.err, "");
@@ -183,18 +183,15 @@ START_LOOP_TEST(test_hostile_names_as_text, 0, sizeof(names) / sizeof(names[0]))
         check_text(output.out);
         ck_assert_ptr_null(strstr(output.out, " more "));
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_LOOP_TEST(test_hostile_names_as_json, 0, sizeof(names) / sizeof(names[0]))
 {
-        struct trace_builder b;
         struct output output;
         json_t *root;
 
-        trace_builder_init(&b);
-        build(&b, names[_i]);
+        build(names[_i]);
         output = RUN("report", "--json", "--limit", "0", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         root = json_loads(output.out, 0, NULL);
@@ -202,7 +199,6 @@ START_LOOP_TEST(test_hostile_names_as_json, 0, sizeof(names) / sizeof(names[0]))
         ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "zones"), "rows")), 21);
         json_decref(root);
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -217,12 +213,10 @@ static json_t *get(json_t *json, const char *list, size_t row, const char *key)
 
 START_TEST(test_json_says_what_the_trace_says)
 {
-        struct trace_builder b;
         struct output output;
         json_t *root;
 
-        trace_builder_init(&b);
-        build(&b, "name");
+        build("name");
         output = RUN("report", "--json", "--limit", "15", b.path);
         root = json_loads(output.out, 0, NULL);
         ck_assert_ptr_nonnull(root);
@@ -245,56 +239,55 @@ START_TEST(test_json_says_what_the_trace_says)
         ck_assert_str_eq(json_string_value(get(root, "threads", 0, "name")), "name");
         json_decref(root);
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* Text shows the beginning of a long command on one line, and a short one whole; JSON has it whole. */
-START_TEST(test_a_long_command_is_one_line)
+START_LOOP_TEST(test_a_long_command_is_one_line, 0, 3)
 {
         static const char *const views[] = { "--limit=5", "--off-cpu", "--messages" };
         char command[3003] = "xx"; /* the place to cut is within a character */
-        struct trace_builder b;
         struct output output;
         json_t *root;
 
         for (size_t i = 2; i + 3 < sizeof(command); i += 3)
                 memcpy(command + i, "ä ", 4);
-        for (size_t i = 0; i < 3; i++) {
-                trace_builder_init(&b);
-                trace_builder_meta(&b, "command", command);
-                trace_builder_finish(&b);
-                output = RUN("report", views[i], b.path);
-                ck_assert_ptr_nonnull(strstr(output.out, "ä …\n"));
-                ck_assert_ptr_null(strstr(output.out, "ä\n"));
-                free_output(&output);
-                output = RUN("report", "--json", views[i], b.path);
-                root = json_loads(output.out, 0, NULL);
-                ck_assert_str_eq(json_string_value(json_object_get(root, "command")), command);
-                json_decref(root);
-                free_output(&output);
-                trace_builder_deinit(&b);
-        }
-        trace_builder_init(&b);
-        command[95] = '\0';
+        trace_builder_meta(&b, "command", command);
+        trace_builder_finish(&b);
+        output = RUN("report", views[_i], b.path);
+        ck_assert_ptr_nonnull(strstr(output.out, "ä …\n"));
+        ck_assert_ptr_null(strstr(output.out, "ä\n"));
+        free_output(&output);
+        output = RUN("report", "--json", views[_i], b.path);
+        root = json_loads(output.out, 0, NULL);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "command")), command);
+        json_decref(root);
+        free_output(&output);
+}
+END_TEST
+
+START_TEST(test_a_short_command_is_whole)
+{
+        char command[96] = "xx";
+        struct output output;
+
+        for (size_t i = 2; i + 3 < sizeof(command); i += 3)
+                memcpy(command + i, "ä ", 4);
         trace_builder_meta(&b, "command", command);
         trace_builder_finish(&b);
         output = RUN("report", b.path);
         ck_assert_ptr_null(strstr(output.out, "…\n"));
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_json_replaces_what_is_no_utf8)
 {
-        struct trace_builder b;
         struct output output;
         json_t *root;
 
-        trace_builder_init(&b);
-        build(&b, "a\xe0\x80\x80"
-                  "b\xc3\xa9\xf0\x9f");
+        build("a\xe0\x80\x80"
+              "b\xc3\xa9\xf0\x9f");
         output = RUN("report", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
         ck_assert_ptr_nonnull(root);
@@ -303,17 +296,14 @@ START_TEST(test_json_replaces_what_is_no_utf8)
                          "b\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
         json_decref(root);
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_LOOP_TEST(test_traces_with_little_in_them, 0, 2)
 {
-        struct trace_builder b;
         struct output output;
         json_t *root;
 
-        trace_builder_init(&b);
         if (_i == 1) {
                 trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
                 trace_builder_begin_zone(&b, 100, trace_builder_location(&b, "never closed"));
@@ -332,7 +322,6 @@ START_LOOP_TEST(test_traces_with_little_in_them, 0, 2)
         ck_assert_uint_ge(json_array_size(json_object_get(json_object_get(root, "missing"), "rows")), 1);
         json_decref(root);
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -357,15 +346,13 @@ static const char *const kinds[] = { "messages", "frames",  "plots",    "memory"
 /* A trace that has everything, and one that has nothing but zones and samples. */
 START_LOOP_TEST(test_also_recorded, 0, 2)
 {
-        struct trace_builder b;
         struct output output;
         json_t *root;
 
-        trace_builder_init(&b);
         if (_i == 0)
                 small_trace_build(&b);
         else
-                build(&b, "name");
+                build("name");
         output = RUN("report", b.path);
         ck_assert((strstr(output.out, "\n  in zones  ") != NULL) == (_i == 0));
         check_text(output.out);
@@ -392,24 +379,23 @@ START_LOOP_TEST(test_also_recorded, 0, 2)
         }
         json_decref(root);
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* 20 places, zones, wakers and CPUs, and 20 counters read with one event, all named after @name. */
-static void build_waits(struct trace_builder *b, const char *name)
+static void build_waits(const char *name)
 {
         struct trace_sample_event event = { .mode = TRACE_SAMPLE_MODE_PERIOD };
-        uint32_t thread = trace_builder_thread(b, 1, 2);
-        uint32_t module = trace_builder_module(b, name);
+        uint32_t thread = trace_builder_thread(&b, 1, 2);
+        uint32_t module = trace_builder_module(&b, name);
         struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
         uint32_t leader, stack = 0;
 
-        event.name = trace_builder_string(b, name);
-        leader = trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &event);
+        event.name = trace_builder_string(&b, name);
+        leader = trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &event);
         naming.thread_name.name = event.name;
-        trace_builder_begin_run(b, thread);
-        event_encoder_add(&b->encoder, &naming);
+        trace_builder_begin_run(&b, thread);
+        event_encoder_add(&b.encoder, &naming);
         for (uint32_t i = 0; i < 20; i++) {
                 struct trace_counter total = { .value = i, .enabled_ns = 7, .running_ns = i % 8 };
                 uint64_t begin_ns = 10 + 100 * i;
@@ -417,29 +403,29 @@ static void build_waits(struct trace_builder *b, const char *name)
                 uint32_t frame;
 
                 (void)snprintf(numbered, sizeof(numbered), "%s%u", name, i);
-                frame = trace_builder_frame(b, module, i);
-                stack = trace_builder_stack(b, stack, frame);
+                frame = trace_builder_frame(&b, module, i);
+                stack = trace_builder_stack(&b, stack, frame);
                 if (i % 3 != 0)
-                        trace_builder_symbol(b, frame, i % 4 != 0 ? numbered : name, 0);
-                event.name = trace_builder_string(b, numbered);
+                        trace_builder_symbol(&b, frame, i % 4 != 0 ? numbered : name, 0);
+                event.name = trace_builder_string(&b, numbered);
                 event.mode = i % 2 != 0 ? TRACE_SAMPLE_MODE_WITH_LEADER : TRACE_SAMPLE_MODE_COUNTED;
                 event.leader = i % 2 != 0 ? leader : 0;
-                total.event = trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &event);
-                (void)trace_builder_row(b, TRACE_TABLE_COUNTERS, &total);
-                trace_builder_begin_zone(b, begin_ns, trace_builder_location(b, numbered));
-                TRACE_BUILDER_ADD(b, begin_ns + 1, SAMPLE, leader, i, stack, 0, 5, i);
-                TRACE_BUILDER_ADD(b, begin_ns + 1, SAMPLE, total.event, i, stack, 0, i, i);
-                TRACE_BUILDER_ADD(b, begin_ns + 2, SWITCH_OUT, i, 0, i % 9, stack, i);
-                TRACE_BUILDER_ADD(b, begin_ns + 50 + i, WAKEUP, i, i % 2, event.name, stack, i);
-                TRACE_BUILDER_ADD(b, begin_ns + 80, SWITCH_IN, i + 1);
+                total.event = trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &event);
+                (void)trace_builder_row(&b, TRACE_TABLE_COUNTERS, &total);
+                trace_builder_begin_zone(&b, begin_ns, trace_builder_location(&b, numbered));
+                TRACE_BUILDER_ADD(&b, begin_ns + 1, SAMPLE, leader, i, stack, 0, 5, i);
+                TRACE_BUILDER_ADD(&b, begin_ns + 1, SAMPLE, total.event, i, stack, 0, i, i);
+                TRACE_BUILDER_ADD(&b, begin_ns + 2, SWITCH_OUT, i, 0, i % 9, stack, i);
+                TRACE_BUILDER_ADD(&b, begin_ns + 50 + i, WAKEUP, i, i % 2, event.name, stack, i);
+                TRACE_BUILDER_ADD(&b, begin_ns + 80, SWITCH_IN, i + 1);
         }
-        TRACE_BUILDER_ADD(b, 5000, SWITCH_OUT, 3, 0, TRACE_WAIT_SLEEPING);
-        trace_builder_end_run(b);
-        trace_builder_meta(b, "unwind", name);
-        trace_builder_meta(b, "scope", name);
-        trace_builder_meta(b, "stack_copy_bytes", name);
-        trace_builder_meta(b, "end_raw_ns", "9000");
-        trace_builder_finish(b);
+        TRACE_BUILDER_ADD(&b, 5000, SWITCH_OUT, 3, 0, TRACE_WAIT_SLEEPING);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "unwind", name);
+        trace_builder_meta(&b, "scope", name);
+        trace_builder_meta(&b, "stack_copy_bytes", name);
+        trace_builder_meta(&b, "end_raw_ns", "9000");
+        trace_builder_finish(&b);
 }
 
 START_LOOP_TEST(test_hostile_names_of_waits_and_counters, 0, sizeof(names) / sizeof(names[0]))
@@ -449,10 +435,8 @@ START_LOOP_TEST(test_hostile_names_of_waits_and_counters, 0, sizeof(names) / siz
                                                   { "--off-cpu", "--cpus", "--limit=3" },
                                                   { "--limit=0", "--limit=0", "--limit=0" },
                                                   { "--json", "--json", "--json" } };
-        struct trace_builder b;
 
-        trace_builder_init(&b);
-        build_waits(&b, names[_i]);
+        build_waits(names[_i]);
         for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
                 struct output output = RUN("report", options[i][0], options[i][1], options[i][2], b.path);
                 json_t *root = json_loads(output.out, 0, NULL);
@@ -465,7 +449,6 @@ START_LOOP_TEST(test_hostile_names_of_waits_and_counters, 0, sizeof(names) / siz
                 json_decref(root);
                 free_output(&output);
         }
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -479,13 +462,11 @@ static json_t *row_of(json_t *root, const char *table, size_t row)
 
 START_TEST(test_waits_and_cpus)
 {
-        struct trace_builder b;
         struct output output;
         json_t *root;
         size_t n;
 
-        trace_builder_init(&b);
-        build_waits(&b, "name");
+        build_waits("name");
         output = RUN("report", "--off-cpu", "--cpus", b.path);
         ck_assert_ptr_nonnull(strstr(output.out, "\nWhere threads waited\n"));
         ck_assert_ptr_nonnull(strstr(output.out, "\n"
@@ -520,19 +501,16 @@ START_TEST(test_waits_and_cpus)
         ck_assert_str_eq(json_string_value(get(root, "cpu_threads", 0, "handle")), "t1");
         json_decref(root);
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* One line each says which option records what is not there. */
 START_TEST(test_no_waits_and_no_cpus)
 {
-        struct trace_builder b;
         struct output output;
         json_t *root;
 
-        trace_builder_init(&b);
-        build(&b, "name");
+        build("name");
         output = RUN("report", "--off-cpu", "--cpus", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_ptr_nonnull(strstr(output.out, "\n  - waiting: nothing is known; hyprof record --off-cpu"));
@@ -555,18 +533,15 @@ START_TEST(test_no_waits_and_no_cpus)
                 json_array_size(json_object_get(json_object_get(root, "function_counters"), "rows")), 0);
         json_decref(root);
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* A current trace's facts about its call stacks, its counters and its recorder. */
 START_TEST(test_header_and_counters)
 {
-        struct trace_builder b;
         struct output output;
         json_t *root, *counter;
 
-        trace_builder_init(&b);
         small_trace_build(&b);
         output = RUN("report", b.path);
         ck_assert_ptr_nonnull(strstr(output.out, "\n  samples   3 of cycles:u"));
@@ -599,17 +574,14 @@ START_TEST(test_header_and_counters)
         ck_assert(json_is_false(get(root, "sample_events", 0, "shown")));
         json_decref(root);
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_a_cut_off_trace_is_shown_with_a_warning)
 {
-        struct trace_builder b;
         struct output output;
 
-        trace_builder_init(&b);
-        build(&b, "name");
+        build("name");
         ck_assert_int_eq(ftruncate(b.fd, lseek(b.fd, 0, SEEK_END) - 1), 0);
         output = RUN("report", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
@@ -618,7 +590,6 @@ START_TEST(test_a_cut_off_trace_is_shown_with_a_warning)
         ck_assert_ptr_eq(strchr(output.err, '\n'), output.err + strlen(output.err) - 1);
         ck_assert_ptr_nonnull(strstr(output.out, "the trace is cut off"));
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -659,13 +630,11 @@ END_TEST
 START_LOOP_TEST(test_no_such_function, 0, 3)
 {
         static const char list[] = "hyprof report --functions ";
-        struct trace_builder b;
         struct output output;
         const char *path;
         int saved_in = dup(STDIN_FILENO), fd;
 
-        trace_builder_init(&b);
-        build(&b, "name");
+        build("name");
         path = _i == 0 ? b.path : _i == 1 ? "-" : "/nonexistent/x.hyp";
         fd = open(b.path, O_RDONLY | O_CLOEXEC);
         ck_assert_int_ge(dup2(fd, STDIN_FILENO), 0);
@@ -682,7 +651,6 @@ START_LOOP_TEST(test_no_such_function, 0, 3)
         free_output(&output);
         (void)close(fd);
         (void)close(saved_in);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -701,37 +669,31 @@ END_TEST
 START_TEST(test_a_full_disk_is_reported)
 {
         int full_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-        struct trace_builder b;
         struct output output;
 
         ck_assert_int_ge(full_fd, 0);
-        trace_builder_init(&b);
-        build(&b, "name");
+        build("name");
         output = run_into(full_fd, 2, (const char *const[]){ "report", b.path });
         ck_assert_int_eq(output.status, EXIT_STATUS_FAILED);
         ck_assert_str_eq(output.err, "hyprof: error: writing the answer: No space left on device\n");
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* `| head` is not an error. */
 START_TEST(test_a_closed_pipe_is_quiet)
 {
-        struct trace_builder b;
         struct output output;
         int ends[2];
 
         ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
         (void)close(ends[0]);
         (void)signal(SIGPIPE, SIG_IGN); /* as main() does */
-        trace_builder_init(&b);
-        build(&b, "name");
+        build("name");
         output = run_into(ends[1], 2, (const char *const[]){ "report", b.path });
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_str_eq(output.err, "");
         free_output(&output);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -752,3 +714,15 @@ START_TEST(test_numbers)
         ck_assert_str_eq(text_number_share(0.3125).text, "31.2%");
 }
 END_TEST
+
+static void set_up(void)
+{
+        trace_builder_init(&b);
+}
+
+static void tear_down(void)
+{
+        trace_builder_deinit(&b);
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

@@ -10,24 +10,26 @@
 #define N_CHAINS 7
 #define N_ITEMS  8000
 
+static struct event_spool s;
+
 /* Three words an item: chain, number, patch. */
-static void add_items(struct event_spool *s)
+static void add_items(void)
 {
         for (uint64_t i = 0; i < N_ITEMS; i++) {
                 uint32_t chain = (uint32_t)(i * i % N_CHAINS);
                 uint64_t item[3] = { chain, i, 0 };
 
-                ck_assert_int_eq(event_spool_add(s, chain, item, sizeof(item), NULL), 0);
+                ck_assert_int_eq(event_spool_add(&s, chain, item, sizeof(item), NULL), 0);
         }
 }
 
-static void check_chain(const struct event_spool *s, uint32_t chain, uint64_t patch, uint64_t patched_item)
+static void check_chain(uint32_t chain, uint64_t patch, uint64_t patched_item)
 {
         struct spool_cursor cursor;
         uint64_t n = 0, last = 0;
         const void *at;
 
-        spool_cursor_init(&cursor, s, chain);
+        spool_cursor_init(&cursor, &s, chain);
         while (spool_cursor_next(&cursor, 24, &at, NULL) == 1) {
                 const uint64_t *item = at;
 
@@ -39,59 +41,51 @@ static void check_chain(const struct event_spool *s, uint32_t chain, uint64_t pa
                 n++;
         }
         spool_cursor_deinit(&cursor);
-        ck_assert_uint_eq(n * 24, event_spool_bytes(s, chain));
+        ck_assert_uint_eq(n * 24, event_spool_bytes(&s, chain));
 }
 
 /* Loop: buffers that hold everything, that spill now and then, that spill all the time. */
 START_LOOP_TEST(chains_keep_their_order, 0, 3)
 {
         static const size_t buffers[] = { EVENT_SPOOL_BUFFERS_BYTES, 65536, 4096 };
-        struct event_spool s;
 
-        event_spool_init(&s);
         s.buffers_max = buffers[_i];
-        add_items(&s);
+        add_items();
         ck_assert_int_eq(s.fd >= 0, _i > 0);
         ck_assert_uint_le(s.buffers_bytes, buffers[_i]);
         for (uint32_t chain = 0; chain < N_CHAINS; chain++)
-                check_chain(&s, chain, 0, UINT64_MAX);
-        event_spool_deinit(&s);
+                check_chain(chain, 0, UINT64_MAX);
 }
 END_TEST
 
 START_TEST(patches_reach_file_and_buffer)
 {
-        struct event_spool s;
         uint64_t patch = 99, n;
 
-        event_spool_init(&s);
         s.buffers_max = 16384;
-        add_items(&s);
+        add_items();
         n = event_spool_bytes(&s, 1) / 24;
         for (uint64_t i = 0; i < n; i += n / 5) {
                 const uint64_t zero = 0;
 
                 ck_assert_int_eq(event_spool_patch(&s, 1, i * 24 + 16, &patch, 8, NULL), 0);
-                check_chain(&s, 1, patch, i);
+                check_chain(1, patch, i);
                 ck_assert_int_eq(event_spool_patch(&s, 1, i * 24 + 16, &zero, 8, NULL), 0);
         }
         ck_assert_int_eq(event_spool_patch(&s, 1, (n - 1) * 24 + 16, &patch, 8, NULL), 0);
-        check_chain(&s, 1, patch, n - 1);
-        event_spool_deinit(&s);
+        check_chain(1, patch, n - 1);
 }
 END_TEST
 
 /* One patch over all pieces of the file, and the buffer. */
 START_TEST(a_patch_reaches_as_far_as_it_is_long)
 {
-        struct event_spool s;
         struct spool_cursor cursor;
         uint64_t *items, n, i = 0;
         const void *at;
 
-        event_spool_init(&s);
         s.buffers_max = 16384;
-        add_items(&s);
+        add_items();
         n = event_spool_bytes(&s, 1) / 24;
         items = calloc(n, 24);
         ck_assert_ptr_nonnull(items);
@@ -104,18 +98,15 @@ START_TEST(a_patch_reaches_as_far_as_it_is_long)
         ck_assert_uint_eq(i, n);
         spool_cursor_deinit(&cursor);
         free(items);
-        event_spool_deinit(&s);
 }
 END_TEST
 
 START_TEST(a_cursor_goes_where_it_is_put)
 {
-        struct event_spool s;
         struct spool_cursor cursor;
         const void *at;
 
-        event_spool_init(&s);
-        add_items(&s);
+        add_items();
         spool_cursor_init(&cursor, &s, 0);
         cursor.offset = 24 * 1000;
         ck_assert_int_eq(spool_cursor_next(&cursor, 24, &at, NULL), 1);
@@ -129,22 +120,30 @@ START_TEST(a_cursor_goes_where_it_is_put)
         spool_cursor_init(&cursor, &s, 1000); /* a chain that nothing was added to */
         ck_assert_int_eq(spool_cursor_next(&cursor, 24, &at, NULL), 0);
         spool_cursor_deinit(&cursor);
-        event_spool_deinit(&s);
 }
 END_TEST
 
 START_TEST(no_folder_is_an_error)
 {
-        struct event_spool s;
         uint64_t item = 0;
         int r = 0;
 
         ck_assert_int_eq(setenv("TMPDIR", "/nowhere/at/all", 1), 0);
-        event_spool_init(&s);
         s.buffers_max = 1024;
         for (int i = 0; i < 1000 && r == 0; i++)
                 r = event_spool_add(&s, 0, &item, sizeof(item), NULL);
         ck_assert_int_lt(r, 0);
-        event_spool_deinit(&s);
 }
 END_TEST
+
+static void set_up(void)
+{
+        event_spool_init(&s);
+}
+
+static void tear_down(void)
+{
+        event_spool_deinit(&s);
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

@@ -10,14 +10,14 @@
 
 #include <string.h>
 
+static struct merged_program f;
+
 /* ---- families ------------------------------------------------------------------------------------------ */
 
 START_TEST(test_moments)
 {
-        static struct merged_program f;
         uint32_t plot, frames;
 
-        merged_program_set_up(&f);
         plot = fake_program_name(&f.program, "plot");
         frames = fake_program_name(&f.program, "frames");
         merged_program_put_text(&f, 1, CLIENT_ABI_EVENT_MESSAGE, 0xff8800 | UINT64_C(3) << 32, "a message");
@@ -57,16 +57,13 @@ START_TEST(test_moments)
         ck_assert_uint_eq(merged_program_get(&f, 1, 9, TRACE_OP_MESSAGE)->message.text, 0);
         merged_program_expect_no_more(&f, 1, 10);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_memory)
 {
-        static struct merged_program f;
         uint32_t pool;
 
-        merged_program_set_up(&f);
         pool = fake_program_name(&f.program, "pool");
         merged_program_put(&f, 1, CLIENT_ABI_EVENT_MEMORY_ALLOC, 0, 0x7000, 64);
         merged_program_put(&f, 2, CLIENT_ABI_EVENT_MEMORY_ALLOC, pool, 0x8000, UINT64_C(1) << 40);
@@ -85,7 +82,6 @@ START_TEST(test_memory)
         merged_program_expect_string(
                 &f, merged_program_get(&f, 1, 3, TRACE_OP_MEMORY_DISCARD)->memory_discard.pool, "pool");
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -98,10 +94,8 @@ START_TEST(test_locks)
         };
         static const uint32_t ops[] = { TRACE_OP_LOCK_WAIT, TRACE_OP_LOCK_OBTAIN, TRACE_OP_LOCK_RELEASE };
         const struct trace_lock *lock;
-        static struct merged_program f;
         uint32_t id, other, place;
 
-        merged_program_set_up(&f);
         id = fake_program_name(&f.program, "lock");
         other = fake_program_name(&f.program, "lock"); /* the same place in the source: another lock */
         place = fake_program_name(&f.program, "holder");
@@ -135,15 +129,14 @@ START_TEST(test_locks)
         ck_assert_uint_eq(lock->number, other);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOCKS), 2);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GARBAGE], sizeof(uint64_t));
-        merged_program_tear_down(&f);
 }
 END_TEST
 
-static void put_span(struct merged_program *f, uint64_t at_ns, uint64_t device, uint64_t location,
-                     uint64_t begin_ticks, uint64_t end_ticks)
+static void put_span(uint64_t at_ns, uint64_t device, uint64_t location, uint64_t begin_ticks,
+                     uint64_t end_ticks)
 {
-        fake_program_put(&f->program, 0,
-                         &(struct fake_event){ .time_ns = f->start_ns + at_ns,
+        fake_program_put(&f.program, 0,
+                         &(struct fake_event){ .time_ns = f.start_ns + at_ns,
                                                .kind = CLIENT_ABI_EVENT_DEVICE_SPAN,
                                                .words = { device | location << 32, begin_ticks, end_ticks,
                                                           5 | UINT64_C(6) << 32 },
@@ -155,10 +148,8 @@ START_TEST(test_devices)
         const struct trace_device_clock *clock;
         const struct trace_device *device;
         const struct trace_event *span;
-        static struct merged_program f;
         uint32_t id, kernel;
 
-        merged_program_set_up(&f);
         id = fake_program_name(&f.program, "queue");
         fake_region_location(&f.program.region, id)->period = UINT64_C(0x3ff8000000000000);
         fake_region_location(&f.program.region, id)->format = 7;
@@ -167,9 +158,9 @@ START_TEST(test_devices)
         merged_program_put(&f, 2, CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN, id, 11, kernel);
         merged_program_put(&f, 3, CLIENT_ABI_EVENT_DEVICE_ZONE_END, id, 12, 0);
         merged_program_put(&f, 4, CLIENT_ABI_EVENT_DEVICE_TIME, id, 11, 1100);
-        put_span(&f, 5, id, kernel, 1200, 1250);
-        put_span(&f, 6, id, kernel, 1200, 1199); /* it ends before it begins */
-        put_span(&f, 7, 99, kernel, 1200, 1250); /* of a device that is none */
+        put_span(5, id, kernel, 1200, 1250);
+        put_span(6, id, kernel, 1200, 1199); /* it ends before it begins */
+        put_span(7, 99, kernel, 1200, 1250); /* of a device that is none */
         merged_program_finish(&f);
 
         ck_assert_uint_eq(merged_program_get(&f, 1, 0, TRACE_OP_DEVICE_ZONE_BEGIN)->device_zone_begin.device,
@@ -200,15 +191,13 @@ START_TEST(test_devices)
         ck_assert_uint_eq(clock->ticks, 1000);
         ck_assert_uint_eq(clock->raw_ns, 2000);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GARBAGE], 2 * (sizeof(uint64_t) + 32));
-        merged_program_tear_down(&f);
 }
 END_TEST
 
-static void put_code(struct merged_program *f, uint64_t at_ns, const char *name_and_image,
-                     uint64_t name_bytes)
+static void put_code(uint64_t at_ns, const char *name_and_image, uint64_t name_bytes)
 {
-        fake_program_put(&f->program, 0,
-                         &(struct fake_event){ .time_ns = f->start_ns + at_ns,
+        fake_program_put(&f.program, 0,
+                         &(struct fake_event){ .time_ns = f.start_ns + at_ns,
                                                .kind = CLIENT_ABI_EVENT_CODE,
                                                .words = { 0x10000, 0x200, name_bytes },
                                                .n_words = 3,
@@ -222,9 +211,7 @@ START_TEST(test_program)
         const struct trace_attachment *attachment;
         const struct trace_code_region *code;
         struct byte_buffer body = { .data = NULL };
-        static struct merged_program f;
 
-        merged_program_set_up(&f);
         merged_program_put_text(&f, 1, CLIENT_ABI_EVENT_PROGRAM_INFO, 3, "keyvalue");
         merged_program_put_text(&f, 2, CLIENT_ABI_EVENT_PROGRAM_INFO, 0, "free text");
         merged_program_put_text(&f, 3, CLIENT_ABI_EVENT_PROGRAM_INFO, 10, "too short");
@@ -236,8 +223,8 @@ START_TEST(test_program)
         merged_program_put_text(&f, 4, CLIENT_ABI_EVENT_SOURCE_TEXT, 3, "a.cint main;");
         merged_program_put_text(&f, 5, CLIENT_ABI_EVENT_SOURCE_TEXT, 3, "a.cint main;"); /* once more */
         merged_program_put_text(&f, 6, CLIENT_ABI_EVENT_SOURCE_TEXT, 3, "b.cint main;"); /* another file */
-        put_code(&f, 7, "jitELF", 3);
-        put_code(&f, 8, "jit", 3);
+        put_code(7, "jitELF", 3);
+        put_code(8, "jit", 3);
         merged_program_put(&f, 9, CLIENT_ABI_EVENT_CODE_GONE, 0, 0x10000, 0x200);
         merged_program_finish(&f);
 
@@ -285,13 +272,12 @@ START_TEST(test_program)
         code = merged_program_row(&f, TRACE_TABLE_CODE_REGIONS, 3);
         ck_assert_uint_eq(code->gone, 1);
         ck_assert_uint_eq(code->time_ns, f.start_ns + 9);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
-static void set_up_plot(struct merged_program *f, uint32_t id, uint32_t format)
+static void set_up_plot(uint32_t id, uint32_t format)
 {
-        struct client_abi_location *location = fake_region_location(&f->program.region, id);
+        struct client_abi_location *location = fake_region_location(&f.program.region, id);
 
         location->format = format;
         location->flags = CLIENT_ABI_PLOT_SET | CLIENT_ABI_PLOT_FILL;
@@ -302,19 +288,17 @@ static void set_up_plot(struct merged_program *f, uint32_t id, uint32_t format)
 START_TEST(test_plots)
 {
         const struct trace_plot *plot;
-        static struct merged_program f;
         uint32_t id;
 
-        merged_program_set_up(&f);
         id = fake_program_name(&f.program, "watts");
-        set_up_plot(&f, id, CLIENT_ABI_PLOT_WATTS);
+        set_up_plot(id, CLIENT_ABI_PLOT_WATTS);
         merged_program_put(&f, 1, CLIENT_ABI_EVENT_PLOT_CONFIG, id, 0, 0);
         merged_program_cycle(&f, UINT64_MAX, false);
-        set_up_plot(&f, id, CLIENT_ABI_PLOT_BYTES);
+        set_up_plot(id, CLIENT_ABI_PLOT_BYTES);
         merged_program_put(&f, 2, CLIENT_ABI_EVENT_PLOT_CONFIG, id, 0, 0);
         merged_program_put(&f, 3, CLIENT_ABI_EVENT_PLOT_CONFIG, id, 0, 0);
         merged_program_cycle(&f, UINT64_MAX, false);
-        set_up_plot(&f, id, CLIENT_ABI_PLOT_WATTS); /* as before: it counts all the same */
+        set_up_plot(id, CLIENT_ABI_PLOT_WATTS); /* as before: it counts all the same */
         merged_program_put(&f, 4, CLIENT_ABI_EVENT_PLOT_CONFIG, id, 0, 0);
         merged_program_finish(&f);
         merged_program_expect_no_more(&f, 1, 0);
@@ -330,7 +314,6 @@ START_TEST(test_plots)
         ck_assert_uint_eq(plot->format, TRACE_PLOT_WATTS);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_PLOTS), 3);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -338,11 +321,9 @@ END_TEST
 START_TEST(test_attached)
 {
         struct fake_program program;
-        static struct merged_program f;
         struct thread_track *thread;
         uint32_t id;
 
-        merged_program_set_up(&f);
         fake_program_start(&program, MERGED_PROGRAM_PID + 100);
         program.region.header->control_word = 0;
         id = fake_program_name(&program, "bytes");
@@ -357,7 +338,6 @@ START_TEST(test_attached)
         ck_assert_uint_eq(f.zones.n_attached, 1);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_PLOTS), 1);
         fake_program_end(&program);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -366,9 +346,7 @@ END_TEST
 START_TEST(test_blobs)
 {
         static const char rest[] = " of a long text";
-        static struct merged_program f;
 
-        merged_program_set_up(&f);
         fake_program_blob(&f.program, 0, f.start_ns + 1, rest, strlen(rest));
         merged_program_put_text(&f, 1, CLIENT_ABI_EVENT_MESSAGE, 0, "the end");
         fake_program_blob(&f.program, 0, f.start_ns + 2, "no payload", 10);
@@ -383,15 +361,11 @@ START_TEST(test_blobs)
         ck_assert_uint_eq(f.program.region.header->blobs_freed_bytes,
                           f.program.region.header->blobs_used_bytes);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_lost_blobs)
 {
-        static struct merged_program f;
-
-        merged_program_set_up(&f);
         fake_program_blob(&f.program, 0, f.start_ns + 1, "overwritten", 11);
         *fake_region_blob_word(&f.program.region, 0) = 4711;
         merged_program_put_text(&f, 1, CLIENT_ABI_EVENT_MESSAGE, 0, "text");
@@ -403,7 +377,6 @@ START_TEST(test_lost_blobs)
         zone_region_count_losses(&f.zones.regions[0], &f.losses);
         zone_region_count_losses(&f.zones.regions[0], &f.losses); /* once */
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_BLOB_REFUSED], 3);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -413,11 +386,9 @@ END_TEST
  */
 START_TEST(test_names_without_room)
 {
-        static struct merged_program f;
         uint32_t id, first, last = 0;
         char name[8] = "zone a";
 
-        merged_program_set_up(&f);
         f.dictionary.tables[TRACE_TABLE_STRINGS - TRACE_TABLE_FIRST].n_items_max =
                 2 * trace_dictionary_count(&f.dictionary, TRACE_TABLE_STRINGS) + 6;
         first = fake_program_name(&f.program, name);
@@ -443,6 +414,17 @@ START_TEST(test_names_without_room)
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_NAMES_FULL], last - first + 1 - 3 + 1);
         ck_assert_uint_eq(loss_counter_total(&f.losses), 0); /* no event was */
         ck_assert_int_eq(trace_dictionary_add_path(&f.dictionary, "/bin/other", 10, &id), 0);
-        merged_program_tear_down(&f);
 }
 END_TEST
+
+static void set_up(void)
+{
+        merged_program_set_up(&f);
+}
+
+static void tear_down(void)
+{
+        merged_program_tear_down(&f);
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

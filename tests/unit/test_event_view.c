@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct trace_builder b;
+
 typedef void viewer(struct view_document *d, struct loaded_trace *trace,
                     const struct event_view_options *options);
 
@@ -104,7 +106,7 @@ static viewer *const viewers[] = { view_locks, view_memory,   view_frames,
 #define N_VIEWERS (sizeof(viewers) / sizeof(viewers[0]))
 
 /* The document as it is printed; to be freed. */
-static char *show(struct trace_builder *b, viewer *view, enum document_format format, uint32_t limit)
+static char *show(viewer *view, enum document_format format, uint32_t limit)
 {
         struct event_view_options options = { .limit = limit };
         struct document_options how = { .format = format, .separator = ',' };
@@ -115,7 +117,7 @@ static char *show(struct trace_builder *b, viewer *view, enum document_format fo
         FILE *out = open_memstream(&text, &n_bytes);
 
         ck_assert_ptr_nonnull(out);
-        ck_assert_int_eq(loaded_trace_open(&trace, b->path, NULL), 0);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
         ck_assert_int_eq(loaded_trace_read_names(&trace, NULL), 0);
         view_document_init(&d, "hyprof.test/1");
         view(&d, &trace, &options);
@@ -127,60 +129,55 @@ static char *show(struct trace_builder *b, viewer *view, enum document_format fo
         return text;
 }
 
-static void has(struct trace_builder *b, viewer *view, const char *words)
+static void has(viewer *view, const char *words)
 {
-        char *text = show(b, view, DOCUMENT_JSON, 0);
+        char *text = show(view, DOCUMENT_JSON, 0);
 
         ck_assert_msg(strstr(text, words) != NULL, "no %s in %s", words, text);
         free(text);
 }
 
-static void text_has(struct trace_builder *b, viewer *view, const char *words)
+static void text_has(viewer *view, const char *words)
 {
-        char *text = show(b, view, DOCUMENT_TEXT, 0);
+        char *text = show(view, DOCUMENT_TEXT, 0);
 
         ck_assert_msg(strstr(text, words) != NULL, "no %s in %s", words, text);
         free(text);
 }
 
-static void say(struct trace_builder *b, uint64_t time_ns, enum trace_op op, uint64_t first, uint64_t second,
-                uint64_t third)
+static void say(uint64_t time_ns, enum trace_op op, uint64_t first, uint64_t second, uint64_t third)
 {
         struct trace_event event = { .time_ns = time_ns, .op = op, .operand = { first, second, third } };
 
-        event_encoder_add(&b->encoder, &event);
+        event_encoder_add(&b.encoder, &event);
 }
 
-static void show_all(struct trace_builder *b)
+static void show_all(void)
 {
         for (size_t i = 0; i < N_VIEWERS; i++)
                 for (int format = DOCUMENT_TEXT; format <= DOCUMENT_CSV; format++) {
-                        char *text = show(b, viewers[i], (enum document_format)format, 25);
+                        char *text = show(viewers[i], (enum document_format)format, 25);
 
                         ck_assert_uint_gt(strlen(text), 0);
                         free(text);
                 }
 }
 
-static void all_say_none(struct trace_builder *b)
+static void all_say_none(void)
 {
-        has(b, view_locks, "the program reported no locks");
-        has(b, view_memory, "the program reported no allocations");
-        has(b, view_frames, "the program marked no frames");
-        has(b, view_plots, "the program plotted nothing");
-        has(b, view_messages, "the program wrote no messages");
-        has(b, view_devices, "the program reported no devices");
-        show_all(b);
+        has(view_locks, "the program reported no locks");
+        has(view_memory, "the program reported no allocations");
+        has(view_frames, "the program marked no frames");
+        has(view_plots, "the program plotted nothing");
+        has(view_messages, "the program wrote no messages");
+        has(view_devices, "the program reported no devices");
+        show_all();
 }
 
 START_TEST(test_an_empty_trace)
 {
-        struct trace_builder b;
-
-        trace_builder_init(&b);
         trace_builder_finish(&b);
-        all_say_none(&b);
-        trace_builder_deinit(&b);
+        all_say_none();
 }
 END_TEST
 
@@ -188,83 +185,69 @@ END_TEST
 START_TEST(test_a_gil_that_is_missing)
 {
         const struct trace_notice notice = { .notice = TRACE_NOTICE_PYTHON_APPROXIMATE };
-        struct trace_builder b;
 
-        trace_builder_init(&b);
         (void)trace_builder_row(&b, TRACE_TABLE_NOTICES, &notice);
         trace_builder_finish(&b);
-        has(&b, view_locks, "no locks are known: the GIL needs BPF");
-        has(&b, view_locks, "the lock of Python (GIL) is missing: it was recorded without BPF");
-        trace_builder_deinit(&b);
+        has(view_locks, "no locks are known: the GIL needs BPF");
+        has(view_locks, "the lock of Python (GIL) is missing: it was recorded without BPF");
 }
 END_TEST
 
-START_TEST(test_samples_alone_and_zones_alone)
+START_LOOP_TEST(test_samples_alone_and_zones_alone, 0, 2)
 {
-        for (int i = 0; i < 2; i++) {
-                struct trace_builder b;
-                uint32_t thread, location;
+        uint32_t thread, location;
 
-                trace_builder_init(&b);
-                thread = trace_builder_thread(&b, 1, 1);
-                location = trace_builder_location(&b, "a");
-                (void)trace_builder_sample_event(&b, "cycles");
-                trace_builder_begin_run(&b, thread);
-                if (i == 0) {
-                        trace_builder_sample(&b, 100, 1, 0, 0);
-                } else {
-                        trace_builder_begin_zone(&b, 100, location);
-                        trace_builder_event(&b, 200, TRACE_OP_ZONE_END);
-                }
-                trace_builder_end_run(&b);
-                trace_builder_finish(&b);
-                all_say_none(&b);
-                trace_builder_deinit(&b);
+        thread = trace_builder_thread(&b, 1, 1);
+        location = trace_builder_location(&b, "a");
+        (void)trace_builder_sample_event(&b, "cycles");
+        trace_builder_begin_run(&b, thread);
+        if (_i == 0) {
+                trace_builder_sample(&b, 100, 1, 0, 0);
+        } else {
+                trace_builder_begin_zone(&b, 100, location);
+                trace_builder_event(&b, 200, TRACE_OP_ZONE_END);
         }
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        all_say_none();
 }
 END_TEST
 
 /* A trace of one event, each op in turn, with what it refers to. */
-START_TEST(test_one_event)
+START_LOOP_TEST(test_one_event, TRACE_OP_SWITCH_OUT, TRACE_OP_COUNT)
 {
-        for (int op = TRACE_OP_SWITCH_OUT; op < TRACE_OP_COUNT; op++) {
-                struct trace_device device = { .process = 1 };
-                struct trace_lock lock = { .process = 1 };
-                struct trace_builder b;
-                struct trace_event event = { .time_ns = 100, .op = (uint64_t)op, .operand = { 1, 1, 1 } };
-                uint32_t thread;
+        struct trace_device device = { .process = 1 };
+        struct trace_lock lock = { .process = 1 };
+        struct trace_event event = { .time_ns = 100, .op = (uint64_t)_i, .operand = { 1, 1, 1 } };
+        uint32_t thread;
 
-                if (!trace_op_schema_find((uint64_t)op) || op == TRACE_OP_FIBER_ENTER)
-                        continue;
-                trace_builder_init(&b);
-                thread = trace_builder_thread(&b, 1, 1);
-                lock.location = trace_builder_location(&b, "a");
-                (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
-                (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
-                (void)trace_builder_stack(&b, 0,
-                                          trace_builder_frame(&b, trace_builder_module(&b, "/bin/x"), 1));
-                event.text = "x";
-                trace_builder_begin_run(&b, thread);
-                event_encoder_add(&b.encoder, &event);
-                trace_builder_end_run(&b);
-                trace_builder_finish(&b);
-                show_all(&b);
-                trace_builder_deinit(&b);
-        }
+        if (!trace_op_schema_find((uint64_t)_i) || _i == TRACE_OP_FIBER_ENTER)
+                return;
+        thread = trace_builder_thread(&b, 1, 1);
+        lock.location = trace_builder_location(&b, "a");
+        (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
+        (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
+        (void)trace_builder_stack(&b, 0, trace_builder_frame(&b, trace_builder_module(&b, "/bin/x"), 1));
+        event.text = "x";
+        trace_builder_begin_run(&b, thread);
+        event_encoder_add(&b.encoder, &event);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        show_all();
 }
 END_TEST
 
 /*
  * Each ends with where to go on: the zones, the peak, the slowest frame, the part where the plot is highest.
  */
-static void all_go_on(struct trace_builder *b)
+static void all_go_on(void)
 {
-        has(b, view_locks, "\"hyprof report --zone z2\"");
-        has(b, view_memory, "\"hyprof report --memory --to 301ns\"");
-        has(b, view_frames, "\"hyprof report --zones --from 1000ns --to 2000ns\"");
-        has(b, view_plots, "\"hyprof report --plots --from ");
-        has(b, view_messages, "\"hyprof report --zone z2\"");
-        has(b, view_devices, "\"hyprof report\"");
+        has(view_locks, "\"hyprof report --zone z2\"");
+        has(view_memory, "\"hyprof report --memory --to 301ns\"");
+        has(view_frames, "\"hyprof report --zones --from 1000ns --to 2000ns\"");
+        has(view_plots, "\"hyprof report --plots --from ");
+        has(view_messages, "\"hyprof report --zone z2\"");
+        has(view_devices, "\"hyprof report\"");
 }
 
 /* Names, zones, threads and callstacks are there, and numbers with their units. */
@@ -273,10 +256,8 @@ START_TEST(test_what_they_say)
         struct trace_lock lock = { .process = 1 };
         struct trace_plot row = { .format = TRACE_PLOT_BYTES };
         struct trace_event text = { .time_ns = 1900, .op = TRACE_OP_MESSAGE_TEXT, .text = "hello" };
-        struct trace_builder b;
         uint32_t main_thread, worker, name, frame, client, stack;
 
-        trace_builder_init(&b);
         trace_builder_meta(&b, "start_raw_ns", "1000");
         trace_builder_meta(&b, "end_raw_ns", "1001000");
         main_thread = trace_builder_thread(&b, 11, 11);
@@ -295,10 +276,10 @@ START_TEST(test_what_they_say)
         /* The thread that is announced first comes later: its events are put in order. */
         trace_builder_begin_run(&b, worker);
         trace_builder_begin_zone(&b, 1500, 2);
-        say(&b, 1600, TRACE_OP_LOCK_WAIT, 1, 0, 0);
-        say(&b, 1800, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
-        say(&b, 1850, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
-        say(&b, 1860, TRACE_OP_MEMORY_FREE, 0, 0x10, 0);
+        say(1600, TRACE_OP_LOCK_WAIT, 1, 0, 0);
+        say(1800, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
+        say(1850, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+        say(1860, TRACE_OP_MEMORY_FREE, 0, 0x10, 0);
         text.message_text.text_bytes = 5;
         text.message_text.severity = 3;
         event_encoder_add(&b.encoder, &text);
@@ -307,46 +288,45 @@ START_TEST(test_what_they_say)
         trace_builder_event(&b, 2400, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, main_thread);
-        say(&b, 1000, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "the main one"), 0, 0);
-        say(&b, 1100, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
-        say(&b, 1200, TRACE_OP_MEMORY_ALLOC, 0, 0x10, 100);
-        say(&b, 1300, TRACE_OP_CALLSTACK, stack, 0, 0);
-        say(&b, 1300, TRACE_OP_MEMORY_ALLOC, 0, 0x20, 77);
-        say(&b, 1700, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
-        say(&b, 2000, TRACE_OP_FRAME_MARK, 0, 0, 0);
-        say(&b, 2900, TRACE_OP_PLOT_I64, name, 1234567, 0);
-        say(&b, 3000, TRACE_OP_FRAME_MARK, 0, 0, 0);
-        say(&b, 3000, TRACE_OP_PLOT_I64, name, UINT64_MAX, 0);
+        say(1000, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "the main one"), 0, 0);
+        say(1100, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
+        say(1200, TRACE_OP_MEMORY_ALLOC, 0, 0x10, 100);
+        say(1300, TRACE_OP_CALLSTACK, stack, 0, 0);
+        say(1300, TRACE_OP_MEMORY_ALLOC, 0, 0x20, 77);
+        say(1700, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+        say(2000, TRACE_OP_FRAME_MARK, 0, 0, 0);
+        say(2900, TRACE_OP_PLOT_I64, name, 1234567, 0);
+        say(3000, TRACE_OP_FRAME_MARK, 0, 0, 0);
+        say(3000, TRACE_OP_PLOT_I64, name, UINT64_MAX, 0);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
-        has(&b, view_locks,
+        has(view_locks,
             "\"lock\": \"the lock\", \"n_obtains\": 2, \"n_waits\": 1, \"n_contended\": 1, \"wait_ns\": 200");
-        has(&b, view_locks, "\"thread_name\": \"the main one\", \"blocked_ns\": 100");
-        has(&b, view_locks, "\"zones\": \"work zone\"");
-        has(&b, view_memory, "\"live_bytes\": 77, \"n_live\": 1, \"peak_bytes\": 177, \"peak_at_ns\": 300");
-        has(&b, view_memory, "\"n_freed_unknown\": 0");
-        has(&b, view_memory, "\"callstack\": [\"leaky\"]");
-        has(&b, view_frames, "\"count\": 1, \"fps\": 1000000");
-        has(&b, view_frames, "\"duration_ns\": 1000, \"at_ns\": 1000");
-        has(&b, view_plots, "\"max\": 1234567.0, \"last\": -1.0, \"unit\": \"B\"");
-        text_has(&b, view_plots, "1.23 MB");
-        has(&b, view_plots, "\"name\": \"queue length\"");
-        has(&b, view_messages,
+        has(view_locks, "\"thread_name\": \"the main one\", \"blocked_ns\": 100");
+        has(view_locks, "\"zones\": \"work zone\"");
+        has(view_memory, "\"live_bytes\": 77, \"n_live\": 1, \"peak_bytes\": 177, \"peak_at_ns\": 300");
+        has(view_memory, "\"n_freed_unknown\": 0");
+        has(view_memory, "\"callstack\": [\"leaky\"]");
+        has(view_frames, "\"count\": 1, \"fps\": 1000000");
+        has(view_frames, "\"duration_ns\": 1000, \"at_ns\": 1000");
+        has(view_plots, "\"max\": 1234567.0, \"last\": -1.0, \"unit\": \"B\"");
+        text_has(view_plots, "1.23 MB");
+        has(view_plots, "\"name\": \"queue length\"");
+        has(view_messages,
             "\"at_ns\": 900, \"thread\": \"t2\", \"severity\": \"warning\", \"text\": \"hello\"");
-        all_go_on(&b);
-        show_all(&b);
-        trace_builder_deinit(&b);
+        all_go_on();
+        show_all();
 }
 END_TEST
 
 /* A list that is full keeps the newest, and their text. */
-static void fill_small_list(const struct trace_builder *b)
+static void fill_small_list(void)
 {
         struct loaded_trace trace;
         struct message_list list;
         struct trace_walk walk;
 
-        ck_assert_int_eq(loaded_trace_open(&trace, b->path, NULL), 0);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
         message_list_init(&list, 0, 10);
         ck_assert_int_eq(message_list_take(&list, &trace, NULL, &walk, NULL), 0);
         ck_assert_uint_eq(list.n_messages - list.first, 10);
@@ -361,10 +341,8 @@ static void fill_small_list(const struct trace_builder *b)
 /* The newest stay, in order, and how many there were is said. */
 START_TEST(test_the_newest_messages)
 {
-        struct trace_builder b;
         char *text;
 
-        trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         for (uint32_t i = 0; i < 100; i++) {
                 char words[16];
@@ -375,17 +353,28 @@ START_TEST(test_the_newest_messages)
         }
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
-        fill_small_list(&b);
-        text = show(&b, view_messages, DOCUMENT_CSV, 7);
+        fill_small_list();
+        text = show(view_messages, DOCUMENT_CSV, 7);
         ck_assert_ptr_null(strstr(text, "number 92."));
         ck_assert_ptr_nonnull(strstr(text, "number 93."));
         ck_assert_ptr_nonnull(strstr(text, "number 99."));
         ck_assert_ptr_null(strstr(text, "number 0."));
         free(text);
-        text = show(&b, view_messages, DOCUMENT_TEXT, 7);
+        text = show(view_messages, DOCUMENT_TEXT, 7);
         ck_assert_ptr_null(strstr(text, "no room")); /* it is the limit that they are beyond */
         ck_assert_ptr_nonnull(strstr(text, "the newest 7 of 100"));
         free(text);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+static void set_up(void)
+{
+        trace_builder_init(&b);
+}
+
+static void tear_down(void)
+{
+        trace_builder_deinit(&b);
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

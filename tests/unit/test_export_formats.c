@@ -15,6 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct trace_builder b;
+
+static void set_up(void)
+{
+        trace_builder_init(&b);
+}
+
+static void tear_down(void)
+{
+        trace_builder_deinit(&b);
+}
+
 /* The export of a trace in a format; to be freed. */
 static char *export_with(const struct export_format *format, const char *path, struct export_options options,
                          struct export_totals *ret_totals, size_t *ret_bytes)
@@ -62,9 +74,6 @@ static void check_json(const struct export_format *format, const char *text)
 
 START_LOOP_TEST(a_trace_with_everything, 0, 2)
 {
-        struct trace_builder b;
-
-        trace_builder_init(&b);
         small_trace_build(&b);
         for (const struct export_format *f = export_formats(); f->name; f++) {
                 struct export_totals totals;
@@ -73,15 +82,11 @@ START_LOOP_TEST(a_trace_with_everything, 0, 2)
                 check_json(f, text);
                 free(text);
         }
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(a_trace_with_nothing)
 {
-        struct trace_builder b;
-
-        trace_builder_init(&b);
         trace_builder_finish(&b);
         for (const struct export_format *f = export_formats(); f->name; f++) {
                 struct export_totals totals;
@@ -92,7 +97,6 @@ START_TEST(a_trace_with_nothing)
                 ck_assert_uint_eq(totals.n_zones, 0);
                 free(text);
         }
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -101,10 +105,8 @@ START_TEST(hostile_names)
 {
         static const char name[] = "a;b\n\"\\\xff\x01 12";
         struct export_totals totals;
-        struct trace_builder b;
         uint32_t event, stack, zone, frame;
 
-        trace_builder_init(&b);
         event = trace_builder_sample_event(&b, name);
         frame = trace_builder_frame(&b, trace_builder_module(&b, name), 16);
         trace_builder_symbol(&b, frame, name, 0);
@@ -124,7 +126,6 @@ START_TEST(hostile_names)
                         ck_assert_str_eq(text, "[unnamed];zone:a:b \"\\\xff  12;a:b \"\\\xff  12 1\n");
                 free(text);
         }
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -156,12 +157,10 @@ START_LOOP_TEST(firefox_shows_all_zones, 0, 3)
         /* the zone; samples are at 300 and 400 */
         static const uint64_t zone_ns[][2] = { { 100, 900 }, { 350, 380 }, { 350, 900 } };
         static const size_t n_samples[] = { 4, 2, 3 };
-        struct trace_builder b;
         uint32_t event, thread;
         json_t *samples, *times;
         size_t n;
 
-        trace_builder_init(&b);
         event = trace_builder_sample_event(&b, "cpu-clock");
         thread = trace_builder_thread(&b, 1, 1);
         trace_builder_begin_run(&b, thread);
@@ -190,7 +189,6 @@ START_LOOP_TEST(firefox_shows_all_zones, 0, 3)
         ck_assert((json_number_value(json_array_get(json_object_get(samples, "weight"), n - 1)) == 0) ==
                   (_i != 1));
         json_decref(samples);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -213,10 +211,8 @@ START_TEST(a_process_is_called_as_its_program)
 {
         struct trace_mapping mapping = { .start_avma = 4096, .length_bytes = 4096, .process = 1 };
         static const char *const names[] = { "sh", "a_program_with_", "main" };
-        struct trace_builder b;
         uint32_t thread;
 
-        trace_builder_init(&b);
         thread = trace_builder_thread(&b, 1, 1);
         mapping.module = trace_builder_module(&b, "/bin/a_program_with_a_long_name");
         (void)trace_builder_row(&b, TRACE_TABLE_MAPPINGS, &mapping);
@@ -234,39 +230,37 @@ START_TEST(a_process_is_called_as_its_program)
         check_name_of_process(b.path, "firefox", "\"processName\":\"a_program_with_\"");
         check_name_of_process(b.path, "firefox", "\"name\":\"main\"");
         check_name_of_process(b.path, "chrome", "{\"name\":\"a_program_with_\"}");
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /*
  * main > run (Python) > sort > build (Python) > copy: 3 samples, or a wait; main > spin: @n_native samples.
  */
-static void build_python(struct trace_builder *b, uint32_t n_native, bool waits)
+static void build_python(uint32_t n_native, bool waits)
 {
         struct trace_module python = { .kind = TRACE_MODULE_PYTHON };
         uint32_t native, module, main, copy, spin, event;
 
-        trace_builder_init(b);
-        event = trace_builder_sample_event(b, "cpu-clock");
-        native = trace_builder_module(b, "/usr/bin/python3.11");
-        python.path = trace_builder_string(b, "/srv/work.py");
-        module = trace_builder_row(b, TRACE_TABLE_MODULES, &python);
-        main = trace_builder_push(b, 0, native, 0x10, "main");
-        copy = trace_builder_push(b, main, module, 1, "run");
-        copy = trace_builder_push(b, copy, native, 0x20, "sort");
-        copy = trace_builder_push(b, copy, module, 2, "build");
-        copy = trace_builder_push(b, copy, native, 0x30, "copy");
-        spin = trace_builder_push(b, main, native, 0x40, "spin");
-        trace_builder_begin_run(b, trace_builder_thread(b, 1, 1));
-        TRACE_BUILDER_ADD(b, 50, SWITCH_IN, 0);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        native = trace_builder_module(&b, "/usr/bin/python3.11");
+        python.path = trace_builder_string(&b, "/srv/work.py");
+        module = trace_builder_row(&b, TRACE_TABLE_MODULES, &python);
+        main = trace_builder_push(&b, 0, native, 0x10, "main");
+        copy = trace_builder_push(&b, main, module, 1, "run");
+        copy = trace_builder_push(&b, copy, native, 0x20, "sort");
+        copy = trace_builder_push(&b, copy, module, 2, "build");
+        copy = trace_builder_push(&b, copy, native, 0x30, "copy");
+        spin = trace_builder_push(&b, main, native, 0x40, "spin");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        TRACE_BUILDER_ADD(&b, 50, SWITCH_IN, 0);
         for (uint32_t i = 0; !waits && i < 3 + n_native; i++)
-                trace_builder_sample(b, 100 + i, event, 0, i < 3 ? copy : spin);
+                trace_builder_sample(&b, 100 + i, event, 0, i < 3 ? copy : spin);
         if (waits) {
-                TRACE_BUILDER_ADD(b, 200, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy, TRACE_STACK_COMPLETE);
-                TRACE_BUILDER_ADD(b, 300, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&b, 200, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, copy, TRACE_STACK_COMPLETE);
+                TRACE_BUILDER_ADD(&b, 300, SWITCH_IN, 0);
         }
-        trace_builder_end_run(b);
-        trace_builder_finish(b);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
 }
 
 static bool has_function(const struct export_format *format, const char *path, bool shows_native,
@@ -292,80 +286,66 @@ static const struct export_format *format_of(const char *name)
 }
 
 /* pprof's bytes are not packed here: gzip_file does that. */
-START_TEST(tables_of_functions_have_python_functions)
+START_LOOP_TEST(tables_of_functions_have_python_functions, 0, 4)
 {
         static const char *const names[] = { "pprof", "callgrind" };
+        const struct export_format *f = format_of(names[_i % 2]);
+        bool waits = _i >= 2;
 
-        for (int i = 0; i < 4; i++) {
-                const struct export_format *f = format_of(names[i % 2]);
-                bool waits = i >= 2;
-                struct trace_builder b;
-
-                build_python(&b, 2, waits);
-                ck_assert(has_function(f, b.path, false, "build"));
-                ck_assert(has_function(f, b.path, false, "main"));
-                ck_assert(waits || has_function(f, b.path, false, "spin"));
-                ck_assert(!has_function(f, b.path, false, "copy"));
-                ck_assert(!has_function(f, b.path, false, "sort"));
-                ck_assert(has_function(f, b.path, true, "copy"));
-                ck_assert(has_function(f, b.path, true, "sort"));
-                trace_builder_deinit(&b);
-                build_python(&b, 3, false); /* half is not more than half */
-                ck_assert(has_function(f, b.path, false, "copy"));
-                ck_assert(has_function(f, b.path, false, "sort"));
-                trace_builder_deinit(&b);
-        }
+        build_python(2, waits);
+        ck_assert(has_function(f, b.path, false, "build"));
+        ck_assert(has_function(f, b.path, false, "main"));
+        ck_assert(waits || has_function(f, b.path, false, "spin"));
+        ck_assert(!has_function(f, b.path, false, "copy"));
+        ck_assert(!has_function(f, b.path, false, "sort"));
+        ck_assert(has_function(f, b.path, true, "copy"));
+        ck_assert(has_function(f, b.path, true, "sort"));
+        tear_down();
+        set_up();
+        build_python(3, false); /* half is not more than half */
+        ck_assert(has_function(f, b.path, false, "copy"));
+        ck_assert(has_function(f, b.path, false, "sort"));
 }
 END_TEST
 
 /* pprof reads no sample whose location has no row. */
-START_TEST(a_sample_without_a_call_stack_has_a_location)
+START_LOOP_TEST(a_sample_without_a_call_stack_has_a_location, 0, 2)
 {
         static const char words[] = "[no call stack]";
+        uint32_t event, stack;
 
-        for (int i = 0; i < 2; i++) {
-                struct trace_builder b;
-                uint32_t event, stack;
-
-                trace_builder_init(&b);
-                event = trace_builder_sample_event(&b, "cpu-clock");
-                stack = trace_builder_push(&b, 0, trace_builder_module(&b, "/bin/true"), 0x10, "main");
-                trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
-                trace_builder_sample(&b, 100, event, 0, stack);
-                if (i == 1)
-                        trace_builder_sample(&b, 200, event, 0, 0);
-                trace_builder_end_run(&b);
-                trace_builder_finish(&b);
-                ck_assert(has_function(format_of("pprof"), b.path, true, "main"));
-                ck_assert_int_eq(has_function(format_of("pprof"), b.path, true, words), i);
-                trace_builder_deinit(&b);
-        }
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        stack = trace_builder_push(&b, 0, trace_builder_module(&b, "/bin/true"), 0x10, "main");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        trace_builder_sample(&b, 100, event, 0, stack);
+        if (_i == 1)
+                trace_builder_sample(&b, 200, event, 0, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        ck_assert(has_function(format_of("pprof"), b.path, true, "main"));
+        ck_assert_int_eq(has_function(format_of("pprof"), b.path, true, words), _i);
 }
 END_TEST
 
 START_TEST(formats_of_call_stacks_have_whole_ones)
 {
         struct export_totals totals;
-        struct trace_builder b;
         char *text;
 
-        build_python(&b, 0, false);
+        build_python(0, false);
         text = export_to_memory(format_of("folded"), b.path, false, &totals);
         ck_assert_str_eq(text, "[unnamed];main;run;sort;build;copy 3\n");
         ck_assert(!totals.is_folded);
         free(text);
         ck_assert(has_function(format_of("speedscope"), b.path, false, "copy"));
         ck_assert(has_function(format_of("flamegraph"), b.path, false, "copy"));
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(a_full_disk_is_said)
 {
         struct export_options options = { .event = 0 };
-        struct trace_builder b;
 
-        trace_builder_init(&b);
         small_trace_build(&b);
         for (const struct export_format *f = export_formats(); f->name; f++) {
                 FILE *out = fopen("/dev/full", "w");
@@ -381,6 +361,7 @@ START_TEST(a_full_disk_is_said)
                 loaded_trace_close(&trace);
                 (void)fclose(out);
         }
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

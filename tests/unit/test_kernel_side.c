@@ -24,8 +24,10 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-static void put_sample(struct fake_kernel_side *f, size_t ring, const struct kernel_record_identity *identity,
-                       uint64_t event, uint64_t avma)
+static struct fake_kernel_side f;
+
+static void put_sample(size_t ring, const struct kernel_record_identity *identity, uint64_t event,
+                       uint64_t avma)
 {
         const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, avma };
         struct kernel_record_sample sample = {
@@ -33,12 +35,12 @@ static void put_sample(struct fake_kernel_side *f, size_t ring, const struct ker
         };
 
         sample.identity.event = event;
-        kernel_record_add_sample(&f->record, &sample);
-        fake_kernel_side_put(f, ring);
+        kernel_record_add_sample(&f.record, &sample);
+        fake_kernel_side_put(&f, ring);
 }
 
-static void put_mapping(struct fake_kernel_side *f, size_t ring,
-                        const struct kernel_record_identity *identity, uint64_t start, const char *path)
+static void put_mapping(size_t ring, const struct kernel_record_identity *identity, uint64_t start,
+                        const char *path)
 {
         struct perf_mmap mapping = { .start_avma = start,
                                      .length_bytes = 0x1000,
@@ -50,50 +52,48 @@ static void put_mapping(struct fake_kernel_side *f, size_t ring,
                                      .path = path,
                                      .path_bytes = strlen(path) };
 
-        kernel_record_add_mmap2(&f->record, identity, &mapping);
-        fake_kernel_side_put(f, ring);
+        kernel_record_add_mmap2(&f.record, identity, &mapping);
+        fake_kernel_side_put(&f, ring);
 }
 
 /* The n-th event that waits on a thread. */
-static const struct trace_event *pending(const struct fake_kernel_side *f, uint32_t tid, size_t n)
+static const struct trace_event *pending(uint32_t tid, size_t n)
 {
-        const struct thread_track *thread = process_table_find_thread(&f->processes, tid);
+        const struct thread_track *thread = process_table_find_thread(&f.processes, tid);
 
         ck_assert_ptr_nonnull(thread);
         ck_assert_uint_lt(n, thread->n_pending);
         return &thread->pending[n].event;
 }
 
-static bool is_text(const struct fake_kernel_side *f, uint64_t string, const char *text)
+static bool is_text(uint64_t string, const char *text)
 {
         size_t n_bytes;
-        const char *bytes = trace_dictionary_string(&f->dictionary, (uint32_t)string, &n_bytes);
+        const char *bytes = trace_dictionary_string(&f.dictionary, (uint32_t)string, &n_bytes);
 
         return n_bytes == strlen(text) && memcmp(bytes, text, n_bytes) == 0;
 }
 
 /* The module in which a sample's innermost frame lies; NULL for none. */
-static const struct trace_module *module_of(const struct fake_kernel_side *f,
-                                            const struct trace_event *sample)
+static const struct trace_module *module_of(const struct trace_event *sample)
 {
         const struct trace_stack *stack;
         const struct trace_frame *frame;
 
         ck_assert_uint_eq(sample->op, TRACE_OP_SAMPLE);
-        stack = trace_dictionary_row(&f->dictionary, TRACE_TABLE_STACKS, (uint32_t)sample->sample.stack);
-        frame = trace_dictionary_row(&f->dictionary, TRACE_TABLE_FRAMES, stack->frame);
-        return frame->module ? trace_dictionary_row(&f->dictionary, TRACE_TABLE_MODULES, frame->module)
-                             : NULL;
+        stack = trace_dictionary_row(&f.dictionary, TRACE_TABLE_STACKS, (uint32_t)sample->sample.stack);
+        frame = trace_dictionary_row(&f.dictionary, TRACE_TABLE_FRAMES, stack->frame);
+        return frame->module ? trace_dictionary_row(&f.dictionary, TRACE_TABLE_MODULES, frame->module) : NULL;
 }
 
-static void expect_path(const struct fake_kernel_side *f, const struct trace_event *sample, const char *path)
+static void expect_path(const struct trace_event *sample, const char *path)
 {
-        const struct trace_module *module = module_of(f, sample);
+        const struct trace_module *module = module_of(sample);
 
         if (!path)
                 ck_assert_ptr_null(module);
         else
-                ck_assert(module && is_text(f, module->path, path));
+                ck_assert(module && is_text(module->path, path));
 }
 
 /* The same address means what was mapped at the time, whatever ring said so. */
@@ -104,29 +104,26 @@ START_TEST(test_order_of_time)
                                                   fake_kernel_side_at(FAKE_PID, 30),
                                                   fake_kernel_side_at(FAKE_PID, 40),
                                                   fake_kernel_side_at(FAKE_PID, 50) };
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
-        put_sample(&f, FAKE_SAMPLES_1, &times[0], FAKE_EVENT_SPEC_0_B, FAKE_CODE);
-        put_sample(&f, FAKE_SAMPLES_0, &times[2], FAKE_EVENT_SPEC_0, FAKE_CODE);
-        put_sample(&f, FAKE_SAMPLES_1, &times[4], FAKE_EVENT_SPEC_1, FAKE_CODE);
-        put_mapping(&f, FAKE_TRACKER_1, &times[1], FAKE_CODE, "/bin/first");
-        put_mapping(&f, FAKE_TRACKER_0, &times[3], FAKE_CODE, "/bin/second");
+        put_sample(FAKE_SAMPLES_1, &times[0], FAKE_EVENT_SPEC_0_B, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &times[2], FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_1, &times[4], FAKE_EVENT_SPEC_1, FAKE_CODE);
+        put_mapping(FAKE_TRACKER_1, &times[1], FAKE_CODE, "/bin/first");
+        put_mapping(FAKE_TRACKER_0, &times[3], FAKE_CODE, "/bin/second");
         fake_kernel_side_run(&f, UINT64_MAX);
 
-        expect_path(&f, pending(&f, FAKE_PID, 0), NULL);
-        expect_path(&f, pending(&f, FAKE_PID, 1), "/bin/first");
-        expect_path(&f, pending(&f, FAKE_PID, 2), "/bin/second");
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->time_ns, 10);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->sample.event, 1);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->sample.event, 2);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->sample.cpu, 1);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->sample.weight, 1009);
+        expect_path(pending(FAKE_PID, 0), NULL);
+        expect_path(pending(FAKE_PID, 1), "/bin/first");
+        expect_path(pending(FAKE_PID, 2), "/bin/second");
+        ck_assert_uint_eq(pending(FAKE_PID, 0)->time_ns, 10);
+        ck_assert_uint_eq(pending(FAKE_PID, 0)->sample.event, 1);
+        ck_assert_uint_eq(pending(FAKE_PID, 2)->sample.event, 2);
+        ck_assert_uint_eq(pending(FAKE_PID, 2)->sample.cpu, 1);
+        ck_assert_uint_eq(pending(FAKE_PID, 2)->sample.weight, 1009);
         ck_assert_uint_eq(f.source.n_samples, 3);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 2);
         for (size_t i = 0; i < FAKE_N_RINGS; i++)
                 ck_assert_uint_eq(f.events.rings[i].meta->data_tail, f.events.rings[i].meta->data_head);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -136,19 +133,16 @@ START_TEST(test_unmapped_ring)
         struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
                                                   fake_kernel_side_at(FAKE_PID, 20) };
         struct error err = ERROR_NONE;
-        static struct fake_kernel_side f;
         uint32_t pid;
 
-        fake_kernel_side_open(&f, 0);
         perf_ring_unmap(&f.events.rings[FAKE_SAMPLES_0]);
         perf_ring_unmap(&f.events.rings[FAKE_TRACKER_0]);
-        put_mapping(&f, FAKE_TRACKER_1, &times[0], FAKE_CODE, "/bin/first");
-        put_sample(&f, FAKE_SAMPLES_1, &times[1], FAKE_EVENT_SPEC_0_B, FAKE_CODE);
+        put_mapping(FAKE_TRACKER_1, &times[0], FAKE_CODE, "/bin/first");
+        put_sample(FAKE_SAMPLES_1, &times[1], FAKE_EVENT_SPEC_0_B, FAKE_CODE);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, &err), 0);
         fake_kernel_side_run(&f, UINT64_MAX);
-        expect_path(&f, pending(&f, FAKE_PID, 0), "/bin/first");
+        expect_path(pending(FAKE_PID, 0), "/bin/first");
         ck_assert_uint_eq(f.source.n_samples, 1);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -157,11 +151,9 @@ START_TEST(test_until)
         struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
                                                   fake_kernel_side_at(FAKE_PID, 20),
                                                   fake_kernel_side_at(FAKE_PID, 30) };
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         for (size_t i = 0; i < 3; i++)
-                put_sample(&f, FAKE_SAMPLES_0, &times[i], FAKE_EVENT_SPEC_0, FAKE_CODE);
+                put_sample(FAKE_SAMPLES_0, &times[i], FAKE_EVENT_SPEC_0, FAKE_CODE);
         fake_kernel_side_run(&f, 9);
         ck_assert_ptr_null(process_table_find_thread(&f.processes, FAKE_PID));
         ck_assert_uint_eq(f.events.rings[FAKE_SAMPLES_0].meta->data_tail, 0);
@@ -171,23 +163,20 @@ START_TEST(test_until)
                           f.events.rings[FAKE_SAMPLES_0].meta->data_head / 3 * 2);
         fake_kernel_side_run(&f, 30);
         ck_assert_uint_eq(f.source.n_samples, 3);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* A run that takes too long ends after the records of one instant; the next run continues from there. */
 START_TEST(test_a_run_has_a_limit)
 {
-        static struct fake_kernel_side f;
         uint64_t before_ns = 0;
         unsigned n_runs = 0;
 
-        fake_kernel_side_open(&f, 0);
         f.source.run_ns_max = 1;
         for (uint64_t i = 0; i < 200; i++) {
                 struct kernel_record_identity at = fake_kernel_side_at(FAKE_PID, 10 + i);
 
-                put_sample(&f, i % 2 ? FAKE_SAMPLES_1 : FAKE_SAMPLES_0, &at,
+                put_sample(i % 2 ? FAKE_SAMPLES_1 : FAKE_SAMPLES_0, &at,
                            i % 2 ? FAKE_EVENT_SPEC_0_B : FAKE_EVENT_SPEC_0, FAKE_CODE);
         }
         for (; f.source.n_samples < 200; n_runs++) {
@@ -200,11 +189,9 @@ START_TEST(test_a_run_has_a_limit)
         }
         ck_assert_uint_gt(n_runs, 1);
         for (size_t i = 1; i < 200; i++)
-                ck_assert_uint_eq(pending(&f, FAKE_PID, i)->time_ns,
-                                  pending(&f, FAKE_PID, i - 1)->time_ns + 1);
+                ck_assert_uint_eq(pending(FAKE_PID, i)->time_ns, pending(FAKE_PID, i - 1)->time_ns + 1);
         fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(f.source.reached_ns, UINT64_MAX);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -215,27 +202,24 @@ START_TEST(test_name_and_exec)
                                                   fake_kernel_side_at(FAKE_PID, 30),
                                                   fake_kernel_side_at(FAKE_PID, 40) };
         const struct thread_track *thread;
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
-        put_mapping(&f, FAKE_TRACKER_0, &times[0], FAKE_CODE, "/bin/before");
+        put_mapping(FAKE_TRACKER_0, &times[0], FAKE_CODE, "/bin/before");
         kernel_record_add_comm(&f.record, &times[1], "renamed", false);
         fake_kernel_side_put(&f, FAKE_TRACKER_0);
-        put_sample(&f, FAKE_SAMPLES_0, &times[1], FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &times[1], FAKE_EVENT_SPEC_0, FAKE_CODE);
         kernel_record_add_comm(&f.record, &times[2], "after", true);
         fake_kernel_side_put(&f, FAKE_TRACKER_0);
-        put_sample(&f, FAKE_SAMPLES_0, &times[3], FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &times[3], FAKE_EVENT_SPEC_0, FAKE_CODE);
         fake_kernel_side_run(&f, UINT64_MAX);
 
         thread = process_table_find_thread(&f.processes, FAKE_PID);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->op, TRACE_OP_THREAD_NAME);
-        ck_assert(is_text(&f, pending(&f, FAKE_PID, 0)->thread_name.name, "renamed"));
+        ck_assert_uint_eq(pending(FAKE_PID, 0)->op, TRACE_OP_THREAD_NAME);
+        ck_assert(is_text(pending(FAKE_PID, 0)->thread_name.name, "renamed"));
         ck_assert(!thread->pending[0].closes_zones);
-        expect_path(&f, pending(&f, FAKE_PID, 1), "/bin/before");
-        ck_assert(is_text(&f, pending(&f, FAKE_PID, 2)->thread_name.name, "after"));
+        expect_path(pending(FAKE_PID, 1), "/bin/before");
+        ck_assert(is_text(pending(FAKE_PID, 2)->thread_name.name, "after"));
         ck_assert(thread->pending[2].closes_zones);
-        expect_path(&f, pending(&f, FAKE_PID, 3), NULL); /* what was mapped went with the old program */
-        fake_kernel_side_close(&f);
+        expect_path(pending(FAKE_PID, 3), NULL); /* what was mapped went with the old program */
 }
 END_TEST
 
@@ -247,25 +231,22 @@ START_TEST(test_exec_by_another_thread)
                                       leaves = fake_kernel_side_at(FAKE_PID, 30),
                                       after = fake_kernel_side_at(FAKE_PID, 40),
                                       later = fake_kernel_side_at(FAKE_PID, 50);
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         kernel_record_add_comm(&f.record, &first, "before", false);
         kernel_record_add_fork(&f.record, &thread, FAKE_PID, FAKE_PID);
         kernel_record_add_exit(&f.record, &leaves);
         kernel_record_add_comm(&f.record, &after, "after", true);
         fake_kernel_side_put(&f, FAKE_TRACKER_0);
-        put_sample(&f, FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, FAKE_CODE);
         fake_kernel_side_run(&f, UINT64_MAX);
 
-        ck_assert(is_text(&f, pending(&f, FAKE_PID, 0)->thread_name.name, "before"));
-        ck_assert(is_text(&f, pending(&f, FAKE_PID, 1)->thread_name.name, "after"));
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->op, TRACE_OP_SAMPLE);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->time_ns, 50);
+        ck_assert(is_text(pending(FAKE_PID, 0)->thread_name.name, "before"));
+        ck_assert(is_text(pending(FAKE_PID, 1)->thread_name.name, "after"));
+        ck_assert_uint_eq(pending(FAKE_PID, 2)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(pending(FAKE_PID, 2)->time_ns, 50);
         ck_assert_uint_eq(process_table_find_thread(&f.processes, FAKE_PID)->n_pending, 3);
-        ck_assert_uint_eq(pending(&f, FAKE_PID + 1, 1)->op, TRACE_OP_THREAD_EXIT);
-        ck_assert_uint_eq(pending(&f, FAKE_PID + 1, 1)->time_ns, 40);
-        fake_kernel_side_close(&f);
+        ck_assert_uint_eq(pending(FAKE_PID + 1, 1)->op, TRACE_OP_THREAD_EXIT);
+        ck_assert_uint_eq(pending(FAKE_PID + 1, 1)->time_ns, 40);
 }
 END_TEST
 
@@ -281,15 +262,13 @@ START_LOOP_TEST(test_end_of_a_program_that_gains_rights, 0, 3)
                                       mapped = fake_kernel_side_at(FAKE_PID, 25),
                                       ends = fake_kernel_side_at(FAKE_PID, 30),
                                       ends_again = fake_kernel_side_at(FAKE_PID, 40);
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         f.source.command_pid = FAKE_PID;
         kernel_record_add_comm(&f.record, &named, "before", false);
         kernel_record_add_comm(&f.record, &begins, "after", true);
         fake_kernel_side_put(&f, FAKE_TRACKER_0);
         if (_i == 1)
-                put_mapping(&f, FAKE_TRACKER_0, &mapped, FAKE_CODE, "/bin/after");
+                put_mapping(FAKE_TRACKER_0, &mapped, FAKE_CODE, "/bin/after");
         fake_kernel_side_run(&f, 25);
         if (_i == 2)
                 f.source.n_lost_records++;
@@ -302,7 +281,6 @@ START_LOOP_TEST(test_end_of_a_program_that_gains_rights, 0, 3)
         fake_kernel_side_put(&f, FAKE_TRACKER_0);
         fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(f.source.command_exit_ns, 40);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -315,18 +293,16 @@ START_TEST(test_fork_and_exit)
                                       leaves = fake_kernel_side_at(FAKE_PID + 2, 50),
                                       unknown = fake_kernel_side_at(12345, 60);
         const struct trace_process *row;
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         child.pid = FAKE_PID + 2;
         f.source.command_pid = child.pid;
-        put_mapping(&f, FAKE_TRACKER_0, &first, FAKE_CODE, "/bin/parent");
+        put_mapping(FAKE_TRACKER_0, &first, FAKE_CODE, "/bin/parent");
         kernel_record_add_comm(&f.record, &named, "parent", false);
         kernel_record_add_fork(&f.record, &thread, FAKE_PID, FAKE_PID);
         kernel_record_add_fork(&f.record, &child, FAKE_PID, FAKE_PID + 1);
         child.time_ns = 40;
         fake_kernel_side_put(&f, FAKE_TRACKER_0);
-        put_sample(&f, FAKE_SAMPLES_1, &child, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_1, &child, FAKE_EVENT_SPEC_0, FAKE_CODE);
         leaves.pid = child.pid;
         kernel_record_add_exit(&f.record, &leaves);
         kernel_record_add_exit(&f.record, &unknown);
@@ -335,17 +311,16 @@ START_TEST(test_fork_and_exit)
 
         ck_assert_ptr_eq(process_table_find_thread(&f.processes, FAKE_PID + 1)->process,
                          process_table_find_process(&f.processes, FAKE_PID));
-        ck_assert(is_text(&f, pending(&f, FAKE_PID + 1, 0)->thread_name.name, "parent"));
+        ck_assert(is_text(pending(FAKE_PID + 1, 0)->thread_name.name, "parent"));
         row = trace_dictionary_row(&f.dictionary, TRACE_TABLE_PROCESSES,
                                    process_table_find_process(&f.processes, FAKE_PID + 2)->process);
         ck_assert_uint_eq(row->parent, process_table_find_process(&f.processes, FAKE_PID)->process);
-        ck_assert(is_text(&f, pending(&f, FAKE_PID + 2, 0)->thread_name.name, "parent"));
-        expect_path(&f, pending(&f, FAKE_PID + 2, 1), "/bin/parent");
-        ck_assert_uint_eq(pending(&f, FAKE_PID + 2, 2)->op, TRACE_OP_THREAD_EXIT);
-        ck_assert_uint_eq(pending(&f, FAKE_PID + 2, 2)->time_ns, 50);
+        ck_assert(is_text(pending(FAKE_PID + 2, 0)->thread_name.name, "parent"));
+        expect_path(pending(FAKE_PID + 2, 1), "/bin/parent");
+        ck_assert_uint_eq(pending(FAKE_PID + 2, 2)->op, TRACE_OP_THREAD_EXIT);
+        ck_assert_uint_eq(pending(FAKE_PID + 2, 2)->time_ns, 50);
         ck_assert_uint_eq(f.source.command_exit_ns, 50);
         ck_assert_ptr_null(process_table_find_thread(&f.processes, 12345));
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -354,28 +329,24 @@ START_TEST(test_switches)
         struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
                                                   fake_kernel_side_at(FAKE_PID, 20),
                                                   fake_kernel_side_at(FAKE_PID, 30) };
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         kernel_record_add_switch(&f.record, &times[0], false, false);
         kernel_record_add_switch(&f.record, &times[1], true, true);
         kernel_record_add_switch(&f.record, &times[2], true, false);
         fake_kernel_side_put(&f, FAKE_SAMPLES_0);
         fake_kernel_side_run(&f, UINT64_MAX);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->op, TRACE_OP_SWITCH_IN);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->switch_in.cpu, 1);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 1)->op, TRACE_OP_SWITCH_OUT);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 1)->switch_out.cpu, 1);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 1)->switch_out.preempted, 1);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->switch_out.preempted, 0);
+        ck_assert_uint_eq(pending(FAKE_PID, 0)->op, TRACE_OP_SWITCH_IN);
+        ck_assert_uint_eq(pending(FAKE_PID, 0)->switch_in.cpu, 1);
+        ck_assert_uint_eq(pending(FAKE_PID, 1)->op, TRACE_OP_SWITCH_OUT);
+        ck_assert_uint_eq(pending(FAKE_PID, 1)->switch_out.cpu, 1);
+        ck_assert_uint_eq(pending(FAKE_PID, 1)->switch_out.preempted, 1);
+        ck_assert_uint_eq(pending(FAKE_PID, 2)->switch_out.preempted, 0);
         ck_assert_uint_eq(f.source.n_switches, 3);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* One of the samples that share CPU 0's counters: the first event leads, the second is read with it. */
-static void put_group(struct fake_kernel_side *f, const struct kernel_record_identity *identity,
-                      uint64_t value)
+static void put_group(const struct kernel_record_identity *identity, uint64_t value)
 {
         const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, FAKE_CODE };
         const uint64_t counts[] = { 2, 10 * value, FAKE_EVENT_SPEC_0, value, FAKE_EVENT_SPEC_1 };
@@ -388,8 +359,8 @@ static void put_group(struct fake_kernel_side *f, const struct kernel_record_ide
                                                .n_counts = sizeof(counts) / sizeof(counts[0]) };
 
         sample.identity.event = FAKE_EVENT_SPEC_0;
-        kernel_record_add_sample(&f->record, &sample);
-        fake_kernel_side_put(f, FAKE_SAMPLES_0);
+        kernel_record_add_sample(&f.record, &sample);
+        fake_kernel_side_put(&f, FAKE_SAMPLES_0);
 }
 
 /* The count since the sample before is a sample too: after its leader, in the same place. */
@@ -400,22 +371,20 @@ START_TEST(test_group)
                                                   fake_kernel_side_at(FAKE_PID, 30),
                                                   fake_kernel_side_at(FAKE_PID, 40) };
         const struct trace_event *leader, *member;
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         f.events.layout.sample_type |= PERF_SAMPLE_READ;
         f.events.layout.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
         group_counts_init(&f.source.counts, f.events.layout.read_format, false, true);
-        put_group(&f, &times[0], 100);
-        put_group(&f, &times[1], 250); /* of no thread, but not the next one's either */
-        put_group(&f, &times[2], 257);
-        put_group(&f, &times[3], 257); /* nothing new: only the leader */
+        put_group(&times[0], 100);
+        put_group(&times[1], 250); /* of no thread, but not the next one's either */
+        put_group(&times[2], 257);
+        put_group(&times[3], 257); /* nothing new: only the leader */
         fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(f.source.n_samples, 3);
         ck_assert_uint_eq(process_table_find_thread(&f.processes, FAKE_PID)->n_pending, 5);
         for (size_t i = 0; i < 2; i++) {
-                leader = pending(&f, FAKE_PID, 2 * i);
-                member = pending(&f, FAKE_PID, 2 * i + 1);
+                leader = pending(FAKE_PID, 2 * i);
+                member = pending(FAKE_PID, 2 * i + 1);
                 ck_assert_uint_eq(leader->sample.event, 1);
                 ck_assert_uint_eq(leader->sample.weight, i == 0 ? 1000 : 70); /* not the period */
                 ck_assert_uint_eq(member->op, TRACE_OP_SAMPLE);
@@ -426,8 +395,7 @@ START_TEST(test_group)
                 ck_assert_uint_eq(member->sample.cpu, leader->sample.cpu);
                 ck_assert_uint_eq(member->sample.state, leader->sample.state);
         }
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 4)->sample.event, 1);
-        fake_kernel_side_close(&f);
+        ck_assert_uint_eq(pending(FAKE_PID, 4)->sample.event, 1);
 }
 END_TEST
 
@@ -438,30 +406,27 @@ START_TEST(test_losses)
                                       idle = fake_kernel_side_at(0, 20),
                                       good = fake_kernel_side_at(FAKE_PID, 30),
                                       later = fake_kernel_side_at(FAKE_PID, 40);
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         kernel_record_add_lost(&f.record, &good, 17);
         kernel_record_add_lost(&f.record, &good, 3);
         kernel_record_add_other(&f.record, &good, PERF_RECORD_THROTTLE);
         kernel_record_add_other(&f.record, &good, PERF_RECORD_UNTHROTTLE);
         fake_kernel_side_put(&f, FAKE_SAMPLES_0);
-        put_sample(&f, FAKE_SAMPLES_0, &invalid, FAKE_EVENT_SPEC_0, FAKE_CODE);
-        put_sample(&f, FAKE_SAMPLES_0, &idle, FAKE_EVENT_SPEC_0, FAKE_CODE);
-        put_sample(&f, FAKE_SAMPLES_0, &good, FAKE_EVENT_STRANGER, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &invalid, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &idle, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &good, FAKE_EVENT_STRANGER, FAKE_CODE);
         byte_buffer_add_u32(&f.record, PERF_RECORD_SAMPLE);
         byte_buffer_add_u32(&f.record, UINT32_C(16) << 16); /* a sample of 16 bytes */
         byte_buffer_add_u64(&f.record, FAKE_EVENT_SPEC_0);
         fake_kernel_side_put(&f, FAKE_SAMPLES_0);
-        put_sample(&f, FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, FAKE_CODE);
         fake_kernel_side_run(&f, UINT64_MAX);
 
         ck_assert_uint_eq(f.source.n_lost_records, 20);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_THROTTLED], 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 4);
         ck_assert_uint_eq(f.source.n_samples, 1);
-        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->time_ns, 40);
-        fake_kernel_side_close(&f);
+        ck_assert_uint_eq(pending(FAKE_PID, 0)->time_ns, 40);
 }
 END_TEST
 
@@ -497,9 +462,7 @@ START_LOOP_TEST(test_module, 0, sizeof(mappings) / sizeof(mappings[0]))
                                      .path_bytes = strlen(mappings[_i].path) };
         const struct trace_module *module;
         bool is_file = mappings[_i].kind == TRACE_MODULE_FILE;
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         if (mappings[_i].has_build_id) {
                 mapping.build_id_bytes = 20;
                 memset(mapping.build_id, 'b', sizeof(mapping.build_id));
@@ -513,14 +476,12 @@ START_LOOP_TEST(test_module, 0, sizeof(mappings) / sizeof(mappings[0]))
         if (mappings[_i].kind != 0) {
                 module = trace_dictionary_row(&f.dictionary, TRACE_TABLE_MODULES, 1);
                 ck_assert_uint_eq(module->kind, mappings[_i].kind);
-                ck_assert(is_text(&f, module->path, mappings[_i].path));
-                ck_assert(is_text(&f, module->build_id,
-                                  mappings[_i].has_build_id ? "bbbbbbbbbbbbbbbbbbbb" : ""));
+                ck_assert(is_text(module->path, mappings[_i].path));
+                ck_assert(is_text(module->build_id, mappings[_i].has_build_id ? "bbbbbbbbbbbbbbbbbbbb" : ""));
                 ck_assert_uint_eq(module->inode, is_file && !mappings[_i].has_build_id ? 7 : 0);
                 ck_assert_uint_eq(module->device, is_file && !mappings[_i].has_build_id ? makedev(8, 1) : 0);
                 ck_assert_uint_eq(module->process, mappings[_i].kind == TRACE_MODULE_ANONYMOUS ? 1 : 0);
         }
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -533,15 +494,12 @@ START_TEST(test_impossible_mapping)
                                      .executable = true,
                                      .path = "/x",
                                      .path_bytes = 2 };
-        static struct fake_kernel_side f;
 
-        fake_kernel_side_open(&f, 0);
         kernel_record_add_mmap2(&f.record, &when, &mapping);
         fake_kernel_side_put(&f, FAKE_TRACKER_0);
         fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 1);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -553,17 +511,14 @@ START_TEST(test_scan_ahead)
                                                   fake_kernel_side_at(FAKE_PID, 20),
                                                   fake_kernel_side_at(FAKE_PID + 1, 30),
                                                   fake_kernel_side_at(FAKE_PID, 40) };
-        static struct fake_kernel_side f;
         uint32_t pid;
 
-        fake_kernel_side_open(&f, 0);
         times[2].pid = FAKE_PID + 1;
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
-        put_mapping(&f, FAKE_TRACKER_0, &times[0], FAKE_CODE, "/bin/true");
-        put_mapping(&f, FAKE_TRACKER_0, &times[1], FAKE_CODE + 0x1000, region);
-        put_mapping(&f, FAKE_TRACKER_1, &times[2], FAKE_CODE + 0x2000, region);
-        put_mapping(&f, FAKE_SAMPLES_0, &times[3], FAKE_CODE + 0x3000,
-                    region); /* not where mappings are told */
+        put_mapping(FAKE_TRACKER_0, &times[0], FAKE_CODE, "/bin/true");
+        put_mapping(FAKE_TRACKER_0, &times[1], FAKE_CODE + 0x1000, region);
+        put_mapping(FAKE_TRACKER_1, &times[2], FAKE_CODE + 0x2000, region);
+        put_mapping(FAKE_SAMPLES_0, &times[3], FAKE_CODE + 0x3000, region); /* not where mappings are told */
         fake_kernel_side_run(&f, 10);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
         ck_assert_uint_eq(pid, FAKE_PID);
@@ -574,7 +529,6 @@ START_TEST(test_scan_ahead)
         fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 1);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -586,10 +540,8 @@ START_TEST(test_scan_passes_over_other_processes)
         struct kernel_record_identity own = fake_kernel_side_at(FAKE_PID + 1, 10),
                                       other = fake_kernel_side_at(FAKE_PID, 20);
         struct process_filter filter;
-        static struct fake_kernel_side f;
         uint32_t pid;
 
-        fake_kernel_side_open(&f, 0);
         process_filter_init(&filter);
         filter.everything = true;
         ck_assert_int_eq(process_filter_add_own(&filter, FAKE_PID + 1), 0);
@@ -597,19 +549,18 @@ START_TEST(test_scan_passes_over_other_processes)
         ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.recording.tables, NULL), 0);
         own.pid = FAKE_PID + 1;
         kernel_record_add_fork(&f.record, &own, FAKE_PID + 1, FAKE_PID + 1);
-        put_mapping(&f, FAKE_TRACKER_0, &own, FAKE_CODE, "/nowhere/a");
-        put_mapping(&f, FAKE_TRACKER_0, &own, FAKE_CODE + 0x1000, region);
+        put_mapping(FAKE_TRACKER_0, &own, FAKE_CODE, "/nowhere/a");
+        put_mapping(FAKE_TRACKER_0, &own, FAKE_CODE + 0x1000, region);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED], 0);
-        put_mapping(&f, FAKE_TRACKER_0, &other, FAKE_CODE, "/nowhere/b");
-        put_mapping(&f, FAKE_TRACKER_0, &other, FAKE_CODE + 0x1000, region);
+        put_mapping(FAKE_TRACKER_0, &other, FAKE_CODE, "/nowhere/b");
+        put_mapping(FAKE_TRACKER_0, &other, FAKE_CODE + 0x1000, region);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
         ck_assert_uint_eq(pid, FAKE_PID);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED], 1);
         f.recording.filter = NULL;
         process_filter_deinit(&filter);
         code_tables_free(f.recording.tables);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -620,11 +571,9 @@ START_TEST(test_data_is_passed_over_when_seen)
         struct kernel_record_identity late = fake_kernel_side_at(FAKE_PID, 50),
                                       identity = fake_kernel_side_at(FAKE_PID, 10);
         struct perf_mmap data = { .start_avma = FAKE_CODE, .length_bytes = 0x1000, .path = "/lib/libc.so.6" };
-        static struct fake_kernel_side f;
         uint64_t *unread;
         uint32_t pid;
 
-        fake_kernel_side_open(&f, 0);
         unread = &f.events.rings[FAKE_TRACKER_0].tail_bytes;
         data.path_bytes = strlen(data.path);
         kernel_record_add_mmap2(&f.record, &identity, &data);
@@ -643,7 +592,6 @@ START_TEST(test_data_is_passed_over_when_seen)
         fake_kernel_side_run(&f, 20);
         ck_assert_uint_eq(*unread, f.events.rings[FAKE_TRACKER_0].meta->data_head);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -657,15 +605,13 @@ START_TEST(test_tables_are_wanted_ahead)
         struct perf_record running = { .kind = PERF_RECORD_KIND_MMAP, .pid = FAKE_PID, .tid = FAKE_PID };
         struct kernel_record_identity identity = fake_kernel_side_at(FAKE_PID, 1000);
         uint64_t *n_wanted;
-        static struct fake_kernel_side f;
         uint32_t pid;
 
-        fake_kernel_side_open(&f, 0);
         n_wanted = &f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED];
         ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.recording.tables, NULL), 0);
-        put_mapping(&f, FAKE_TRACKER_0, &identity, FAKE_CODE, "/nowhere/a");
-        put_mapping(&f, FAKE_TRACKER_0, &identity, FAKE_CODE + 0x1000, "//anon");
-        put_mapping(&f, FAKE_TRACKER_1, &identity, FAKE_CODE + 0x2000, "/nowhere/b");
+        put_mapping(FAKE_TRACKER_0, &identity, FAKE_CODE, "/nowhere/a");
+        put_mapping(FAKE_TRACKER_0, &identity, FAKE_CODE + 0x1000, "//anon");
+        put_mapping(FAKE_TRACKER_1, &identity, FAKE_CODE + 0x2000, "/nowhere/b");
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
         ck_assert_uint_eq(*n_wanted, 2);
         ck_assert_uint_eq(f.processes.n_threads, 0);
@@ -684,7 +630,6 @@ START_TEST(test_tables_are_wanted_ahead)
         ck_assert_int_eq(kernel_side_take(&f.source, &running), 0);
         ck_assert_uint_eq(*n_wanted, 3);
         code_tables_free(f.recording.tables);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -693,10 +638,8 @@ START_TEST(test_scan_does_not_disturb)
 {
         struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
         char name[16];
-        static struct fake_kernel_side f;
         uint32_t pid;
 
-        fake_kernel_side_open(&f, 0);
         for (uint32_t i = 0; i < 5000; i++) {
                 when.time_ns = 1000 + i;
                 (void)snprintf(name, sizeof(name), "n%05u", i);
@@ -708,9 +651,8 @@ START_TEST(test_scan_does_not_disturb)
                 ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
                 fake_kernel_side_run(&f, 1000 + i - 1);
                 (void)snprintf(name, sizeof(name), "n%05u", i - 1);
-                ck_assert(is_text(&f, pending(&f, FAKE_PID, i - 1)->thread_name.name, name));
+                ck_assert(is_text(pending(FAKE_PID, i - 1)->thread_name.name, name));
         }
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -718,25 +660,21 @@ START_TEST(test_corrupt_ring)
 {
         struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
         struct error err = ERROR_NONE;
-        static struct fake_kernel_side f;
         uint32_t pid;
 
-        fake_kernel_side_open(&f, 0);
-        put_sample(&f, FAKE_SAMPLES_0, &when, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(FAKE_SAMPLES_0, &when, FAKE_EVENT_SPEC_0, FAKE_CODE);
         byte_buffer_add_u64(&f.record, 0);
         fake_kernel_side_put(&f, FAKE_TRACKER_1);
         ck_assert_int_eq(kernel_side_run(&f.source, UINT64_MAX, &err), -EBADMSG);
         ck_assert_int_eq(err.code, -EBADMSG);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, &err), -EBADMSG);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* Full tables cost what does not fit, and nothing else. */
 START_TEST(test_full_tables)
 {
-        static struct fake_kernel_side f;
-
+        fake_kernel_side_close(&f);
         fake_kernel_side_open(&f, 3);
         for (uint32_t i = 0; i < 6; i++) {
                 struct kernel_record_identity who = fake_kernel_side_at(FAKE_PID + i, 10 + i);
@@ -744,17 +682,28 @@ START_TEST(test_full_tables)
 
                 who.pid = FAKE_PID + i;
                 (void)snprintf(path, sizeof(path), "/bin/%u", i);
-                put_mapping(&f, FAKE_TRACKER_0, &who, FAKE_CODE, path);
+                put_mapping(FAKE_TRACKER_0, &who, FAKE_CODE, path);
                 kernel_record_add_fork(&f.record, &who, FAKE_PID, FAKE_PID);
                 kernel_record_add_comm(&f.record, &who, path, false);
                 fake_kernel_side_put(&f, FAKE_TRACKER_0);
-                put_sample(&f, FAKE_SAMPLES_0, &who, FAKE_EVENT_SPEC_0, FAKE_CODE + i);
+                put_sample(FAKE_SAMPLES_0, &who, FAKE_EVENT_SPEC_0, FAKE_CODE + i);
         }
         fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(f.processes.n_threads, 3);
         ck_assert_uint_eq(f.source.n_samples, 3);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 3 * 4);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TABLE_FULL], 0);
-        fake_kernel_side_close(&f);
 }
 END_TEST
+
+static void set_up(void)
+{
+        fake_kernel_side_open(&f, 0);
+}
+
+static void tear_down(void)
+{
+        fake_kernel_side_close(&f);
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);
