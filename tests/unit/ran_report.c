@@ -13,37 +13,81 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define ARGS_MAX 16
+
 static char *read_back(int fd)
 {
         off_t n_bytes = lseek(fd, 0, SEEK_END);
-        char *text = calloc((size_t)n_bytes + 1, 1);
+        char *text;
 
+        if (n_bytes < 0)
+                n_bytes = 0; /* a pipe, or the like: nothing to read back */
+        text = calloc((size_t)n_bytes + 1, 1);
         ck_assert_ptr_nonnull(text);
-        ck_assert_int_eq(pread(fd, text, (size_t)n_bytes, 0), n_bytes);
+        if (n_bytes > 0)
+                ck_assert_int_eq(pread(fd, text, (size_t)n_bytes, 0), n_bytes);
         (void)close(fd);
         return text;
 }
 
-struct ran_report ran_report_run(const char *path, const char *const *words)
+/* Puts @fd in the place of @std_fd.  Returns a copy of what was there. */
+static int redirect(int std_fd, int fd)
 {
-        char *argv[16] = { strdup("report") };
-        int out_fd = memfd_create("out", MFD_CLOEXEC), saved_out, argc = 1;
-        struct ran_report output;
+        int saved = dup(std_fd);
 
-        for (; *words; words++)
-                argv[argc++] = strdup(*words);
-        argv[argc++] = strdup(path);
+        ck_assert_int_ge(dup2(fd, std_fd), 0);
+        return saved;
+}
+
+static void restore(int std_fd, int saved)
+{
+        ck_assert_int_ge(dup2(saved, std_fd), 0);
+        (void)close(saved);
+}
+
+static struct ran_report run(int out_fd, int argc, const char *const *argv)
+{
+        char *copy[ARGS_MAX] = { NULL };
+        struct ran_report output = { .err = NULL };
+        int saved_out;
+
+        ck_assert_int_le(argc, ARGS_MAX);
+        for (int i = 0; i < argc; i++)
+                copy[i] = strdup(argv[i]); /* getopt may move them */
         (void)fflush(stdout);
-        saved_out = dup(STDOUT_FILENO);
-        ck_assert_int_ge(dup2(out_fd, STDOUT_FILENO), 0);
-        output.status = cmd_report(argc, argv);
+        saved_out = redirect(STDOUT_FILENO, out_fd);
+        output.status = cmd_report(argc, copy);
         (void)fflush(stdout);
-        ck_assert_int_ge(dup2(saved_out, STDOUT_FILENO), 0);
-        (void)close(saved_out);
+        restore(STDOUT_FILENO, saved_out);
+        clearerr(stdout);
         output.out = read_back(out_fd);
         for (int i = 0; i < argc; i++)
-                free(argv[i]);
+                free(copy[i]);
         return output;
+}
+
+struct ran_report ran_report_run_into(int out_fd, int argc, const char *const *argv)
+{
+        int err_fd = memfd_create("err", MFD_CLOEXEC), saved_err;
+        struct ran_report output;
+
+        (void)fflush(stderr);
+        saved_err = redirect(STDERR_FILENO, err_fd);
+        output = run(out_fd, argc, argv);
+        restore(STDERR_FILENO, saved_err);
+        output.err = read_back(err_fd);
+        return output;
+}
+
+struct ran_report ran_report_run(const char *path, const char *const *words)
+{
+        const char *argv[ARGS_MAX] = { "report" };
+        int argc = 1;
+
+        for (; *words && argc + 1 < ARGS_MAX; words++)
+                argv[argc++] = *words;
+        argv[argc++] = path;
+        return run(memfd_create("out", MFD_CLOEXEC), argc, argv);
 }
 
 json_t *ran_report_load(const char *path, const char *const *words)

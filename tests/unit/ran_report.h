@@ -12,8 +12,11 @@
 
 struct ran_report {
         int status;
-        char *out; /* heap, owned by the test */
+        char *out, *err; /* heap, owned by the test; ran_report_run() leaves stderr alone, and NULL here */
 };
+
+/* `hyprof report` and its words, with its stdout in @out_fd, which is closed, and its stderr caught. */
+struct ran_report ran_report_run_into(int out_fd, int argc, const char *const *argv);
 
 /* `hyprof report` with these words, up to NULL, and the trace. */
 struct ran_report ran_report_run(const char *path, const char *const *words);

@@ -4,7 +4,7 @@
  * whatever the names are
  */
 #include "cli/exit_status.h"
-#include "cli/manual/commands.h"
+#include "tests/unit/ran_report.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
@@ -24,94 +24,48 @@
 
 static struct trace_builder b;
 
-struct output {
-        int status;
-        char *out, *err; /* heap */
-};
+static struct ran_report output; /* of the last run */
+static json_t *root;             /* its document, after parse() */
 
-static char *read_back(int fd)
+static void forget(void)
 {
-        off_t n_bytes = lseek(fd, 0, SEEK_END);
-        char *text;
-
-        if (n_bytes < 0)
-                n_bytes = 0; /* a pipe, or the like: nothing to read back */
-        text = calloc((size_t)n_bytes + 1, 1);
-        ck_assert_ptr_nonnull(text);
-        if (n_bytes == 0)
-                return text;
-        ck_assert_int_eq(pread(fd, text, (size_t)n_bytes, 0), n_bytes);
-        return text;
+        root = NULL;
+        free(output.out);
+        free(output.err);
+        output = (struct ran_report){ .out = NULL };
 }
 
-/* Runs the command with its stdout in @out_fd, which is closed, and stderr caught. */
-static struct output run_into(int out_fd, int argc, const char *const *argv)
+/* Runs the command with its stdout in @out_fd, which is closed. */
+static void run_into(int out_fd, int argc, const char *const *argv)
 {
-        char *copy[8] = { NULL };
-        int err_fd = memfd_create("err", MFD_CLOEXEC);
-        int saved_out, saved_err;
-        struct output output;
-
-        ck_assert_int_lt(argc, 8);
-        for (int i = 0; i < argc; i++)
-                copy[i] = strdup(argv[i]); /* getopt may move them */
-        (void)fflush(stdout);
-        (void)fflush(stderr);
-        saved_out = dup(STDOUT_FILENO);
-        saved_err = dup(STDERR_FILENO);
-        ck_assert_int_ge(dup2(out_fd, STDOUT_FILENO), 0);
-        ck_assert_int_ge(dup2(err_fd, STDERR_FILENO), 0);
-        output.status = cmd_report(argc, copy);
-        (void)fflush(stdout);
-        ck_assert_int_ge(dup2(saved_out, STDOUT_FILENO), 0);
-        ck_assert_int_ge(dup2(saved_err, STDERR_FILENO), 0);
-        clearerr(stdout);
-        output.out = read_back(out_fd);
-        output.err = read_back(err_fd);
-        (void)close(out_fd);
-        (void)close(err_fd);
-        (void)close(saved_out);
-        (void)close(saved_err);
-        for (int i = 0; i < argc; i++)
-                free(copy[i]);
-        return output;
+        forget();
+        output = ran_report_run_into(out_fd, argc, argv);
 }
 
-static struct output run(int argc, const char *const *argv)
+#define RUN(...)                                                                       \
+        run_into(memfd_create("out", MFD_CLOEXEC),                                     \
+                 (int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)), \
+                 (const char *const[]){ __VA_ARGS__ })
+
+static void parse(void)
 {
-        return run_into(memfd_create("out", MFD_CLOEXEC), argc, argv);
+        root = json_loads(output.out, 0, NULL);
 }
 
-#define RUN(...)                                                                  \
-        run((int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)), \
-            (const char *const[]){ __VA_ARGS__ })
-
-static void free_output(struct output *output)
+static json_t *fact(const char *key)
 {
-        free(output->out);
-        free(output->err);
+        return json_object_get(root, key);
 }
 
-/* Every line has at most 120 characters, and none that a terminal would obey. */
-static void check_text(const char *text)
+/* The last run printed these words, or it did not. */
+static void expect(const char *words)
 {
-        uint32_t n_columns = 0;
+        ck_assert_msg(strstr(output.out, words), "no '%s' in: %s", words, output.out);
+}
 
-        for (size_t i = 0, n_bytes = strlen(text); i < n_bytes;) {
-                uint32_t character;
-                size_t length = utf8_decode(text + i, n_bytes - i, &character);
-
-                ck_assert_uint_gt(length, 0);
-                i += length;
-                if (character == '\n') {
-                        n_columns = 0;
-                        continue;
-                }
-                ck_assert_msg(utf8_is_safe(character), "character %x in: %s", character, text);
-                n_columns++;
-                ck_assert_msg(n_columns <= 120, "a line is too long: %.*s", 120,
-                              text + i - (i > 100 ? 100 : i));
-        }
+static void expect_not(const char *words)
+{
+        ck_assert_msg(!strstr(output.out, words), "'%s' in: %s", words, output.out);
 }
 
 /*
@@ -169,43 +123,33 @@ static const char *const names[] = {
 
 START_LOOP_TEST(test_hostile_names_as_text, 0, sizeof(names) / sizeof(names[0]))
 {
-        struct output output;
-
         build(names[_i]);
-        output = RUN("report", b.path);
+        RUN("report", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_str_eq(output.err, "");
-        check_text(output.out);
-        ck_assert_ptr_nonnull(strstr(output.out, "13 more rows, --limit 0 shows all"));
-        ck_assert_ptr_nonnull(strstr(output.out, "17 more rows, --limit 0 shows all"));
-        free_output(&output);
-        output = RUN("report", "--limit", "0", b.path);
-        check_text(output.out);
-        ck_assert_ptr_null(strstr(output.out, " more "));
-        free_output(&output);
+        ran_report_check_text(output.out);
+        expect("13 more rows, --limit 0 shows all");
+        expect("17 more rows, --limit 0 shows all");
+        RUN("report", "--limit", "0", b.path);
+        ran_report_check_text(output.out);
+        expect_not(" more ");
 }
 END_TEST
 
 START_LOOP_TEST(test_hostile_names_as_json, 0, sizeof(names) / sizeof(names[0]))
 {
-        struct output output;
-        json_t *root;
-
         build(names[_i]);
-        output = RUN("report", "--json", "--limit", "0", b.path);
+        RUN("report", "--json", "--limit", "0", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
-        root = json_loads(output.out, 0, NULL);
+        parse();
         ck_assert_ptr_nonnull(root);
-        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "zones"), "rows")), 21);
-        json_decref(root);
-        free_output(&output);
+        ck_assert_uint_eq(json_array_size(json_object_get(fact("zones"), "rows")), 21);
 }
 END_TEST
 
-static json_t *get(json_t *json, const char *list, size_t row, const char *key)
+static json_t *get(const char *list, size_t row, const char *key)
 {
-        json_t *found = json_object_get(
-                json_array_get(json_object_get(json_object_get(json, list), "rows"), row), key);
+        json_t *found = json_object_get(json_array_get(json_object_get(fact(list), "rows"), row), key);
 
         ck_assert_ptr_nonnull(found);
         return found;
@@ -213,32 +157,26 @@ static json_t *get(json_t *json, const char *list, size_t row, const char *key)
 
 START_TEST(test_json_says_what_the_trace_says)
 {
-        struct output output;
-        json_t *root;
-
         build("name");
-        output = RUN("report", "--json", "--limit", "15", b.path);
-        root = json_loads(output.out, 0, NULL);
+        RUN("report", "--json", "--limit", "15", b.path);
+        parse();
         ck_assert_ptr_nonnull(root);
-        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), overview_view_schema.name);
-        ck_assert_str_eq(json_string_value(json_object_get(root, "ending")), "whole");
-        ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(root, "zones"), "left_out")), 6);
-        ck_assert_str_eq(json_string_value(get(root, "zones", 0, "name")), "name");
-        ck_assert_int_eq(json_integer_value(get(root, "zones", 0, "n_samples")), 20);
-        ck_assert_int_eq(json_integer_value(get(root, "zones", 0, "self_ns")), 294 - 20 * 9);
-        ck_assert_str_eq(json_string_value(get(root, "zone_functions", 0, "zone_name")), "name");
-        ck_assert_int_eq(
-                json_integer_value(json_object_get(json_object_get(root, "zone_functions"), "left_out")), 5);
-        ck_assert_str_eq(json_string_value(get(root, "zones", 1, "name")), "name0");
-        ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "total_ns")), 9);
-        ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "p50_ns")), 9);
-        ck_assert(json_is_null(get(root, "zones", 1, "on_cpu_ns")));
-        ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "n_samples")), 1);
-        ck_assert_double_eq_tol(json_real_value(get(root, "functions", 3, "self_share")), 0.05, 1e-9);
-        ck_assert_int_eq(json_integer_value(get(root, "threads", 0, "tid")), 2);
-        ck_assert_str_eq(json_string_value(get(root, "threads", 0, "name")), "name");
-        json_decref(root);
-        free_output(&output);
+        ck_assert_str_eq(json_string_value(fact("schema")), overview_view_schema.name);
+        ck_assert_str_eq(json_string_value(fact("ending")), "whole");
+        ck_assert_int_eq(json_integer_value(json_object_get(fact("zones"), "left_out")), 6);
+        ck_assert_str_eq(json_string_value(get("zones", 0, "name")), "name");
+        ck_assert_int_eq(json_integer_value(get("zones", 0, "n_samples")), 20);
+        ck_assert_int_eq(json_integer_value(get("zones", 0, "self_ns")), 294 - 20 * 9);
+        ck_assert_str_eq(json_string_value(get("zone_functions", 0, "zone_name")), "name");
+        ck_assert_int_eq(json_integer_value(json_object_get(fact("zone_functions"), "left_out")), 5);
+        ck_assert_str_eq(json_string_value(get("zones", 1, "name")), "name0");
+        ck_assert_int_eq(json_integer_value(get("zones", 1, "total_ns")), 9);
+        ck_assert_int_eq(json_integer_value(get("zones", 1, "p50_ns")), 9);
+        ck_assert(json_is_null(get("zones", 1, "on_cpu_ns")));
+        ck_assert_int_eq(json_integer_value(get("zones", 1, "n_samples")), 1);
+        ck_assert_double_eq_tol(json_real_value(get("functions", 3, "self_share")), 0.05, 1e-9);
+        ck_assert_int_eq(json_integer_value(get("threads", 0, "tid")), 2);
+        ck_assert_str_eq(json_string_value(get("threads", 0, "name")), "name");
 }
 END_TEST
 
@@ -247,88 +185,69 @@ START_LOOP_TEST(test_a_long_command_is_one_line, 0, 3)
 {
         static const char *const views[] = { "--limit=5", "--off-cpu", "--messages" };
         char command[3003] = "xx"; /* the place to cut is within a character */
-        struct output output;
-        json_t *root;
 
         for (size_t i = 2; i + 3 < sizeof(command); i += 3)
                 memcpy(command + i, "ä ", 4);
         trace_builder_meta(&b, "command", command);
         trace_builder_finish(&b);
-        output = RUN("report", views[_i], b.path);
-        ck_assert_ptr_nonnull(strstr(output.out, "ä …\n"));
-        ck_assert_ptr_null(strstr(output.out, "ä\n"));
-        free_output(&output);
-        output = RUN("report", "--json", views[_i], b.path);
-        root = json_loads(output.out, 0, NULL);
-        ck_assert_str_eq(json_string_value(json_object_get(root, "command")), command);
-        json_decref(root);
-        free_output(&output);
+        RUN("report", views[_i], b.path);
+        expect("ä …\n");
+        expect_not("ä\n");
+        RUN("report", "--json", views[_i], b.path);
+        parse();
+        ck_assert_str_eq(json_string_value(fact("command")), command);
 }
 END_TEST
 
 START_TEST(test_a_short_command_is_whole)
 {
         char command[96] = "xx";
-        struct output output;
 
         for (size_t i = 2; i + 3 < sizeof(command); i += 3)
                 memcpy(command + i, "ä ", 4);
         trace_builder_meta(&b, "command", command);
         trace_builder_finish(&b);
-        output = RUN("report", b.path);
-        ck_assert_ptr_null(strstr(output.out, "…\n"));
-        free_output(&output);
+        RUN("report", b.path);
+        expect_not("…\n");
 }
 END_TEST
 
 START_TEST(test_json_replaces_what_is_no_utf8)
 {
-        struct output output;
-        json_t *root;
-
         build("a\xe0\x80\x80"
               "b\xc3\xa9\xf0\x9f");
-        output = RUN("report", "--json", b.path);
-        root = json_loads(output.out, 0, NULL);
+        RUN("report", "--json", b.path);
+        parse();
         ck_assert_ptr_nonnull(root);
-        ck_assert_str_eq(json_string_value(get(root, "zones", 0, "name")),
-                         "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
-                         "b\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
-        json_decref(root);
-        free_output(&output);
+        ck_assert_str_eq(json_string_value(get("zones", 0, "name")), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+                                                                     "b\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
 }
 END_TEST
 
 START_LOOP_TEST(test_traces_with_little_in_them, 0, 2)
 {
-        struct output output;
-        json_t *root;
-
         if (_i == 1) {
                 trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
                 trace_builder_begin_zone(&b, 100, trace_builder_location(&b, "never closed"));
                 trace_builder_end_run(&b);
         }
         trace_builder_finish(&b);
-        output = RUN("report", b.path);
+        RUN("report", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
-        check_text(output.out);
-        ck_assert_ptr_nonnull(strstr(output.out, "there are no samples"));
+        ran_report_check_text(output.out);
+        expect("there are no samples");
         ck_assert((strstr(output.out, "never closed") != NULL) == (_i == 1));
-        free_output(&output);
-        output = RUN("report", "--json", b.path);
-        root = json_loads(output.out, 0, NULL);
+        RUN("report", "--json", b.path);
+        parse();
         ck_assert_ptr_nonnull(root);
-        ck_assert_uint_ge(json_array_size(json_object_get(json_object_get(root, "missing"), "rows")), 1);
-        json_decref(root);
-        free_output(&output);
+        ck_assert_uint_ge(json_array_size(json_object_get(fact("missing"), "rows")), 1);
 }
 END_TEST
 
 /* The table's row of a kind and a thing; -1 = it has no such row. */
-static long long also_count(json_t *root, const char *kind, const char *what)
+static long long also_count(const char *kind, const char *what)
 {
-        json_t *rows = json_object_get(json_object_get(root, "also_recorded"), "rows");
+        json_t *rows = json_object_get(fact("also_recorded"), "rows");
         json_t *row;
         size_t i;
 
@@ -346,39 +265,33 @@ static const char *const kinds[] = { "messages", "frames",  "plots",    "memory"
 /* A trace that has everything, and one that has nothing but zones and samples. */
 START_LOOP_TEST(test_also_recorded, 0, 2)
 {
-        struct output output;
-        json_t *root;
-
         if (_i == 0)
                 small_trace_build(&b);
         else
                 build("name");
-        output = RUN("report", b.path);
+        RUN("report", b.path);
         ck_assert((strstr(output.out, "\n  in zones  ") != NULL) == (_i == 0));
-        check_text(output.out);
+        ran_report_check_text(output.out);
         if (_i == 0) {
-                ck_assert_ptr_nonnull(strstr(output.out, "\n  messages  3 messages\n"));
-                ck_assert_ptr_nonnull(strstr(output.out, "\n  plots     3 values in 2 plots\n"));
-                ck_assert_ptr_nonnull(strstr(output.out, "\n  fibers    1 fiber, 1 time entered\n"));
-                ck_assert_ptr_nonnull(strstr(output.out, "\n  devices   1 device, 1 zone, 1 span\n"));
-                ck_assert_ptr_nonnull(strstr(output.out, ", 2 threads in 2 processes\n"));
-                ck_assert_ptr_nonnull(strstr(output.out, "  loader  fiber  "));
+                expect("\n  messages  3 messages\n");
+                expect("\n  plots     3 values in 2 plots\n");
+                expect("\n  fibers    1 fiber, 1 time entered\n");
+                expect("\n  devices   1 device, 1 zone, 1 span\n");
+                expect(", 2 threads in 2 processes\n");
+                expect("  loader  fiber  ");
         }
-        free_output(&output);
-        output = RUN("report", "--json", b.path);
-        root = json_loads(output.out, 0, NULL);
-        ck_assert(json_is_object(json_object_get(root, "also_recorded")));
+        RUN("report", "--json", b.path);
+        parse();
+        ck_assert(json_is_object(fact("also_recorded")));
         for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-                ck_assert((also_count(root, kinds[i], NULL) >= 0) == (_i == 0));
+                ck_assert((also_count(kinds[i], NULL) >= 0) == (_i == 0));
         if (_i == 0) {
-                ck_assert_int_eq(also_count(root, "memory", "allocations"), 2);
-                ck_assert_int_eq(also_count(root, "memory", "pools"), 2);
-                ck_assert_str_eq(json_string_value(get(root, "threads", 0, "kind")), "thread");
-                ck_assert_str_eq(json_string_value(get(root, "threads", 2, "kind")), "fiber");
-                ck_assert(json_is_null(get(root, "threads", 2, "tid")));
+                ck_assert_int_eq(also_count("memory", "allocations"), 2);
+                ck_assert_int_eq(also_count("memory", "pools"), 2);
+                ck_assert_str_eq(json_string_value(get("threads", 0, "kind")), "thread");
+                ck_assert_str_eq(json_string_value(get("threads", 2, "kind")), "fiber");
+                ck_assert(json_is_null(get("threads", 2, "tid")));
         }
-        json_decref(root);
-        free_output(&output);
 }
 END_TEST
 
@@ -438,158 +351,125 @@ START_LOOP_TEST(test_hostile_names_of_waits_and_counters, 0, sizeof(names) / siz
 
         build_waits(names[_i]);
         for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-                struct output output = RUN("report", options[i][0], options[i][1], options[i][2], b.path);
-                json_t *root = json_loads(output.out, 0, NULL);
+                RUN("report", options[i][0], options[i][1], options[i][2], b.path);
+                parse();
 
                 ck_assert_str_eq(output.err, "");
                 ck_assert_int_eq(output.status, EXIT_STATUS_OK);
                 ck_assert((root != NULL) == (strcmp(options[i][2], "--json") == 0));
                 if (!root)
-                        check_text(output.out);
-                json_decref(root);
-                free_output(&output);
+                        ran_report_check_text(output.out);
         }
 }
 END_TEST
 
-static json_t *row_of(json_t *root, const char *table, size_t row)
-{
-        json_t *found = json_array_get(json_object_get(json_object_get(root, table), "rows"), row);
-
-        ck_assert_ptr_nonnull(found);
-        return found;
-}
-
 START_TEST(test_waits_and_cpus)
 {
-        struct output output;
-        json_t *root;
         size_t n;
 
         build_waits("name");
-        output = RUN("report", "--off-cpu", "--cpus", b.path);
-        ck_assert_ptr_nonnull(strstr(output.out, "\nWhere threads waited\n"));
-        ck_assert_ptr_nonnull(strstr(output.out, "\n"
-                                                 "In which zones\n"));
-        ck_assert_ptr_nonnull(strstr(output.out, "\nCPUs\n"));
+        RUN("report", "--off-cpu", "--cpus", b.path);
+        expect("\nWhere threads waited\n");
+        expect("\n"
+               "In which zones\n");
+        expect("\nCPUs\n");
         /* One that sleeps to the end is idle: below all others, and no part of the waiting. */
-        ck_assert_ptr_nonnull(strstr(output.out, "\n  4.00 us     -      0          1"));
-        ck_assert_ptr_nonnull(strstr(output.out, "  [idle threads]  "));
-        ck_assert_ptr_nonnull(strstr(output.out, "\n      call stack: "));
-        ck_assert_ptr_nonnull(strstr(output.out, "\nWho ended these waits\n"));
-        ck_assert_ptr_null(strstr(output.out, "\nFunctions"));
-        free_output(&output);
-        output = RUN("report", "--off-cpu", "--cpus", "--json", b.path);
-        root = json_loads(output.out, 0, NULL);
-        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), off_cpu_view_schema.name);
+        expect("\n  4.00 us     -      0          1");
+        expect("  [idle threads]  ");
+        expect("\n      call stack: ");
+        expect("\nWho ended these waits\n");
+        expect_not("\nFunctions");
+        RUN("report", "--off-cpu", "--cpus", "--json", b.path);
+        parse();
+        ck_assert_str_eq(json_string_value(fact("schema")), off_cpu_view_schema.name);
         /* Of 20, three are preempted, two ended, two idle: those of the states 1, 5 and 6. */
-        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_waits")), 14);
-        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_unended")), 1);
-        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_preemptions")), 3);
-        n = json_array_size(json_object_get(json_object_get(root, "places"), "rows")) - 1;
-        ck_assert_int_eq(json_integer_value(get(root, "places", n, "total_ns")), 4000);
-        ck_assert(json_is_null(get(root, "places", n, "callstack")));
-        ck_assert_str_eq(json_string_value(get(root, "places", n, "state_code")), "IDLE_THREADS");
-        ck_assert_int_eq(json_integer_value(get(root, "places", 0, "mean_ns")), 78);
-        ck_assert_uint_ge(json_array_size(get(root, "places", 0, "callstack")), 1);
-        ck_assert_int_eq(json_integer_value(get(root, "wakers", 0, "place_id")), 1);
-        ck_assert_int_eq(json_integer_value(get(root, "wakers", 0, "total_ns")), 78);
-        ck_assert_int_eq(json_integer_value(get(root, "threads", 0, "total_ns")), 13 * 78 + 4000);
-        ck_assert_str_eq(json_string_value(get(root, "threads", 0, "handle")), "t1");
-        ck_assert_int_eq(json_integer_value(get(root, "cpus", 0, "cpu")), 0);
-        ck_assert_int_eq(json_integer_value(get(root, "cpus", 1, "busy_ns")), 22);
-        ck_assert_str_eq(json_string_value(get(root, "cpu_threads", 0, "handle")), "t1");
-        json_decref(root);
-        free_output(&output);
+        ck_assert_int_eq(json_integer_value(fact("n_waits")), 14);
+        ck_assert_int_eq(json_integer_value(fact("n_unended")), 1);
+        ck_assert_int_eq(json_integer_value(fact("n_preemptions")), 3);
+        n = json_array_size(json_object_get(fact("places"), "rows")) - 1;
+        ck_assert_int_eq(json_integer_value(get("places", n, "total_ns")), 4000);
+        ck_assert(json_is_null(get("places", n, "callstack")));
+        ck_assert_str_eq(json_string_value(get("places", n, "state_code")), "IDLE_THREADS");
+        ck_assert_int_eq(json_integer_value(get("places", 0, "mean_ns")), 78);
+        ck_assert_uint_ge(json_array_size(get("places", 0, "callstack")), 1);
+        ck_assert_int_eq(json_integer_value(get("wakers", 0, "place_id")), 1);
+        ck_assert_int_eq(json_integer_value(get("wakers", 0, "total_ns")), 78);
+        ck_assert_int_eq(json_integer_value(get("threads", 0, "total_ns")), 13 * 78 + 4000);
+        ck_assert_str_eq(json_string_value(get("threads", 0, "handle")), "t1");
+        ck_assert_int_eq(json_integer_value(get("cpus", 0, "cpu")), 0);
+        ck_assert_int_eq(json_integer_value(get("cpus", 1, "busy_ns")), 22);
+        ck_assert_str_eq(json_string_value(get("cpu_threads", 0, "handle")), "t1");
 }
 END_TEST
 
 /* One line each says which option records what is not there. */
 START_TEST(test_no_waits_and_no_cpus)
 {
-        struct output output;
-        json_t *root;
-
         build("name");
-        output = RUN("report", "--off-cpu", "--cpus", b.path);
+        RUN("report", "--off-cpu", "--cpus", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
-        ck_assert_ptr_nonnull(strstr(output.out, "\n  - waiting: nothing is known; hyprof record --off-cpu"));
-        ck_assert_ptr_nonnull(strstr(output.out, "\n  - CPUs: nothing is known; "));
-        ck_assert_ptr_nonnull(strstr(output.out, "--no-switches"));
-        check_text(output.out);
-        free_output(&output);
-        output = RUN("report", "--off-cpu", "--cpus", "--json", b.path);
-        root = json_loads(output.out, 0, NULL);
-        ck_assert(json_is_null(json_object_get(root, "waiting_ns")));
-        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "places"), "rows")), 0);
-        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "cpus"), "rows")), 0);
-        json_decref(root);
-        free_output(&output);
-        output = RUN("report", "--json", b.path);
-        root = json_loads(output.out, 0, NULL);
-        ck_assert_ptr_null(json_object_get(root, "places"));
-        ck_assert_ptr_null(json_object_get(root, "cpus"));
-        ck_assert_uint_eq(
-                json_array_size(json_object_get(json_object_get(root, "function_counters"), "rows")), 0);
-        json_decref(root);
-        free_output(&output);
+        expect("\n  - waiting: nothing is known; hyprof record --off-cpu");
+        expect("\n  - CPUs: nothing is known; ");
+        expect("--no-switches");
+        ran_report_check_text(output.out);
+        RUN("report", "--off-cpu", "--cpus", "--json", b.path);
+        parse();
+        ck_assert(json_is_null(fact("waiting_ns")));
+        ck_assert_uint_eq(json_array_size(json_object_get(fact("places"), "rows")), 0);
+        ck_assert_uint_eq(json_array_size(json_object_get(fact("cpus"), "rows")), 0);
+        RUN("report", "--json", b.path);
+        parse();
+        ck_assert_ptr_null(fact("places"));
+        ck_assert_ptr_null(fact("cpus"));
+        ck_assert_uint_eq(json_array_size(json_object_get(fact("function_counters"), "rows")), 0);
 }
 END_TEST
 
 /* A current trace's facts about its call stacks, its counters and its recorder. */
 START_TEST(test_header_and_counters)
 {
-        struct output output;
-        json_t *root, *counter;
+        json_t *counter;
 
         small_trace_build(&b);
-        output = RUN("report", b.path);
-        ck_assert_ptr_nonnull(strstr(output.out, "\n  samples   3 of cycles:u"));
-        ck_assert_ptr_null(strstr(output.out, " of instructions:u"));
-        ck_assert_ptr_null(strstr(output.out, " of page-faults"));
-        ck_assert_ptr_nonnull(
-                strstr(output.out, "\n  counters  instructions:u with each sample of cycles:u\n"));
-        ck_assert_ptr_nonnull(strstr(output.out, "\n  stacks    50.0% complete (100.0% of them joined"));
-        ck_assert_ptr_nonnull(strstr(output.out, " 50.0% truncated: 50.0% deeper"));
-        ck_assert_ptr_nonnull(
-                strstr(output.out, "unwinding auto, stack copies of 16.4 KB, events by cgroup"));
-        ck_assert_ptr_nonnull(strstr(output.out, "of one core"));
-        ck_assert_ptr_nonnull(strstr(output.out, "      -  33.3%  [truncated]  "));
-        ck_assert_ptr_nonnull(strstr(output.out, "  2.00 M  2.50 M  1.25  load_level\n"));
-        free_output(&output);
-        output = RUN("report", "--json", b.path);
-        root = json_loads(output.out, 0, NULL);
-        counter = row_of(root, "function_counters", 0);
+        RUN("report", b.path);
+        expect("\n  samples   3 of cycles:u");
+        expect_not(" of instructions:u");
+        expect_not(" of page-faults");
+        expect("\n  counters  instructions:u with each sample of cycles:u\n");
+        expect("\n  stacks    50.0% complete (100.0% of them joined");
+        expect(" 50.0% truncated: 50.0% deeper");
+        expect("unwinding auto, stack copies of 16.4 KB, events by cgroup");
+        expect("of one core");
+        expect("      -  33.3%  [truncated]  ");
+        expect("  2.00 M  2.50 M  1.25  load_level\n");
+        RUN("report", "--json", b.path);
+        parse();
+        counter = ran_report_row(root, "function_counters", 0);
         ck_assert_str_eq(json_string_value(json_object_get(counter, "function")), "[all]");
         ck_assert_int_eq(json_integer_value(json_object_get(counter, "total_instructions:u")), 2500000);
         ck_assert_double_eq_tol(json_real_value(json_object_get(counter, "ipc")), 0.8333, 1e-4);
-        counter = row_of(root, "function_counters", 1);
+        counter = ran_report_row(root, "function_counters", 1);
         ck_assert_str_eq(json_string_value(json_object_get(counter, "handle")),
-                         json_string_value(get(root, "functions", 0, "handle")));
+                         json_string_value(get("functions", 0, "handle")));
         ck_assert(json_is_integer(json_object_get(counter, "self_instructions:u")));
-        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_truncated")), 1);
-        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_descriptors")), 24);
-        ck_assert_double_gt(json_real_value(json_object_get(root, "recorder_share")), 0);
-        ck_assert_str_eq(json_string_value(json_object_get(root, "event")), "cycles:u");
-        ck_assert(json_is_false(get(root, "sample_events", 0, "shown")));
-        json_decref(root);
-        free_output(&output);
+        ck_assert_int_eq(json_integer_value(fact("n_truncated")), 1);
+        ck_assert_int_eq(json_integer_value(fact("n_descriptors")), 24);
+        ck_assert_double_gt(json_real_value(fact("recorder_share")), 0);
+        ck_assert_str_eq(json_string_value(fact("event")), "cycles:u");
+        ck_assert(json_is_false(get("sample_events", 0, "shown")));
 }
 END_TEST
 
 START_TEST(test_a_cut_off_trace_is_shown_with_a_warning)
 {
-        struct output output;
-
         build("name");
         ck_assert_int_eq(ftruncate(b.fd, lseek(b.fd, 0, SEEK_END) - 1), 0);
-        output = RUN("report", b.path);
+        RUN("report", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_int_eq(strncmp(output.err, "hyprof: warning: ", 17), 0);
         ck_assert_ptr_nonnull(strstr(output.err, "cut off at byte"));
         ck_assert_ptr_eq(strchr(output.err, '\n'), output.err + strlen(output.err) - 1);
-        ck_assert_ptr_nonnull(strstr(output.out, "the trace is cut off"));
-        free_output(&output);
+        expect("the trace is cut off");
 }
 END_TEST
 
@@ -613,16 +493,14 @@ START_LOOP_TEST(test_errors, 0, 9)
                 { { "report", "a", "b" }, EXIT_STATUS_USAGE, "hyprof: error: unexpected argument" },
         };
         int argc = 0;
-        struct output output;
 
         while (argc < 4 && cases[_i].argv[argc])
                 argc++;
-        output = run(argc, cases[_i].argv);
+        run_into(memfd_create("out", MFD_CLOEXEC), argc, cases[_i].argv);
         ck_assert_int_eq(output.status, cases[_i].status);
         ck_assert_msg(strncmp(output.err, cases[_i].words, strlen(cases[_i].words)) == 0, "%s", output.err);
         ck_assert_str_eq(output.out, "");
-        check_text(output.err);
-        free_output(&output);
+        ran_report_check_text(output.err);
 }
 END_TEST
 
@@ -630,7 +508,6 @@ END_TEST
 START_LOOP_TEST(test_no_such_function, 0, 3)
 {
         static const char list[] = "hyprof report --functions ";
-        struct output output;
         const char *path;
         int saved_in = dup(STDIN_FILENO), fd;
 
@@ -638,7 +515,7 @@ START_LOOP_TEST(test_no_such_function, 0, 3)
         path = _i == 0 ? b.path : _i == 1 ? "-" : "/nonexistent/x.hyp";
         fd = open(b.path, O_RDONLY | O_CLOEXEC);
         ck_assert_int_ge(dup2(fd, STDIN_FILENO), 0);
-        output = RUN("report", "--function", "nosuch", path);
+        RUN("report", "--function", "nosuch", path);
         ck_assert_int_ge(dup2(saved_in, STDIN_FILENO), 0);
         ck_assert_int_eq(output.status, EXIT_STATUS_FAILED);
         ck_assert_str_eq(output.out, "");
@@ -647,8 +524,7 @@ START_LOOP_TEST(test_no_such_function, 0, 3)
         if (_i < 2)
                 ck_assert_int_eq(strncmp(strstr(output.err, list) + strlen(list), path, strlen(path)), 0);
         ck_assert_int_eq(strncmp(output.err, "hyprof: error: ", 15), 0);
-        check_text(output.err);
-        free_output(&output);
+        ran_report_check_text(output.err);
         (void)close(fd);
         (void)close(saved_in);
 }
@@ -656,44 +532,38 @@ END_TEST
 
 START_TEST(test_help)
 {
-        struct output output = RUN("report", "--help");
-
+        RUN("report", "--help");
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
-        ck_assert_ptr_nonnull(strstr(output.out, "--limit N"));
-        ck_assert_ptr_nonnull(strstr(output.out, "exit status"));
-        check_text(output.out);
-        free_output(&output);
+        expect("--limit N");
+        expect("exit status");
+        ran_report_check_text(output.out);
 }
 END_TEST
 
 START_TEST(test_a_full_disk_is_reported)
 {
         int full_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-        struct output output;
 
         ck_assert_int_ge(full_fd, 0);
         build("name");
-        output = run_into(full_fd, 2, (const char *const[]){ "report", b.path });
+        run_into(full_fd, 2, (const char *const[]){ "report", b.path });
         ck_assert_int_eq(output.status, EXIT_STATUS_FAILED);
         ck_assert_str_eq(output.err, "hyprof: error: writing the answer: No space left on device\n");
-        free_output(&output);
 }
 END_TEST
 
 /* `| head` is not an error. */
 START_TEST(test_a_closed_pipe_is_quiet)
 {
-        struct output output;
         int ends[2];
 
         ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
         (void)close(ends[0]);
         (void)signal(SIGPIPE, SIG_IGN); /* as main() does */
         build("name");
-        output = run_into(ends[1], 2, (const char *const[]){ "report", b.path });
+        run_into(ends[1], 2, (const char *const[]){ "report", b.path });
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_str_eq(output.err, "");
-        free_output(&output);
 }
 END_TEST
 
@@ -722,6 +592,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+        forget();
         trace_builder_deinit(&b);
 }
 
