@@ -16,6 +16,7 @@
 
 #include <check.h>
 #include <hyprof/hyprof.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -109,6 +110,21 @@ static inline const uint64_t *ring_words_expect(uint32_t event, uint32_t argumen
         ck_assert_uint_eq(ring_words_argument(*first), argument);
         return first + 1;
 }
+
+/* The same, with these words at the begin of its payload. */
+static inline const uint64_t *ring_words_expect_words(uint32_t event, uint32_t argument,
+                                                      const uint64_t *wanted, size_t n_wanted)
+{
+        const uint64_t *words = ring_words_expect(event, argument);
+
+        for (size_t i = 0; i < n_wanted; i++)
+                ck_assert_msg(words[i] == wanted[i], "word %zu of event %u is %#" PRIx64 ", not %#" PRIx64, i,
+                              event, words[i], wanted[i]);
+        return words;
+}
+#define RING_WORDS_EXPECT(event, argument, ...)                                     \
+        ring_words_expect_words(event, argument, (const uint64_t[]){ __VA_ARGS__ }, \
+                                sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static inline void ring_words_expect_nothing(void)
 {

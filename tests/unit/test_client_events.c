@@ -71,7 +71,6 @@ START_TEST(test_frames)
         ring_words_drain();
         ck_assert_uint_eq(ring_words_event(*ring_words_next()), CLIENT_ABI_EVENT_FRAME_BEGIN);
         ck_assert_uint_eq(ring_words_event(*ring_words_next()), CLIENT_ABI_EVENT_FRAME_END);
-        ring_words_stop();
 }
 END_TEST
 
@@ -98,7 +97,6 @@ START_TEST(test_plots)
                 ck_assert_mem_eq(&words[1], values[i], 8);
         }
         ring_words_expect_nothing();
-        ring_words_stop();
 }
 END_TEST
 
@@ -127,7 +125,6 @@ START_TEST(test_plot_config)
         ck_assert_uint_eq(entry(a.id)->flags, CLIENT_ABI_PLOT_STEP | CLIENT_ABI_PLOT_SET);
         ck_assert_uint_eq(entry(a.id)->unit, 0);
         ck_assert(is_string(entry(b.id)->unit, "mW"));
-        ring_words_stop();
 }
 END_TEST
 
@@ -151,7 +148,6 @@ START_TEST(test_memory)
 {
         static struct hyprof_location pool = HYPROF_NAME("pool");
         const void *address = (const void *)(uintptr_t)0xdeadbeef12345678;
-        const uint64_t *words;
 
         ring_words_record(CLIENT_ABI_FAMILY_MEMORY);
         HYPROF_ALLOC(address, 100);
@@ -161,21 +157,14 @@ START_TEST(test_memory)
         hyprof_memory_discard(&pool);
         hyprof_memory_discard(NULL);
         ring_words_drain();
-        words = ring_words_expect(CLIENT_ABI_EVENT_MEMORY_ALLOC, 0);
-        ck_assert_uint_eq(words[0], 0xdeadbeef12345678);
-        ck_assert_uint_eq(words[1], 100);
-        words = ring_words_expect(CLIENT_ABI_EVENT_MEMORY_FREE, 0);
-        ck_assert_uint_eq(words[0], 0xdeadbeef12345678);
-        words = ring_words_expect(CLIENT_ABI_EVENT_MEMORY_ALLOC, pool.id);
-        ck_assert_uint_eq(words[0], 0xdeadbeef12345678);
-        ck_assert_uint_eq(words[1], SIZE_MAX);
-        words = ring_words_expect(CLIENT_ABI_EVENT_MEMORY_FREE, pool.id);
-        ck_assert_uint_eq(words[0], 0);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_MEMORY_ALLOC, 0, 0xdeadbeef12345678, 100);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_MEMORY_FREE, 0, 0xdeadbeef12345678);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_MEMORY_ALLOC, pool.id, 0xdeadbeef12345678, SIZE_MAX);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_MEMORY_FREE, pool.id, 0);
         (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_DISCARD, pool.id);
         (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_DISCARD, 0);
         ring_words_expect_nothing();
         ck_assert(is_named(pool.id, "pool"));
-        ring_words_stop();
 }
 END_TEST
 
@@ -212,10 +201,8 @@ START_TEST(test_locks)
         (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_RELEASE_SHARED, lock.location.id);
         (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_OBTAIN, lock.location.id);
         (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_OBTAIN_SHARED, lock.location.id);
-        words = ring_words_expect(CLIENT_ABI_EVENT_LOCK_MARK, lock.location.id);
-        ck_assert_uint_eq(words[0], here.id);
-        words = ring_words_expect(CLIENT_ABI_EVENT_LOCK_NAME, 8 + 7);
-        ck_assert_uint_eq(words[0], lock.location.id);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_LOCK_MARK, lock.location.id, here.id);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_LOCK_NAME, 8 + 7, lock.location.id);
         ck_assert_mem_eq(&words[1], "seven b", 8);
         (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_GONE, lock.location.id);
         ring_words_expect_nothing();
@@ -236,7 +223,6 @@ START_TEST(test_locks)
         words = ring_words_expect(CLIENT_ABI_EVENT_LOCK_NAME, 8 + sizeof(name));
         ck_assert_mem_eq(&words[1], name, sizeof(name));
         (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_NAME, 8);
-        ring_words_stop();
 }
 END_TEST
 
@@ -256,26 +242,16 @@ START_TEST(test_devices)
         hyprof_device_time(&device, 1, 1500);
         hyprof_device_span(&device, &here, UINT64_MAX, 17, 3, 4);
         ring_words_drain();
-        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device.location.id);
-        ck_assert_uint_eq(words[0], 1000);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device.location.id, 1000);
         ck_assert_uint_ge(words[1], before);
         ck_assert_uint_le(words[1], ticks_kernel_ns());
-        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device.location.id);
-        ck_assert_uint_eq(words[0], 2000);
-        ck_assert_uint_eq(words[1], 5);
-        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN, device.location.id);
-        ck_assert_uint_eq(words[0], 1);
-        ck_assert_uint_eq(words[1], here.id);
-        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_ZONE_END, device.location.id);
-        ck_assert_uint_eq(words[0], 2);
-        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_TIME, device.location.id);
-        ck_assert_uint_eq(words[0], 1);
-        ck_assert_uint_eq(words[1], 1500);
-        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_SPAN, 32);
-        ck_assert_uint_eq(words[0], device.location.id | (uint64_t)here.id << 32);
-        ck_assert_uint_eq(words[1], UINT64_MAX);
-        ck_assert_uint_eq(words[2], 17);
-        ck_assert_uint_eq(words[3], UINT64_C(4) << 32 | 3);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device.location.id, 2000, 5);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN, device.location.id, 1, here.id);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_ZONE_END, device.location.id, 2);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_TIME, device.location.id, 1, 1500);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_SPAN, 32,
+                                device.location.id | (uint64_t)here.id << 32, UINT64_MAX, 17,
+                                UINT64_C(4) << 32 | 3);
         ring_words_expect_nothing();
         ck_assert(is_named(device.location.id, "queue 0"));
         ck_assert_uint_eq(entry(device.location.id)->format, 77);
@@ -289,7 +265,6 @@ START_TEST(test_devices)
         hyprof_device_span(NULL, &here, 1, 2, 0, 0);
         hyprof_device_span(&device, NULL, 1, 2, 0, 0);
         ring_words_expect_nothing();
-        ring_words_stop();
 }
 END_TEST
 
@@ -355,7 +330,6 @@ START_TEST_IF(ticks_are_counted(ticks_choose_kind()), test_literals)
         }
         ck_assert_uint_eq(large.id, 0);
         ring_words_expect_nothing();
-        ring_words_stop();
 }
 END_TEST
 
@@ -389,7 +363,6 @@ START_TEST(test_pause_leaves_events_out)
         expect_message("events resumed by the program");
         expect_message("after");
         ring_words_expect_nothing();
-        ring_words_stop();
 }
 END_TEST
 
@@ -419,7 +392,6 @@ START_TEST(test_a_recorder_has_the_last_word)
         h->control_word = other;
         hyprof_resume();
         ck_assert_uint_eq(h->control_word, other);
-        ring_words_stop();
 }
 END_TEST
 
@@ -452,31 +424,20 @@ START_TEST(test_program)
         ck_assert_mem_eq(words, "name of it", 10);
         words = ring_words_expect(CLIENT_ABI_EVENT_THREAD_GROUP, 0);
         ck_assert_int_eq((int64_t)words[0], -2);
-        words = ring_words_expect(CLIENT_ABI_EVENT_PROGRAM_INFO, 8 + 4);
-        ck_assert_uint_eq(words[0], 0);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_PROGRAM_INFO, 8 + 4, 0);
         ck_assert_mem_eq(&words[1], "line", 5);
-        words = ring_words_expect(CLIENT_ABI_EVENT_PROGRAM_INFO, 8 + 3 + 5);
-        ck_assert_uint_eq(words[0], 3);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_PROGRAM_INFO, 8 + 3 + 5, 3);
         ck_assert_mem_eq(&words[1], "keyvalue", 8);
-        words = ring_words_expect(CLIENT_ABI_EVENT_PROGRAM_INFO, 8);
-        ck_assert_uint_eq(words[0], 0);
-        words = ring_words_expect(CLIENT_ABI_EVENT_SOURCE_TEXT, 8 + 4 + 8);
-        ck_assert_uint_eq(words[0], 4);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_PROGRAM_INFO, 8, 0);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_SOURCE_TEXT, 8 + 4 + 8, 4);
         ck_assert_mem_eq(&words[1], "a.pyprint(1)", 13);
-        words = ring_words_expect(CLIENT_ABI_EVENT_CODE, 24 + 3 + sizeof(image));
-        ck_assert_uint_eq(words[0], 0x1000);
-        ck_assert_uint_eq(words[1], 32);
-        ck_assert_uint_eq(words[2], 3);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_CODE, 24 + 3 + sizeof(image), 0x1000, 32, 3);
         ck_assert_mem_eq(&words[3], "jit", 3);
         ck_assert_mem_eq((const char *)&words[3] + 3, image, sizeof(image));
-        words = ring_words_expect(CLIENT_ABI_EVENT_CODE, 24);
-        ck_assert_uint_eq(words[0], 0x2000);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_CODE, 24, 0x2000);
         ck_assert_uint_eq(words[2], 0);
-        words = ring_words_expect(CLIENT_ABI_EVENT_CODE_GONE, 0);
-        ck_assert_uint_eq(words[0], 0x1000);
-        ck_assert_uint_eq(words[1], 32);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_CODE_GONE, 0, 0x1000, 32);
         ring_words_expect_nothing();
-        ring_words_stop();
 }
 END_TEST
 
@@ -497,11 +458,9 @@ START_TEST(test_sessions_repeat_name_and_group)
         (void)ring_words_expect(CLIENT_ABI_EVENT_THREAD, 0);
         words = ring_words_expect(CLIENT_ABI_EVENT_THREAD_NAME, 11);
         ck_assert_mem_eq(words, "said before", 11);
-        words = ring_words_expect(CLIENT_ABI_EVENT_THREAD_GROUP, 0);
-        ck_assert_uint_eq(words[0], 12);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_THREAD_GROUP, 0, 12);
         (void)ring_words_expect(CLIENT_ABI_EVENT_FRAME_MARK, 0);
         ring_words_expect_nothing();
-        ring_words_stop();
 }
 END_TEST
 
@@ -532,7 +491,6 @@ START_TEST(test_callstacks_begin_at_the_call)
                 }
                 ring_words_expect_nothing();
         }
-        ring_words_stop();
 }
 END_TEST
 
@@ -590,7 +548,6 @@ START_TEST(test_callstacks)
         (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_FREE, 0);
         (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_DISCARD, 0);
         ring_words_expect_nothing();
-        ring_words_stop();
 }
 END_TEST
 
@@ -645,6 +602,7 @@ START_TEST(test_errno_is_left_alone)
         ck_assert_ptr_nonnull(hyprof_location_of("n", 1, NULL, 0, NULL, 0, 0, 0));
         hyprof_plot_config(hyprof_name_of("plot"), HYPROF_PLOT_NUMBER, 0, 0, "unit");
         ck_assert_int_eq(errno, E2BIG);
-        ring_words_stop();
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = ring_words_stop);

@@ -30,8 +30,8 @@ START_TEST(test_messages)
         hyprof_message(NULL, 7, HYPROF_SEVERITY_TRACE, 0);
         hyprof_message(text, inline_max, HYPROF_SEVERITY_INFO, 0);
         ring_words_drain();
-        words = ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 5);
-        ck_assert_uint_eq(words[0], (uint64_t)HYPROF_SEVERITY_ERROR << 32 | 0xff8000);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_MESSAGE, 5,
+                                  (uint64_t)HYPROF_SEVERITY_ERROR << 32 | 0xff8000);
         ck_assert_mem_eq(&words[1], "hello\0\0\0", 8);
         (void)ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 0);
         (void)ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 0);
@@ -43,18 +43,15 @@ START_TEST(test_messages)
         hyprof_message(text, sizeof(text), HYPROF_SEVERITY_WARNING, 2);
         ring_words_drain();
         ck_assert_mem_eq(ring_words_expect_blob(inline_max + 1), text, inline_max + 1);
-        words = ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 0);
-        ck_assert_uint_eq(words[0], (uint64_t)HYPROF_SEVERITY_WARNING << 32 | 1);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_MESSAGE, 0, (uint64_t)HYPROF_SEVERITY_WARNING << 32 | 1);
         ck_assert_mem_eq(ring_words_expect_blob(sizeof(text)), text, sizeof(text));
-        words = ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 0);
-        ck_assert_uint_eq(words[0], (uint64_t)HYPROF_SEVERITY_WARNING << 32 | 2);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_MESSAGE, 0, (uint64_t)HYPROF_SEVERITY_WARNING << 32 | 2);
         ck_assert_uint_eq(ring_words_header()->n_refused_blobs, n_refused);
 
         hyprof_message(text, CLIENT_ABI_BLOB_BYTES_MAX + 1, HYPROF_SEVERITY_INFO, 0);
         hyprof_message(text, SIZE_MAX, HYPROF_SEVERITY_INFO, 0);
         ring_words_expect_nothing();
         ck_assert_uint_eq(ring_words_header()->n_refused_blobs, n_refused + 2);
-        ring_words_stop();
 }
 END_TEST
 
@@ -72,16 +69,14 @@ START_TEST(test_joints)
 
                         hyprof_source_text(text, n_name, text + 30, n_text);
                         ring_words_drain();
-                        words = ring_words_expect(CLIENT_ABI_EVENT_SOURCE_TEXT,
-                                                  (uint32_t)(8 + n_name + n_text));
-                        ck_assert_uint_eq(words[0], n_name);
+                        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_SOURCE_TEXT,
+                                                  (uint32_t)(8 + n_name + n_text), n_name);
                         memset(expected, 0, sizeof(expected));
                         memcpy(expected, text, n_name);
                         memcpy(expected + n_name, text + 30, n_text);
                         ck_assert_mem_eq(&words[1], expected, (n_name + n_text + 7) / 8 * 8);
                         ring_words_expect_nothing();
                 }
-        ring_words_stop();
 }
 END_TEST
 
@@ -100,8 +95,7 @@ START_TEST(test_large_sources_and_images)
         hyprof_program_info(data, sizeof(data));
         ring_words_drain();
         ck_assert_mem_eq(ring_words_expect_blob(sizeof(data)), data, sizeof(data));
-        words = ring_words_expect(CLIENT_ABI_EVENT_SOURCE_TEXT, 8 + 4);
-        ck_assert_uint_eq(words[0], 4);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_SOURCE_TEXT, 8 + 4, 4);
         ck_assert_mem_eq(&words[1], "file\0\0\0\0", 8);
         ck_assert_mem_eq(ring_words_expect_blob(sizeof(data)), data, sizeof(data));
         words = ring_words_expect(CLIENT_ABI_EVENT_CODE, 24 + 3);
@@ -126,7 +120,6 @@ START_TEST(test_large_sources_and_images)
         ring_words_expect_nothing();
         ck_assert_uint_eq(ring_words_header()->n_refused_blobs, n_refused + 4);
         ring_words_header()->blobs_freed_bytes = ring_words_header()->blobs_used_bytes;
-        ring_words_stop();
 }
 END_TEST
 
@@ -213,7 +206,6 @@ START_TEST(test_losses)
                 ring_words_drain();
                 ck_assert_uint_eq(ring_words_count(kinds[i].event), 1);
         }
-        ring_words_stop();
 }
 END_TEST
 
@@ -265,3 +257,5 @@ START_TEST(test_small_ring)
         ck_assert_int_eq(status, 0);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = ring_words_stop);
