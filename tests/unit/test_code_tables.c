@@ -51,6 +51,39 @@ static struct table_process process;
 static struct loss_counter losses;
 static struct code_tables *tables;
 static char *own_path;
+static struct perf_mmap m; /* of the own file, by a start */
+
+/* As the kernel reports a file without a build-id that is mapped nowhere any more. */
+static struct perf_mmap mmap_of(const char *path)
+{
+        struct perf_mmap made = {
+                .start_avma = 4096, .length_bytes = 4096, .executable = true, .path = path
+        };
+        struct stat status;
+
+        made.path_bytes = strlen(path);
+        if (stat(path, &status) == 0)
+                made.inode = status.st_ino;
+        return made;
+}
+
+/* The same with the build-id. */
+static struct perf_mmap mmap_of_own(void)
+{
+        struct perf_mmap made = mmap_of(own_path);
+        struct elf_image *image = NULL;
+        int fd = -1;
+
+        ck_assert_int_eq(regular_file_open(own_path, &fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open_unmapped(fd, &image, NULL), 0);
+        ck_assert_uint_eq(image->build_id_bytes, 20);
+        memcpy(made.build_id, image->build_id, 20);
+        made.build_id_bytes = 20;
+        made.inode = 0;
+        elf_image_close(image);
+        io_close(&fd);
+        return made;
+}
 
 static void start_with(struct table_store *store, table_process_task *task)
 {
@@ -62,6 +95,7 @@ static void start_with(struct table_store *store, table_process_task *task)
                       "%s", err.text);
         ck_assert_int_eq(code_tables_new(&process, &losses, &tables, NULL), 0);
         own_path = own_code_path();
+        m = mmap_of_own();
 }
 
 static void start(table_process_task *task)
@@ -69,46 +103,20 @@ static void start(table_process_task *task)
         start_with(NULL, task);
 }
 
+/* Nothing if it was not started. */
 static void stop(void)
 {
+        if (!own_path)
+                return;
         code_tables_free(tables);
         table_process_stop(&process);
         free(own_path);
+        own_path = NULL;
 }
 
-/* As the kernel reports a file without a build-id that is mapped nowhere any more. */
-static struct perf_mmap mmap_of(const char *path)
+static int want(uint32_t module, uint32_t pid, const struct perf_mmap *mmap)
 {
-        struct perf_mmap m = { .start_avma = 4096, .length_bytes = 4096, .executable = true, .path = path };
-        struct stat status;
-
-        m.path_bytes = strlen(path);
-        if (stat(path, &status) == 0)
-                m.inode = status.st_ino;
-        return m;
-}
-
-/* The same with the build-id. */
-static struct perf_mmap mmap_of_own(void)
-{
-        struct perf_mmap m = mmap_of(own_path);
-        struct elf_image *image = NULL;
-        int fd = -1;
-
-        ck_assert_int_eq(regular_file_open(own_path, &fd, NULL), 0);
-        ck_assert_int_eq(elf_image_open_unmapped(fd, &image, NULL), 0);
-        ck_assert_uint_eq(image->build_id_bytes, 20);
-        memcpy(m.build_id, image->build_id, 20);
-        m.build_id_bytes = 20;
-        m.inode = 0;
-        elf_image_close(image);
-        io_close(&fd);
-        return m;
-}
-
-static int want(uint32_t module, uint32_t pid, const struct perf_mmap *m)
-{
-        return code_tables_want(tables, module, &file_row, pid, m);
+        return code_tables_want(tables, module, &file_row, pid, mmap);
 }
 
 static enum code_tables_answer find(uint32_t module)
@@ -149,11 +157,9 @@ START_TEST(test_own_file)
 {
         const struct unwind_module *first, *second;
         uint32_t epoch, coming_epoch;
-        struct perf_mmap m;
         size_t n_fds;
 
         start(NULL);
-        m = mmap_of_own();
         n_fds = count_fds();
         epoch = code_tables_epoch(tables);
         ck_assert_int_eq((int)find(7), CODE_TABLES_NONE);
@@ -183,7 +189,6 @@ START_TEST(test_own_file)
         ck_assert_int_eq((int)find(100000), CODE_TABLES_NONE);
         ck_assert_uint_eq(count_lost(), 0);
         ck_assert_uint_eq(count_fds(), n_fds);
-        stop();
 }
 END_TEST
 
@@ -213,7 +218,6 @@ START_TEST(test_kept_for_the_next_recording)
         struct byte_buffer first = { .data = NULL }, again = { .data = NULL };
         struct table_store store;
         struct stat before, after;
-        struct perf_mmap own;
 
         ck_assert_ptr_nonnull(mkdtemp(folder));
         for (int round = MADE; round < N_ROUNDS; round++) {
@@ -226,8 +230,7 @@ START_TEST(test_kept_for_the_next_recording)
                         ck_assert_int_eq(pwrite(store.fd, "xx", 2, 1000), 2);
                 ck_assert_int_eq(fstat(store.fd, &before), 0);
                 start_with(&store, makes ? NULL : build_nothing);
-                own = mmap_of_own();
-                ck_assert_int_eq(want(1, (uint32_t)getpid(), &own), 0);
+                ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
                 ck_assert_int_eq((int)find_at_last(1), has_table ? CODE_TABLES_READY : CODE_TABLES_NONE);
                 ck_assert_uint_eq(count_lost(), !has_table);
                 if (has_table)
@@ -267,7 +270,6 @@ START_TEST(test_file_written_over)
         struct byte_buffer bytes = { .data = NULL };
         char path[] = "/tmp/hyprof-tables-XXXXXX";
         struct stat before, now;
-        struct perf_mmap m;
         int fd;
 
         start(NULL);
@@ -291,7 +293,6 @@ START_TEST(test_file_written_over)
         byte_buffer_deinit(&bytes);
         (void)unlink(path);
         io_close(&fd);
-        stop();
 }
 END_TEST
 
@@ -300,13 +301,11 @@ START_TEST(test_replaced_file)
 {
         struct byte_buffer bytes = { .data = NULL };
         char path[] = "/tmp/hyprof-tables-XXXXXX";
-        struct perf_mmap m;
         uint8_t *id;
         int fd;
 
         start(NULL);
         fd = open_copy(path, &bytes);
-        m = mmap_of_own();
         m.path = path;
         m.path_bytes = strlen(path);
         id = memmem(bytes.data, bytes.used_bytes, m.build_id, m.build_id_bytes);
@@ -322,7 +321,6 @@ START_TEST(test_replaced_file)
         byte_buffer_deinit(&bytes);
         (void)unlink(path);
         io_close(&fd);
-        stop();
 }
 END_TEST
 
@@ -330,7 +328,6 @@ END_TEST
 START_TEST(test_file_without_build_id)
 {
         const struct unwind_module *first = NULL, *second = NULL;
-        struct perf_mmap m;
 
         start(NULL);
         m = mmap_of(own_path);
@@ -340,7 +337,6 @@ START_TEST(test_file_without_build_id)
         ck_assert_int_eq((int)code_tables_find(tables, 1, &first), CODE_TABLES_READY);
         ck_assert_int_eq((int)code_tables_find(tables, 2, &second), CODE_TABLES_READY);
         ck_assert_ptr_eq(first, second);
-        stop();
 }
 END_TEST
 
@@ -348,20 +344,20 @@ END_TEST
 START_TEST(test_vdso)
 {
         const struct trace_module of_32 = { .kind = TRACE_MODULE_VDSO, .generation = TRACE_MODULE_VDSO_32 };
-        struct perf_mmap m = { .start_avma = UINT64_C(0x7fff00000000),
-                               .length_bytes = 8192,
-                               .executable = true };
 
         start(NULL);
-        m.path = "[vdso]";
-        m.path_bytes = 6;
-        m.start_avma = 0xf7f00000;
+        m = (struct perf_mmap){
+                .start_avma = 0xf7f00000,
+                .length_bytes = 8192,
+                .executable = true,
+                .path = "[vdso]",
+                .path_bytes = 6,
+        };
         ck_assert_int_eq(code_tables_want(tables, 2, &of_32, ENDED_PID, &m), 0);
         m.start_avma = UINT64_C(0x7fff00000000);
         ck_assert_int_eq(code_tables_want(tables, 1, &vdso_row, ENDED_PID, &m), 0);
         ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_READY);
         ck_assert_int_eq((int)find_at_last(2), CODE_TABLES_NONE);
-        stop();
 }
 END_TEST
 
@@ -369,41 +365,34 @@ START_TEST(test_memory_and_kernel_have_none)
 {
         struct trace_module anonymous = { .kind = TRACE_MODULE_ANONYMOUS },
                             kernel = { .kind = TRACE_MODULE_KERNEL };
-        struct perf_mmap m;
 
         start(NULL);
-        m = mmap_of_own();
         ck_assert_int_eq(code_tables_want(tables, 1, &anonymous, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq(code_tables_want(tables, 2, &kernel, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
         ck_assert_int_eq((int)find(2), CODE_TABLES_NONE);
         ck_assert(code_tables_wait(tables, 1, LONG_NS));
         ck_assert_uint_eq(count_lost(), 0);
-        stop();
 }
 END_TEST
 
 /* One that is no ELF file has no table, and nothing is lost. */
 START_TEST(test_text_file)
 {
-        struct perf_mmap m;
-
         start(NULL);
         m = mmap_of("/etc/passwd");
         ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_NONE);
         ck_assert_uint_eq(count_lost(), 0);
-        stop();
 }
 END_TEST
 
 /* A file that is not found is one loss; where another process has it, it is found. */
 START_TEST(test_missing_file)
 {
-        struct perf_mmap m, elsewhere;
+        struct perf_mmap elsewhere;
 
         start(NULL);
-        m = mmap_of_own();
         elsewhere = m;
         elsewhere.path = "/nowhere/lib.so";
         elsewhere.path_bytes = strlen(elsewhere.path);
@@ -418,17 +407,15 @@ START_TEST(test_missing_file)
         ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_READY);
         ck_assert_int_eq((int)find(2), CODE_TABLES_READY);
         ck_assert_uint_eq(count_lost(), 1);
-        stop();
 }
 END_TEST
 
 /* But not for ever. */
 START_TEST(test_missing_file_of_many_processes)
 {
-        struct perf_mmap m, elsewhere;
+        struct perf_mmap elsewhere;
 
         start(NULL);
-        m = mmap_of_own();
         elsewhere = m;
         elsewhere.path = "/nowhere/lib.so";
         elsewhere.path_bytes = strlen(elsewhere.path);
@@ -437,7 +424,6 @@ START_TEST(test_missing_file_of_many_processes)
         ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
         ck_assert_uint_eq(count_lost(), 1);
-        stop();
 }
 END_TEST
 
@@ -458,11 +444,9 @@ static enum table_status say_empty_module(const struct table_request *request, i
 START_LOOP_TEST(test_patience, 0, 4)
 {
         const uint32_t self = (uint32_t)getpid();
-        struct perf_mmap m;
         uint32_t n_wanted = 1;
 
         start(NULL);
-        m = mmap_of_own();
         code_tables_set_patient(tables, true);
         ck_assert_int_eq(want(1, self, &m), 0);
         ck_assert(!code_tables_wait(tables, 1, 0));
@@ -491,7 +475,6 @@ START_LOOP_TEST(test_patience, 0, 4)
                 ck_assert_int_eq(want(2, self, &m), 0);
                 ck_assert_uint_eq(process.n_waiting, 0);
         }
-        stop();
 }
 END_TEST
 
@@ -508,10 +491,8 @@ static enum table_status say_landmarks_alone(const struct table_request *request
 START_TEST(test_landmarks_of_a_file_without_a_table)
 {
         struct module_landmarks found;
-        struct perf_mmap m;
 
         start(say_landmarks_alone);
-        m = mmap_of_own();
         code_tables_set_patient(tables, true);
         ck_assert_int_eq(want(7, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq(code_tables_find_landmarks(tables, 7, &found), -EAGAIN);
@@ -519,7 +500,6 @@ START_TEST(test_landmarks_of_a_file_without_a_table)
         ck_assert_int_eq(code_tables_find_landmarks(tables, 7, &found), 1);
         ck_assert_uint_eq(found.jit_svma, 1);
         ck_assert_int_eq(code_tables_find_landmarks(tables, 8, &found), 0);
-        stop();
 }
 END_TEST
 
@@ -535,7 +515,6 @@ START_TEST(test_patience_does_not_hold_for_interpreters)
         ck_assert_ptr_nonnull(mkdtemp(folder));
         code_tables_set_patient(tables, true);
         for (uint32_t i = 0; i < n_names; i++) {
-                struct perf_mmap m;
                 int fd;
 
                 (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
@@ -554,7 +533,6 @@ START_TEST(test_patience_does_not_hold_for_interpreters)
                 ck_assert_int_eq(unlink(path), 0);
         }
         ck_assert_int_eq(rmdir(folder), 0);
-        stop();
 }
 END_TEST
 
@@ -578,8 +556,6 @@ START_LOOP_TEST(test_many_files, 0, 2)
         }
         ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
         for (uint32_t i = 1; i <= N_FILES; i++) {
-                struct perf_mmap m;
-
                 (void)snprintf(path, sizeof(path), "%s/%u", folder, i);
                 m = mmap_of(path);
                 ck_assert_int_eq(want(i, (uint32_t)getpid(), &m), 0);
@@ -597,7 +573,6 @@ START_LOOP_TEST(test_many_files, 0, 2)
                 ck_assert_int_eq(unlink(path), 0);
         }
         ck_assert_int_eq(rmdir(folder), 0);
-        stop();
 }
 END_TEST
 
@@ -612,14 +587,10 @@ static enum table_status send_nonsense(const struct table_request *request, int 
 
 START_TEST(test_table_that_is_nonsense)
 {
-        struct perf_mmap m;
-
         start(send_nonsense);
-        m = mmap_of_own();
         ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_NONE);
         ck_assert_uint_eq(count_lost(), 1);
-        stop();
 }
 END_TEST
 
@@ -638,10 +609,8 @@ static enum table_status wait_for_ever(const struct table_request *request, int 
 START_TEST(test_waits_are_bounded)
 {
         uint64_t began_ns;
-        struct perf_mmap m;
 
         start(wait_for_ever);
-        m = mmap_of_own();
         ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
         began_ns = clock_raw_ns();
         ck_assert(!code_tables_wait(tables, 1, SHORT_NS));
@@ -649,7 +618,6 @@ START_TEST(test_waits_are_bounded)
         ck_assert(!code_tables_wait(tables, 1, LONG_NS));
         ck_assert_uint_lt(clock_raw_ns() - began_ns, ENOUGH_NS);
         ck_assert_int_eq((int)find(1), CODE_TABLES_COMING);
-        stop();
 }
 END_TEST
 
@@ -659,10 +627,7 @@ END_TEST
  */
 START_TEST(test_builder_that_is_gone)
 {
-        struct perf_mmap m;
-
         start(wait_for_ever);
-        m = mmap_of_own();
         for (uint32_t i = 1; i <= 2 * TABLE_PROCESS_WAITING_MAX; i++) {
                 m.build_id[0] = (uint8_t)i;
                 ck_assert_int_eq(want(i, (uint32_t)getpid(), &m), 0);
@@ -676,19 +641,17 @@ START_TEST(test_builder_that_is_gone)
         ck_assert_int_eq((int)find(1000), CODE_TABLES_NONE);
         ck_assert_uint_eq(count_lost(), 2 * TABLE_PROCESS_WAITING_MAX + 1);
         ck_assert_int_eq(code_tables_take(tables), 0);
-        stop();
 }
 END_TEST
 
 START_TEST(test_without_a_builder)
 {
         struct table_process none = { .fd = -1 };
-        struct perf_mmap m;
 
         losses = (struct loss_counter){ .totals = { 0 } };
         own_path = own_code_path();
-        ck_assert_int_eq(code_tables_new(&none, &losses, &tables, NULL), 0);
         m = mmap_of_own();
+        ck_assert_int_eq(code_tables_new(&none, &losses, &tables, NULL), 0);
         ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
@@ -697,6 +660,7 @@ START_TEST(test_without_a_builder)
         code_tables_free(tables);
         code_tables_free(NULL);
         free(own_path);
+        own_path = NULL;
 }
 END_TEST
 
@@ -769,7 +733,6 @@ START_TEST(test_code_of_a_jit)
         ck_assert_uint_ne(code_tables_epoch(tables), epoch);
         ck_assert_uint_eq(count_lost(), 0);
         jit_frames_deinit(&frames);
-        stop();
 }
 END_TEST
 
@@ -787,8 +750,7 @@ START_TEST(test_jit_that_ends)
         ck_assert_int_eq(jit_cfa_at(&frames, 8, JIT + 4, 16), 16); /* answers come in their order */
         ck_assert_ptr_null(code_tables_find_of_jit(tables, 7, JIT + 4));
         jit_frames_deinit(&frames);
-        stop();
 }
 END_TEST
 
-UNIT_TEST_PLAN(.timeout_s = 120);
+UNIT_TEST_PLAN(.timeout_s = 120, .teardown = stop);

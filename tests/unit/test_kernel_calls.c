@@ -18,121 +18,122 @@ struct code {
         uint32_t event;
 };
 
+static struct trace_builder b;
+static struct code c;
+static uint64_t now_ns; /* of the thread whose events are added */
+
 /* main, @caller, a function without a name, @call, and the kernel down to its scheduler. */
-static uint32_t calling(struct trace_builder *b, const struct code *c, const char *caller, const char *call,
-                        const char *in_kernel)
+static uint32_t calling(const char *caller, const char *call, const char *in_kernel)
 {
         uint64_t at = (uint64_t)caller[0] * 0x100;
-        uint32_t stack = trace_builder_push(b, c->main, c->program, at, caller);
+        uint32_t stack = trace_builder_push(&b, c.main, c.program, at, caller);
 
-        stack = trace_builder_push(b, stack, c->program, at + 0x80, NULL);
-        stack = trace_builder_push(b, stack, c->libc, strlen(call) * 0x10, call);
-        stack = trace_builder_push(b, stack, c->libc, strlen(call) * 0x10 + 4, "__internal_syscall_cancel");
-        stack = trace_builder_push(b, stack, c->kernel, 0x1000, "do_syscall_64");
-        stack = trace_builder_push(b, stack, c->kernel, strlen(in_kernel), in_kernel);
-        return trace_builder_push(b, stack, c->kernel, 0x3000, "finish_task_switch.isra.0");
+        stack = trace_builder_push(&b, stack, c.program, at + 0x80, NULL);
+        stack = trace_builder_push(&b, stack, c.libc, strlen(call) * 0x10, call);
+        stack = trace_builder_push(&b, stack, c.libc, strlen(call) * 0x10 + 4, "__internal_syscall_cancel");
+        stack = trace_builder_push(&b, stack, c.kernel, 0x1000, "do_syscall_64");
+        stack = trace_builder_push(&b, stack, c.kernel, strlen(in_kernel), in_kernel);
+        return trace_builder_push(&b, stack, c.kernel, 0x3000, "finish_task_switch.isra.0");
 }
 
-static struct code add_code(struct trace_builder *b)
+static void set_up(void)
 {
         struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
-        struct code c = { .program = trace_builder_module(b, "/bin/program"),
-                          .libc = trace_builder_module(b, "/usr/lib/x86_64-linux-gnu/libc.so.6") };
 
-        kernel.path = trace_builder_string(b, "[kernel]");
-        c.kernel = trace_builder_row(b, TRACE_TABLE_MODULES, &kernel);
-        c.main = trace_builder_push(b, 0, c.program, 0x10, "main");
-        c.compute = trace_builder_push(b, c.main, c.program, 0x20, "compute");
-        c.commit = calling(b, &c, "commit_it", "fdatasync@@GLIBC_2.2.5", "folio_wait_bit");
-        c.lock = calling(b, &c, "take", "pthread_mutex_lock", "futex_wait");
-        c.write = calling(b, &c, "dump", "__libc_write", "vfs_write");
-        c.wait4 = calling(b, &c, "run_child", "wait4", "do_wait");
-        c.fault = trace_builder_push(b, c.compute, c.kernel, 0x1100, "exc_page_fault");
-        c.fault = trace_builder_push(b, c.fault, c.kernel, 0x1200, "clear_page_erms");
-        c.interrupt = trace_builder_push(b, c.compute, c.kernel, 0x1300, "sysvec_apic_timer_interrupt");
-        c.event = trace_builder_sample_event(b, "cpu-clock");
-        return c;
+        now_ns = NS_PER_S;
+        trace_builder_init(&b);
+        c.program = trace_builder_module(&b, "/bin/program");
+        c.libc = trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libc.so.6");
+        kernel.path = trace_builder_string(&b, "[kernel]");
+        c.kernel = trace_builder_row(&b, TRACE_TABLE_MODULES, &kernel);
+        c.main = trace_builder_push(&b, 0, c.program, 0x10, "main");
+        c.compute = trace_builder_push(&b, c.main, c.program, 0x20, "compute");
+        c.commit = calling("commit_it", "fdatasync@@GLIBC_2.2.5", "folio_wait_bit");
+        c.lock = calling("take", "pthread_mutex_lock", "futex_wait");
+        c.write = calling("dump", "__libc_write", "vfs_write");
+        c.wait4 = calling("run_child", "wait4", "do_wait");
+        c.fault = trace_builder_push(&b, c.compute, c.kernel, 0x1100, "exc_page_fault");
+        c.fault = trace_builder_push(&b, c.fault, c.kernel, 0x1200, "clear_page_erms");
+        c.interrupt = trace_builder_push(&b, c.compute, c.kernel, 0x1300, "sysvec_apic_timer_interrupt");
+        c.event = trace_builder_sample_event(&b, "cpu-clock");
 }
 
-static struct code begin(struct trace_builder *b)
+static void tear_down(void)
 {
-        trace_builder_init(b);
-        return add_code(b);
+        trace_builder_deinit(&b);
 }
 
-static void wait_once(struct trace_builder *b, uint64_t *now_ns, uint64_t wait_ns, uint32_t stack)
+/* The run of the program's first thread, which has a CPU. */
+static void begin_thread(void)
 {
-        TRACE_BUILDER_ADD(b, *now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack, TRACE_STACK_COMPLETE);
-        *now_ns += wait_ns;
-        TRACE_BUILDER_ADD(b, *now_ns, SWITCH_IN, 0);
-        *now_ns += NS_PER_MS / 10;
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
+        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
 }
 
-static void sample_often(struct trace_builder *b, const struct code *c, uint64_t *now_ns, uint32_t n,
-                         uint32_t stack)
+static void wait_once(uint64_t wait_ns, uint32_t stack)
+{
+        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack, TRACE_STACK_COMPLETE);
+        now_ns += wait_ns;
+        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
+        now_ns += NS_PER_MS / 10;
+}
+
+static void sample_often(uint32_t n, uint32_t stack)
 {
         for (uint32_t i = 0; i < n; i++)
-                trace_builder_sample(b, *now_ns += NS_PER_MS, c->event, 0, stack);
+                trace_builder_sample(&b, now_ns += NS_PER_MS, c.event, 0, stack);
 }
 
 /* The overview's sentence begins with @wanted; @look, if not NULL, checks the report. */
-static void expect(struct trace_builder *b, const char *wanted, void (*look)(const struct report *report))
+static void expect(const char *wanted, void (*look)(const struct report *report))
 {
         struct report_options options = { .wants_waits = true };
         struct answer_words a = { .used_bytes = 0 };
         struct report *report = NULL;
         struct error err = ERROR_NONE;
 
-        trace_builder_finish(b);
-        ck_assert_msg(report_load(b->path, &options, &report, &err) == 0, "%s", err.text);
+        trace_builder_finish(&b);
+        ck_assert_msg(report_load(b.path, &options, &report, &err) == 0, "%s", err.text);
         answer_words_add_first(&a, report);
         ck_assert_msg(strncmp(a.text, wanted, strlen(wanted)) == 0, "%s", a.text);
         if (look)
                 look(report);
         report_free(report);
-        trace_builder_deinit(b);
 }
 
 /* 98 of 100 short waits have no call stack.  Together they are longer than the long one, which has one. */
 START_TEST(waits_with_a_stack_stand_for_others_as_long)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
+        begin_thread();
         for (int i = 0; i < 100; i++)
-                wait_once(&b, &now_ns, 3 * NS_PER_MS, i % 50 == 0 ? c.commit : 0);
-        wait_once(&b, &now_ns, 100 * NS_PER_MS, c.lock);
+                wait_once(3 * NS_PER_MS, i % 50 == 0 ? c.commit : 0);
+        wait_once(100 * NS_PER_MS, c.lock);
         trace_builder_end_run(&b);
-        expect(&b,
-               "waited 400 ms of 410 ms: 75.0% of it in fdatasync from commit_it, judged by the 3.0% of the "
+        expect("waited 400 ms of 410 ms: 75.0% of it in fdatasync from commit_it, judged by the 3.0% of the "
                "waits that have a call stack",
                NULL);
 }
 END_TEST
 
 /* An event of the kind of a tracepoint; a frame that stands for a system call. */
-static uint32_t add_tracepoint(struct trace_builder *b, const char *name)
+static uint32_t add_tracepoint(const char *name)
 {
-        struct trace_sample_event row = { .name = trace_builder_string(b, name),
+        struct trace_sample_event row = { .name = trace_builder_string(&b, name),
                                           .type = 2,
                                           .mode = TRACE_SAMPLE_MODE_PERIOD,
                                           .rate = 1,
-                                          .unit = trace_builder_string(b, "events") };
+                                          .unit = trace_builder_string(&b, "events") };
 
-        return trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &row);
+        return trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &row);
 }
 
-static uint32_t add_syscalls_module(struct trace_builder *b)
+static uint32_t add_syscalls_module(void)
 {
         struct trace_module row = { .kind = TRACE_MODULE_KERNEL,
-                                    .path = trace_builder_string(b, "[syscalls]"),
+                                    .path = trace_builder_string(&b, "[syscalls]"),
                                     .generation = TRACE_MODULE_KERNEL_GONE };
 
-        return trace_builder_row(b, TRACE_TABLE_MODULES, &row);
+        return trace_builder_row(&b, TRACE_TABLE_MODULES, &row);
 }
 
 static void expect_functions_of_the_program(const struct report *report)
@@ -143,62 +144,44 @@ static void expect_functions_of_the_program(const struct report *report)
         ck_assert_uint_eq(report->functions.rows[0].self.n_samples, 5);
 }
 
-/* A program that samples this tracepoint alone. */
-static struct code begin_tracepoint(struct trace_builder *b, const char *name)
-{
-        struct code c;
-
-        trace_builder_init(b);
-        c = add_code(b);
-        c.event = add_tracepoint(b, name);
-        return c;
-}
-
 /* @n samples, of which the first @n_first are in @first. */
-static void sample_two(struct trace_builder *b, const struct code *c, uint64_t n, uint64_t n_first,
-                       uint32_t first, uint32_t second)
+static void sample_two(uint64_t n, uint64_t n_first, uint32_t first, uint32_t second)
 {
-        trace_builder_begin_run(b, trace_builder_thread(b, 10, 10));
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
         for (uint64_t i = 0; i < n; i++)
-                trace_builder_sample(b, NS_PER_S + i, c->event, 0, i < n_first ? first : second);
-        trace_builder_end_run(b);
+                trace_builder_sample(&b, NS_PER_S + i, c.event, 0, i < n_first ? first : second);
+        trace_builder_end_run(&b);
 }
 
 /* The kernel's functions at a tracepoint are the same ones for each sample, whatever the program does. */
 START_TEST(at_a_tracepoint_the_function_of_the_program_is_named)
 {
-        struct trace_builder b;
-        struct code c = begin_tracepoint(&b, "sched:sched_switch");
-
-        sample_two(&b, &c, 5, 4, c.write, c.commit);
-        expect(&b, "5,000 sched:sched_switch: 80.0% in write from dump", expect_functions_of_the_program);
+        c.event = add_tracepoint("sched:sched_switch");
+        sample_two(5, 4, c.write, c.commit);
+        expect("5,000 sched:sched_switch: 80.0% in write from dump", expect_functions_of_the_program);
 }
 END_TEST
 
 START_TEST(at_a_system_call_its_argument_is_named)
 {
-        struct trace_builder b;
-        struct code c = begin_tracepoint(&b, "raw_syscalls:sys_enter");
-        uint32_t module = add_syscalls_module(&b), in_write, in_read;
+        uint32_t module = add_syscalls_module(), in_write, in_read;
 
+        c.event = add_tracepoint("raw_syscalls:sys_enter");
         in_write = trace_builder_push(&b, trace_builder_push(&b, c.compute, c.libc, 0x700, "syscall"), module,
                                       1, "sys_write");
         in_read = trace_builder_push(&b, trace_builder_push(&b, c.compute, c.libc, 0x700, "syscall"), module,
                                      0, "sys_read");
-        sample_two(&b, &c, 5, 3, in_write, in_read);
-        expect(&b, "5,000 raw_syscalls:sys_enter: 60.0% in write from compute",
-               expect_functions_of_the_program);
+        sample_two(5, 3, in_write, in_read);
+        expect("5,000 raw_syscalls:sys_enter: 60.0% in write from compute", expect_functions_of_the_program);
 }
 END_TEST
 
 /* Nothing of the program is there: what the kernel did is the answer. */
 START_TEST(without_a_program_a_tracepoint_has_the_kernels_function)
 {
-        struct trace_builder b;
-        struct code c = begin_tracepoint(&b, "sched:sched_switch");
-
-        sample_two(&b, &c, 25, 25, trace_builder_push(&b, 0, c.kernel, 0x40, "kswapd"), 0);
-        expect(&b, "100.0% of the samples are in kswapd itself", NULL);
+        c.event = add_tracepoint("sched:sched_switch");
+        sample_two(25, 25, trace_builder_push(&b, 0, c.kernel, 0x40, "kswapd"), 0);
+        expect("100.0% of the samples are in kswapd itself", NULL);
 }
 END_TEST
 
@@ -214,22 +197,18 @@ static void expect_asleep(const struct report *report)
 
 START_TEST(the_last_cause_of_waiting_is_named)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
         uint32_t parent, child, sleeper, worker;
-        struct code c;
 
-        c = begin(&b);
         parent = trace_builder_thread(&b, 10, 10);
         child = trace_builder_thread(&b, 20, 20);
         worker = trace_builder_thread(&b, 20, 21);
         sleeper = trace_builder_thread(&b, 20, 22);
         trace_builder_begin_run(&b, parent);
-        wait_once(&b, &now_ns, 205 * NS_PER_MS, c.wait4);
+        wait_once(205 * NS_PER_MS, c.wait4);
         trace_builder_end_run(&b);
         now_ns = NS_PER_S;
         trace_builder_begin_run(&b, child);
-        wait_once(&b, &now_ns, 200 * NS_PER_MS, c.commit);
+        wait_once(200 * NS_PER_MS, c.commit);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, worker);
         TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
@@ -242,24 +221,18 @@ START_TEST(the_last_cause_of_waiting_is_named)
         trace_builder_end_run(&b);
         trace_builder_meta(&b, "start_raw_ns", "1000000000");
         trace_builder_meta(&b, "end_raw_ns", "1210000000");
-        expect(&b, "waited 195 ms of 210 ms: 100.0% of it in fdatasync from commit_it", expect_asleep);
+        expect("waited 195 ms of 210 ms: 100.0% of it in fdatasync from commit_it", expect_asleep);
 }
 END_TEST
 
 /* In a recording of one process a child is not seen: waiting for it is the last cause. */
 START_TEST(a_child_that_is_not_recorded_is_a_cause)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        wait_once(&b, &now_ns, 200 * NS_PER_MS, c.wait4);
-        wait_once(&b, &now_ns, 50 * NS_PER_MS, c.commit);
+        begin_thread();
+        wait_once(200 * NS_PER_MS, c.wait4);
+        wait_once(50 * NS_PER_MS, c.commit);
         trace_builder_end_run(&b);
-        expect(&b, "waited 250 ms of 250 ms: 80.0% of it in wait4 from run_child", NULL);
+        expect("waited 250 ms of 250 ms: 80.0% of it in wait4 from run_child", NULL);
 }
 END_TEST
 
@@ -267,19 +240,13 @@ END_TEST
 START_LOOP_TEST(a_call_has_the_name_that_programs_use, 0, 2)
 {
         static const char *const calls[] = { "__utimensat64_helper", "utimes" };
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
         uint32_t stamp;
 
-        c = begin(&b);
-        stamp = calling(&b, &c, "stamp", calls[_i], "__x64_sys_utimensat");
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        wait_once(&b, &now_ns, 200 * NS_PER_MS, stamp);
+        stamp = calling("stamp", calls[_i], "__x64_sys_utimensat");
+        begin_thread();
+        wait_once(200 * NS_PER_MS, stamp);
         trace_builder_end_run(&b);
-        expect(&b,
-               _i == 0 ? "waited 200 ms of 200 ms: 100.0% of it in utimensat from stamp"
+        expect(_i == 0 ? "waited 200 ms of 200 ms: 100.0% of it in utimensat from stamp"
                        : "waited 200 ms of 200 ms: 100.0% of it in utimes from stamp",
                NULL);
 }
@@ -287,16 +254,10 @@ END_TEST
 
 START_TEST(a_page_fault_that_waits_is_no_call)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        wait_once(&b, &now_ns, 200 * NS_PER_MS, c.fault);
+        begin_thread();
+        wait_once(200 * NS_PER_MS, c.fault);
         trace_builder_end_run(&b);
-        expect(&b, "waited 200 ms of 200 ms: 100.0% of it in page faults from compute", NULL);
+        expect("waited 200 ms of 200 ms: 100.0% of it in page faults from compute", NULL);
 }
 END_TEST
 
@@ -308,22 +269,18 @@ static void expect_no_call(const struct report *report)
 /* Neither the program's function nor the kernel's has a name: a wait, and samples, in no known call. */
 START_LOOP_TEST(a_call_without_names_is_no_page_fault, 0, 2)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
         uint32_t stack;
-        struct code c;
 
-        c = begin(&b);
         stack = trace_builder_push(&b, 0, c.program, 0x4000, NULL);
         stack = trace_builder_push(&b, stack, c.kernel, 0x1000, "do_syscall_64");
         stack = trace_builder_push(&b, stack, c.kernel, 0x5000, NULL);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
         if (_i == 0)
-                wait_once(&b, &now_ns, 200 * NS_PER_MS, stack);
+                wait_once(200 * NS_PER_MS, stack);
         else
-                sample_often(&b, &c, &now_ns, 100, stack);
+                sample_often(100, stack);
         trace_builder_end_run(&b);
-        expect(&b, "", expect_no_call);
+        expect("", expect_no_call);
 }
 END_TEST
 
@@ -341,24 +298,18 @@ static void expect_hanging(const struct report *report)
 /* A helper that had work once and then waits to the end is idle beside one that works; alone it hangs. */
 START_LOOP_TEST(open_waits_are_of_helpers_or_of_a_program_that_hangs, 0, 2)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 11));
         TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        wait_once(&b, &now_ns, 10 * NS_PER_MS, c.lock);
+        wait_once(10 * NS_PER_MS, c.lock);
         TRACE_BUILDER_ADD(&b, now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
         trace_builder_end_run(&b);
         now_ns = NS_PER_S;
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        wait_once(&b, &now_ns, (_i == 0 ? 300 : 20) * NS_PER_MS, c.commit);
+        begin_thread();
+        wait_once((_i == 0 ? 300 : 20) * NS_PER_MS, c.commit);
         trace_builder_end_run(&b);
         trace_builder_meta(&b, "start_raw_ns", "1000000000");
         trace_builder_meta(&b, "end_raw_ns", "1400000000");
-        expect(&b, "", _i == 0 ? expect_working : expect_hanging);
+        expect("", _i == 0 ? expect_working : expect_hanging);
 }
 END_TEST
 
@@ -369,19 +320,14 @@ static void expect_no_caller(const struct report *report)
 
 START_TEST(a_caller_is_named_if_it_has_most_of_the_call)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
         uint32_t other;
 
-        c = begin(&b);
-        other = calling(&b, &c, "save_it", "fdatasync@@GLIBC_2.2.5", "folio_wait_bit");
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        wait_once(&b, &now_ns, 100 * NS_PER_MS, c.commit);
-        wait_once(&b, &now_ns, 100 * NS_PER_MS, other);
+        other = calling("save_it", "fdatasync@@GLIBC_2.2.5", "folio_wait_bit");
+        begin_thread();
+        wait_once(100 * NS_PER_MS, c.commit);
+        wait_once(100 * NS_PER_MS, other);
         trace_builder_end_run(&b);
-        expect(&b, "waited 200 ms of 200 ms: 100.0% of it in fdatasync", expect_no_caller);
+        expect("waited 200 ms of 200 ms: 100.0% of it in fdatasync", expect_no_caller);
 }
 END_TEST
 
@@ -395,26 +341,20 @@ static void expect_idle(const struct report *report)
         ck_assert_uint_eq(report->kernel_calls.idle_ns, 26 * NS_PER_MS);
 }
 
-static void add_hidden(struct trace_builder *b)
+static void add_hidden(void)
 {
         const struct trace_notice notice = { .notice = TRACE_NOTICE_OUT_OF_REACH };
 
-        (void)trace_builder_row(b, TRACE_TABLE_NOTICES, &notice);
+        (void)trace_builder_row(&b, TRACE_TABLE_NOTICES, &notice);
 }
 
 START_LOOP_TEST(programs_that_were_not_recorded_are_mentioned, 0, 2)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
-        add_hidden(&b);
+        add_hidden();
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        sample_often(&b, &c, &now_ns, _i == 0 ? 0 : 25, c.compute);
+        sample_often(_i == 0 ? 0 : 25, c.compute);
         trace_builder_end_run(&b);
-        expect(&b,
-               _i == 0 ? "no samples; programs with other rights were not recorded"
+        expect(_i == 0 ? "no samples; programs with other rights were not recorded"
                        : "100.0% of the samples are in compute itself; programs with other rights were not recorded",
                NULL);
 }
@@ -439,98 +379,77 @@ static const struct {
 START_LOOP_TEST(idle_time_is_long_and_of_programs, 0, sizeof(waits) / sizeof(waits[0]))
 {
         const struct trace_notice attached = { .notice = TRACE_NOTICE_ATTACHED };
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
 
-        c = begin(&b);
         trace_builder_meta(&b, "scope", waits[_i].scope);
         if (waits[_i].is_attached)
                 trace_builder_row(&b, TRACE_TABLE_NOTICES, &attached);
         if (waits[_i].pids)
                 trace_builder_meta(&b, "attached_pids", waits[_i].pids);
         if (waits[_i].has_hidden)
-                add_hidden(&b);
+                add_hidden();
         /* A fiber lives on no CPU. */
         trace_builder_begin_run(&b, trace_builder_fiber(&b, 10, 1));
         trace_builder_begin_zone(&b, NS_PER_S / 2, trace_builder_location(&b, "zone"));
         trace_builder_event(&b, NS_PER_S, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_IN, 0);
+        begin_thread();
         TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_OUT, 0, 0, waits[_i].state, c.commit, TRACE_STACK_COMPLETE);
         now_ns += waits[_i].ms * NS_PER_MS;
         TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        wait_once(&b, &now_ns, NS_PER_MS, c.commit);
+        wait_once(NS_PER_MS, c.commit);
         trace_builder_end_run(&b);
-        expect(&b, "", waits[_i].look);
+        expect("", waits[_i].look);
 }
 END_TEST
 
 START_TEST(waiting_for_a_processor_is_said)
 {
-        struct trace_builder b;
-        struct code c;
-
-        c = begin(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_IN, 0);
+        begin_thread();
         TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.commit,
                           TRACE_STACK_COMPLETE);
         TRACE_BUILDER_ADD(&b, NS_PER_S + 40 * NS_PER_MS, WAKEUP, 0, 0, 0, 0);
         TRACE_BUILDER_ADD(&b, NS_PER_S + 100 * NS_PER_MS, SWITCH_IN, 0);
         trace_builder_end_run(&b);
-        expect(&b,
-               "waited 100 ms of 100 ms: 100.0% of it in fdatasync from commit_it; mostly for a CPU, after the "
+        expect("waited 100 ms of 100 ms: 100.0% of it in fdatasync from commit_it; mostly for a CPU, after the "
                "wait was over",
                NULL);
-        /* Wake-ups were recorded, and no stack is known all the same: nothing helps. */
-        trace_builder_init(&b);
-        (void)add_code(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_IN, 0);
+}
+END_TEST
+
+/* Wake-ups were recorded, and no stack is known all the same: nothing helps. */
+START_TEST(waiting_for_a_processor_without_stacks)
+{
+        begin_thread();
         TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, 0, 0);
         TRACE_BUILDER_ADD(&b, NS_PER_S + 40 * NS_PER_MS, WAKEUP, 0, 0, 0, 0);
         TRACE_BUILDER_ADD(&b, NS_PER_S + 100 * NS_PER_MS, SWITCH_IN, 0);
         trace_builder_end_run(&b);
-        expect(&b, "waited 100 ms of 100 ms; mostly", NULL);
+        expect("waited 100 ms of 100 ms; mostly", NULL);
 }
 END_TEST
 
 START_TEST(sleeping_threads_do_not_make_a_program_wait)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        sample_often(&b, &c, &now_ns, 300, c.compute);
-        wait_once(&b, &now_ns, 250 * NS_PER_MS, c.commit);
+        begin_thread();
+        sample_often(300, c.compute);
+        wait_once(250 * NS_PER_MS, c.commit);
         trace_builder_end_run(&b);
         for (uint32_t i = 0; i < 8; i++) {
                 now_ns = NS_PER_S;
                 trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 11 + i));
-                wait_once(&b, &now_ns, 300 * NS_PER_MS, c.lock);
+                wait_once(300 * NS_PER_MS, c.lock);
                 trace_builder_end_run(&b);
         }
-        expect(&b, "100.0% of the samples ", NULL);
+        expect("100.0% of the samples ", NULL);
 }
 END_TEST
 
 START_TEST(a_waiting_program_without_stacks_says_how_to_record_them)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-
-        trace_builder_init(&b);
-        (void)add_code(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        wait_once(&b, &now_ns, 100 * NS_PER_MS, 0);
+        begin_thread();
+        wait_once(100 * NS_PER_MS, 0);
         trace_builder_end_run(&b);
-        expect(&b, "waited 100 ms of 100 ms (record --off-cpu shows for what)", NULL);
+        expect("waited 100 ms of 100 ms (record --off-cpu shows for what)", NULL);
 }
 END_TEST
 
@@ -545,18 +464,12 @@ static void expect_no_hint(const struct report *report)
 /* It was recorded with that, and its samples say what it did when it ran. */
 START_TEST(what_a_waiting_program_ran_is_said_beside)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
         trace_builder_meta(&b, "off_cpu", "1");
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
-        sample_often(&b, &c, &now_ns, 25, c.write);
-        wait_once(&b, &now_ns, 100 * NS_PER_MS, 0);
+        begin_thread();
+        sample_often(25, c.write);
+        wait_once(100 * NS_PER_MS, 0);
         trace_builder_end_run(&b);
-        expect(&b, "waited 100 ms of 125 ms; 100.0% of the samples", expect_no_hint);
+        expect("waited 100 ms of 125 ms; 100.0% of the samples", expect_no_hint);
 }
 END_TEST
 
@@ -575,23 +488,18 @@ static const struct {
 
 START_LOOP_TEST(a_wait_that_no_thread_ended_is_a_cause, 0, sizeof(ended) / sizeof(ended[0]))
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
         uint32_t waker;
-        struct code c;
 
-        c = begin(&b);
         waker = trace_builder_thread(&b, 10, 11);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
+        begin_thread();
         TRACE_BUILDER_ADD(&b, now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.commit, TRACE_STACK_COMPLETE);
         now_ns += 200 * NS_PER_MS;
         TRACE_BUILDER_ADD(&b, now_ns, WAKEUP, 0, ended[_i].by_thread ? waker : 0, 0, 0);
         TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
         if (ended[_i].has_second)
-                wait_once(&b, &now_ns, 50 * NS_PER_MS, c.lock);
+                wait_once(50 * NS_PER_MS, c.lock);
         trace_builder_end_run(&b);
-        expect(&b, ended[_i].wanted, NULL);
+        expect(ended[_i].wanted, NULL);
 }
 END_TEST
 
@@ -608,10 +516,6 @@ static void expect_200_ms(const struct report *report)
 /* Where reasons are recorded, a wait without one began before the recording. */
 START_LOOP_TEST(waits_from_before_are_no_causes, 0, 2)
 {
-        struct trace_builder b;
-        struct code c;
-
-        c = begin(&b);
         for (uint32_t i = 0; i < 2; i++) {
                 trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10 + i));
                 TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_OUT, 0, 0,
@@ -620,16 +524,12 @@ START_LOOP_TEST(waits_from_before_are_no_causes, 0, 2)
                 TRACE_BUILDER_ADD(&b, NS_PER_S + 100 * NS_PER_MS, SWITCH_IN, 0);
                 trace_builder_end_run(&b);
         }
-        expect(&b, "", _i == 0 ? expect_100_ms : expect_200_ms);
+        expect("", _i == 0 ? expect_100_ms : expect_200_ms);
 }
 END_TEST
 
 START_TEST(a_wait_that_goes_on_counts_where_its_stack_is_known)
 {
-        struct trace_builder b;
-        struct code c;
-
-        c = begin(&b);
         for (uint32_t i = 0; i < 2; i++) {
                 trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10 + i));
                 TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, i == 0 ? c.commit : 0,
@@ -638,7 +538,7 @@ START_TEST(a_wait_that_goes_on_counts_where_its_stack_is_known)
         }
         trace_builder_meta(&b, "start_raw_ns", "1000000000");
         trace_builder_meta(&b, "end_raw_ns", "1200000000");
-        expect(&b, "", expect_200_ms);
+        expect("", expect_200_ms);
 }
 END_TEST
 
@@ -657,18 +557,14 @@ static const struct sampled_case {
 START_LOOP_TEST(in_the_kernel_the_call_is_named, 0, (int)(sizeof(sampled_cases) / sizeof(sampled_cases[0])))
 {
         const struct sampled_case *row = &sampled_cases[_i];
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
 
-        c = begin(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        sample_often(&b, &c, &now_ns, row->n_write, c.write);
-        sample_often(&b, &c, &now_ns, row->n_fault, c.fault);
-        sample_often(&b, &c, &now_ns, row->n_interrupt, c.interrupt);
-        sample_often(&b, &c, &now_ns, row->n_compute, c.compute);
+        sample_often(row->n_write, c.write);
+        sample_often(row->n_fault, c.fault);
+        sample_often(row->n_interrupt, c.interrupt);
+        sample_often(row->n_compute, c.compute);
         trace_builder_end_run(&b);
-        expect(&b, row->wanted, NULL);
+        expect(row->wanted, NULL);
 }
 END_TEST
 
@@ -684,46 +580,32 @@ static void expect_no_module(const struct report *report)
  */
 START_TEST(the_innermost_code_of_the_kernel_is_no_answer)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        sample_often(&b, &c, &now_ns, 24, c.write);
-        sample_often(&b, &c, &now_ns, 24, calling(&b, &c, "dump", "__libc_write", "vfs_other"));
-        sample_often(&b, &c, &now_ns, 27, c.compute);
-        sample_often(&b, &c, &now_ns, 25, c.main);
+        sample_often(24, c.write);
+        sample_often(24, calling("dump", "__libc_write", "vfs_other"));
+        sample_often(27, c.compute);
+        sample_often(25, c.main);
         trace_builder_end_run(&b);
-        expect(&b, "48.0% of the samples are in the kernel, 48.0% in write from dump", NULL);
+        expect("48.0% of the samples are in the kernel, 48.0% in write from dump", NULL);
 }
 END_TEST
 
 START_TEST(the_programs_function_is_the_answer_where_it_is_the_hottest)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
-        struct code c;
-
-        c = begin(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        sample_often(&b, &c, &now_ns, 24, c.write);
-        sample_often(&b, &c, &now_ns, 24, calling(&b, &c, "take", "pthread_mutex_lock", "futex_wait"));
-        sample_often(&b, &c, &now_ns, 52, c.compute);
+        sample_often(24, c.write);
+        sample_often(24, calling("take", "pthread_mutex_lock", "futex_wait"));
+        sample_often(52, c.compute);
         trace_builder_end_run(&b);
-        expect(&b, "52.0% of the samples are in compute itself", NULL);
+        expect("52.0% of the samples are in compute itself", NULL);
 }
 END_TEST
 
 /* No caller of ten has most of the call, but a library has. */
 START_LOOP_TEST(the_calling_library_is_named_where_no_caller_has_most, 0, 2)
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
         uint32_t libraries[2];
-        struct code c;
 
-        c = begin(&b);
         libraries[0] = trace_builder_module(&b, "/usr/lib/libother.so.1");
         libraries[1] = trace_builder_module(&b, "/usr/lib/libteam.so.1");
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
@@ -734,12 +616,10 @@ START_LOOP_TEST(the_calling_library_is_named_where_no_caller_has_most, 0, 2)
 
                 stack = trace_builder_push(&b, stack, c.libc, 0x60, "write");
                 stack = trace_builder_push(&b, stack, c.kernel, 0x1000, "do_syscall_64");
-                sample_often(&b, &c, &now_ns, 10,
-                             trace_builder_push(&b, stack, c.kernel, 0x1020, "vfs_write"));
+                sample_often(10, trace_builder_push(&b, stack, c.kernel, 0x1020, "vfs_write"));
         }
         trace_builder_end_run(&b);
-        expect(&b,
-               _i == 0 ? "100.0% of the samples are in the kernel, 100.0% in write from libteam.so.1"
+        expect(_i == 0 ? "100.0% of the samples are in the kernel, 100.0% in write from libteam.so.1"
                        : "100.0% of the samples are in the kernel, 100.0% in write",
                _i == 0 ? NULL : expect_no_module);
 }
@@ -767,12 +647,8 @@ static const struct {
 START_LOOP_TEST(calls_without_the_c_library_have_the_kernels_name, 0,
                 sizeof(own_calls) / sizeof(own_calls[0]))
 {
-        struct trace_builder b;
-        uint64_t now_ns = NS_PER_S;
         uint32_t stack, library;
-        struct code c;
 
-        c = begin(&b);
         library = trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libteam.so.1");
         stack = trace_builder_push(&b, c.main, c.program, 0x40, "run_team");
         stack = trace_builder_push(&b, stack, library, 0x100, NULL);
@@ -785,8 +661,10 @@ START_LOOP_TEST(calls_without_the_c_library_have_the_kernels_name, 0,
         stack = trace_builder_push(&b, stack, c.kernel, 0x1010, "__x64_sys_futex");
         stack = trace_builder_push(&b, stack, c.kernel, 0x1020, "futex_wait");
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 10));
-        sample_often(&b, &c, &now_ns, 100, stack);
+        sample_often(100, stack);
         trace_builder_end_run(&b);
-        expect(&b, own_calls[_i].wanted, NULL);
+        expect(own_calls[_i].wanted, NULL);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);
