@@ -42,6 +42,7 @@ static struct memory_image found;
 static struct byte_buffer bytes;
 static uint8_t *base;
 static uint8_t *copy;
+static struct image_identities ids;
 
 static uint64_t address_of(const void *p)
 {
@@ -62,6 +63,7 @@ static void setup(void)
         ck_assert(base != MAP_FAILED);
         make(false);
         copy = NULL;
+        image_identities_init(&ids);
 }
 
 static void teardown(void)
@@ -69,6 +71,7 @@ static void teardown(void)
         (void)munmap(base, ROOM_BYTES);
         free(copy);
         byte_buffer_deinit(&bytes);
+        image_identities_deinit(&ids);
 }
 
 static struct memory_image_place place_of_code(void)
@@ -102,6 +105,21 @@ static void forget_image(void)
         memset(image.bytes, 0, sizeof(image.bytes));
 }
 
+/* The image is in memory, and is found. */
+static void load(void)
+{
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(0), 1);
+}
+
+/* Beside its file in the heap, which begins at no page. */
+static void load_beside_copy(void)
+{
+        keep_copy();
+        load();
+        forget_image();
+}
+
 static uint32_t read_all(void)
 {
         struct code_source source;
@@ -115,8 +133,7 @@ static uint32_t read_all(void)
 
 START_TEST(is_found_by_its_header)
 {
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         ck_assert_uint_eq(found.base_avma, address_of(base));
         ck_assert_uint_eq(found.header_avma, address_of(base));
         ck_assert_uint_eq(found.n_parts, 1);
@@ -132,13 +149,11 @@ START_TEST(is_the_same_wherever_it_lies)
 {
         uint64_t content;
 
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         content = found.content;
         memset(base, 0, ROOM_BYTES);
         base += MADE_IMAGE_PAGE_BYTES;
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         base -= MADE_IMAGE_PAGE_BYTES;
         ck_assert_uint_eq(found.content, content);
         ck_assert_uint_eq(found.base_avma, address_of(base) + MADE_IMAGE_PAGE_BYTES);
@@ -148,8 +163,7 @@ END_TEST
 START_TEST(tells_its_build_id)
 {
         make(true);
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         ck_assert_uint_eq(found.build_id_bytes, 20);
         ck_assert_uint_eq(found.build_id[19], (uint8_t)getpid());
 }
@@ -158,8 +172,7 @@ END_TEST
 START_TEST(its_bytes_have_its_build_id)
 {
         make(true);
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         ck_assert(memory_image_has_build_id(&found, image.bytes, image.n_bytes));
         ck_assert(
                 !memory_image_has_build_id(&found, image.bytes, sizeof(Elf64_Ehdr))); /* cut off before it */
@@ -194,10 +207,7 @@ END_TEST
 #ifndef __SANITIZE_ADDRESS__ /* whose memory takes minutes to search */
 START_TEST(is_read_whole_from_the_heap)
 {
-        made_image_load(&image, base, false);
-        keep_copy();
-        forget_image();
-        ck_assert_int_eq(find(0), 1);
+        load_beside_copy();
         ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_FILE);
         ck_assert_uint_eq(bytes.used_bytes, 0x1640 + 3 * sizeof(Elf64_Shdr));
         ck_assert_int_eq(memcmp(bytes.data, copy + COPY_SHIFT, bytes.used_bytes), 0);
@@ -226,8 +236,7 @@ START_TEST(constants_tell_images_apart)
 {
         uint64_t content;
 
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         content = found.content;
         ck_assert_int_eq(memory_image_is_unchanged(&found), 1);
         base[CONSTANT_AT] ^= 1;
@@ -251,8 +260,7 @@ START_TEST(another_header_is_another_image)
         ck_assert_uint_eq(segment.p_type, PT_LOAD);
         segment.p_flags |= PF_W;
         memcpy(image.bytes + segment_at, &segment, sizeof(segment));
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         base[at] ^= 1;
         ck_assert_int_eq(memory_image_is_unchanged(&found), 0);
         base[at] ^= 1;
@@ -278,7 +286,7 @@ END_TEST
 
 static uint64_t last_avma;
 
-static struct image_identity identify_in(struct image_identities *ids, uint64_t writable_bytes,
+static struct image_identity identify_in(struct image_identities *of, uint64_t writable_bytes,
                                          bool is_wanted(const struct image_identity *))
 {
         const struct image_identity_look look = { .image = &found,
@@ -290,15 +298,15 @@ static struct image_identity identify_in(struct image_identities *ids, uint64_t 
         struct image_identity identity;
 
         byte_buffer_clear(&bytes);
-        ck_assert_int_eq(image_identities_find(ids, &look, &bytes, &identity), 0);
+        ck_assert_int_eq(image_identities_find(of, &look, &bytes, &identity), 0);
         ck_assert(is_wanted(&identity));
         return identity;
 }
 
-static struct image_identity identify(struct image_identities *ids,
+static struct image_identity identify(struct image_identities *of,
                                       bool is_wanted(const struct image_identity *))
 {
-        return identify_in(ids, 0, is_wanted);
+        return identify_in(of, 0, is_wanted);
 }
 
 static bool is_whole(const struct image_identity *identity)
@@ -315,19 +323,13 @@ static bool is_ambiguous(const struct image_identity *identity)
 /* Parts that are not mapped - lines, names of local functions - tell images apart as well. */
 START_TEST(all_bytes_tell_images_apart)
 {
-        struct image_identities ids;
         uint64_t first;
 
-        image_identities_init(&ids);
-        made_image_load(&image, base, false);
-        keep_copy();
-        forget_image();
-        ck_assert_int_eq(find(0), 1);
+        load_beside_copy();
         first = identify(&ids, is_whole).content;
         ck_assert_uint_eq(identify(&ids, is_whole).content, first);
         copy[COPY_SHIFT + UNMAPPED_AT] ^= 1; /* the program has unloaded it, and loaded another one */
         ck_assert_uint_ne(identify(&ids, is_whole).content, first);
-        image_identities_deinit(&ids);
 }
 END_TEST
 
@@ -337,14 +339,9 @@ END_TEST
  */
 START_TEST(what_can_be_written_is_known_by_an_only_whole)
 {
-        struct image_identities ids;
         struct image_identity identity;
 
-        image_identities_init(&ids);
-        made_image_load(&image, base, false);
-        keep_copy();
-        forget_image();
-        ck_assert_int_eq(find(0), 1);
+        load_beside_copy();
         ck_assert_uint_eq(identify_in(&ids, 1, is_ambiguous).copy.avma, 0);
         ck_assert_uint_eq(bytes.used_bytes, 0);
         identity = identify_in(&ids, PAYLOAD_MAX, is_whole);
@@ -357,22 +354,16 @@ START_TEST(what_can_be_written_is_known_by_an_only_whole)
         ck_assert_uint_eq(bytes.used_bytes, 0);
         copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
         ck_assert_uint_eq(identify_in(&ids, PAYLOAD_MAX, is_ambiguous).content, identity.content);
-        image_identities_deinit(&ids);
 }
 END_TEST
 
 /* The first is where it was; the second came beside it. */
 START_TEST(a_second_whole_is_found)
 {
-        struct image_identities ids;
         struct image_identity identity;
         uint8_t *other;
 
-        image_identities_init(&ids);
-        made_image_load(&image, base, false);
-        keep_copy();
-        ck_assert_int_eq(find(0), 1);
-        forget_image();
+        load_beside_copy();
         identity = identify(&ids, is_whole);
         ck_assert_int_eq(image_copy_is_only(&identity.copy, &found, SEARCH_NS), 1);
         other = copy;
@@ -383,36 +374,30 @@ START_TEST(a_second_whole_is_found)
         ck_assert_int_eq(image_copy_is_only(&identity.copy, &found, SEARCH_NS), 0);
         ck_assert_int_eq(image_copy_is_unchanged(&identity.copy, &found), 1);
         free(other);
-        image_identities_deinit(&ids);
 }
 END_TEST
 
 /* The image is looked at while there is no time to search for its whole. */
-static struct image_identity identify_without_search(struct image_identities *ids)
+static struct image_identity identify_without_search(struct image_identities *of)
 {
         const struct image_identity_look look = { .image = &found, .near_avma = &last_avma };
         struct image_identity identity;
 
         byte_buffer_clear(&bytes);
-        ck_assert_int_eq(image_identities_find(ids, &look, &bytes, &identity), 0);
+        ck_assert_int_eq(image_identities_find(of, &look, &bytes, &identity), 0);
         return identity;
 }
 
 /* Recordings that are merged may have the same PID and bytes: only a whole tells that two images are one. */
 START_TEST(one_that_is_not_whole_is_its_recordings)
 {
-        struct image_identities ids, others;
+        struct image_identities others;
 
-        image_identities_init(&ids);
         image_identities_init(&others);
-        made_image_load(&image, base, false);
-        keep_copy();
-        ck_assert_int_eq(find(0), 1);
-        forget_image();
+        load_beside_copy();
         ck_assert_uint_ne(identify_without_search(&ids).content, identify_without_search(&others).content);
         ck_assert_uint_eq(identify(&ids, is_whole).content, identify(&others, is_whole).content);
         image_identities_deinit(&others);
-        image_identities_deinit(&ids);
 }
 END_TEST
 
@@ -430,14 +415,9 @@ static void keep_twin(void)
 /* An image was unloaded, and its whole stayed where it was; then one of the same mapped bytes was loaded. */
 START_TEST(a_whole_that_stayed_is_not_the_next_image)
 {
-        struct image_identities ids;
         uint8_t *first;
 
-        image_identities_init(&ids);
-        made_image_load(&image, base, false);
-        keep_copy();
-        ck_assert_int_eq(find(0), 1);
-        forget_image();
+        load_beside_copy();
         (void)identify(&ids, is_whole);
         first = copy;
         keep_twin();
@@ -445,21 +425,15 @@ START_TEST(a_whole_that_stayed_is_not_the_next_image)
         ck_assert_uint_eq(bytes.used_bytes, 0);
         ck_assert(identify_without_search(&ids).is_ambiguous);
         free(first);
-        image_identities_deinit(&ids);
 }
 END_TEST
 
 /* A program that loads an image again and again, faster than all of its memory can be searched. */
 START_TEST(an_image_that_is_loaded_again_has_its_names)
 {
-        struct image_identities ids;
         uint64_t number;
 
-        image_identities_init(&ids);
-        made_image_load(&image, base, false);
-        keep_copy();
-        ck_assert_int_eq(find(0), 1);
-        forget_image();
+        load_beside_copy();
         number = identify(&ids, is_whole).content;
         for (int i = 0; i < 40; i++) {
                 struct image_identity identity;
@@ -470,36 +444,27 @@ START_TEST(an_image_that_is_loaded_again_has_its_names)
                 ck_assert(!identity.is_ambiguous);
                 ck_assert_uint_eq(bytes.used_bytes, image.n_bytes);
         }
-        image_identities_deinit(&ids);
 }
 END_TEST
 
 /* Two that are alike were seen, one after the other: which of them it is needs a search. */
 START_TEST(of_two_that_were_seen_neither_is_taken_unsearched)
 {
-        struct image_identities ids;
         uint64_t number;
 
-        image_identities_init(&ids);
-        made_image_load(&image, base, false);
-        keep_copy();
-        ck_assert_int_eq(find(0), 1);
-        forget_image();
+        load_beside_copy();
         number = identify(&ids, is_whole).content;
         copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
         ck_assert_uint_ne(identify_without_search(&ids).content, number); /* another one lies where it was */
         ck_assert(identify_without_search(&ids).is_ambiguous);
         ck_assert_uint_eq(bytes.used_bytes, 0);
-        image_identities_deinit(&ids);
 }
 END_TEST
 
 START_TEST(of_two_wholes_it_is_none)
 {
-        struct image_identities ids;
         uint8_t *other;
 
-        image_identities_init(&ids);
         made_image_load(&image, base, false);
         keep_copy();
         other = copy;
@@ -510,7 +475,6 @@ START_TEST(of_two_wholes_it_is_none)
         (void)identify(&ids, is_ambiguous);
         ck_assert_uint_eq(bytes.used_bytes, 0);
         free(other);
-        image_identities_deinit(&ids);
 }
 END_TEST
 #endif
@@ -531,9 +495,8 @@ START_TEST(what_is_mapped_is_put_together)
         struct elf_image *elf;
         uint64_t svma;
 
-        made_image_load(&image, base, false);
+        load();
         forget_image();
-        ck_assert_int_eq(find(0), 1);
         ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_PARTS);
         ck_assert_int_eq(
                 memcmp(bytes.data + MADE_IMAGE_CODE_OFF, base + MADE_IMAGE_CODE_SVMA, MADE_IMAGE_CODE_BYTES),
@@ -551,9 +514,8 @@ START_TEST(limits_and_ends_are_said)
         struct code_source source;
         uint32_t kind;
 
-        made_image_load(&image, base, false);
+        load();
         forget_image();
-        ck_assert_int_eq(find(0), 1);
         ck_assert_int_eq(image_source_new(&found, &source), 0);
         ck_assert_int_eq(source.read(source.source, 64, &out, &kind, NULL), -EFBIG);
         ck_assert_int_eq(munmap(base, ROOM_BYTES), 0);
@@ -572,9 +534,8 @@ START_TEST(what_is_held_outlives_its_memory)
         struct code_source source;
         uint32_t kind = 0;
 
-        made_image_load(&image, base, false);
+        load();
         forget_image();
-        ck_assert_int_eq(find(0), 1);
         ck_assert_int_eq(image_source_new(&found, &source), 0);
         ck_assert_uint_eq(image_source_held(source.source)->used_bytes, 0);
         ck_assert_int_eq(image_source_hold(source.source, 64), -EFBIG);
@@ -595,10 +556,7 @@ START_TEST(a_copy_is_found_when_its_image_is_gone)
         struct code_source source;
         uint64_t avma = 0;
 
-        made_image_load(&image, base, false);
-        keep_copy();
-        forget_image();
-        ck_assert_int_eq(find(0), 1);
+        load_beside_copy();
         ck_assert_int_eq(image_source_new(&found, &source), 0);
         ck_assert_int_eq(image_source_hold(source.source, PAYLOAD_MAX), 0);
         memset(base, 0, ROOM_BYTES);
@@ -622,8 +580,7 @@ START_TEST(a_copy_of_what_came_later_is_none)
         struct code_source source;
         uint32_t kind = 0;
 
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         made_image_init(&image, &other);
         made_image_load(&image, base, false);
         keep_copy();
@@ -637,10 +594,7 @@ END_TEST
 /* The whole image is known by its code, also when nothing is mapped any more. */
 START_TEST(a_copy_is_known_when_nothing_is_held)
 {
-        made_image_load(&image, base, false);
-        keep_copy();
-        forget_image();
-        ck_assert_int_eq(find(0), 1);
+        load_beside_copy();
         memset(base, 0, ROOM_BYTES);
         ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_FILE);
         ck_assert_int_eq(memcmp(bytes.data, copy + COPY_SHIFT, bytes.used_bytes), 0);
@@ -654,8 +608,7 @@ START_TEST(a_copy_of_another_build_id_is_none)
         uint32_t kind = 0;
 
         make(true);
-        made_image_load(&image, base, false);
-        ck_assert_int_eq(find(0), 1);
+        load();
         found.build_id[3] ^= 1;
         keep_copy();
         forget_image();
@@ -672,9 +625,8 @@ START_TEST(what_has_changed_is_not_held)
 {
         struct code_source source;
 
-        made_image_load(&image, base, false);
+        load();
         forget_image();
-        ck_assert_int_eq(find(0), 1);
         base[MADE_IMAGE_CODE_SVMA] ^= 1;
         ck_assert_int_eq(image_source_new(&found, &source), 0);
         ck_assert_int_eq(image_source_hold(source.source, PAYLOAD_MAX), -EFAULT);
@@ -682,12 +634,23 @@ START_TEST(what_has_changed_is_not_held)
 }
 END_TEST
 
+/* The first result of a search with these limits in the test's own memory, as image_search_next() has it. */
+static int search_once(const struct image_search_limits *limits, struct image_search_hit *ret_hit)
+{
+        struct process_memory memory = process_memory_of((uint32_t)getpid());
+        struct image_search *search;
+        int r;
+
+        ck_assert_int_eq(image_search_new(&memory, limits, &search), 0);
+        r = image_search_next(search, ret_hit);
+        image_search_free(search);
+        return r;
+}
+
 /* Around the place that is named, before all that lies below it. */
 START_TEST(a_search_begins_near_a_place)
 {
         struct image_search_limits limits = { .bytes_max = UINT64_MAX, .until_ns = UINT64_MAX };
-        struct process_memory memory = process_memory_of((uint32_t)getpid());
-        struct image_search *search;
         struct image_search_hit hit;
         uint8_t *page = mmap(NULL, MADE_IMAGE_BYTES_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                              -1, 0);
@@ -696,10 +659,8 @@ START_TEST(a_search_begins_near_a_place)
         keep_copy();
         memcpy(page, image.bytes, image.n_bytes);
         limits.near_avma = address_of(page);
-        ck_assert_int_eq(image_search_new(&memory, &limits, &search), 0);
-        ck_assert_int_eq(image_search_next(search, &hit), 1);
+        ck_assert_int_eq(search_once(&limits, &hit), 1);
         ck_assert_uint_eq(hit.avma, address_of(page));
-        image_search_free(search);
         ck_assert_int_eq(munmap(page, MADE_IMAGE_BYTES_MAX), 0);
 }
 END_TEST
@@ -721,9 +682,7 @@ START_TEST(a_search_counts_processor_time)
         ck_assert_int_eq(image_search_next(search, &hit), 1);
         image_search_free(search);
         limits.until_thread_ns = clock_thread_ns();
-        ck_assert_int_eq(image_search_new(&memory, &limits, &search), 0);
-        ck_assert_int_eq(image_search_next(search, &hit), 0);
-        image_search_free(search);
+        ck_assert_int_eq(search_once(&limits, &hit), 0);
 }
 END_TEST
 
@@ -731,17 +690,11 @@ START_TEST(a_search_keeps_its_limits)
 {
         const struct image_search_limits none = { .bytes_max = 0, .until_ns = UINT64_MAX };
         const struct image_search_limits over = { .bytes_max = UINT64_MAX, .until_ns = 1 };
-        struct process_memory memory = process_memory_of((uint32_t)getpid());
-        struct image_search *search;
         struct image_search_hit hit;
 
         keep_copy();
-        ck_assert_int_eq(image_search_new(&memory, &none, &search), 0);
-        ck_assert_int_eq(image_search_next(search, &hit), 0);
-        image_search_free(search);
-        ck_assert_int_eq(image_search_new(&memory, &over, &search), 0);
-        ck_assert_int_eq(image_search_next(search, &hit), 0);
-        image_search_free(search);
+        ck_assert_int_eq(search_once(&none, &hit), 0);
+        ck_assert_int_eq(search_once(&over, &hit), 0);
 }
 END_TEST
 
