@@ -118,58 +118,63 @@ START_TEST(test_find_in_path)
 }
 END_TEST
 
+static struct command c;
+
+static void tear_down(void)
+{
+        if (c.pid > 0)
+                command_deinit(&c);
+}
+
 static const char *const no_environment[] = { NULL };
 
-static void start(struct command *c, char **argv, const char *const *environment)
+static void start(char **argv, const char *const *environment)
 {
         struct error err = ERROR_NONE;
         sigset_t none;
         const struct command_options options = { .argv = argv, .environment = environment, .signals = &none };
 
         (void)sigemptyset(&none);
-        ck_assert_msg(command_start(c, &options, &err) == 0, "%s", err.text);
-        ck_assert_int_gt(c->pid, 0);
-        ck_assert_int_eq(fcntl(c->pid_fd, F_GETFD), FD_CLOEXEC);
-        ck_assert_int_eq(fcntl(c->go_fd, F_GETFD), FD_CLOEXEC);
-        ck_assert_int_eq(fcntl(c->exec_fd, F_GETFD), FD_CLOEXEC);
+        ck_assert_msg(command_start(&c, &options, &err) == 0, "%s", err.text);
+        ck_assert_int_gt(c.pid, 0);
+        ck_assert_int_eq(fcntl(c.pid_fd, F_GETFD), FD_CLOEXEC);
+        ck_assert_int_eq(fcntl(c.go_fd, F_GETFD), FD_CLOEXEC);
+        ck_assert_int_eq(fcntl(c.exec_fd, F_GETFD), FD_CLOEXEC);
 }
 
-static void start_shell(struct command *c, const char *script)
+static void start_shell(const char *script)
 {
         char shell[] = "sh", option[] = "-c", text[256];
         char *argv[] = { shell, option, text, NULL };
 
         (void)snprintf(text, sizeof(text), "%s", script);
-        start(c, argv, no_environment);
+        start(argv, no_environment);
 }
 
-static void go(struct command *c)
+static void go(void)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(command_go(c, &err) == 0, "%s", err.text);
-        ck_assert_int_eq(c->go_fd, -1);
-        ck_assert_int_eq(c->exec_fd, -1);
+        ck_assert_msg(command_go(&c, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(c.go_fd, -1);
+        ck_assert_int_eq(c.exec_fd, -1);
 }
 
 START_TEST(test_exit_status)
 {
-        struct command c;
-
-        start_shell(&c, "exit 42");
-        go(&c);
+        start_shell("exit 42");
+        go();
         ck_assert_int_eq(command_reap(&c, true), 1);
         ck_assert_int_eq(command_reap(&c, true), 1);
         ck_assert(c.reaped && WIFEXITED(c.wait_status));
         ck_assert_int_eq(WEXITSTATUS(c.wait_status), 42);
         command_deinit(&c);
 
-        start_shell(&c, "kill -USR1 $$");
-        go(&c);
+        start_shell("kill -USR1 $$");
+        go();
         ck_assert_int_eq(command_reap(&c, true), 1);
         ck_assert(WIFSIGNALED(c.wait_status));
         ck_assert_int_eq(WTERMSIG(c.wait_status), SIGUSR1);
-        command_deinit(&c);
 }
 END_TEST
 
@@ -177,13 +182,12 @@ END_TEST
 START_TEST(test_reap_without_waiting)
 {
         struct pollfd ended = { .events = POLLIN };
-        struct command c;
         int fds[2];
 
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         ck_assert_int_eq(dup2(fds[0], STDIN_FILENO), STDIN_FILENO);
-        start_shell(&c, "read line; exit 3");
-        go(&c);
+        start_shell("read line; exit 3");
+        go();
         ended.fd = c.pid_fd;
         ck_assert_int_eq(poll(&ended, 1, 0), 0);
         ck_assert_int_eq(command_reap(&c, false), 0);
@@ -192,7 +196,6 @@ START_TEST(test_reap_without_waiting)
         ck_assert_int_eq(poll(&ended, 1, -1), 1);
         ck_assert_int_eq(command_reap(&c, false), 1);
         ck_assert_int_eq(WEXITSTATUS(c.wait_status), 3);
-        command_deinit(&c);
         io_close(&fds[0]);
 }
 END_TEST
@@ -204,7 +207,6 @@ START_TEST(test_waits_and_passes_on)
         struct folder folder;
         char *script, *mark, *text;
         struct stat st;
-        struct command c;
         char *argv[] = { NULL, NULL };
 
         make_folder(&folder);
@@ -219,10 +221,10 @@ START_TEST(test_waits_and_passes_on)
 
         ck_assert_int_eq(setenv("HYPROF_ONE", "replaced", 1), 0);
         ck_assert_int_eq(setenv("HYPROF_OLD", "old", 1), 0);
-        start(&c, argv, environment);
+        start(argv, environment);
         ck_assert_int_eq(stat(mark, &st), -1);
         ck_assert_int_eq(command_reap(&c, false), 0);
-        go(&c);
+        go();
         ck_assert_int_eq(command_reap(&c, true), 1);
         ck_assert_int_eq(c.wait_status, 0);
         ck_assert_int_eq(stat(mark, &st), 0);
@@ -239,16 +241,14 @@ END_TEST
 START_TEST(test_signal_mask)
 {
         sigset_t blocked;
-        struct command c;
 
         (void)sigemptyset(&blocked);
         (void)sigaddset(&blocked, SIGTERM);
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, &blocked, NULL), 0);
-        start_shell(&c, "kill -TERM $$; exit 0");
-        go(&c);
+        start_shell("kill -TERM $$; exit 0");
+        go();
         ck_assert_int_eq(command_reap(&c, true), 1);
         ck_assert(WIFSIGNALED(c.wait_status));
-        command_deinit(&c);
 }
 END_TEST
 
@@ -266,16 +266,14 @@ START_LOOP_TEST(test_exec_fails, 0, 2)
 {
         struct error err = ERROR_NONE;
         struct folder folder;
-        struct command c;
         char *argv[] = { NULL, NULL };
 
         make_folder(&folder);
         argv[0] = make_file(&folder, "program", bad_programs[_i].text, bad_programs[_i].mode);
-        start(&c, argv, no_environment);
+        start(argv, no_environment);
         ck_assert_int_eq(command_go(&c, &err), bad_programs[_i].code);
         ck_assert_int_eq(err.code, bad_programs[_i].code);
         ck_assert(c.reaped);
-        command_deinit(&c);
         remove_file(argv[0]);
         (void)rmdir(folder.path);
 }
@@ -285,16 +283,14 @@ END_TEST
 START_TEST(test_script_without_interpreter)
 {
         struct folder folder;
-        struct command c;
         char *argv[] = { NULL, NULL };
 
         make_folder(&folder);
         argv[0] = make_file(&folder, "program", "exit 5\n", 0755);
-        start(&c, argv, no_environment);
-        go(&c);
+        start(argv, no_environment);
+        go();
         ck_assert_int_eq(command_reap(&c, true), 1);
         ck_assert_int_eq(WEXITSTATUS(c.wait_status), 5);
-        command_deinit(&c);
         remove_file(argv[0]);
         (void)rmdir(folder.path);
 }
@@ -303,11 +299,10 @@ END_TEST
 /* It is killed from outside while it still waits: that is how it ended, and no hang. */
 START_TEST(test_killed_before_go)
 {
-        struct command c;
         struct pollfd ended = { .events = POLLIN };
 
         (void)signal(SIGPIPE, SIG_IGN); /* as the recorder does in its way */
-        start_shell(&c, "exit 0");
+        start_shell("exit 0");
         ended.fd = c.pid_fd;
         ck_assert_int_eq(kill(c.pid, SIGKILL), 0);
         ck_assert_int_eq(poll(&ended, 1, -1), 1);
@@ -315,27 +310,25 @@ START_TEST(test_killed_before_go)
         ck_assert_int_eq(command_reap(&c, true), 1);
         ck_assert(WIFSIGNALED(c.wait_status));
         ck_assert_int_eq(WTERMSIG(c.wait_status), SIGKILL);
-        command_deinit(&c);
 }
 END_TEST
 
 /* A command that was never started is not left behind; a running one is not killed. */
 START_TEST(test_deinit)
 {
-        struct command c;
         pid_t pid;
         int status;
 
-        start_shell(&c, "exit 0");
+        start_shell("exit 0");
         pid = c.pid;
         command_deinit(&c);
         ck_assert_int_eq(waitpid(pid, &status, 0), -1);
         ck_assert_int_eq(errno, ECHILD);
         ck_assert_int_eq(c.pid_fd, -1);
 
-        start_shell(&c, "exit 7");
+        start_shell("exit 7");
         pid = c.pid;
-        go(&c);
+        go();
         command_deinit(&c);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert_int_eq(WEXITSTATUS(status), 7);
@@ -345,16 +338,13 @@ END_TEST
 /* The recorder is gone: its child does not start the program. */
 START_TEST(test_parent_gone)
 {
-        struct command c;
-
-        start_shell(&c, "exit 0");
+        start_shell("exit 0");
         io_close(&c.go_fd);
         ck_assert_int_eq(command_reap(&c, true), 1);
         ck_assert(WIFEXITED(c.wait_status));
         ck_assert_int_eq(WEXITSTATUS(c.wait_status), 127);
-        command_deinit(&c);
 }
 END_TEST
 
 /* Some change the signal mask or PATH, which would stay so where all tests share one process. */
-UNIT_TEST_PLAN(.always_forks = true);
+UNIT_TEST_PLAN(.teardown = tear_down, .always_forks = true);

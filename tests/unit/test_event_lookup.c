@@ -22,7 +22,16 @@ enum { NEITHER, USER_ONLY, KERNEL_ONLY };
 static const struct event_places no_library = { .without_library = true };
 
 /* The only event that @text stands for. */
-static struct event_spec parse_one(const char *text, size_t n_bytes, const struct event_places *places)
+static struct fake_machine machine;
+
+static void tear_down(void)
+{
+        if (machine.root[0])
+                fake_machine_remove(&machine);
+        machine.root[0] = '\0';
+}
+
+static struct event_spec parse_bytes(const char *text, size_t n_bytes, const struct event_places *places)
 {
         struct event_spec specs[4];
         struct event_spec_list list = { .specs = specs, .n_specs_max = 4 };
@@ -32,6 +41,11 @@ static struct event_spec parse_one(const char *text, size_t n_bytes, const struc
                       text, err.text);
         ck_assert_uint_eq(list.n_specs, 1);
         return specs[0];
+}
+
+static struct event_spec parse_one(const char *text, const struct event_places *places)
+{
+        return parse_bytes(text, strlen(text), places);
 }
 
 static int refuse(const char *text, size_t n_bytes, const struct event_places *places, struct error *err)
@@ -89,7 +103,7 @@ START_LOOP_TEST(test_known, 0, N_CASES(known))
         /* Text after the name in a list is not part of it. */
         memcpy(text, known[_i].text, n_bytes);
         memcpy(text + n_bytes, ",:x", 4);
-        spec = parse_one(text, n_bytes, NULL);
+        spec = parse_bytes(text, n_bytes, NULL);
         ck_assert_str_eq(spec.name, known[_i].text);
         ck_assert_uint_eq(spec.type, known[_i].type);
         ck_assert_uint_eq(spec.config, known[_i].config);
@@ -104,11 +118,11 @@ END_TEST
 
 START_TEST(test_precise)
 {
-        ck_assert_uint_eq(parse_one("cycles:p", 8, NULL).precise, 1);
-        ck_assert_uint_eq(parse_one("cycles:upp", 10, NULL).precise, 2);
-        ck_assert(parse_one("cycles:upp", 10, NULL).exclude_kernel);
-        ck_assert_uint_eq(parse_one("cycles:pppk", 11, NULL).precise, 3);
-        ck_assert_uint_eq(parse_one("r1:ppp", 6, NULL).precise, 3);
+        ck_assert_uint_eq(parse_one("cycles:p", NULL).precise, 1);
+        ck_assert_uint_eq(parse_one("cycles:upp", NULL).precise, 2);
+        ck_assert(parse_one("cycles:upp", NULL).exclude_kernel);
+        ck_assert_uint_eq(parse_one("cycles:pppk", NULL).precise, 3);
+        ck_assert_uint_eq(parse_one("r1:ppp", NULL).precise, 3);
 }
 END_TEST
 
@@ -213,18 +227,16 @@ static const struct {
 /* loop test */
 START_LOOP_TEST(test_terms, 0, N_CASES(of_intel))
 {
-        struct fake_machine machine;
         struct event_spec spec;
 
         fake_machine_make(&machine, FAKE_MACHINE_INTEL);
-        spec = parse_one(of_intel[_i].text, strlen(of_intel[_i].text), &machine.places);
+        spec = parse_one(of_intel[_i].text, &machine.places);
         ck_assert_str_eq(spec.name, of_intel[_i].text);
         ck_assert_uint_eq(spec.type, of_intel[_i].type);
         ck_assert_uint_eq(spec.config, of_intel[_i].config);
         ck_assert_uint_eq(spec.config1, of_intel[_i].config1);
         ck_assert_uint_eq(spec.config2, of_intel[_i].config2);
         ck_assert_str_eq(spec.unit, "events");
-        fake_machine_remove(&machine);
 }
 END_TEST
 
@@ -267,7 +279,6 @@ static const struct {
 /* loop test */
 START_LOOP_TEST(test_wrong_terms, 0, N_CASES(not_of_intel))
 {
-        struct fake_machine machine;
         struct error err = ERROR_NONE;
 
         fake_machine_make(&machine, FAKE_MACHINE_INTEL);
@@ -275,65 +286,58 @@ START_LOOP_TEST(test_wrong_terms, 0, N_CASES(not_of_intel))
                          not_of_intel[_i].code);
         if (not_of_intel[_i].words)
                 ck_assert_msg(strstr(err.text, not_of_intel[_i].words) != NULL, "%s", err.text);
-        fake_machine_remove(&machine);
 }
 END_TEST
 
 START_TEST(test_pmu_modifiers)
 {
-        struct fake_machine machine;
         struct event_spec spec;
 
         fake_machine_make(&machine, FAKE_MACHINE_INTEL);
-        spec = parse_one("cpu/event=0x3c/upp", 18, &machine.places);
+        spec = parse_one("cpu/event=0x3c/upp", &machine.places);
         ck_assert(spec.exclude_kernel && !spec.exclude_user && spec.precise == 2);
-        spec = parse_one("cpu/event=0x3c/:k", 17, &machine.places);
+        spec = parse_one("cpu/event=0x3c/:k", &machine.places);
         ck_assert(spec.exclude_user && !spec.exclude_kernel);
-        spec = parse_one("mem-loads:u", 11, &machine.places);
+        spec = parse_one("mem-loads:u", &machine.places);
         ck_assert(spec.exclude_kernel);
         ck_assert_str_eq(spec.name, "cpu/mem-loads/:u");
         ck_assert_uint_eq(spec.config1, 3);
-        fake_machine_remove(&machine);
 }
 END_TEST
 
 /* An event that several CPUs share is counted on one of them. */
 START_TEST(test_cpumask)
 {
-        struct fake_machine machine;
         struct event_spec spec;
 
         fake_machine_make(&machine, FAKE_MACHINE_INTEL);
-        spec = parse_one("uncore_imc_0/event=1/", 21, &machine.places);
+        spec = parse_one("uncore_imc_0/event=1/", &machine.places);
         ck_assert(spec.on_some_cpus);
         ck_assert(event_spec_is_on_cpu(&spec, 0) && event_spec_is_on_cpu(&spec, 28));
         ck_assert(!event_spec_is_on_cpu(&spec, 1) && !event_spec_is_on_cpu(&spec, 27));
         ck_assert(!event_spec_is_on_cpu(&spec, -1) && !event_spec_is_on_cpu(&spec, EVENT_SPEC_CPUS_MAX));
-        ck_assert(!parse_one("cpu/event=1/", 12, &machine.places).on_some_cpus);
+        ck_assert(!parse_one("cpu/event=1/", &machine.places).on_some_cpus);
         fake_machine_put(&machine, "devices/uncore_imc_0/cpumask", "0-\n");
         ck_assert_int_eq(refuse("uncore_imc_0/event=1/", 21, &machine.places, NULL), -EBADMSG);
         fake_machine_put(&machine, "devices/uncore_imc_0/cpumask", "0-99999999\n");
-        spec = parse_one("uncore_imc_0/event=1/", 21, &machine.places);
+        spec = parse_one("uncore_imc_0/event=1/", &machine.places);
         ck_assert(event_spec_is_on_cpu(&spec, EVENT_SPEC_CPUS_MAX - 1));
-        fake_machine_remove(&machine);
 }
 END_TEST
 
 START_TEST(test_arm)
 {
-        struct fake_machine machine;
         struct event_spec spec;
 
         fake_machine_make(&machine, FAKE_MACHINE_ARM);
-        spec = parse_one("cycles", 6, &machine.places); /* one kind of cores: nothing to tell apart */
+        spec = parse_one("cycles", &machine.places); /* one kind of cores: nothing to tell apart */
         ck_assert_uint_eq(spec.type, PERF_TYPE_HARDWARE);
         ck_assert_uint_eq(spec.config, PERF_COUNT_HW_CPU_CYCLES);
         ck_assert(!spec.on_some_cpus);
-        spec = parse_one("l1d_cache_refill", 16, &machine.places);
+        spec = parse_one("l1d_cache_refill", &machine.places);
         ck_assert_uint_eq(spec.type, 8);
         ck_assert_uint_eq(spec.config, 3);
         ck_assert(spec.on_some_cpus && event_spec_is_on_cpu(&spec, 3) && !event_spec_is_on_cpu(&spec, 4));
-        fake_machine_remove(&machine);
 }
 END_TEST
 
@@ -359,7 +363,6 @@ START_LOOP_TEST(test_hybrid, 0, N_CASES(of_both))
         struct event_spec specs[2];
         struct event_spec_list list = { .specs = specs, .n_specs_max = 2 };
         struct error err = ERROR_NONE;
-        struct fake_machine machine;
 
         fake_machine_make(&machine, FAKE_MACHINE_HYBRID);
         ck_assert_msg(event_spec_parse(of_both[_i].text, strlen(of_both[_i].text), &machine.places, &list,
@@ -380,18 +383,14 @@ START_LOOP_TEST(test_hybrid, 0, N_CASES(of_both))
         list = (struct event_spec_list){ .specs = specs, .n_specs_max = 1 };
         ck_assert_int_eq(event_spec_parse("cycles", 6, &machine.places, &list, NULL), -EOVERFLOW);
         ck_assert_uint_eq(list.n_specs, 0);
-        fake_machine_remove(&machine);
 }
 END_TEST
 
 START_TEST(test_software_on_hybrid)
 {
-        struct fake_machine machine;
-
         fake_machine_make(&machine, FAKE_MACHINE_HYBRID);
-        ck_assert(!parse_one("page-faults", 11, &machine.places).on_some_cpus);
-        ck_assert_uint_eq(parse_one("cpu_atom/event=1/", 17, &machine.places).type, 10);
-        fake_machine_remove(&machine);
+        ck_assert(!parse_one("page-faults", &machine.places).on_some_cpus);
+        ck_assert_uint_eq(parse_one("cpu_atom/event=1/", &machine.places).type, 10);
 }
 END_TEST
 
@@ -400,24 +399,21 @@ END_TEST
 START_TEST(test_tracepoints)
 {
         struct error err = ERROR_NONE;
-        struct fake_machine machine;
         struct event_spec spec;
 
         fake_machine_make(&machine, FAKE_MACHINE_INTEL);
-        spec = parse_one("sched:sched_switch", 18, &machine.places);
+        spec = parse_one("sched:sched_switch", &machine.places);
         ck_assert_uint_eq(spec.type, PERF_TYPE_TRACEPOINT);
         ck_assert_uint_eq(spec.config, 316);
         ck_assert(spec.is_tracepoint && !spec.is_clock);
-        spec = parse_one("syscalls:sys_enter_openat:k", 27, &machine.places);
+        spec = parse_one("syscalls:sys_enter_openat:k", &machine.places);
         ck_assert_uint_eq(spec.config, 900);
         ck_assert(spec.exclude_user);
-        fake_machine_remove(&machine);
-
+        tear_down();
         fake_machine_make(&machine, FAKE_MACHINE_BARE);
         ck_assert_int_eq(refuse("sched:sched_switch", 18, &machine.places, &err), -ENOENT);
         ck_assert_ptr_nonnull(strstr(err.text, "sudo mount -t tracefs none /sys/kernel/tracing"));
         ck_assert_ptr_null(strchr(err.text, '\n'));
-        fake_machine_remove(&machine);
 }
 END_TEST
 
@@ -428,32 +424,25 @@ END_TEST
 #define PROCESSOR_CODE 0xc0
 #endif
 
-static void make_with_library(struct fake_machine *machine)
+static void make_with_library(void)
 {
         ck_assert_int_eq(setenv("LIBPFM_ENCODE_INACTIVE", "1", 1), 0);
-        fake_machine_make(machine, FAKE_MACHINE_INTEL);
-        machine->places.without_library = false;
-}
-
-static void remove_library(struct fake_machine *machine)
-{
-        fake_machine_remove(machine);
-        (void)unsetenv("LIBPFM_ENCODE_INACTIVE");
+        fake_machine_make(&machine, FAKE_MACHINE_INTEL);
+        machine.places.without_library = false;
 }
 
 #ifdef PROCESSOR
 START_TEST(test_library)
 {
         struct error err = ERROR_NONE;
-        struct fake_machine machine;
         struct event_spec spec;
 
-        make_with_library(&machine);
-        spec = parse_one(PROCESSOR_NAME, strlen(PROCESSOR_NAME), &machine.places);
+        make_with_library();
+        spec = parse_one(PROCESSOR_NAME, &machine.places);
         ck_assert_uint_eq(spec.type, PERF_TYPE_RAW);
         ck_assert_uint_eq(spec.config & 0xff, PROCESSOR_CODE);
         ck_assert_str_eq(spec.name, PROCESSOR_NAME);
-        spec = parse_one(PROCESSOR_NAME ":u", strlen(PROCESSOR_NAME ":u"), &machine.places);
+        spec = parse_one(PROCESSOR_NAME ":u", &machine.places);
         ck_assert(spec.exclude_kernel && !spec.exclude_user);
         ck_assert_int_eq(
                 refuse(PROCESSOR_NAME ":ANYTHING", strlen(PROCESSOR_NAME ":ANYTHING"), &machine.places, &err),
@@ -462,7 +451,7 @@ START_TEST(test_library)
         ck_assert_int_eq(
                 refuse(PROCESSOR "NO_SUCH_EVENT", strlen(PROCESSOR "NO_SUCH_EVENT"), &machine.places, &err),
                 -EINVAL);
-        remove_library(&machine);
+        (void)unsetenv("LIBPFM_ENCODE_INACTIVE");
 }
 END_TEST
 #endif
@@ -471,16 +460,17 @@ END_TEST
 START_TEST(test_library_of_the_kernel)
 {
         struct error err = ERROR_NONE;
-        struct fake_machine machine;
         struct event_spec spec;
 
-        make_with_library(&machine);
-        spec = parse_one("perf::CPU-CLOCK", 15, &machine.places);
+        make_with_library();
+        spec = parse_one("perf::CPU-CLOCK", &machine.places);
         ck_assert(spec.is_clock);
         ck_assert_str_eq(spec.unit, "ns");
         ck_assert_int_eq(refuse("perf::CPU-CLOCK:ANYTHING", 24, &machine.places, &err), -EINVAL);
         ck_assert_ptr_nonnull(strstr(err.text, "libpfm4"));
         ck_assert_int_eq(refuse("perf::NO_SUCH_EVENT", 19, &machine.places, &err), -EINVAL);
-        remove_library(&machine);
+        (void)unsetenv("LIBPFM_ENCODE_INACTIVE");
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = tear_down);

@@ -34,28 +34,39 @@ static const uint8_t python[] = {
 #define PYTHON_CODE_BYTES 11
 #define FDE_CFA_AT        43 /* the byte with 8 */
 
-static void add_bytes(struct jit_frames *f, uint64_t start_avma, const uint8_t *bytes, size_t n_bytes)
+static struct jit_frames frames;
+static struct unwind_module *module;
+
+static void tear_down(void)
+{
+        unwind_module_free(module);
+        module = NULL;
+        jit_frames_deinit(&frames);
+}
+
+static void add_bytes(uint64_t start_avma, const uint8_t *bytes, size_t n_bytes)
 {
         const struct jit_frames_entry entry = { .start_avma = start_avma,
                                                 .length_bytes = PYTHON_CODE_BYTES,
                                                 .eh_frame = bytes,
                                                 .n_bytes = n_bytes };
 
-        ck_assert_int_eq(jit_frames_add(f, &entry), 1);
+        ck_assert_int_eq(jit_frames_add(&frames, &entry), 1);
 }
 
-static void add_python(struct jit_frames *f, uint64_t start_avma)
+static void add_python(uint64_t start_avma)
 {
-        add_bytes(f, start_avma, python, sizeof(python));
+        add_bytes(start_avma, python, sizeof(python));
 }
 
-/* The table that the child and the recorder make of it; NULL if @wanted is not BUILT. */
-static struct unwind_module *build(const struct jit_frames *f, size_t from, enum table_status wanted)
+/* The table that the child and the recorder make of it is `module`; NULL if @wanted is not BUILT. */
+static void build(const struct jit_frames *f, size_t from, enum table_status wanted)
 {
         struct byte_buffer out = { .data = NULL };
-        struct unwind_module *module = NULL;
         int fd = jit_frames_file(f, from);
 
+        unwind_module_free(module);
+        module = NULL;
         ck_assert_int_ge(fd, 0);
         ck_assert(jit_frames_is_file(fd));
         ck_assert_int_eq(jit_frames_build(fd, &out), wanted);
@@ -63,10 +74,9 @@ static struct unwind_module *build(const struct jit_frames *f, size_t from, enum
                 ck_assert_int_eq(unwind_module_decode(out.data, out.used_bytes, &module, NULL), 0);
         byte_buffer_deinit(&out);
         io_close(&fd);
-        return module;
 }
 
-static int32_t cfa_at(const struct unwind_module *module, uint64_t avma)
+static int32_t cfa_at(uint64_t avma)
 {
         const struct unwind_rule *rule = unwind_table_find(module->table, avma);
 
@@ -75,46 +85,36 @@ static int32_t cfa_at(const struct unwind_module *module, uint64_t avma)
 
 START_TEST(test_python)
 {
-        struct jit_frames frames = { .is_full = false };
-        struct unwind_module *module;
-
-        add_python(&frames, CODE);
-        add_python(&frames, CODE + 0x110);
-        module = build(&frames, 0, TABLE_STATUS_BUILT);
+        add_python(CODE);
+        add_python(CODE + 0x110);
+        build(&frames, 0, TABLE_STATUS_BUILT);
         for (uint64_t start = CODE; start <= CODE + 0x110; start += 0x110) {
-                ck_assert_int_eq(cfa_at(module, start - 1), 0);
-                ck_assert_int_eq(cfa_at(module, start), 8);
-                ck_assert_int_eq(cfa_at(module, start + 4), 16);
-                ck_assert_int_eq(cfa_at(module, start + 9), 16);
-                ck_assert_int_eq(cfa_at(module, start + 10), 8);
-                ck_assert_int_eq(cfa_at(module, start + PYTHON_CODE_BYTES), 0);
+                ck_assert_int_eq(cfa_at(start - 1), 0);
+                ck_assert_int_eq(cfa_at(start), 8);
+                ck_assert_int_eq(cfa_at(start + 4), 16);
+                ck_assert_int_eq(cfa_at(start + 9), 16);
+                ck_assert_int_eq(cfa_at(start + 10), 8);
+                ck_assert_int_eq(cfa_at(start + PYTHON_CODE_BYTES), 0);
         }
-        unwind_module_free(module);
-        jit_frames_deinit(&frames);
 }
 END_TEST
 
 START_TEST(test_the_newest_counts)
 {
-        struct jit_frames frames = { .is_full = false };
-        struct unwind_module *module;
         uint8_t other[sizeof(python)];
         size_t before;
 
         memcpy(other, python, sizeof(other));
         other[FDE_CFA_AT] = 32;
-        add_python(&frames, CODE);
+        add_python(CODE);
         before = frames.bytes.used_bytes;
-        add_bytes(&frames, CODE, other, sizeof(other));
-        module = build(&frames, 0, TABLE_STATUS_BUILT);
-        ck_assert_int_eq(cfa_at(module, CODE + 4), 32);
-        unwind_module_free(module);
+        add_bytes(CODE, other, sizeof(other));
+        build(&frames, 0, TABLE_STATUS_BUILT);
+        ck_assert_int_eq(cfa_at(CODE + 4), 32);
         /* The rest alone. */
-        module = build(&frames, before, TABLE_STATUS_BUILT);
-        ck_assert_int_eq(cfa_at(module, CODE + 4), 32);
+        build(&frames, before, TABLE_STATUS_BUILT);
+        ck_assert_int_eq(cfa_at(CODE + 4), 32);
         ck_assert_uint_eq(module->table->n_fdes, 1);
-        unwind_module_free(module);
-        jit_frames_deinit(&frames);
 }
 END_TEST
 
@@ -124,19 +124,16 @@ START_TEST(test_nonsense)
         uint64_t random = 5;
 
         for (unsigned i = 0; i < 2000; i++) {
-                struct jit_frames frames = { .is_full = false };
-                struct unwind_module *module;
                 uint8_t broken[sizeof(python)];
 
                 memcpy(broken, python, sizeof(broken));
                 for (unsigned k = 0; k < 4; k++)
                         broken[fixed_random_next(&random) % sizeof(broken)] = (uint8_t)fixed_random_next(
                                 &random);
-                add_bytes(&frames, CODE + 0x1000, broken, fixed_random_next(&random) % sizeof(broken) + 1);
-                add_python(&frames, CODE);
-                module = build(&frames, 0, TABLE_STATUS_BUILT);
-                ck_assert_int_eq(cfa_at(module, CODE + 4), 16);
-                unwind_module_free(module);
+                add_bytes(CODE + 0x1000, broken, fixed_random_next(&random) % sizeof(broken) + 1);
+                add_python(CODE);
+                build(&frames, 0, TABLE_STATUS_BUILT);
+                ck_assert_int_eq(cfa_at(CODE + 4), 16);
                 jit_frames_deinit(&frames);
         }
 }
@@ -145,10 +142,9 @@ END_TEST
 START_TEST(test_files_that_are_broken)
 {
         uint64_t random = 6;
-        struct jit_frames frames = { .is_full = false };
 
-        add_python(&frames, CODE);
-        add_python(&frames, CODE + 0x100);
+        add_python(CODE);
+        add_python(CODE + 0x100);
         for (unsigned i = 0; i < 2000; i++) {
                 struct jit_frames broken = { .is_full = false };
                 struct byte_buffer out = { .data = NULL };
@@ -165,7 +161,6 @@ START_TEST(test_files_that_are_broken)
                 byte_buffer_deinit(&out);
                 jit_frames_deinit(&broken);
         }
-        jit_frames_deinit(&frames);
 }
 END_TEST
 
@@ -195,21 +190,17 @@ START_TEST(test_lengths_of_code)
         const uint64_t lengths[] = { 0, longest + 8, longest };
 
         for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-                struct jit_frames frames = { .is_full = false };
                 const struct jit_frames_entry entry = { .start_avma = CODE + 0x1000,
                                                         .length_bytes = lengths[i],
                                                         .eh_frame = python,
                                                         .n_bytes = sizeof(python) };
-                struct unwind_module *module;
 
-                add_python(&frames, CODE);
-                add_python(&frames, CODE + 2 * longest);
+                add_python(CODE);
+                add_python(CODE + 2 * longest);
                 ck_assert_int_eq(jit_frames_add(&frames, &entry), 1);
-                module = build(&frames, 0, TABLE_STATUS_BUILT);
-                ck_assert_int_eq(cfa_at(module, CODE), 8);
-                ck_assert_int_eq(cfa_at(module, CODE + 0x1000 + lengths[i] - 16),
-                                 lengths[i] == longest ? 8 : 0);
-                unwind_module_free(module);
+                build(&frames, 0, TABLE_STATUS_BUILT);
+                ck_assert_int_eq(cfa_at(CODE), 8);
+                ck_assert_int_eq(cfa_at(CODE + 0x1000 + lengths[i] - 16), lengths[i] == longest ? 8 : 0);
                 jit_frames_deinit(&frames);
         }
 }
@@ -218,17 +209,12 @@ END_TEST
 /* One table cannot hold it all: the newest counts, and no stack waits for ever. */
 START_TEST(test_code_far_away)
 {
-        struct jit_frames frames = { .is_full = false };
-        struct unwind_module *module;
-
-        add_python(&frames, 0x1000);
-        add_python(&frames, UINT64_MAX - 4);
-        add_python(&frames, CODE);
-        module = build(&frames, 0, TABLE_STATUS_BUILT);
-        ck_assert_int_eq(cfa_at(module, CODE), 8);
-        ck_assert_int_eq(cfa_at(module, 0x1000), 0);
-        unwind_module_free(module);
-        jit_frames_deinit(&frames);
+        add_python(0x1000);
+        add_python(UINT64_MAX - 4);
+        add_python(CODE);
+        build(&frames, 0, TABLE_STATUS_BUILT);
+        ck_assert_int_eq(cfa_at(CODE), 8);
+        ck_assert_int_eq(cfa_at(0x1000), 0);
 }
 END_TEST
 
@@ -243,22 +229,16 @@ static const struct {
 
 START_LOOP_TEST(test_newest_entry_is_nonsense, 0, sizeof(nothing) / sizeof(nothing[0]))
 {
-        struct jit_frames frames = { .is_full = false };
-        struct unwind_module *module;
-
-        add_python(&frames, CODE);
-        add_bytes(&frames, nothing[_i].start_avma, python, nothing[_i].n_bytes);
-        module = build(&frames, 0, TABLE_STATUS_BUILT);
-        ck_assert_int_eq(cfa_at(module, CODE), 8);
-        unwind_module_free(module);
-        jit_frames_deinit(&frames);
+        add_python(CODE);
+        add_bytes(nothing[_i].start_avma, python, nothing[_i].n_bytes);
+        build(&frames, 0, TABLE_STATUS_BUILT);
+        ck_assert_int_eq(cfa_at(CODE), 8);
 }
 END_TEST
 
 START_TEST(test_limits)
 {
         static uint8_t large[JIT_FRAMES_ENTRY_MAX + 1];
-        struct jit_frames frames = { .is_full = false };
         struct jit_frames_entry entry = {
                 .start_avma = CODE, .length_bytes = 16, .eh_frame = large, .n_bytes = sizeof(large)
         };
@@ -272,8 +252,7 @@ START_TEST(test_limits)
                 n++;
         ck_assert_uint_ge(n, JIT_FRAMES_BYTES_MAX / (JIT_FRAMES_ENTRY_MAX + 64) - 1);
         ck_assert_uint_le(frames.bytes.used_bytes, JIT_FRAMES_BYTES_MAX);
-        unwind_module_free(build(&frames, 0, TABLE_STATUS_NOTHING)); /* zeros */
-        jit_frames_deinit(&frames);
+        build(&frames, 0, TABLE_STATUS_NOTHING); /* zeros */
 }
 END_TEST
 
@@ -295,4 +274,4 @@ static void begin(int argc, char **argv)
                 unit_test_skip_all("hardware: the entries are of x86-64");
 }
 
-UNIT_TEST_PLAN(.begin = begin);
+UNIT_TEST_PLAN(.begin = begin, .teardown = tear_down);

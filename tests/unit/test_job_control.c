@@ -25,6 +25,13 @@ static bool is_blocked(int number)
         return sigismember(&mask, number) == 1;
 }
 
+static struct job_control j;
+
+static void tear_down(void)
+{
+        job_control_close(&j);
+}
+
 static void block(int number)
 {
         sigset_t one;
@@ -37,11 +44,9 @@ static void block(int number)
 START_LOOP_TEST(test_close, 0, 2)
 {
         bool without_usr2 = _i == 1;
-        struct error err = ERROR_NONE;
-        struct job_control j;
 
         block(SIGWINCH); /* by others, before */
-        ck_assert_int_eq(job_control_open(&j, without_usr2, &err), 0);
+        ck_assert_int_eq(job_control_open(&j, without_usr2, NULL), 0);
         ck_assert(is_blocked(SIGCHLD) && is_blocked(SIGUSR1) && is_blocked(SIGWINCH));
         ck_assert(is_blocked(SIGUSR2) == !without_usr2);
         if (without_usr2)
@@ -58,11 +63,8 @@ END_TEST
 /* A recorder that ignores SIGCHLD cannot watch its command: all signals stay as they are. */
 START_TEST(test_without_children)
 {
-        struct error err = ERROR_NONE;
-        struct job_control j;
-
         ck_assert(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
-        ck_assert_int_eq(job_control_open(&j, false, &err), 0);
+        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
         ck_assert_int_eq(j.fd, -1);
         ck_assert(!is_blocked(SIGTSTP) && !is_blocked(SIGCHLD));
         block(SIGUSR1);
@@ -82,15 +84,12 @@ static void on_information(int number, siginfo_t *info, void *context)
 START_TEST(test_ignored)
 {
         struct sigaction action = { .sa_flags = SA_SIGINFO };
-        struct error err = ERROR_NONE;
-        struct job_control j;
 
         action.sa_sigaction = on_information;
         ck_assert_int_eq(sigaction(SIGTTIN, &action, NULL), 0);
         ck_assert(signal(SIGTTOU, SIG_IGN) != SIG_ERR);
-        ck_assert_int_eq(job_control_open(&j, false, &err), 0);
+        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
         ck_assert(is_blocked(SIGTTIN) && !is_blocked(SIGTTOU) && is_blocked(SIGTSTP));
-        job_control_close(&j);
 }
 END_TEST
 
@@ -144,11 +143,9 @@ START_LOOP_TEST(test_handed_on, 0, sizeof(sent) / sizeof(sent[0]))
 {
         int number = sent[_i].number;
         bool is_handed_on = sent[_i].is_sent && number != SIGTSTP;
-        struct error err = ERROR_NONE;
-        struct job_control j;
         struct command command = { .pid = 0 };
 
-        ck_assert_int_eq(job_control_open(&j, false, &err), 0);
+        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
         command.pid = start_command();
         if (sent[_i].is_sent)
                 ck_assert_int_eq(kill(getpid(), number), 0);
@@ -156,29 +153,25 @@ START_LOOP_TEST(test_handed_on, 0, sizeof(sent) / sizeof(sent[0]))
                 ck_assert_int_eq(sigqueue(getpid(), number, (union sigval){ .sival_int = 0 }), 0);
         ck_assert_int_eq(job_control_next(&j, &command), 0);
         ck_assert_int_eq(end_command(command.pid), is_handed_on ? number : LAST);
-        job_control_close(&j);
 }
 END_TEST
 
 /* Without a command signals go to no process, and not to the group of the recorder, which kill(0) means. */
 START_TEST(test_no_command)
 {
-        struct error err = ERROR_NONE;
-        struct job_control j;
         struct command command = { .pid = 0 };
 
         (void)setpgid(0, 0);
-        ck_assert_int_eq(job_control_open(&j, false, &err), 0);
+        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
         ck_assert_int_eq(kill(getpid(), SIGUSR1), 0);
         ck_assert_int_eq(job_control_next(&j, &command), 0);
-        job_control_close(&j);
 }
 END_TEST
 
 /* Sends it to the command, and waits until the command has stopped or goes on. */
-static void send_and_wait(const struct job_control *j, const struct command *command, int number)
+static void send_and_wait(const struct command *command, int number)
 {
-        struct pollfd one = { .fd = j->fd, .events = POLLIN };
+        struct pollfd one = { .fd = j.fd, .events = POLLIN };
 
         ck_assert_int_eq(kill(command->pid, number), 0);
         ck_assert_int_eq(poll(&one, 1, -1), 1);
@@ -188,48 +181,43 @@ START_LOOP_TEST(test_stops_with_its_command, 0, 3)
 {
         static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
         int number = stops[_i];
-        struct error err = ERROR_NONE;
-        struct job_control j;
         struct command command = { .pid = 0 };
 
-        ck_assert_int_eq(job_control_open(&j, false, &err), 0);
+        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
         command.pid = start_command();
         ck_assert_int_eq(kill(getpid(), number), 0);
         ck_assert_int_eq(job_control_next(&j, &command), 0); /* the command tidies up */
-        send_and_wait(&j, &command, SIGSTOP);
+        send_and_wait(&command, SIGSTOP);
         ck_assert_int_eq(job_control_next(&j, &command), number);
         /* Another process stops it once more. */
-        send_and_wait(&j, &command, SIGCONT);
+        send_and_wait(&command, SIGCONT);
         ck_assert_int_eq(job_control_next(&j, &command), 0);
-        send_and_wait(&j, &command, SIGSTOP);
+        send_and_wait(&command, SIGSTOP);
         ck_assert_int_eq(job_control_next(&j, &command), 0);
         /* It is stopped already when the signal comes: there is nothing to wait for. */
         ck_assert_int_eq(kill(getpid(), number), 0);
         ck_assert_int_eq(job_control_next(&j, &command), number);
         /* It stops long after the signal. */
-        send_and_wait(&j, &command, SIGCONT);
+        send_and_wait(&command, SIGCONT);
         ck_assert_int_eq(kill(getpid(), number), 0);
         ck_assert_int_eq(job_control_next(&j, &command), 0);
         j.until_ns = 0;
-        send_and_wait(&j, &command, SIGSTOP);
+        send_and_wait(&command, SIGSTOP);
         ck_assert_int_eq(job_control_next(&j, &command), 0);
         ck_assert_int_eq(j.wanted, 0);
         ck_assert_int_eq(end_command(command.pid), LAST);
-        job_control_close(&j);
 }
 END_TEST
 
 /* The process stops by the signal itself, and has it blocked again when it goes on. */
 START_TEST(test_stop)
 {
-        struct error err = ERROR_NONE;
-        struct job_control j;
         int status = 0;
         pid_t pid = fork();
 
         if (pid == 0) {
                 (void)setpgid(0, 0); /* a group whose parent is in another one can be stopped */
-                if (job_control_open(&j, false, &err) == 0)
+                if (job_control_open(&j, false, NULL) == 0)
                         job_control_stop(&j, SIGTSTP);
                 _exit(is_blocked(SIGTSTP) ? EXIT_SUCCESS : EXIT_FAILURE);
         }
@@ -243,4 +231,4 @@ START_TEST(test_stop)
 END_TEST
 
 /* Signals that a test ignores, takes or blocks would be those of the next one. */
-UNIT_TEST_PLAN(.always_forks = true);
+UNIT_TEST_PLAN(.teardown = tear_down, .always_forks = true);

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static struct kernel_symbols kernel;
+
 static const char good[] = "ffffffff81000000 T _text\n"
                            "ffffffff81000000 T startup_64\n"
                            "ffffffff81000100 t local_name\n"
@@ -56,34 +58,27 @@ static const struct {
 
 START_TEST(test_what_the_kernel_made)
 {
-        struct kernel_symbols kernel = { .symbols = NULL };
-
         ck_assert_int_eq(kernel_symbols_parse(&kernel, made, sizeof(made) - 1), 0);
         for (size_t i = 0; i < sizeof(near_made) / sizeof(near_made[0]); i++) {
                 ck_assert_pstr_eq(kernel_symbols_find(&kernel, near_made[i].address), near_made[i].name);
                 ck_assert_pstr_eq(kernel_symbols_find_made(&kernel, near_made[i].address),
                                   near_made[i].of_made);
         }
-        kernel_symbols_deinit(&kernel);
 }
 END_TEST
 
 START_TEST(test_names_by_address)
 {
-        struct kernel_symbols kernel = { .symbols = NULL };
-
         ck_assert_int_eq(kernel_symbols_parse(&kernel, good, sizeof(good) - 1), 0);
         ck_assert_uint_eq(kernel.n_symbols, 5);
         for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
                 ck_assert_pstr_eq(kernel_symbols_find(&kernel, wanted[i].address), wanted[i].name);
-        kernel_symbols_deinit(&kernel);
 }
 END_TEST
 
 /* loop test: the text is cut at each length; the whole lines before the cut count, the cut one does not */
 START_LOOP_TEST(test_cut_anywhere, 0, sizeof(good))
 {
-        struct kernel_symbols kernel = { .symbols = NULL };
         const char *end = memrchr(good, '\n', (size_t)_i);
         size_t whole_bytes = end ? (size_t)(end - good) + 1 : 0;
         char *cut = malloc((size_t)_i + 1); /* exactly as long, for the sanitizer */
@@ -97,7 +92,6 @@ START_LOOP_TEST(test_cut_anywhere, 0, sizeof(good))
                                                                                     : "startup_64");
         ck_assert_pstr_eq(kernel_symbols_find(&kernel, 0xffffffffc0000000),
                           whole_bytes == sizeof(good) - 1 ? "fuse_open [fuse]" : NULL);
-        kernel_symbols_deinit(&kernel);
         free(cut);
 }
 END_TEST
@@ -117,48 +111,47 @@ START_TEST(test_lines_that_are_none)
                                   "FFFF T upper_case_digits\n"
                                   "2000 T good\n"
                                   "1000 T without newline";
-        struct kernel_symbols kernel = { .symbols = NULL };
 
         ck_assert_int_eq(kernel_symbols_parse(&kernel, bad, sizeof(bad) - 1), 0);
         ck_assert_uint_eq(kernel.n_symbols, 1);
         ck_assert_pstr_eq(kernel_symbols_find(&kernel, 0x2000), "good");
-        kernel_symbols_deinit(&kernel);
 }
 END_TEST
 
 START_TEST(test_hidden_addresses_give_an_empty_table)
 {
         static const char hidden[] = "0000000000000000 T _text\n0000000000000000 t other\t[module]\n";
-        struct kernel_symbols kernel = { .symbols = NULL };
 
         ck_assert_int_eq(kernel_symbols_parse(&kernel, hidden, sizeof(hidden) - 1), 0);
         ck_assert_uint_eq(kernel.n_symbols, 0);
         ck_assert_ptr_null(kernel_symbols_find(&kernel, 0));
-        kernel_symbols_deinit(&kernel);
 }
 END_TEST
 
 START_TEST(test_file_is_read_from_its_beginning)
 {
-        struct kernel_symbols kernel = { .symbols = NULL };
         int fd = memfd_create("kallsyms", MFD_CLOEXEC);
 
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(write(fd, good, sizeof(good) - 1), (ssize_t)sizeof(good) - 1);
         ck_assert_int_eq(kernel_symbols_load(&kernel, fd, NULL), 0);
         ck_assert_uint_eq(kernel.n_symbols, 5);
-        kernel_symbols_deinit(&kernel);
         (void)close(fd);
 }
 END_TEST
 
 START_TEST(test_unreadable_file_is_an_error)
 {
-        struct kernel_symbols kernel = { .symbols = NULL };
         struct error err = ERROR_NONE;
 
         ck_assert_int_eq(kernel_symbols_load(&kernel, -1, &err), -EBADF);
         ck_assert_int_eq(err.code, -EBADF);
-        kernel_symbols_deinit(&kernel);
 }
 END_TEST
+
+static void tear_down(void)
+{
+        kernel_symbols_deinit(&kernel);
+}
+
+UNIT_TEST_PLAN(.teardown = tear_down);

@@ -23,7 +23,7 @@ static struct {
         struct elf_image *image;
         struct module_symbols *module;
         int fd;
-} opened;
+} opened = { .fd = -1 };
 
 static void setup(void)
 {
@@ -32,6 +32,9 @@ static void setup(void)
 
 static void teardown(void)
 {
+        module_symbols_close(opened.module);
+        elf_image_close(opened.image);
+        io_close(&opened.fd);
         built_files_deinit(&files);
         byte_buffer_deinit(&index_bytes);
 }
@@ -44,13 +47,6 @@ static void open_file(const char *name)
         ck_assert_int_eq(regular_file_open(built_files_path(&files, name), &opened.fd, NULL), 0);
         ck_assert_int_eq(elf_image_open(opened.fd, &opened.image, NULL), 0);
         ck_assert_int_eq(module_symbols_open(opened.image, &options, &opened.module, NULL), 0);
-}
-
-static void close_file(void)
-{
-        module_symbols_close(opened.module);
-        elf_image_close(opened.image);
-        io_close(&opened.fd);
 }
 
 /* Address and size of a symbol of a file with a whole symbol table. */
@@ -162,7 +158,6 @@ START_LOOP_TEST(test_discarded_functions, 0, sizeof(discards) / sizeof(discards[
                 ck_assert_uint_ge(symbols[0].line, FIRST_LINE);
                 ck_assert_uint_le(symbols[0].line, LAST_LINE);
         }
-        close_file();
 }
 END_TEST
 
@@ -249,7 +244,6 @@ START_LOOP_TEST(test_symbols_without_size, 0, 2)
         expect_name("sizeless", "sizeless");
         expect_name("hot", "hot");
         expect_labels();
-        close_file();
 }
 END_TEST
 
@@ -258,7 +252,6 @@ START_LOOP_TEST(test_symbols_without_size_end_at_unwind_information, 0, 2)
         build_sizeless("", "--strip-symbol=hot --strip-symbol=bare", _i == 1);
         expect_name("sizeless", "sizeless");
         expect_name("hot", NULL);
-        close_file();
 }
 END_TEST
 
@@ -280,7 +273,6 @@ START_LOOP_TEST(test_exports_without_size_have_what_is_known_to_be_theirs, 0, 2)
         expect_name("typed", "typed");
         expect_name("global_label", "typed");
         expect_name("second_label", "untyped");
-        close_file();
 }
 END_TEST
 
@@ -301,7 +293,6 @@ START_LOOP_TEST(test_debug_information_goes_before_symbols_without_size, 0, 2)
                                                    find_symbol("whole.so", "sizeless").st_value, &range),
                          1);
         ck_assert_uint_eq(range.end_svma, hot);
-        close_file();
 }
 END_TEST
 
@@ -352,7 +343,6 @@ START_TEST(test_functions_with_unusual_names_and_types)
                 ck_assert_msg(strcmp(name_at(first + expected[i].at), expected[i].name) == 0, "+%llu is %s",
                               (unsigned long long)expected[i].at, name_at(first + expected[i].at));
         ck_assert_str_eq(name_at(find_symbol("program", "variable").st_value), "");
-        close_file();
 }
 END_TEST
 
