@@ -32,25 +32,20 @@ static uint32_t add_module(uint32_t kind, uint32_t of_process, uint64_t content,
         return add(TRACE_TABLE_MODULES, &row);
 }
 
-static void map_bytes(uint32_t module, uint64_t time_ns, uint64_t n_bytes)
+struct mapped {
+        const uint32_t *module;
+        uint64_t time_ns, n_bytes, file_off;
+        const uint32_t *process; /* NULL stands for the one whose frame it is */
+};
+
+static void map(const struct mapped *m)
 {
         const struct trace_mapping row = { .start_avma = CODE_AVMA,
-                                           .length_bytes = n_bytes,
-                                           .time_ns = time_ns,
-                                           .process = process,
-                                           .module = module };
-
-        (void)add(TRACE_TABLE_MAPPINGS, &row);
-}
-
-static void map(uint32_t of_process, uint32_t module, uint64_t time_ns, uint64_t file_off)
-{
-        const struct trace_mapping row = { .start_avma = CODE_AVMA,
-                                           .length_bytes = 0x1000,
-                                           .file_offset_bytes = file_off,
-                                           .time_ns = time_ns,
-                                           .process = of_process,
-                                           .module = module };
+                                           .length_bytes = m->n_bytes,
+                                           .file_offset_bytes = m->file_off,
+                                           .time_ns = m->time_ns,
+                                           .process = m->process ? *m->process : process,
+                                           .module = *m->module };
 
         (void)add(TRACE_TABLE_MAPPINGS, &row);
 }
@@ -87,13 +82,29 @@ static uint32_t find(uint64_t avma, uint64_t *ret_off)
         return late_images_find(late, memory, avma, &module, ret_off) ? module : 0;
 }
 
+/* Its file at an offset; memory has its address there. */
+#define AT(module, time_ns, off)                      \
+        {                                             \
+                &(module), time_ns, 0x1000, off, NULL \
+        }
+#define MEMORY(time_ns) AT(memory, time_ns, CODE_AVMA)
+#define OF_JIT(time_ns, n_bytes)                   \
+        {                                          \
+                &memory, time_ns, n_bytes, 0, NULL \
+        }
+#define OF_OTHER(module, time_ns)                             \
+        {                                                     \
+                &(module), time_ns, 0x1000, 0, &other_process \
+        }
+
 START_TEST(memory_that_became_an_image)
 {
+        const struct mapped first = MEMORY(10), then = AT(image, 20, 0x40);
         uint64_t off = 0;
 
-        map(process, memory, 10, CODE_AVMA);
+        map(&first);
         ck_assert_uint_eq(find(CODE_AVMA, &off), 0);
-        map(process, image, 20, 0x40);
+        map(&then);
         ck_assert_uint_eq(find(CODE_AVMA + 3, &off), image);
         ck_assert_uint_eq(off, 0x43);
         ck_assert_uint_eq(find(CODE_AVMA + 0xfff, &off), image);
@@ -102,106 +113,41 @@ START_TEST(memory_that_became_an_image)
 }
 END_TEST
 
-START_TEST(rows_count_by_their_time)
+static const struct {
+        const char *name;
+        struct mapped mapped[4];
+        const uint32_t *wanted; /* NULL = none */
+} cases[] = {
+        { "rows count by their time", { AT(image, 20, 0), MEMORY(10) }, &image },
+        { "memory that lasts is none", { MEMORY(10), AT(image, 20, 0), MEMORY(30) }, NULL },
+        { "it was none for no time at all",
+          { MEMORY(10), AT(image, 20, 0), MEMORY(30), AT(image, 30, 0) },
+          &image },
+        { "another module of memory does not count",
+          { MEMORY(10), AT(image, 20, 0), AT(other_memory, 30, CODE_AVMA) },
+          &image },
+        { "two images are none", { MEMORY(10), AT(image, 20, 0), MEMORY(30), AT(other_image, 40, 0) }, NULL },
+        { "two places in an image are none",
+          { MEMORY(10), AT(image, 20, 0), MEMORY(30), AT(image, 40, 0x1000) },
+          NULL },
+        /* Code that was not recorded may have been there, unless a JIT made more beside its executable. */
+        { "memory over memory", { MEMORY(10), MEMORY(20), AT(image, 30, 0) }, NULL },
+        { "memory over memory of a JIT", { OF_JIT(10, 0x1000), OF_JIT(20, 0x2000), AT(told, 30, 0) }, &told },
+        /* The JIT's next kernel in the place of one that was not recorded. */
+        { "the same memory of a JIT", { OF_JIT(10, 0x1000), OF_JIT(20, 0x1000), AT(told, 30, 0) }, NULL },
+        { "other processes do not count", { MEMORY(10), OF_OTHER(image, 20) }, NULL },
+};
+
+START_LOOP_TEST(what_memory_was_decides, 0, sizeof(cases) / sizeof(cases[0]))
 {
+        uint32_t found;
         uint64_t off;
 
-        map(process, image, 20, 0);
-        map(process, memory, 10, CODE_AVMA);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), image);
-}
-END_TEST
-
-START_TEST(memory_that_lasts_is_none)
-{
-        uint64_t off;
-
-        map(process, memory, 10, CODE_AVMA);
-        map(process, image, 20, 0);
-        map(process, memory, 30, CODE_AVMA);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), 0);
-        map(process, image, 30, 0); /* it was none for no time at all */
-        ck_assert_uint_eq(find(CODE_AVMA, &off), image);
-}
-END_TEST
-
-START_TEST(another_module_of_memory_does_not_count)
-{
-        uint64_t off;
-
-        map(process, memory, 10, CODE_AVMA);
-        map(process, image, 20, 0);
-        map(process, other_memory, 30, CODE_AVMA);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), image);
-}
-END_TEST
-
-START_TEST(two_images_are_none)
-{
-        uint64_t off;
-
-        map(process, memory, 10, CODE_AVMA);
-        map(process, image, 20, 0);
-        map(process, memory, 30, CODE_AVMA);
-        map(process, other_image, 40, 0);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), 0);
-}
-END_TEST
-
-START_TEST(two_places_in_an_image_are_none)
-{
-        uint64_t off;
-
-        map(process, memory, 10, CODE_AVMA);
-        map(process, image, 20, 0);
-        map(process, memory, 30, CODE_AVMA);
-        map(process, image, 40, 0x1000);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), 0);
-}
-END_TEST
-
-/* Code that was not recorded may have been there, unless a JIT made more memory beside its own executable. */
-START_TEST(memory_over_memory)
-{
-        uint64_t off;
-
-        map(process, memory, 10, CODE_AVMA);
-        map(process, memory, 20, CODE_AVMA);
-        map(process, image, 30, 0);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), 0);
-}
-END_TEST
-
-START_TEST(memory_over_memory_of_a_jit)
-{
-        uint64_t off;
-
-        map_bytes(memory, 10, 0x1000);
-        map_bytes(memory, 20, 0x2000);
-        map(process, told, 30, 0);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), told);
-}
-END_TEST
-
-/* The JIT's next kernel in the place of one that was not recorded. */
-START_TEST(the_same_memory_of_a_jit)
-{
-        uint64_t off;
-
-        map_bytes(memory, 10, 0x1000);
-        map_bytes(memory, 20, 0x1000);
-        map(process, told, 30, 0);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), 0);
-}
-END_TEST
-
-START_TEST(other_processes_do_not_count)
-{
-        uint64_t off;
-
-        map(process, memory, 10, CODE_AVMA);
-        map(other_process, image, 20, 0);
-        ck_assert_uint_eq(find(CODE_AVMA, &off), 0);
+        for (size_t i = 0; i < 4 && cases[_i].mapped[i].module; i++)
+                map(&cases[_i].mapped[i]);
+        found = find(CODE_AVMA, &off);
+        ck_assert_msg(found == (cases[_i].wanted ? *cases[_i].wanted : 0), "%s: module %u", cases[_i].name,
+                      found);
 }
 END_TEST
 

@@ -57,6 +57,17 @@ static struct perf_mmap map(int fd, const char *name)
         return m;
 }
 
+/* The file, as another process that is not looked at closely has it. */
+static struct perf_mmap mapped_elsewhere(uint8_t build_id_bytes)
+{
+        return (struct perf_mmap){ .executable = true,
+                                   .start_avma = 4096,
+                                   .length_bytes = 4096,
+                                   .path = path,
+                                   .path_bytes = strlen(path),
+                                   .build_id_bytes = build_id_bytes };
+}
+
 static void setup(void)
 {
         struct perf_mmap m;
@@ -317,11 +328,7 @@ END_TEST
 /* Nothing tells whether it is that file. */
 START_TEST(test_file_without_identity)
 {
-        struct perf_mmap m = { .executable = true,
-                               .start_avma = 4096,
-                               .length_bytes = 4096,
-                               .path = path,
-                               .path_bytes = strlen(path) };
+        struct perf_mmap m = mapped_elsewhere(0);
 
         ck_assert_int_lt(module_file_open(own_pid(), &m, NULL), 0);
         m.path_bytes = 0;
@@ -332,11 +339,7 @@ END_TEST
 /* File systems count alike: the same number on another device is another file. */
 START_TEST(test_other_device)
 {
-        struct perf_mmap m = { .executable = true,
-                               .start_avma = 4096,
-                               .length_bytes = 4096,
-                               .path = path,
-                               .path_bytes = strlen(path) };
+        struct perf_mmap m = mapped_elsewhere(0);
         uint32_t pid = ended_pid();
         struct stat status;
         struct statfs fs;
@@ -380,11 +383,7 @@ static void see_other_folder(int ready_fd, int go_fd)
 /* The same path is another file for a process in other folders. */
 START_TEST(test_other_mount_namespace)
 {
-        struct perf_mmap m = { .executable = true,
-                               .start_avma = 4096,
-                               .length_bytes = 4096,
-                               .path = path,
-                               .path_bytes = strlen(path) };
+        struct perf_mmap m = mapped_elsewhere(0);
         int ready[2], go[2];
         ino_t inode;
         pid_t pid;
@@ -449,12 +448,7 @@ static pid_t start_after(int (*done)(void), int *ret_go_fd)
 /* A file at the path of another user's mapping is only read if that user may read it. */
 START_TEST(test_file_of_others)
 {
-        struct perf_mmap m = { .executable = true,
-                               .start_avma = 4096,
-                               .length_bytes = 4096,
-                               .path = path,
-                               .path_bytes = strlen(path),
-                               .build_id_bytes = 20 };
+        struct perf_mmap m = mapped_elsewhere(20);
         struct stat status;
         int go_fd;
         pid_t pid;
@@ -488,12 +482,7 @@ END_TEST
 /* A program that has gone into another root has its files from ours. */
 START_TEST(test_other_root)
 {
-        struct perf_mmap m = { .executable = true,
-                               .start_avma = 4096,
-                               .length_bytes = 4096,
-                               .path = path,
-                               .path_bytes = strlen(path),
-                               .build_id_bytes = 20 };
+        struct perf_mmap m = mapped_elsewhere(20);
         struct stat status;
         int go_fd;
         pid_t pid;
