@@ -25,19 +25,22 @@
 #include <unistd.h>
 
 /* An empty folder, and one in it that is not there yet. */
-struct folder {
+static struct {
         char outer[64], inner[80];
-};
+} f;
 
-static struct folder make_folder(void)
+static struct trace_builder b;
+static struct attachment_files_result result;
+static struct error err;
+
+static void set_up(void)
 {
         const char *tmp = getenv("TMPDIR");
-        struct folder f;
 
+        trace_builder_init(&b);
         (void)snprintf(f.outer, sizeof(f.outer), "%.40s/hyprof-test-XXXXXX", tmp ? tmp : "/tmp");
         ck_assert_ptr_nonnull(mkdtemp(f.outer));
         (void)snprintf(f.inner, sizeof(f.inner), "%s/inner", f.outer);
-        return f;
 }
 
 /* How many files are in a folder; they are removed if @remove says so. */
@@ -59,24 +62,25 @@ static uint32_t walk_folder(const char *path, bool remove)
         return n;
 }
 
-static void remove_folder(const struct folder *f)
+static void tear_down(void)
 {
-        (void)walk_folder(f->inner, true);
-        (void)rmdir(f->inner);
-        (void)walk_folder(f->outer, true);
-        ck_assert_int_eq(rmdir(f->outer), 0);
+        trace_builder_deinit(&b);
+        (void)walk_folder(f.inner, true);
+        (void)rmdir(f.inner);
+        (void)walk_folder(f.outer, true);
+        ck_assert_int_eq(rmdir(f.outer), 0);
 }
 
-static int extract(const struct trace_builder *b, const char *folder, struct attachment_files_result *result,
-                   struct error *err)
+/* Leaves `result` and `err`. */
+static int extract(const char *folder)
 {
         FILE *out = fopen("/dev/null", "we");
         struct trace_reader *reader;
         int r;
 
         ck_assert_ptr_nonnull(out);
-        ck_assert_int_eq(trace_reader_open(b->path, &reader, NULL), 0);
-        r = attachment_files_extract(reader, folder, out, result, err);
+        ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
+        r = attachment_files_extract(reader, folder, out, &result, &err);
         trace_reader_close(reader);
         (void)fclose(out);
         return r;
@@ -98,13 +102,8 @@ static void expect_file(const char *folder, const char *name, const char *conten
  */
 START_TEST(test_files_have_the_bytes)
 {
-        struct folder f = make_folder();
-        struct attachment_files_result result;
-        struct error err = ERROR_NONE;
-        struct trace_builder b;
         uint32_t first, second;
 
-        trace_builder_init(&b);
         first = trace_builder_attachment(&b, "a.mlir", 6);
         second = trace_builder_attachment(&b, "a.mlir", 4);
         (void)trace_builder_attachment(&b, NULL, 0);
@@ -113,15 +112,13 @@ START_TEST(test_files_have_the_bytes)
         trace_builder_attachment_part(&b, second, 0, "1234", 4);
         trace_builder_attachment_part(&b, first, 3, "def", 3);
         trace_builder_finish(&b);
-        ck_assert_msg(extract(&b, f.inner, &result, &err) == 0, "%s", err.text);
+        ck_assert_msg(extract(f.inner) == 0, "%s", err.text);
         ck_assert_uint_eq(result.n_written, 3);
         ck_assert_uint_eq(result.n_incomplete + result.n_absent, 0);
         expect_file(f.inner, "attachment-1-a.mlir", "abcdef");
         expect_file(f.inner, "attachment-2-a.mlir", "1234");
         expect_file(f.inner, "attachment-3-unnamed", "");
         ck_assert_uint_eq(walk_folder(f.inner, false), 3);
-        trace_builder_deinit(&b);
-        remove_folder(&f);
 }
 END_TEST
 
@@ -138,52 +135,34 @@ START_LOOP_TEST(test_hostile_names, 0, 8)
                 { ".hidden", "attachment-1-.hidden" },
                 { "caf\xc3\xa9", "attachment-1-caf__" },
         };
-        struct folder f = make_folder();
-        struct attachment_files_result result;
-        struct error err = ERROR_NONE;
-        struct trace_builder b;
 
-        trace_builder_init(&b);
         trace_builder_attachment_part(&b, trace_builder_attachment(&b, names[_i][0], 1), 0, "x", 1);
         trace_builder_finish(&b);
-        ck_assert_msg(extract(&b, f.inner, &result, &err) == 0, "%s", err.text);
+        ck_assert_msg(extract(f.inner) == 0, "%s", err.text);
         expect_file(f.inner, names[_i][1], "x");
         ck_assert_uint_eq(walk_folder(f.inner, false), 1);
         ck_assert_uint_eq(walk_folder(f.outer, false), 1);
-        trace_builder_deinit(&b);
-        remove_folder(&f);
 }
 END_TEST
 
 START_TEST(test_long_names_are_cut)
 {
-        struct folder f = make_folder();
-        struct attachment_files_result result;
-        struct error err = ERROR_NONE;
-        struct trace_builder b;
         char name[1001];
         char wanted[120] = "attachment-1-";
 
         memset(name, 'n', 1000);
         name[1000] = '\0';
         memset(wanted + strlen(wanted), 'n', 100);
-        trace_builder_init(&b);
         trace_builder_attachment_part(&b, trace_builder_attachment(&b, name, 1), 0, "x", 1);
         trace_builder_finish(&b);
-        ck_assert_msg(extract(&b, f.inner, &result, &err) == 0, "%s", err.text);
+        ck_assert_msg(extract(f.inner) == 0, "%s", err.text);
         expect_file(f.inner, wanted, "x");
-        trace_builder_deinit(&b);
-        remove_folder(&f);
 }
 END_TEST
 
 /* loop test: in the place of the file is another one, a link to one, or a link to nothing */
 START_LOOP_TEST(test_nothing_is_overwritten, 0, 3)
 {
-        struct folder f = make_folder();
-        struct attachment_files_result result;
-        struct error err = ERROR_NONE;
-        struct trace_builder b;
         char victim[100], file[120];
         int fd;
 
@@ -195,29 +174,20 @@ START_LOOP_TEST(test_nothing_is_overwritten, 0, 3)
         io_close(&fd);
         if (_i > 0)
                 ck_assert_int_eq(symlink(_i == 1 ? victim : "/nonexistent/file", file), 0);
-        trace_builder_init(&b);
         trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 1), 0, "x", 1);
         trace_builder_finish(&b);
-        ck_assert_int_eq(extract(&b, f.inner, &result, &err), -EEXIST);
+        ck_assert_int_eq(extract(f.inner), -EEXIST);
         ck_assert_ptr_nonnull(strstr(err.text, "attachment-1-a"));
         expect_file(_i == 0 ? f.inner : f.outer, _i == 0 ? "attachment-1-a" : "victim", "mine");
-        trace_builder_deinit(&b);
-        remove_folder(&f);
 }
 END_TEST
 
 START_TEST(test_folders_that_cannot_be)
 {
-        struct attachment_files_result result;
-        struct error err = ERROR_NONE;
-        struct trace_builder b;
-
-        trace_builder_init(&b);
         trace_builder_finish(&b);
-        ck_assert_int_eq(extract(&b, "/nonexistent/a/b", &result, &err), -ENOENT);
-        ck_assert_int_eq(extract(&b, "/dev/null", &result, &err), -ENOTDIR);
+        ck_assert_int_eq(extract("/nonexistent/a/b"), -ENOENT);
+        ck_assert_int_eq(extract("/dev/null"), -ENOTDIR);
         ck_assert_ptr_nonnull(strstr(err.text, "/dev/null"));
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -255,7 +225,7 @@ struct parts {
  * loop test: an attachment of ten bytes in two parts, in a recording that was interrupted
  * and in one that was not
  */
-START_LOOP_TEST(test_check, 0, 5)
+START_LOOP_TEST(test_check, 0, 10)
 {
         static const struct parts cases[] = {
                 { { 4, 6, 0 }, EXIT_STATUS_OK, EXIT_STATUS_OK },
@@ -264,37 +234,26 @@ START_LOOP_TEST(test_check, 0, 5)
                 { { 4, 5, 1 }, EXIT_STATUS_FAILED, EXIT_STATUS_FAILED }, /* one in the middle */
                 { { 4, 7, 0 }, EXIT_STATUS_FAILED, EXIT_STATUS_FAILED }, /* one too many */
         };
-        const struct parts *c = &cases[_i];
+        const struct parts *c = &cases[_i / 2];
+        bool finished = _i % 2 == 1;
 
-        for (int finished = 0; finished < 2; finished++) {
-                struct trace_builder b;
-
-                trace_builder_init(&b);
-                trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 10), 0, "0123456789",
-                                              c->n_bytes[0]);
-                trace_builder_attachment_part(&b, 1, c->n_bytes[0] + c->n_bytes[2], "0123456789",
-                                              c->n_bytes[1]);
-                if (finished)
-                        trace_builder_meta(&b, "end_raw_ns", "5");
-                trace_builder_finish(&b);
-                ck_assert_int_eq(check_status(b.path, false),
-                                 finished ? c->status_finished : c->status_interrupted);
-                trace_builder_deinit(&b);
-        }
+        trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 10), 0, "0123456789",
+                                      c->n_bytes[0]);
+        trace_builder_attachment_part(&b, 1, c->n_bytes[0] + c->n_bytes[2], "0123456789", c->n_bytes[1]);
+        if (finished)
+                trace_builder_meta(&b, "end_raw_ns", "5");
+        trace_builder_finish(&b);
+        ck_assert_int_eq(check_status(b.path, false), finished ? c->status_finished : c->status_interrupted);
 }
 END_TEST
 
 /* Cut in the second part: what is repaired has the first, in a new file, and the old one stays. */
 START_TEST(test_repair_keeps_attachments)
 {
-        struct folder f = make_folder();
-        struct attachment_files_result result;
-        struct trace_builder b;
         struct stat cut, kept;
         char path[100], old_path[112];
         int fd;
 
-        trace_builder_init(&b);
         trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 10), 0, "0123", 4);
         trace_builder_attachment_part(&b, 1, 4, "456789", 6);
         ck_assert_int_eq(ftruncate(b.fd, lseek(b.fd, 0, SEEK_END) - 1), 0);
@@ -316,12 +275,12 @@ START_TEST(test_repair_keeps_attachments)
         ck_assert(ftruncate(b.fd, 0) == 0 && lseek(b.fd, 0, SEEK_SET) == 0);
         ck_assert_int_eq(io_copy(fd, b.fd, NULL), 0);
         io_close(&fd);
-        ck_assert_int_eq(extract(&b, f.inner, &result, NULL), 0);
+        ck_assert_int_eq(extract(f.inner), 0);
         ck_assert_uint_eq(result.n_written, 1);
         ck_assert_uint_eq(result.n_incomplete, 1);
         expect_file(f.inner, "attachment-1-a", "0123");
-        trace_builder_deinit(&b);
         ck_assert(unlink(path) == 0 && unlink(old_path) == 0);
-        remove_folder(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

@@ -123,6 +123,21 @@ static void add_function(const char *function, uint64_t low, uint64_t high)
         add_range(low, high);
 }
 
+/* The unit of most tests, up to its first entry; and the end of a function and of its unit. */
+static void begin_one_unit(void)
+{
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+}
+
+static void end_one_unit(void)
+{
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+}
+
 /* Returns where the entry is, in its unit. */
 static uint32_t add_abstract(const char *function, size_t unit_at)
 {
@@ -153,15 +168,11 @@ START_LOOP_TEST(test_versions, 0, 32)
         b.address_bytes = _i / 4 % 2 ? 4 : 8;
         b.is_big_endian = _i / 8 % 2;
         b.is_64 = b.version >= 3 && _i / 16 % 2;
-        add_abbrevs();
-        dwarf_builder_add_lines(&b);
-        begin_unit(0x1000, 0x1100);
+        begin_one_unit();
         inner = add_abstract("_Z5innerv", 0);
         add_function("outer", 0x1000, 0x1100);
         add_inlined(inner, 0x1010, 0x1020);
-        dwarf_builder_add(&b, INFO, 0, 2);
-        dwarf_builder_end(&b, INFO);
-        open_index();
+        end_one_unit();
 
         ck_assert_uint_eq(find(0xfff), 0);
         ck_assert_uint_eq(find(0x1000), 1);
@@ -181,13 +192,9 @@ END_TEST
 START_TEST(test_files_made_by_the_program)
 {
         b.n_made_files = 5000;
-        add_abbrevs();
-        dwarf_builder_add_lines(&b);
-        begin_unit(0x1000, 0x1100);
+        begin_one_unit();
         add_function("outer", 0x1000, 0x1100);
-        dwarf_builder_add(&b, INFO, 0, 2);
-        dwarf_builder_end(&b, INFO);
-        open_index();
+        end_one_unit();
         ck_assert_uint_eq(find(0x1010), 1);
         expect(0, "outer", 42, 0);
         ck_assert_uint_eq(find(0x1020), 1);
@@ -199,15 +206,11 @@ END_TEST
 /* The remains of functions that a linker discarded are at address 0, and cover nothing of the module. */
 START_TEST(test_discarded_function)
 {
-        add_abbrevs();
-        dwarf_builder_add_lines(&b);
-        begin_unit(0x1000, 0x1100);
+        begin_one_unit();
         add_function("kept", 0x1000, 0x1100);
         dwarf_builder_add(&b, INFO, 0, 1);
         add_function("discarded", 0, 0x2000);
-        dwarf_builder_add(&b, INFO, 0, 2);
-        dwarf_builder_end(&b, INFO);
-        open_index();
+        end_one_unit();
         ck_assert_uint_eq(find(0x1050), 1);
         ck_assert_str_eq(name(0), "kept");
 }
@@ -227,9 +230,7 @@ START_LOOP_TEST(test_what_is_in_a_discarded_function, 0, 10)
         b.address_bytes = _i % 2 ? 4 : 8;
         if (b.address_bytes == 4)
                 b.version = 3;
-        add_abbrevs();
-        dwarf_builder_add_lines(&b);
-        begin_unit(0x1000, 0x1100);
+        begin_one_unit();
         origin = add_abstract("tiny", 0);
         add_function("kept", 0x1000, 0x1100);
         dwarf_builder_add(&b, INFO, 0, 1);
@@ -370,9 +371,7 @@ START_TEST(test_deep_nesting)
 {
         uint32_t inner;
 
-        add_abbrevs();
-        dwarf_builder_add_lines(&b);
-        begin_unit(0x1000, 0x1100);
+        begin_one_unit();
         inner = add_abstract("inner", 0);
         add_function("outer", 0x1000, 0x1100);
         for (size_t i = 0; i < 300000; i++)
@@ -423,9 +422,7 @@ START_TEST(test_units_overlap)
 {
         size_t second;
 
-        add_abbrevs();
-        dwarf_builder_add_lines(&b);
-        begin_unit(0x1000, 0x1100);
+        begin_one_unit();
         add_function("first", 0x1000, 0x1100);
         dwarf_builder_add(&b, INFO, 0, 2);
         dwarf_builder_end(&b, INFO);
@@ -433,9 +430,7 @@ START_TEST(test_units_overlap)
         begin_unit(0x1080, 0x1180);
         (void)add_abstract("unused", second);
         add_function("second", 0x1080, 0x1180);
-        dwarf_builder_add(&b, INFO, 0, 2);
-        dwarf_builder_end(&b, INFO);
-        open_index();
+        end_one_unit();
         ck_assert_uint_eq(find(0x107f), 1);
         ck_assert_str_eq(name(0), "first");
         ck_assert_uint_eq(find(0x1080), 1);
@@ -443,7 +438,6 @@ START_TEST(test_units_overlap)
 }
 END_TEST
 
-/* Sections cut at any byte give less, and no crash. */
 /*
  * A large program: each unit has a table of its own, where its first entry's
  * abbreviation is after the others.
@@ -478,14 +472,13 @@ START_TEST(test_many_units)
 }
 END_TEST
 
+/* Sections cut at any byte give less, and no crash. */
 START_TEST(test_cut_sections)
 {
         static const enum debug_section cut[] = { INFO, ABBREV, DEBUG_SECTION_LINE };
         uint32_t inner;
 
-        add_abbrevs();
-        dwarf_builder_add_lines(&b);
-        begin_unit(0x1000, 0x1100);
+        begin_one_unit();
         inner = add_abstract("inner", 0);
         add_function("outer", 0x1000, 0x1100);
         add_inlined(inner, 0x1010, 0x1020);
