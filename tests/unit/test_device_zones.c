@@ -12,23 +12,24 @@
 
 #include <string.h>
 
-struct seen {
+static struct {
         struct device_zone zones[16];
         uint32_t n;
-};
+} seen;
+
+static struct trace_dictionary d;
+static struct device_zones z;
 
 static int take(void *context, const struct device_zone *zone, struct error *err)
 {
-        struct seen *seen = context;
-
-        (void)err;
-        ck_assert_uint_lt(seen->n, 16);
-        seen->zones[seen->n++] = *zone;
+        (void)context, (void)err;
+        ck_assert_uint_lt(seen.n, 16);
+        seen.zones[seen.n++] = *zone;
         return 0;
 }
 
 /* One device; tick 1000 is 5000 ns, a tick is 2 ns. */
-static void start(struct trace_dictionary *d, struct device_zones *z, struct seen *seen)
+static void set_up(void)
 {
         const double period_ns = 2;
         struct trace_process process = { .pid = 1 };
@@ -36,44 +37,39 @@ static void start(struct trace_dictionary *d, struct device_zones *z, struct see
         struct trace_device_clock clock = { .ticks = 1000, .raw_ns = 5000, .device = 1 };
         uint32_t id;
 
-        trace_dictionary_init(d, 0);
+        trace_dictionary_init(&d, 0);
         memcpy(&device.period_bits, &period_ns, sizeof(period_ns));
-        ck_assert_int_ge(trace_dictionary_add(d, TRACE_TABLE_PROCESSES, &process, &id), 0);
-        ck_assert_int_ge(trace_dictionary_add(d, TRACE_TABLE_DEVICES, &device, &id), 0);
-        ck_assert_int_ge(trace_dictionary_add(d, TRACE_TABLE_DEVICE_CLOCKS, &clock, &id), 0);
-        seen->n = 0;
-        ck_assert_int_eq(device_zones_init(z, d, take, seen), 0);
+        ck_assert_int_ge(trace_dictionary_add(&d, TRACE_TABLE_PROCESSES, &process, &id), 0);
+        ck_assert_int_ge(trace_dictionary_add(&d, TRACE_TABLE_DEVICES, &device, &id), 0);
+        ck_assert_int_ge(trace_dictionary_add(&d, TRACE_TABLE_DEVICE_CLOCKS, &clock, &id), 0);
+        seen.n = 0;
+        ck_assert_int_eq(device_zones_init(&z, &d, take, NULL), 0);
 }
 
-static void stop(struct trace_dictionary *d, struct device_zones *z)
+static void tear_down(void)
 {
-        device_zones_deinit(z);
-        trace_dictionary_deinit(d);
+        device_zones_deinit(&z);
+        trace_dictionary_deinit(&d);
 }
 
-static void say(struct device_zones *z, uint32_t op, uint32_t thread, uint64_t query, uint64_t value)
+static void say(uint32_t op, uint32_t thread, uint64_t query, uint64_t value)
 {
         struct ordered_event event = { .op = op, .thread = thread, .subject = 1, .value = { query, value } };
 
-        ck_assert_int_eq(device_zones_add(z, &event, NULL), 0);
+        ck_assert_int_eq(device_zones_add(&z, &event, NULL), 0);
 }
 
 START_TEST(test_nested_zones)
 {
-        struct trace_dictionary d;
-        struct device_zones z;
-        struct seen seen;
-
-        start(&d, &z, &seen);
-        say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
-        say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, 2, 8);
-        say(&z, TRACE_OP_DEVICE_ZONE_END, 1, 3, 0);
-        say(&z, TRACE_OP_DEVICE_ZONE_END, 1, 4, 0);
-        say(&z, TRACE_OP_DEVICE_TIME, 2, 4, 1400);
-        say(&z, TRACE_OP_DEVICE_TIME, 2, 3, 1300);
-        say(&z, TRACE_OP_DEVICE_TIME, 2, 2, 1200);
+        say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
+        say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, 2, 8);
+        say(TRACE_OP_DEVICE_ZONE_END, 1, 3, 0);
+        say(TRACE_OP_DEVICE_ZONE_END, 1, 4, 0);
+        say(TRACE_OP_DEVICE_TIME, 2, 4, 1400);
+        say(TRACE_OP_DEVICE_TIME, 2, 3, 1300);
+        say(TRACE_OP_DEVICE_TIME, 2, 2, 1200);
         ck_assert_uint_eq(seen.n, 1);
-        say(&z, TRACE_OP_DEVICE_TIME, 2, 1, 1100);
+        say(TRACE_OP_DEVICE_TIME, 2, 1, 1100);
         device_zones_finish(&z);
         ck_assert_uint_eq(seen.n, 2);
         ck_assert_uint_eq(seen.zones[0].location, 8);
@@ -85,82 +81,63 @@ START_TEST(test_nested_zones)
         ck_assert_uint_eq(seen.zones[1].end_ns, 5800);
         ck_assert_uint_eq(z.n_zones, 2);
         ck_assert_uint_eq(z.n_alone + z.n_untimed + z.n_never + z.n_lost, 0);
-        stop(&d, &z);
 }
 END_TEST
 
 /* Numbers of queries come again and again; a time that comes before the end is kept. */
 START_TEST(test_queries_are_used_again)
 {
-        struct trace_dictionary d;
-        struct device_zones z;
-        struct seen seen;
-
-        start(&d, &z, &seen);
         for (uint32_t i = 0; i < 10; i++) {
-                say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
-                say(&z, TRACE_OP_DEVICE_TIME, 1, 1, 2000 + 100 * i);
-                say(&z, TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
-                say(&z, TRACE_OP_DEVICE_TIME, 1, 2, 2010 + 100 * i);
+                say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
+                say(TRACE_OP_DEVICE_TIME, 1, 1, 2000 + 100 * i);
+                say(TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
+                say(TRACE_OP_DEVICE_TIME, 1, 2, 2010 + 100 * i);
         }
         ck_assert_uint_eq(seen.n, 10);
         ck_assert_uint_eq(seen.zones[9].end_ns - seen.zones[9].begin_ns, 20);
         ck_assert_uint_eq(z.n_open_slots, 1);
         /* The time of this one does not come before its query is another's. */
-        say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
-        say(&z, TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
-        say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 9);
-        say(&z, TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
-        say(&z, TRACE_OP_DEVICE_TIME, 1, 1, 9000);
-        say(&z, TRACE_OP_DEVICE_TIME, 1, 2, 9100);
+        say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
+        say(TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
+        say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 9);
+        say(TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
+        say(TRACE_OP_DEVICE_TIME, 1, 1, 9000);
+        say(TRACE_OP_DEVICE_TIME, 1, 2, 9100);
         device_zones_finish(&z);
         ck_assert_uint_eq(seen.n, 11);
         ck_assert_uint_eq(seen.zones[10].location, 9);
         ck_assert_uint_eq(z.n_untimed, 1);
-        stop(&d, &z);
 }
 END_TEST
 
 START_TEST(test_what_never_happened)
 {
-        struct trace_dictionary d;
-        struct device_zones z;
-        struct seen seen;
-
-        start(&d, &z, &seen);
-        say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
-        say(&z, TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
-        say(&z, TRACE_OP_DEVICE_TIME, 1, 1, 0);
-        say(&z, TRACE_OP_DEVICE_TIME, 1, 2, 0);
-        say(&z, TRACE_OP_DEVICE_ZONE_END, 1, 5, 0);  /* of none */
-        say(&z, TRACE_OP_DEVICE_TIME, 1, 77, 12345); /* likewise */
-        say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
-        say(&z, TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
-        say(&z, TRACE_OP_DEVICE_TIME, 1, 1, 300);
-        say(&z, TRACE_OP_DEVICE_TIME, 1, 2, 200); /* before it began */
-        say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, 8, 7);
+        say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
+        say(TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
+        say(TRACE_OP_DEVICE_TIME, 1, 1, 0);
+        say(TRACE_OP_DEVICE_TIME, 1, 2, 0);
+        say(TRACE_OP_DEVICE_ZONE_END, 1, 5, 0);  /* of none */
+        say(TRACE_OP_DEVICE_TIME, 1, 77, 12345); /* likewise */
+        say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, 1, 7);
+        say(TRACE_OP_DEVICE_ZONE_END, 1, 2, 0);
+        say(TRACE_OP_DEVICE_TIME, 1, 1, 300);
+        say(TRACE_OP_DEVICE_TIME, 1, 2, 200); /* before it began */
+        say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, 8, 7);
         device_zones_finish(&z);
         ck_assert_uint_eq(seen.n, 0);
         ck_assert_uint_eq(z.n_never, 1);
         ck_assert_uint_eq(z.n_alone, 2);
         ck_assert_uint_eq(z.n_backwards, 1);
         ck_assert_uint_eq(z.n_untimed, 1);
-        stop(&d, &z);
 }
 END_TEST
 
 START_TEST(test_the_limit_of_open_zones)
 {
-        struct trace_dictionary d;
-        struct device_zones z;
-        struct seen seen;
-
-        start(&d, &z, &seen);
         for (uint32_t i = 0; i < DEVICE_ZONES_OPEN_MAX + 100; i++)
-                say(&z, TRACE_OP_DEVICE_ZONE_BEGIN, 1, i, 7);
+                say(TRACE_OP_DEVICE_ZONE_BEGIN, 1, i, 7);
         ck_assert_uint_eq(z.n_lost, 100);
         ck_assert_uint_eq(z.n_open_slots, DEVICE_ZONES_OPEN_MAX);
-        stop(&d, &z);
 }
 END_TEST
 
@@ -169,11 +146,7 @@ START_TEST(test_spans)
         struct ordered_event event = {
                 .op = TRACE_OP_DEVICE_SPAN, .thread = 1, .subject = 1, .detail = 6, .value = { 1500, 250 }
         };
-        struct trace_dictionary d;
-        struct device_zones z;
-        struct seen seen;
 
-        start(&d, &z, &seen);
         ck_assert_int_eq(device_zones_add(&z, &event, NULL), 0);
         ck_assert_uint_eq(seen.n, 1);
         ck_assert_uint_eq(seen.zones[0].location, 6);
@@ -183,7 +156,6 @@ START_TEST(test_spans)
         ck_assert_int_eq(device_zones_add(&z, &event, NULL), 0);
         ck_assert_uint_eq(seen.n, 1);
         ck_assert_uint_eq(z.n_backwards, 1);
-        stop(&d, &z);
 }
 END_TEST
 
@@ -217,3 +189,5 @@ START_TEST(test_busy_time_counts_once)
         busy_time_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

@@ -105,62 +105,65 @@ static void build_program(struct trace_builder *b, const struct program *p)
         trace_builder_finish(b);
 }
 
-struct pair {
+/* The pair that was compared last. */
+static struct {
         struct diff_names names;
         struct diff_run runs[2];
         struct diff_comparison comparison;
-};
+} pair;
 
-static void compare(struct pair *pair, const struct program programs[2], bool shows_native, const char *only)
+static void forget(void)
 {
-        const struct diff_run *const list[] = { &pair->runs[0], &pair->runs[1] };
+        diff_comparison_deinit(&pair.comparison);
+        diff_run_deinit(&pair.runs[0]);
+        diff_run_deinit(&pair.runs[1]);
+        diff_names_deinit(&pair.names);
+        memset(&pair, 0, sizeof(pair));
+}
+
+static void compare(const struct program programs[2], bool shows_native, const char *only)
+{
+        const struct diff_run *const list[] = { &pair.runs[0], &pair.runs[1] };
         struct diff_run_request request = { .shows_native = shows_native };
         struct diff_options options = diff_options_default();
         struct error err = ERROR_NONE;
 
+        forget();
         options.only = only;
-        diff_names_init(&pair->names);
+        diff_names_init(&pair.names);
         for (int i = 0; i < 2; i++) {
                 struct loaded_trace trace;
                 struct trace_builder b;
 
                 build_program(&b, &programs[i]);
                 ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
-                ck_assert_int_eq(diff_run_load(&pair->runs[i], &pair->names, &trace, &request, &err), 0);
+                ck_assert_int_eq(diff_run_load(&pair.runs[i], &pair.names, &trace, &request, &err), 0);
                 loaded_trace_close(&trace);
                 trace_builder_deinit(&b);
         }
-        ck_assert_int_eq(diff_python_settle(&pair->names, pair->runs, 2, only), 0);
-        ck_assert_int_eq(diff_identity_settle(&pair->names, pair->runs, 1, 1), 0);
-        ck_assert_int_eq(diff_comparison_init(&pair->comparison, &pair->names, list, 1, 1, &options), 0);
+        ck_assert_int_eq(diff_python_settle(&pair.names, pair.runs, 2, only), 0);
+        ck_assert_int_eq(diff_identity_settle(&pair.names, pair.runs, 1, 1), 0);
+        ck_assert_int_eq(diff_comparison_init(&pair.comparison, &pair.names, list, 1, 1, &options), 0);
 }
 
-static void forget(struct pair *pair)
+static const struct diff_item *item_of(const char *name)
 {
-        diff_comparison_deinit(&pair->comparison);
-        diff_run_deinit(&pair->runs[0]);
-        diff_run_deinit(&pair->runs[1]);
-        diff_names_deinit(&pair->names);
-}
-
-static const struct diff_item *item_of(const struct pair *pair, const char *name)
-{
-        const struct diff_comparison *c = &pair->comparison;
+        const struct diff_comparison *c = &pair.comparison;
 
         for (size_t i = 0; i < c->n_items; i++)
-                if (text_view_is(diff_names_shown(&pair->names, diff_item_key(&c->items[i])), name))
+                if (text_view_is(diff_names_shown(&pair.names, diff_item_key(&c->items[i])), name))
                         return &c->items[i];
         return NULL;
 }
 
-static char *answer_of(const struct pair *pair)
+static char *answer_of(void)
 {
         struct diff_view_options options = { .has_title = true };
         struct view_document document;
         char *answer;
 
         view_document_init(&document, diff_view_schema.name);
-        diff_view_fill(&document, &pair->comparison, &options);
+        diff_view_fill(&document, &pair.comparison, &options);
         ck_assert(!document.failed);
         answer = strndup((const char *)document.title.data, document.title.used_bytes);
         view_document_deinit(&document);
@@ -168,9 +171,9 @@ static char *answer_of(const struct pair *pair)
         return answer;
 }
 
-static void check_answer(const struct pair *pair, const char *begin)
+static void check_answer(const char *begin)
 {
-        char *answer = answer_of(pair);
+        char *answer = answer_of();
 
         ck_assert_msg(strncmp(answer, begin, strlen(begin)) == 0, "%s", answer);
         free(answer);
@@ -183,40 +186,36 @@ static const struct program mended = { .n_samples = { 0, 60, 300, 50 }, .n_zones
 START_TEST(a_fix_is_named_by_the_python_function)
 {
         const struct program programs[] = { slow, mended };
-        struct pair pair;
         const struct diff_item *item;
 
-        compare(&pair, programs, false, NULL);
+        compare(programs, false, NULL);
         ck_assert(pair.comparison.is_folded);
-        check_answer(&pair, "faster: build -90.0% (");
-        item = item_of(&pair, "build");
+        check_answer("faster: build -90.0% (");
+        item = item_of("build");
         ck_assert(item && item->is_significant);
         ck_assert_double_eq_tol(item->value_before - item->value_after, 540.0 * SAMPLE_NS, 1);
-        ck_assert_ptr_null(item_of(&pair, "copy"));
-        ck_assert_ptr_null(item_of(&pair, "move"));
+        ck_assert_ptr_null(item_of("copy"));
+        ck_assert_ptr_null(item_of("move"));
         /* The others are as before; so are native functions outside of Python, and zones. */
-        item = item_of(&pair, "sort_key");
+        item = item_of("sort_key");
         ck_assert(item && !item->is_significant && item->n_before == 300);
-        ck_assert_ptr_nonnull(item_of(&pair, "spin"));
-        item = item_of(&pair, "step");
+        ck_assert_ptr_nonnull(item_of("spin"));
+        item = item_of("step");
         ck_assert(item && item->n_before == 40 && item->n_after == 40);
         ck_assert_double_eq(pair.comparison.weight_before, 950.0 * SAMPLE_NS);
         ck_assert_uint_eq(pair.comparison.python_before.native, 600 * SAMPLE_NS);
         ck_assert_uint_eq(pair.comparison.python_before.python, 300 * SAMPLE_NS);
-        forget(&pair);
 }
 END_TEST
 
 START_TEST(nothing_is_named_if_nothing_changed)
 {
         const struct program programs[] = { slow, slow };
-        struct pair pair;
 
-        compare(&pair, programs, false, NULL);
+        compare(programs, false, NULL);
         ck_assert(pair.comparison.is_folded);
         ck_assert_uint_eq(pair.comparison.n_significant, 0);
-        check_answer(&pair, "build +0.0%, not certain from one pair");
-        forget(&pair);
+        check_answer("build +0.0%, not certain from one pair");
 }
 END_TEST
 
@@ -224,13 +223,11 @@ END_TEST
 START_TEST(what_moves_below_a_python_function_is_no_change)
 {
         struct program programs[] = { slow, slow };
-        struct pair pair;
 
         programs[1].n_samples[COPY] = 0;
         programs[1].n_samples[MOVE] = 600;
-        compare(&pair, programs, false, NULL);
+        compare(programs, false, NULL);
         ck_assert_uint_eq(pair.comparison.n_significant, 0);
-        forget(&pair);
 }
 END_TEST
 
@@ -239,16 +236,13 @@ START_TEST(callers_are_python_functions)
 {
         const struct program programs[] = { slow, mended };
         const struct diff_item *item;
-        struct pair pair;
 
-        compare(&pair, programs, false, NULL);
-        item = item_of(&pair, "sort_key");
+        compare(programs, false, NULL);
+        item = item_of("sort_key");
         ck_assert(item && text_view_is(diff_names_string(&pair.names, item->caller_before), "run"));
-        forget(&pair);
-        compare(&pair, programs, true, NULL);
-        item = item_of(&pair, "sort_key");
+        compare(programs, true, NULL);
+        item = item_of("sort_key");
         ck_assert(item && text_view_is(diff_names_string(&pair.names, item->caller_before), "sort"));
-        forget(&pair);
 }
 END_TEST
 
@@ -256,28 +250,24 @@ static void check_native(const struct program programs[2], bool shows_native, co
                          uint64_t n_wanted)
 {
         const struct diff_item *item;
-        struct pair pair;
 
-        compare(&pair, programs, shows_native, only);
+        compare(programs, shows_native, only);
         ck_assert(!pair.comparison.is_folded);
-        item = item_of(&pair, "copy");
+        item = item_of("copy");
         ck_assert(item && item->n_before == n_wanted);
-        forget(&pair);
+        forget();
 }
 
 START_TEST(native_functions_are_compared_where_that_is_asked_or_all_there_is)
 {
         struct program programs[] = { slow, mended };
-        struct pair pair;
 
         check_native(programs, true, NULL, 600);
         check_native(programs, false, "cop*", 600);
-        compare(&pair, programs, false, "bui*");
+        compare(programs, false, "bui*");
         ck_assert(pair.comparison.is_folded);
-        forget(&pair);
-        compare(&pair, programs, false, "functions");
+        compare(programs, false, "functions");
         ck_assert(pair.comparison.is_folded);
-        forget(&pair);
         programs[1].has_no_python = true;
         check_native(programs, false, NULL, 600);
         programs[1] = slow;
@@ -286,9 +276,9 @@ START_TEST(native_functions_are_compared_where_that_is_asked_or_all_there_is)
         check_native(programs, false, NULL, 600);
         for (int i = 0; i < 2; i++) {
                 programs[i].n_samples[SPIN] = 899;
-                compare(&pair, programs, false, NULL);
+                compare(programs, false, NULL);
                 ck_assert(pair.comparison.is_folded);
-                forget(&pair);
+                forget();
                 programs[i].n_samples[SPIN] = 900;
         }
 }
@@ -299,14 +289,13 @@ START_TEST(a_run_without_samples_does_not_decide)
 {
         const struct program none = { .n_zones = 0 };
         struct program programs[] = { slow, none };
-        struct pair pair;
 
-        compare(&pair, programs, false, NULL);
+        compare(programs, false, NULL);
         ck_assert(pair.runs[0].is_folded);
-        forget(&pair);
         programs[0] = none;
-        compare(&pair, programs, false, NULL);
+        compare(programs, false, NULL);
         ck_assert(!pair.comparison.is_folded);
-        forget(&pair);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = forget);
