@@ -34,10 +34,24 @@ static void open_trace(void)
         ck_assert_int_eq(loaded_trace_open(&trace, builder.path, NULL), 0);
 }
 
-static void close_trace(void)
+/* A trace that has everything, and is finished already. */
+static void open_small_trace(void)
+{
+        small_trace_build(&builder);
+        ck_assert_int_eq(loaded_trace_open(&trace, builder.path, NULL), 0);
+}
+
+static void set_up(void)
+{
+        trace_builder_init(&builder);
+}
+
+static void tear_down(void)
 {
         loaded_trace_close(&trace);
         trace_builder_deinit(&builder);
+        free(bytes);
+        bytes = NULL;
 }
 
 static void export_it(export_function *function, uint32_t event, bool zones_as_frames)
@@ -59,9 +73,7 @@ START_LOOP_TEST(test_everything_in_it, 0, sizeof(functions) / sizeof(functions[0
 {
         uint64_t weight;
 
-        trace_builder_init(&builder);
-        small_trace_build(&builder);
-        ck_assert_int_eq(loaded_trace_open(&trace, builder.path, NULL), 0);
+        open_small_trace();
         for (uint32_t event = 0; event <= 3; event++) {
                 export_it(functions[_i], event, false);
                 weight = totals.weight;
@@ -71,22 +83,15 @@ START_LOOP_TEST(test_everything_in_it, 0, sizeof(functions) / sizeof(functions[0
         }
         ck_assert_uint_eq(totals.n_samples, 2); /* of the event that was read with another one */
         ck_assert_uint_eq(totals.weight, 2500000);
-        close_trace();
-        free(bytes);
-        bytes = NULL;
 }
 END_TEST
 
 /* loop test */
 START_LOOP_TEST(test_nothing_in_it, 0, sizeof(functions) / sizeof(functions[0]))
 {
-        trace_builder_init(&builder);
         open_trace();
         export_it(functions[_i], 0, false);
         ck_assert_uint_eq(totals.n_samples, 0);
-        close_trace();
-        free(bytes);
-        bytes = NULL;
 }
 END_TEST
 
@@ -96,7 +101,6 @@ START_LOOP_TEST(test_deep_stacks, 0, sizeof(functions) / sizeof(functions[0]))
         uint32_t stack = 0;
         uint32_t module, thread, event;
 
-        trace_builder_init(&builder);
         thread = trace_builder_thread(&builder, 1, 1);
         module = trace_builder_module(&builder, "/bin/deep");
         event = trace_builder_sample_event(&builder, "cpu-clock");
@@ -109,9 +113,6 @@ START_LOOP_TEST(test_deep_stacks, 0, sizeof(functions) / sizeof(functions[0]))
         export_it(functions[_i], event, false);
         ck_assert_uint_eq(totals.n_samples, 1);
         ck_assert_uint_gt(totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS], 0);
-        close_trace();
-        free(bytes);
-        bytes = NULL;
 }
 END_TEST
 
@@ -123,13 +124,10 @@ START_LOOP_TEST(test_full_disk, 0, sizeof(functions) / sizeof(functions[0]))
         struct error err = ERROR_NONE;
 
         ck_assert_ptr_nonnull(out);
-        trace_builder_init(&builder);
-        small_trace_build(&builder);
-        ck_assert_int_eq(loaded_trace_open(&trace, builder.path, NULL), 0);
+        open_small_trace();
         ck_assert_int_eq(functions[_i](&trace, &options, out, &totals, &err), -EIO);
         ck_assert_str_ne(err.text, "");
         (void)fclose(out);
-        close_trace();
 }
 END_TEST
 
@@ -140,9 +138,7 @@ START_TEST(test_sections_of_perf_data)
         uint64_t data_offset, data_bytes, features_offset;
         uint32_t n_samples = 0;
 
-        trace_builder_init(&builder);
-        small_trace_build(&builder);
-        ck_assert_int_eq(loaded_trace_open(&trace, builder.path, NULL), 0);
+        open_small_trace();
         export_it(export_perf_data, 1, false);
         in = byte_reader_of(bytes, n_bytes);
         ck_assert_mem_eq(bytes_take(&in, 8), "PERFILE2", 8);
@@ -166,8 +162,7 @@ START_TEST(test_sections_of_perf_data)
         in = byte_reader_of(bytes + data_offset + data_bytes, 8);
         features_offset = bytes_u64(&in);
         ck_assert_uint_eq(features_offset, data_offset + data_bytes + UINT64_C(7) * 16);
-        close_trace();
-        free(bytes);
-        bytes = NULL;
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

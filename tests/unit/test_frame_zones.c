@@ -18,41 +18,44 @@ struct split {
         struct frame_zones zones;
 };
 
-static void take(struct split *s, struct trace_builder *b, const struct trace_filter_request *request)
+static struct trace_builder b;
+static struct split s;
+
+static void take(const struct trace_filter_request *request)
 {
         struct error err = ERROR_NONE;
 
-        trace_builder_finish(b);
-        ck_assert_int_eq(loaded_trace_open(&s->trace, b->path, &err), 0);
-        s->filter = (struct trace_filter){ .is_empty = true };
+        trace_builder_finish(&b);
+        ck_assert_int_eq(loaded_trace_open(&s.trace, b.path, &err), 0);
+        s.filter = (struct trace_filter){ .is_empty = true };
         if (request)
-                ck_assert_int_eq(trace_filter_init(&s->filter, request, &s->trace, &err), 0);
-        ck_assert_int_eq(frame_stats_take(&s->stats, &s->trace, &s->filter, &err), 0);
-        ck_assert_int_eq(frame_zones_take(&s->zones, &s->stats, &s->trace, &s->filter, &err), 0);
+                ck_assert_int_eq(trace_filter_init(&s.filter, request, &s.trace, &err), 0);
+        ck_assert_int_eq(frame_stats_take(&s.stats, &s.trace, &s.filter, &err), 0);
+        ck_assert_int_eq(frame_zones_take(&s.zones, &s.stats, &s.trace, &s.filter, &err), 0);
 }
 
-static void drop(struct split *s, struct trace_builder *b)
+static void drop(void)
 {
-        frame_zones_deinit(&s->zones);
-        frame_stats_deinit(&s->stats);
-        trace_filter_deinit(&s->filter);
-        loaded_trace_close(&s->trace);
-        trace_builder_deinit(b);
+        frame_zones_deinit(&s.zones);
+        frame_stats_deinit(&s.stats);
+        trace_filter_deinit(&s.filter);
+        loaded_trace_close(&s.trace);
+        trace_builder_deinit(&b);
 }
 
-static const struct frame_zone *row(const struct split *s, uint32_t set, uint32_t location, bool is_marker)
+static const struct frame_zone *row(uint32_t set, uint32_t location, bool is_marker)
 {
         struct frame_zone_key key = { .set = set, .location = location, .is_marker = is_marker };
-        uint32_t id = intern_find(&s->zones.keys, &key, sizeof(key));
+        uint32_t id = intern_find(&s.zones.keys, &key, sizeof(key));
 
         ck_assert_uint_ne(id, 0);
-        return &s->zones.rows[id - 1];
+        return &s.zones.rows[id - 1];
 }
 
-static void zone(struct trace_builder *b, uint64_t begin_ns, uint64_t end_ns, uint32_t location)
+static void zone(uint64_t begin_ns, uint64_t end_ns, uint32_t location)
 {
-        trace_builder_begin_zone(b, begin_ns, location);
-        trace_builder_event(b, end_ns, TRACE_OP_ZONE_END);
+        trace_builder_begin_zone(&b, begin_ns, location);
+        trace_builder_event(&b, end_ns, TRACE_OP_ZONE_END);
 }
 
 /*
@@ -64,10 +67,7 @@ START_TEST(test_zones_around_marks)
 {
         uint32_t around, turn, small, large, inner, job;
         uint64_t at_ns = 1000;
-        struct trace_builder b;
-        struct split s;
 
-        trace_builder_init(&b);
         around = trace_builder_location(&b, "around");
         turn = trace_builder_location(&b, "turn");
         small = trace_builder_location(&b, "small");
@@ -80,44 +80,40 @@ START_TEST(test_zones_around_marks)
         for (uint64_t i = 1; i <= 3; i++) {
                 trace_builder_begin_zone(&b, at_ns, turn);
                 trace_builder_begin_zone(&b, at_ns, small);
-                zone(&b, at_ns + 1, at_ns + 9, inner);
+                zone(at_ns + 1, at_ns + 9, inner);
                 trace_builder_event(&b, at_ns + 10, TRACE_OP_ZONE_END);
-                zone(&b, at_ns + 20, at_ns + i * 100, large);
+                zone(at_ns + 20, at_ns + i * 100, large);
                 at_ns += i * 100;
                 trace_builder_event(&b, at_ns, TRACE_OP_FRAME_MARK);
                 trace_builder_event(&b, at_ns, TRACE_OP_ZONE_END);
         }
-        zone(&b, 2000, 3000, large); /* in no frame */
+        zone(2000, 3000, large); /* in no frame */
         trace_builder_event(&b, 5000, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
-        zone(&b, 1050, 1100, job);
-        zone(&b, 1110, 1450, job);
+        zone(1050, 1100, job);
+        zone(1110, 1450, job);
         trace_builder_end_run(&b);
-        take(&s, &b, NULL);
+        take(NULL);
         ck_assert_uint_eq(s.stats.n_sets, 1);
         ck_assert_uint_eq(s.zones.keys.n_items, 3);
-        ck_assert_uint_eq(row(&s, 1, small, true)->total_ns, 30);
-        ck_assert_uint_eq(row(&s, 1, small, true)->n_zones, 3);
-        ck_assert_uint_eq(row(&s, 1, large, true)->total_ns, 540);
-        ck_assert_uint_eq(row(&s, 1, large, true)->n_zones, 3);
-        ck_assert_uint_eq(row(&s, 1, large, true)->slowest_ns[0], 280);
-        ck_assert_uint_eq(row(&s, 1, large, true)->slowest_ns[2], 80);
-        ck_assert_uint_eq(row(&s, 1, job, false)->total_ns, 50 + 340);
-        ck_assert_uint_eq(row(&s, 1, job, false)->slowest_ns[0], 150);
-        ck_assert_uint_eq(row(&s, 1, job, false)->slowest_ns[1], 190);
-        drop(&s, &b);
+        ck_assert_uint_eq(row(1, small, true)->total_ns, 30);
+        ck_assert_uint_eq(row(1, small, true)->n_zones, 3);
+        ck_assert_uint_eq(row(1, large, true)->total_ns, 540);
+        ck_assert_uint_eq(row(1, large, true)->n_zones, 3);
+        ck_assert_uint_eq(row(1, large, true)->slowest_ns[0], 280);
+        ck_assert_uint_eq(row(1, large, true)->slowest_ns[2], 80);
+        ck_assert_uint_eq(row(1, job, false)->total_ns, 50 + 340);
+        ck_assert_uint_eq(row(1, job, false)->slowest_ns[0], 150);
+        ck_assert_uint_eq(row(1, job, false)->slowest_ns[1], 190);
 }
 END_TEST
 
 /* Only what is between a begin and an end counts; the thread that says most of them is the one that marks. */
 START_TEST(test_gaps)
 {
-        struct trace_builder b;
         uint32_t work;
-        struct split s;
 
-        trace_builder_init(&b);
         work = trace_builder_location(&b, "work");
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         trace_builder_begin_zone(&b, 50, work);
@@ -126,16 +122,15 @@ START_TEST(test_gaps)
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
         for (uint64_t i = 0; i < 20; i++) {
                 trace_builder_event(&b, 100 + i * 100, TRACE_OP_FRAME_BEGIN);
-                zone(&b, 110 + i * 100, 115 + i * 100, work);
+                zone(110 + i * 100, 115 + i * 100, work);
                 trace_builder_event(&b, 130 + i * 100, TRACE_OP_FRAME_END);
         }
         trace_builder_end_run(&b);
-        take(&s, &b, NULL);
-        ck_assert_uint_eq(row(&s, 1, work, true)->total_ns, 100);
-        ck_assert_uint_eq(row(&s, 1, work, true)->n_zones, 20);
-        ck_assert_uint_eq(row(&s, 1, work, false)->total_ns, 9 * 30);
-        ck_assert_uint_eq(row(&s, 1, work, false)->n_zones, 1);
-        drop(&s, &b);
+        take(NULL);
+        ck_assert_uint_eq(row(1, work, true)->total_ns, 100);
+        ck_assert_uint_eq(row(1, work, true)->n_zones, 20);
+        ck_assert_uint_eq(row(1, work, false)->total_ns, 9 * 30);
+        ck_assert_uint_eq(row(1, work, false)->n_zones, 1);
 }
 END_TEST
 
@@ -145,35 +140,28 @@ START_TEST(test_a_range)
         struct trace_filter_request request = {
                 .from_ns = 150, .to_ns = 350, .has_from = true, .has_to = true
         };
-        struct trace_builder b;
-        struct split s;
         uint32_t work;
 
-        trace_builder_init(&b);
         work = trace_builder_location(&b, "work");
         trace_builder_meta(&b, "start_raw_ns", "1000");
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
-        zone(&b, 1100, 1500, work);
+        zone(1100, 1500, work);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         for (uint64_t i = 0; i < 6; i++)
                 trace_builder_event(&b, 1000 + i * 100, TRACE_OP_FRAME_MARK);
         trace_builder_end_run(&b);
-        take(&s, &b, &request);
+        take(&request);
         ck_assert_uint_eq(s.stats.sets[0].durations_ns.n_values, 1);
-        ck_assert_uint_eq(row(&s, 1, work, false)->total_ns, 100);
-        drop(&s, &b);
+        ck_assert_uint_eq(row(1, work, false)->total_ns, 100);
 }
 END_TEST
 
 /* More sets than are split: the first ones are. */
 START_TEST(test_many_sets)
 {
-        struct trace_builder b;
-        struct split s;
         uint32_t work;
 
-        trace_builder_init(&b);
         work = trace_builder_location(&b, "work");
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         for (uint64_t round = 0; round < 2; round++) {
@@ -186,13 +174,24 @@ START_TEST(test_many_sets)
                         mark.frame_mark.name = trace_builder_string(&b, name);
                         event_encoder_add(&b.encoder, &mark);
                 }
-                zone(&b, 200 + round * 1000, 300 + round * 1000, work);
+                zone(200 + round * 1000, 300 + round * 1000, work);
         }
         trace_builder_end_run(&b);
-        take(&s, &b, NULL);
+        take(NULL);
         ck_assert_uint_eq(s.stats.n_sets, FRAME_STATS_SPLIT_MAX + 2);
         ck_assert_uint_eq(s.zones.keys.n_items, FRAME_STATS_SPLIT_MAX);
-        ck_assert_uint_eq(row(&s, FRAME_STATS_SPLIT_MAX, work, true)->total_ns, 100);
-        drop(&s, &b);
+        ck_assert_uint_eq(row(FRAME_STATS_SPLIT_MAX, work, true)->total_ns, 100);
 }
 END_TEST
+
+static void set_up(void)
+{
+        trace_builder_init(&b);
+}
+
+static void tear_down(void)
+{
+        drop();
+}
+
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);
