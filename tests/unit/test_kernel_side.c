@@ -26,6 +26,12 @@
 
 static struct fake_kernel_side f;
 
+/* A record of the program at this time. */
+static struct kernel_record_identity at(uint64_t time_ns)
+{
+        return fake_kernel_side_at(FAKE_PID, time_ns);
+}
+
 static void put_sample(size_t ring, const struct kernel_record_identity *identity, uint64_t event,
                        uint64_t avma)
 {
@@ -99,11 +105,7 @@ static void expect_path(const struct trace_event *sample, const char *path)
 /* The same address means what was mapped at the time, whatever ring said so. */
 START_TEST(test_order_of_time)
 {
-        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
-                                                  fake_kernel_side_at(FAKE_PID, 20),
-                                                  fake_kernel_side_at(FAKE_PID, 30),
-                                                  fake_kernel_side_at(FAKE_PID, 40),
-                                                  fake_kernel_side_at(FAKE_PID, 50) };
+        struct kernel_record_identity times[] = { at(10), at(20), at(30), at(40), at(50) };
 
         put_sample(FAKE_SAMPLES_1, &times[0], FAKE_EVENT_SPEC_0_B, FAKE_CODE);
         put_sample(FAKE_SAMPLES_0, &times[2], FAKE_EVENT_SPEC_0, FAKE_CODE);
@@ -130,8 +132,7 @@ END_TEST
 /* On a machine with several kinds of cores a CPU may lack an event: it has no ring then. */
 START_TEST(test_unmapped_ring)
 {
-        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
-                                                  fake_kernel_side_at(FAKE_PID, 20) };
+        struct kernel_record_identity times[] = { at(10), at(20) };
         struct error err = ERROR_NONE;
         uint32_t pid;
 
@@ -148,9 +149,7 @@ END_TEST
 
 START_TEST(test_until)
 {
-        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
-                                                  fake_kernel_side_at(FAKE_PID, 20),
-                                                  fake_kernel_side_at(FAKE_PID, 30) };
+        struct kernel_record_identity times[] = { at(10), at(20), at(30) };
 
         for (size_t i = 0; i < 3; i++)
                 put_sample(FAKE_SAMPLES_0, &times[i], FAKE_EVENT_SPEC_0, FAKE_CODE);
@@ -174,9 +173,9 @@ START_TEST(test_a_run_has_a_limit)
 
         f.source.run_ns_max = 1;
         for (uint64_t i = 0; i < 200; i++) {
-                struct kernel_record_identity at = fake_kernel_side_at(FAKE_PID, 10 + i);
+                struct kernel_record_identity when = at(10 + i);
 
-                put_sample(i % 2 ? FAKE_SAMPLES_1 : FAKE_SAMPLES_0, &at,
+                put_sample(i % 2 ? FAKE_SAMPLES_1 : FAKE_SAMPLES_0, &when,
                            i % 2 ? FAKE_EVENT_SPEC_0_B : FAKE_EVENT_SPEC_0, FAKE_CODE);
         }
         for (; f.source.n_samples < 200; n_runs++) {
@@ -197,10 +196,7 @@ END_TEST
 
 START_TEST(test_name_and_exec)
 {
-        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
-                                                  fake_kernel_side_at(FAKE_PID, 20),
-                                                  fake_kernel_side_at(FAKE_PID, 30),
-                                                  fake_kernel_side_at(FAKE_PID, 40) };
+        struct kernel_record_identity times[] = { at(10), at(20), at(30), at(40) };
         const struct thread_track *thread;
 
         put_mapping(FAKE_TRACKER_0, &times[0], FAKE_CODE, "/bin/before");
@@ -226,11 +222,8 @@ END_TEST
 /* Its number is the first thread's from then on, which has ended. */
 START_TEST(test_exec_by_another_thread)
 {
-        struct kernel_record_identity first = fake_kernel_side_at(FAKE_PID, 10),
-                                      thread = fake_kernel_side_at(FAKE_PID + 1, 20),
-                                      leaves = fake_kernel_side_at(FAKE_PID, 30),
-                                      after = fake_kernel_side_at(FAKE_PID, 40),
-                                      later = fake_kernel_side_at(FAKE_PID, 50);
+        struct kernel_record_identity first = at(10), thread = fake_kernel_side_at(FAKE_PID + 1, 20),
+                                      leaves = at(30), after = at(40), later = at(50);
 
         kernel_record_add_comm(&f.record, &first, "before", false);
         kernel_record_add_fork(&f.record, &thread, FAKE_PID, FAKE_PID);
@@ -257,11 +250,8 @@ END_TEST
  */
 START_LOOP_TEST(test_end_of_a_program_that_gains_rights, 0, 3)
 {
-        struct kernel_record_identity named = fake_kernel_side_at(FAKE_PID, 10),
-                                      begins = fake_kernel_side_at(FAKE_PID, 20),
-                                      mapped = fake_kernel_side_at(FAKE_PID, 25),
-                                      ends = fake_kernel_side_at(FAKE_PID, 30),
-                                      ends_again = fake_kernel_side_at(FAKE_PID, 40);
+        struct kernel_record_identity named = at(10), begins = at(20), mapped = at(25), ends = at(30),
+                                      ends_again = at(40);
 
         f.source.command_pid = FAKE_PID;
         kernel_record_add_comm(&f.record, &named, "before", false);
@@ -286,8 +276,7 @@ END_TEST
 
 START_TEST(test_fork_and_exit)
 {
-        struct kernel_record_identity first = fake_kernel_side_at(FAKE_PID, 10),
-                                      named = fake_kernel_side_at(FAKE_PID, 15),
+        struct kernel_record_identity first = at(10), named = at(15),
                                       thread = fake_kernel_side_at(FAKE_PID + 1, 20),
                                       child = fake_kernel_side_at(FAKE_PID + 2, 30),
                                       leaves = fake_kernel_side_at(FAKE_PID + 2, 50),
@@ -326,9 +315,7 @@ END_TEST
 
 START_TEST(test_switches)
 {
-        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
-                                                  fake_kernel_side_at(FAKE_PID, 20),
-                                                  fake_kernel_side_at(FAKE_PID, 30) };
+        struct kernel_record_identity times[] = { at(10), at(20), at(30) };
 
         kernel_record_add_switch(&f.record, &times[0], false, false);
         kernel_record_add_switch(&f.record, &times[1], true, true);
@@ -366,10 +353,7 @@ static void put_group(const struct kernel_record_identity *identity, uint64_t va
 /* The count since the sample before is a sample too: after its leader, in the same place. */
 START_TEST(test_group)
 {
-        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
-                                                  fake_kernel_side_at(0, 20),
-                                                  fake_kernel_side_at(FAKE_PID, 30),
-                                                  fake_kernel_side_at(FAKE_PID, 40) };
+        struct kernel_record_identity times[] = { at(10), fake_kernel_side_at(0, 20), at(30), at(40) };
         const struct trace_event *leader, *member;
 
         f.events.layout.sample_type |= PERF_SAMPLE_READ;
@@ -403,9 +387,7 @@ END_TEST
 START_TEST(test_losses)
 {
         struct kernel_record_identity invalid = fake_kernel_side_at(UINT32_MAX, 10),
-                                      idle = fake_kernel_side_at(0, 20),
-                                      good = fake_kernel_side_at(FAKE_PID, 30),
-                                      later = fake_kernel_side_at(FAKE_PID, 40);
+                                      idle = fake_kernel_side_at(0, 20), good = at(30), later = at(40);
 
         kernel_record_add_lost(&f.record, &good, 17);
         kernel_record_add_lost(&f.record, &good, 3);
@@ -451,7 +433,7 @@ static const struct {
 /* loop test */
 START_LOOP_TEST(test_module, 0, sizeof(mappings) / sizeof(mappings[0]))
 {
-        struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
+        struct kernel_record_identity when = at(10);
         struct perf_mmap mapping = { .start_avma = FAKE_CODE,
                                      .length_bytes = 0x1000,
                                      .device_major = 8,
@@ -488,7 +470,7 @@ END_TEST
 /* A mapping over the end of all addresses cannot be, and is not. */
 START_TEST(test_impossible_mapping)
 {
-        struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
+        struct kernel_record_identity when = at(10);
         struct perf_mmap mapping = { .start_avma = UINT64_MAX - 10,
                                      .length_bytes = 11,
                                      .executable = true,
@@ -507,10 +489,8 @@ END_TEST
 START_TEST(test_scan_ahead)
 {
         static const char region[] = "/memfd:hyprof-client (deleted)";
-        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
-                                                  fake_kernel_side_at(FAKE_PID, 20),
-                                                  fake_kernel_side_at(FAKE_PID + 1, 30),
-                                                  fake_kernel_side_at(FAKE_PID, 40) };
+        struct kernel_record_identity times[] = { at(10), at(20), fake_kernel_side_at(FAKE_PID + 1, 30),
+                                                  at(40) };
         uint32_t pid;
 
         times[2].pid = FAKE_PID + 1;
@@ -537,8 +517,7 @@ START_TEST(test_scan_passes_over_other_processes)
 {
         static const char region[] = "/memfd:hyprof-client (deleted)";
         struct table_process none = { .fd = -1 }; /* whatever is wanted of it is counted as not to be had */
-        struct kernel_record_identity own = fake_kernel_side_at(FAKE_PID + 1, 10),
-                                      other = fake_kernel_side_at(FAKE_PID, 20);
+        struct kernel_record_identity own = fake_kernel_side_at(FAKE_PID + 1, 10), other = at(20);
         struct process_filter filter;
         uint32_t pid;
 
@@ -568,8 +547,7 @@ END_TEST
 START_TEST(test_data_is_passed_over_when_seen)
 {
         static const char region[] = "/memfd:hyprof-client (deleted)";
-        struct kernel_record_identity late = fake_kernel_side_at(FAKE_PID, 50),
-                                      identity = fake_kernel_side_at(FAKE_PID, 10);
+        struct kernel_record_identity late = at(50), identity = at(10);
         struct perf_mmap data = { .start_avma = FAKE_CODE, .length_bytes = 0x1000, .path = "/lib/libc.so.6" };
         uint64_t *unread;
         uint32_t pid;
@@ -603,7 +581,7 @@ START_TEST(test_tables_are_wanted_ahead)
 {
         struct table_process none = { .fd = -1 }; /* whatever is wanted of it is counted as not to be had */
         struct perf_record running = { .kind = PERF_RECORD_KIND_MMAP, .pid = FAKE_PID, .tid = FAKE_PID };
-        struct kernel_record_identity identity = fake_kernel_side_at(FAKE_PID, 1000);
+        struct kernel_record_identity identity = at(1000);
         uint64_t *n_wanted;
         uint32_t pid;
 
@@ -636,7 +614,7 @@ END_TEST
 /* Looking ahead borrows the same memory as the record that waits for its turn: both must be what they are. */
 START_TEST(test_scan_does_not_disturb)
 {
-        struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
+        struct kernel_record_identity when = at(10);
         char name[16];
         uint32_t pid;
 
@@ -658,7 +636,7 @@ END_TEST
 
 START_TEST(test_corrupt_ring)
 {
-        struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
+        struct kernel_record_identity when = at(10);
         struct error err = ERROR_NONE;
         uint32_t pid;
 
