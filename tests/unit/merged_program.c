@@ -83,6 +83,7 @@ void merged_program_tear_down(struct merged_program *f)
 {
         event_list_deinit(&f->list);
         zone_merge_deinit(&f->merge);
+        stack_builder_deinit(&f->stacks);
         zone_source_deinit(&f->zones);
         process_table_deinit(&f->processes);
         event_encoder_deinit(&f->encoder);
