@@ -7,15 +7,25 @@
 #include "tests/unit/unit_test.h"
 #include "unwind/unwind_table.h"
 
+static struct stack_scene s;
+
+static void setup(void)
+{
+        stack_scene_begin_x86_64(&s);
+}
+
+static void teardown(void)
+{
+        stack_scene_end(&s);
+}
+
 /* loop test: a function called its callee on another stack, which is read later and may be lower */
 START_LOOP_TEST(test_switched_stack, 0, 3)
 {
         const uint64_t others[] = { UINT64_C(0x7f5500000000), STACK + (1U << 24), STACK - 4096 };
         const uint64_t other = others[_i];
         uint64_t words[] = { other + 512, BIAS + PLAIN + 7, 0, BIAS + ROOT + 7 };
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + FRAMED + 4;
         s.input.registers.values[6] = other;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_OTHER_STACK,
@@ -31,16 +41,12 @@ START_LOOP_TEST(test_switched_stack, 0, 3)
         ck_assert_uint_eq(s.walk.n_frames, 4);
         ck_assert_uint_eq(s.walk.frames[2].pc_avma, BIAS + PLAIN + 7);
         ck_assert_uint_eq(s.walk.frames[3].pc_avma, BIAS + ROOT + 7);
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* Two stacks that lead to each other for ever, and a number that lies on no stack. */
 START_TEST(test_switches_that_end)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 64;
         s.words[8] = STACK + 8;
         s.words[9] = BIAS + FRAMED + 4;
@@ -52,7 +58,6 @@ START_TEST(test_switches_that_end)
         s.input.registers.values[3] = UINT64_C(0x7f5500000000);
         s.space.generation++;
         stack_scene_expect(&s, BIAS + BY_RBX, STACK_WALK_END_OTHER_STACK, PCS(BIAS + BY_RBX));
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -62,9 +67,7 @@ START_TEST(test_first_function_without_a_table)
         static const uint8_t exits[] = { 0x90, 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
         static const uint8_t returns[] = { 0x90, 0x48, 0x8b, 0x54, 0x24, 0x08, 0xc3 };
         unsigned n_reads = 0;
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         s.n_reads = &n_reads;
         s.space.read_code = stack_scene_read_jit_code;
         s.jit_code = exits;
@@ -76,7 +79,6 @@ START_TEST(test_first_function_without_a_table)
         s.jit_code_bytes = sizeof(returns);
         s.space.generation++;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 1));
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -86,9 +88,7 @@ START_TEST(test_trampoline_without_a_table)
         static const uint8_t code[] = { 0x90, 0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
         const struct unwind_machine *m = &unwind_machine_x86_64;
         unsigned n_reads = 0;
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         s.n_reads = &n_reads;
         s.space.read_code = stack_scene_read_jit_code;
         s.jit_code = code;
@@ -103,16 +103,15 @@ START_TEST(test_trampoline_without_a_table)
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
                            PCS(BIAS + PLAIN, JIT + 1, BIAS + PLAIN + 9, BIAS + BY_RBX + 4, BIAS + ROOT + 1));
         ck_assert_uint_eq(s.walk.frames[1].way, STACK_WALK_WAY_SIGNAL);
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* Makes the rule of a function one of Go's runtime. */
-static void make_go_code(struct stack_scene *s, uint64_t svma, enum unwind_cfa cfa)
+static void make_go_code(uint64_t svma, enum unwind_cfa cfa)
 {
-        for (uint32_t i = 0; i < s->table->n_rules; i++)
-                if (unwind_table_find(s->table, svma) == &s->table->rules[i])
-                        s->table->rules[i].cfa = (uint8_t)cfa;
+        for (uint32_t i = 0; i < s.table->n_rules; i++)
+                if (unwind_table_find(s.table, svma) == &s.table->rules[i])
+                        s.table->rules[i].cfa = (uint8_t)cfa;
 }
 
 /* loop test: the callee is Go's, which saves the frame pointer without saying so, or C's */
@@ -121,10 +120,8 @@ START_LOOP_TEST(test_go_call, 0, 2)
         const uint64_t other = UINT64_C(
                 0xc000100000); /* the goroutine's stack; its frame pointer is at + 64 */
         uint64_t words[32] = { 0 };
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
-        make_go_code(&s, FAR_RA, _i == 0 ? UNWIND_CFA_GO_SYSTEM : UNWIND_CFA_GO_C);
+        make_go_code(FAR_RA, _i == 0 ? UNWIND_CFA_GO_SYSTEM : UNWIND_CFA_GO_C);
         s.input.registers.values[6] = _i == 0 ? STACK
                                               : other + 64; /* of the callee's own frame, or the caller's */
         s.words[0] = other + 64;
@@ -151,21 +148,18 @@ START_LOOP_TEST(test_go_call, 0, 2)
         /* Nothing there returns into a frame of that size. */
         words[7] = BIAS + SAVES + 4;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, BIAS + FAR_RA + 4));
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* A goroutine that gave its thread away: what runs then has no caller, whatever lies on the stack. */
 START_TEST(test_go_root)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
-        make_go_code(&s, FAR_RA, UNWIND_CFA_GO_ROOT);
+        make_go_code(FAR_RA, UNWIND_CFA_GO_ROOT);
         s.words[1] = BIAS + FAR_RA + 4;
         s.words[2] = BIAS + PLAIN + 4;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + FAR_RA + 4));
         stack_scene_expect(&s, BIAS + FAR_RA, STACK_WALK_END_NO_TABLE, PCS(BIAS + FAR_RA));
-        stack_scene_end(&s);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

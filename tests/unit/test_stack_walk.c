@@ -10,11 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct stack_scene s;
+
+static void setup(void)
+{
+        stack_scene_begin_x86_64(&s);
+}
+
+static void teardown(void)
+{
+        stack_scene_end(&s);
+}
+
+/* In place of the table with all rules, none so far. */
+static void begin_anew(const struct unwind_machine *machine)
+{
+        stack_scene_end(&s);
+        stack_scene_begin(&s, machine);
+}
+
 START_TEST(test_plain_calls)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 5;
         s.words[3] = BIAS + ROOT + 9;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
@@ -23,15 +39,11 @@ START_TEST(test_plain_calls)
         ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + 16);
         ck_assert_uint_eq(s.walk.frames[1].cfa_avma, STACK + 32);
         ck_assert_uint_eq(s.walk.frames[1].way, STACK_WALK_WAY_TABLE);
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_tables_only)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[4] = 0;
         s.words[5] = BIAS + ROOT + 9;
         s.words[1] = JIT + 5;
@@ -40,21 +52,16 @@ START_TEST(test_tables_only)
                            PCS(BIAS + PLAIN, JIT + 5, BIAS + ROOT + 9));
         s.input.tables_only = true;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 5));
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* A call as a function's last instruction: the return address belongs to what comes after it. */
 START_TEST(test_call_at_the_end_of_a_function)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 0x40;
         s.words[3] = BIAS + ROOT + 9;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
                            PCS(BIAS + PLAIN, BIAS + PLAIN + 0x40, BIAS + ROOT + 9));
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -76,9 +83,8 @@ START_LOOP_TEST(test_call_at_the_end_of_a_file, 0, sizeof(last_functions) / size
 {
         const struct unwind_machine *m = &unwind_machine_x86_64;
         static const struct cfi_builder_cie cie = { .version = 1 };
-        static struct stack_scene s;
 
-        stack_scene_begin(&s, m);
+        begin_anew(m);
         cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 7, 8, 0x90, 1));
         stack_scene_add(&s, PLAIN, CFI_BYTES(0x0e, 16));
         stack_scene_add(&s, ROOT, CFI_BYTES(0x07, 16));
@@ -91,15 +97,11 @@ START_LOOP_TEST(test_call_at_the_end_of_a_file, 0, sizeof(last_functions) / size
         s.words[20] = BIAS + ROOT + 1;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
                            PCS(BIAS + PLAIN, BIAS + FILE_END, BIAS + BY_RBX + 1, BIAS + ROOT + 1));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_frame_pointer_by_rule)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 64;
         s.words[8] = STACK + 128; /* the caller's */
         s.words[9] = BIAS + FRAMED + 3;
@@ -107,43 +109,31 @@ START_TEST(test_frame_pointer_by_rule)
         s.words[17] = BIAS + ROOT + 1;
         stack_scene_expect(&s, BIAS + FRAMED, STACK_WALK_END_ROOT,
                            PCS(BIAS + FRAMED, BIAS + FRAMED + 3, BIAS + ROOT + 1));
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* The slot is below the stack pointer: the register has been restored already. */
 START_TEST(test_epilogue)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 64;
         s.words[0] = BIAS + FRAMED + 3;
         s.words[9] = BIAS + ROOT + 1;
         stack_scene_expect(&s, BIAS + EPILOGUE, STACK_WALK_END_ROOT,
                            PCS(BIAS + EPILOGUE, BIAS + FRAMED + 3, BIAS + ROOT + 1));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_lost_frame_pointer)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[0] = BIAS + PLAIN + 1; /* which needs none */
         s.words[2] = BIAS + FRAMED + 1;
         stack_scene_expect(&s, BIAS + FP_LOST, STACK_WALK_END_NO_REGISTER,
                            PCS(BIAS + FP_LOST, BIAS + PLAIN + 1, BIAS + FRAMED + 1));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_plt)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[0] = BIAS + ROOT + 1;
         stack_scene_expect(&s, BIAS + PLT + 0x16, STACK_WALK_END_ROOT,
                            PCS(BIAS + PLT + 0x16, BIAS + ROOT + 1));
@@ -151,7 +141,6 @@ START_TEST(test_plt)
         s.words[1] = BIAS + ROOT + 2;
         stack_scene_expect(&s, BIAS + PLT + 0x1b, STACK_WALK_END_ROOT,
                            PCS(BIAS + PLT + 0x1b, BIAS + ROOT + 2));
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -160,9 +149,6 @@ END_TEST
  */
 START_TEST(test_signal_frame)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + SIGNAL;
         s.words[2 + 160 / 8] = STACK + 100 * 8; /* rsp */
         s.words[2 + 168 / 8] = BIAS + PLAIN;    /* rip */
@@ -179,7 +165,6 @@ START_TEST(test_signal_frame)
         ck_assert_uint_eq(s.walk.frames[2].pc_avma, BIAS + PLAIN);
         ck_assert_uint_eq(s.walk.frames[3].pc_avma, BIAS + BY_RBX + 4);
         ck_assert_uint_eq(s.walk.frames[4].pc_avma, BIAS + FRAMED + 1);
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -188,9 +173,7 @@ START_TEST(test_alternate_stack)
 {
         const uint64_t other = UINT64_C(0x7f5500000000);
         uint64_t words[4] = { 0, BIAS + ROOT + 7, 0, 0 };
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + SIGNAL;
         s.words[2 + 160 / 8] = other;
         s.words[2 + 168 / 8] = BIAS + PLAIN;
@@ -205,16 +188,12 @@ START_TEST(test_alternate_stack)
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
         ck_assert_uint_eq(s.walk.n_frames, 4);
         ck_assert_uint_eq(s.walk.frames[3].pc_avma, BIAS + ROOT + 7);
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* loop test: a stack whose copy ends at each byte; the rest is handed in later */
 START_LOOP_TEST(test_cut_and_resumed, 0, 40)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 5;
         s.words[3] = BIAS + ROOT + 9;
         s.input.pieces[0].n_bytes = (uint64_t)_i;
@@ -235,16 +214,12 @@ START_LOOP_TEST(test_cut_and_resumed, 0, 40)
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
         ck_assert_uint_eq(s.walk.n_frames, 3);
         ck_assert(s.walk.frames[0].is_exact && !s.walk.frames[1].is_exact);
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* A register that was saved two frames further in, and one that was not touched. */
 START_TEST(test_register_of_a_frame_further_in)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[1] = STACK + 20 * 8; /* rbx, saved by SAVES at CFA - 16 */
         s.words[2] = BIAS + PLAIN + 1;
         s.words[4] = BIAS + BY_RBX + 1;
@@ -259,42 +234,30 @@ START_TEST(test_register_of_a_frame_further_in)
         s.input.registers.known = UINT64_C(1) << 7;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_REGISTER,
                            PCS(BIAS + PLAIN, BIAS + BY_RBX + 1));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_return_address_in_a_register)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.input.registers.values[5] = BIAS + PLAIN + 1;
         s.words[1] = BIAS + ROOT + 1;
         stack_scene_expect(&s, BIAS + BY_RDI, STACK_WALK_END_ROOT,
                            PCS(BIAS + BY_RDI, BIAS + PLAIN + 1, BIAS + ROOT + 1));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_expression)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[1] = STACK + 10 * 8;
         s.words[10] = BIAS + ROOT + 1; /* at CFA - 8 */
         stack_scene_expect(&s, BIAS + BY_MEMORY, STACK_WALK_END_ROOT, PCS(BIAS + BY_MEMORY, BIAS + ROOT + 1));
         s.input.pieces[0].n_bytes = 12; /* half of what it reads */
         stack_scene_expect(&s, BIAS + BY_MEMORY, STACK_WALK_END_CUT, PCS(BIAS + BY_MEMORY));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_nonsense_ends)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         /* Once the stack pointer may stay, where the thread stood; not a second time. */
         s.words[1] = BIAS + ENDLESS + 1;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + ENDLESS + 1));
@@ -309,16 +272,13 @@ START_TEST(test_nonsense_ends)
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + FRAMED + 1));
         /* The return address far below the stack pointer is not on the stack. */
         stack_scene_expect(&s, BIAS + FAR_RA, STACK_WALK_END_BROKEN, PCS(BIAS + FAR_RA));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_too_deep)
 {
         static uint64_t words[2 * STACK_WALK_FRAMES_MAX + 4];
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i += 2)
                 words[i] = BIAS + PLAIN + 1;
         s.input.pieces[0].bytes = (const uint8_t *)words;
@@ -326,16 +286,12 @@ START_TEST(test_too_deep)
         stack_scene_run(&s, BIAS + PLAIN);
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_TOO_DEEP);
         ck_assert_uint_eq(s.walk.n_frames, STACK_WALK_FRAMES_MAX);
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* Code made at run time: by frame pointers, and back to tables. */
 START_TEST(test_code_without_a_table)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 4 * 8;
         s.words[4] = STACK + 20 * 8;
         s.words[5] = JIT + 0x200;
@@ -364,7 +320,6 @@ START_TEST(test_code_without_a_table)
         stack_scene_expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100));
         s.input.registers.values[6] = STACK + WORDS * 8 + 64;
         stack_scene_expect(&s, JIT + 0x100, STACK_WALK_END_CUT, PCS(JIT + 0x100));
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -375,9 +330,7 @@ START_TEST(test_code_that_is_read)
                 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
         };
         unsigned n_reads = 0;
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         s.n_reads = &n_reads;
         s.space.read_code = stack_scene_read_jit_code;
         s.jit_code = trampoline;
@@ -407,7 +360,6 @@ START_TEST(test_code_that_is_read)
         s.words[3] = BIAS + FRAMED + 4;
         s.input.tables_only = true;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 6));
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -418,9 +370,7 @@ START_TEST(test_register_through_code_that_is_read)
                 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
         };
         unsigned n_reads = 0;
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         s.n_reads = &n_reads;
         s.space.read_code = stack_scene_read_jit_code;
         s.jit_code = trampoline;
@@ -431,26 +381,18 @@ START_TEST(test_register_through_code_that_is_read)
         s.words[9] = BIAS + ROOT + 1;
         stack_scene_expect(&s, BIAS + SAVES, STACK_WALK_END_ROOT,
                            PCS(BIAS + SAVES, JIT + 6, BIAS + BY_RBX + 4, BIAS + ROOT + 1));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_entry_without_a_rule)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + ENTRY + 8;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + ENTRY + 8));
-        stack_scene_end(&s);
 }
 END_TEST
 
 START_TEST(test_call_into_nowhere)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.words[0] = BIAS + PLAIN + 1;
         s.words[2] = BIAS + ROOT + 1;
         stack_scene_run(&s, 0);
@@ -462,7 +404,6 @@ START_TEST(test_call_into_nowhere)
         stack_scene_run(&s, 0);
         ck_assert_int_eq(s.walk.end, STACK_WALK_END_NOT_CODE);
         ck_assert_uint_eq(s.walk.n_frames, 1);
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -470,9 +411,7 @@ END_TEST
 START_TEST(test_generation)
 {
         struct unwind_table *table;
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         s.words[1] = BIAS + ROOT + 1;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + ROOT + 1));
         table = s.table;
@@ -480,7 +419,6 @@ START_TEST(test_generation)
         s.space.generation++;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN));
         s.table = table;
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -493,9 +431,6 @@ END_TEST
 /* Each address has its own rule, whatever was forgotten for another one meanwhile. */
 START_TEST(test_more_rules_than_are_remembered)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         unwind_table_free(s.table);
         cfi_builder_add_fde(&s.builder, NARROW, MANY, CFI_BYTES(0x0c, 7, 16));
         cfi_builder_add_fde(&s.builder, WIDE, MANY, CFI_BYTES(0x0c, 7, 32));
@@ -508,7 +443,6 @@ START_TEST(test_more_rules_than_are_remembered)
                 ck_assert_uint_ge(s.walk.n_frames, 1);
                 ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + (is_wide ? 32 : 16));
         }
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -519,9 +453,8 @@ START_TEST(test_aarch64)
 {
         const struct unwind_machine *m = &unwind_machine_aarch64;
         static const struct cfi_builder_cie cie = { .ra = 30, .version = 3, .augmentation = "zRB" };
-        static struct stack_scene s;
 
-        stack_scene_begin(&s, m);
+        begin_anew(m);
         cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 31, 0));
         stack_scene_add(&s, 0x2000, CFI_BYTES(0x2d)); /* a leaf: all is in registers */
         stack_scene_add(&s, 0x2100,
@@ -542,7 +475,6 @@ START_TEST(test_aarch64)
         /* By frame pointers. */
         s.words[9] = SIGNATURE | (BIAS + 0x2204);
         stack_scene_expect(&s, JIT + 4, STACK_WALK_END_ROOT, PCS(JIT + 4, BIAS + 0x2204));
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -551,9 +483,8 @@ START_TEST(test_aarch64_signal)
         const struct unwind_machine *m = &unwind_machine_aarch64;
         static const struct cfi_builder_cie plain = { .ra = 30 };
         static const struct cfi_builder_cie signal_frame = { .ra = 30, .augmentation = "zRS" };
-        static struct stack_scene s;
 
-        stack_scene_begin(&s, m);
+        begin_anew(m);
         cfi_builder_add_cie(&s.builder, &plain, CFI_BYTES(0x0c, 31, 0));
         stack_scene_add(&s, 0x2000, CFI_BYTES(0));
         stack_scene_add(&s, 0x2200, CFI_BYTES(0x07, 30));
@@ -567,7 +498,6 @@ START_TEST(test_aarch64_signal)
         stack_scene_expect(&s, BIAS + 0x2008, STACK_WALK_END_ROOT,
                            PCS(BIAS + 0x2008, BIAS + 0x2500, BIAS + 0x2000, BIAS + 0x2204));
         ck_assert(s.walk.frames[1].is_exact && s.walk.frames[2].is_exact);
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -575,9 +505,8 @@ START_TEST(test_riscv64)
 {
         const struct unwind_machine *m = &unwind_machine_riscv64;
         static const struct cfi_builder_cie cie = { .ra = 1, .version = 3 };
-        static struct stack_scene s;
 
-        stack_scene_begin(&s, m);
+        begin_anew(m);
         cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 2, 0));
         stack_scene_add(&s, 0x2000, CFI_BYTES(0));
         stack_scene_add(&s, 0x2100,
@@ -593,20 +522,15 @@ START_TEST(test_riscv64)
         s.input.registers.values[8] = STACK + 8 * 8;
         stack_scene_expect(&s, JIT + 4, STACK_WALK_END_ROOT, PCS(JIT + 4, BIAS + 0x2204));
         ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + 8 * 8);
-        stack_scene_end(&s);
 }
 END_TEST
 
 /* A table of another machine is no table. */
 START_TEST(test_table_of_another_machine)
 {
-        static struct stack_scene s;
-
-        stack_scene_begin_x86_64(&s);
         s.table->machine = &unwind_machine_aarch64;
         s.words[1] = BIAS + ROOT + 1;
         stack_scene_expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN));
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -614,9 +538,7 @@ END_TEST
 START_TEST(test_random_stacks)
 {
         uint64_t state = 99;
-        static struct stack_scene s;
 
-        stack_scene_begin_x86_64(&s);
         for (int i = 0; i < 20000; i++) {
                 for (size_t k = 0; k < WORDS; k++) {
                         uint64_t kind = fixed_random_next(&state) >> 62;
@@ -635,7 +557,6 @@ START_TEST(test_random_stacks)
                 ck_assert_uint_ge(s.walk.n_frames, 1);
                 ck_assert_int_lt(s.walk.end, STACK_WALK_N_ENDS);
         }
-        stack_scene_end(&s);
 }
 END_TEST
 
@@ -666,3 +587,5 @@ START_TEST(test_registers_of_a_sample)
         ck_assert_uint_eq(r.values[2], 2);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -12,30 +12,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct merged_program f;
+
+static void setup(void)
+{
+        merged_program_set_up(&f);
+}
+
+static void teardown(void)
+{
+        merged_program_tear_down(&f);
+}
+
 /* ---- zones --------------------------------------------------------------------------------------------- */
 
-static void put_depth(struct merged_program *f, uint64_t at_ns, uint32_t depth)
+static void put_depth(uint64_t at_ns, uint32_t depth)
 {
-        merged_program_put(f, at_ns, CLIENT_ABI_EVENT_ZONE_AT, depth, 0, 0);
+        merged_program_put(&f, at_ns, CLIENT_ABI_EVENT_ZONE_AT, depth, 0, 0);
 }
 
 START_TEST(test_zone_details)
 {
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         zone = fake_program_name(&f.program, "zone");
         for (uint64_t i = 1; i <= 3; i++)
                 fake_program_begin(&f.program, 0, f.start_ns + i, zone);
         merged_program_put_text(&f, 10, CLIENT_ABI_EVENT_ZONE_TEXT, 0, "innermost");
-        put_depth(&f, 11, 1);
+        put_depth(11, 1);
         merged_program_put_text(&f, 11, CLIENT_ABI_EVENT_ZONE_NAME, 0, "outermost");
-        put_depth(&f, 12, 2);
+        put_depth(12, 2);
         merged_program_put(&f, 12, CLIENT_ABI_EVENT_ZONE_VALUE, 0, (uint64_t)-5, 0);
-        put_depth(&f, 13, 3);
+        put_depth(13, 3);
         merged_program_put(&f, 13, CLIENT_ABI_EVENT_ZONE_COLOR, 0x102030, 0, 0);
-        put_depth(&f, 14, 4); /* no such zone */
+        put_depth(14, 4); /* no such zone */
         merged_program_put(&f, 14, CLIENT_ABI_EVENT_ZONE_COLOR, 1, 0, 0);
         for (uint64_t i = 0; i < 3; i++)
                 fake_program_finish(&f.program, 0, f.start_ns + 20 + i);
@@ -54,19 +64,17 @@ START_TEST(test_zone_details)
         merged_program_expect_no_more(&f, 1, 10);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 2);
         ck_assert_uint_eq(f.merge.n_zones, 3);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 /* The code of the process; its frames are bytes of a file. */
-static void add_code(struct merged_program *f)
+static void add_code(void)
 {
         struct trace_module module = { .kind = TRACE_MODULE_FILE };
         struct address_range range = { .start_avma = 0x400000, .end_avma = 0x401000 };
 
-        ck_assert_int_eq(trace_dictionary_add(&f->dictionary, TRACE_TABLE_MODULES, &module, &range.module),
-                         0);
-        ck_assert_int_eq(address_space_add(&f->threads[0]->process->space, &range), 0);
+        ck_assert_int_eq(trace_dictionary_add(&f.dictionary, TRACE_TABLE_MODULES, &module, &range.module), 0);
+        ck_assert_int_eq(address_space_add(&f.threads[0]->process->space, &range), 0);
 }
 
 START_TEST(test_callstacks)
@@ -78,11 +86,9 @@ START_TEST(test_callstacks)
         const struct trace_stack *at;
         const struct trace_frame *frame;
         const struct trace_module *module;
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
-        add_code(&f);
+        add_code();
         zone = fake_program_name(&f.program, "zone");
         stack.time_ns = f.start_ns + 5;
         fake_program_put(&f.program, 0, &stack);
@@ -113,7 +119,6 @@ START_TEST(test_callstacks)
         ck_assert_uint_eq(module->kind, TRACE_MODULE_MARK);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_LEFT_CODE], 2);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 1);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -128,10 +133,8 @@ START_TEST(test_drops_by_kind)
         };
         const struct trace_loss *loss;
         struct client_abi_slot *slot;
-        static struct merged_program f;
         uint32_t id;
 
-        merged_program_set_up(&f);
         id = merged_program_thread_row(&f, 1);
         slot = fake_region_slot(&f.program.region, 1);
         for (uint64_t i = 0; i < 8; i++)
@@ -169,17 +172,16 @@ START_TEST(test_drops_by_kind)
         slot->n_dropped_zones++;
         ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
         ck_assert_uint_eq(f.zones.need.bytes, client_region_spare_bytes(f.zones.regions[0].region) + 38 * 32);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 /* ---- fibers -------------------------------------------------------------------------------------------- */
 
 /* The row of a fiber in THREADS, by its number. */
-static uint32_t fiber_row(const struct merged_program *f, uint32_t number)
+static uint32_t fiber_row(uint32_t number)
 {
-        for (uint32_t id = 1; id <= trace_dictionary_count(&f->dictionary, TRACE_TABLE_THREADS); id++) {
-                const struct trace_thread *thread = merged_program_row(f, TRACE_TABLE_THREADS, id);
+        for (uint32_t id = 1; id <= trace_dictionary_count(&f.dictionary, TRACE_TABLE_THREADS); id++) {
+                const struct trace_thread *thread = merged_program_row(&f, TRACE_TABLE_THREADS, id);
 
                 if (thread->kind == TRACE_THREAD_FIBER && thread->fiber == number) {
                         ck_assert_uint_eq(thread->tid, 0);
@@ -194,12 +196,10 @@ static uint32_t fiber_row(const struct merged_program *f, uint32_t number)
 /* loop test: the ring of the thread that has the fiber first is read first, or last */
 START_LOOP_TEST(test_fiber_moves, 0, 2)
 {
-        static struct merged_program f;
         uint32_t first = _i ? 2 : 0, second = _i ? 0 : 2;
         uint32_t fiber, outer, inner, id;
         size_t n = 0;
 
-        merged_program_set_up(&f);
         fiber = fake_program_name(&f.program, "fiber");
         outer = fake_program_name(&f.program, "outer");
         inner = fake_program_name(&f.program, "inner");
@@ -217,7 +217,7 @@ START_LOOP_TEST(test_fiber_moves, 0, 2)
         fake_program_leave(&f.program, first, f.start_ns + 33);
         merged_program_finish(&f);
 
-        id = fiber_row(&f, fiber);
+        id = fiber_row(fiber);
         merged_program_expect_string(
                 &f, merged_program_get(&f, id, n, TRACE_OP_THREAD_NAME)->thread_name.name, "fiber");
         ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_THREAD_NAME)->time_ns, f.start_ns + 10);
@@ -239,7 +239,7 @@ START_LOOP_TEST(test_fiber_moves, 0, 2)
         n = 0;
         id = merged_program_thread_row(&f, first);
         ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_FIBER_ENTER)->fiber_enter.fiber,
-                          fiber_row(&f, fiber));
+                          fiber_row(fiber));
         ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_FIBER_LEAVE)->time_ns, f.start_ns + 12);
         ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 13);
         ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 25);
@@ -248,17 +248,14 @@ START_LOOP_TEST(test_fiber_moves, 0, 2)
         merged_program_expect_no_more(&f, id, n);
         merged_program_expect_no_loss(&f);
         ck_assert_uint_eq(f.zones.held_bytes, 0);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 /* An event that is too young waits, also after the beginning of a fiber; nothing is done twice. */
 START_TEST(test_fiber_over_cycles)
 {
-        static struct merged_program f;
         uint32_t fiber, zone, id;
 
-        merged_program_set_up(&f);
         fiber = fake_program_name(&f.program, "fiber");
         zone = fake_program_name(&f.program, "zone");
         fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
@@ -272,22 +269,19 @@ START_TEST(test_fiber_over_cycles)
                 ck_assert_uint_eq(f.threads[1]->fiber != NULL, until >= 20);
         }
         merged_program_finish(&f);
-        id = fiber_row(&f, fiber);
+        id = fiber_row(fiber);
         ck_assert_uint_eq(merged_program_get(&f, id, 2, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 11);
         ck_assert_uint_eq(merged_program_get(&f, id, 5, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 21);
         merged_program_expect_no_more(&f, id, 6);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 /* Ends that had no room in the ring: the word of the next beginning tells. */
 START_TEST(test_lost_ends)
 {
-        static struct merged_program f;
         uint32_t fiber, zone, id;
 
-        merged_program_set_up(&f);
         fiber = fake_program_name(&f.program, "fiber");
         zone = fake_program_name(&f.program, "zone");
         fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
@@ -298,7 +292,7 @@ START_TEST(test_lost_ends)
         fake_program_finish(&f.program, 0, f.start_ns + 31);
         fake_program_finish(&f.program, 0, f.start_ns + 32); /* of nothing */
         merged_program_finish(&f);
-        id = fiber_row(&f, fiber);
+        id = fiber_row(fiber);
         ck_assert_uint_eq(merged_program_get(&f, id, 5, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 20);
         ck_assert_uint_eq(merged_program_get(&f, id, 6, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 20);
         ck_assert_uint_eq(merged_program_get(&f, id, 7, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 20);
@@ -307,18 +301,15 @@ START_TEST(test_lost_ends)
         merged_program_expect_no_more(&f, id, 10);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 0);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 /* loop test over both orders of the rings: a thread never says that it left; another goes on as the fiber */
 START_LOOP_TEST(test_lost_leave, 0, 2)
 {
-        static struct merged_program f;
         uint32_t first = _i ? 1 : 0, second = _i ? 0 : 1;
         uint32_t fiber, zone, id;
 
-        merged_program_set_up(&f);
         fiber = fake_program_name(&f.program, "fiber");
         zone = fake_program_name(&f.program, "zone");
         fake_program_leave(&f.program, first, f.start_ns + 9); /* nor that it entered */
@@ -327,7 +318,7 @@ START_LOOP_TEST(test_lost_leave, 0, 2)
         fake_program_begin(&f.program, second, f.start_ns + 21, zone);
         fake_program_enter(&f.program, second, f.start_ns + 40, fiber, 1); /* once more, without leaving */
         merged_program_finish(&f);
-        id = fiber_row(&f, fiber);
+        id = fiber_row(fiber);
         (void)merged_program_get(&f, id, 1, TRACE_OP_SWITCH_IN);
         (void)merged_program_get(&f, id, 2, TRACE_OP_SWITCH_OUT);
         (void)merged_program_get(&f, id, 3, TRACE_OP_SWITCH_IN);
@@ -341,14 +332,12 @@ START_LOOP_TEST(test_lost_leave, 0, 2)
         merged_program_expect_no_more(&f, id, 2);
         ck_assert_ptr_eq(f.threads[second]->fiber->carrier, f.threads[second]);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
-static void add_pending(struct merged_program *f, uint32_t thread, uint64_t at_ns, enum trace_op op,
-                        uint64_t cpu)
+static void add_pending(uint32_t thread, uint64_t at_ns, enum trace_op op, uint64_t cpu)
 {
-        struct pending_event pending = { .event = { .op = op, .time_ns = f->start_ns + at_ns } };
+        struct pending_event pending = { .event = { .op = op, .time_ns = f.start_ns + at_ns } };
 
         if (op == TRACE_OP_SAMPLE) {
                 pending.event.sample.event = 1;
@@ -356,12 +345,12 @@ static void add_pending(struct merged_program *f, uint32_t thread, uint64_t at_n
         } else if (op != TRACE_OP_THREAD_EXIT) {
                 pending.event.operand[0] = cpu;
         }
-        ck_assert_int_eq(process_table_add_pending(&f->processes, f->threads[thread], &pending), 0);
+        ck_assert_int_eq(process_table_add_pending(&f.processes, f.threads[thread], &pending), 0);
 }
 
-static void write_pending(struct merged_program *f, uint32_t thread)
+static void write_pending(uint32_t thread)
 {
-        ck_assert_int_eq(zone_merge_write_pending(&f->merge, f->threads[thread], UINT64_MAX), 0);
+        ck_assert_int_eq(zone_merge_write_pending(&f.merge, f.threads[thread], UINT64_MAX), 0);
 }
 
 /*
@@ -370,15 +359,13 @@ static void write_pending(struct merged_program *f, uint32_t thread)
  */
 START_TEST(test_details_after_kernel_events)
 {
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         zone = fake_program_name(&f.program, "zone");
         fake_program_begin(&f.program, 0, f.start_ns + 10, zone);
-        add_pending(&f, 0, 20, TRACE_OP_SAMPLE, 0);
+        add_pending(0, 20, TRACE_OP_SAMPLE, 0);
         merged_program_cycle(&f, f.start_ns + 30, false);
-        write_pending(&f, 0);
+        write_pending(0);
         merged_program_put_text(&f, 10, CLIENT_ABI_EVENT_ZONE_TEXT, 0, "text");
         merged_program_put_text(&f, 10, CLIENT_ABI_EVENT_ZONE_NAME, 0, "name");
         merged_program_put(&f, 10, CLIENT_ABI_EVENT_ZONE_VALUE, 0, 5, 0);
@@ -392,27 +379,23 @@ START_TEST(test_details_after_kernel_events)
         ck_assert_uint_eq(merged_program_get(&f, 1, 5, TRACE_OP_ZONE_COLOR)->time_ns, f.start_ns + 20);
         ck_assert_uint_eq(merged_program_get(&f, 1, 6, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 40);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 0);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 /* A sample of the nanosecond in which a zone begins was taken before it. */
 START_TEST(test_sample_at_a_begin)
 {
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         zone = fake_program_name(&f.program, "zone");
         fake_program_begin(&f.program, 0, f.start_ns + 10, zone);
         fake_program_finish(&f.program, 0, f.start_ns + 11);
         fake_program_begin(&f.program, 0, f.start_ns + 20, zone); /* known by now: the short way */
-        add_pending(&f, 0, 20, TRACE_OP_SAMPLE, 0);
+        add_pending(0, 20, TRACE_OP_SAMPLE, 0);
         merged_program_finish(&f);
         ck_assert_uint_eq(merged_program_get(&f, 1, 2, TRACE_OP_SAMPLE)->sample.path, 0);
         ck_assert_uint_eq(merged_program_get(&f, 1, 3, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 20);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -422,10 +405,8 @@ END_TEST
  */
 START_TEST(test_time_is_up)
 {
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         zone = fake_program_name(&f.program, "zone");
         fake_program_begin(&f.program, 0, f.start_ns + 10, zone);
         merged_program_cycle(&f, f.start_ns + 30, false);
@@ -436,35 +417,30 @@ START_TEST(test_time_is_up)
         ck_assert_uint_le(f.threads[0]->process->stalled_ns, f.start_ns + 10);
         ck_assert(f.merge.is_behind);
         ck_assert_uint_gt(f.losses.totals[TRACE_LOSS_CLIENT_UNREAD], 0);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 /*
- * A sample waits for its unwind table: the zones from then on wait with it, the short way and the long one.
+ * loop test: a sample waits for its unwind table, early, between two zones or late; the zones from then on
+ * wait with it, the short way and the long one.
  */
-START_TEST(test_zones_are_held)
+START_LOOP_TEST(test_zones_are_held, 0, 3)
 {
-        static struct merged_program f;
-        uint32_t zone;
+        uint64_t held_at = 10 + 15 * (uint64_t)_i;
+        uint32_t zone = fake_program_name(&f.program, "zone");
 
-        for (int held_at = 10; held_at <= 40; held_at += 15) {
-                merged_program_set_up(&f);
-                zone = fake_program_name(&f.program, "zone");
-                for (uint64_t at = 10; at <= 40; at += 10) {
-                        fake_program_begin(&f.program, 0, f.start_ns + at, zone);
-                        fake_program_finish(&f.program, 0, f.start_ns + at + 5);
-                }
-                f.threads[0]->process->held_ns = f.start_ns + (uint64_t)held_at;
-                merged_program_cycle(&f, f.start_ns + 100, false);
-                ck_assert_uint_lt(f.threads[0]->last_ns, f.start_ns + (uint64_t)held_at);
-                ck_assert_int_eq((int)f.merge.n_zones, held_at / 10 - 1 + (held_at % 10 > 0));
-                f.threads[0]->process->held_ns = UINT64_MAX;
-                merged_program_finish(&f);
-                ck_assert_uint_eq(f.merge.n_zones, 4);
-                merged_program_expect_no_loss(&f);
-                merged_program_tear_down(&f);
+        for (uint64_t at = 10; at <= 40; at += 10) {
+                fake_program_begin(&f.program, 0, f.start_ns + at, zone);
+                fake_program_finish(&f.program, 0, f.start_ns + at + 5);
         }
+        f.threads[0]->process->held_ns = f.start_ns + held_at;
+        merged_program_cycle(&f, f.start_ns + 100, false);
+        ck_assert_uint_lt(f.threads[0]->last_ns, f.start_ns + held_at);
+        ck_assert_uint_eq(f.merge.n_zones, held_at / 10 - 1 + (held_at % 10 > 0));
+        f.threads[0]->process->held_ns = UINT64_MAX;
+        merged_program_finish(&f);
+        ck_assert_uint_eq(f.merge.n_zones, 4);
+        merged_program_expect_no_loss(&f);
 }
 END_TEST
 
@@ -475,26 +451,24 @@ END_TEST
 START_TEST(test_kernel_events_in_fiber)
 {
         const struct trace_zone_path *path;
-        static struct merged_program f;
         uint32_t fiber, zone, id;
         size_t n = 2;
 
-        merged_program_set_up(&f);
         fiber = fake_program_name(&f.program, "fiber");
         zone = fake_program_name(&f.program, "zone");
-        add_pending(&f, 0, 5, TRACE_OP_SWITCH_IN, 7);
+        add_pending(0, 5, TRACE_OP_SWITCH_IN, 7);
         fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
         fake_program_begin(&f.program, 0, f.start_ns + 11, zone);
-        add_pending(&f, 0, 12, TRACE_OP_SAMPLE, 7);
-        add_pending(&f, 0, 13, TRACE_OP_SWITCH_OUT, 7);
-        add_pending(&f, 0, 14, TRACE_OP_SWITCH_IN, 8);
+        add_pending(0, 12, TRACE_OP_SAMPLE, 7);
+        add_pending(0, 13, TRACE_OP_SWITCH_OUT, 7);
+        add_pending(0, 14, TRACE_OP_SWITCH_IN, 8);
         merged_program_put_text(&f, 15, CLIENT_ABI_EVENT_THREAD_NAME, 0, "thread");
-        add_pending(&f, 0, 20, TRACE_OP_THREAD_EXIT, 0);
+        add_pending(0, 20, TRACE_OP_THREAD_EXIT, 0);
         merged_program_cycle(&f, UINT64_MAX, true);
-        write_pending(&f, 0);
+        write_pending(0);
         merged_program_read_back(&f);
 
-        id = fiber_row(&f, fiber);
+        id = fiber_row(fiber);
         ck_assert_uint_eq(merged_program_get(&f, id, 1, TRACE_OP_SWITCH_IN)->switch_in.cpu, 7);
         (void)merged_program_get(&f, id, n++, TRACE_OP_ZONE_BEGIN);
         ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 13);
@@ -518,7 +492,6 @@ START_TEST(test_kernel_events_in_fiber)
         ck_assert(f.threads[0]->exited);
         ck_assert_ptr_null(f.threads[0]->fiber);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -526,10 +499,8 @@ END_TEST
 START_TEST(test_exec_ends_fibers)
 {
         struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME }, .closes_zones = true };
-        static struct merged_program f;
         uint32_t fiber, id;
 
-        merged_program_set_up(&f);
         fiber = fake_program_name(&f.program, "fiber");
         fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
         fake_program_enter(&f.program, 1, f.start_ns + 11, fake_program_name(&f.program, "other"), 0);
@@ -538,17 +509,16 @@ START_TEST(test_exec_ends_fibers)
         ck_assert_int_eq(process_table_add_pending(&f.processes, f.threads[0], &exec), 0);
         fake_program_enter(&f.program, 0, f.start_ns + 30, fiber, 0);
         merged_program_finish(&f);
-        id = fiber_row(&f, fiber);
+        id = fiber_row(fiber);
         (void)merged_program_get(&f, id, 1, TRACE_OP_SWITCH_IN);
         (void)merged_program_get(&f, id, 2, TRACE_OP_SWITCH_OUT);
         ck_assert_uint_eq(merged_program_get(&f, id, 3, TRACE_OP_THREAD_EXIT)->time_ns, f.start_ns + 20);
         merged_program_expect_no_more(&f, id, 4);
-        (void)merged_program_get(&f, fiber_row(&f, fiber + 1), 3, TRACE_OP_THREAD_EXIT);
+        (void)merged_program_get(&f, fiber_row(fiber + 1), 3, TRACE_OP_THREAD_EXIT);
         ck_assert_ptr_null(f.threads[1]->fiber);
         ck_assert_uint_ne(f.threads[0]->fiber->thread, id);
         ck_assert_uint_eq(f.processes.n_fibers, 1);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -559,11 +529,9 @@ END_TEST
 START_TEST(test_exec_in_one_cycle)
 {
         struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME }, .closes_zones = true };
-        static struct merged_program f;
         static struct fake_program second;
         uint32_t before, id;
 
-        merged_program_set_up(&f);
         before = fake_program_name(&f.program, "before");
         fake_program_begin(&f.program, 0, f.start_ns + 10, before);
         fake_program_finish(&f.program, 0, f.start_ns + 11);
@@ -585,7 +553,6 @@ START_TEST(test_exec_in_one_cycle)
         ck_assert_uint_eq(merged_program_get(&f, id, 5, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 30);
         (void)merged_program_get(&f, id, 6, TRACE_OP_ZONE_END);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
         fake_program_end(&second);
 }
 END_TEST
@@ -596,13 +563,11 @@ END_TEST
  */
 START_LOOP_TEST(test_exec_while_events_wait, 0, 4)
 {
-        static struct merged_program f;
         static struct fake_program second;
         bool is_held = _i % 2 == 0, has_fiber = _i / 2 == 1;
         uint64_t until_ns;
         uint32_t before;
 
-        merged_program_set_up(&f);
         until_ns = is_held ? UINT64_MAX : f.start_ns + 14;
         before = fake_program_name(&f.program, "before");
         for (uint64_t at = 10; at <= 20; at += 5) {
@@ -630,7 +595,6 @@ START_LOOP_TEST(test_exec_while_events_wait, 0, 4)
         merged_program_finish(&f);
         ck_assert_uint_eq(f.merge.n_zones, has_fiber ? 4 : 3);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
         fake_program_end(&second);
 }
 END_TEST
@@ -642,10 +606,8 @@ END_TEST
 START_TEST(test_exec_of_a_silent_thread)
 {
         struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME }, .closes_zones = true };
-        static struct merged_program f;
         uint32_t fiber, zone;
 
-        merged_program_set_up(&f);
         fiber = fake_program_name(&f.program, "fiber");
         zone = fake_program_name(&f.program, "zone");
         fake_program_enter(&f.program, 1, f.start_ns + 10, fiber, 0);
@@ -666,24 +628,21 @@ START_TEST(test_exec_of_a_silent_thread)
         ck_assert(!f.threads[0]->process->exec_waits);
         merged_program_finish(&f);
         /* The first one was left at 25 at the latest, and the other one lives until 50. */
-        ck_assert_uint_eq(merged_program_get(&f, fiber_row(&f, fiber), 3, TRACE_OP_THREAD_EXIT)->time_ns,
+        ck_assert_uint_eq(merged_program_get(&f, fiber_row(fiber), 3, TRACE_OP_THREAD_EXIT)->time_ns,
                           f.start_ns + 25);
-        merged_program_expect_no_more(&f, fiber_row(&f, fiber), 4);
-        ck_assert_uint_eq(merged_program_get(&f, fiber_row(&f, fiber) + 1, 5, TRACE_OP_THREAD_EXIT)->time_ns,
+        merged_program_expect_no_more(&f, fiber_row(fiber), 4);
+        ck_assert_uint_eq(merged_program_get(&f, fiber_row(fiber) + 1, 5, TRACE_OP_THREAD_EXIT)->time_ns,
                           f.start_ns + 50);
         ck_assert_uint_eq(f.processes.n_fibers, 0);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
 /* Fibers that cannot be: what they do is left out and counted, not put on the thread. */
 START_TEST(test_too_many_fibers)
 {
-        static struct merged_program f;
         uint32_t fiber, zone;
 
-        merged_program_set_up(&f);
         fiber = fake_program_name(&f.program, "fiber");
         zone = fake_program_name(&f.program, "zone");
         f.processes.n_fibers = PROCESS_TABLE_FIBERS_MAX;
@@ -700,7 +659,6 @@ START_TEST(test_too_many_fibers)
                 f.start_ns + 13);
         merged_program_expect_no_more(&f, 0, 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GARBAGE], 4 * sizeof(uint64_t));
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -719,10 +677,8 @@ START_LOOP_TEST(test_random_moves, 0, 20)
 {
         struct model_fiber fibers[3] = { { .slot = -1 }, { .slot = -1 }, { .slot = -1 } };
         uint64_t random = (uint64_t)_i + 1, now = 1, n_begins = 0, n_found = 0;
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         zone = fake_program_name(&f.program, "zone");
         for (size_t i = 0; i < 3; i++)
                 fibers[i].number = fake_program_name(&f.program, "fiber");
@@ -753,7 +709,7 @@ START_LOOP_TEST(test_random_moves, 0, 20)
         merged_program_finish(&f);
         merged_program_expect_no_loss(&f);
         for (size_t i = 0; i < 3; i++) {
-                uint32_t id = fiber_row(&f, fibers[i].number);
+                uint32_t id = fiber_row(fibers[i].number);
                 const struct trace_event *event;
                 uint64_t last_ns = 0, depth = 0;
 
@@ -767,6 +723,7 @@ START_LOOP_TEST(test_random_moves, 0, 20)
                 ck_assert_uint_eq(depth, fibers[i].depth);
         }
         ck_assert_uint_eq(n_found, n_begins);
-        merged_program_tear_down(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -20,30 +20,42 @@
 #define N_LARGE     3     /* regions of a quarter of the memory that all regions have */
 #define LARGE_BYTES 70000 /* of a payload after which the time is looked at */
 
-/* Works until what this program may take of the cycle is over. */
-static void use_up(struct merged_program *f)
+static struct merged_program f;
+
+static void setup(void)
 {
-        while (clock_raw_ns() < f->merge.spent_ns)
+        merged_program_set_up(&f);
+}
+
+static void teardown(void)
+{
+        merged_program_tear_down(&f);
+}
+
+/* Works until what this program may take of the cycle is over. */
+static void use_up(struct merged_program *p)
+{
+        while (clock_raw_ns() < p->merge.spent_ns)
                 ;
 }
 
-static size_t count_zones(const struct merged_program *f, uint32_t thread)
+static size_t count_zones(uint32_t thread)
 {
         const struct trace_event *event;
         size_t n = 0;
 
-        for (size_t i = 0; (event = event_list_get(&f->list, thread, i)); i++)
+        for (size_t i = 0; (event = event_list_get(&f.list, thread, i)); i++)
                 n += event->op == TRACE_OP_ZONE_BEGIN;
         return n;
 }
 
 /* One more cycle, and how many zones have come of each of the first program's threads. */
-static void cycle(struct merged_program *f, size_t n_zones[MERGED_PROGRAM_THREADS])
+static void cycle(size_t n_zones[MERGED_PROGRAM_THREADS])
 {
-        merged_program_cycle(f, f->start_ns + 1000, false);
-        merged_program_read_back(f);
+        merged_program_cycle(&f, f.start_ns + 1000, false);
+        merged_program_read_back(&f);
         for (uint32_t i = 0; i < MERGED_PROGRAM_THREADS; i++)
-                n_zones[i] = count_zones(f, merged_program_thread_row(f, i));
+                n_zones[i] = count_zones(merged_program_thread_row(&f, i));
 }
 
 /*
@@ -53,27 +65,24 @@ static void cycle(struct merged_program *f, size_t n_zones[MERGED_PROGRAM_THREAD
 START_TEST(test_rings_take_turns)
 {
         size_t n_zones[MERGED_PROGRAM_THREADS];
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         zone = fake_program_name(&f.program, "zone");
         f.on_flush = use_up;
         for (uint64_t n = 1; n <= MERGED_PROGRAM_THREADS; n++) {
                 for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
                         fake_program_begin(&f.program, slot, f.start_ns + n, zone);
-                cycle(&f, n_zones);
+                cycle(n_zones);
                 ck_assert(f.merge.is_behind);
         }
         for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
                 ck_assert_uint_ge(n_zones[slot], 1);
         ck_assert_uint_lt(n_zones[0] + n_zones[1] + n_zones[2], 3 * MERGED_PROGRAM_THREADS);
         f.on_flush = NULL;
-        cycle(&f, n_zones);
+        cycle(n_zones);
         ck_assert(!f.merge.is_behind);
         ck_assert_uint_eq(n_zones[0] + n_zones[1] + n_zones[2], 3 * MERGED_PROGRAM_THREADS);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -82,10 +91,8 @@ START_TEST(test_large_payloads)
 {
         static const char bytes[LARGE_BYTES];
         size_t n_zones[MERGED_PROGRAM_THREADS];
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         zone = fake_program_name(&f.program, "zone");
         for (uint64_t i = 0; i < 3; i++) {
                 fake_program_blob(&f.program, 0, f.start_ns + 10 + 2 * i, bytes, sizeof(bytes));
@@ -94,15 +101,14 @@ START_TEST(test_large_payloads)
         }
         f.on_flush = use_up;
         for (size_t n = 0; n < 3; n++) {
-                cycle(&f, n_zones);
+                cycle(n_zones);
                 ck_assert_uint_eq(n_zones[0], n);
                 ck_assert(f.merge.is_behind);
         }
         f.on_flush = NULL;
         merged_program_finish(&f);
-        ck_assert_uint_eq(count_zones(&f, merged_program_thread_row(&f, 0)), 3);
+        ck_assert_uint_eq(count_zones(merged_program_thread_row(&f, 0)), 3);
         merged_program_expect_no_loss(&f);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -118,24 +124,24 @@ static uint32_t pid_of(uint32_t i)
         return MERGED_PROGRAM_PID + 100 + i;
 }
 
-static void add_others(struct merged_program *f, struct others *others)
+static void add_others(struct others *others)
 {
         for (uint32_t i = 0; i < N_OTHERS; i++) {
                 struct fake_program *program = &others->program[i];
 
-                ck_assert_int_eq(process_table_add_thread(&f->processes, pid_of(i), pid_of(i), 0, f->start_ns,
+                ck_assert_int_eq(process_table_add_thread(&f.processes, pid_of(i), pid_of(i), 0, f.start_ns,
                                                           &others->thread[i]),
                                  0);
                 fake_program_start(program, pid_of(i));
-                ck_assert_int_eq(zone_source_receive(&f->zones, pid_of(i), fake_program_fd(program)), 0);
-                fake_program_thread(program, 0, f->start_ns, pid_of(i));
-                merged_program_cycle(f, f->start_ns, false);
+                ck_assert_int_eq(zone_source_receive(&f.zones, pid_of(i), fake_program_fd(program)), 0);
+                fake_program_thread(program, 0, f.start_ns, pid_of(i));
+                merged_program_cycle(&f, f.start_ns, false);
         }
-        ck_assert_uint_eq(f->zones.n_regions, 1 + N_OTHERS);
+        ck_assert_uint_eq(f.zones.n_regions, 1 + N_OTHERS);
         for (uint32_t i = 0; i < N_OTHERS; i++) {
                 uint32_t zone = fake_program_name(&others->program[i], "other");
 
-                fake_program_begin(&others->program[i], 0, f->start_ns + 10, zone);
+                fake_program_begin(&others->program[i], 0, f.start_ns + 10, zone);
         }
 }
 
@@ -145,46 +151,43 @@ static void end_others(struct others *others)
                 fake_program_end(&others->program[i]);
 }
 
-static size_t count_served(const struct merged_program *f, const struct others *others)
+static size_t count_served(const struct others *others)
 {
         size_t n = 0;
 
         for (uint32_t i = 0; i < N_OTHERS; i++)
-                n += count_zones(f, others->thread[i]->thread);
+                n += count_zones(others->thread[i]->thread);
         return n;
 }
 
-static void use_up_once(struct merged_program *f)
+static void use_up_once(struct merged_program *p)
 {
-        use_up(f);
-        f->on_flush = NULL;
+        use_up(p);
+        p->on_flush = NULL;
 }
 
 /* One that takes all that it may of a cycle: all others are served in the same cycle. */
 START_TEST(test_a_share_for_each)
 {
-        static struct merged_program f;
         struct others others;
         size_t n_zones[MERGED_PROGRAM_THREADS];
         uint32_t zone;
 
-        merged_program_set_up(&f);
-        add_others(&f, &others);
+        add_others(&others);
         zone = fake_program_name(&f.program, "zone");
         for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
                 fake_program_begin(&f.program, slot, f.start_ns + 10, zone);
         f.merge.next_region = 0;
         f.merge.cycle_ns = UINT64_MAX / 4; /* it alone is the subject here */
         f.on_flush = use_up_once;
-        cycle(&f, n_zones);
+        cycle(n_zones);
         ck_assert_uint_eq(n_zones[0] + n_zones[1] + n_zones[2], 1);
         ck_assert(f.merge.is_behind);
-        ck_assert_uint_eq(count_served(&f, &others), N_OTHERS);
-        cycle(&f, n_zones);
+        ck_assert_uint_eq(count_served(&others), N_OTHERS);
+        cycle(n_zones);
         ck_assert_uint_eq(n_zones[0] + n_zones[1] + n_zones[2], MERGED_PROGRAM_THREADS);
         merged_program_expect_no_loss(&f);
         end_others(&others);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -194,21 +197,19 @@ END_TEST
  */
 START_TEST(test_cycles_end)
 {
-        static struct merged_program f;
         struct others others;
         size_t n_zones[MERGED_PROGRAM_THREADS], n_before[N_OTHERS] = { 0 };
 
-        merged_program_set_up(&f);
-        add_others(&f, &others);
+        add_others(&others);
         f.merge.cycle_ns = 2 * f.merge.region_ns;
         f.merge.next_region = 0;
         f.on_flush = use_up;
         for (unsigned n = 1; n <= N_OTHERS / 2 + 1; n++) {
                 unsigned n_served = 0;
 
-                cycle(&f, n_zones);
+                cycle(n_zones);
                 for (uint32_t i = 0; i < N_OTHERS; i++) {
-                        size_t n_now = count_zones(&f, others.thread[i]->thread);
+                        size_t n_now = count_zones(others.thread[i]->thread);
 
                         n_served += n_now > n_before[i];
                         n_before[i] = n_now;
@@ -219,10 +220,9 @@ START_TEST(test_cycles_end)
                 ck_assert_uint_le(n_served, 2);
         }
         for (uint32_t i = 0; i < N_OTHERS; i++)
-                ck_assert_uint_ge(count_zones(&f, others.thread[i]->thread), 1);
+                ck_assert_uint_ge(count_zones(others.thread[i]->thread), 1);
         merged_program_expect_no_loss(&f);
         end_others(&others);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -230,10 +230,10 @@ END_TEST
 
 static int stop_fd;
 
-static void stop_and_use_up(struct merged_program *f)
+static void stop_and_use_up(struct merged_program *p)
 {
         ck_assert_int_eq(eventfd_write(stop_fd, 1), 0);
-        f->merge.last_ns = clock_raw_ns(); /* the second that is left to it is over */
+        p->merge.last_ns = clock_raw_ns(); /* the second that is left to it is over */
 }
 
 /*
@@ -242,11 +242,9 @@ static void stop_and_use_up(struct merged_program *f)
  */
 START_TEST(test_unread_bytes_are_counted)
 {
-        static struct merged_program f;
         uint64_t n_bytes = 0;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         ck_assert_int_ge(stop_fd, 0);
         f.recording.stop_fd = stop_fd;
@@ -261,27 +259,24 @@ START_TEST(test_unread_bytes_are_counted)
         }
         f.on_flush = stop_and_use_up;
         merged_program_finish(&f);
-        ck_assert_uint_eq(count_zones(&f, merged_program_thread_row(&f, 0)), 10);
-        ck_assert_uint_eq(count_zones(&f, merged_program_thread_row(&f, 1)), 0);
+        ck_assert_uint_eq(count_zones(merged_program_thread_row(&f, 0)), 10);
+        ck_assert_uint_eq(count_zones(merged_program_thread_row(&f, 1)), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_UNREAD], n_bytes);
-        merged_program_tear_down(&f);
         io_close(&stop_fd);
 }
 END_TEST
 
-static void stop_only(struct merged_program *f)
+static void stop_only(struct merged_program *p)
 {
-        (void)f;
+        (void)p;
         ck_assert_int_eq(eventfd_write(stop_fd, 1), 0);
 }
 
 /* From then on a second is left to it, not more. */
 START_TEST(test_a_second_is_left)
 {
-        static struct merged_program f;
         uint32_t zone;
 
-        merged_program_set_up(&f);
         stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         f.recording.stop_fd = stop_fd;
         zone = fake_program_name(&f.program, "zone");
@@ -296,7 +291,6 @@ START_TEST(test_a_second_is_left)
         f.on_flush = stop_only;
         merged_program_finish(&f);
         ck_assert_uint_le(f.merge.last_ns, clock_raw_ns() + PACE_ZONES_LAST_NS);
-        merged_program_tear_down(&f);
         io_close(&stop_fd);
 }
 END_TEST
@@ -321,13 +315,13 @@ static void start_large(struct fake_region *p, uint32_t pid)
         fake_region_make(p, &h, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
 
-static void hand_in(struct merged_program *f, const struct fake_region *p, uint32_t pid)
+static void hand_in(const struct fake_region *p, uint32_t pid)
 {
         int fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 0);
 
         ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(zone_source_receive(&f->zones, pid, fd), 0);
-        merged_program_cycle(f, f->start_ns, false);
+        ck_assert_int_eq(zone_source_receive(&f.zones, pid, fd), 0);
+        merged_program_cycle(&f, f.start_ns, false);
 }
 
 /*
@@ -339,11 +333,9 @@ START_TEST(test_number_cannot_be_asked)
         struct rlimit all, few;
         struct fake_region other;
         struct thread_track *thread;
-        static struct merged_program f;
         uint32_t pid = (uint32_t)getpid();
         int fd;
 
-        merged_program_set_up(&f);
         ck_assert_int_eq(process_table_add_thread(&f.processes, pid, pid, 0, f.start_ns, &thread), 0);
         start_large(&other, pid + 1);
         fd = fcntl(other.fd, F_DUPFD_CLOEXEC, 0);
@@ -357,7 +349,6 @@ START_TEST(test_number_cannot_be_asked)
         merged_program_cycle(&f, f.start_ns, false);
         ck_assert_uint_eq(f.zones.n_regions, 1);
         fake_region_destroy(&other);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -368,11 +359,9 @@ END_TEST
 START_TEST(test_regions_have_a_gibibyte)
 {
         struct fake_region large[N_LARGE];
-        static struct merged_program f;
         struct thread_track *thread;
         uint64_t small_bytes;
 
-        merged_program_set_up(&f);
         small_bytes = f.zones.regions_bytes;
         ck_assert_uint_gt(small_bytes, 0);
         for (uint32_t i = 0; i < N_LARGE; i++) {
@@ -380,14 +369,14 @@ START_TEST(test_regions_have_a_gibibyte)
                         process_table_add_thread(&f.processes, pid_of(i), pid_of(i), 0, f.start_ns, &thread),
                         0);
                 start_large(&large[i], pid_of(i));
-                hand_in(&f, &large[i], pid_of(i));
+                hand_in(&large[i], pid_of(i));
                 ck_assert_uint_le(f.zones.regions_bytes, ZONE_SOURCE_REGIONS_BYTES_MAX);
         }
         ck_assert_uint_eq(f.zones.n_regions, N_LARGE); /* the small one and all large ones but the last */
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
         ck_assert_uint_gt(ZONE_SOURCE_USER_BYTES_MAX - f.zones.regions_bytes,
-                          f.zones.regions[1].charged_bytes);   /* it would have fitted */
-        hand_in(&f, &large[N_LARGE - 1], pid_of(N_LARGE - 1)); /* as it comes again with each mapping */
+                          f.zones.regions[1].charged_bytes); /* it would have fitted */
+        hand_in(&large[N_LARGE - 1], pid_of(N_LARGE - 1));   /* as it comes again with each mapping */
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
 
         for (uint32_t i = 0; i < N_LARGE - 1; i++)
@@ -396,13 +385,12 @@ START_TEST(test_regions_have_a_gibibyte)
                 merged_program_cycle(&f, f.start_ns, false);
         ck_assert_uint_eq(f.zones.n_regions, 1);
         ck_assert_uint_eq(f.zones.regions_bytes, small_bytes);
-        hand_in(&f, &large[N_LARGE - 1], pid_of(N_LARGE - 1));
+        hand_in(&large[N_LARGE - 1], pid_of(N_LARGE - 1));
         ck_assert_uint_eq(f.zones.n_regions, 2);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 0);
         for (uint32_t i = 0; i < N_LARGE; i++)
                 fake_region_destroy(&large[i]);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -410,13 +398,11 @@ END_TEST
 START_TEST(test_users_have_a_share)
 {
         struct fake_region others[2];
-        static struct merged_program f;
         struct thread_track *thread;
         uint64_t taken_bytes;
 
         if (geteuid() != 0) /* a region of another user is needed */
                 return;
-        merged_program_set_up(&f);
         taken_bytes = ZONE_SOURCE_USER_BYTES_MAX - f.zones.regions_bytes;
         f.zones.regions[0].charged_bytes += taken_bytes; /* as those of a hundred of its children */
         f.zones.regions_bytes += taken_bytes;
@@ -432,14 +418,13 @@ START_TEST(test_users_have_a_share)
                         0);
                 if (i == 1)
                         ck_assert_int_eq(fchown(others[i].fd, 65534, 65534), 0);
-                hand_in(&f, &others[i], pid_of(i));
+                hand_in(&others[i], pid_of(i));
                 ck_assert_uint_eq(f.zones.n_regions, 1 + i);
                 ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
         }
         ck_assert_uint_le(f.zones.regions_bytes, ZONE_SOURCE_REGIONS_BYTES_MAX);
         for (uint32_t i = 0; i < 2; i++)
                 fake_region_destroy(&others[i]);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -449,12 +434,10 @@ END_TEST
  */
 START_TEST(test_locations_have_a_share)
 {
-        static struct merged_program f;
         struct others others;
         uint32_t n_before;
         char name[8] = "zone a";
 
-        merged_program_set_up(&f);
         n_before = trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOCATIONS);
         f.dictionary.tables[TRACE_TABLE_LOCATIONS - TRACE_TABLE_FIRST].n_items_max = n_before + 8;
         for (uint32_t i = 0; i < 8; i++, name[5]++) {
@@ -465,16 +448,15 @@ START_TEST(test_locations_have_a_share)
         }
         merged_program_cycle(&f, f.start_ns + 1000, false);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOCATIONS), n_before + 4);
-        add_others(&f, &others);
+        add_others(&others);
         merged_program_finish(&f);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOCATIONS), n_before + 5);
-        ck_assert_uint_eq(count_zones(&f, merged_program_thread_row(&f, 0)), 8);
+        ck_assert_uint_eq(count_zones(merged_program_thread_row(&f, 0)), 8);
         for (size_t i = 0; i < f.zones.n_regions; i++)
                 zone_region_count_losses(&f.zones.regions[i], &f.losses);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_LOCATIONS_SHARE], 4);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_NAMES_FULL], 0);
         end_others(&others);
-        merged_program_tear_down(&f);
 }
 END_TEST
 
@@ -484,12 +466,10 @@ END_TEST
  */
 START_TEST(test_no_descriptor_left)
 {
-        static struct merged_program f;
         struct rlimit files, no_files;
         const uint32_t no_pid = UINT32_C(1) << 30; /* more than the kernel has */
         int r;
 
-        merged_program_set_up(&f);
         ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
         no_files = files;
         no_files.rlim_cur = 0;
@@ -508,17 +488,14 @@ START_TEST(test_no_descriptor_left)
         ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_FILES], 2);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 1);
-        merged_program_tear_down(&f);
 }
 END_TEST
 /* A program says that it has no room for zones; others may say so as well, and are not recorded. */
 START_TEST(test_programs_without_room)
 {
-        static struct merged_program f;
         const uint32_t other_pid = MERGED_PROGRAM_PID + 1000;
         struct thread_track *thread;
 
-        merged_program_set_up(&f);
         ck_assert_int_eq(process_table_add_thread(&f.processes, other_pid, other_pid, 0, f.start_ns, &thread),
                          0);
         ck_assert_int_eq(zone_source_receive(&f.zones, UINT32_C(1) << 30, -1), 0);
@@ -527,6 +504,7 @@ START_TEST(test_programs_without_room)
         ck_assert_int_eq(zone_source_receive(&f.zones, other_pid, -1), 0);
         ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_SPACE], 1);
-        merged_program_tear_down(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
