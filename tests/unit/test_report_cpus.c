@@ -11,76 +11,92 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct report *load(const struct trace_builder *b)
-{
-        struct report_options options = { .wants_cpus = true };
-        struct report *report = NULL;
-        struct error err = ERROR_NONE;
+static struct trace_builder b;
+static struct report *report;
 
-        ck_assert_msg(report_load(b->path, &options, &report, &err) == 0, "%s", err.text);
-        return report;
+static void setup(void)
+{
+        trace_builder_init(&b);
 }
 
-static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, uint64_t cpu)
+static void teardown(void)
+{
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+
+/* @filter NULL = of all. */
+static void load(const struct trace_filter_request *filter)
+{
+        struct report_options options = { .wants_cpus = true, .filter = filter };
+        struct error err = ERROR_NONE;
+
+        trace_builder_finish(&b);
+        ck_assert_msg(report_load(b.path, &options, &report, &err) == 0, "%s", err.text);
+}
+
+static void add(uint64_t time_ns, enum trace_op op, uint64_t cpu)
 {
         struct trace_event event = { .time_ns = time_ns, .op = op, .operand = { cpu } };
 
-        event_encoder_add(&b->encoder, &event);
+        event_encoder_add(&b.encoder, &event);
 }
+
+static void run_on(uint32_t thread, uint64_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+        trace_builder_begin_run(&b, thread);
+        add(from_ns, TRACE_OP_SWITCH_IN, cpu);
+        add(to_ns, TRACE_OP_SWITCH_OUT, cpu);
+        trace_builder_end_run(&b);
+}
+
+/* The time of each CPU in the report, up to 0. */
+static void expect_busy(const uint64_t *busy_ns)
+{
+        uint32_t i;
+
+        for (i = 0; busy_ns[i] != 0 && i < report->cpus.n_rows; i++)
+                ck_assert_uint_eq(report->cpus.rows[i].busy_ns, busy_ns[i]);
+        ck_assert_uint_eq(busy_ns[i], 0);
+        ck_assert_uint_eq(i, report->cpus.n_rows);
+}
+#define EXPECT_BUSY(...) expect_busy((const uint64_t[]){ __VA_ARGS__, 0 })
 
 /*
  * Events that come while the recording is being ended belong to it: no CPU is busy for more than its length.
  */
 START_TEST(test_events_after_the_end)
 {
-        struct trace_builder b;
-        struct report *report;
-
-        trace_builder_init(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
-        add(&b, 1000, TRACE_OP_SWITCH_IN, 0);
-        add(&b, 2500, TRACE_OP_SWITCH_OUT, 0);
-        trace_builder_end_run(&b);
+        run_on(trace_builder_thread(&b, 1, 1), 0, 1000, 2500);
         trace_builder_meta(&b, "start_raw_ns", "1000");
         trace_builder_meta(&b, "end_raw_ns", "2000");
-        trace_builder_finish(&b);
-        report = load(&b);
+        load(NULL);
         ck_assert_uint_eq(report->cpus.rows[0].busy_ns, 1500);
         ck_assert_uint_eq(report->recording.duration_ns, 1500);
         ck_assert_uint_eq(report->recording.range_ns, 1500);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* Thread 11: on CPU 3 for 100, on 0 for 50 and 7; thread 12 on CPU 3 for 300. */
 START_TEST(test_known_stretches)
 {
-        struct trace_builder b;
-        struct report *report;
         const struct report_cpu *cpu;
-        uint32_t first, second;
+        uint32_t first = trace_builder_thread(&b, 10, 11);
+        uint32_t second = trace_builder_thread(&b, 10, 12);
 
-        trace_builder_init(&b);
-        first = trace_builder_thread(&b, 10, 11);
-        second = trace_builder_thread(&b, 10, 12);
         trace_builder_begin_run(&b, first);
-        add(&b, 1000, TRACE_OP_SWITCH_IN, 3);
-        add(&b, 1100, TRACE_OP_SWITCH_OUT, 3);
-        add(&b, 1200, TRACE_OP_SWITCH_IN, 0);
+        add(1000, TRACE_OP_SWITCH_IN, 3);
+        add(1100, TRACE_OP_SWITCH_OUT, 3);
+        add(1200, TRACE_OP_SWITCH_IN, 0);
         trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, second);
-        add(&b, 1100, TRACE_OP_SWITCH_IN, 3);
-        add(&b, 1400, TRACE_OP_SWITCH_OUT, 3);
-        trace_builder_end_run(&b);
+        run_on(second, 3, 1100, 1400);
         trace_builder_flush(&b);
         trace_builder_begin_run(&b, first);
-        add(&b, 1250, TRACE_OP_SWITCH_OUT, 0);
-        add(&b, 1300, TRACE_OP_SWITCH_IN, 0);
-        add(&b, 1307, TRACE_OP_SWITCH_OUT, 0);
+        add(1250, TRACE_OP_SWITCH_OUT, 0);
+        add(1300, TRACE_OP_SWITCH_IN, 0);
+        add(1307, TRACE_OP_SWITCH_OUT, 0);
         trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        report = load(&b);
+        load(NULL);
         ck_assert_uint_eq(report->cpus.n_rows, 2);
         cpu = &report->cpus.rows[0];
         ck_assert_uint_eq(cpu->cpu, 0);
@@ -96,8 +112,6 @@ START_TEST(test_known_stretches)
         ck_assert_uint_eq(cpu->threads[0].busy_ns, 300);
         ck_assert_uint_eq(cpu->threads[1].tid, 11);
         ck_assert_uint_eq(cpu->threads[1].n_switches, 1);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -107,39 +121,21 @@ START_TEST(test_a_range)
         struct trace_filter_request filter = {
                 .from_ns = 1000, .to_ns = 2000, .has_from = true, .has_to = true
         };
-        struct report_options options = { .wants_cpus = true, .filter = &filter };
-        struct report *report = NULL;
-        struct error err = ERROR_NONE;
-        struct trace_builder b;
 
-        trace_builder_init(&b);
         trace_builder_meta(&b, "start_raw_ns", "10000");
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 11));
-        add(&b, 10000, TRACE_OP_SWITCH_IN, 3);
-        add(&b, 11400, TRACE_OP_SWITCH_OUT, 3);
-        add(&b, 11500, TRACE_OP_SWITCH_IN, 3);
-        add(&b, 12500, TRACE_OP_SWITCH_OUT, 3);
+        add(10000, TRACE_OP_SWITCH_IN, 3);
+        add(11400, TRACE_OP_SWITCH_OUT, 3);
+        add(11500, TRACE_OP_SWITCH_IN, 3);
+        add(12500, TRACE_OP_SWITCH_OUT, 3);
         trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 12));
-        add(&b, 11400, TRACE_OP_SWITCH_IN, 3);
-        add(&b, 11500, TRACE_OP_SWITCH_OUT, 3);
-        trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 13));
-        add(&b, 10500, TRACE_OP_SWITCH_IN, 4);
-        add(&b, 10900, TRACE_OP_SWITCH_OUT, 4);
-        trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 14));
-        add(&b, 12100, TRACE_OP_SWITCH_IN, 4);
-        add(&b, 12900, TRACE_OP_SWITCH_OUT, 4);
-        trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        ck_assert_msg(report_load(b.path, &options, &report, &err) == 0, "%s", err.text);
+        run_on(trace_builder_thread(&b, 10, 12), 3, 11400, 11500);
+        run_on(trace_builder_thread(&b, 10, 13), 4, 10500, 10900);
+        run_on(trace_builder_thread(&b, 10, 14), 4, 12100, 12900);
+        load(&filter);
         ck_assert_uint_eq(report->recording.range_ns, 1000);
-        ck_assert_uint_eq(report->cpus.n_rows, 1);
-        ck_assert_uint_eq(report->cpus.rows[0].busy_ns, 1000);
+        EXPECT_BUSY(1000);
         ck_assert_uint_eq(report->cpus.rows[0].threads[0].busy_ns, 900);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -149,44 +145,29 @@ END_TEST
  */
 START_TEST(test_ends_that_are_missing)
 {
-        struct trace_builder b;
-        struct report *report;
-
-        trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         trace_builder_event(&b, 100, TRACE_OP_FRAME_MARK);
-        add(&b, 140, TRACE_OP_SWITCH_OUT, 5);
-        add(&b, 500, TRACE_OP_SWITCH_IN, 6);
+        add(140, TRACE_OP_SWITCH_OUT, 5);
+        add(500, TRACE_OP_SWITCH_IN, 6);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
-        add(&b, 100, TRACE_OP_SWITCH_IN, 7);
-        add(&b, 300, TRACE_OP_SWITCH_IN, 7);
-        add(&b, 310, TRACE_OP_SWITCH_OUT, 7);
-        add(&b, 320, TRACE_OP_SWITCH_OUT, 7);
-        add(&b, 400, TRACE_OP_SWITCH_IN, 8);
+        add(100, TRACE_OP_SWITCH_IN, 7);
+        add(300, TRACE_OP_SWITCH_IN, 7);
+        add(310, TRACE_OP_SWITCH_OUT, 7);
+        add(320, TRACE_OP_SWITCH_OUT, 7);
+        add(400, TRACE_OP_SWITCH_IN, 8);
         trace_builder_event(&b, 450, TRACE_OP_THREAD_EXIT);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 3));
-        add(&b, 100, TRACE_OP_WAKEUP, 1);
-        add(&b, 200, TRACE_OP_SWITCH_IN, 9);
-        add(&b, 260, TRACE_OP_SWITCH_OUT, 9);
+        add(100, TRACE_OP_WAKEUP, 1);
+        add(200, TRACE_OP_SWITCH_IN, 9);
+        add(260, TRACE_OP_SWITCH_OUT, 9);
         trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_fiber(&b, 1, 4));
-        add(&b, 100, TRACE_OP_SWITCH_IN, 10);
-        add(&b, 200, TRACE_OP_SWITCH_OUT, 10);
-        trace_builder_end_run(&b);
+        run_on(trace_builder_fiber(&b, 1, 4), 10, 100, 200);
         trace_builder_meta(&b, "end_raw_ns", "1000");
-        trace_builder_finish(&b);
-        report = load(&b);
-        ck_assert_uint_eq(report->cpus.n_rows, 5);
-        ck_assert_uint_eq(report->cpus.rows[0].busy_ns, 40);
+        load(NULL);
+        EXPECT_BUSY(40, 500, 10, 50, 60);
         ck_assert_uint_eq(report->cpus.rows[0].n_switches, 0);
-        ck_assert_uint_eq(report->cpus.rows[1].busy_ns, 500);
-        ck_assert_uint_eq(report->cpus.rows[2].busy_ns, 10);
-        ck_assert_uint_eq(report->cpus.rows[3].busy_ns, 50);
-        ck_assert_uint_eq(report->cpus.rows[4].busy_ns, 60);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -197,35 +178,19 @@ END_TEST
  */
 START_TEST(test_one_thread_at_a_time)
 {
-        struct trace_builder b;
-        struct report *report;
         const struct report_cpu *cpu;
 
-        trace_builder_init(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
-        add(&b, 100, TRACE_OP_SWITCH_IN, 4);
-        add(&b, 900, TRACE_OP_SWITCH_OUT, 4);
-        trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
-        add(&b, 200, TRACE_OP_SWITCH_IN, 4);
-        add(&b, 850, TRACE_OP_SWITCH_OUT, 4);
-        trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 3));
-        add(&b, 450, TRACE_OP_SWITCH_IN, 4);
-        add(&b, 800, TRACE_OP_SWITCH_OUT, 4);
-        trace_builder_end_run(&b);
+        run_on(trace_builder_thread(&b, 1, 1), 4, 100, 900);
+        run_on(trace_builder_thread(&b, 1, 2), 4, 200, 850);
+        run_on(trace_builder_thread(&b, 1, 3), 4, 450, 800);
         trace_builder_meta(&b, "end_raw_ns", "1000");
-        trace_builder_finish(&b);
-        report = load(&b);
-        ck_assert_uint_eq(report->cpus.n_rows, 1);
+        load(NULL);
+        EXPECT_BUSY(700);
         cpu = &report->cpus.rows[0];
-        ck_assert_uint_eq(cpu->busy_ns, 700);
         ck_assert_uint_eq(cpu->n_threads, 3);
         ck_assert_uint_eq(cpu->threads[0].busy_ns, 350); /* the third */
         ck_assert_uint_eq(cpu->threads[1].busy_ns, 250);
         ck_assert_uint_eq(cpu->threads[2].busy_ns, 100);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -237,50 +202,38 @@ END_TEST
  */
 START_TEST(test_threads_that_end)
 {
-        struct trace_builder b;
-        struct report *report;
         const struct report_cpu *cpu;
 
-        trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
-        add(&b, 100, TRACE_OP_SWITCH_IN, 4);
+        add(100, TRACE_OP_SWITCH_IN, 4);
         trace_builder_event(&b, 120, TRACE_OP_THREAD_EXIT);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
-        add(&b, 500, TRACE_OP_SWITCH_IN, 4);
+        add(500, TRACE_OP_SWITCH_IN, 4);
         trace_builder_event(&b, 540, TRACE_OP_THREAD_EXIT);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 3));
         trace_builder_event(&b, 600, TRACE_OP_FRAME_MARK);
-        add(&b, 700, TRACE_OP_SWITCH_OUT, 4);
+        add(700, TRACE_OP_SWITCH_OUT, 4);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 4));
-        add(&b, 100, TRACE_OP_SWITCH_IN, 5);
+        add(100, TRACE_OP_SWITCH_IN, 5);
         trace_builder_event(&b, 200, TRACE_OP_THREAD_EXIT);
-        add(&b, 207, TRACE_OP_SWITCH_OUT, 5);
+        add(207, TRACE_OP_SWITCH_OUT, 5);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 5));
-        add(&b, 300, TRACE_OP_SWITCH_IN, 6);
+        add(300, TRACE_OP_SWITCH_IN, 6);
         trace_builder_event(&b, 350, TRACE_OP_THREAD_EXIT);
-        add(&b, 353, TRACE_OP_SWITCH_OUT, 6);
-        add(&b, 360, TRACE_OP_SWITCH_IN, 6);
+        add(353, TRACE_OP_SWITCH_OUT, 6);
+        add(360, TRACE_OP_SWITCH_IN, 6);
         trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 6));
-        add(&b, 800, TRACE_OP_SWITCH_IN, 6);
-        add(&b, 900, TRACE_OP_SWITCH_OUT, 6);
-        trace_builder_end_run(&b);
+        run_on(trace_builder_thread(&b, 1, 6), 6, 800, 900);
         trace_builder_meta(&b, "end_raw_ns", "1000");
-        trace_builder_finish(&b);
-        report = load(&b);
-        ck_assert_uint_eq(report->cpus.n_rows, 3);
+        load(NULL);
+        EXPECT_BUSY(20 + 40 + 100, 107, 53 + 100);
         cpu = &report->cpus.rows[0];
-        ck_assert_uint_eq(cpu->busy_ns, 20 + 40 + 100);
         ck_assert_uint_eq(cpu->threads[0].tid, 3);
         ck_assert_uint_eq(cpu->threads[0].busy_ns, 100);
-        ck_assert_uint_eq(report->cpus.rows[1].busy_ns, 107);
-        ck_assert_uint_eq(report->cpus.rows[2].busy_ns, 53 + 100);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -290,32 +243,19 @@ START_TEST(test_one_thread_at_a_time_in_a_range)
         struct trace_filter_request filter = {
                 .from_ns = 500, .to_ns = 1500, .has_from = true, .has_to = true
         };
-        struct report_options options = { .wants_cpus = true, .filter = &filter };
-        struct report *report = NULL;
-        struct trace_builder b;
         uint64_t sum = 0;
 
-        trace_builder_init(&b);
         trace_builder_meta(&b, "start_raw_ns", "10000");
         for (uint32_t i = 0; i < 4; i++) {
-                trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1 + i));
-                add(&b, 10010 + i, TRACE_OP_SWITCH_IN, 4);
-                add(&b, 10900 - 50 * i, TRACE_OP_SWITCH_OUT, 4);
-                trace_builder_end_run(&b);
+                run_on(trace_builder_thread(&b, 1, 1 + i), 4, 10010 + i, 10900 - 50 * i);
         }
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 9));
-        add(&b, 10800, TRACE_OP_SWITCH_IN, 4);
-        add(&b, 11600, TRACE_OP_SWITCH_OUT, 4);
-        trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        ck_assert_int_eq(report_load(b.path, &options, &report, NULL), 0);
+        run_on(trace_builder_thread(&b, 1, 9), 4, 10800, 11600);
+        load(&filter);
         ck_assert_uint_eq(report->cpus.n_rows, 1);
         for (uint32_t i = 0; i < report->cpus.rows[0].n_threads; i++)
                 sum += report->cpus.rows[0].threads[i].busy_ns;
         ck_assert_uint_eq(sum, report->cpus.rows[0].busy_ns);
         ck_assert_uint_eq(sum, 1000); /* 500 .. 1500: others until 800, then the last one */
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -323,10 +263,7 @@ END_TEST
 START_TEST(test_samples_tell_the_cpu)
 {
         struct trace_event sample = { .time_ns = 300, .op = TRACE_OP_SAMPLE };
-        struct trace_builder b;
-        struct report *report;
 
-        trace_builder_init(&b);
         sample.sample.event = trace_builder_sample_event(&b, "cpu-clock");
         sample.sample.cpu = 2;
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
@@ -334,12 +271,11 @@ START_TEST(test_samples_tell_the_cpu)
         event_encoder_add(&b.encoder, &sample);
         trace_builder_end_run(&b);
         trace_builder_meta(&b, "end_raw_ns", "1000");
-        trace_builder_finish(&b);
-        report = load(&b);
+        load(NULL);
         ck_assert_uint_eq(report->cpus.n_rows, 1);
         ck_assert_uint_eq(report->cpus.rows[0].cpu, 2);
         ck_assert_uint_eq(report->cpus.rows[0].busy_ns, 900);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

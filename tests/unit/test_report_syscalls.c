@@ -15,77 +15,82 @@
 
 #include <string.h>
 
-struct made {
+static struct made {
         uint32_t program, libc, syscalls, main, event, threads[2], path;
-};
+} m;
 
-static struct made begin(struct trace_builder *b)
+static struct trace_builder b;
+static struct report *report;
+
+static void setup(void)
 {
         struct trace_module syscalls = { .kind = TRACE_MODULE_KERNEL,
                                          .generation = TRACE_MODULE_KERNEL_GONE };
         struct trace_sample_event event = { .mode = TRACE_SAMPLE_MODE_WITH_LEADER };
-        struct made m;
 
-        trace_builder_init(b);
-        trace_builder_meta(b, "syscalls", "1");
-        m.program = trace_builder_module(b, "/bin/program");
-        m.libc = trace_builder_module(b, "/usr/lib/x86_64-linux-gnu/libc.so.6");
-        syscalls.path = trace_builder_string(b, "[syscalls]");
-        m.syscalls = trace_builder_row(b, TRACE_TABLE_MODULES, &syscalls);
-        m.main = trace_builder_push(b, 0, m.program, 0x10, "main");
-        event.name = trace_builder_string(b, "syscalls");
-        event.unit = trace_builder_string(b, "calls");
-        m.event = trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &event);
-        m.threads[0] = trace_builder_thread(b, 10, 10);
-        m.threads[1] = trace_builder_thread(b, 10, 11);
-        m.path = trace_builder_path(b, 0, trace_builder_location(b, "dump"));
-        return m;
+        trace_builder_init(&b);
+        trace_builder_meta(&b, "syscalls", "1");
+        m.program = trace_builder_module(&b, "/bin/program");
+        m.libc = trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libc.so.6");
+        syscalls.path = trace_builder_string(&b, "[syscalls]");
+        m.syscalls = trace_builder_row(&b, TRACE_TABLE_MODULES, &syscalls);
+        m.main = trace_builder_push(&b, 0, m.program, 0x10, "main");
+        event.name = trace_builder_string(&b, "syscalls");
+        event.unit = trace_builder_string(&b, "calls");
+        m.event = trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &event);
+        m.threads[0] = trace_builder_thread(&b, 10, 10);
+        m.threads[1] = trace_builder_thread(&b, 10, 11);
+        m.path = trace_builder_path(&b, 0, trace_builder_location(&b, "dump"));
+}
+
+static void teardown(void)
+{
+        report_free(report);
+        trace_builder_deinit(&b);
 }
 
 /* @caller calls write() of the C library. */
-static uint32_t writing(struct trace_builder *b, const struct made *m, const char *caller)
+static uint32_t writing(const char *caller)
 {
-        uint32_t stack = trace_builder_push(b, m->main, m->program, (uint64_t)caller[0] * 0x100, caller);
+        uint32_t stack = trace_builder_push(&b, m.main, m.program, (uint64_t)caller[0] * 0x100, caller);
 
-        return trace_builder_push(b, trace_builder_push(b, stack, m->libc, 0x500, "__libc_write"),
-                                  m->syscalls, 1, "sys_write");
+        return trace_builder_push(&b, trace_builder_push(&b, stack, m.libc, 0x500, "__libc_write"),
+                                  m.syscalls, 1, "sys_write");
 }
 
-static void add_sum(struct trace_builder *b, uint32_t thread, const char *name, struct trace_syscall sum)
+static void add_sum(uint32_t thread, const char *name, struct trace_syscall sum)
 {
         sum.thread = thread;
-        sum.name = trace_builder_string(b, name);
-        (void)trace_builder_row(b, TRACE_TABLE_SYSCALLS, &sum);
+        sum.name = trace_builder_string(&b, name);
+        (void)trace_builder_row(&b, TRACE_TABLE_SYSCALLS, &sum);
 }
 
 /* Two threads of 100 ms each; samples of write() in the first. */
-static void add_events(struct trace_builder *b, const struct made *m, uint32_t often, uint32_t seldom)
+static void add_events(uint32_t often, uint32_t seldom)
 {
-        trace_builder_begin_run(b, m->threads[0]);
-        TRACE_BUILDER_ADD(b, NS_PER_S, SWITCH_IN, 0);
+        trace_builder_begin_run(&b, m.threads[0]);
+        TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_IN, 0);
         for (uint64_t i = 0; often != 0 && i < 4; i++)
-                TRACE_BUILDER_ADD(b, NS_PER_S + 1000 * (i + 1), SAMPLE, m->event, 0, i < 3 ? often : seldom,
-                                  i < 2 ? m->path : 0, 10, TRACE_STACK_COMPLETE);
-        TRACE_BUILDER_ADD(b, NS_PER_S + 100 * NS_PER_MS, SWITCH_OUT, 0, 0, TRACE_WAIT_ENDED);
-        trace_builder_end_run(b);
-        trace_builder_begin_run(b, m->threads[1]);
-        TRACE_BUILDER_ADD(b, NS_PER_S, SWITCH_IN, 1);
-        TRACE_BUILDER_ADD(b, NS_PER_S + 100 * NS_PER_MS, SWITCH_OUT, 1, 0, TRACE_WAIT_ENDED);
-        trace_builder_end_run(b);
+                TRACE_BUILDER_ADD(&b, NS_PER_S + 1000 * (i + 1), SAMPLE, m.event, 0, i < 3 ? often : seldom,
+                                  i < 2 ? m.path : 0, 10, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(&b, NS_PER_S + 100 * NS_PER_MS, SWITCH_OUT, 0, 0, TRACE_WAIT_ENDED);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, m.threads[1]);
+        TRACE_BUILDER_ADD(&b, NS_PER_S, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&b, NS_PER_S + 100 * NS_PER_MS, SWITCH_OUT, 1, 0, TRACE_WAIT_ENDED);
+        trace_builder_end_run(&b);
 }
 
-static struct report *load(struct trace_builder *b)
+static void load(void)
 {
         const struct report_options options = { .wants_syscalls = true };
-        struct report *report = NULL;
         struct error err = ERROR_NONE;
 
-        trace_builder_finish(b);
-        ck_assert_msg(report_load(b->path, &options, &report, &err) == 0, "%s", err.text);
-        return report;
+        trace_builder_finish(&b);
+        ck_assert_msg(report_load(b.path, &options, &report, &err) == 0, "%s", err.text);
 }
 
-static void expect_answer(const struct report *report, const char *wanted)
+static void expect_answer(const char *wanted)
 {
         const struct report_view_options options = { .limit = 0 };
         struct view_document d;
@@ -101,20 +106,15 @@ static void expect_answer(const struct report *report, const char *wanted)
 
 START_TEST(sums_are_exact_and_callers_sampled)
 {
-        struct trace_builder b;
-        struct made m = begin(&b);
-        struct report *report;
         const struct report_syscalls *s;
 
-        add_events(&b, &m, writing(&b, &m, "dump_file"), writing(&b, &m, "log_it"));
-        add_sum(&b, m.threads[0], "write",
-                (struct trace_syscall){ 1000, 1, 40 * NS_PER_MS, 9000, 512000, 0, 0 });
-        add_sum(&b, m.threads[1], "write",
-                (struct trace_syscall){ 200, 2, 10 * NS_PER_MS, 5000, 102400, 0, 0 });
-        add_sum(&b, m.threads[1], "futex",
+        add_events(writing("dump_file"), writing("log_it"));
+        add_sum(m.threads[0], "write", (struct trace_syscall){ 1000, 1, 40 * NS_PER_MS, 9000, 512000, 0, 0 });
+        add_sum(m.threads[1], "write", (struct trace_syscall){ 200, 2, 10 * NS_PER_MS, 5000, 102400, 0, 0 });
+        add_sum(m.threads[1], "futex",
                 (struct trace_syscall){ 7, 0, 90 * NS_PER_MS, 80 * NS_PER_MS, 0, 0, 0 });
-        add_sum(&b, 0, "getppid", (struct trace_syscall){ 5000, 0, NS_PER_MS, 9, 0, 0, 0 });
-        report = load(&b);
+        add_sum(0, "getppid", (struct trace_syscall){ 5000, 0, NS_PER_MS, 9, 0, 0, 0 });
+        load();
         s = &report->syscalls;
         ck_assert(s->is_recorded);
         ck_assert_uint_eq(s->n_rows, 3);
@@ -140,18 +140,15 @@ START_TEST(sums_are_exact_and_callers_sampled)
         ck_assert_uint_eq(s->zones[0].syscall, 1);
         ck_assert_uint_eq(s->threads[0].syscall, 0);
         ck_assert_uint_eq(s->threads[0].thread, m.threads[1]);
-        expect_answer(report,
-                      "1,200 write calls of 512 B: 25.0% of the threads' time, 75.0% of them from dump_file; "
+        expect_answer("1,200 write calls of 512 B: 25.0% of the threads' time, 75.0% of them from dump_file; "
                       "5,000 getppid calls: 0.5% of the threads' time");
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
-static uint32_t add_event(struct trace_builder *b, struct trace_sample_event row)
+static uint32_t add_event(struct trace_sample_event row)
 {
-        row.name = row.unit = trace_builder_string(b, "other");
-        return trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &row);
+        row.name = row.unit = trace_builder_string(&b, "other");
+        return trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &row);
 }
 
 /*
@@ -160,13 +157,10 @@ static uint32_t add_event(struct trace_builder *b, struct trace_sample_event row
  */
 START_TEST(only_samples_of_calls_count)
 {
-        struct trace_builder b;
-        struct made m = begin(&b);
         uint32_t led = add_event(
-                &b, (struct trace_sample_event){ .mode = TRACE_SAMPLE_MODE_WITH_LEADER, .leader = m.event });
-        uint32_t other = add_event(&b, (struct trace_sample_event){ .mode = TRACE_SAMPLE_MODE_PERIOD });
-        uint32_t known = writing(&b, &m, "dump_file"),
-                 alone = trace_builder_push(&b, 0, m.syscalls, 1, "sys_write");
+                (struct trace_sample_event){ .mode = TRACE_SAMPLE_MODE_WITH_LEADER, .leader = m.event });
+        uint32_t other = add_event((struct trace_sample_event){ .mode = TRACE_SAMPLE_MODE_PERIOD });
+        uint32_t known = writing("dump_file"), alone = trace_builder_push(&b, 0, m.syscalls, 1, "sys_write");
         uint32_t inner = trace_builder_push(&b, trace_builder_push(&b, 0, m.libc, 0x500, "__libc_write"),
                                             m.syscalls, 1, "sys_write");
         uint32_t fiber = trace_builder_fiber(&b, 10, 1);
@@ -180,9 +174,8 @@ START_TEST(only_samples_of_calls_count)
                 { m.event, trace_builder_push(&b, m.main, m.program, 0x900, "sys_write") },
         };
         const struct report_syscalls *s;
-        struct report *report;
 
-        add_events(&b, &m, 0, 0);
+        add_events(0, 0);
         trace_builder_begin_run(&b, m.threads[0]);
         for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
                 TRACE_BUILDER_ADD(&b, NS_PER_S + i, SAMPLE, samples[i][0], 0, samples[i][1], 0, 10,
@@ -192,9 +185,9 @@ START_TEST(only_samples_of_calls_count)
         trace_builder_begin_zone(&b, NS_PER_S, trace_builder_location(&b, "zone"));
         trace_builder_event(&b, NS_PER_S + NS_PER_MS, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
-        add_sum(&b, m.threads[0], "read", (struct trace_syscall){ 1, 0, 4000, 4000, 0, 0, 0 });
-        add_sum(&b, m.threads[0], "write", (struct trace_syscall){ 40, 0, 4000, 100, 0, 0, 0 });
-        report = load(&b);
+        add_sum(m.threads[0], "read", (struct trace_syscall){ 1, 0, 4000, 4000, 0, 0, 0 });
+        add_sum(m.threads[0], "write", (struct trace_syscall){ 40, 0, 4000, 100, 0, 0, 0 });
+        load();
         s = &report->syscalls;
         /* The one with more calls is the first of equal times. */
         ck_assert(text_view_is(s->rows[0].name, "write"));
@@ -209,25 +202,17 @@ START_TEST(only_samples_of_calls_count)
         ck_assert_uint_eq(
                 report_syscalls_estimate(&(struct report_syscall){ .n_calls = 10, .sampled_calls = 3 }, 2),
                 7);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(only_waiting_is_named_if_there_is_nothing_else)
 {
-        struct trace_builder b;
-        struct made m = begin(&b);
-        struct report *report;
-
-        add_events(&b, &m, 0, 0);
-        add_sum(&b, m.threads[0], "epoll_wait",
+        add_events(0, 0);
+        add_sum(m.threads[0], "epoll_wait",
                 (struct trace_syscall){ 3, 0, 50 * NS_PER_MS, 50 * NS_PER_MS, 0, 0, 0 });
-        report = load(&b);
+        load();
         ck_assert_uint_eq(report->syscalls.rows[0].caller, 0);
-        expect_answer(report, "3 epoll_wait calls: 25.0% of the threads' time");
-        report_free(report);
-        trace_builder_deinit(&b);
+        expect_answer("3 epoll_wait calls: 25.0% of the threads' time");
 }
 END_TEST
 
@@ -235,79 +220,56 @@ END_TEST
 /* A program that sleeps is not one that opens files. */
 START_TEST(little_time_in_calls_is_said_first)
 {
-        struct trace_builder b;
-        struct made m = begin(&b);
-        struct report *report;
-
-        add_sum(&b, m.threads[0], "openat", (struct trace_syscall){ .n_calls = 20, .time_ns = NS_PER_MS });
-        add_sum(&b, m.threads[1], "epoll_wait",
+        add_sum(m.threads[0], "openat", (struct trace_syscall){ .n_calls = 20, .time_ns = NS_PER_MS });
+        add_sum(m.threads[1], "epoll_wait",
                 (struct trace_syscall){ .n_calls = 3, .time_ns = 90 * NS_PER_MS });
-        add_events(&b, &m, 0, 0);
-        report = load(&b);
+        add_events(0, 0);
+        load();
         expect_answer(
-                report,
                 "0.5% of the threads' time in system calls that do not only wait; 20 openat calls: 0.5% "
                 "of the threads' time");
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(without_sums_nothing_is_known)
 {
-        struct trace_builder b;
-        struct made m = begin(&b);
-        struct report *report;
-
         trace_builder_meta(&b, "end_raw_ns", "2000000000");
-        add_events(&b, &m, writing(&b, &m, "dump_file"), m.main);
-        report = load(&b);
+        add_events(writing("dump_file"), m.main);
+        load();
         ck_assert_uint_eq(report->syscalls.n_rows, 0);
         ck_assert_uint_eq(report->syscalls.n_samples, 0);
-        expect_answer(report, "no system call has returned");
-        report_free(report);
-        trace_builder_deinit(&b);
+        expect_answer("no system call has returned");
 }
 END_TEST
 
 /* The numbers are written at the end of a recording, so a trace that is cut off lacks them. */
 START_TEST(without_an_end_no_number_is_known)
 {
-        struct trace_builder b;
-        struct made m = begin(&b);
-        struct report *report;
-
-        add_events(&b, &m, writing(&b, &m, "dump_file"), m.main);
-        report = load(&b);
+        add_events(writing("dump_file"), m.main);
+        load();
         expect_answer(
-                report,
                 "the numbers of system calls are not in this trace: a recording writes them at its end");
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* A trace may say anything: sums end at the largest number, and names may be empty, or the same. */
 START_TEST(hostile_sums_do_not_wrap)
 {
-        struct trace_builder b;
-        struct made m = begin(&b);
-        struct report *report;
         const struct trace_syscall huge = {
                 UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0
         };
 
-        add_events(&b, &m, writing(&b, &m, "dump_file"), writing(&b, &m, "log_it"));
+        add_events(writing("dump_file"), writing("log_it"));
         for (int i = 0; i < 3; i++) {
-                add_sum(&b, m.threads[0], "write", huge);
-                add_sum(&b, 0, "", huge);
-                add_sum(&b, 0, "", (struct trace_syscall){ .time_ns = 1 });
+                add_sum(m.threads[0], "write", huge);
+                add_sum(0, "", huge);
+                add_sum(0, "", (struct trace_syscall){ .time_ns = 1 });
         }
-        report = load(&b);
+        load();
         ck_assert_uint_eq(report->syscalls.n_rows, 2);
         ck_assert_uint_eq(report->syscalls.rows[0].n_calls, UINT64_MAX);
         ck_assert_uint_eq(report->syscalls.time_ns, UINT64_MAX);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

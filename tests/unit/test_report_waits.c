@@ -12,19 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool equals(struct text_view s, const char *text)
+static struct trace_builder b;
+static struct report *report;
+
+static void setup(void)
 {
-        return s.n_bytes == strlen(text) && (s.n_bytes == 0 || memcmp(s.bytes, text, s.n_bytes) == 0);
+        trace_builder_init(&b);
 }
 
-static struct report *load(const struct trace_builder *b)
+static void teardown(void)
+{
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+
+static void load(void)
 {
         struct report_options options = { .wants_waits = true };
-        struct report *report = NULL;
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(report_load(b->path, &options, &report, &err) == 0, "%s", err.text);
-        return report;
+        trace_builder_finish(&b);
+        ck_assert_msg(report_load(b.path, &options, &report, &err) == 0, "%s", err.text);
 }
 
 /*
@@ -37,67 +45,66 @@ struct code {
         uint32_t post;                              /* of a waker */
 };
 
-static uint32_t named_frame(struct trace_builder *b, uint32_t module, uint64_t offset, const char *name)
+static uint32_t named_frame(uint32_t module, uint64_t offset, const char *name)
 {
-        uint32_t frame = trace_builder_frame(b, module, offset);
+        uint32_t frame = trace_builder_frame(&b, module, offset);
 
         if (name)
-                trace_builder_symbol(b, frame, name, 0);
+                trace_builder_symbol(&b, frame, name, 0);
         return frame;
 }
 
 /* The kernel's part of a stack: from the system call, by way of its scheduler. */
-static uint32_t in_kernel(struct trace_builder *b, const struct code *c, uint32_t stack, const char *what,
-                          bool long_way)
+static uint32_t in_kernel(const struct code *c, uint32_t stack, const char *what, bool long_way)
 {
-        stack = trace_builder_stack(b, stack, named_frame(b, c->kernel, 0x1000, "do_syscall_64"));
-        stack = trace_builder_stack(b, stack, named_frame(b, c->kernel, strlen(what), what));
+        stack = trace_builder_stack(&b, stack, named_frame(c->kernel, 0x1000, "do_syscall_64"));
+        stack = trace_builder_stack(&b, stack, named_frame(c->kernel, strlen(what), what));
         if (long_way)
-                stack = trace_builder_stack(b, stack, named_frame(b, c->kernel, 0x2000, "schedule_timeout"));
-        stack = trace_builder_stack(b, stack, named_frame(b, c->kernel, 0x3000, "schedule"));
-        return trace_builder_stack(b, stack, named_frame(b, c->kernel, 0x3100, "__schedule"));
+                stack = trace_builder_stack(&b, stack, named_frame(c->kernel, 0x2000, "schedule_timeout"));
+        stack = trace_builder_stack(&b, stack, named_frame(c->kernel, 0x3000, "schedule"));
+        return trace_builder_stack(&b, stack, named_frame(c->kernel, 0x3100, "__schedule"));
 }
 
-static struct code add_code(struct trace_builder *b)
+static struct code add_code(void)
 {
         struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
         struct trace_module mark = { .kind = TRACE_MODULE_MARK };
-        struct code c = { .program = trace_builder_module(b, "/bin/program"),
-                          .libc = trace_builder_module(b, "/usr/lib/x86_64-linux-gnu/libc.so.6") };
+        struct code c = { .program = trace_builder_module(&b, "/bin/program"),
+                          .libc = trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libc.so.6") };
         uint32_t locking, at;
 
-        kernel.path = trace_builder_string(b, "[kernel]");
-        mark.path = trace_builder_string(b, "[truncated]");
-        c.kernel = trace_builder_row(b, TRACE_TABLE_MODULES, &kernel);
-        c.mark = trace_builder_row(b, TRACE_TABLE_MODULES, &mark);
-        c.in_main = trace_builder_stack(b, 0, named_frame(b, c.program, 0x100, "main"));
-        locking = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x200, "take_lock"));
-        at = trace_builder_stack(b, locking, named_frame(b, c.libc, 0x10, "pthread_mutex_lock"));
-        c.lock = in_kernel(b, &c, at, "futex_wait_queue", false);
+        kernel.path = trace_builder_string(&b, "[kernel]");
+        mark.path = trace_builder_string(&b, "[truncated]");
+        c.kernel = trace_builder_row(&b, TRACE_TABLE_MODULES, &kernel);
+        c.mark = trace_builder_row(&b, TRACE_TABLE_MODULES, &mark);
+        c.in_main = trace_builder_stack(&b, 0, named_frame(c.program, 0x100, "main"));
+        locking = trace_builder_stack(&b, c.in_main, named_frame(c.program, 0x200, "take_lock"));
+        at = trace_builder_stack(&b, locking, named_frame(c.libc, 0x10, "pthread_mutex_lock"));
+        c.lock = in_kernel(&c, at, "futex_wait_queue", false);
         /* Another address of the same function, another way through the kernel. */
-        locking = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x210, "take_lock"));
-        at = trace_builder_stack(b, locking, named_frame(b, c.libc, 0x14, "pthread_mutex_lock"));
-        c.lock_2 = in_kernel(b, &c, at, "futex_wait_queue", true);
+        locking = trace_builder_stack(&b, c.in_main, named_frame(c.program, 0x210, "take_lock"));
+        at = trace_builder_stack(&b, locking, named_frame(c.libc, 0x14, "pthread_mutex_lock"));
+        c.lock_2 = in_kernel(&c, at, "futex_wait_queue", true);
         /* What C++ puts around a wait is the program's code, but says nothing of it. */
-        at = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x108, "std::this_thread::sleep()"));
-        at = trace_builder_stack(b, at, named_frame(b, c.libc, 0x20, "clock_nanosleep"));
-        c.sleep = in_kernel(b, &c, at, "hrtimer_nanosleep", false);
-        at = trace_builder_stack(b, 0, trace_builder_frame(b, c.mark, 0));
-        at = trace_builder_stack(b, at, named_frame(b, c.program, 0x300, "deep"));
-        c.cut = in_kernel(b, &c, at, "pipe_read", false);
-        at = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x400, "give_lock"));
-        c.post = trace_builder_stack(b, at, named_frame(b, c.libc, 0x30, "pthread_mutex_unlock"));
+        at = trace_builder_stack(&b, c.in_main, named_frame(c.program, 0x108, "std::this_thread::sleep()"));
+        at = trace_builder_stack(&b, at, named_frame(c.libc, 0x20, "clock_nanosleep"));
+        c.sleep = in_kernel(&c, at, "hrtimer_nanosleep", false);
+        at = trace_builder_stack(&b, 0, trace_builder_frame(&b, c.mark, 0));
+        at = trace_builder_stack(&b, at, named_frame(c.program, 0x300, "deep"));
+        c.cut = in_kernel(&c, at, "pipe_read", false);
+        at = trace_builder_stack(&b, c.in_main, named_frame(c.program, 0x400, "give_lock"));
+        c.post = trace_builder_stack(&b, at, named_frame(c.libc, 0x30, "pthread_mutex_unlock"));
         return c;
 }
 
-static const struct report_wait_place *place_of(const struct report *report, const char *function,
-                                                const char *kernel)
+static const struct report_wait_place *place_of(const char *function, const char *kernel)
 {
         for (uint32_t i = 0; i < report->waits.n_places; i++) {
                 const struct report_wait_place *place = &report->waits.places[i];
 
-                if (place->frame < place->n_frames && equals(place->frames[place->frame].name, function) &&
-                    equals(place->kernel, kernel))
+                if (place->frame < place->n_frames &&
+                    text_view_is(place->frames[place->frame].name, function) &&
+                    text_view_is(place->kernel, kernel))
                         return place;
         }
         ck_abort_msg("no thread waits in %s, %s", function, kernel);
@@ -109,93 +116,89 @@ static const struct report_wait_place *place_of(const struct report *report, con
  * ns without a callstack and 40 with one; is preempted for 70 and 20 ns.  deep (thread 12) waits
  * from 500 on until the end.
  */
-static void build_known(struct trace_builder *b)
+static void build_known(void)
 {
-        struct code c = add_code(b);
-        uint32_t main_thread = trace_builder_thread(b, 10, 11);
-        uint32_t other_thread = trace_builder_thread(b, 10, 12);
-        uint32_t holder = trace_builder_string(b, "holder");
-        uint32_t outer = trace_builder_location(b, "outer");
-        uint32_t inner = trace_builder_location(b, "inner");
+        struct code c = add_code();
+        uint32_t main_thread = trace_builder_thread(&b, 10, 11);
+        uint32_t other_thread = trace_builder_thread(&b, 10, 12);
+        uint32_t holder = trace_builder_string(&b, "holder");
+        uint32_t outer = trace_builder_location(&b, "outer");
+        uint32_t inner = trace_builder_location(&b, "inner");
 
-        trace_builder_begin_run(b, main_thread);
-        TRACE_BUILDER_ADD(b, 1000, SWITCH_IN, 0);
-        trace_builder_begin_zone(b, 1001, outer);
-        TRACE_BUILDER_ADD(b, 1100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
-        TRACE_BUILDER_ADD(b, 1190, WAKEUP, 1, other_thread, holder, c.post);
-        TRACE_BUILDER_ADD(b, 1195, WAKEUP, 1, main_thread, 0, 0); /* comes too late to have ended anything */
-        TRACE_BUILDER_ADD(b, 1200, SWITCH_IN, 1);
-        trace_builder_begin_zone(b, 1250, inner);
-        TRACE_BUILDER_ADD(b, 1300, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock_2, TRACE_STACK_COMPLETE);
-        trace_builder_end_run(b);
-        trace_builder_flush(b);
-        trace_builder_begin_run(b, other_thread);
-        TRACE_BUILDER_ADD(b, 500, SWITCH_OUT, 1, 0, TRACE_WAIT_UNINTERRUPTIBLE, c.cut, TRACE_STACK_TRUNCATED);
-        trace_builder_end_run(b);
-        trace_builder_begin_run(b, main_thread);
-        TRACE_BUILDER_ADD(b, 1570, WAKEUP, 1, other_thread, holder, c.post);
-        TRACE_BUILDER_ADD(b, 1600, SWITCH_IN, 1);
-        trace_builder_event(b, 1601, TRACE_OP_ZONE_END);
-        TRACE_BUILDER_ADD(b, 1650, WAKEUP, 1, other_thread, holder, c.post); /* it runs */
-        TRACE_BUILDER_ADD(b, 1700, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
-        TRACE_BUILDER_ADD(b, 1750, SWITCH_IN, 1);
-        TRACE_BUILDER_ADD(b, 1800, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
-        TRACE_BUILDER_ADD(b, 1870, SWITCH_IN, 1);
-        TRACE_BUILDER_ADD(b, 1880, SWITCH_OUT, 1, 0, TRACE_WAIT_PREEMPTED);
-        TRACE_BUILDER_ADD(b, 1900, SWITCH_IN, 1);
-        TRACE_BUILDER_ADD(b, 2000, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
-        TRACE_BUILDER_ADD(b, 3000, SWITCH_IN, 1);
-        trace_builder_event(b, 3001, TRACE_OP_ZONE_END);
-        TRACE_BUILDER_ADD(b, 3100, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.sleep, TRACE_STACK_COMPLETE);
-        TRACE_BUILDER_ADD(b, 3140, SWITCH_IN, 1);
-        TRACE_BUILDER_ADD(b, 3200, THREAD_EXIT, 0);
-        TRACE_BUILDER_ADD(b, 3210, SWITCH_OUT, 1, 0, TRACE_WAIT_ENDED, c.sleep, TRACE_STACK_COMPLETE);
-        trace_builder_end_run(b);
-        trace_builder_meta(b, "start_raw_ns", "400");
-        trace_builder_meta(b, "end_raw_ns", "4500");
-        trace_builder_finish(b);
+        trace_builder_begin_run(&b, main_thread);
+        TRACE_BUILDER_ADD(&b, 1000, SWITCH_IN, 0);
+        trace_builder_begin_zone(&b, 1001, outer);
+        TRACE_BUILDER_ADD(&b, 1100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(&b, 1190, WAKEUP, 1, other_thread, holder, c.post);
+        TRACE_BUILDER_ADD(&b, 1195, WAKEUP, 1, main_thread, 0, 0); /* comes too late to have ended anything */
+        TRACE_BUILDER_ADD(&b, 1200, SWITCH_IN, 1);
+        trace_builder_begin_zone(&b, 1250, inner);
+        TRACE_BUILDER_ADD(&b, 1300, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock_2, TRACE_STACK_COMPLETE);
+        trace_builder_end_run(&b);
+        trace_builder_flush(&b);
+        trace_builder_begin_run(&b, other_thread);
+        TRACE_BUILDER_ADD(&b, 500, SWITCH_OUT, 1, 0, TRACE_WAIT_UNINTERRUPTIBLE, c.cut,
+                          TRACE_STACK_TRUNCATED);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, main_thread);
+        TRACE_BUILDER_ADD(&b, 1570, WAKEUP, 1, other_thread, holder, c.post);
+        TRACE_BUILDER_ADD(&b, 1600, SWITCH_IN, 1);
+        trace_builder_event(&b, 1601, TRACE_OP_ZONE_END);
+        TRACE_BUILDER_ADD(&b, 1650, WAKEUP, 1, other_thread, holder, c.post); /* it runs */
+        TRACE_BUILDER_ADD(&b, 1700, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(&b, 1750, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&b, 1800, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(&b, 1870, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&b, 1880, SWITCH_OUT, 1, 0, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(&b, 1900, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&b, 2000, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&b, 3000, SWITCH_IN, 1);
+        trace_builder_event(&b, 3001, TRACE_OP_ZONE_END);
+        TRACE_BUILDER_ADD(&b, 3100, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.sleep, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(&b, 3140, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&b, 3200, THREAD_EXIT, 0);
+        TRACE_BUILDER_ADD(&b, 3210, SWITCH_OUT, 1, 0, TRACE_WAIT_ENDED, c.sleep, TRACE_STACK_COMPLETE);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "start_raw_ns", "400");
+        trace_builder_meta(&b, "end_raw_ns", "4500");
+        trace_builder_finish(&b);
 }
 
 START_TEST(test_places)
 {
         const struct report_wait_place *place;
-        struct trace_builder b;
-        struct report *report;
 
-        trace_builder_init(&b);
-        build_known(&b);
-        report = load(&b);
+        build_known();
+        load();
         ck_assert_uint_eq(report->waits.n_places, 4);
 
-        place = place_of(report, "take_lock", "futex_wait_queue");
+        place = place_of("take_lock", "futex_wait_queue");
         ck_assert_uint_eq(place->sum.ended.n_waits, 3);
         ck_assert_uint_eq(place->sum.ended.total_ns, 450);
         ck_assert_uint_eq(place->sum.ended.max_ns, 300);
         ck_assert_uint_eq(place->sum.n_open, 0);
         ck_assert_uint_eq(place->wait, TRACE_WAIT_SLEEPING);
         ck_assert_uint_eq(place->n_frames, 3);
-        ck_assert(equals(place->frames[0].name, "pthread_mutex_lock"));
-        ck_assert(equals(place->frames[2].name, "main"));
+        ck_assert(text_view_is(place->frames[0].name, "pthread_mutex_lock"));
+        ck_assert(text_view_is(place->frames[2].name, "main"));
         ck_assert_uint_eq(place->frame, 1);
         ck_assert(place->has_stack && !place->is_cut);
 
-        place = place_of(report, "main", "hrtimer_nanosleep");
+        place = place_of("main", "hrtimer_nanosleep");
         ck_assert_uint_eq(place->sum.ended.total_ns, 40);
         ck_assert_uint_eq(place->n_wakers, 0);
 
-        place = place_of(report, "deep", "pipe_read");
+        place = place_of("deep", "pipe_read");
         ck_assert_uint_eq(place->sum.ended.n_waits, 0);
         ck_assert_uint_eq(place->sum.n_open, 1);
         ck_assert_uint_eq(place->sum.open_ns, 4000);
         ck_assert_int_eq(place->frames[1].kind, FUNCTION_MARK);
-        ck_assert(equals(place->frames[1].name, "[truncated]"));
+        ck_assert(text_view_is(place->frames[1].name, "[truncated]"));
         ck_assert_ptr_eq(place, &report->waits.places[0]); /* it has the most time */
 
         ck_assert(!report->waits.places[3].has_stack && !report->waits.places[3].is_idle);
         ck_assert_uint_eq(report->waits.places[3].sum.ended.total_ns, 1000);
         ck_assert_uint_eq(report->waits.places[3].n_frames, 0);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -206,17 +209,12 @@ END_TEST
 START_TEST(test_callstacks_are_a_sample)
 {
         const struct report_wait_place *place;
-        uint32_t thread, idler, process_2;
-        struct trace_builder b;
-        struct report *report;
         uint64_t sum_ns = 0, now_ns = 1000;
-        struct code c;
+        struct code c = add_code();
+        uint32_t thread = trace_builder_thread(&b, 10, 11);
+        uint32_t idler = trace_builder_thread(&b, 10, 12);
+        uint32_t process_2 = trace_builder_thread(&b, 20, 21);
 
-        trace_builder_init(&b);
-        c = add_code(&b);
-        thread = trace_builder_thread(&b, 10, 11);
-        idler = trace_builder_thread(&b, 10, 12);
-        process_2 = trace_builder_thread(&b, 20, 21);
         trace_builder_begin_run(&b, thread);
         TRACE_BUILDER_ADD(&b, now_ns, SWITCH_IN, 0);
         for (uint32_t i = 0; i < 100; i++) {
@@ -236,11 +234,10 @@ START_TEST(test_callstacks_are_a_sample)
         TRACE_BUILDER_ADD(&b, 600, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
         trace_builder_end_run(&b);
         trace_builder_meta(&b, "end_raw_ns", "300000");
-        trace_builder_finish(&b);
-        report = load(&b);
+        load();
         ck_assert_uint_eq(report->waits.n_places, 4);
         place = &report->waits.places[0];
-        ck_assert(equals(place->kernel, "futex_wait_queue"));
+        ck_assert(text_view_is(place->kernel, "futex_wait_queue"));
         ck_assert_uint_eq(place->sum.ended.total_ns, 70000);
         ck_assert_uint_eq(place->sum.ended.n_waits, 70);
         ck_assert_uint_eq(place->seen_ns, 7000);
@@ -257,25 +254,20 @@ START_TEST(test_callstacks_are_a_sample)
         for (uint32_t i = 0; i < report->waits.n_places; i++)
                 sum_ns += wait_row_total_ns(&report->waits.places[i].sum);
         ck_assert_uint_eq(sum_ns, wait_row_total_ns(&report->waits.all));
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_wakers_and_delays)
 {
         const struct report_wait_place *place;
-        struct trace_builder b;
-        struct report *report;
 
-        trace_builder_init(&b);
-        build_known(&b);
-        report = load(&b);
-        place = place_of(report, "take_lock", "futex_wait_queue");
+        build_known();
+        load();
+        place = place_of("take_lock", "futex_wait_queue");
         ck_assert_uint_eq(place->n_wakers, 1);
-        ck_assert(equals(place->wakers[0].thread, "holder"));
+        ck_assert(text_view_is(place->wakers[0].thread, "holder"));
         ck_assert(place->wakers[0].has_function);
-        ck_assert(equals(place->wakers[0].function.name, "give_lock"));
+        ck_assert(text_view_is(place->wakers[0].function.name, "give_lock"));
         ck_assert_uint_eq(place->wakers[0].ended.n_waits, 2);
         ck_assert_uint_eq(place->wakers[0].ended.total_ns, 400);
         ck_assert_uint_eq(place->sum.delays.n_waits, 2);
@@ -283,20 +275,15 @@ START_TEST(test_wakers_and_delays)
         ck_assert_uint_eq(place->sum.delays.max_ns, 30);
         ck_assert(report->waits.has_wakeups);
         ck_assert_uint_eq(report->waits.woken.n_waits, 2);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_totals_and_threads)
 {
         const struct report_waits *w;
-        struct trace_builder b;
-        struct report *report;
 
-        trace_builder_init(&b);
-        build_known(&b);
-        report = load(&b);
+        build_known();
+        load();
         w = &report->waits;
         ck_assert_uint_eq(w->all.ended.n_waits, 5);
         ck_assert_uint_eq(w->all.ended.total_ns, 1490);
@@ -314,33 +301,26 @@ START_TEST(test_totals_and_threads)
         ck_assert_uint_eq(w->threads[1].sum.n_open, 0);
         ck_assert_uint_eq(w->threads[1].preempted.total_ns, 90);
         ck_assert_uint_eq(w->threads[1].sum.delays.total_ns, 40);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_zones)
 {
         const struct report_waits *w;
-        struct trace_builder b;
-        struct report *report;
 
-        trace_builder_init(&b);
-        build_known(&b);
-        report = load(&b);
+        build_known();
+        load();
         w = &report->waits;
         ck_assert_uint_eq(w->n_zones, 3);
         ck_assert_uint_eq(w->zones[0].n_names, 0);
         ck_assert_uint_eq(wait_row_total_ns(&w->zones[0].sum), 4040);
         ck_assert_uint_eq(w->zones[1].n_names, 1);
-        ck_assert(equals(w->zones[1].names[0], "outer"));
+        ck_assert(text_view_is(w->zones[1].names[0], "outer"));
         ck_assert_uint_eq(w->zones[1].sum.ended.total_ns, 100 + 50 + 1000);
         ck_assert_uint_eq(w->zones[2].n_names, 2);
-        ck_assert(equals(w->zones[2].names[0], "outer"));
-        ck_assert(equals(w->zones[2].names[1], "inner"));
+        ck_assert(text_view_is(w->zones[2].names[0], "outer"));
+        ck_assert(text_view_is(w->zones[2].names[1], "inner"));
         ck_assert_uint_eq(w->zones[2].sum.ended.total_ns, 300);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -348,16 +328,13 @@ END_TEST
 START_TEST(test_wakers_without_functions)
 {
         const struct report_wait_place *place;
-        struct trace_builder b;
-        struct report *report;
         uint32_t kernel, thread, stack;
 
-        trace_builder_init(&b);
-        kernel = add_code(&b).kernel;
+        kernel = add_code().kernel;
         thread = trace_builder_thread(&b, 1, 1);
-        stack = trace_builder_stack(&b, 0, named_frame(&b, kernel, 0x10, "handle_softirqs"));
-        stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x20, "hrtimer_wakeup"));
-        stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x30, "try_to_wake_up"));
+        stack = trace_builder_stack(&b, 0, named_frame(kernel, 0x10, "handle_softirqs"));
+        stack = trace_builder_stack(&b, stack, named_frame(kernel, 0x20, "hrtimer_wakeup"));
+        stack = trace_builder_stack(&b, stack, named_frame(kernel, 0x30, "try_to_wake_up"));
         trace_builder_begin_run(&b, thread);
         TRACE_BUILDER_ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "program"));
         TRACE_BUILDER_ADD(&b, 105, THREAD_NAME, trace_builder_string(&b, "sleeper"));
@@ -369,18 +346,15 @@ START_TEST(test_wakers_without_functions)
         TRACE_BUILDER_ADD(&b, 150, WAKEUP, 0, thread, trace_builder_string(&b, "program"), 0);
         TRACE_BUILDER_ADD(&b, 170, SWITCH_IN, 0);
         trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        report = load(&b);
+        load();
         ck_assert_uint_eq(report->waits.n_places, 1);
         place = &report->waits.places[0];
         ck_assert_uint_eq(place->n_wakers, 2);
-        ck_assert(equals(place->wakers[0].thread, "sleeper"));
+        ck_assert(text_view_is(place->wakers[0].thread, "sleeper"));
         ck_assert(!place->wakers[0].has_function);
         ck_assert_uint_eq(place->wakers[0].ended.total_ns, 30);
         ck_assert_uint_eq(place->wakers[1].thread.n_bytes, 0);
-        ck_assert(equals(place->wakers[1].function.name, "hrtimer_wakeup"));
-        report_free(report);
-        trace_builder_deinit(&b);
+        ck_assert(text_view_is(place->wakers[1].function.name, "hrtimer_wakeup"));
 }
 END_TEST
 
@@ -389,11 +363,8 @@ END_TEST
  */
 START_TEST(test_switches_that_are_missing)
 {
-        struct trace_builder b;
-        struct report *report;
         uint64_t n_told = 0;
 
-        trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         TRACE_BUILDER_ADD(&b, 50, WAKEUP, 0);
         TRACE_BUILDER_ADD(&b, 100, SWITCH_IN, 0);
@@ -414,8 +385,7 @@ START_TEST(test_switches_that_are_missing)
         TRACE_BUILDER_ADD(&b, 700, SWITCH_IN, 0);
         trace_builder_end_run(&b);
         trace_builder_meta(&b, "end_raw_ns", "5000");
-        trace_builder_finish(&b);
-        report = load(&b);
+        load();
         ck_assert_uint_eq(report->waits.all.ended.n_waits, 2);
         ck_assert_uint_eq(report->waits.all.ended.total_ns, 15);
         ck_assert_uint_eq(report->waits.all.n_open, 0);
@@ -428,44 +398,32 @@ START_TEST(test_switches_that_are_missing)
                 if (strcmp(report->gaps.rows[i].code, "SWITCHES_MISSING") == 0)
                         n_told += report->gaps.rows[i].count;
         ck_assert_uint_eq(n_told, 2);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* Traces of version 1.1 say nothing but that a thread left its CPU, and whether it could have run on. */
 START_TEST(test_waits_without_anything_else)
 {
-        struct trace_builder b;
-        struct report *report;
-
-        trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         TRACE_BUILDER_ADD(&b, 100, SWITCH_OUT, 0, 0);
         TRACE_BUILDER_ADD(&b, 350, SWITCH_IN, 0);
         TRACE_BUILDER_ADD(&b, 400, SWITCH_OUT, 0, 1);
         TRACE_BUILDER_ADD(&b, 460, SWITCH_IN, 0);
         trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        report = load(&b);
+        load();
         ck_assert_uint_eq(report->waits.all.ended.total_ns, 250);
         ck_assert_uint_eq(report->waits.preempted.total_ns, 60);
         ck_assert_uint_eq(report->waits.with_stack.ended.n_waits, 0);
         ck_assert(!report->waits.has_wakeups);
         ck_assert_uint_eq(report->waits.places[0].wait, TRACE_WAIT_UNKNOWN);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* Callstacks and zones of any depth are shown from the inside on, and cost no more than that. */
 START_TEST(test_endless_depth)
 {
-        struct trace_builder b;
-        struct report *report;
         uint32_t module, zone, stack = 0;
 
-        trace_builder_init(&b);
         module = trace_builder_module(&b, "/bin/program");
         zone = trace_builder_location(&b, "again");
         for (uint32_t i = 0; i < 100000; i++)
@@ -477,8 +435,7 @@ START_TEST(test_endless_depth)
                 TRACE_BUILDER_ADD(&b, 10 * i + 5, SWITCH_IN, 0);
         }
         trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        report = load(&b);
+        load();
         ck_assert_uint_eq(report->waits.n_places,
                           1); /* addresses without names are one function of their module */
         for (uint32_t i = 0; i < report->waits.n_places; i++) {
@@ -488,7 +445,7 @@ START_TEST(test_endless_depth)
         ck_assert_uint_eq(report->waits.n_zones, 1000);
         for (uint32_t i = 0; i < report->waits.n_zones; i++)
                 ck_assert_uint_le(report->waits.zones[i].n_names, REPORT_WAIT_NAMES_MAX);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

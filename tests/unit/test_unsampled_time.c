@@ -138,6 +138,23 @@ static const struct case_of_loss {
 };
 #define N_CASES (int)(sizeof(cases) / sizeof(cases[0]))
 
+static struct trace_builder b;
+static struct report *report;
+
+static void teardown(void)
+{
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+
+static void load(const struct lossy_trace *t, const struct report_options *options)
+{
+        struct error err = ERROR_NONE;
+
+        lossy_trace_build(&b, t);
+        ck_assert_msg(report_load(b.path, options, &report, &err) == 0, "%s", err.text);
+}
+
 static void check(const struct unsampled_time *u, const struct case_of_loss *c)
 {
         char words[UNSAMPLED_TIME_WORDS_BYTES], brief[UNSAMPLED_TIME_WORDS_BYTES];
@@ -156,12 +173,8 @@ static void check(const struct unsampled_time *u, const struct case_of_loss *c)
 START_LOOP_TEST(test_report, 0, N_CASES)
 {
         const struct case_of_loss *c = &cases[_i];
-        struct report *report = NULL;
-        struct error err = ERROR_NONE;
-        struct trace_builder b;
 
-        lossy_trace_build(&b, &c->trace);
-        ck_assert_int_eq(report_load(b.path, NULL, &report, &err), 0);
+        load(&c->trace, NULL);
         check(&report->unsampled, c);
         if (c->of != UNSAMPLED_NONE) {
                 ck_assert_uint_ne(report->gaps.n_rows, 0);
@@ -170,8 +183,6 @@ START_LOOP_TEST(test_report, 0, N_CASES)
         }
         for (uint32_t i = c->of != UNSAMPLED_NONE; i < report->gaps.n_rows; i++)
                 ck_assert_str_ne(report->gaps.rows[i].code, "TIME_WITHOUT_SAMPLES");
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -181,14 +192,12 @@ START_LOOP_TEST(test_sampled_trace, 0, N_CASES)
         const struct case_of_loss *c = &cases[_i];
         struct error err = ERROR_NONE;
         struct sampled_trace trace;
-        struct trace_builder b;
 
         lossy_trace_build(&b, &c->trace);
         ck_assert_int_eq(sampled_trace_load(&trace, b.path, NULL, &err), 0);
         unsampled_time_judge(&trace.unsampled, trace.dictionary, 1, &trace.events[0]);
         check(&trace.unsampled, c);
         sampled_trace_deinit(&trace);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -198,20 +207,14 @@ START_LOOP_TEST(test_threads, 0, 2)
         struct lossy_trace t = { .n_samples = N_SAMPLES, .lost = 0.2, .kind = LOSSY_THREAD };
         struct trace_filter_request filter = { .thread = _i == 0 ? "1" : "3" };
         struct report_options options = { .filter = &filter };
-        struct report *report = NULL;
-        struct error err = ERROR_NONE;
-        struct trace_builder b;
 
-        lossy_trace_build(&b, &t);
-        ck_assert_int_eq(report_load(b.path, &options, &report, &err), 0);
+        load(&t, &options);
         ck_assert_int_eq(report->unsampled.of, _i == 0 ? UNSAMPLED_ON_CPU : UNSAMPLED_NONE);
         ck_assert(fabs(report->unsampled.share - (_i == 0 ? 0.6 : 0)) < 0.03);
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
-static const struct report_gap *find_gap(const struct report *report, const char *code)
+static const struct report_gap *find_gap(const char *code)
 {
         for (uint32_t i = 0; i < report->gaps.n_rows; i++)
                 if (strcmp(report->gaps.rows[i].code, code) == 0)
@@ -224,17 +227,11 @@ START_LOOP_TEST(test_callers, 0, 2)
 {
         struct lossy_trace t = { .n_samples = N_SAMPLES,
                                  .state = _i == 0 ? TRACE_STACK_NO_TABLE : TRACE_STACK_COMPLETE };
-        struct report *report = NULL;
-        struct error err = ERROR_NONE;
         const struct report_gap *gap;
-        struct trace_builder b;
 
-        lossy_trace_build(&b, &t);
-        ck_assert_int_eq(report_load(b.path, NULL, &report, &err), 0);
-        gap = find_gap(report, "CALLERS_MISSING");
+        load(&t, NULL);
+        gap = find_gap("CALLERS_MISSING");
         ck_assert((gap && strstr(gap->words, "100.0% of the call stacks are truncated")) == (_i == 0));
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -261,23 +258,19 @@ START_LOOP_TEST(test_python, 0, (int)(sizeof(python_cases) / sizeof(python_cases
                                  .python_bare = c->n_bare,
                                  .is_python_late = c->is_late };
         char clause[UNSAMPLED_TIME_WORDS_BYTES];
-        struct report *report = NULL;
-        struct error err = ERROR_NONE;
         const struct report_gap *gap;
-        struct trace_builder b;
 
-        lossy_trace_build(&b, &t);
-        ck_assert_int_eq(report_load(b.path, NULL, &report, &err), 0);
+        load(&t, NULL);
         unsampled_time_clause(&report->unsampled, NULL, clause);
         ck_assert_msg(c->clause[0] != '\0' ? strstr(clause, c->clause) == clause + 2 : clause[0] == '\0',
                       "%s", clause);
-        gap = find_gap(report, "PYTHON_FUNCTIONS_MISSING");
+        gap = find_gap("PYTHON_FUNCTIONS_MISSING");
         ck_assert((gap != NULL) == (c->words[0] != '\0'));
         if (gap) {
                 ck_assert_msg(strstr(gap->words, c->words), "%s", gap->words);
                 ck_assert(fabs(gap->share - 0.482) < 1e-9);
         }
-        report_free(report);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);
