@@ -45,18 +45,20 @@ struct fixture {
         size_t n_added;
 };
 
-static void set_up(struct fixture *f, int file_fd, bool drops_newest)
+static struct fixture f;
+
+static void set_up(int file_fd, bool drops_newest)
 {
-        memset(f, 0, sizeof(*f));
-        f->server = (struct relay_server){ .recording = RECORDING, .taker_fd = -1, .control_fd = -1 };
-        relay_shelf_init(&f->server.shelf, file_fd, BYTES_MAX, drops_newest);
-        f->added = calloc(CHUNKS_MAX, sizeof(*f->added));
-        ck_assert_ptr_nonnull(f->added);
+        memset(&f, 0, sizeof(f));
+        f.server = (struct relay_server){ .recording = RECORDING, .taker_fd = -1, .control_fd = -1 };
+        relay_shelf_init(&f.server.shelf, file_fd, BYTES_MAX, drops_newest);
+        f.added = calloc(CHUNKS_MAX, sizeof(*f.added));
+        ck_assert_ptr_nonnull(f.added);
 }
 
-static void disconnect(struct fixture *f)
+static void disconnect(void)
 {
-        struct relay_server *s = &f->server;
+        struct relay_server *s = &f.server;
 
         if (s->taker_fd >= 0)
                 (void)close(s->taker_fd);
@@ -65,82 +67,81 @@ static void disconnect(struct fixture *f)
         s->own = NULL;
         s->out_left = 0;
         s->n_ack = 0;
-        f->taker.has_gap = false;
+        f.taker.has_gap = false;
 }
 
-static void tear_down(struct fixture *f)
+static void teardown(void)
 {
-        disconnect(f);
-        relay_shelf_deinit(&f->server.shelf);
-        free(f->added);
+        disconnect();
+        relay_shelf_deinit(&f.server.shelf);
+        free(f.added);
 }
 
-static void add_chunk(struct fixture *f, uint16_t kind, uint32_t n_items)
+static void add_chunk(uint16_t kind, uint32_t n_items)
 {
         struct trace_chunk_header header = { .kind = kind, .n_items = n_items, .first_ns = 1, .last_ns = 2 };
         struct byte_buffer out = { .data = NULL };
-        uint64_t state = f->server.shelf.end + 1;
+        uint64_t state = f.server.shelf.end + 1;
         uint8_t body[BODY_BYTES];
 
         for (size_t i = 0; i < sizeof(body); i++) /* does not shrink */
                 body[i] = (uint8_t)(fixed_random_next(&state) >> 32);
         ck_assert_int_eq(trace_chunk_encode(&header, body, sizeof(body), 1, &out, NULL), 0);
-        f->server.shelf.told_from = f->server.acked;
-        f->server.shelf.told_to = f->server.next_at > f->server.sent_to ? f->server.next_at
-                                                                        : f->server.sent_to;
-        ck_assert_int_eq(relay_shelf_add(&f->server.shelf, &header, out.data, (uint32_t)out.used_bytes,
-                                         f->server.taker_fd >= 0 ? f->server.next_at : 0),
+        f.server.shelf.told_from = f.server.acked;
+        f.server.shelf.told_to = f.server.next_at > f.server.sent_to ? f.server.next_at : f.server.sent_to;
+        ck_assert_int_eq(relay_shelf_add(&f.server.shelf, &header, out.data, (uint32_t)out.used_bytes,
+                                         f.server.taker_fd >= 0 ? f.server.next_at : 0),
                          0);
-        f->n_items += kind == TRACE_CHUNK_EVENTS ? n_items : 0;
-        ck_assert_uint_lt(f->n_added, CHUNKS_MAX);
-        f->added[f->n_added].end = f->server.shelf.end;
-        f->added[f->n_added++].n_items = f->n_items;
+        f.n_items += kind == TRACE_CHUNK_EVENTS ? n_items : 0;
+        ck_assert_uint_lt(f.n_added, CHUNKS_MAX);
+        f.added[f.n_added].end = f.server.shelf.end;
+        f.added[f.n_added++].n_items = f.n_items;
 }
 
 /* Every event before the taker's position is in its file, or counted there. */
-static void expect_all_counted(const struct fixture *f)
+static void expect_all_counted(void)
 {
-        const struct taker *t = &f->taker;
+        const struct taker *t = &f.taker;
         uint64_t n = 0;
 
-        for (size_t i = 0; i < f->n_added && f->added[i].end <= t->position; i++)
-                n = f->added[i].n_items;
+        for (size_t i = 0; i < f.n_added && f.added[i].end <= t->position; i++)
+                n = f.added[i].n_items;
         ck_assert_uint_eq(t->n_items + t->n_dropped + t->n_taken, n);
 }
 
-static enum relay_status ask(struct fixture *f, const struct relay_hello *hello, struct relay_hello *ret)
+static enum relay_status ask(const struct relay_hello *hello, struct relay_hello *ret)
 {
         uint8_t bytes[RELAY_HELLO_BYTES];
 
         relay_hello_encode(hello, true, bytes);
-        ck_assert_int_eq(relay_server_take_hello(&f->server, bytes, ret), 0);
+        ck_assert_int_eq(relay_server_take_hello(&f.server, bytes, ret), 0);
         return (enum relay_status)ret->status;
 }
 
 /* Goes on with its file, or begins anew if it has none. */
-static void connect_taker(struct fixture *f)
+static void connect_taker(void)
 {
-        struct taker *t = &f->taker;
+        struct taker *t = &f.taker;
         struct relay_hello answer, hello = t->place;
         enum relay_status status;
 
         hello.position = t->position;
-        status = ask(f, &hello, &answer);
+        status = ask(&hello, &answer);
         ck_assert_int_eq(status, hello.recording == 0 ? RELAY_FRESH : RELAY_RESUMED);
         if (status == RELAY_FRESH)
                 *t = (struct taker){ .place = answer };
         ck_assert_uint_eq(answer.position, t->position);
         t->has_gap = false;
-        f->server.taker_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-        ck_assert_int_ge(f->server.taker_fd, 0);
+        f.server.taker_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        ck_assert_int_ge(f.server.taker_fd, 0);
 }
 
-static int acknowledge(struct fixture *f, uint64_t position)
+static int acknowledge(uint64_t position)
 {
         uint8_t bytes[RELAY_ACK_BYTES];
 
         relay_position_encode(position, bytes);
-        return relay_server_take_acks(&f->server, bytes, sizeof(bytes));
+        return relay_server_take_acks(&f.server, bytes, sizeof(bytes));
 }
 
 /* The taker writes a chunk; a gap is written with the chunk after it. */
@@ -177,9 +178,9 @@ static void write_chunk(struct taker *t, const struct trace_chunk_header *header
 }
 
 /* One chunk on its way; @is_written: else the taker dies before.  Returns false when there is nothing. */
-static bool give_chunk(struct fixture *f, bool is_written)
+static bool give_chunk(bool is_written)
 {
-        struct relay_server *s = &f->server;
+        struct relay_server *s = &f.server;
         struct trace_chunk_header header;
         size_t n_bytes;
         int r = relay_server_choose(s);
@@ -191,101 +192,97 @@ static bool give_chunk(struct fixture *f, bool is_written)
         ck_assert_int_eq(trace_chunk_decode_header(s->out, n_bytes, &header, NULL), 0);
         ck_assert_uint_eq(n_bytes, TRACE_CHUNK_HEADER_BYTES + header.stored_bytes);
         if (is_written)
-                write_chunk(&f->taker, &header, s->out + TRACE_CHUNK_HEADER_BYTES, n_bytes);
-        expect_all_counted(f);
+                write_chunk(&f.taker, &header, s->out + TRACE_CHUNK_HEADER_BYTES, n_bytes);
+        expect_all_counted();
         s->out_left = 0;
         s->whole_at = s->next_at;
         return true;
 }
 
-static void take_all(struct fixture *f)
+static void take_all(void)
 {
-        while (give_chunk(f, true))
-                ck_assert_int_eq(acknowledge(f, f->taker.position), 0);
+        while (give_chunk(true))
+                ck_assert_int_eq(acknowledge(f.taker.position), 0);
 }
 
-static void check_memory(const struct fixture *f)
+static void check_memory(void)
 {
         uint64_t used = 0, pinned = 0;
 
-        for (size_t i = 0; i < f->server.shelf.n_chunks; i++) {
-                const struct shelf_chunk *c = &f->server.shelf.chunks[i];
+        for (size_t i = 0; i < f.server.shelf.n_chunks; i++) {
+                const struct shelf_chunk *c = &f.server.shelf.chunks[i];
 
                 if (!c->bytes || (c->kind != TRACE_CHUNK_EVENTS && c->kind != TRACE_CHUNK_STATES))
                         continue;
                 used += c->n_bytes;
-                pinned += f->server.taker_fd >= 0 && c->at < f->server.next_at ? c->n_bytes : 0;
+                pinned += f.server.taker_fd >= 0 && c->at < f.server.next_at ? c->n_bytes : 0;
         }
-        ck_assert_uint_eq(used, f->server.shelf.used_bytes);
+        ck_assert_uint_eq(used, f.server.shelf.used_bytes);
         ck_assert_uint_le(used - pinned, BYTES_MAX + BODY_BYTES + TRACE_CHUNK_HEADER_BYTES);
 }
 
 /* ---- what is dropped ----------------------------------------------------------------------------------- */
 
-static void add_many(struct fixture *f, unsigned n)
+static void add_many(unsigned n)
 {
         for (unsigned i = 1; i <= n; i++) {
-                add_chunk(f, TRACE_CHUNK_EVENTS, i);
+                add_chunk(TRACE_CHUNK_EVENTS, i);
                 if (i % 4 == 0)
-                        add_chunk(f, TRACE_CHUNK_STATES, 1);
-                check_memory(f);
+                        add_chunk(TRACE_CHUNK_STATES, 1);
+                check_memory();
         }
 }
 
-static const struct shelf_chunk *find_events(const struct fixture *f, bool last)
+static const struct shelf_chunk *find_events(bool last)
 {
         const struct shelf_chunk *found = NULL;
 
-        for (size_t i = 0; i < f->server.shelf.n_chunks && (last || !found); i++)
-                if (f->server.shelf.chunks[i].kind == TRACE_CHUNK_EVENTS && f->server.shelf.chunks[i].bytes)
-                        found = &f->server.shelf.chunks[i];
+        for (size_t i = 0; i < f.server.shelf.n_chunks && (last || !found); i++)
+                if (f.server.shelf.chunks[i].kind == TRACE_CHUNK_EVENTS && f.server.shelf.chunks[i].bytes)
+                        found = &f.server.shelf.chunks[i];
         ck_assert_ptr_nonnull(found);
         return found;
 }
 
 START_LOOP_TEST(the_oldest_or_the_newest_events_are_dropped, 0, 2)
 {
-        struct fixture f;
         bool newest = _i == 1;
 
-        set_up(&f, -1, newest);
-        add_chunk(&f, TRACE_TABLE_STRINGS, 5);
-        add_many(&f, 200);
+        set_up(-1, newest);
+        add_chunk(TRACE_TABLE_STRINGS, 5);
+        add_many(200);
         ck_assert_uint_gt(f.server.shelf.n_dropped, 0);
         if (newest)
-                ck_assert_uint_eq(find_events(&f, false)->n_items, 1);
+                ck_assert_uint_eq(find_events(false)->n_items, 1);
         else
-                ck_assert_uint_ge(find_events(&f, true)->n_items, 196);
-        ck_assert_uint_eq(newest, find_events(&f, true)->n_items < 100);
+                ck_assert_uint_ge(find_events(true)->n_items, 196);
+        ck_assert_uint_eq(newest, find_events(true)->n_items < 100);
         ck_assert_ptr_nonnull(f.server.shelf.chunks[0].bytes); /* tables stay */
-        add_chunk(&f, TRACE_CHUNK_INDEX, 0);
-        connect_taker(&f);
-        take_all(&f);
+        add_chunk(TRACE_CHUNK_INDEX, 0);
+        connect_taker();
+        take_all();
         ck_assert(f.taker.has_end);
         ck_assert_uint_eq(f.taker.position, f.server.shelf.end);
-        expect_all_counted(&f);
+        expect_all_counted();
         ck_assert_uint_eq(f.taker.n_dropped, f.server.shelf.n_dropped);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(with_a_file_nothing_is_dropped)
 {
-        struct fixture f;
         int fd = memfd_create("relay", MFD_CLOEXEC);
 
-        set_up(&f, fd, false);
-        add_many(&f, 300);
-        add_chunk(&f, TRACE_CHUNK_INDEX, 0);
+        set_up(fd, false);
+        add_many(300);
+        add_chunk(TRACE_CHUNK_INDEX, 0);
         ck_assert_uint_eq(f.server.shelf.used_bytes, 0);
         for (unsigned turn = 0; turn < 2; turn++) { /* the second begins anew, and has all of it, too */
                 f.taker = (struct taker){ .position = 0 };
-                connect_taker(&f);
-                take_all(&f);
+                connect_taker();
+                take_all();
                 ck_assert_uint_eq(f.taker.n_items, f.n_items);
-                disconnect(&f);
+                disconnect();
         }
-        tear_down(&f);
         (void)close(fd);
 }
 END_TEST
@@ -293,17 +290,15 @@ END_TEST
 /* The file of a full disk is left as it is, and the rest waits in memory. */
 START_TEST(a_file_that_cannot_be_written_is_no_end)
 {
-        struct fixture f;
         int fd = open("/dev/full", O_RDWR | O_CLOEXEC);
 
         ck_assert_int_ge(fd, 0);
-        set_up(&f, fd, false);
-        add_many(&f, 10);
+        set_up(fd, false);
+        add_many(10);
         ck_assert_int_eq(f.server.shelf.file_error, -ENOSPC);
-        connect_taker(&f);
-        take_all(&f);
+        connect_taker();
+        take_all();
         ck_assert_uint_eq(f.taker.n_items, f.n_items);
-        tear_down(&f);
         (void)close(fd);
 }
 END_TEST
@@ -311,26 +306,24 @@ END_TEST
 /* A disk that is full in the middle: who begins anew gets what is in the file and what is in memory. */
 START_TEST(after_a_full_disk_a_taker_begins_anew)
 {
-        struct fixture f;
         int fd = memfd_create("relay", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         uint64_t n_taken = 0;
 
         ck_assert_int_eq(ftruncate(fd, 2000), 0);
         ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
-        set_up(&f, fd, false);
-        add_many(&f, 20);
+        set_up(fd, false);
+        add_many(20);
         ck_assert_int_eq(f.server.shelf.file_error, -EPERM);
         for (unsigned turn = 0; turn < 2; turn++) {
                 f.taker = (struct taker){ .position = 0 };
-                connect_taker(&f);
-                take_all(&f);
+                connect_taker();
+                take_all();
                 ck_assert_uint_eq(f.taker.n_items + f.taker.n_taken, f.n_items);
                 n_taken = f.taker.n_taken;
-                disconnect(&f);
+                disconnect();
         }
         ck_assert_uint_gt(n_taken, 0);
         ck_assert_uint_lt(n_taken, f.n_items);
-        tear_down(&f);
         (void)close(fd);
 }
 END_TEST
@@ -370,13 +363,12 @@ START_LOOP_TEST(what_the_recorder_writes_is_in_the_file, 0, sizeof(inputs) / siz
         struct byte_buffer input = { .data = NULL };
         size_t ends[5] = { 0 }, n_bytes;
         struct relay_report report;
-        struct fixture f;
         uint8_t *bytes;
 
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK), 0);
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), 0);
-        set_up(&f, fd, false);
+        set_up(fd, false);
         f.server.input_fd = pipe_fds[0];
         f.server.control_fd = control[0];
         f.server.listen_fd = f.server.tcp_fd = -1;
@@ -410,7 +402,6 @@ START_LOOP_TEST(what_the_recorder_writes_is_in_the_file, 0, sizeof(inputs) / siz
         free(bytes);
         free(f.server.in);
         byte_buffer_deinit(&input);
-        tear_down(&f);
         (void)close(fd);
         (void)close(control[0]);
         (void)close(control[1]);
@@ -425,26 +416,24 @@ END_TEST
 START_TEST(one_taker_at_a_time_unless_it_is_the_same)
 {
         struct relay_hello answer, hello = { .recording = 0 };
-        struct fixture f;
 
-        set_up(&f, -1, false);
-        add_many(&f, 3);
-        connect_taker(&f);
-        ck_assert(give_chunk(&f, true));
-        ck_assert_int_eq(acknowledge(&f, f.taker.position), 0);
-        ck_assert_int_eq(ask(&f, &hello, &answer), RELAY_BUSY);
+        set_up(-1, false);
+        add_many(3);
+        connect_taker();
+        ck_assert(give_chunk(true));
+        ck_assert_int_eq(acknowledge(f.taker.position), 0);
+        ck_assert_int_eq(ask(&hello, &answer), RELAY_BUSY);
         hello = f.taker.place;
         hello.position = f.server.sent_to + 1;
-        ck_assert_int_eq(ask(&f, &hello, &answer), RELAY_BUSY); /* it cannot have that */
+        ck_assert_int_eq(ask(&hello, &answer), RELAY_BUSY); /* it cannot have that */
         ck_assert_int_ge(f.server.taker_fd, 0);
         hello.position = f.taker.position;
-        ck_assert_int_eq(ask(&f, &hello, &answer), RELAY_RESUMED);
+        ck_assert_int_eq(ask(&hello, &answer), RELAY_RESUMED);
         ck_assert_int_eq(f.server.taker_fd, -1); /* the connection before it is dead */
         hello.generation--;
-        ck_assert_int_eq(ask(&f, &hello, &answer), RELAY_STALE);
+        ck_assert_int_eq(ask(&hello, &answer), RELAY_STALE);
         hello.recording++;
-        ck_assert_int_eq(ask(&f, &hello, &answer), RELAY_STALE);
-        tear_down(&f);
+        ck_assert_int_eq(ask(&hello, &answer), RELAY_STALE);
 }
 END_TEST
 
@@ -452,10 +441,9 @@ START_TEST(garbage_is_refused_and_changes_nothing)
 {
         uint8_t bytes[RELAY_HELLO_BYTES];
         struct relay_hello answer, hello = { .recording = 0 };
-        struct fixture f;
 
-        set_up(&f, -1, false);
-        add_many(&f, 3);
+        set_up(-1, false);
+        add_many(3);
         for (size_t i = 0; i < 8; i++) { /* the magic */
                 relay_hello_encode(&hello, true, bytes);
                 bytes[i] ^= 1;
@@ -464,58 +452,52 @@ START_TEST(garbage_is_refused_and_changes_nothing)
         relay_hello_encode(&hello, false, bytes); /* a recorder's */
         ck_assert_int_eq(relay_server_take_hello(&f.server, bytes, &answer), -EBADMSG);
         ck_assert_uint_eq(f.server.generation, 0);
-        connect_taker(&f);
-        ck_assert(give_chunk(&f, true));
-        ck_assert_int_eq(acknowledge(&f, f.server.whole_at + 1), -EBADMSG); /* has not been sent */
+        connect_taker();
+        ck_assert(give_chunk(true));
+        ck_assert_int_eq(acknowledge(f.server.whole_at + 1), -EBADMSG); /* has not been sent */
         ck_assert_uint_eq(f.server.acked, 0);
-        ck_assert_int_eq(acknowledge(&f, f.taker.position), 0);
-        ck_assert_int_eq(acknowledge(&f, 0), 0); /* never backwards */
+        ck_assert_int_eq(acknowledge(f.taker.position), 0);
+        ck_assert_int_eq(acknowledge(0), 0); /* never backwards */
         ck_assert_uint_eq(f.server.acked, f.taker.position);
-        tear_down(&f);
 }
 END_TEST
 
 /* A taker that does not confirm gets a window's worth; the recorder goes on within its memory. */
 START_TEST(a_taker_that_stalls_holds_little)
 {
-        struct fixture f;
         unsigned n = 0;
 
-        set_up(&f, -1, false);
-        add_many(&f, 20);
-        connect_taker(&f);
-        while (give_chunk(&f, true))
+        set_up(-1, false);
+        add_many(20);
+        connect_taker();
+        while (give_chunk(true))
                 n++;
         ck_assert_uint_le(f.server.next_at, BYTES_MAX / 4 + 2 * (BODY_BYTES + TRACE_CHUNK_HEADER_BYTES));
-        add_many(&f, 500);
+        add_many(500);
         ck_assert_uint_gt(f.server.shelf.n_dropped, 0);
-        add_chunk(&f, TRACE_CHUNK_INDEX, 0);
-        ck_assert_int_eq(acknowledge(&f, f.taker.position), 0);
-        take_all(&f);
+        add_chunk(TRACE_CHUNK_INDEX, 0);
+        ck_assert_int_eq(acknowledge(f.taker.position), 0);
+        take_all();
         ck_assert(f.taker.has_end && n > 0);
-        expect_all_counted(&f);
-        tear_down(&f);
+        expect_all_counted();
 }
 END_TEST
 
 /* A taker that confirms one position for ever: a recorder with a file does not wait for it. */
 START_TEST(the_same_position_again_is_no_progress)
 {
-        struct fixture f;
-
-        set_up(&f, -1, false);
-        add_many(&f, 4);
-        connect_taker(&f);
-        ck_assert(give_chunk(&f, true));
+        set_up(-1, false);
+        add_many(4);
+        connect_taker();
+        ck_assert(give_chunk(true));
         f.server.progress_ns = 0;
-        ck_assert_int_eq(acknowledge(&f, 0), 0);
+        ck_assert_int_eq(acknowledge(0), 0);
         ck_assert_uint_eq(f.server.progress_ns, 0);
-        ck_assert_int_eq(acknowledge(&f, f.taker.position), 0);
+        ck_assert_int_eq(acknowledge(f.taker.position), 0);
         ck_assert_uint_gt(f.server.progress_ns, 0);
         f.server.progress_ns = 0;
-        ck_assert_int_eq(acknowledge(&f, f.taker.position), 0);
+        ck_assert_int_eq(acknowledge(f.taker.position), 0);
         ck_assert_uint_eq(f.server.progress_ns, 0);
-        tear_down(&f);
 }
 END_TEST
 
@@ -523,43 +505,43 @@ END_TEST
 START_LOOP_TEST(every_event_is_there_or_counted, 0, 40)
 {
         uint64_t chance = (uint64_t)_i + 1;
-        struct fixture f;
 
-        set_up(&f, -1, _i % 2 == 1);
+        set_up(-1, _i % 2 == 1);
         for (unsigned step = 0; step < 3000; step++) {
                 uint64_t dice = fixed_random_next(&chance) >> 40;
                 bool is_connected = f.server.taker_fd >= 0;
 
                 if (dice % 16 < 5)
-                        add_chunk(&f, TRACE_CHUNK_EVENTS, (uint32_t)(dice >> 8) % 1000);
+                        add_chunk(TRACE_CHUNK_EVENTS, (uint32_t)(dice >> 8) % 1000);
                 else if (dice % 16 == 5)
-                        add_chunk(&f, TRACE_CHUNK_STATES, 1);
+                        add_chunk(TRACE_CHUNK_STATES, 1);
                 else if (dice % 16 == 6)
-                        add_chunk(&f, TRACE_TABLE_STRINGS, 1);
+                        add_chunk(TRACE_TABLE_STRINGS, 1);
                 else if (!is_connected && dice % 16 < 9)
-                        connect_taker(&f);
+                        connect_taker();
                 else if (is_connected && dice % 512 < 32)
-                        disconnect(&f);
+                        disconnect();
                 else if (is_connected && dice % 4 == 3 && !f.taker.has_gap)
-                        ck_assert_int_eq(acknowledge(&f, f.taker.position), 0);
+                        ck_assert_int_eq(acknowledge(f.taker.position), 0);
                 else if (is_connected && dice % 256 == 250) {
-                        (void)give_chunk(&f, false);
-                        disconnect(&f);
+                        (void)give_chunk(false);
+                        disconnect();
                 } else if (is_connected)
-                        (void)give_chunk(&f, true);
+                        (void)give_chunk(true);
                 if (f.server.taker_fd < 0 && dice % 2048 == 1024) /* its file is lost */
                         f.taker = (struct taker){ .position = 0 };
-                check_memory(&f);
+                check_memory();
         }
-        add_chunk(&f, TRACE_CHUNK_STATES, 1);
-        add_chunk(&f, TRACE_CHUNK_INDEX, 0);
+        add_chunk(TRACE_CHUNK_STATES, 1);
+        add_chunk(TRACE_CHUNK_INDEX, 0);
         if (f.server.taker_fd < 0)
-                connect_taker(&f);
-        ck_assert(f.taker.has_gap || acknowledge(&f, f.taker.position) == 0);
-        take_all(&f);
+                connect_taker();
+        ck_assert(f.taker.has_gap || acknowledge(f.taker.position) == 0);
+        take_all();
         ck_assert(f.taker.has_end);
         ck_assert_uint_eq(f.taker.position, f.server.shelf.end);
-        expect_all_counted(&f);
-        tear_down(&f);
+        expect_all_counted();
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);

@@ -53,14 +53,16 @@ struct fixture {
         _Alignas(16) uint64_t words[WORDS];
 };
 
-static void map(struct fixture *f, uint64_t avma, uint32_t module)
+static struct fixture f;
+
+static void map(uint64_t avma, uint32_t module)
 {
         struct address_range range = { .start_avma = avma, .end_avma = avma + 0x100000, .module = module };
 
-        ck_assert_int_eq(address_space_add(&f->process.space, &range), 0);
+        ck_assert_int_eq(address_space_add(&f.process.space, &range), 0);
 }
 
-static void set_register(struct fixture *f, uint8_t number, uint64_t value)
+static void set_register(uint8_t number, uint64_t value)
 {
         const struct unwind_machine *m = &unwind_machine_x86_64;
         size_t at = 0;
@@ -69,104 +71,113 @@ static void set_register(struct fixture *f, uint8_t number, uint64_t value)
                 if (!(m->perf_registers >> bit & 1))
                         continue;
                 if (m->perf_to_dwarf[bit] == number)
-                        f->registers[at] = value;
+                        f.registers[at] = value;
                 at++;
         }
 }
 
-static void set_up(struct fixture *f, enum unwind_mode mode)
+static void set_up(enum unwind_mode mode)
 {
         const struct unwind_request options = { .mode = mode };
 
-        memset(f, 0, sizeof(*f));
-        cfi_builder_init(&f->builder);
-        cfi_builder_add_cie(&f->builder, &(struct cfi_builder_cie){ .version = 1 },
+        memset(&f, 0, sizeof(f));
+        cfi_builder_init(&f.builder);
+        cfi_builder_add_cie(&f.builder, &(struct cfi_builder_cie){ .version = 1 },
                             CFI_BYTES(0x0c, 7, 8, 0x90, 1));
-        cfi_builder_add_fde(&f->builder, PLAIN, 0x40, CFI_BYTES(0x0e, 16));
-        cfi_builder_add_fde(&f->builder, ROOT, 0x40, CFI_BYTES(0x07, 16));
-        cfi_builder_add_fde(&f->builder, LARGE, 0x40, CFI_BYTES(0x0e, 0x80, 0x80, 0x40));
-        cfi_builder_add_fde(&f->builder, WIDE, 0x40, CFI_BYTES(0x0e, 0x80, 0x02));
-        f->segment = (struct elf_image_part){ .file_bytes = 0x100000 };
-        f->module = (struct unwind_module){ .table = cfi_builder_table(&f->builder, &unwind_machine_x86_64),
-                                            .segments = &f->segment,
-                                            .n_segments = 1 };
-        f->tables = (struct code_tables){ .module = &f->module,
-                                          .late_answer = CODE_TABLES_COMING,
-                                          .after_waiting = CODE_TABLES_COMING };
-        f->thread.process = &f->process;
-        f->process.held_ns = UINT64_MAX;
-        f->thread.tid = (uint32_t)getpid(); /* a thread that can be read */
-        address_space_init(&f->process.space);
-        map(f, BIAS, MODULE_GOOD);
-        map(f, LATE, MODULE_LATE);
-        map(f, JIT, MODULE_JIT);
-        ck_assert_int_eq(stack_unwinder_new(&options, &f->tables, &f->losses, &f->unwinder, NULL), 0);
-        f->now_ns = 1000000000;
-        f->raw.registers = (const uint8_t *)f->registers;
-        f->raw.registers_bytes = sizeof(uint64_t) *
-                                 (size_t)__builtin_popcountll(unwind_machine_x86_64.perf_registers);
-        ck_assert_uint_le(f->raw.registers_bytes, sizeof(f->registers));
+        cfi_builder_add_fde(&f.builder, PLAIN, 0x40, CFI_BYTES(0x0e, 16));
+        cfi_builder_add_fde(&f.builder, ROOT, 0x40, CFI_BYTES(0x07, 16));
+        cfi_builder_add_fde(&f.builder, LARGE, 0x40, CFI_BYTES(0x0e, 0x80, 0x80, 0x40));
+        cfi_builder_add_fde(&f.builder, WIDE, 0x40, CFI_BYTES(0x0e, 0x80, 0x02));
+        f.segment = (struct elf_image_part){ .file_bytes = 0x100000 };
+        f.module = (struct unwind_module){ .table = cfi_builder_table(&f.builder, &unwind_machine_x86_64),
+                                           .segments = &f.segment,
+                                           .n_segments = 1 };
+        f.tables = (struct code_tables){ .module = &f.module,
+                                         .late_answer = CODE_TABLES_COMING,
+                                         .after_waiting = CODE_TABLES_COMING };
+        f.thread.process = &f.process;
+        f.process.held_ns = UINT64_MAX;
+        f.thread.tid = (uint32_t)getpid(); /* a thread that can be read */
+        address_space_init(&f.process.space);
+        map(BIAS, MODULE_GOOD);
+        map(LATE, MODULE_LATE);
+        map(JIT, MODULE_JIT);
+        ck_assert_int_eq(stack_unwinder_new(&options, &f.tables, &f.losses, &f.unwinder, NULL), 0);
+        f.now_ns = 1000000000;
+        f.raw.registers = (const uint8_t *)f.registers;
+        f.raw.registers_bytes = sizeof(uint64_t) *
+                                (size_t)__builtin_popcountll(unwind_machine_x86_64.perf_registers);
+        ck_assert_uint_le(f.raw.registers_bytes, sizeof(f.registers));
 }
 
-static void tear_down(struct fixture *f)
+static void setup(void)
 {
-        stack_unwinder_forget(f->unwinder, &f->thread);
-        stack_unwinder_free(f->unwinder);
-        thread_track_deinit(&f->thread);
-        address_space_deinit(&f->process.space);
-        unwind_table_free(f->module.table);
-        cfi_builder_deinit(&f->builder);
+        set_up(UNWIND_AUTO);
 }
 
-static uint64_t address_of(const struct fixture *f, int word)
+static void teardown(void)
 {
-        return (uint64_t)(uintptr_t)&f->words[word];
+        stack_unwinder_forget(f.unwinder, &f.thread);
+        stack_unwinder_free(f.unwinder);
+        thread_track_deinit(&f.thread);
+        address_space_deinit(&f.process.space);
+        unwind_table_free(f.module.table);
+        cfi_builder_deinit(&f.builder);
+}
+
+static void begin_anew(enum unwind_mode mode)
+{
+        teardown();
+        set_up(mode);
+}
+
+static uint64_t address_of(int word)
+{
+        return (uint64_t)(uintptr_t)&f.words[word];
 }
 
 /* Where the thread stands, with the stack from @word on, of which @n words are copied. */
-static void stand(struct fixture *f, uint64_t pc, int word, size_t n)
+static void stand(uint64_t pc, int word, size_t n)
 {
-        f->raw.ip_avma = pc;
-        f->raw.copy = (const uint8_t *)&f->words[word];
-        f->raw.copy_bytes = n * sizeof(uint64_t);
-        set_register(f, UNWIND_REGISTER_PC, pc);
-        set_register(f, unwind_machine_x86_64.sp, address_of(f, word));
-        f->now_ns += 100000000;
+        f.raw.ip_avma = pc;
+        f.raw.copy = (const uint8_t *)&f.words[word];
+        f.raw.copy_bytes = n * sizeof(uint64_t);
+        set_register(UNWIND_REGISTER_PC, pc);
+        set_register(unwind_machine_x86_64.sp, address_of(word));
+        f.now_ns += 100000000;
 }
 
 /*
  * Calls that return to BIAS + PLAIN + 1, + 2, ..., and at the end to the root: from word @word on, @n_calls
  * before the root, numbered so that the outermost has @first.
  */
-static void call(struct fixture *f, int word, int n_calls, int first)
+static void call(int word, int n_calls, int first)
 {
         for (int i = 0; i < n_calls; i++)
-                f->words[word + 2 * i + 1] = BIAS + PLAIN + (uint64_t)(first + n_calls - 1 - i);
-        f->words[word + 2 * n_calls + 1] = BIAS + ROOT + 1;
+                f.words[word + 2 * i + 1] = BIAS + PLAIN + (uint64_t)(first + n_calls - 1 - i);
+        f.words[word + 2 * n_calls + 1] = BIAS + ROOT + 1;
 }
 
-static enum trace_stack_state run(struct fixture *f)
+static enum trace_stack_state run(void)
 {
-        stack_unwinder_run(f->unwinder, &f->raw, &f->thread, f->now_ns, &f->chain);
-        return f->chain.state;
+        stack_unwinder_run(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
+        return f.chain.state;
 }
 
-static uint64_t count(const struct fixture *f, enum trace_loss_reason reason)
+static uint64_t count(enum trace_loss_reason reason)
 {
-        return f->losses.totals[reason];
+        return f.losses.totals[reason];
 }
 
 /* ---- what is in the copy ------------------------------------------------------------------------------- */
 
 START_TEST_IF(IS_X86_64, test_whole)
 {
-        static struct fixture f;
         const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
 
-        set_up(&f, UNWIND_AUTO);
-        call(&f, 0, 3, 1);
-        stand(&f, BIAS + PLAIN, 0, WORDS);
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        call(0, 3, 1);
+        stand(BIAS + PLAIN, 0, WORDS);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
         ck_assert_uint_eq(f.chain.n_frames, 5);
         ck_assert_uint_eq(f.chain.frames[0].avma, BIAS + PLAIN);
         ck_assert(!f.chain.frames[0].return_address && f.chain.frames[1].return_address);
@@ -178,7 +189,7 @@ START_TEST_IF(IS_X86_64, test_whole)
         f.raw.ip_avma = KERNEL;
         f.raw.chain = (const uint8_t *)chain;
         f.raw.n_chain = 3;
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
         ck_assert_uint_eq(f.chain.n_frames, 7);
         ck_assert_uint_eq(f.chain.frames[1].avma, KERNEL + 1);
         ck_assert(f.chain.frames[1].in_kernel && !f.chain.frames[2].in_kernel);
@@ -186,114 +197,100 @@ START_TEST_IF(IS_X86_64, test_whole)
 
         /* A kernel thread has nothing else. */
         f.raw.registers = NULL;
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
         ck_assert_uint_eq(f.chain.n_frames, 2);
         for (size_t reason = 0; reason < TRACE_LOSS_COUNT; reason++)
                 ck_assert_uint_eq(f.losses.totals[reason], 0);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST_IF(IS_X86_64, test_cannot_be_walked)
 {
-        static struct fixture f;
-
-        set_up(&f, UNWIND_AUTO);
-        stand(&f, BIAS + PLAIN, 0, WORDS);
+        stand(BIAS + PLAIN, 0, WORDS);
         f.words[1] = 5; /* no code */
-        ck_assert_int_eq(run(&f), TRACE_STACK_BAD_MEMORY);
+        ck_assert_int_eq(run(), TRACE_STACK_BAD_MEMORY);
         ck_assert_uint_eq(f.chain.n_frames, 1);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_BAD_MEMORY), 1);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_BAD_MEMORY), 1);
 
-        stand(&f, JIT, 0, WORDS);
-        ck_assert_int_eq(run(&f), TRACE_STACK_NO_TABLE);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_NO_TABLE), 1);
+        stand(JIT, 0, WORDS);
+        ck_assert_int_eq(run(), TRACE_STACK_NO_TABLE);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_NO_TABLE), 1);
 
-        call(&f, 0, 1, 1);
-        stand(&f, BIAS + PLAIN, 0, WORDS);
+        call(0, 1, 1);
+        stand(BIAS + PLAIN, 0, WORDS);
         f.raw.is_32_bit = true;
-        ck_assert_int_eq(run(&f), TRACE_STACK_NO_TABLE);
+        ck_assert_int_eq(run(), TRACE_STACK_NO_TABLE);
         ck_assert_uint_eq(f.chain.n_frames, 1);
         ck_assert_uint_eq(f.chain.frames[0].avma, BIAS + PLAIN);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_32_BIT), 1);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_NO_TABLE), 1); /* as before */
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_32_BIT), 1);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_NO_TABLE), 1); /* as before */
         f.raw.is_32_bit = false;
 
         f.raw.registers_bytes = 8;
-        ck_assert_int_eq(run(&f), TRACE_STACK_NO_REGISTER);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_NO_REGISTER), 1);
-        tear_down(&f);
+        ck_assert_int_eq(run(), TRACE_STACK_NO_REGISTER);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_NO_REGISTER), 1);
 }
 END_TEST
 
 /* In execve(2): what the registers say is of the program before, and nothing of it is left. */
 START_TEST_IF(IS_X86_64, test_between_programs)
 {
-        static struct fixture f;
         const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
         const uint64_t gone = JIT + 0x10000000;
 
-        set_up(&f, UNWIND_AUTO);
-        stand(&f, gone, 0, 0);
+        stand(gone, 0, 0);
         f.raw.in_kernel = true;
         f.raw.ip_avma = KERNEL;
         f.raw.chain = (const uint8_t *)chain;
         f.raw.n_chain = 3;
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
         ck_assert_uint_eq(f.chain.n_frames, 2);
         for (size_t reason = 0; reason < TRACE_LOSS_COUNT; reason++)
                 ck_assert_uint_eq(f.losses.totals[reason], 0);
 
         /* Before that its code is there still, and it stands in it. */
-        set_register(&f, UNWIND_REGISTER_PC, BIAS + PLAIN);
-        ck_assert_int_eq(run(&f), TRACE_STACK_NO_COPY);
+        set_register(UNWIND_REGISTER_PC, BIAS + PLAIN);
+        ck_assert_int_eq(run(), TRACE_STACK_NO_COPY);
         ck_assert_uint_eq(f.chain.n_frames, 3);
         ck_assert_uint_eq(f.chain.frames[2].avma, BIAS + PLAIN);
 
         /* A program that stands outside of all code. */
-        stand(&f, gone, 0, WORDS);
+        stand(gone, 0, WORDS);
         f.raw.ip_avma = KERNEL;
-        ck_assert_int_eq(run(&f), TRACE_STACK_BAD_MEMORY);
+        ck_assert_int_eq(run(), TRACE_STACK_BAD_MEMORY);
         f.raw.in_kernel = false;
         f.raw.copy_bytes = 0;
-        ck_assert_int_ne(run(&f), TRACE_STACK_COMPLETE);
-        tear_down(&f);
+        ck_assert_int_ne(run(), TRACE_STACK_COMPLETE);
 }
 END_TEST
 
-/* Code that is made at run time: by its frame pointer, unless that is not wanted. */
-START_TEST_IF(IS_X86_64, test_frame_pointer_between)
+/* loop test: code that is made at run time: by its frame pointer, unless that is not wanted. */
+START_LOOP_TEST_IF(IS_X86_64, test_frame_pointer_between, 0, 2)
 {
-        static struct fixture f;
+        bool is_wanted = _i == 0;
 
-        for (int mode = UNWIND_AUTO; mode <= UNWIND_DWARF; mode += 2) {
-                set_up(&f, (enum unwind_mode)mode);
-                f.words[4] = 0;
-                f.words[5] = BIAS + PLAIN + 1;
-                f.words[7] = BIAS + ROOT + 1;
-                set_register(&f, unwind_machine_x86_64.fp, address_of(&f, 4));
-                stand(&f, JIT + 4, 0, WORDS);
-                ck_assert_int_eq(run(&f), mode == UNWIND_AUTO ? TRACE_STACK_COMPLETE : TRACE_STACK_NO_TABLE);
-                ck_assert_uint_eq(f.chain.n_frames, mode == UNWIND_AUTO ? 3 : 1);
-                tear_down(&f);
-        }
+        begin_anew(is_wanted ? UNWIND_AUTO : UNWIND_DWARF);
+        f.words[4] = 0;
+        f.words[5] = BIAS + PLAIN + 1;
+        f.words[7] = BIAS + ROOT + 1;
+        set_register(unwind_machine_x86_64.fp, address_of(4));
+        stand(JIT + 4, 0, WORDS);
+        ck_assert_int_eq(run(), is_wanted ? TRACE_STACK_COMPLETE : TRACE_STACK_NO_TABLE);
+        ck_assert_uint_eq(f.chain.n_frames, is_wanted ? 3 : 1);
 }
 END_TEST
 
 /* A new mapping may put other code at an address that is remembered. */
 START_TEST_IF(IS_X86_64, test_mappings_change)
 {
-        static struct fixture f;
-
-        set_up(&f, UNWIND_DWARF);
-        call(&f, 0, 3, 1);
-        stand(&f, BIAS + PLAIN, 0, WORDS);
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
-        map(&f, BIAS, MODULE_JIT);
-        ck_assert_int_eq(run(&f), TRACE_STACK_NO_TABLE);
-        map(&f, BIAS, MODULE_GOOD);
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
-        tear_down(&f);
+        begin_anew(UNWIND_DWARF);
+        call(0, 3, 1);
+        stand(BIAS + PLAIN, 0, WORDS);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
+        map(BIAS, MODULE_JIT);
+        ck_assert_int_eq(run(), TRACE_STACK_NO_TABLE);
+        map(BIAS, MODULE_GOOD);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
 }
 END_TEST
 
@@ -301,83 +298,72 @@ END_TEST
 
 START_TEST_IF(IS_X86_64, test_table_is_waited_for)
 {
-        static struct fixture f;
-
-        set_up(&f, UNWIND_AUTO);
         f.tables.after_waiting = CODE_TABLES_READY;
-        call(&f, 0, 3, 1);
-        stand(&f, LATE + PLAIN, 0, WORDS);
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        call(0, 3, 1);
+        stand(LATE + PLAIN, 0, WORDS);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
         ck_assert_uint_eq(f.tables.n_waits, 1);
-        tear_down(&f);
 }
 END_TEST
 
 /* Callers that were found without the table are neither believed nor remembered. */
 START_TEST_IF(IS_X86_64, test_table_is_late)
 {
-        static struct fixture f;
-
-        set_up(&f, UNWIND_AUTO);
-        call(&f, 0, 5, 1);
+        call(0, 5, 1);
         f.words[3] = LATE + PLAIN + 7;
         f.words[10] = 0;
-        set_register(&f, unwind_machine_x86_64.fp, address_of(&f, 8)); /* leads past some callers */
-        stand(&f, BIAS + PLAIN, 0, WORDS);
-        ck_assert_int_eq(run(&f), TRACE_STACK_TABLE_LATE);
+        set_register(unwind_machine_x86_64.fp, address_of(8)); /* leads past some callers */
+        stand(BIAS + PLAIN, 0, WORDS);
+        ck_assert_int_eq(run(), TRACE_STACK_TABLE_LATE);
         ck_assert_uint_eq(f.chain.n_frames, 3);
         ck_assert_uint_eq(f.chain.frames[2].avma, LATE + PLAIN + 7);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 1);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TABLE_LATE), 1);
         ck_assert_uint_eq(f.tables.n_waits, 1);
 
         stack_unwinder_set_hurried(f.unwinder, true);
-        ck_assert_int_eq(run(&f), TRACE_STACK_TABLE_LATE);
+        ck_assert_int_eq(run(), TRACE_STACK_TABLE_LATE);
         ck_assert_uint_eq(f.tables.n_waits, 1); /* there was no time */
 
         answer(&f.tables, CODE_TABLES_READY);
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
         ck_assert_uint_eq(f.chain.n_frames, 7);
-        tear_down(&f);
 }
 END_TEST
 
 /* A sample in such code, whose copy is gone when the table is there. */
-static uint32_t wait_for_table(struct fixture *f)
+static uint32_t wait_for_table(void)
 {
         uint32_t ticket;
 
-        call(f, 0, 5, 1);
-        f->words[3] = LATE + PLAIN + 7;
-        stand(f, BIAS + PLAIN, 0, WORDS);
-        ticket = stack_unwinder_run_waiting(f->unwinder, &f->raw, &f->thread, f->now_ns, &f->chain);
-        ck_assert_int_eq(f->chain.state, TRACE_STACK_TABLE_LATE);
-        memset(f->words, 0xff, sizeof(f->words));
+        call(0, 5, 1);
+        f.words[3] = LATE + PLAIN + 7;
+        stand(BIAS + PLAIN, 0, WORDS);
+        ticket = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
+        ck_assert_int_eq(f.chain.state, TRACE_STACK_TABLE_LATE);
+        memset(f.words, 0xff, sizeof(f.words));
         return ticket;
 }
 
-static bool resume(struct fixture *f, uint64_t now_ns, struct stack_unwinder_resumed *ret)
+static bool resume(uint64_t now_ns, struct stack_unwinder_resumed *ret)
 {
-        return stack_unwinder_resume(f->unwinder, NULL, now_ns, ret, &f->chain);
+        return stack_unwinder_resume(f.unwinder, NULL, now_ns, ret, &f.chain);
 }
 
 /* A table must come when a stack has waited long for it, or when those that wait are many. */
 START_TEST_IF(IS_X86_64, test_waits_too_long)
 {
-        static struct fixture f;
         unsigned n = 0;
 
-        set_up(&f, UNWIND_AUTO);
         ck_assert(!stack_unwinder_is_overdue(f.unwinder, UINT64_MAX));
-        (void)wait_for_table(&f);
+        (void)wait_for_table();
         ck_assert(!stack_unwinder_is_overdue(f.unwinder, 0));
         ck_assert(stack_unwinder_is_overdue(f.unwinder, UINT64_MAX));
         while (!stack_unwinder_is_overdue(f.unwinder, 0)) {
-                (void)wait_for_table(&f);
+                (void)wait_for_table();
                 n++;
         }
         ck_assert_uint_gt(n, 1000);
         ck_assert_uint_lt(n, WAITING_STACKS_BYTES_MAX / sizeof(f.words));
-        tear_down(&f);
 }
 END_TEST
 
@@ -388,32 +374,30 @@ START_TEST_IF(IS_X86_64, test_waits_for_its_table)
 {
         const uint64_t kernel[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
         struct stack_unwinder_resumed resumed;
-        static struct fixture f;
         uint32_t tickets[2];
         uint64_t first_ns;
 
-        set_up(&f, UNWIND_AUTO);
         f.raw.in_kernel = true;
         f.raw.chain = (const uint8_t *)kernel;
         f.raw.n_chain = 3;
-        tickets[0] = wait_for_table(&f);
+        tickets[0] = wait_for_table();
         first_ns = f.now_ns;
         ck_assert_uint_ne(tickets[0], 0);
         ck_assert_uint_eq(f.process.held_ns, first_ns);
-        tickets[1] = wait_for_table(&f);
+        tickets[1] = wait_for_table();
         ck_assert_uint_ne(tickets[1], tickets[0]);
         ck_assert_uint_eq(f.process.held_ns, first_ns);
         ck_assert_uint_eq(f.tables.n_waits, 0); /* the collector goes on meanwhile */
-        ck_assert(!resume(&f, 0, &resumed));
+        ck_assert(!resume(0, &resumed));
         ck_assert(stack_unwinder_has_waiting(f.unwinder));
         ck_assert(stack_unwinder_has_waiting_in_kernel(f.unwinder, KERNEL + 1, KERNEL + 2));
         ck_assert(!stack_unwinder_has_waiting_in_kernel(f.unwinder, KERNEL + 2, KERNEL + 16));
         ck_assert(!stack_unwinder_has_waiting_in_kernel(f.unwinder, KERNEL - 16, KERNEL));
 
-        map(&f, BIAS, MODULE_JIT); /* other code is there by then */
+        map(BIAS, MODULE_JIT); /* other code is there by then */
         answer(&f.tables, CODE_TABLES_READY);
         for (int i = 0; i < 2; i++) {
-                ck_assert(resume(&f, 0, &resumed));
+                ck_assert(resume(0, &resumed));
                 ck_assert_ptr_eq(resumed.thread, &f.thread);
                 ck_assert_ptr_ne(resumed.space, &f.process.space);
                 ck_assert_uint_eq(address_space_find(resumed.space, BIAS)->module, MODULE_GOOD);
@@ -425,13 +409,12 @@ START_TEST_IF(IS_X86_64, test_waits_for_its_table)
                 ck_assert(f.chain.frames[1].in_kernel && !f.chain.frames[2].in_kernel);
                 ck_assert_uint_eq(f.chain.frames[8].avma, BIAS + ROOT + 1);
         }
-        ck_assert(!resume(&f, 0, &resumed));
+        ck_assert(!resume(0, &resumed));
         ck_assert(!stack_unwinder_has_waiting(f.unwinder));
         ck_assert(!stack_unwinder_has_waiting_in_kernel(f.unwinder, KERNEL + 1, KERNEL + 2));
         ck_assert_uint_eq(f.process.held_ns, UINT64_MAX);
         ck_assert_ptr_null(f.process.waiting_space);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 0);
-        tear_down(&f);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TABLE_LATE), 0);
 }
 END_TEST
 
@@ -443,45 +426,39 @@ START_TEST_IF(IS_X86_64, test_waits_for_a_table_in_vain)
 {
         struct process_track other = { .held_ns = UINT64_MAX };
         struct stack_unwinder_resumed resumed;
-        static struct fixture f;
         uint32_t ticket;
 
-        set_up(&f, UNWIND_AUTO);
         for (int i = 0; i < 2; i++) {
-                ticket = wait_for_table(&f);
+                ticket = wait_for_table();
                 ck_assert(!stack_unwinder_resume(f.unwinder, &other, UINT64_MAX, &resumed, &f.chain));
                 ck_assert(stack_unwinder_resume(f.unwinder, i ? &f.process : NULL, UINT64_MAX, &resumed,
                                                 &f.chain));
                 ck_assert_uint_eq(resumed.ticket, ticket);
                 ck_assert_int_eq(f.chain.state, TRACE_STACK_TABLE_LATE);
                 ck_assert_uint_eq(f.chain.n_frames, 3);
-                ck_assert_int_eq((int)count(&f, TRACE_LOSS_STACK_TABLE_LATE), i + 1);
-                ck_assert(!resume(&f, UINT64_MAX, &resumed));
+                ck_assert_int_eq((int)count(TRACE_LOSS_STACK_TABLE_LATE), i + 1);
+                ck_assert(!resume(UINT64_MAX, &resumed));
                 ck_assert_uint_eq(f.process.held_ns, UINT64_MAX);
         }
-        (void)wait_for_table(&f); /* and one that is there at the end */
-        tear_down(&f);
+        (void)wait_for_table(); /* and one that is there at the end */
 }
 END_TEST
 
 /* If the thread's end is known, or too many wait: counted at once, and nothing is held back. */
 START_TEST_IF(IS_X86_64, test_cannot_wait_for_a_table)
 {
-        static struct fixture f;
         unsigned n = 0;
 
-        set_up(&f, UNWIND_AUTO);
         f.thread.exits = true;
-        ck_assert_uint_eq(wait_for_table(&f), 0);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 1);
+        ck_assert_uint_eq(wait_for_table(), 0);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TABLE_LATE), 1);
         ck_assert_uint_eq(f.process.held_ns, UINT64_MAX);
 
         f.thread.exits = false;
-        while (wait_for_table(&f) != 0)
+        while (wait_for_table() != 0)
                 ck_assert_uint_le(++n, WAITING_STACKS_BYTES_MAX / sizeof(f.words));
         ck_assert_uint_gt(n, 1000);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 2);
-        tear_down(&f);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TABLE_LATE), 2);
 }
 END_TEST
 
@@ -489,24 +466,21 @@ END_TEST
 START_TEST_IF(IS_X86_64, test_waits_for_its_table_and_is_cut)
 {
         struct stack_unwinder_resumed resumed;
-        static struct fixture f;
         uint32_t ticket;
 
-        set_up(&f, UNWIND_AUTO);
-        call(&f, 0, 12, 1);
+        call(0, 12, 1);
         f.words[3] = LATE + PLAIN + 7;
-        stand(&f, BIAS + PLAIN, 0, COPIED);
+        stand(BIAS + PLAIN, 0, COPIED);
         ticket = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
         answer(&f.tables, CODE_TABLES_READY);
-        ck_assert(resume(&f, 0, &resumed));
+        ck_assert(resume(0, &resumed));
         ck_assert(resumed.is_cut);
         ck_assert_uint_eq(resumed.ticket, ticket);
-        ck_assert(!resume(&f, 0, &resumed));
+        ck_assert(!resume(0, &resumed));
         stack_unwinder_read_late(f.unwinder, &f.thread);
         ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), ticket);
         ck_assert_int_eq(f.chain.state, TRACE_STACK_APPROXIMATE);
         ck_assert_uint_eq(f.chain.n_frames, 14);
-        tear_down(&f);
 }
 END_TEST
 
@@ -514,49 +488,41 @@ END_TEST
 
 START_TEST_IF(IS_X86_64, test_joined_to_the_stack_before)
 {
-        static struct fixture f;
-
-        set_up(&f, UNWIND_AUTO);
-        call(&f, 10, 12, 1);
-        stand(&f, BIAS + PLAIN, 10, WORDS - 10);
-        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        call(10, 12, 1);
+        stand(BIAS + PLAIN, 10, WORDS - 10);
+        ck_assert_int_eq(run(), TRACE_STACK_COMPLETE);
 
         for (int i = 0; i < 5; i++) /* five calls more */
                 f.words[2 * i + 1] = BIAS + PLAIN + 0x20 + (uint64_t)i;
         f.words[11] = BIAS + PLAIN + 12;
-        stand(&f, BIAS + PLAIN, 0, 16);
-        ck_assert_int_eq(run(&f), TRACE_STACK_STITCHED);
+        stand(BIAS + PLAIN, 0, 16);
+        ck_assert_int_eq(run(), TRACE_STACK_STITCHED);
         ck_assert_uint_eq(f.chain.n_frames, 1 + 5 + 12 + 1);
         ck_assert_uint_eq(f.chain.frames[18].avma, BIAS + ROOT + 1);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), 0);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TRUNCATED), 0);
 
         stack_unwinder_forget(f.unwinder, &f.thread);
         f.thread.tid = UINT32_MAX; /* nor is there memory to be read */
-        stand(&f, BIAS + PLAIN, 0, 16);
-        ck_assert_int_eq(run(&f), TRACE_STACK_TRUNCATED);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), 1);
-        tear_down(&f);
+        stand(BIAS + PLAIN, 0, 16);
+        ck_assert_int_eq(run(), TRACE_STACK_TRUNCATED);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TRUNCATED), 1);
 }
 END_TEST
 
 START_TEST_IF(IS_X86_64, test_goes_on_in_memory)
 {
-        static struct fixture f;
-
-        set_up(&f, UNWIND_AUTO);
-        call(&f, 0, 12, 1);
-        stand(&f, BIAS + PLAIN, 0, COPIED);
-        ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
+        call(0, 12, 1);
+        stand(BIAS + PLAIN, 0, COPIED);
+        ck_assert_int_eq(run(), TRACE_STACK_APPROXIMATE);
         ck_assert_uint_eq(f.chain.n_frames, 14);
-        stand(&f, BIAS + PLAIN, 0, COPIED); /* what is joined to it is no better */
-        ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
+        stand(BIAS + PLAIN, 0, COPIED); /* what is joined to it is no better */
+        ck_assert_int_eq(run(), TRACE_STACK_APPROXIMATE);
 
         stack_unwinder_forget(f.unwinder, &f.thread);
         stack_unwinder_set_hurried(f.unwinder, true);
-        stand(&f, BIAS + PLAIN, 0, COPIED);
-        ck_assert_int_eq(run(&f), TRACE_STACK_TRUNCATED);
+        stand(BIAS + PLAIN, 0, COPIED);
+        ck_assert_int_eq(run(), TRACE_STACK_TRUNCATED);
         ck_assert_uint_eq(f.chain.n_frames, 5);
-        tear_down(&f);
 }
 END_TEST
 
@@ -573,61 +539,53 @@ START_TEST_IF(IS_X86_64, test_goes_on_far_out)
         };
 
         static uint64_t stack[LARGE_WORDS + FRAME_WORDS * (N_FRAMES + 1)];
-        static struct fixture f;
 
-        set_up(&f, UNWIND_AUTO);
         f.raw.copy = (const uint8_t *)stack;
         f.raw.copy_bytes = 64;
-        set_register(&f, unwind_machine_x86_64.sp, (uint64_t)(uintptr_t)stack);
-        set_register(&f, UNWIND_REGISTER_PC, BIAS + LARGE);
+        set_register(unwind_machine_x86_64.sp, (uint64_t)(uintptr_t)stack);
+        set_register(UNWIND_REGISTER_PC, BIAS + LARGE);
         stack[LARGE_WORDS - 1] = BIAS + WIDE + 1;
         for (size_t i = 1; i <= N_FRAMES; i++)
                 stack[LARGE_WORDS + FRAME_WORDS * i - 1] = BIAS + (i < N_FRAMES ? WIDE : ROOT) + 1;
-        ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
+        ck_assert_int_eq(run(), TRACE_STACK_APPROXIMATE);
         ck_assert_uint_eq(f.chain.n_frames, 1 + N_FRAMES + 1);
         ck_assert_uint_eq(f.chain.frames[N_FRAMES].avma, BIAS + WIDE + 1);
         ck_assert_uint_eq(f.chain.frames[N_FRAMES + 1].avma, BIAS + ROOT + 1);
-        tear_down(&f);
 }
 END_TEST
 
 /* The call in which the copy ends has returned meanwhile: what lies there now is of others. */
 START_TEST_IF(IS_X86_64, test_memory_has_changed)
 {
-        static struct fixture f;
         uint64_t copy[COPIED];
 
-        set_up(&f, UNWIND_AUTO);
-        call(&f, 0, 12, 1);
+        call(0, 12, 1);
         memcpy(copy, f.words, sizeof(copy));
-        stand(&f, BIAS + PLAIN, 0, COPIED);
+        stand(BIAS + PLAIN, 0, COPIED);
         f.raw.copy = (const uint8_t *)copy;
         f.words[COPIED - 1] = BIAS + PLAIN + 0x30;
-        ck_assert_int_eq(run(&f), TRACE_STACK_TRUNCATED);
+        ck_assert_int_eq(run(), TRACE_STACK_TRUNCATED);
         f.words[COPIED - 1] = copy[COPIED - 1];
-        stand(&f, BIAS + PLAIN, 0, COPIED);
-        ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
-        tear_down(&f);
+        stand(BIAS + PLAIN, 0, COPIED);
+        ck_assert_int_eq(run(), TRACE_STACK_APPROXIMATE);
 }
 END_TEST
 
 /* One that waits is completed by what comes next; those before it by what it became. */
 START_TEST_IF(IS_X86_64, test_joined_to_the_stack_after)
 {
-        static struct fixture f;
         uint32_t tickets[2];
 
-        set_up(&f, UNWIND_AUTO);
-        call(&f, 0, 20, 1);
+        call(0, 20, 1);
         /* 24 words of the first, then of one that has returned a bit: both too short */
         for (int i = 0; i < 2; i++) {
-                stand(&f, BIAS + PLAIN + 0x30, i * 10, 24 - (size_t)i * 4);
+                stand(BIAS + PLAIN + 0x30, i * 10, 24 - (size_t)i * 4);
                 tickets[i] = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
                 ck_assert_uint_ne(tickets[i], 0);
                 ck_assert_int_eq(f.chain.state, TRACE_STACK_TRUNCATED);
         }
         ck_assert_uint_ne(tickets[0], tickets[1]);
-        stand(&f, BIAS + PLAIN, 28, WORDS - 28);
+        stand(BIAS + PLAIN, 28, WORDS - 28);
         ck_assert_uint_eq(stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain), 0);
         ck_assert_int_eq(f.chain.state, TRACE_STACK_COMPLETE);
 
@@ -641,37 +599,31 @@ START_TEST_IF(IS_X86_64, test_joined_to_the_stack_after)
         for (uint32_t i = 1; i < 21; i++)
                 ck_assert_uint_eq(f.chain.frames[i].avma, BIAS + PLAIN + 21 - i);
         ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), 0);
-        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), 0);
-        tear_down(&f);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TRUNCATED), 0);
 }
 END_TEST
 
-/* When nothing more comes, memory is read for the newest; what cannot be completed is counted then. */
-START_TEST_IF(IS_X86_64, test_waits_in_vain)
+/* loop test: when nothing more comes, memory is read for the newest; what stays cut is counted then. */
+START_LOOP_TEST_IF(IS_X86_64, test_waits_in_vain, 0, 2)
 {
-        static struct fixture f;
+        bool can_be_read = _i == 1;
         uint32_t ticket;
 
-        for (int can_be_read = 0; can_be_read < 2; can_be_read++) {
-                set_up(&f, UNWIND_AUTO);
-                if (!can_be_read)
-                        f.thread.tid = UINT32_MAX;
-                call(&f, 0, 12, 1);
-                stand(&f, BIAS + PLAIN, 0, COPIED);
-                ticket = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
-                ck_assert_uint_ne(ticket, 0);
-                ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), 0);
-                stack_unwinder_read_late(f.unwinder, &f.thread);
-                ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), ticket);
-                ck_assert_int_eq(f.chain.state,
-                                 can_be_read ? TRACE_STACK_APPROXIMATE : TRACE_STACK_TRUNCATED);
-                ck_assert_uint_eq(f.chain.n_frames, can_be_read ? 14 : 5);
-                ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), can_be_read ? 0 : 1);
+        if (!can_be_read)
+                f.thread.tid = UINT32_MAX;
+        call(0, 12, 1);
+        stand(BIAS + PLAIN, 0, COPIED);
+        ticket = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
+        ck_assert_uint_ne(ticket, 0);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TRUNCATED), 0);
+        stack_unwinder_read_late(f.unwinder, &f.thread);
+        ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), ticket);
+        ck_assert_int_eq(f.chain.state, can_be_read ? TRACE_STACK_APPROXIMATE : TRACE_STACK_TRUNCATED);
+        ck_assert_uint_eq(f.chain.n_frames, can_be_read ? 14 : 5);
+        ck_assert_uint_eq(count(TRACE_LOSS_STACK_TRUNCATED), can_be_read ? 0 : 1);
 
-                stand(&f, BIAS + PLAIN, 2, COPIED); /* and one that is given up with its thread */
-                (void)stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
-                tear_down(&f);
-        }
+        stand(BIAS + PLAIN, 2, COPIED); /* and one that is given up with its thread */
+        (void)stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
 }
 END_TEST
 
@@ -679,14 +631,12 @@ END_TEST
 
 START_TEST_IF(IS_X86_64, test_copy_of_the_program)
 {
-        static struct fixture f;
         struct stack_unwinder_copy copy;
 
-        set_up(&f, UNWIND_AUTO);
-        call(&f, 0, 3, 1);
+        call(0, 3, 1);
         copy = (struct stack_unwinder_copy){ .space = &f.thread.process->space,
                                              .pc_avma = BIAS + PLAIN,
-                                             .sp_avma = address_of(&f, 0),
+                                             .sp_avma = address_of(0),
                                              .bytes = (const uint8_t *)f.words,
                                              .n_bytes = sizeof(f.words) };
         ck_assert(stack_unwinder_run_copy(f.unwinder, &copy, &f.thread, &f.chain));
@@ -695,24 +645,20 @@ START_TEST_IF(IS_X86_64, test_copy_of_the_program)
         copy.n_bytes = 4 * sizeof(uint64_t); /* it is of the past: memory is not read */
         ck_assert(stack_unwinder_run_copy(f.unwinder, &copy, &f.thread, &f.chain));
         ck_assert_int_eq(f.chain.state, TRACE_STACK_TRUNCATED);
-        tear_down(&f);
 
-        set_up(&f, UNWIND_FP);
+        begin_anew(UNWIND_FP);
         ck_assert(!stack_unwinder_run_copy(f.unwinder, &copy, &f.thread, &f.chain));
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_by_frame_pointers)
 {
-        static struct fixture f;
         const uint64_t chain[] = { PERF_CONTEXT_USER, BIAS + PLAIN, BIAS + ROOT };
 
-        set_up(&f, UNWIND_FP);
+        begin_anew(UNWIND_FP);
         f.raw = (struct raw_stack){ .ip_avma = BIAS + PLAIN, .chain = (const uint8_t *)chain, .n_chain = 3 };
-        ck_assert_int_eq(run(&f), TRACE_STACK_FRAME_POINTERS);
+        ck_assert_int_eq(run(), TRACE_STACK_FRAME_POINTERS);
         ck_assert_uint_eq(f.chain.n_frames, 2);
-        tear_down(&f);
 }
 END_TEST
 
@@ -736,3 +682,5 @@ START_TEST_IF(IS_X86_64, test_attributes)
         ck_assert(!attr.exclude_callchain_user);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

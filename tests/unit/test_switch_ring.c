@@ -21,103 +21,96 @@ struct fixture {
         struct switch_ring ring;
 };
 
-static void set_up(struct fixture *f, uint64_t start)
+static struct fixture f;
+
+static void set_up(uint64_t start)
 {
-        f->memory = calloc(1, SWITCH_RING_HEAD_BYTES + ROOM_BYTES);
-        ck_assert_ptr_nonnull(f->memory);
-        f->shared = (struct switch_ring_head *)(void *)f->memory;
-        f->shared->head = f->shared->tail = start;
-        switch_ring_init(&f->ring, f->memory, DATA_BYTES, ROOM_BYTES);
-        f->ring.tail_bytes = f->ring.told_bytes = f->ring.head_bytes = start;
+        f.memory = calloc(1, SWITCH_RING_HEAD_BYTES + ROOM_BYTES);
+        ck_assert_ptr_nonnull(f.memory);
+        f.shared = (struct switch_ring_head *)(void *)f.memory;
+        f.shared->head = f.shared->tail = start;
+        switch_ring_init(&f.ring, f.memory, DATA_BYTES, ROOM_BYTES);
+        f.ring.tail_bytes = f.ring.told_bytes = f.ring.head_bytes = start;
 }
 
-static void tear_down(struct fixture *f)
+static void teardown(void)
 {
-        free(f->memory);
+        free(f.memory);
 }
 
 /* As the BPF program does it. */
-static void put(struct fixture *f, uint32_t n_bytes, uint8_t fill)
+static void put(uint32_t n_bytes, uint8_t fill)
 {
-        uint8_t *at = f->memory + SWITCH_RING_HEAD_BYTES + (f->shared->head & (DATA_BYTES - 1));
+        uint8_t *at = f.memory + SWITCH_RING_HEAD_BYTES + (f.shared->head & (DATA_BYTES - 1));
         struct switch_record_head head = { .n_bytes = n_bytes, .kind = SWITCH_RECORD_SWITCH, .flags = fill };
 
-        ck_assert_uint_le(f->shared->head - f->shared->tail + n_bytes, DATA_BYTES);
+        ck_assert_uint_le(f.shared->head - f.shared->tail + n_bytes, DATA_BYTES);
         memset(at, fill, n_bytes);
         memcpy(at, &head, sizeof(head));
-        f->shared->head += n_bytes;
+        f.shared->head += n_bytes;
 }
 
-static void take(struct fixture *f, size_t wanted_bytes, uint8_t fill)
+static void take(size_t wanted_bytes, uint8_t fill)
 {
         const uint8_t *record;
         size_t n_bytes;
 
-        ck_assert_int_eq(switch_ring_peek(&f->ring, &record, &n_bytes, NULL), 1);
+        ck_assert_int_eq(switch_ring_peek(&f.ring, &record, &n_bytes, NULL), 1);
         ck_assert_uint_eq(n_bytes, wanted_bytes);
         for (size_t i = sizeof(struct switch_record_head); i < n_bytes; i++)
                 ck_assert_uint_eq(record[i], fill);
-        switch_ring_consume(&f->ring, n_bytes);
+        switch_ring_consume(&f.ring, n_bytes);
 }
 
-static void expect_empty(struct fixture *f)
+static void expect_empty(void)
 {
         const uint8_t *record;
         size_t n_bytes;
 
-        ck_assert_int_eq(switch_ring_peek(&f->ring, &record, &n_bytes, NULL), 0);
+        ck_assert_int_eq(switch_ring_peek(&f.ring, &record, &n_bytes, NULL), 0);
 }
 
 /* From every place, also those where records stick out past the end. */
 START_LOOP_TEST(test_records_come_out_in_order, 0, DATA_BYTES / 8)
 {
-        struct fixture f;
-
-        set_up(&f, (uint64_t)_i * 8);
+        set_up((uint64_t)_i * 8);
         for (uint8_t round = 0; round < 40; round++) {
-                put(&f, 32, round);
-                put(&f, 56, (uint8_t)(round + 1));
-                expect_empty(&f);
+                put(32, round);
+                put(56, (uint8_t)(round + 1));
+                expect_empty();
                 switch_ring_look(&f.ring);
-                take(&f, 32, round);
-                take(&f, 56, (uint8_t)(round + 1));
-                expect_empty(&f);
+                take(32, round);
+                take(56, (uint8_t)(round + 1));
+                expect_empty();
                 switch_ring_release(&f.ring);
                 ck_assert_uint_eq(f.shared->tail, f.shared->head);
         }
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_what_was_written_after_the_look_waits)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
-        put(&f, 32, 1);
+        set_up(0);
+        put(32, 1);
         switch_ring_look(&f.ring);
-        put(&f, 32, 2);
-        take(&f, 32, 1);
-        expect_empty(&f);
+        put(32, 2);
+        take(32, 1);
+        expect_empty();
         switch_ring_look(&f.ring);
-        take(&f, 32, 2);
-        tear_down(&f);
+        take(32, 2);
 }
 END_TEST
 
 START_TEST(test_space_is_given_back_before_all_is_read)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
+        set_up(0);
         for (uint8_t i = 0; i < 8; i++)
-                put(&f, 32, i);
+                put(32, i);
         switch_ring_look(&f.ring);
         for (uint8_t i = 0; i < 4; i++)
-                take(&f, 32, i);
+                take(32, i);
         ck_assert_uint_ge(f.shared->tail, 32);
         ck_assert_uint_le(f.shared->tail, 128);
-        tear_down(&f);
 }
 END_TEST
 
@@ -127,19 +120,17 @@ START_LOOP_TEST(test_a_length_that_cannot_be_is_refused, 0, sizeof(bad_lengths) 
 {
         struct error err = ERROR_NONE;
         const uint8_t *record;
-        struct fixture f;
         size_t n_bytes;
 
-        set_up(&f, 0);
-        put(&f, 64, 1);
+        set_up(0);
+        put(64, 1);
         memcpy(f.memory + SWITCH_RING_HEAD_BYTES, &bad_lengths[_i], sizeof(uint32_t));
         switch_ring_look(&f.ring);
         ck_assert_int_eq(switch_ring_peek(&f.ring, &record, &n_bytes, &err), -EBADMSG);
         ck_assert_int_eq(err.code, -EBADMSG);
         switch_ring_clear(&f.ring);
-        expect_empty(&f);
+        expect_empty();
         ck_assert_uint_eq(f.shared->tail, 64);
-        tear_down(&f);
 }
 END_TEST
 
@@ -148,14 +139,12 @@ static const uint64_t bad_heads[] = { 8, DATA_BYTES + 8, UINT64_MAX, UINT64_C(1)
 START_LOOP_TEST(test_a_head_that_cannot_be_is_refused, 0, sizeof(bad_heads) / sizeof(bad_heads[0]))
 {
         const uint8_t *record;
-        struct fixture f;
         size_t n_bytes;
 
-        set_up(&f, 0);
+        set_up(0);
         f.shared->head = bad_heads[_i];
         switch_ring_look(&f.ring);
         ck_assert_int_eq(switch_ring_peek(&f.ring, &record, &n_bytes, NULL), -EBADMSG);
-        tear_down(&f);
 }
 END_TEST
 
@@ -163,30 +152,27 @@ END_TEST
 START_TEST(test_a_record_ends_in_the_room)
 {
         const uint8_t *record;
-        struct fixture f;
         size_t n_bytes;
 
-        set_up(&f, DATA_BYTES - 8);
-        put(&f, 72, 3);
+        set_up(DATA_BYTES - 8);
+        put(72, 3);
         switch_ring_look(&f.ring);
-        take(&f, 72, 3);
+        take(72, 3);
         f.shared->head = f.shared->tail = 2 * DATA_BYTES - 8;
         f.ring.tail_bytes = f.shared->head;
         f.shared->head += 80;
         memcpy(f.memory + SWITCH_RING_HEAD_BYTES + DATA_BYTES - 8, &(uint32_t){ 80 }, sizeof(uint32_t));
         switch_ring_look(&f.ring);
         ck_assert_int_eq(switch_ring_peek(&f.ring, &record, &n_bytes, NULL), -EBADMSG);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_losses_are_the_programs_count)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
+        set_up(0);
         f.shared->n_lost = 17;
         ck_assert_uint_eq(switch_ring_count_lost(&f.ring), 17);
-        tear_down(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);

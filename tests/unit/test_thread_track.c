@@ -26,76 +26,90 @@ struct fixture {
         struct event_list list;
 };
 
-static void add_row(struct fixture *f, enum trace_table table, const void *row)
+static struct fixture f;
+
+static void add_row(enum trace_table table, const void *row)
 {
         uint32_t id;
 
-        ck_assert_int_eq(trace_dictionary_add(&f->dictionary, table, row, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add(&f.dictionary, table, row, &id), 0);
 }
 
-static void set_up(struct fixture *f, uint32_t n_rows_max)
+static void set_up(uint32_t n_rows_max)
 {
-        memset(f, 0, sizeof(*f));
-        trace_dictionary_init(&f->dictionary, n_rows_max);
-        event_encoder_init(&f->encoder);
-        f->sink = (struct thread_sink){ .encoder = &f->encoder,
-                                        .dictionary = &f->dictionary,
-                                        .losses = &f->losses };
-        add_row(f, TRACE_TABLE_PROCESSES, &(struct trace_process){ .pid = 10 });
-        add_row(f, TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = 11 });
-        add_row(f, TRACE_TABLE_SAMPLE_EVENTS, &(struct trace_sample_event){ .rate = 1 });
+        memset(&f, 0, sizeof(f));
+        trace_dictionary_init(&f.dictionary, n_rows_max);
+        event_encoder_init(&f.encoder);
+        f.sink = (struct thread_sink){ .encoder = &f.encoder,
+                                       .dictionary = &f.dictionary,
+                                       .losses = &f.losses };
+        add_row(TRACE_TABLE_PROCESSES, &(struct trace_process){ .pid = 10 });
+        add_row(TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = 11 });
+        add_row(TRACE_TABLE_SAMPLE_EVENTS, &(struct trace_sample_event){ .rate = 1 });
         for (uint32_t i = 1; i <= N_LOCATIONS && (n_rows_max == 0 || i <= n_rows_max); i++)
-                add_row(f, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .line = i });
-        f->track.thread = THREAD;
+                add_row(TRACE_TABLE_LOCATIONS, &(struct trace_location){ .line = i });
+        f.track.thread = THREAD;
 }
 
 /* The events that were written since the last call. */
-static void read_back(struct fixture *f)
+static void read_back(void)
 {
-        thread_sink_switch(&f->sink, NULL);
-        event_list_deinit(&f->list);
-        event_list_take(&f->list, &f->dictionary, &f->encoder);
+        thread_sink_switch(&f.sink, NULL);
+        event_list_deinit(&f.list);
+        event_list_take(&f.list, &f.dictionary, &f.encoder);
 }
 
-static void tear_down(struct fixture *f)
+static void setup(void)
 {
-        event_list_deinit(&f->list);
-        thread_track_deinit(&f->track);
-        event_encoder_deinit(&f->encoder);
-        trace_dictionary_deinit(&f->dictionary);
+        set_up(0);
 }
 
-static void begin_zone(struct fixture *f, uint64_t time_ns, uint32_t location)
+static void teardown(void)
+{
+        event_list_deinit(&f.list);
+        thread_track_deinit(&f.track);
+        event_encoder_deinit(&f.encoder);
+        trace_dictionary_deinit(&f.dictionary);
+}
+
+/* With as many rows of a table at the most. */
+static void begin_anew(uint32_t n_rows_max)
+{
+        teardown();
+        set_up(n_rows_max);
+}
+
+static void begin_zone(uint64_t time_ns, uint32_t location)
 {
         struct trace_event event = { .op = TRACE_OP_ZONE_BEGIN, .time_ns = time_ns };
 
         event.zone_begin.location = location;
-        ck_assert_int_eq(thread_track_write(&f->track, &f->sink, &event, 0), 0);
+        ck_assert_int_eq(thread_track_write(&f.track, &f.sink, &event, 0), 0);
 }
 
-static void end_zone(struct fixture *f, uint64_t time_ns)
+static void end_zone(uint64_t time_ns)
 {
         struct trace_event event = { .op = TRACE_OP_ZONE_END, .time_ns = time_ns };
 
-        ck_assert_int_eq(thread_track_write(&f->track, &f->sink, &event, 0), 0);
+        ck_assert_int_eq(thread_track_write(&f.track, &f.sink, &event, 0), 0);
 }
 
-static void add_pending(struct fixture *f, uint64_t time_ns, enum trace_op op, uint64_t first_operand)
+static void add_pending(uint64_t time_ns, enum trace_op op, uint64_t first_operand)
 {
         struct pending_event pending = { .event = { .op = op, .time_ns = time_ns } };
 
         pending.event.operand[0] = first_operand;
-        ck_assert_int_eq(thread_track_add_pending(&f->track, &pending), 0);
+        ck_assert_int_eq(thread_track_add_pending(&f.track, &pending), 0);
 }
 
-static void write_pending(struct fixture *f, uint64_t until_ns)
+static void write_pending(uint64_t until_ns)
 {
-        ck_assert_int_eq(thread_track_write_pending(&f->track, &f->sink, until_ns), 0);
+        ck_assert_int_eq(thread_track_write_pending(&f.track, &f.sink, until_ns), 0);
 }
 
-static const struct trace_event *get(const struct fixture *f, size_t n)
+static const struct trace_event *get(size_t n)
 {
-        const struct trace_event *event = event_list_get(&f->list, THREAD, n);
+        const struct trace_event *event = event_list_get(&f.list, THREAD, n);
 
         ck_assert_ptr_nonnull(event);
         return event;
@@ -105,29 +119,26 @@ START_TEST(test_pending_are_put_in_order)
 {
         static const uint64_t times[] = { 50, 10, 30, 30, 20, 60, 10 };
         static const uint64_t cpus_in_order[] = { 1, 6, 4, 2, 3, 0, 5 }; /* of equals the later is last */
-        struct fixture f;
 
-        set_up(&f, 0);
         for (uint64_t i = 0; i < 7; i++)
-                add_pending(&f, times[i], TRACE_OP_SWITCH_IN, i);
-        write_pending(&f, 30);
+                add_pending(times[i], TRACE_OP_SWITCH_IN, i);
+        write_pending(30);
         ck_assert_uint_eq(f.track.n_pending, 2);
-        read_back(&f);
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 5);
         for (size_t i = 0; i < 5; i++) {
-                ck_assert_uint_eq(get(&f, i)->time_ns, times[cpus_in_order[i]]);
-                ck_assert_uint_eq(get(&f, i)->switch_in.cpu, cpus_in_order[i]);
+                ck_assert_uint_eq(get(i)->time_ns, times[cpus_in_order[i]]);
+                ck_assert_uint_eq(get(i)->switch_in.cpu, cpus_in_order[i]);
         }
-        write_pending(&f, UINT64_MAX);
+        write_pending(UINT64_MAX);
         ck_assert_uint_eq(f.track.n_pending, 0);
-        read_back(&f);
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 2);
-        ck_assert_uint_eq(get(&f, 0)->switch_in.cpu, 0);
-        ck_assert_uint_eq(get(&f, 1)->switch_in.cpu, 5);
-        write_pending(&f, UINT64_MAX); /* nothing there is nothing to do */
-        read_back(&f);
+        ck_assert_uint_eq(get(0)->switch_in.cpu, 0);
+        ck_assert_uint_eq(get(1)->switch_in.cpu, 5);
+        write_pending(UINT64_MAX); /* nothing there is nothing to do */
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 0);
-        tear_down(&f);
 }
 END_TEST
 
@@ -137,44 +148,37 @@ START_TEST(test_last_sample)
         const struct pending_event late = {
                 .event = { .op = TRACE_OP_SAMPLE, .time_ns = 40, .sample = { .event = 1 } }
         };
-        struct fixture f;
 
-        set_up(&f, 0);
-        add_pending(&f, 10, TRACE_OP_SAMPLE, 1);
-        add_pending(&f, 30, TRACE_OP_THREAD_EXIT, 0);
+        add_pending(10, TRACE_OP_SAMPLE, 1);
+        add_pending(30, TRACE_OP_THREAD_EXIT, 0);
         ck_assert_int_eq(thread_track_add_last_sample(&f.track, &late), 0);
         ck_assert_uint_eq(f.track.n_pending, 3);
-        write_pending(&f, UINT64_MAX);
+        write_pending(UINT64_MAX);
         ck_assert_int_eq(thread_track_add_last_sample(&f.track, &late), 0);
         ck_assert_uint_eq(f.track.n_pending, 0);
-        read_back(&f);
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 3);
-        ck_assert_uint_eq(get(&f, 1)->op, TRACE_OP_SAMPLE);
-        ck_assert_uint_eq(get(&f, 1)->time_ns, 30);
-        ck_assert_uint_eq(get(&f, 2)->op, TRACE_OP_THREAD_EXIT);
-        tear_down(&f);
+        ck_assert_uint_eq(get(1)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(get(1)->time_ns, 30);
+        ck_assert_uint_eq(get(2)->op, TRACE_OP_THREAD_EXIT);
 }
 END_TEST
 
 /* A thread that the kernel never said anything of. */
 START_TEST(test_nothing_pending_ever)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
-        write_pending(&f, UINT64_MAX);
+        write_pending(UINT64_MAX);
         ck_assert(!f.track.exited);
-        tear_down(&f);
 }
 END_TEST
 
-static void expect_path(const struct fixture *f, uint64_t path, const uint32_t *locations, size_t n)
+static void expect_path(uint64_t path, const uint32_t *locations, size_t n)
 {
         for (; n > 0; n--) {
                 const struct trace_zone_path *row;
 
                 ck_assert_uint_ne(path, 0);
-                row = trace_dictionary_row(&f->dictionary, TRACE_TABLE_ZONE_PATHS, (uint32_t)path);
+                row = trace_dictionary_row(&f.dictionary, TRACE_TABLE_ZONE_PATHS, (uint32_t)path);
                 ck_assert_uint_eq(row->location, locations[n - 1]);
                 path = row->parent;
         }
@@ -185,107 +189,94 @@ START_TEST(test_zone_path_of_samples)
 {
         static const uint32_t outer_inner[] = { 3, 5 };
         static const uint32_t outer_other[] = { 3, 6 };
-        struct fixture f;
 
-        set_up(&f, 0);
         for (uint64_t t = 5; t <= 65; t += 10)
-                add_pending(&f, t, TRACE_OP_SAMPLE, 1);
-        write_pending(&f, 10); /* 5: no zone */
-        begin_zone(&f, 10, 3);
-        write_pending(&f, 20); /* 15: outer */
-        begin_zone(&f, 20, 5);
-        write_pending(&f, 30); /* 25: outer, inner */
-        end_zone(&f, 30);
-        write_pending(&f, 40); /* 35: outer */
-        begin_zone(&f, 40, 5);
-        write_pending(&f, 50); /* 45: outer, inner: the path that is known */
-        end_zone(&f, 50);
-        begin_zone(&f, 50, 6);
-        write_pending(&f, 60); /* 55: outer, other */
-        end_zone(&f, 60);
-        end_zone(&f, 60);
-        write_pending(&f, 70); /* 65: no zone */
-        read_back(&f);
+                add_pending(t, TRACE_OP_SAMPLE, 1);
+        write_pending(10); /* 5: no zone */
+        begin_zone(10, 3);
+        write_pending(20); /* 15: outer */
+        begin_zone(20, 5);
+        write_pending(30); /* 25: outer, inner */
+        end_zone(30);
+        write_pending(40); /* 35: outer */
+        begin_zone(40, 5);
+        write_pending(50); /* 45: outer, inner: the path that is known */
+        end_zone(50);
+        begin_zone(50, 6);
+        write_pending(60); /* 55: outer, other */
+        end_zone(60);
+        end_zone(60);
+        write_pending(70); /* 65: no zone */
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 7 + 8);
 
-        expect_path(&f, get(&f, 0)->sample.path, NULL, 0);
-        expect_path(&f, get(&f, 2)->sample.path, outer_inner, 1);
-        expect_path(&f, get(&f, 4)->sample.path, outer_inner, 2);
-        expect_path(&f, get(&f, 6)->sample.path, outer_inner, 1);
-        expect_path(&f, get(&f, 8)->sample.path, outer_inner, 2);
-        ck_assert_uint_eq(get(&f, 8)->sample.path, get(&f, 4)->sample.path);
-        expect_path(&f, get(&f, 11)->sample.path, outer_other, 2);
-        expect_path(&f, get(&f, 14)->sample.path, NULL, 0);
+        expect_path(get(0)->sample.path, NULL, 0);
+        expect_path(get(2)->sample.path, outer_inner, 1);
+        expect_path(get(4)->sample.path, outer_inner, 2);
+        expect_path(get(6)->sample.path, outer_inner, 1);
+        expect_path(get(8)->sample.path, outer_inner, 2);
+        ck_assert_uint_eq(get(8)->sample.path, get(4)->sample.path);
+        expect_path(get(11)->sample.path, outer_other, 2);
+        expect_path(get(14)->sample.path, NULL, 0);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_ZONE_PATHS), 3);
-        tear_down(&f);
 }
 END_TEST
 
 /* Zones in which no sample falls cost no path. */
 START_TEST(test_paths_are_made_when_asked_for)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
         for (uint32_t i = 1; i <= N_LOCATIONS; i++)
-                begin_zone(&f, i, i);
+                begin_zone(i, i);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_ZONE_PATHS), 0);
-        add_pending(&f, 100, TRACE_OP_SAMPLE, 1);
-        write_pending(&f, 100);
+        add_pending(100, TRACE_OP_SAMPLE, 1);
+        write_pending(100);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_ZONE_PATHS), N_LOCATIONS);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_full_path_table)
 {
         static const uint32_t locations[] = { 1, 2 };
-        struct fixture f;
 
-        set_up(&f, 3);
-        begin_zone(&f, 1, 1);
-        begin_zone(&f, 1, 2);
-        begin_zone(&f, 1, 3);
-        begin_zone(&f, 1, 1);
-        end_zone(&f, 2);
-        end_zone(&f, 2);
-        begin_zone(&f, 3, 1);
-        begin_zone(&f, 3, 2);
-        add_pending(&f, 4, TRACE_OP_SAMPLE, 1);
-        add_pending(&f, 5, TRACE_OP_SAMPLE, 1);
-        write_pending(&f, 5);
-        read_back(&f);
+        begin_anew(3);
+        begin_zone(1, 1);
+        begin_zone(1, 2);
+        begin_zone(1, 3);
+        begin_zone(1, 1);
+        end_zone(2);
+        end_zone(2);
+        begin_zone(3, 1);
+        begin_zone(3, 2);
+        add_pending(4, TRACE_OP_SAMPLE, 1);
+        add_pending(5, TRACE_OP_SAMPLE, 1);
+        write_pending(5);
+        read_back();
         /* The third zone found room, the fourth did not: the sample has the path to the third. */
-        ck_assert_uint_eq(get(&f, 8)->op, TRACE_OP_SAMPLE);
-        ck_assert_uint_eq(get(&f, 8)->sample.path, 3);
-        ck_assert_uint_eq(get(&f, 9)->sample.path, 3);
+        ck_assert_uint_eq(get(8)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(get(8)->sample.path, 3);
+        ck_assert_uint_eq(get(9)->sample.path, 3);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_PATH_TABLE_FULL], 2);
-        end_zone(&f, 6);
-        end_zone(&f, 6);
-        add_pending(&f, 7, TRACE_OP_SAMPLE, 1);
-        write_pending(&f, 7);
-        read_back(&f);
-        expect_path(&f, get(&f, 2)->sample.path, locations, 2);
+        end_zone(6);
+        end_zone(6);
+        add_pending(7, TRACE_OP_SAMPLE, 1);
+        write_pending(7);
+        read_back();
+        expect_path(get(2)->sample.path, locations, 2);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_PATH_TABLE_FULL], 2);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_unbalanced_end)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
-        end_zone(&f, 1);
-        begin_zone(&f, 2, 1);
-        end_zone(&f, 3);
-        end_zone(&f, 4);
-        read_back(&f);
+        end_zone(1);
+        begin_zone(2, 1);
+        end_zone(3);
+        end_zone(4);
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 2);
-        ck_assert_uint_eq(get(&f, 0)->op, TRACE_OP_ZONE_BEGIN);
-        ck_assert_uint_eq(get(&f, 1)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(0)->op, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(get(1)->op, TRACE_OP_ZONE_END);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 2);
-        tear_down(&f);
 }
 END_TEST
 
@@ -293,72 +284,61 @@ END_TEST
 START_TEST(test_too_deep)
 {
         const size_t n_deeper = 10;
-        struct fixture f;
 
-        set_up(&f, 0);
         for (uint64_t i = 0; i < THREAD_TRACK_ZONES_MAX + n_deeper; i++)
-                begin_zone(&f, i, 1);
+                begin_zone(i, 1);
         ck_assert_uint_eq(f.track.n_zones, THREAD_TRACK_ZONES_MAX);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_TOO_DEEP], n_deeper);
         for (uint64_t i = 0; i < n_deeper; i++)
-                end_zone(&f, 10000 + i);
+                end_zone(10000 + i);
         ck_assert_uint_eq(f.track.n_zones, THREAD_TRACK_ZONES_MAX);
-        begin_zone(&f, 20000, 1);
-        end_zone(&f, 20001);
-        end_zone(&f, 20002);
+        begin_zone(20000, 1);
+        end_zone(20001);
+        end_zone(20002);
         ck_assert_uint_eq(f.track.n_zones, THREAD_TRACK_ZONES_MAX - 1);
-        read_back(&f);
+        read_back();
         ck_assert_uint_eq(f.list.n_events, THREAD_TRACK_ZONES_MAX + 1);
-        ck_assert_uint_eq(get(&f, THREAD_TRACK_ZONES_MAX)->op, TRACE_OP_ZONE_END);
-        ck_assert_uint_eq(get(&f, THREAD_TRACK_ZONES_MAX)->time_ns, 20002);
+        ck_assert_uint_eq(get(THREAD_TRACK_ZONES_MAX)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(THREAD_TRACK_ZONES_MAX)->time_ns, 20002);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_TOO_DEEP], n_deeper + 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 0);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_time_never_steps_back)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
-        begin_zone(&f, 100, 1);
-        add_pending(&f, 90, TRACE_OP_SWITCH_OUT, 0);
-        write_pending(&f, 200);
-        end_zone(&f, 80);
-        begin_zone(&f, 101, 2);
-        read_back(&f);
-        ck_assert_uint_eq(get(&f, 1)->time_ns, 100);
-        ck_assert_uint_eq(get(&f, 2)->time_ns, 100);
-        ck_assert_uint_eq(get(&f, 3)->time_ns, 101);
+        begin_zone(100, 1);
+        add_pending(90, TRACE_OP_SWITCH_OUT, 0);
+        write_pending(200);
+        end_zone(80);
+        begin_zone(101, 2);
+        read_back();
+        ck_assert_uint_eq(get(1)->time_ns, 100);
+        ck_assert_uint_eq(get(2)->time_ns, 100);
+        ck_assert_uint_eq(get(3)->time_ns, 101);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 2);
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_close_zones)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
         for (uint32_t i = 0; i < THREAD_TRACK_ZONES_MAX + 3; i++)
-                begin_zone(&f, 10, 1);
+                begin_zone(10, 1);
         thread_track_close_zones(&f.track, &f.sink, 0, 20);
         ck_assert_uint_eq(f.track.n_zones, 0);
-        end_zone(&f, 30); /* of the zones that were too deep: they are over as well */
-        read_back(&f);
+        end_zone(30); /* of the zones that were too deep: they are over as well */
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 2 * THREAD_TRACK_ZONES_MAX);
-        ck_assert_uint_eq(get(&f, f.list.n_events - 1)->op, TRACE_OP_ZONE_END);
-        ck_assert_uint_eq(get(&f, f.list.n_events - 1)->time_ns, 20);
+        ck_assert_uint_eq(get(f.list.n_events - 1)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(f.list.n_events - 1)->time_ns, 20);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 1);
 
-        begin_zone(&f, 50, 1);
+        begin_zone(50, 1);
         thread_track_close_zones(&f.track, &f.sink, 0,
                                  40); /* not before it began, and that is no correction */
-        read_back(&f);
-        ck_assert_uint_eq(get(&f, 1)->time_ns, 50);
+        read_back();
+        ck_assert_uint_eq(get(1)->time_ns, 50);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 0);
-        tear_down(&f);
 }
 END_TEST
 
@@ -367,74 +347,65 @@ START_TEST(test_pending_closes_zones)
 {
         struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME, .time_ns = 20 },
                                       .closes_zones = true };
-        struct fixture f;
 
-        set_up(&f, 0);
-        begin_zone(&f, 10, 1);
-        begin_zone(&f, 11, 2);
-        add_pending(&f, 15, TRACE_OP_SAMPLE, 1);
+        begin_zone(10, 1);
+        begin_zone(11, 2);
+        add_pending(15, TRACE_OP_SAMPLE, 1);
         ck_assert_int_eq(thread_track_add_pending(&f.track, &exec), 0);
-        add_pending(&f, 25, TRACE_OP_SAMPLE, 1);
-        add_pending(&f, 30, TRACE_OP_THREAD_EXIT, 0);
-        write_pending(&f, 25);
+        add_pending(25, TRACE_OP_SAMPLE, 1);
+        add_pending(30, TRACE_OP_THREAD_EXIT, 0);
+        write_pending(25);
         ck_assert(!f.track.exited);
-        write_pending(&f, 30);
+        write_pending(30);
         ck_assert(f.track.exited);
-        read_back(&f);
-        ck_assert_uint_eq(get(&f, 2)->op, TRACE_OP_SAMPLE);
-        ck_assert_uint_ne(get(&f, 2)->sample.path, 0);
-        ck_assert_uint_eq(get(&f, 3)->op, TRACE_OP_ZONES_GONE);
-        ck_assert_uint_eq(get(&f, 3)->time_ns, 20);
-        ck_assert_uint_eq(get(&f, 4)->op, TRACE_OP_THREAD_NAME);
-        ck_assert_uint_eq(get(&f, 5)->op, TRACE_OP_SAMPLE);
-        ck_assert_uint_eq(get(&f, 5)->sample.path, 0);
-        ck_assert_uint_eq(get(&f, 6)->op, TRACE_OP_THREAD_EXIT);
-        tear_down(&f);
+        read_back();
+        ck_assert_uint_eq(get(2)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_ne(get(2)->sample.path, 0);
+        ck_assert_uint_eq(get(3)->op, TRACE_OP_ZONES_GONE);
+        ck_assert_uint_eq(get(3)->time_ns, 20);
+        ck_assert_uint_eq(get(4)->op, TRACE_OP_THREAD_NAME);
+        ck_assert_uint_eq(get(5)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(get(5)->sample.path, 0);
+        ck_assert_uint_eq(get(6)->op, TRACE_OP_THREAD_EXIT);
 }
 END_TEST
 
 /* The short way leaves the same as the long one, and steps aside where something is unusual. */
 START_TEST(test_short_way)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
         thread_sink_switch(&f.sink, &f.track);
         ck_assert(!thread_track_begin_zone(&f.track, &f.sink, 10, 1)); /* no room yet */
         ck_assert(!thread_track_end_zone(&f.track, &f.sink, 10));
-        begin_zone(&f, 10, 1);
+        begin_zone(10, 1);
         ck_assert(thread_track_begin_zone(&f.track, &f.sink, 20, 2));
         ck_assert(thread_track_end_zone(&f.track, &f.sink, 15));
         ck_assert(thread_track_end_zone(&f.track, &f.sink, 30));
         ck_assert(!thread_track_end_zone(&f.track, &f.sink, 40));
-        read_back(&f);
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 4);
-        ck_assert_uint_eq(get(&f, 1)->op, TRACE_OP_ZONE_BEGIN);
-        ck_assert_uint_eq(get(&f, 1)->zone_begin.location, 2);
-        ck_assert_uint_eq(get(&f, 2)->op, TRACE_OP_ZONE_END);
-        ck_assert_uint_eq(get(&f, 2)->time_ns, 20);
+        ck_assert_uint_eq(get(1)->op, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(get(1)->zone_begin.location, 2);
+        ck_assert_uint_eq(get(2)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(2)->time_ns, 20);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 0);
 
         for (uint32_t i = 0; i < THREAD_TRACK_ZONES_MAX; i++)
-                begin_zone(&f, 50, 1);
+                begin_zone(50, 1);
         ck_assert(!thread_track_begin_zone(&f.track, &f.sink, 50, 1));
-        begin_zone(&f, 50, 1);
+        begin_zone(50, 1);
         ck_assert(!thread_track_end_zone(&f.track, &f.sink, 60)); /* of the one that is too deep */
-        tear_down(&f);
 }
 END_TEST
 
 START_TEST(test_levels)
 {
         uint64_t level = 99;
-        struct fixture f;
 
-        set_up(&f, 0);
         ck_assert(!thread_track_find_level(&f.track, 0, &level));
         ck_assert(!thread_track_find_level(&f.track, 1, &level));
         for (uint32_t i = 1; i <= 3; i++)
-                begin_zone(&f, i, i);
+                begin_zone(i, i);
         ck_assert(thread_track_find_level(&f.track, 0, &level));
         ck_assert_uint_eq(level, 0);
         for (uint64_t depth = 1; depth <= 3; depth++) {
@@ -447,18 +418,14 @@ START_TEST(test_levels)
         ck_assert(!thread_track_find_level(&f.track, 0, &level));
         ck_assert(thread_track_find_level(&f.track, 3, &level));
         ck_assert_uint_eq(level, 0);
-        tear_down(&f);
 }
 END_TEST
 
 /* Those that remain are the outermost; zones that are too deep for the stream are counted among them. */
 START_TEST(test_close_some_zones)
 {
-        struct fixture f;
-
-        set_up(&f, 0);
         for (uint32_t i = 0; i < THREAD_TRACK_ZONES_MAX + 5; i++)
-                begin_zone(&f, 10, 1);
+                begin_zone(10, 1);
         thread_track_close_zones(&f.track, &f.sink, THREAD_TRACK_ZONES_MAX + 9, 20);
         ck_assert_uint_eq(f.track.n_too_deep, 5);
         thread_track_close_zones(&f.track, &f.sink, THREAD_TRACK_ZONES_MAX + 2, 20);
@@ -467,9 +434,8 @@ START_TEST(test_close_some_zones)
         thread_track_close_zones(&f.track, &f.sink, 3, 20);
         ck_assert_uint_eq(f.track.n_too_deep, 0);
         ck_assert_uint_eq(f.track.n_zones, 3);
-        read_back(&f);
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 2 * THREAD_TRACK_ZONES_MAX - 3);
-        tear_down(&f);
 }
 END_TEST
 
@@ -477,23 +443,22 @@ START_TEST(test_callstacks)
 {
         struct trace_event begin = { .op = TRACE_OP_ZONE_BEGIN, .time_ns = 20, .operand = { 1 } };
         struct trace_event end = { .op = TRACE_OP_ZONE_END, .time_ns = 30 };
-        struct fixture f;
 
-        set_up(&f, 0);
-        add_row(&f, TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = 1 });
-        add_row(&f, TRACE_TABLE_STACKS, &(struct trace_stack){ .frame = 1 });
+        add_row(TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = 1 });
+        add_row(TRACE_TABLE_STACKS, &(struct trace_stack){ .frame = 1 });
         ck_assert_int_eq(thread_track_write(&f.track, &f.sink, &end, 1),
                          0); /* left out, and so is its stack */
         f.track.last_ns = 25;
         ck_assert_int_eq(thread_track_write(&f.track, &f.sink, &begin, 1), 0);
-        read_back(&f);
+        read_back();
         ck_assert_uint_eq(f.list.n_events, 2);
-        ck_assert_uint_eq(get(&f, 0)->op, TRACE_OP_CALLSTACK);
-        ck_assert_uint_eq(get(&f, 0)->callstack.stack, 1);
-        ck_assert_uint_eq(get(&f, 0)->time_ns, 25);
-        ck_assert_uint_eq(get(&f, 1)->op, TRACE_OP_ZONE_BEGIN);
-        ck_assert_uint_eq(get(&f, 1)->time_ns, 25);
+        ck_assert_uint_eq(get(0)->op, TRACE_OP_CALLSTACK);
+        ck_assert_uint_eq(get(0)->callstack.stack, 1);
+        ck_assert_uint_eq(get(0)->time_ns, 25);
+        ck_assert_uint_eq(get(1)->op, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(get(1)->time_ns, 25);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 1); /* both are one */
-        tear_down(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
