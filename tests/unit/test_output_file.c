@@ -27,16 +27,19 @@ struct folder {
         char path[PATH_MAX / 2];
 };
 
-static void enter(struct folder *f)
+static struct folder folder;
+static struct output_file file;
+
+static void setup(void)
 {
         const char *parent = getenv("TMPDIR");
 
-        (void)snprintf(f->path, sizeof(f->path), "%s/output.XXXXXX", parent ? parent : "/tmp");
-        ck_assert_ptr_nonnull(mkdtemp(f->path));
-        ck_assert_int_eq(chdir(f->path), 0);
+        (void)snprintf(folder.path, sizeof(folder.path), "%s/output.XXXXXX", parent ? parent : "/tmp");
+        ck_assert_ptr_nonnull(mkdtemp(folder.path));
+        ck_assert_int_eq(chdir(folder.path), 0);
 }
 
-static void leave(const struct folder *f)
+static void teardown(void)
 {
         static const char *const names[] = { NAME, OLD, "target", "pipe" };
 
@@ -44,7 +47,7 @@ static void leave(const struct folder *f)
                 if (unlink(names[i]) < 0)
                         (void)rmdir(names[i]);
         ck_assert_int_eq(chdir("/"), 0);
-        ck_assert_int_eq(rmdir(f->path), 0); /* nothing else was left behind */
+        ck_assert_int_eq(rmdir(folder.path), 0); /* nothing else was left behind */
 }
 
 static void write_file(const char *name, const char *text)
@@ -77,81 +80,63 @@ static void expect_absent(const char *name)
 }
 
 /* Opens NAME and writes @text. */
-static void record(struct output_file *file, const char *text)
+static void record(const char *text)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(output_file_open(file, NAME, &err) == 0, "%s", err.text);
-        ck_assert_int_eq(fcntl(file->fd, F_GETFD), FD_CLOEXEC);
-        ck_assert_int_eq(io_write_all(file->fd, text, strlen(text), NULL), 0);
+        ck_assert_msg(output_file_open(&file, NAME, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(fcntl(file.fd, F_GETFD), FD_CLOEXEC);
+        ck_assert_int_eq(io_write_all(file.fd, text, strlen(text), NULL), 0);
 }
 
 START_TEST(test_new)
 {
-        struct output_file file;
-        struct folder folder;
-
-        enter(&folder);
-        record(&file, "first");
+        record("first");
         ck_assert(file.created);
         ck_assert(!file.rotated);
         output_file_close(&file);
         ck_assert_int_eq(file.fd, -1);
         expect_file(NAME, "first");
         expect_absent(OLD);
-        leave(&folder);
 }
 END_TEST
 
 START_TEST(test_rotation)
 {
-        struct output_file file;
-        struct folder folder;
-
-        enter(&folder);
-        record(&file, "first");
+        record("first");
         output_file_close(&file);
-        record(&file, "second");
+        record("second");
         ck_assert(file.rotated);
         output_file_close(&file);
         expect_file(NAME, "second");
         expect_file(OLD, "first");
-        record(&file, "third");
+        record("third");
         output_file_close(&file);
         expect_file(NAME, "third");
         expect_file(OLD, "second");
-        leave(&folder);
 }
 END_TEST
 
 START_TEST(test_discard)
 {
-        struct output_file file;
-        struct folder folder;
-
-        enter(&folder);
-        record(&file, "nothing");
+        record("nothing");
         output_file_discard(&file);
         ck_assert_int_eq(file.fd, -1);
         expect_absent(NAME);
 
         write_file(NAME, "earlier");
-        record(&file, "nothing");
+        record("nothing");
         output_file_discard(&file);
         expect_file(NAME, "earlier");
         expect_absent(OLD);
-        leave(&folder);
 }
 END_TEST
 
 START_TEST(test_folder_is_refused)
 {
-        struct output_file file;
         struct error err = ERROR_NONE;
-        struct folder folder;
         struct stat st;
 
-        enter(&folder);
         ck_assert_int_eq(mkdir(NAME, 0700), 0);
         ck_assert_int_eq(output_file_open(&file, NAME, &err), -EISDIR);
         ck_assert_ptr_nonnull(strstr(err.text, NAME));
@@ -159,13 +144,11 @@ START_TEST(test_folder_is_refused)
         output_file_discard(&file);
         ck_assert_int_eq(stat(NAME, &st), 0);
         expect_absent(OLD);
-        leave(&folder);
 }
 END_TEST
 
 START_TEST(test_missing_folder)
 {
-        struct output_file file;
         struct error err = ERROR_NONE;
 
         ck_assert_int_eq(output_file_open(&file, "/no/such/folder/out", &err), -ENOENT);
@@ -177,15 +160,12 @@ END_TEST
 /* loop test: a link to a file, and one to nothing, as another user may have put there */
 START_LOOP_TEST(test_link_is_not_followed, 0, 2)
 {
-        struct output_file file;
-        struct folder folder;
         char target[16] = "";
 
-        enter(&folder);
         if (_i == 0)
                 write_file("target", "precious");
         ck_assert_int_eq(symlink("target", NAME), 0);
-        record(&file, "trace");
+        record("trace");
         expect_file(NAME, "trace");
         if (_i == 0)
                 expect_file("target", "precious");
@@ -197,7 +177,6 @@ START_LOOP_TEST(test_link_is_not_followed, 0, 2)
         ck_assert_str_eq(target, "target");
         if (_i == 0)
                 expect_file("target", "precious");
-        leave(&folder);
 }
 END_TEST
 
@@ -209,18 +188,15 @@ static const char *const followed[] = { "/dev/null", "pipe", "target" };
 
 START_LOOP_TEST(test_link_to_device_or_pipe_is_followed, 0, sizeof(followed) / sizeof(followed[0]))
 {
-        struct output_file file;
-        struct folder folder;
         struct stat st, opened;
         int reader;
 
-        enter(&folder);
         ck_assert_int_eq(mkfifo("pipe", 0600), 0);
         ck_assert_int_eq(symlink("/dev/null", "target"), 0);
         ck_assert_int_eq(symlink(followed[_i], NAME), 0);
         reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         ck_assert_int_ge(reader, 0);
-        record(&file, "trace");
+        record("trace");
         ck_assert(!file.created && !file.rotated);
         ck_assert_int_eq(stat(followed[_i], &st), 0);
         ck_assert_int_eq(fstat(file.fd, &opened), 0);
@@ -230,21 +206,17 @@ START_LOOP_TEST(test_link_to_device_or_pipe_is_followed, 0, sizeof(followed) / s
         ck_assert(S_ISLNK(st.st_mode));
         expect_absent(OLD);
         io_close(&reader);
-        leave(&folder);
 }
 END_TEST
 
 /* Standard input is a file, as standard output is after `>file`; the link is like /dev/stdin's. */
 START_TEST(test_link_to_standard_stream_is_refused)
 {
-        struct output_file file;
         struct error err = ERROR_NONE;
-        struct folder folder;
         struct stat st;
         int before = dup(STDIN_FILENO);
         int fd;
 
-        enter(&folder);
         write_file("target", "precious");
         fd = open("target", O_RDONLY | O_CLOEXEC);
         ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
@@ -261,33 +233,28 @@ START_TEST(test_link_to_standard_stream_is_refused)
                 ck_assert_int_eq(dup2(before, STDIN_FILENO), STDIN_FILENO);
         io_close(&before);
         io_close(&fd);
-        leave(&folder);
 }
 END_TEST
 
 /* Something is in the way of the old file's new name: it is not written over, and not lost. */
 START_TEST(test_cannot_rotate)
 {
-        struct output_file file;
         struct error err = ERROR_NONE;
-        struct folder folder;
 
-        enter(&folder);
         write_file(NAME, "earlier");
         ck_assert_int_eq(mkdir(OLD, 0700), 0);
         ck_assert_int_eq(output_file_open(&file, NAME, &err), -EEXIST);
         ck_assert_int_eq(file.fd, -1);
         output_file_discard(&file);
         expect_file(NAME, "earlier");
-        leave(&folder);
 }
 END_TEST
 
-static void expect_place(const struct output_file *file, enum output_file_place place, const char *name)
+static void expect_place(enum output_file_place place, const char *name)
 {
         char *found;
 
-        ck_assert_int_eq(output_file_find(file, &found), place);
+        ck_assert_int_eq(output_file_find(&file, &found), place);
         if (name) {
                 ck_assert_ptr_nonnull(found);
                 ck_assert_ptr_nonnull(strstr(found, name));
@@ -300,33 +267,27 @@ static void expect_place(const struct output_file *file, enum output_file_place 
 /* A file that was moved is known by its new name, or to have one; only one without any name is gone. */
 START_TEST(test_moved)
 {
-        struct output_file file;
-        struct folder folder;
-
-        enter(&folder);
-        record(&file, "trace");
-        expect_place(&file, OUTPUT_FILE_IN_PLACE, NULL);
+        record("trace");
+        expect_place(OUTPUT_FILE_IN_PLACE, NULL);
         ck_assert_int_eq(rename(NAME, OLD), 0);
-        expect_place(&file, OUTPUT_FILE_IS_MOVED, OLD);
+        expect_place(OUTPUT_FILE_IS_MOVED, OLD);
         ck_assert_int_eq(rename(OLD, "target"), 0);
         write_file(NAME, "another");
-        expect_place(&file, OUTPUT_FILE_IS_MOVED, "/target");
+        expect_place(OUTPUT_FILE_IS_MOVED, "/target");
         ck_assert_int_eq(link("target", "pipe"), 0);
         ck_assert_int_eq(unlink("target"), 0);
-        expect_place(&file, OUTPUT_FILE_IS_MOVED, NULL);
+        expect_place(OUTPUT_FILE_IS_MOVED, NULL);
         write_file("target", "another");
-        expect_place(&file, OUTPUT_FILE_IS_MOVED, NULL);
+        expect_place(OUTPUT_FILE_IS_MOVED, NULL);
         ck_assert_int_eq(unlink("pipe"), 0);
-        expect_place(&file, OUTPUT_FILE_IS_GONE, NULL);
+        expect_place(OUTPUT_FILE_IS_GONE, NULL);
         output_file_discard(&file);
         expect_file(NAME, "another");
-        leave(&folder);
 }
 END_TEST
 
 static int take_stdout(int out, int errors)
 {
-        struct output_file file;
         int saved[] = { dup(STDOUT_FILENO), dup(STDERR_FILENO) }, r;
 
         ck_assert_int_eq(dup2(out, STDOUT_FILENO), STDOUT_FILENO);
@@ -364,8 +325,6 @@ END_TEST
 /* Devices and pipes stay what they are. */
 START_TEST(test_device_and_pipe)
 {
-        struct output_file file;
-        struct folder folder;
         struct stat st;
         char text[8] = "";
         int reader;
@@ -377,7 +336,6 @@ START_TEST(test_device_and_pipe)
         ck_assert_int_eq(stat("/dev/null", &st), 0);
         ck_assert(S_ISCHR(st.st_mode));
 
-        enter(&folder);
         ck_assert_int_eq(mkfifo("pipe", 0600), 0);
         reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         ck_assert_int_ge(reader, 0);
@@ -389,6 +347,7 @@ START_TEST(test_device_and_pipe)
         ck_assert_int_eq(lstat("pipe", &st), 0);
         ck_assert(S_ISFIFO(st.st_mode));
         io_close(&reader);
-        leave(&folder);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

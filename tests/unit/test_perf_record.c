@@ -101,6 +101,13 @@ static const size_t least_bytes[] = {
 };
 #define N_KINDS ((int)(sizeof(least_bytes) / sizeof(least_bytes[0])))
 
+static struct byte_buffer b;
+
+static void teardown(void)
+{
+        byte_buffer_deinit(&b);
+}
+
 static void complete_sample(int kind, struct kernel_record_sample *sample)
 {
         if (kind == SAMPLE_CHAIN || kind == SAMPLE_ALL) {
@@ -216,13 +223,12 @@ static struct perf_record_layout layout_of(int kind)
 }
 
 /* Decodes what must be a record of @kind, from a thread of ours, and hands it out. */
-static struct perf_record decode_as(const struct byte_buffer *b, const struct perf_record_layout *layout,
-                                    enum perf_record_kind kind)
+static struct perf_record decode_as(const struct perf_record_layout *layout, enum perf_record_kind kind)
 {
         struct error err = ERROR_NONE;
         struct perf_record rec;
 
-        ck_assert_msg(perf_record_decode(b->data, b->used_bytes, layout, &rec, &err) == 0, "%s", err.text);
+        ck_assert_msg(perf_record_decode(b.data, b.used_bytes, layout, &rec, &err) == 0, "%s", err.text);
         ck_assert_int_eq(rec.kind, kind);
         ck_assert_uint_eq(rec.time_ns, who.time_ns);
         ck_assert_uint_eq(rec.cpu, who.cpu);
@@ -232,21 +238,19 @@ static struct perf_record decode_as(const struct byte_buffer *b, const struct pe
         return rec;
 }
 
-static struct perf_record decode(const struct byte_buffer *b, uint64_t sample_type,
-                                 enum perf_record_kind kind)
+static struct perf_record decode(uint64_t sample_type, enum perf_record_kind kind)
 {
         const struct perf_record_layout layout = { .sample_type = sample_type };
 
-        return decode_as(b, &layout, kind);
+        return decode_as(&layout, kind);
 }
 
 START_TEST(test_sample)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         build(SAMPLE, &b);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SAMPLE);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SAMPLE);
         ck_assert_uint_eq(rec.sample.stack.ip_avma, 0x401000);
         ck_assert_uint_eq(rec.sample.period, 1003009);
         ck_assert(!rec.sample.stack.in_kernel);
@@ -254,63 +258,56 @@ START_TEST(test_sample)
         ck_assert_uint_eq(rec.sample.stack.n_chain, 0);
 
         b.data[4] = PERF_RECORD_MISC_KERNEL;
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SAMPLE);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SAMPLE);
         ck_assert(rec.sample.stack.in_kernel);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_kernel_code)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         build(KERNEL_CODE, &b);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
         ck_assert_uint_eq(rec.kernel_code.start_avma, 0xffffffffc0001000);
         ck_assert_uint_eq(rec.kernel_code.n_bytes, 0x123);
         ck_assert(rec.kernel_code.is_bpf);
         ck_assert(rec.kernel_code.is_removed);
         ck_assert_uint_eq(rec.kernel_code.name_bytes, 12);
         ck_assert_mem_eq(rec.kernel_code.name, "bpf_prog_1_a", 12);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 /* For the third event that a record goes to the kernel writes its end, and leaves room for two more. */
 START_TEST(test_kernel_code_of_several_recorders)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record first, third;
         uint16_t n_bytes;
 
         build(KERNEL_CODE, &b);
-        first = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
+        first = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
         for (unsigned i = 0; i < 64; i++)
                 byte_buffer_add_u8(&b, (uint8_t)(0xa5 + i));
         n_bytes = (uint16_t)b.used_bytes;
         memcpy(b.data + 6, &n_bytes, sizeof(n_bytes));
-        third = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
+        third = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
         ck_assert_uint_eq(third.time_ns, first.time_ns);
         ck_assert_uint_eq(third.event, first.event);
         ck_assert_uint_eq(third.cpu, first.cpu);
         ck_assert_uint_eq(third.kernel_code.start_avma, first.kernel_code.start_avma);
         ck_assert_uint_eq(third.kernel_code.name_bytes, 12);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_sample_with_chain)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         build(SAMPLE_CHAIN, &b);
-        rec = decode(&b, WITH_CHAIN, PERF_RECORD_KIND_SAMPLE);
+        rec = decode(WITH_CHAIN, PERF_RECORD_KIND_SAMPLE);
         ck_assert_uint_eq(rec.sample.stack.n_chain, sizeof(chain) / sizeof(chain[0]));
         ck_assert_ptr_eq(rec.sample.stack.chain, b.data + SAMPLE_BYTES + 8);
         ck_assert_mem_eq(rec.sample.stack.chain, chain, sizeof(chain));
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
@@ -330,7 +327,6 @@ START_LOOP_TEST(test_chain_length, 0, 8)
                 { (UINT64_C(1) << 61) + 4, -EBADMSG },
                 { UINT64_MAX, -EBADMSG },
         };
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec = { .cpu = 99 };
 
         build(SAMPLE_CHAIN, &b);
@@ -344,7 +340,6 @@ START_LOOP_TEST(test_chain_length, 0, 8)
                 ck_assert_uint_eq(rec.sample.stack.n_chain, cases[_i].n_chain);
         else
                 ck_assert_uint_eq(rec.cpu, 99);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
@@ -352,11 +347,10 @@ END_TEST
 START_LOOP_TEST(test_parts_of_samples, SAMPLE, SAMPLE_ALL + 1)
 {
         const struct perf_record_layout layout = layout_of(_i);
-        struct byte_buffer b = { .data = NULL };
         struct perf_sample sample;
 
         build(_i, &b);
-        sample = decode_as(&b, &layout, PERF_RECORD_KIND_SAMPLE).sample;
+        sample = decode_as(&layout, PERF_RECORD_KIND_SAMPLE).sample;
         ck_assert_uint_eq(sample.period, 1003009);
         ck_assert_uint_eq(sample.counts_bytes, _i == SAMPLE_GROUP || _i == SAMPLE_ALL ? sizeof(group)
                                                : _i == SAMPLE_COUNT                   ? sizeof(count)
@@ -377,15 +371,14 @@ START_LOOP_TEST(test_parts_of_samples, SAMPLE, SAMPLE_ALL + 1)
                 ck_assert_mem_eq(sample.stack.copy, copy, COPY_VALID);
         ck_assert_uint_eq(sample.stack.copy_bytes, sample.stack.copy ? COPY_VALID : 0);
         ck_assert(!sample.stack.copy_is_full && !sample.stack.is_32_bit);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 /* Sets a word of the record. */
-static void put_word(struct byte_buffer *b, size_t at, uint64_t value)
+static void put_word(size_t at, uint64_t value)
 {
         for (size_t i = 0; i < 8; i++)
-                b->data[at + i] = (uint8_t)(value >> 8 * i);
+                b.data[at + i] = (uint8_t)(value >> 8 * i);
 }
 
 /* loop test: lengths that a sample states of its parts can be smaller than these, but never larger */
@@ -419,11 +412,10 @@ START_LOOP_TEST(test_stated_lengths, 0, 20)
                 { SAMPLE_COPY, SAMPLE_BYTES + 8 + sizeof(copy), UINT64_MAX, -EBADMSG },
         };
         const struct perf_record_layout layout = layout_of(cases[_i].kind);
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec = { .cpu = 99 };
 
         build(cases[_i].kind, &b);
-        put_word(&b, cases[_i].at, cases[_i].value);
+        put_word(cases[_i].at, cases[_i].value);
         ck_assert_int_eq(perf_record_decode(b.data, b.used_bytes, &layout, &rec, NULL), cases[_i].result);
         if (cases[_i].result < 0) {
                 ck_assert_uint_eq(rec.cpu, 99);
@@ -433,7 +425,6 @@ START_LOOP_TEST(test_stated_lengths, 0, 20)
         } else if (cases[_i].kind == SAMPLE_REGISTERS) {
                 ck_assert(rec.sample.stack.is_32_bit == (cases[_i].value == PERF_SAMPLE_REGS_ABI_32));
         }
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
@@ -482,27 +473,24 @@ static void expect_mapping(const struct perf_mmap *m)
 
 START_TEST(test_mmap2_by_inode)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         build(MMAP_INODE, &b);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP);
         expect_mapping(&rec.mmap);
         ck_assert_uint_eq(rec.mmap.device_major, 8);
         ck_assert_uint_eq(rec.mmap.device_minor, 17);
         ck_assert_uint_eq(rec.mmap.inode, 991);
         ck_assert_uint_eq(rec.mmap.build_id_bytes, 0);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_mmap2_by_build_id)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         build(MMAP_BUILD_ID, &b);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP);
         expect_mapping(&rec.mmap);
         ck_assert_uint_eq(rec.mmap.inode, 0);
         ck_assert_uint_eq(rec.mmap.device_major, 0);
@@ -512,33 +500,29 @@ START_TEST(test_mmap2_by_build_id)
 
         /* A length over the field's end is cut down to it; one below it is obeyed. */
         b.data[BUILD_ID_LEN_AT] = 255;
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP);
         ck_assert_uint_eq(rec.mmap.build_id_bytes, sizeof(build_id));
         b.data[BUILD_ID_LEN_AT] = 16;
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP);
         ck_assert_uint_eq(rec.mmap.build_id_bytes, 16);
         ck_assert_uint_eq(rec.mmap.build_id[16], 0);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_mmap2_of_data)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_mmap data_mapping = code_mapping;
 
         data_mapping.executable = false;
         data_mapping.is_shared = true;
         kernel_record_add_mmap2(&b, &who, &data_mapping);
-        ck_assert(!decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP).mmap.executable);
-        ck_assert(decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP).mmap.is_shared);
-        byte_buffer_deinit(&b);
+        ck_assert(!decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP).mmap.executable);
+        ck_assert(decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP).mmap.is_shared);
 }
 END_TEST
 
 START_TEST(test_data_without_decoding)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_mmap mapping = code_mapping;
         const char *path = NULL;
         size_t path_bytes = 0;
@@ -556,105 +540,93 @@ START_TEST(test_data_without_decoding)
         ck_assert_uint_eq(path_bytes, mapping.path_bytes);
         ck_assert_mem_eq(path, mapping.path, path_bytes);
         ck_assert(!perf_record_maps_data(b.data, 100, &path, &path_bytes)); /* cut before its path */
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_comm)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         build(COMM, &b);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_COMM);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_COMM);
         ck_assert_uint_eq(rec.comm.name_bytes, 6);
         ck_assert_mem_eq(rec.comm.name, "worker", 6);
         ck_assert(!rec.comm.exec);
 
         byte_buffer_clear(&b);
         kernel_record_add_comm(&b, &who, "fifteen letters", true);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_COMM);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_COMM);
         ck_assert_uint_eq(rec.comm.name_bytes, 15);
         ck_assert(rec.comm.exec);
 
         /* Without its NUL a name ends where its field does. */
         memset(b.data + HEADER_BYTES + 8, 'x', 16);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_COMM);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_COMM);
         ck_assert_uint_eq(rec.comm.name_bytes, 16);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 /* The record is about the child, though the parent (or no thread, at an exit) signs it. */
 START_TEST(test_fork_and_exit)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         build(FORK, &b);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_FORK);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_FORK);
         ck_assert_uint_eq(rec.fork.parent_pid, 11);
         ck_assert_uint_eq(rec.fork.parent_tid, 12);
 
         byte_buffer_clear(&b);
         build(EXIT, &b);
-        (void)decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_EXIT);
-        byte_buffer_deinit(&b);
+        (void)decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_EXIT);
 }
 END_TEST
 
 /* loop test: on, off, off though it could run on */
 START_LOOP_TEST(test_switch, 0, 3)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         kernel_record_add_switch(&b, &who, _i > 0, _i > 1);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH);
         ck_assert(rec.context_switch.out == (_i > 0));
         ck_assert(rec.context_switch.preempted == (_i > 1));
-        byte_buffer_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_switch_of_cpu)
 {
-        struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
 
         build(SWITCH_OF_CPU, &b);
-        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH);
         ck_assert(rec.context_switch.out && !rec.context_switch.preempted);
         ck_assert_uint_eq(rec.context_switch.other_pid, 21);
         ck_assert_uint_eq(rec.context_switch.other_tid, 22);
         byte_buffer_clear(&b);
         kernel_record_add_cpu_switch(&b, &who, false, 0, 0);
-        ck_assert(!decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH).context_switch.out);
-        byte_buffer_deinit(&b);
+        ck_assert(!decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH).context_switch.out);
 }
 END_TEST
 
 START_TEST(test_lost_throttled_unknown)
 {
-        struct byte_buffer b = { .data = NULL };
-
         build(LOST, &b);
-        ck_assert_uint_eq(decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_LOST).n_lost, 1234);
+        ck_assert_uint_eq(decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_LOST).n_lost, 1234);
         byte_buffer_clear(&b);
         build(LOST_SAMPLES, &b);
-        ck_assert_uint_eq(decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_LOST_SAMPLES).n_lost, 4321);
+        ck_assert_uint_eq(decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_LOST_SAMPLES).n_lost, 4321);
         byte_buffer_clear(&b);
         build(THROTTLE, &b);
-        (void)decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_THROTTLE);
+        (void)decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_THROTTLE);
         byte_buffer_clear(&b);
         build(UNKNOWN, &b);
-        (void)decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_OTHER);
-        byte_buffer_deinit(&b);
+        (void)decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_OTHER);
 }
 END_TEST
 
 /* Decodes the first @n_bytes, in memory that ends there, as a record that says it has @stated_bytes. */
-static int decode_cut(const struct byte_buffer *b, int kind, size_t n_bytes, size_t stated_bytes)
+static int decode_cut(int kind, size_t n_bytes, size_t stated_bytes)
 {
         const struct perf_record_layout layout = layout_of(kind);
         struct perf_record rec = { .cpu = 99 };
@@ -664,7 +636,7 @@ static int decode_cut(const struct byte_buffer *b, int kind, size_t n_bytes, siz
 
         if (n_bytes > 0) {
                 ck_assert_ptr_nonnull(cut);
-                memcpy(cut, b->data, n_bytes);
+                memcpy(cut, b.data, n_bytes);
         }
         if (n_bytes >= SIZE_AT + 2) {
                 cut[SIZE_AT] = (uint8_t)stated_bytes;
@@ -683,17 +655,16 @@ static int decode_cut(const struct byte_buffer *b, int kind, size_t n_bytes, siz
 /* loop test, by kind: every length that a record can be cut to */
 START_LOOP_TEST(test_cut_anywhere, 0, N_KINDS)
 {
-        struct byte_buffer b = { .data = NULL };
-
         build(_i, &b);
         ck_assert_uint_ge(b.used_bytes, least_bytes[_i]);
         for (size_t n = 0; n <= b.used_bytes; n++)
-                ck_assert_msg(decode_cut(&b, _i, n, n) == (n >= least_bytes[_i] ? 0 : -EBADMSG),
+                ck_assert_msg(decode_cut(_i, n, n) == (n >= least_bytes[_i] ? 0 : -EBADMSG),
                               "kind %d, %zu bytes", _i, n);
         for (size_t n = 0; n < b.used_bytes; n++)
-                ck_assert_int_eq(decode_cut(&b, _i, n, b.used_bytes), -EBADMSG);
-        ck_assert_int_eq(decode_cut(&b, _i, b.used_bytes, b.used_bytes - 8), -EBADMSG);
-        ck_assert_int_eq(decode_cut(&b, _i, b.used_bytes, 0), -EBADMSG);
-        byte_buffer_deinit(&b);
+                ck_assert_int_eq(decode_cut(_i, n, b.used_bytes), -EBADMSG);
+        ck_assert_int_eq(decode_cut(_i, b.used_bytes, b.used_bytes - 8), -EBADMSG);
+        ck_assert_int_eq(decode_cut(_i, b.used_bytes, 0), -EBADMSG);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);

@@ -14,15 +14,22 @@
 
 #define RING_BYTES 256
 
+static struct perf_ring ring;
+
+static void teardown(void)
+{
+        perf_ring_unmap(&ring);
+}
+
 /* A record of @n_bytes whose body is @fill all through. */
-static void put(struct perf_ring *ring, size_t n_bytes, uint8_t fill)
+static void put(size_t n_bytes, uint8_t fill)
 {
         struct perf_event_header header = { .type = fill, .size = (uint16_t)n_bytes };
         uint8_t record[RING_BYTES];
 
         memset(record, fill, sizeof(record));
         memcpy(record, &header, sizeof(header));
-        fake_ring_write(ring, record, n_bytes);
+        fake_ring_write(&ring, record, n_bytes);
 }
 
 static void expect_record(const uint8_t *record, size_t n_bytes, size_t wanted_bytes, uint8_t fill)
@@ -34,65 +41,60 @@ static void expect_record(const uint8_t *record, size_t n_bytes, size_t wanted_b
 }
 
 /* Takes the oldest record, which is this one. */
-static void take(struct perf_ring *ring, size_t wanted_bytes, uint8_t fill)
+static void take(size_t wanted_bytes, uint8_t fill)
 {
         const uint8_t *record;
         size_t n_bytes;
 
-        ck_assert_int_eq(perf_ring_peek(ring, &record, &n_bytes, NULL), 1);
+        ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, NULL), 1);
         expect_record(record, n_bytes, wanted_bytes, fill);
-        perf_ring_consume(ring, n_bytes);
+        perf_ring_consume(&ring, n_bytes);
 }
 
-static void expect_empty(struct perf_ring *ring)
+static void expect_empty(void)
 {
         const uint8_t *record;
         size_t n_bytes;
 
-        ck_assert_int_eq(perf_ring_peek(ring, &record, &n_bytes, NULL), 0);
+        ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, NULL), 0);
 }
 
 START_TEST(test_peek_consume_release)
 {
         const uint8_t *record, *again;
-        struct perf_ring ring;
         size_t n_bytes;
 
         fake_ring_map(&ring, RING_BYTES, 0);
-        expect_empty(&ring);
-        put(&ring, 16, 1);
-        put(&ring, 24, 2);
+        expect_empty();
+        put(16, 1);
+        put(24, 2);
         ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, NULL), 1);
         ck_assert_int_eq(perf_ring_peek(&ring, &again, &n_bytes, NULL), 1);
         ck_assert_ptr_eq(record, again);
-        take(&ring, 16, 1);
+        take(16, 1);
         ck_assert_uint_eq(ring.meta->data_tail, 0); /* the kernel may not write over it yet */
         perf_ring_release(&ring);
         ck_assert_uint_eq(ring.meta->data_tail, 16);
-        put(&ring, 8, 3); /* after the head was last looked at */
-        take(&ring, 24, 2);
-        take(&ring, 8, 3);
-        expect_empty(&ring);
+        put(8, 3); /* after the head was last looked at */
+        take(24, 2);
+        take(8, 3);
+        expect_empty();
         perf_ring_release(&ring);
         ck_assert_uint_eq(ring.meta->data_tail, 48);
-        perf_ring_unmap(&ring);
 }
 END_TEST
 
 START_TEST(test_discard)
 {
-        struct perf_ring ring;
-
         fake_ring_map(&ring, RING_BYTES, 0);
-        put(&ring, 16, 1);
-        take(&ring, 16, 1);
-        put(&ring, 24, 2);
+        put(16, 1);
+        take(16, 1);
+        put(24, 2);
         perf_ring_discard(&ring);
         ck_assert_uint_eq(ring.meta->data_tail, 40);
-        expect_empty(&ring);
-        put(&ring, 8, 3);
-        take(&ring, 8, 3);
-        perf_ring_unmap(&ring);
+        expect_empty();
+        put(8, 3);
+        take(8, 3);
 }
 END_TEST
 
@@ -100,26 +102,23 @@ END_TEST
 START_LOOP_TEST(test_record_anywhere, 0, RING_BYTES / 8)
 {
         uint64_t start = UINT64_MAX / 2 / RING_BYTES * RING_BYTES + (uint64_t)_i * 8;
-        struct perf_ring ring;
 
         fake_ring_map(&ring, RING_BYTES, start);
-        put(&ring, 200, 9);
-        put(&ring, 56, 10);
-        take(&ring, 200, 9);
-        take(&ring, 56, 10);
-        expect_empty(&ring);
+        put(200, 9);
+        put(56, 10);
+        take(200, 9);
+        take(56, 10);
+        expect_empty();
         perf_ring_release(&ring);
         ck_assert_uint_eq(ring.meta->data_tail, start + RING_BYTES);
-        put(&ring, RING_BYTES, 11);
-        take(&ring, RING_BYTES, 11);
-        perf_ring_unmap(&ring);
+        put(RING_BYTES, 11);
+        take(RING_BYTES, 11);
 }
 END_TEST
 
 /* Records of all sizes for many rounds, handed back at odd times. */
 START_TEST(test_many_rounds)
 {
-        struct perf_ring ring;
         uint64_t seed = 1;
         size_t n_taken = 0, used = 0, n_put = 0;
         uint8_t sizes[4096];
@@ -132,31 +131,29 @@ START_TEST(test_many_rounds)
                 n_bytes = 8 + (seed >> 33) % 12 * 8;
                 if (n_put < sizeof(sizes) && used + n_bytes <= RING_BYTES) {
                         sizes[n_put] = (uint8_t)n_bytes;
-                        put(&ring, n_bytes, (uint8_t)n_put);
+                        put(n_bytes, (uint8_t)n_put);
                         used += n_bytes;
                         n_put++;
                 } else {
-                        take(&ring, sizes[n_taken], (uint8_t)n_taken);
+                        take(sizes[n_taken], (uint8_t)n_taken);
                         used -= sizes[n_taken];
                         n_taken++;
                         perf_ring_release(&ring);
                 }
         }
-        expect_empty(&ring);
-        perf_ring_unmap(&ring);
+        expect_empty();
 }
 END_TEST
 
 START_TEST(test_scan_ahead)
 {
-        struct perf_ring ring;
         uint64_t position = 0;
         const uint8_t *record;
         size_t n_bytes;
 
         fake_ring_map(&ring, RING_BYTES, 1024 + 200);
-        put(&ring, 16, 1);
-        put(&ring, 80, 2); /* crosses the end */
+        put(16, 1);
+        put(80, 2); /* crosses the end */
         for (uint8_t i = 1; i <= 2; i++) {
                 ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 1);
                 expect_record(record, n_bytes, i == 1 ? 16 : 80, i);
@@ -164,20 +161,19 @@ START_TEST(test_scan_ahead)
         ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 0);
 
         /* Nothing was consumed by it, and what comes later is found from there on. */
-        put(&ring, 24, 3);
+        put(24, 3);
         ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 1);
         expect_record(record, n_bytes, 24, 3);
-        take(&ring, 16, 1);
-        take(&ring, 80, 2);
-        take(&ring, 24, 3);
+        take(16, 1);
+        take(80, 2);
+        take(24, 3);
 
         /* Records that were consumed unread are not read again. */
-        put(&ring, 32, 4);
-        put(&ring, 40, 5);
-        take(&ring, 32, 4);
+        put(32, 4);
+        put(40, 5);
+        take(32, 4);
         ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 1);
         expect_record(record, n_bytes, 40, 5);
-        perf_ring_unmap(&ring);
 }
 END_TEST
 
@@ -187,7 +183,6 @@ START_LOOP_TEST(test_corrupt_size, 0, 11)
         static const uint16_t sizes[] = { 0, 1, 7, 9, 12, 20, 24, 256, 264, 65528, UINT16_MAX };
         struct perf_event_header header = { .type = 1, .size = sizes[_i] };
         struct error err = ERROR_NONE;
-        struct perf_ring ring;
         uint64_t position = 0;
         const uint8_t *record;
         uint8_t two[16] = { 0 };
@@ -200,7 +195,6 @@ START_LOOP_TEST(test_corrupt_size, 0, 11)
         ck_assert_int_eq(err.code, -EBADMSG);
         ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), -EBADMSG);
         ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, NULL), -EBADMSG);
-        perf_ring_unmap(&ring);
 }
 END_TEST
 
@@ -209,7 +203,6 @@ START_LOOP_TEST(test_corrupt_head, 0, 6)
 {
         static const uint64_t heads[] = { RING_BYTES + 8, 4096, 60000, UINT64_MAX - 7, UINT64_MAX, 4 };
         struct perf_event_header header = { .type = 1, .size = 4096 };
-        struct perf_ring ring;
         const uint8_t *record;
         size_t n_bytes;
 
@@ -217,34 +210,31 @@ START_LOOP_TEST(test_corrupt_head, 0, 6)
         fake_ring_write(&ring, &header, sizeof(header));
         ring.meta->data_head = heads[_i];
         ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, NULL), -EBADMSG);
-        perf_ring_unmap(&ring);
 }
 END_TEST
 
 START_TEST(test_map_of_no_event)
 {
         struct error err = ERROR_NONE;
-        struct perf_ring ring = { .meta = NULL };
 
         ck_assert_int_eq(perf_ring_map(&ring, -1, 1 << 16, &err), -EBADF);
         ck_assert_int_eq(err.code, -EBADF);
         ck_assert_ptr_null(ring.meta);
-        perf_ring_unmap(&ring);
 }
 END_TEST
 
 /* A CPU without events has no ring. */
 START_TEST(test_not_mapped)
 {
-        struct perf_ring ring = { .meta = NULL };
         const uint8_t *record;
         uint64_t position = 0;
         size_t n_bytes;
 
-        expect_empty(&ring);
+        expect_empty();
         ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 0);
         ck_assert_uint_eq(perf_ring_count_unread(&ring), 0);
         perf_ring_release(&ring);
-        perf_ring_unmap(&ring);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);

@@ -9,56 +9,63 @@
 
 #define N_THREADS 10000
 
-static struct thread_track *add(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
-                                uint64_t now_ns)
+static struct trace_dictionary d;
+static struct process_table table;
+
+static void setup(void)
+{
+        trace_dictionary_init(&d, 0);
+        process_table_init(&table, &d);
+}
+
+static void teardown(void)
+{
+        process_table_deinit(&table);
+        trace_dictionary_deinit(&d);
+}
+
+static struct thread_track *add(uint32_t pid, uint32_t tid, uint32_t parent_pid, uint64_t now_ns)
 {
         struct thread_track *thread = NULL;
 
-        ck_assert_int_eq(process_table_add_thread(t, pid, tid, parent_pid, now_ns, &thread), 0);
+        ck_assert_int_eq(process_table_add_thread(&table, pid, tid, parent_pid, now_ns, &thread), 0);
         ck_assert_ptr_nonnull(thread);
-        ck_assert_ptr_eq(process_table_find_thread(t, tid), thread);
+        ck_assert_ptr_eq(process_table_find_thread(&table, tid), thread);
         ck_assert_uint_eq(thread->tid, tid);
         return thread;
 }
 
-static const struct trace_process *process_row(const struct process_table *t, uint32_t id)
+static const struct trace_process *process_row(uint32_t id)
 {
-        return trace_dictionary_row(t->dictionary, TRACE_TABLE_PROCESSES, id);
+        return trace_dictionary_row(table.dictionary, TRACE_TABLE_PROCESSES, id);
 }
 
-static const struct trace_thread *thread_row(const struct process_table *t, uint32_t id)
+static const struct trace_thread *thread_row(uint32_t id)
 {
-        return trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, id);
+        return trace_dictionary_row(table.dictionary, TRACE_TABLE_THREADS, id);
 }
 
 START_TEST(test_threads_of_a_process)
 {
-        struct trace_dictionary d;
-        struct process_table t;
         struct thread_track *first, *second;
 
-        trace_dictionary_init(&d, 0);
-        process_table_init(&t, &d);
-        ck_assert_ptr_null(process_table_find_process(&t, 100));
-        ck_assert_ptr_null(process_table_find_thread(&t, 100));
+        ck_assert_ptr_null(process_table_find_process(&table, 100));
+        ck_assert_ptr_null(process_table_find_thread(&table, 100));
 
-        first = add(&t, 100, 100, 0, 5);
-        second = add(&t, 100, 101, 0, 6);
-        ck_assert_ptr_eq(add(&t, 100, 100, 0, 7), first);
+        first = add(100, 100, 0, 5);
+        second = add(100, 101, 0, 6);
+        ck_assert_ptr_eq(add(100, 100, 0, 7), first);
         ck_assert_ptr_eq(first->process, second->process);
-        ck_assert_ptr_eq(process_table_find_process(&t, 100), first->process);
+        ck_assert_ptr_eq(process_table_find_process(&table, 100), first->process);
         ck_assert_uint_eq(first->process->n_threads, 2);
-        ck_assert_uint_eq(t.n_threads, 2);
+        ck_assert_uint_eq(table.n_threads, 2);
         ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_PROCESSES), 1);
-        ck_assert_uint_eq(process_row(&t, first->process->process)->pid, 100);
-        ck_assert_uint_eq(process_row(&t, first->process->process)->start_ns, 5);
-        ck_assert_uint_eq(process_row(&t, first->process->process)->parent, 0);
-        ck_assert_uint_eq(thread_row(&t, second->thread)->tid, 101);
-        ck_assert_uint_eq(thread_row(&t, second->thread)->start_ns, 6);
-        ck_assert_uint_eq(thread_row(&t, second->thread)->process, first->process->process);
-
-        process_table_deinit(&t);
-        trace_dictionary_deinit(&d);
+        ck_assert_uint_eq(process_row(first->process->process)->pid, 100);
+        ck_assert_uint_eq(process_row(first->process->process)->start_ns, 5);
+        ck_assert_uint_eq(process_row(first->process->process)->parent, 0);
+        ck_assert_uint_eq(thread_row(second->thread)->tid, 101);
+        ck_assert_uint_eq(thread_row(second->thread)->start_ns, 6);
+        ck_assert_uint_eq(thread_row(second->thread)->process, first->process->process);
 }
 END_TEST
 
@@ -67,28 +74,22 @@ START_TEST(test_fork_copies_maps)
         struct address_range code = { .start_avma = 0x1000, .end_avma = 0x2000, .module = 1 };
         struct address_range other = { .start_avma = 0x1000, .end_avma = 0x2000, .module = 2 };
         struct process_track *parent, *child, *stranger;
-        struct trace_dictionary d;
-        struct process_table t;
 
-        trace_dictionary_init(&d, 0);
-        process_table_init(&t, &d);
-        parent = add(&t, 100, 100, 0, 1)->process;
+        parent = add(100, 100, 0, 1)->process;
         ck_assert_int_eq(address_space_add(&parent->space, &code), 0);
-        child = add(&t, 200, 200, 100, 2)->process;
+        child = add(200, 200, 100, 2)->process;
         ck_assert_uint_eq(address_space_find(&child->space, 0x1500)->module, 1);
-        ck_assert_uint_eq(process_row(&t, child->process)->parent, parent->process);
+        ck_assert_uint_eq(process_row(child->process)->parent, parent->process);
 
         ck_assert_int_eq(address_space_add(&child->space, &other), 0);
         ck_assert_uint_eq(address_space_find(&parent->space, 0x1500)->module, 1);
 
         /* An unknown parent, and one that is there already, give nothing. */
-        stranger = add(&t, 300, 300, 99, 3)->process;
+        stranger = add(300, 300, 99, 3)->process;
         ck_assert_uint_eq(stranger->space.n_ranges, 0);
-        ck_assert_uint_eq(process_row(&t, stranger->process)->parent, 0);
-        (void)add(&t, 300, 301, 100, 4);
+        ck_assert_uint_eq(process_row(stranger->process)->parent, 0);
+        (void)add(300, 301, 100, 4);
         ck_assert_uint_eq(stranger->space.n_ranges, 0);
-        process_table_deinit(&t);
-        trace_dictionary_deinit(&d);
 }
 END_TEST
 
@@ -97,33 +98,27 @@ START_TEST(test_forget_and_reuse)
         struct address_range code = { .start_avma = 0x1000, .end_avma = 0x2000, .module = 1 };
         struct thread_track *first, *second, *again;
         uint32_t old_process, old_thread;
-        struct trace_dictionary d;
-        struct process_table t;
 
-        trace_dictionary_init(&d, 0);
-        process_table_init(&t, &d);
-        first = add(&t, 100, 100, 0, 1);
-        second = add(&t, 100, 101, 0, 2);
+        first = add(100, 100, 0, 1);
+        second = add(100, 101, 0, 2);
         old_process = first->process->process;
         old_thread = first->thread;
         ck_assert_int_eq(address_space_add(&first->process->space, &code), 0);
 
-        ck_assert_uint_eq(process_table_forget_thread(&t, first), 0); /* the other one lives on */
-        ck_assert_ptr_null(process_table_find_thread(&t, 100));
-        ck_assert_ptr_nonnull(process_table_find_process(&t, 100));
-        ck_assert_uint_eq(process_table_forget_thread(&t, second), 100);
-        ck_assert_ptr_null(process_table_find_process(&t, 100));
-        ck_assert_uint_eq(t.n_threads, 0);
+        ck_assert_uint_eq(process_table_forget_thread(&table, first), 0); /* the other one lives on */
+        ck_assert_ptr_null(process_table_find_thread(&table, 100));
+        ck_assert_ptr_nonnull(process_table_find_process(&table, 100));
+        ck_assert_uint_eq(process_table_forget_thread(&table, second), 100);
+        ck_assert_ptr_null(process_table_find_process(&table, 100));
+        ck_assert_uint_eq(table.n_threads, 0);
 
-        again = add(&t, 100, 100, 0, 3);
+        again = add(100, 100, 0, 3);
         ck_assert_uint_ne(again->thread, old_thread);
         ck_assert_uint_ne(again->process->process, old_process);
         ck_assert_uint_eq(again->process->space.n_ranges, 0);
-        ck_assert_uint_eq(process_row(&t, old_process)->start_ns, 1);
-        ck_assert_uint_eq(process_row(&t, again->process->process)->start_ns, 3);
-        ck_assert_uint_eq(thread_row(&t, again->thread)->process, again->process->process);
-        process_table_deinit(&t);
-        trace_dictionary_deinit(&d);
+        ck_assert_uint_eq(process_row(old_process)->start_ns, 1);
+        ck_assert_uint_eq(process_row(again->process->process)->start_ns, 3);
+        ck_assert_uint_eq(thread_row(again->thread)->process, again->process->process);
 }
 END_TEST
 
@@ -131,77 +126,58 @@ END_TEST
 START_TEST(test_pending_lists_the_thread)
 {
         struct pending_event pending = { .event = { .op = TRACE_OP_SWITCH_IN, .time_ns = 5 } };
-        struct thread_track *first, *second;
-        struct trace_dictionary d;
-        struct process_table t;
+        struct thread_track *first = add(100, 100, 0, 1);
+        struct thread_track *second = add(100, 101, 0, 2);
 
-        trace_dictionary_init(&d, 0);
-        process_table_init(&t, &d);
-        first = add(&t, 100, 100, 0, 1);
-        second = add(&t, 100, 101, 0, 2);
-        ck_assert_uint_eq(t.n_listed, 0);
+        ck_assert_uint_eq(table.n_listed, 0);
         for (int i = 0; i < 3; i++) {
-                ck_assert_int_eq(process_table_add_pending(&t, second, &pending), 0);
-                ck_assert_int_eq(process_table_add_pending(&t, first, &pending), 0);
+                ck_assert_int_eq(process_table_add_pending(&table, second, &pending), 0);
+                ck_assert_int_eq(process_table_add_pending(&table, first, &pending), 0);
         }
-        ck_assert_uint_eq(t.n_listed, 2);
-        ck_assert_ptr_eq(t.listed[0], second);
-        ck_assert_ptr_eq(t.listed[1], first);
+        ck_assert_uint_eq(table.n_listed, 2);
+        ck_assert_ptr_eq(table.listed[0], second);
+        ck_assert_ptr_eq(table.listed[1], first);
         ck_assert(first->listed && second->listed);
         ck_assert_uint_eq(first->n_pending, 3);
-        process_table_deinit(&t);
-        trace_dictionary_deinit(&d);
 }
 END_TEST
 
 START_TEST(test_many_threads)
 {
-        struct trace_dictionary d;
-        struct process_table t;
-
-        trace_dictionary_init(&d, 0);
-        process_table_init(&t, &d);
         for (uint32_t round = 0; round < 2; round++) {
                 for (uint32_t i = 0; i < N_THREADS; i++)
-                        (void)add(&t, 1 + i / 100, 1000 + i, 0, round);
-                ck_assert_uint_eq(t.n_threads, N_THREADS);
+                        (void)add(1 + i / 100, 1000 + i, 0, round);
+                ck_assert_uint_eq(table.n_threads, N_THREADS);
                 for (uint32_t i = 0; i < N_THREADS; i++) {
-                        struct thread_track *thread = process_table_find_thread(&t, 1000 + i);
+                        struct thread_track *thread = process_table_find_thread(&table, 1000 + i);
 
                         ck_assert_uint_eq(thread->tid, 1000 + i);
                         ck_assert_uint_eq(thread->process->pid, 1 + i / 100);
-                        ck_assert_uint_eq(process_table_forget_thread(&t, thread),
+                        ck_assert_uint_eq(process_table_forget_thread(&table, thread),
                                           i % 100 == 99 ? 1 + i / 100 : 0);
                 }
-                ck_assert_uint_eq(t.n_threads, 0);
+                ck_assert_uint_eq(table.n_threads, 0);
         }
         ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_THREADS), 2 * N_THREADS);
         ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_PROCESSES), 2 * N_THREADS / 100);
-        process_table_deinit(&t);
-        trace_dictionary_deinit(&d);
 }
 END_TEST
 
 START_TEST(test_full_tables)
 {
         struct thread_track *thread = NULL;
-        struct trace_dictionary d;
-        struct process_table t;
 
         trace_dictionary_init(&d, 2);
-        process_table_init(&t, &d);
-        (void)add(&t, 100, 100, 0, 1);
-        (void)add(&t, 100, 101, 0, 1);
-        ck_assert_int_eq(process_table_add_thread(&t, 100, 102, 0, 2, &thread), -EOVERFLOW);
-        ck_assert_int_eq(process_table_add_thread(&t, 200, 200, 0, 2, &thread), -EOVERFLOW);
-        ck_assert_int_eq(process_table_add_thread(&t, 300, 300, 0, 2, &thread), -EOVERFLOW);
+        (void)add(100, 100, 0, 1);
+        (void)add(100, 101, 0, 1);
+        ck_assert_int_eq(process_table_add_thread(&table, 100, 102, 0, 2, &thread), -EOVERFLOW);
+        ck_assert_int_eq(process_table_add_thread(&table, 200, 200, 0, 2, &thread), -EOVERFLOW);
+        ck_assert_int_eq(process_table_add_thread(&table, 300, 300, 0, 2, &thread), -EOVERFLOW);
         ck_assert_ptr_null(thread);
-        ck_assert_ptr_null(process_table_find_thread(&t, 102));
-        ck_assert_ptr_null(process_table_find_process(&t, 300));
-        ck_assert_uint_eq(t.n_threads, 2);
-        (void)add(&t, 100, 101, 0, 3); /* who is known stays known */
-        process_table_deinit(&t);
-        trace_dictionary_deinit(&d);
+        ck_assert_ptr_null(process_table_find_thread(&table, 102));
+        ck_assert_ptr_null(process_table_find_process(&table, 300));
+        ck_assert_uint_eq(table.n_threads, 2);
+        (void)add(100, 101, 0, 3); /* who is known stays known */
 }
 END_TEST
 
@@ -213,18 +189,17 @@ START_TEST(test_fibers)
         const struct trace_thread *row;
         struct thread_track *one, *two, *fiber, *other, *again;
         struct trace_dictionary dictionary;
-        struct process_table t;
 
         trace_dictionary_init(&dictionary, 0);
-        process_table_init(&t, &dictionary);
-        one = add(&t, 10, 10, 0, 1);
-        two = add(&t, 20, 20, 0, 1);
+        process_table_init(&table, &dictionary);
+        one = add(10, 10, 0, 1);
+        two = add(20, 20, 0, 1);
         ck_assert_ptr_null(process_table_find_fiber(one->process, 5));
-        ck_assert_int_eq(process_table_add_fiber(&t, one->process, 5, 7, &fiber), 0);
-        ck_assert_int_eq(process_table_add_fiber(&t, two->process, 5, 7, &other), 0);
+        ck_assert_int_eq(process_table_add_fiber(&table, one->process, 5, 7, &fiber), 0);
+        ck_assert_int_eq(process_table_add_fiber(&table, two->process, 5, 7, &other), 0);
         ck_assert_ptr_eq(process_table_find_fiber(one->process, 5), fiber);
         ck_assert_ptr_eq(process_table_find_fiber(two->process, 5), other);
-        ck_assert_uint_eq(t.n_fibers, 2);
+        ck_assert_uint_eq(table.n_fibers, 2);
         row = trace_dictionary_row(&dictionary, TRACE_TABLE_THREADS, fiber->thread);
         ck_assert_uint_eq(row->process, one->process->process);
         ck_assert_uint_eq(row->tid, 0);
@@ -233,17 +208,18 @@ START_TEST(test_fibers)
         ck_assert_uint_eq(row->fiber, 5);
         ck_assert_uint_ne(other->thread, fiber->thread);
 
-        process_table_forget_fibers(&t, one->process);
+        process_table_forget_fibers(&table, one->process);
         ck_assert_ptr_null(process_table_find_fiber(one->process, 5));
-        ck_assert_int_eq(process_table_add_fiber(&t, one->process, 5, 9, &again), 0);
+        ck_assert_int_eq(process_table_add_fiber(&table, one->process, 5, 9, &again), 0);
         ck_assert_uint_ne(again->thread, other->thread);
-        t.n_fibers = PROCESS_TABLE_FIBERS_MAX;
-        ck_assert_int_eq(process_table_add_fiber(&t, one->process, 6, 9, &again), -EOVERFLOW);
+        table.n_fibers = PROCESS_TABLE_FIBERS_MAX;
+        ck_assert_int_eq(process_table_add_fiber(&table, one->process, 6, 9, &again), -EOVERFLOW);
         ck_assert_ptr_null(process_table_find_fiber(one->process, 6));
-        t.n_fibers = 2;
-        ck_assert_uint_eq(process_table_forget_thread(&t, one), 10);
-        ck_assert_uint_eq(t.n_fibers, 1);
-        process_table_deinit(&t);
+        table.n_fibers = 2;
+        ck_assert_uint_eq(process_table_forget_thread(&table, one), 10);
+        ck_assert_uint_eq(table.n_fibers, 1);
         trace_dictionary_deinit(&dictionary);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

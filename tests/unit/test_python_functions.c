@@ -53,6 +53,8 @@ struct fixture {
         struct code_object code;
 };
 
+static struct fixture *f;
+
 static void set_ascii(struct text_object *text, const char *words)
 {
         text->length = strlen(words);
@@ -60,15 +62,15 @@ static void set_ascii(struct text_object *text, const char *words)
         memcpy(text->data, words, strlen(words));
 }
 
-static struct fixture *fixture_new(void)
+static void setup(void)
 {
         static const uint8_t lines[] = {
                 0x80 | 11 << 3 | 1, 0, 0, 0x80 | 11 << 3 | 1, 0, 0
         }; /* + 1 each 4 bytes */
         static const uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
-        struct fixture *f = calloc(1, sizeof(*f));
         uint32_t first_line = 10;
 
+        f = calloc(1, sizeof(*f));
         ck_assert_ptr_nonnull(f);
         trace_dictionary_init(&f->dictionary, 0);
         ck_assert_int_eq(python_functions_new(&f->dictionary, &f->functions), 0);
@@ -81,10 +83,9 @@ static struct fixture *fixture_new(void)
         f->code.words[f->layout.objects.code_name / 8] = (uintptr_t)&f->name;
         f->code.words[f->layout.objects.code_lines / 8] = (uintptr_t)&f->lines;
         memcpy((char *)f->code.words + f->layout.objects.code_first_line, &first_line, sizeof(first_line));
-        return f;
 }
 
-static void fixture_free(struct fixture *f)
+static void teardown(void)
 {
         python_functions_free(f->functions);
         trace_dictionary_deinit(&f->dictionary);
@@ -92,7 +93,7 @@ static void fixture_free(struct fixture *f)
 }
 
 /* As it is now. */
-static uint64_t identity_of(const struct fixture *f)
+static uint64_t identity_of(void)
 {
         const struct python_reader reader = python_reader_of((uint32_t)getpid());
         struct python_code code;
@@ -102,7 +103,7 @@ static uint64_t identity_of(const struct fixture *f)
 }
 
 /* At a sample at which the object was that of @identity; 0 = not known. */
-static uint32_t find_that(struct fixture *f, uint64_t code_off, uint64_t now_ns, uint64_t identity)
+static uint32_t find_that(uint64_t code_off, uint64_t now_ns, uint64_t identity)
 {
         const struct python_place place = { .pid = (uint32_t)getpid(),
                                             .code_avma = (uintptr_t)&f->code,
@@ -117,7 +118,7 @@ static uint32_t find_that(struct fixture *f, uint64_t code_off, uint64_t now_ns,
 }
 
 /* Why there is none. */
-static int fail_to_find(struct fixture *f, uint64_t now_ns, uint64_t identity)
+static int fail_to_find(uint64_t now_ns, uint64_t identity)
 {
         const struct python_place place = { .pid = (uint32_t)getpid(),
                                             .code_avma = (uintptr_t)&f->code,
@@ -128,9 +129,9 @@ static int fail_to_find(struct fixture *f, uint64_t now_ns, uint64_t identity)
         return python_functions_find(f->functions, &place, now_ns, &frame);
 }
 
-static uint32_t find(struct fixture *f, uint64_t code_off, uint64_t now_ns)
+static uint32_t find(uint64_t code_off, uint64_t now_ns)
 {
-        return find_that(f, code_off, now_ns, 0);
+        return find_that(code_off, now_ns, 0);
 }
 
 /* The head of _PyRuntime in 3.13, as far as the GIL is concerned. */
@@ -165,7 +166,7 @@ START_TEST(test_the_gil_is_where_the_version_says)
 }
 END_TEST
 
-static const struct trace_symbol *symbol_of(const struct fixture *f, uint32_t frame)
+static const struct trace_symbol *symbol_of(uint32_t frame)
 {
         for (uint32_t i = 1; i <= trace_dictionary_count(&f->dictionary, TRACE_TABLE_SYMBOLS); i++) {
                 const struct trace_symbol *row = trace_dictionary_row(&f->dictionary, TRACE_TABLE_SYMBOLS, i);
@@ -177,7 +178,7 @@ static const struct trace_symbol *symbol_of(const struct fixture *f, uint32_t fr
         return NULL;
 }
 
-static void check_text(const struct fixture *f, uint32_t string, const char *words)
+static void check_text(uint32_t string, const char *words)
 {
         size_t n_bytes;
         const char *text = trace_dictionary_string(&f->dictionary, string, &n_bytes);
@@ -188,88 +189,80 @@ static void check_text(const struct fixture *f, uint32_t string, const char *wor
 
 START_TEST(test_a_place_has_function_file_and_line)
 {
-        struct fixture *f = fixture_new();
-        uint32_t first = find(f, 0, SECOND_NS), second = find(f, 4, SECOND_NS);
+        uint32_t first = find(0, SECOND_NS), second = find(4, SECOND_NS);
         const struct trace_frame *frame = trace_dictionary_row(&f->dictionary, TRACE_TABLE_FRAMES, second);
         const struct trace_module *module = trace_dictionary_row(&f->dictionary, TRACE_TABLE_MODULES,
                                                                  frame->module);
 
         ck_assert_uint_ne(first, second);
-        ck_assert_uint_eq(symbol_of(f, first)->line, 11);
-        ck_assert_uint_eq(symbol_of(f, second)->line, 12);
-        check_text(f, symbol_of(f, second)->function, "Net.forward");
-        check_text(f, symbol_of(f, second)->file, "/srv/net.py");
+        ck_assert_uint_eq(symbol_of(first)->line, 11);
+        ck_assert_uint_eq(symbol_of(second)->line, 12);
+        check_text(symbol_of(second)->function, "Net.forward");
+        check_text(symbol_of(second)->file, "/srv/net.py");
         ck_assert_uint_eq((uint32_t)frame->offset, 12);
         ck_assert_uint_eq(module->kind, TRACE_MODULE_PYTHON);
-        check_text(f, module->path, "/srv/net.py");
-        ck_assert_uint_eq(find(f, 2, SECOND_NS), first); /* the same line is the same frame */
-        fixture_free(f);
+        check_text(module->path, "/srv/net.py");
+        ck_assert_uint_eq(find(2, SECOND_NS), first); /* the same line is the same frame */
 }
 END_TEST
 
 START_TEST(test_another_object_at_the_address_is_another_function)
 {
-        struct fixture *f = fixture_new();
         struct text_object *other = calloc(1, sizeof(*other));
-        uint32_t before = find(f, 0, SECOND_NS), after;
+        uint32_t before = find(0, SECOND_NS), after;
 
         ck_assert_ptr_nonnull(other);
         set_ascii(other, "other");
         f->code.words[f->layout.objects.code_name / 8] = (uintptr_t)other;
-        after = find(f, 0, 3 * SECOND_NS);
+        after = find(0, 3 * SECOND_NS);
         ck_assert_uint_ne(before, after);
-        check_text(f, symbol_of(f, after)->function, "other");
+        check_text(symbol_of(after)->function, "other");
         free(other);
-        fixture_free(f);
 }
 END_TEST
 
 /* Within the second that an object is believed without an identity. */
 START_TEST(test_an_identity_tells_objects_apart_at_once)
 {
-        struct fixture *f = fixture_new();
         struct text_object *other = calloc(1, sizeof(*other));
-        uint64_t first = identity_of(f);
-        uint32_t before = find_that(f, 0, SECOND_NS, first), after;
+        uint64_t first = identity_of();
+        uint32_t before = find_that(0, SECOND_NS, first), after;
 
         ck_assert_ptr_nonnull(other);
         set_ascii(other, "other");
         f->code.words[f->layout.objects.code_name / 8] = (uintptr_t)other;
-        ck_assert_uint_eq(find_that(f, 0, SECOND_NS + 1, first),
+        ck_assert_uint_eq(find_that(0, SECOND_NS + 1, first),
                           before); /* a sample before that, read after it */
-        after = find_that(f, 0, SECOND_NS + 2, identity_of(f));
+        after = find_that(0, SECOND_NS + 2, identity_of());
         ck_assert_uint_ne(after, 0);
-        check_text(f, symbol_of(f, after)->function, "other");
-        ck_assert_uint_eq(find_that(f, 4, SECOND_NS + 3, first), 0); /* it is gone */
-        ck_assert_uint_eq(find_that(f, 0, 5 * SECOND_NS, identity_of(f)), after);
+        check_text(symbol_of(after)->function, "other");
+        ck_assert_uint_eq(find_that(4, SECOND_NS + 3, first), 0); /* it is gone */
+        ck_assert_uint_eq(find_that(0, 5 * SECOND_NS, identity_of()), after);
         free(other);
-        fixture_free(f);
 }
 END_TEST
 
 /* The memory of a module is often used again by the next one, for each of its parts. */
 START_TEST(test_a_path_tells_modules_apart)
 {
-        struct fixture *f = fixture_new();
-        uint64_t first = identity_of(f), second;
-        uint32_t before = find_that(f, 0, SECOND_NS, first), after;
+        uint64_t first = identity_of(), second;
+        uint32_t before = find_that(0, SECOND_NS, first), after;
 
         set_ascii(&f->file, "/srv/set.py");
-        second = identity_of(f);
+        second = identity_of();
         ck_assert_uint_ne(first, second);
-        after = find_that(f, 0, SECOND_NS + 1, second);
+        after = find_that(0, SECOND_NS + 1, second);
         ck_assert_uint_ne(before, after);
-        check_text(f, symbol_of(f, after)->file, "/srv/set.py");
-        ck_assert_uint_eq(find_that(f, 4, SECOND_NS + 2, first), 0);
+        check_text(symbol_of(after)->file, "/srv/set.py");
+        ck_assert_uint_eq(find_that(4, SECOND_NS + 2, first), 0);
         set_ascii(&f->file, "/srv/set.p");
-        ck_assert_uint_ne(identity_of(f), second);
+        ck_assert_uint_ne(identity_of(), second);
         f->code.words[6] = PYTHON_CODE_FUNCTION; /* its flags: the paths of functions are not looked at */
-        first = identity_of(f);
+        first = identity_of();
         set_ascii(&f->file, "/srv/net.py");
-        ck_assert_uint_eq(identity_of(f), first);
+        ck_assert_uint_eq(identity_of(), first);
         f->code.words[6] |= UINT64_C(7) << 32; /* how often it ran */
-        ck_assert_uint_eq(identity_of(f), first);
-        fixture_free(f);
+        ck_assert_uint_eq(identity_of(), first);
 }
 END_TEST
 
@@ -277,38 +270,33 @@ END_TEST
 START_TEST(test_a_number_tells_code_apart)
 {
         static const uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
-        struct fixture *f = fixture_new();
         uint32_t version = 7;
         uint64_t first;
 
         ck_assert_int_eq(python_layout_find(VERSION_3_12, head, &f->layout), 0);
-        first = identity_of(f);
+        first = identity_of();
         memcpy((char *)f->code.words + 92, &version, sizeof(version)); /* co_version */
-        ck_assert_uint_ne(identity_of(f), first);
-        first = identity_of(f);
+        ck_assert_uint_ne(identity_of(), first);
+        first = identity_of();
         set_ascii(&f->file, "/srv/set.py");
-        ck_assert_uint_eq(identity_of(f), first);
-        fixture_free(f);
+        ck_assert_uint_eq(identity_of(), first);
 }
 END_TEST
 
 START_TEST(test_names_of_any_characters)
 {
         static const uint16_t characters[] = { 'g', 0xfc, 0x4e2d };
-        struct fixture *f = fixture_new();
 
         memset(f->name.data, 0, sizeof(f->name.data));
         f->name.length = 3;
         f->name.state = 2 << 2 | 1 << 5;
         memcpy(f->name.data + 24, characters, sizeof(characters));
-        check_text(f, symbol_of(f, find(f, 0, SECOND_NS))->function, "g\xc3\xbc\xe4\xb8\xad");
-        fixture_free(f);
+        check_text(symbol_of(find(0, SECOND_NS))->function, "g\xc3\xbc\xe4\xb8\xad");
 }
 END_TEST
 
 START_TEST(test_what_makes_no_sense_has_no_frame)
 {
-        struct fixture *f = fixture_new();
         const struct python_place nowhere = { .pid = (uint32_t)getpid(),
                                               .code_avma = 64,
                                               .objects = &f->layout.objects };
@@ -317,12 +305,11 @@ START_TEST(test_what_makes_no_sense_has_no_frame)
         ck_assert_int_eq(python_functions_find(f->functions, &nowhere, SECOND_NS, &frame), -ENOENT);
         ck_assert_uint_eq(frame, 0);
         f->name.state = 0; /* not a string of this layout */
-        ck_assert_uint_eq(find(f, 0, SECOND_NS), 0);
-        ck_assert_int_eq(fail_to_find(f, SECOND_NS, identity_of(f)), -EBADMSG);
+        ck_assert_uint_eq(find(0, SECOND_NS), 0);
+        ck_assert_int_eq(fail_to_find(SECOND_NS, identity_of()), -EBADMSG);
         f->name.state = 1 << 2 | 1 << 5 | 1 << 6;
         f->lines.length = UINT64_MAX;
-        ck_assert_uint_eq(find(f, 0, 3 * SECOND_NS), 0);
-        fixture_free(f);
+        ck_assert_uint_eq(find(0, 3 * SECOND_NS), 0);
 }
 END_TEST
 
@@ -343,7 +330,7 @@ static void put_piece(struct pieces *pieces, const void *from, size_t n_bytes)
 }
 
 /* As they are at the sample; @lines_bytes of the table of lines. */
-static void copy_all(const struct fixture *f, size_t lines_bytes, struct pieces *ret_pieces)
+static void copy_all(size_t lines_bytes, struct pieces *ret_pieces)
 {
         ret_pieces->n_bytes = 0;
         put_piece(ret_pieces, &f->code, f->layout.objects.code_instructions);
@@ -352,7 +339,7 @@ static void copy_all(const struct fixture *f, size_t lines_bytes, struct pieces 
         put_piece(ret_pieces, &f->lines, f->layout.objects.bytes_data + lines_bytes);
 }
 
-static void learn(struct fixture *f, const struct pieces *pieces, uint64_t identity)
+static void learn(const struct pieces *pieces, uint64_t identity)
 {
         const struct python_copies copies = { .pieces = pieces->bytes, .n_bytes = pieces->n_bytes };
         const struct python_place place = { .pid = (uint32_t)getpid(),
@@ -366,50 +353,45 @@ static void learn(struct fixture *f, const struct pieces *pieces, uint64_t ident
 /* The memory is used again before the sample is looked at. */
 START_TEST(test_a_copied_object_may_be_gone)
 {
-        struct fixture *f = fixture_new();
-        uint64_t identity = identity_of(f);
+        uint64_t identity = identity_of();
         struct pieces pieces;
         uint32_t frame;
 
-        copy_all(f, f->lines.length, &pieces);
-        learn(f, &pieces, identity_of(f));
+        copy_all(f->lines.length, &pieces);
+        learn(&pieces, identity_of());
         memset(&f->code, 0xff, sizeof(f->code));
         memset(&f->name, 0xff, sizeof(f->name));
-        frame = find_that(f, 4, SECOND_NS + 1, identity);
-        check_text(f, symbol_of(f, frame)->function, "Net.forward");
-        check_text(f, symbol_of(f, frame)->file, "/srv/net.py");
-        ck_assert_uint_eq(symbol_of(f, frame)->line, 12);
-        fixture_free(f);
+        frame = find_that(4, SECOND_NS + 1, identity);
+        check_text(symbol_of(frame)->function, "Net.forward");
+        check_text(symbol_of(frame)->file, "/srv/net.py");
+        ck_assert_uint_eq(symbol_of(frame)->line, 12);
 }
 END_TEST
 
 /* Why a copy was of no use is still known when its object is gone. */
 START_TEST(test_why_a_copy_was_of_no_use)
 {
-        struct fixture *f = fixture_new();
-        uint64_t identity = identity_of(f);
+        uint64_t identity = identity_of();
         struct pieces pieces;
 
         f->name.state = 0; /* not a string of this layout */
-        copy_all(f, f->lines.length, &pieces);
-        learn(f, &pieces, identity);
+        copy_all(f->lines.length, &pieces);
+        learn(&pieces, identity);
         memset(&f->code, 0xff, sizeof(f->code));
-        ck_assert_int_eq(fail_to_find(f, SECOND_NS + 1, identity), -EBADMSG);
-        ck_assert_int_eq(fail_to_find(f, SECOND_NS + 2, identity + 2), -ENOENT);
-        fixture_free(f);
+        ck_assert_int_eq(fail_to_find(SECOND_NS + 1, identity), -EBADMSG);
+        ck_assert_int_eq(fail_to_find(SECOND_NS + 2, identity + 2), -ENOENT);
 }
 END_TEST
 
 START_TEST(test_a_full_table_of_names_is_not_gone_code)
 {
-        struct fixture *f = fixture_new();
-        uint64_t identity = identity_of(f);
+        uint64_t identity = identity_of();
         struct pieces pieces;
         char name[24];
         uint32_t id;
         int r = 0;
 
-        copy_all(f, f->lines.length, &pieces);
+        copy_all(f->lines.length, &pieces);
         trace_dictionary_deinit(&f->dictionary);
         trace_dictionary_init(&f->dictionary, 64);
         for (uint32_t i = 0; r == 0; i++) {
@@ -418,22 +400,19 @@ START_TEST(test_a_full_table_of_names_is_not_gone_code)
                 r = trace_dictionary_add_program_string(&f->dictionary, name, (size_t)n_bytes, &id);
         }
         ck_assert_int_eq(r, -EOVERFLOW);
-        learn(f, &pieces, identity);
+        learn(&pieces, identity);
         memset(&f->code, 0xff, sizeof(f->code));
-        ck_assert_int_eq(fail_to_find(f, SECOND_NS + 1, identity), -EOVERFLOW);
-        fixture_free(f);
+        ck_assert_int_eq(fail_to_find(SECOND_NS + 1, identity), -EOVERFLOW);
 }
 END_TEST
 
 START_TEST(test_a_long_table_of_lines_is_read_while_its_object_is_there)
 {
-        struct fixture *f = fixture_new();
         struct pieces pieces;
 
-        copy_all(f, 3, &pieces); /* of the first four bytes of code */
-        learn(f, &pieces, identity_of(f));
-        ck_assert_uint_eq(symbol_of(f, find_that(f, 4, SECOND_NS + 1, identity_of(f)))->line, 12);
-        fixture_free(f);
+        copy_all(3, &pieces); /* of the first four bytes of code */
+        learn(&pieces, identity_of());
+        ck_assert_uint_eq(symbol_of(find_that(4, SECOND_NS + 1, identity_of()))->line, 12);
 }
 END_TEST
 
@@ -441,7 +420,6 @@ END_TEST
 START_TEST(test_a_copy_is_kept_if_less_can_be_read)
 {
         const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-        struct fixture *f = fixture_new();
         struct pieces pieces;
         uint8_t *pages = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
                               0);
@@ -452,24 +430,22 @@ START_TEST(test_a_copy_is_kept_if_less_can_be_read)
         f->lines.length += 64; /* the copy is cut as well */
         memcpy(lines, &f->lines, f->layout.objects.bytes_data + 6);
         f->code.words[f->layout.objects.code_lines / 8] = (uintptr_t)lines;
-        identity = identity_of(f);
+        identity = identity_of();
         pieces.n_bytes = 0;
         put_piece(&pieces, &f->code, f->layout.objects.code_instructions);
         put_piece(&pieces, &f->name, f->layout.objects.text_ascii + f->name.length);
         put_piece(&pieces, &f->file, f->layout.objects.text_ascii + f->file.length);
         put_piece(&pieces, lines, f->layout.objects.bytes_data + 6);
         ck_assert_int_eq(mprotect(pages + page_bytes, page_bytes, PROT_NONE), 0);
-        learn(f, &pieces, identity);
-        ck_assert_uint_eq(symbol_of(f, find_that(f, 4, SECOND_NS + 1, identity))->line, 12);
+        learn(&pieces, identity);
+        ck_assert_uint_eq(symbol_of(find_that(4, SECOND_NS + 1, identity))->line, 12);
         ck_assert_int_eq(munmap(pages, 2 * page_bytes), 0);
-        fixture_free(f);
 }
 END_TEST
 
 /* A program may claim any length. */
 START_TEST(test_a_cut_table_takes_the_memory_that_it_has)
 {
-        struct fixture *f = fixture_new();
         struct pieces pieces = { .n_bytes = 0 };
         struct python_reader reader = { .pieces = pieces.bytes };
         uint8_t *lines;
@@ -483,52 +459,43 @@ START_TEST(test_a_cut_table_takes_the_memory_that_it_has)
         ck_assert_uint_eq(n_bytes, 16);
         ck_assert_uint_lt(malloc_usable_size(lines), 65536);
         free(lines);
-        fixture_free(f);
 }
 END_TEST
 
 START_TEST(test_what_a_cut_table_does_not_have_is_at_the_first_line)
 {
-        struct fixture *f = fixture_new();
-        uint64_t identity = identity_of(f);
+        uint64_t identity = identity_of();
         struct pieces pieces;
 
-        copy_all(f, 3, &pieces);
+        copy_all(3, &pieces);
         f->code.words[f->layout.objects.code_name / 8]++; /* another object, when it is learned */
-        learn(f, &pieces, identity);
-        ck_assert_uint_eq(symbol_of(f, find_that(f, 0, SECOND_NS + 1, identity))->line, 11);
-        ck_assert_uint_eq(symbol_of(f, find_that(f, 4, SECOND_NS + 1, identity))->line, 10);
-        fixture_free(f);
+        learn(&pieces, identity);
+        ck_assert_uint_eq(symbol_of(find_that(0, SECOND_NS + 1, identity))->line, 11);
+        ck_assert_uint_eq(symbol_of(find_that(4, SECOND_NS + 1, identity))->line, 10);
 }
 END_TEST
 
 /* A copy that lacks something, or ends anywhere, is as good as none: what is there is read. */
 START_TEST(test_a_copy_that_is_cut_off_is_no_copy)
 {
-        struct fixture *f = fixture_new();
         struct pieces pieces;
         size_t n_whole;
 
-        copy_all(f, f->lines.length, &pieces);
+        copy_all(f->lines.length, &pieces);
         n_whole = pieces.n_bytes;
         for (pieces.n_bytes = 0; pieces.n_bytes < n_whole; pieces.n_bytes++) {
-                learn(f, &pieces, identity_of(f));
-                check_text(f, symbol_of(f, find_that(f, 0, SECOND_NS + 1, identity_of(f)))->function,
-                           "Net.forward");
+                learn(&pieces, identity_of());
+                check_text(symbol_of(find_that(0, SECOND_NS + 1, identity_of()))->function, "Net.forward");
                 python_functions_forget(f->functions, (uint32_t)getpid());
         }
-        fixture_free(f);
 }
 END_TEST
 
 /* A build whose threads have no lock keeps the first member of a str's state in a byte of its own. */
 START_TEST(test_names_where_threads_have_no_lock)
 {
-        struct fixture *f = fixture_new();
-
         f->name.state = 3 | 1 << 8 | 1 << 11 | 1 << 12;
-        check_text(f, symbol_of(f, find(f, 0, SECOND_NS))->function, "Net.forward");
-        fixture_free(f);
+        check_text(symbol_of(find(0, SECOND_NS))->function, "Net.forward");
 }
 END_TEST
 
@@ -536,7 +503,6 @@ END_TEST
 START_TEST(test_the_work_is_bounded)
 {
         const uint64_t length = PYTHON_LINES_MAX;
-        struct fixture *f = fixture_new();
         struct text_object *names = calloc(100, sizeof(*names));
         uint8_t *lines = calloc(1, PYTHON_LINES_MAX + 64);
         uint32_t n_found = 0;
@@ -548,21 +514,19 @@ START_TEST(test_the_work_is_bounded)
         for (uint32_t i = 0; i < 100; i++) {
                 f->code.words[f->layout.objects.code_name / 8] = (uintptr_t)&names[i];
                 set_ascii(&names[i], "other");
-                n_found += find_that(f, 0, SECOND_NS + i, identity_of(f)) != 0;
+                n_found += find_that(0, SECOND_NS + i, identity_of()) != 0;
         }
         ck_assert_uint_ge(n_found, 4);
         ck_assert_uint_le(n_found, 16);
-        ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PACE_PYTHON_WORK_NS, identity_of(f)), 0);
+        ck_assert_uint_ne(find_that(0, SECOND_NS + PACE_PYTHON_WORK_NS, identity_of()), 0);
         free(lines);
         free(names);
-        fixture_free(f);
 }
 END_TEST
 
 /* It cost no reads, and comes once. */
 START_TEST(test_a_copy_is_kept_however_much_work_there_is)
 {
-        struct fixture *f = fixture_new();
         struct pieces pieces;
         uint64_t identity;
         uint32_t line = 0;
@@ -570,14 +534,13 @@ START_TEST(test_a_copy_is_kept_however_much_work_there_is)
         do {
                 memcpy((char *)f->code.words + f->layout.objects.code_first_line, &line, sizeof(line));
                 line++;
-        } while (find_that(f, 0, SECOND_NS, identity_of(f)) != 0);
-        ck_assert_int_eq(fail_to_find(f, SECOND_NS, identity_of(f)), -EAGAIN);
-        identity = identity_of(f);
-        copy_all(f, f->lines.length, &pieces);
-        learn(f, &pieces, identity);
+        } while (find_that(0, SECOND_NS, identity_of()) != 0);
+        ck_assert_int_eq(fail_to_find(SECOND_NS, identity_of()), -EAGAIN);
+        identity = identity_of();
+        copy_all(f->lines.length, &pieces);
+        learn(&pieces, identity);
         memset(&f->code, 0xff, sizeof(f->code));
-        ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PACE_PYTHON_WORK_NS, identity), 0);
-        fixture_free(f);
+        ck_assert_uint_ne(find_that(0, SECOND_NS + PACE_PYTHON_WORK_NS, identity), 0);
 }
 END_TEST
 
@@ -659,3 +622,5 @@ START_TEST(test_the_offsets_of_3_14)
         ck_assert_uint_eq(l.walk.code_instructions, 208);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

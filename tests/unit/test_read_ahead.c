@@ -27,40 +27,42 @@ struct made {
         uint64_t n_bytes;
 };
 
-static void make(struct made *m)
+static struct made m;
+
+static void setup(void)
 {
         uint64_t random = 11, now_ns = 1000;
         uint32_t threads[2], locations[3];
 
-        trace_builder_init(&m->b);
+        trace_builder_init(&m.b);
         for (uint32_t i = 0; i < 2; i++)
-                threads[i] = trace_builder_thread(&m->b, 9, 9 + i);
+                threads[i] = trace_builder_thread(&m.b, 9, 9 + i);
         for (uint32_t i = 0; i < 3; i++)
-                locations[i] = trace_builder_location(&m->b, (const char *[]){ "a", "b", "c" }[i]);
+                locations[i] = trace_builder_location(&m.b, (const char *[]){ "a", "b", "c" }[i]);
         for (int chunk = 0; chunk < N_CHUNKS; chunk++) {
-                trace_builder_begin_run(&m->b, threads[chunk % 2]);
+                trace_builder_begin_run(&m.b, threads[chunk % 2]);
                 for (int i = 0; i < EVENTS_PER_CHUNK / 2; i++) {
                         uint64_t draw = fixed_random_next(&random) >> 32;
 
-                        trace_builder_begin_zone(&m->b, now_ns, locations[draw % 3]);
-                        trace_builder_event(&m->b, now_ns + draw % 500, TRACE_OP_ZONE_END);
+                        trace_builder_begin_zone(&m.b, now_ns, locations[draw % 3]);
+                        trace_builder_event(&m.b, now_ns + draw % 500, TRACE_OP_ZONE_END);
                         now_ns += 500 + draw % 9000;
                         if (draw % 1000 == 0)
-                                trace_builder_event(&m->b, now_ns, TRACE_OP_SWITCH_OUT);
+                                trace_builder_event(&m.b, now_ns, TRACE_OP_SWITCH_OUT);
                 }
-                trace_builder_end_run(&m->b);
-                trace_builder_flush(&m->b);
+                trace_builder_end_run(&m.b);
+                trace_builder_flush(&m.b);
         }
-        trace_builder_finish(&m->b);
-        m->n_bytes = (uint64_t)lseek(m->b.fd, 0, SEEK_END);
+        trace_builder_finish(&m.b);
+        m.n_bytes = (uint64_t)lseek(m.b.fd, 0, SEEK_END);
 }
 
-static struct trace_reader *open_trace(const struct made *m)
+static struct trace_reader *open_trace(void)
 {
         struct trace_reader *reader;
         uint64_t first_ns, last_ns;
 
-        ck_assert_int_eq(trace_reader_open(m->b.path, &reader, NULL), 0);
+        ck_assert_int_eq(trace_reader_open(m.b.path, &reader, NULL), 0);
         ck_assert_int_eq(trace_reader_read_tables(reader, &first_ns, &last_ns, NULL), 0);
         return reader;
 }
@@ -112,9 +114,9 @@ static void hear_end(struct heard *h, struct trace_reader *reader)
         trace_reader_close(reader);
 }
 
-static struct heard read_alone(const struct made *m)
+static struct heard read_alone(void)
 {
-        struct trace_reader *reader = open_trace(m);
+        struct trace_reader *reader = open_trace();
         struct event_batch events = { .runs = NULL };
         struct heard h = { .hash = 0 };
         struct trace_item item;
@@ -134,10 +136,10 @@ static struct heard read_alone(const struct made *m)
 }
 
 /* @n_chunks: then trace_reader_next() goes on, which the helpers must have left where it is wanted. */
-static struct heard read_helped(const struct made *m, unsigned n_helpers, uint64_t n_chunks)
+static struct heard read_helped(unsigned n_helpers, uint64_t n_chunks)
 {
         const struct read_ahead_options options = { .n_helpers = n_helpers };
-        struct trace_reader *reader = open_trace(m);
+        struct trace_reader *reader = open_trace();
         struct event_batch events = { .runs = NULL };
         struct heard h = { .hash = 0 };
         struct read_ahead_item next;
@@ -179,13 +181,13 @@ static void expect_same(const struct heard *a, const struct heard *b)
         ck_assert_uint_eq(a->whole_bytes, b->whole_bytes);
 }
 
-static void expect_same_with_helpers(const struct made *m, enum trace_ending ending)
+static void expect_same_with_helpers(enum trace_ending ending)
 {
-        struct heard alone = read_alone(m);
+        struct heard alone = read_alone();
 
         ck_assert_int_eq(alone.ending, ending);
         for (unsigned n = 0; n < N_COUNTS; n++) {
-                struct heard helped = read_helped(m, n, UINT64_MAX);
+                struct heard helped = read_helped(n, UINT64_MAX);
 
                 expect_same(&alone, &helped);
         }
@@ -193,25 +195,19 @@ static void expect_same_with_helpers(const struct made *m, enum trace_ending end
 
 START_TEST(test_a_whole_trace)
 {
-        struct made m;
-
-        make(&m);
-        ck_assert_uint_gt(read_alone(&m).n_events, (uint64_t)N_CHUNKS * EVENTS_PER_CHUNK - 1);
-        expect_same_with_helpers(&m, TRACE_ENDING_WHOLE);
+        ck_assert_uint_gt(read_alone().n_events, (uint64_t)N_CHUNKS * EVENTS_PER_CHUNK - 1);
+        expect_same_with_helpers(TRACE_ENDING_WHOLE);
         trace_builder_deinit(&m.b);
 }
 END_TEST
 
 START_TEST(test_an_early_stop_leaves_the_reader_there)
 {
-        struct heard alone;
-        struct made m;
+        struct heard alone = read_alone();
 
-        make(&m);
-        alone = read_alone(&m);
         for (unsigned n = 0; n < N_COUNTS; n++)
                 for (uint64_t n_chunks = 0; n_chunks <= alone.n_chunks; n_chunks += 9) {
-                        struct heard helped = read_helped(&m, n, n_chunks);
+                        struct heard helped = read_helped(n, n_chunks);
 
                         expect_same(&alone, &helped);
                 }
@@ -222,9 +218,6 @@ END_TEST
 /* Helpers are far beyond it when the damage is found. */
 START_TEST(test_a_damaged_chunk_ends_the_trace)
 {
-        struct made m;
-
-        make(&m);
         for (uint64_t k = 1; k < 8; k++) {
                 off_t at = (off_t)(m.n_bytes - m.n_bytes * k / 9);
                 uint8_t before, other;
@@ -232,7 +225,7 @@ START_TEST(test_a_damaged_chunk_ends_the_trace)
                 ck_assert_int_eq(pread(m.b.fd, &before, 1, at), 1);
                 other = before ^ 0x40;
                 ck_assert_int_eq(pwrite(m.b.fd, &other, 1, at), 1);
-                expect_same_with_helpers(&m, TRACE_ENDING_DAMAGED);
+                expect_same_with_helpers(TRACE_ENDING_DAMAGED);
                 ck_assert_int_eq(pwrite(m.b.fd, &before, 1, at), 1);
         }
         trace_builder_deinit(&m.b);
@@ -241,12 +234,9 @@ END_TEST
 
 START_TEST(test_a_trace_that_is_cut_off)
 {
-        struct made m;
-
-        make(&m);
         for (uint64_t k = 1; k < 8; k++) {
                 ck_assert_int_eq(ftruncate(m.b.fd, (off_t)(m.n_bytes - k * (m.n_bytes / 20))), 0);
-                expect_same_with_helpers(&m, TRACE_ENDING_CUT_OFF);
+                expect_same_with_helpers(TRACE_ENDING_CUT_OFF);
         }
         trace_builder_deinit(&m.b);
 }
@@ -260,11 +250,9 @@ START_TEST(test_a_limit_holds_for_helpers)
         struct trace_reader *reader;
         struct read_ahead_item next;
         struct read_ahead *a;
-        struct made m;
 
-        make(&m);
-        alone = read_alone(&m);
-        reader = open_trace(&m);
+        alone = read_alone();
+        reader = open_trace();
         ck_assert_int_eq(read_ahead_open(reader, &options, &a, NULL), 0);
         while (read_ahead_next(a, &next, NULL) == 1) {
                 hear_chunk(&helped, &next.item);
@@ -278,4 +266,4 @@ START_TEST(test_a_limit_holds_for_helpers)
 }
 END_TEST
 
-UNIT_TEST_PLAN(.timeout_s = 120);
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup);

@@ -24,32 +24,33 @@ struct fixture {
         uint32_t worker, hog, rival;
 };
 
-static void fixture_begin(struct fixture *f)
+static struct fixture f;
+
+static void setup(void)
 {
-        *f = (struct fixture){ .report = NULL };
-        trace_builder_init(&f->b);
-        f->worker = trace_builder_thread(&f->b, 10, 11);
-        f->hog = trace_builder_thread(&f->b, 10, 12);
-        f->rival = trace_builder_thread(&f->b, 20, 20);
+        trace_builder_init(&f.b);
+        f.worker = trace_builder_thread(&f.b, 10, 11);
+        f.hog = trace_builder_thread(&f.b, 10, 12);
+        f.rival = trace_builder_thread(&f.b, 20, 20);
 }
 
-static void fixture_load(struct fixture *f)
+static void load(void)
 {
         const struct report_options options = { .wants_waits = true,
                                                 .wants_cpus = true,
                                                 .wants_ready = true };
         struct error err = ERROR_NONE;
 
-        trace_builder_finish(&f->b);
-        ck_assert_msg(report_load(f->b.path, &options, &f->report, &err) == 0, "%s", err.text);
+        trace_builder_finish(&f.b);
+        ck_assert_msg(report_load(f.b.path, &options, &f.report, &err) == 0, "%s", err.text);
 }
 
-static void on_cpu(struct fixture *f, uint32_t thread, uint64_t cpu, uint64_t from_us, uint64_t to_us)
+static void on_cpu(uint32_t thread, uint64_t cpu, uint64_t from_us, uint64_t to_us)
 {
-        trace_builder_begin_run(&f->b, thread);
-        TRACE_BUILDER_ADD(&f->b, from_us * US, SWITCH_IN, cpu);
-        TRACE_BUILDER_ADD(&f->b, to_us * US, SWITCH_OUT, cpu, 0, TRACE_WAIT_SLEEPING);
-        trace_builder_end_run(&f->b);
+        trace_builder_begin_run(&f.b, thread);
+        TRACE_BUILDER_ADD(&f.b, from_us * US, SWITCH_IN, cpu);
+        TRACE_BUILDER_ADD(&f.b, to_us * US, SWITCH_OUT, cpu, 0, TRACE_WAIT_SLEEPING);
+        trace_builder_end_run(&f.b);
 }
 
 /*
@@ -57,32 +58,32 @@ static void on_cpu(struct fixture *f, uint32_t thread, uint64_t cpu, uint64_t fr
  * 300 to 340; waits, is ready on CPU 1 from 460 to 500, and the hog has 10 of these.
  * @quota: of [0, 600) us, 25 were throttled.
  */
-static void fixture_init(struct fixture *f, bool quota)
+static void build_known(bool quota)
 {
-        fixture_begin(f);
         if (quota)
-                trace_builder_meta(&f->b, "cpu_throttled", "0+600=25;");
-        trace_builder_begin_run(&f->b, f->worker);
-        TRACE_BUILDER_ADD(&f->b, 1 * US, SWITCH_IN, 0);
-        TRACE_BUILDER_ADD(&f->b, 100 * US, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
-        TRACE_BUILDER_ADD(&f->b, 200 * US, SWITCH_IN, 0);
-        TRACE_BUILDER_ADD(&f->b, 300 * US, SWITCH_OUT, 0, 0, TRACE_WAIT_STOPPED);
-        TRACE_BUILDER_ADD(&f->b, 340 * US, SWITCH_IN, 0);
-        TRACE_BUILDER_ADD(&f->b, 400 * US, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-        TRACE_BUILDER_ADD(&f->b, 460 * US, WAKEUP, 0, 0, 0, 0);
-        TRACE_BUILDER_ADD(&f->b, 500 * US, SWITCH_IN, 1);
-        TRACE_BUILDER_ADD(&f->b, 600 * US, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
-        trace_builder_end_run(&f->b);
-        on_cpu(f, f->hog, 0, 110, 140);
-        on_cpu(f, f->rival, 0, 150, 170);
-        on_cpu(f, f->hog, 1, 450, 470);
-        fixture_load(f);
+                trace_builder_meta(&f.b, "cpu_throttled", "0+600=25;");
+        trace_builder_begin_run(&f.b, f.worker);
+        TRACE_BUILDER_ADD(&f.b, 1 * US, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&f.b, 100 * US, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(&f.b, 200 * US, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&f.b, 300 * US, SWITCH_OUT, 0, 0, TRACE_WAIT_STOPPED);
+        TRACE_BUILDER_ADD(&f.b, 340 * US, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&f.b, 400 * US, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&f.b, 460 * US, WAKEUP, 0, 0, 0, 0);
+        TRACE_BUILDER_ADD(&f.b, 500 * US, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&f.b, 600 * US, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
+        trace_builder_end_run(&f.b);
+        on_cpu(f.hog, 0, 110, 140);
+        on_cpu(f.rival, 0, 150, 170);
+        on_cpu(f.hog, 1, 450, 470);
+        load();
 }
 
-static void fixture_deinit(struct fixture *f)
+static void teardown(void)
 {
-        report_free(f->report);
-        trace_builder_deinit(&f->b);
+        report_free(f.report);
+        f.report = NULL;
+        trace_builder_deinit(&f.b);
 }
 
 static double ns_of(const struct report_owner *rows, size_t n, uint32_t subject, enum ready_owner_kind kind,
@@ -109,9 +110,8 @@ START_LOOP_TEST(test_by_thread, 0, 2)
 {
         const struct report_owners *o;
         double shares = 0;
-        struct fixture f;
 
-        fixture_init(&f, _i == 1);
+        build_known(_i == 1);
         o = &f.report->owners;
         check_ns(ns_of(o->by_thread, o->n_by_thread, f.worker, READY_OWNER_OWN, f.hog), 40);
         check_ns(ns_of(o->by_thread, o->n_by_thread, f.worker, READY_OWNER_PROGRAM, f.rival), 20);
@@ -124,16 +124,14 @@ START_LOOP_TEST(test_by_thread, 0, 2)
                 shares += o->by_thread[i].share;
         }
         ck_assert_double_lt(fabs(shares - 1), 1e-9);
-        fixture_deinit(&f);
 }
 END_TEST
 
 START_TEST(test_by_cpu)
 {
         const struct report_owners *o;
-        struct fixture f;
 
-        fixture_init(&f, false);
+        build_known(false);
         o = &f.report->owners;
         check_ns(ns_of(o->by_cpu, o->n_by_cpu, 0, READY_OWNER_OWN, f.hog), 30);
         check_ns(ns_of(o->by_cpu, o->n_by_cpu, 0, READY_OWNER_PROGRAM, f.rival), 20);
@@ -141,7 +139,6 @@ START_TEST(test_by_cpu)
         check_ns(ns_of(o->by_cpu, o->n_by_cpu, 1, READY_OWNER_OWN, f.hog), 10);
         check_ns(ns_of(o->by_cpu, o->n_by_cpu, 1, READY_OWNER_OTHERS, 0), 30);
         ck_assert_uint_eq(o->n_by_cpu, 5);
-        fixture_deinit(&f);
 }
 END_TEST
 
@@ -164,33 +161,30 @@ static const struct {
         { "100+90=0;190+10=100;", false, 20 },
 };
 
-static void be_ready(struct fixture *f, uint32_t thread)
+static void be_ready(uint32_t thread)
 {
-        trace_builder_begin_run(&f->b, thread);
-        TRACE_BUILDER_ADD(&f->b, 100 * US, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
-        TRACE_BUILDER_ADD(&f->b, 200 * US, SWITCH_IN, 0);
-        trace_builder_end_run(&f->b);
+        trace_builder_begin_run(&f.b, thread);
+        TRACE_BUILDER_ADD(&f.b, 100 * US, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(&f.b, 200 * US, SWITCH_IN, 0);
+        trace_builder_end_run(&f.b);
 }
 
 START_LOOP_TEST(test_when_the_quota_was_in_force, 0, sizeof(quotas) / sizeof(quotas[0]))
 {
         double throttled_us = quotas[_i].throttled_us;
         const struct report_owners *o;
-        struct fixture f;
 
-        fixture_begin(&f);
         trace_builder_meta(&f.b, "cpu_throttled", quotas[_i].quota);
-        be_ready(&f, f.worker);
+        be_ready(f.worker);
         if (quotas[_i].has_second)
-                be_ready(&f, f.hog);
-        fixture_load(&f);
+                be_ready(f.hog);
+        load();
         o = &f.report->owners;
         for (uint32_t thread = f.worker; thread <= (quotas[_i].has_second ? f.hog : f.worker); thread++) {
                 check_ns(ns_of(o->by_thread, o->n_by_thread, thread, READY_OWNER_QUOTA, 0), throttled_us);
                 check_ns(ns_of(o->by_thread, o->n_by_thread, thread, READY_OWNER_OTHERS, 0),
                          100 - throttled_us);
         }
-        fixture_deinit(&f);
 }
 END_TEST
 
@@ -198,20 +192,17 @@ END_TEST
 START_TEST(test_where_a_thread_ran)
 {
         const struct report_owners *o;
-        struct fixture f;
 
-        fixture_begin(&f);
-        be_ready(&f, f.worker);
+        be_ready(f.worker);
         trace_builder_begin_run(&f.b, f.hog);
         trace_builder_begin_zone(&f.b, 110 * US, trace_builder_location(&f.b, "zone"));
         TRACE_BUILDER_ADD(&f.b, 140 * US, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
         trace_builder_end_run(&f.b);
-        on_cpu(&f, f.rival, UINT64_C(1) << 32, 150, 170);
-        fixture_load(&f);
+        on_cpu(f.rival, UINT64_C(1) << 32, 150, 170);
+        load();
         o = &f.report->owners;
         check_ns(ns_of(o->by_thread, o->n_by_thread, f.worker, READY_OWNER_OWN, f.hog), 30);
         check_ns(ns_of(o->by_thread, o->n_by_thread, f.worker, READY_OWNER_OTHERS, 0), 70);
-        fixture_deinit(&f);
 }
 END_TEST
 
@@ -222,12 +213,10 @@ START_TEST(test_times_that_were_left_out)
         struct error err = ERROR_NONE;
         struct ready_owners owners;
         struct loaded_trace trace;
-        struct fixture f;
         double ns[READY_OWNER_KINDS] = { 0 };
 
-        fixture_begin(&f);
         trace_builder_meta(&f.b, "cpu_throttled", "0+600=50;");
-        on_cpu(&f, f.hog, 0, 110, 140);
+        on_cpu(f.hog, 0, 110, 140);
         trace_builder_finish(&f.b);
         ck_assert_int_eq(loaded_trace_open(&trace, f.b.path, &err), 0);
         ck_assert_int_eq(ready_times_add(&times, &(struct ready_time){ .begin_ns = 100 * US,
@@ -244,20 +233,17 @@ START_TEST(test_times_that_were_left_out)
         ready_owners_deinit(&owners);
         ready_times_deinit(&times);
         loaded_trace_close(&trace);
-        trace_builder_deinit(&f.b);
 }
 END_TEST
 
 /* A program that always has its CPU: there is nothing to say. */
 START_TEST(test_no_thread_was_ready)
 {
-        struct fixture f;
-
-        fixture_begin(&f);
-        on_cpu(&f, f.worker, 0, 1, 100);
-        fixture_load(&f);
+        on_cpu(f.worker, 0, 1, 100);
+        load();
         ck_assert_uint_eq(f.report->owners.n_by_thread, 0);
         ck_assert_uint_eq(f.report->owners.n_by_cpu, 0);
-        fixture_deinit(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -46,6 +46,7 @@ static void setup(void)
 static void teardown(void)
 {
         report_free(report);
+        report = NULL;
         trace_builder_deinit(&b);
 }
 

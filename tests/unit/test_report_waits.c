@@ -23,6 +23,7 @@ static void setup(void)
 static void teardown(void)
 {
         report_free(report);
+        report = NULL;
         trace_builder_deinit(&b);
 }
 

@@ -19,20 +19,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The n-th event that waits on a thread. */
-static const struct trace_event *pending(const struct fake_kernel_side *f, uint32_t tid, size_t n)
+static struct fake_kernel_side f;
+
+static void teardown(void)
 {
-        const struct thread_track *thread = process_table_find_thread(&f->processes, tid);
+        fake_kernel_side_close(&f);
+}
+
+/* The n-th event that waits on a thread. */
+static const struct trace_event *pending(uint32_t tid, size_t n)
+{
+        const struct thread_track *thread = process_table_find_thread(&f.processes, tid);
 
         ck_assert_ptr_nonnull(thread);
         ck_assert_uint_lt(n, thread->n_pending);
         return &thread->pending[n].event;
 }
 
-static bool is_text(const struct fake_kernel_side *f, uint64_t string, const char *text)
+static bool is_text(uint64_t string, const char *text)
 {
         size_t n_bytes;
-        const char *bytes = trace_dictionary_string(&f->dictionary, (uint32_t)string, &n_bytes);
+        const char *bytes = trace_dictionary_string(&f.dictionary, (uint32_t)string, &n_bytes);
 
         return n_bytes == strlen(text) && memcmp(bytes, text, n_bytes) == 0;
 }
@@ -46,28 +53,28 @@ static struct perf_record waiting_record(enum perf_record_kind kind, uint32_t ti
         };
 }
 
-static void take(struct fake_kernel_side *f, const struct perf_record *rec)
+static void take(const struct perf_record *rec)
 {
-        ck_assert_int_eq(kernel_side_take(&f->source, rec), 0);
+        ck_assert_int_eq(kernel_side_take(&f.source, rec), 0);
 }
 
 /* A thread, made known as the kernel does it. */
-static void begin_thread(struct fake_kernel_side *f, uint32_t tid, uint64_t time_ns)
+static void begin_thread(uint32_t tid, uint64_t time_ns)
 {
         struct perf_record fork = waiting_record(PERF_RECORD_KIND_FORK, tid, time_ns);
 
         fork.fork.parent_pid = fork.fork.parent_tid = FAKE_PID;
-        take(f, &fork);
+        take(&fork);
 }
 
 /* From here on switches are BPF's; it is never asked, for nothing is run. */
-static void set_up_bpf(struct fake_kernel_side *f)
+static void set_up_bpf(void)
 {
-        fake_kernel_side_open(f, 0);
-        f->recording.switches = (struct switch_source *)(void *)f;
+        fake_kernel_side_open(&f, 0);
+        f.recording.switches = (struct switch_source *)(void *)&f;
 }
 
-static void leave_first(struct fake_kernel_side *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
+static void leave_first(uint64_t time_ns, const uint64_t *chain, bool is_same)
 {
         struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
 
@@ -76,39 +83,37 @@ static void leave_first(struct fake_kernel_side *f, uint64_t time_ns, const uint
         out.context_switch.same_stack = is_same;
         out.context_switch.stack.chain = (const uint8_t *)chain;
         out.context_switch.stack.n_chain = chain ? 2 : 0;
-        take(f, &out);
+        take(&out);
 }
 
 /* It came back just before: two events. */
-static void leave_cpu(struct fake_kernel_side *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
+static void leave_cpu(uint64_t time_ns, const uint64_t *chain, bool is_same)
 {
         struct perf_record in = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns - 1);
 
-        take(f, &in);
-        leave_first(f, time_ns, chain, is_same);
+        take(&in);
+        leave_first(time_ns, chain, is_same);
 }
 
 START_TEST(test_waits_have_their_stack)
 {
         static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
-        static struct fake_kernel_side f;
         uint64_t stack;
 
-        set_up_bpf(&f);
-        begin_thread(&f, 501, 10);
-        leave_cpu(&f, 20, NULL, true); /* the same as what was never seen */
-        leave_cpu(&f, 30, here, false);
-        leave_cpu(&f, 40, NULL, false); /* not copied: nothing is known */
-        leave_cpu(&f, 50, NULL, true);
-        stack = pending(&f, 501, 3)->switch_out.stack;
-        ck_assert_uint_eq(pending(&f, 501, 1)->switch_out.stack, 0);
+        set_up_bpf();
+        begin_thread(501, 10);
+        leave_cpu(20, NULL, true); /* the same as what was never seen */
+        leave_cpu(30, here, false);
+        leave_cpu(40, NULL, false); /* not copied: nothing is known */
+        leave_cpu(50, NULL, true);
+        stack = pending(501, 3)->switch_out.stack;
+        ck_assert_uint_eq(pending(501, 1)->switch_out.stack, 0);
         ck_assert_uint_ne(stack, 0);
-        ck_assert_uint_ne(pending(&f, 501, 3)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
-        ck_assert_uint_eq(pending(&f, 501, 3)->switch_out.wait, TRACE_WAIT_SLEEPING);
-        ck_assert_uint_eq(pending(&f, 501, 5)->switch_out.stack, 0);
-        ck_assert_uint_eq(pending(&f, 501, 5)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
-        ck_assert_uint_eq(pending(&f, 501, 7)->switch_out.stack, stack);
-        fake_kernel_side_close(&f);
+        ck_assert_uint_ne(pending(501, 3)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
+        ck_assert_uint_eq(pending(501, 3)->switch_out.wait, TRACE_WAIT_SLEEPING);
+        ck_assert_uint_eq(pending(501, 5)->switch_out.stack, 0);
+        ck_assert_uint_eq(pending(501, 5)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
+        ck_assert_uint_eq(pending(501, 7)->switch_out.stack, stack);
 }
 END_TEST
 
@@ -116,31 +121,29 @@ END_TEST
 START_TEST(test_a_stack_read_at_the_return_is_of_the_wait_before)
 {
         static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
-        static struct fake_kernel_side f;
         struct perf_record in = waiting_record(PERF_RECORD_KIND_SWITCH, 501, 9000000);
         struct perf_record late = waiting_record(PERF_RECORD_KIND_LATE, 501, 9001000);
         uint64_t stack;
 
         late.late_stack.chain = (const uint8_t *)here;
         late.late_stack.n_chain = 2;
-        set_up_bpf(&f);
-        begin_thread(&f, 501, 10);
-        take(&f, &late); /* of a switch that was lost, or is written already */
-        leave_first(&f, 20, NULL, false);
-        take(&f, &in);
-        take(&f, &late);
-        stack = pending(&f, 501, 1)->switch_in.stack;
-        ck_assert_uint_eq(pending(&f, 501, 0)->switch_out.stack, 0);
+        set_up_bpf();
+        begin_thread(501, 10);
+        take(&late); /* of a switch that was lost, or is written already */
+        leave_first(20, NULL, false);
+        take(&in);
+        take(&late);
+        stack = pending(501, 1)->switch_in.stack;
+        ck_assert_uint_eq(pending(501, 0)->switch_out.stack, 0);
         ck_assert_uint_ne(stack, 0);
-        ck_assert_uint_ne(pending(&f, 501, 1)->switch_in.stack_state, TRACE_STACK_UNKNOWN);
-        leave_first(&f, 9100000, NULL, true); /* as the last one that was copied when a wait began: none */
-        ck_assert_uint_eq(pending(&f, 501, 2)->switch_out.stack, 0);
+        ck_assert_uint_ne(pending(501, 1)->switch_in.stack_state, TRACE_STACK_UNKNOWN);
+        leave_first(9100000, NULL, true); /* as the last one that was copied when a wait began: none */
+        ck_assert_uint_eq(pending(501, 2)->switch_out.stack, 0);
         in.time_ns = 20000000;
         late.time_ns = 9900000; /* of neither return */
-        take(&f, &in);
-        take(&f, &late);
-        ck_assert_uint_eq(pending(&f, 501, 3)->switch_in.stack, 0);
-        fake_kernel_side_close(&f);
+        take(&in);
+        take(&late);
+        ck_assert_uint_eq(pending(501, 3)->switch_in.stack, 0);
 }
 END_TEST
 
@@ -148,29 +151,27 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
 {
         static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020 };
         struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 40);
-        static struct fake_kernel_side f;
 
-        set_up_bpf(&f);
-        begin_thread(&f, 501, 10);
-        begin_thread(&f, 502, 20);
+        set_up_bpf();
+        begin_thread(501, 10);
+        begin_thread(502, 20);
         wakeup.wakeup.waker_pid = FAKE_PID;
         wakeup.wakeup.waker_tid = 502;
         memcpy(wakeup.wakeup.waker_name, "waker", 6);
         wakeup.wakeup.stack.chain = (const uint8_t *)there;
         wakeup.wakeup.stack.n_chain = 2;
-        take(&f, &wakeup);
+        take(&wakeup);
         wakeup.time_ns = 50; /* a thread that is not recorded */
         wakeup.wakeup.waker_tid = 77;
-        take(&f, &wakeup);
-        ck_assert_uint_eq(pending(&f, 501, 0)->op, TRACE_OP_WAKEUP);
-        ck_assert_uint_eq(pending(&f, 501, 0)->wakeup.waker,
+        take(&wakeup);
+        ck_assert_uint_eq(pending(501, 0)->op, TRACE_OP_WAKEUP);
+        ck_assert_uint_eq(pending(501, 0)->wakeup.waker,
                           process_table_find_thread(&f.processes, 502)->thread);
-        ck_assert_uint_ne(pending(&f, 501, 0)->wakeup.stack, 0);
-        ck_assert(is_text(&f, pending(&f, 501, 0)->wakeup.name, "waker"));
-        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.waker, 0);
-        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.stack, 0);
-        ck_assert(is_text(&f, pending(&f, 501, 1)->wakeup.name, "waker"));
-        fake_kernel_side_close(&f);
+        ck_assert_uint_ne(pending(501, 0)->wakeup.stack, 0);
+        ck_assert(is_text(pending(501, 0)->wakeup.name, "waker"));
+        ck_assert_uint_eq(pending(501, 1)->wakeup.waker, 0);
+        ck_assert_uint_eq(pending(501, 1)->wakeup.stack, 0);
+        ck_assert(is_text(pending(501, 1)->wakeup.name, "waker"));
 }
 END_TEST
 
@@ -179,27 +180,25 @@ START_TEST(test_only_threads_that_live_wait)
 {
         struct perf_record exit = waiting_record(PERF_RECORD_KIND_EXIT, 501, 30);
         struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 50);
-        static struct fake_kernel_side f;
 
-        set_up_bpf(&f);
-        begin_thread(&f, 501, 10);
-        leave_cpu(&f, 20, NULL, false);
-        take(&f, &exit);
-        leave_cpu(&f, 40, NULL, false);
-        take(&f, &wakeup);
+        set_up_bpf();
+        begin_thread(501, 10);
+        leave_cpu(20, NULL, false);
+        take(&exit);
+        leave_cpu(40, NULL, false);
+        take(&wakeup);
         ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 3);
-        ck_assert_uint_eq(pending(&f, 501, 2)->op, TRACE_OP_THREAD_EXIT);
-        begin_thread(&f, 501, 60); /* the number again: the one before has left its CPU, not this one */
-        leave_first(&f, 70, NULL, false);
+        ck_assert_uint_eq(pending(501, 2)->op, TRACE_OP_THREAD_EXIT);
+        begin_thread(501, 60); /* the number again: the one before has left its CPU, not this one */
+        leave_first(70, NULL, false);
         ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 4);
-        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* ---- waiting, as perf reports it ---------------------------------------------------------------------- */
 
-static void take_role(struct fake_kernel_side *f, uint32_t tid, uint64_t time_ns, uint64_t event,
-                      const uint64_t *chain, const uint8_t *raw, size_t raw_bytes)
+static void take_role(uint32_t tid, uint64_t time_ns, uint64_t event, const uint64_t *chain,
+                      const uint8_t *raw, size_t raw_bytes)
 {
         struct perf_record rec = waiting_record(PERF_RECORD_KIND_SAMPLE, tid, time_ns);
 
@@ -208,37 +207,35 @@ static void take_role(struct fake_kernel_side *f, uint32_t tid, uint64_t time_ns
         rec.sample.stack.n_chain = 2;
         rec.sample.raw = raw;
         rec.sample.raw_bytes = raw_bytes;
-        take(f, &rec);
+        take(&rec);
 }
 
-static void leave_by_perf(struct fake_kernel_side *f, uint64_t time_ns, bool preempted)
+static void leave_by_perf(uint64_t time_ns, bool preempted)
 {
         struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
 
         out.context_switch.out = true;
         out.context_switch.preempted = preempted;
-        take(f, &out);
+        take(&out);
 }
 
 START_TEST(test_a_switch_has_the_stack_of_the_sample_before)
 {
         static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
-        static struct fake_kernel_side f;
 
         fake_kernel_side_open(&f, 0);
-        begin_thread(&f, 501, 10);
-        take_role(&f, 501, 20, FAKE_EVENT_WAITS, here, NULL, 0);
-        leave_by_perf(&f, 21, false);
-        leave_by_perf(&f, 30, false); /* its sample was lost */
-        take_role(&f, 501, 40, FAKE_EVENT_WAITS, here, NULL, 0);
-        leave_by_perf(&f, 41, true);
-        leave_by_perf(&f, 50, false);
+        begin_thread(501, 10);
+        take_role(501, 20, FAKE_EVENT_WAITS, here, NULL, 0);
+        leave_by_perf(21, false);
+        leave_by_perf(30, false); /* its sample was lost */
+        take_role(501, 40, FAKE_EVENT_WAITS, here, NULL, 0);
+        leave_by_perf(41, true);
+        leave_by_perf(50, false);
         ck_assert_uint_eq(f.source.n_samples, 0);
         ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 4);
-        ck_assert_uint_ne(pending(&f, 501, 0)->switch_out.stack, 0);
+        ck_assert_uint_ne(pending(501, 0)->switch_out.stack, 0);
         for (size_t i = 1; i < 4; i++)
-                ck_assert_uint_eq(pending(&f, 501, i)->switch_out.stack, 0);
-        fake_kernel_side_close(&f);
+                ck_assert_uint_eq(pending(501, i)->switch_out.stack, 0);
 }
 END_TEST
 
@@ -248,24 +245,24 @@ START_TEST(test_a_waker_is_who_was_sampled)
         static const uint8_t raw[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 }; /* of 501 */
         static const uint8_t hardirq[] = { 62, 1, 8, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 };
         static const uint8_t stranger[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 9, 0, 0 };
-        static struct fake_kernel_side f;
 
         fake_kernel_side_open(&f, 0);
-        begin_thread(&f, 501, 10);
-        begin_thread(&f, 502, 15);
-        take_role(&f, 502, 20, FAKE_EVENT_WAKERS, there, raw, sizeof(raw));
-        take_role(&f, 502, 30, FAKE_EVENT_WAKERS, there, hardirq, sizeof(hardirq));
-        take_role(&f, 502, 40, FAKE_EVENT_WAKERS, there, stranger, sizeof(stranger));
-        take_role(&f, 501, 50, FAKE_EVENT_WAKERS, there, raw, sizeof(raw)); /* itself */
-        take_role(&f, 502, 60, FAKE_EVENT_WAKERS, there, raw, sizeof(raw) - 1);
+        begin_thread(501, 10);
+        begin_thread(502, 15);
+        take_role(502, 20, FAKE_EVENT_WAKERS, there, raw, sizeof(raw));
+        take_role(502, 30, FAKE_EVENT_WAKERS, there, hardirq, sizeof(hardirq));
+        take_role(502, 40, FAKE_EVENT_WAKERS, there, stranger, sizeof(stranger));
+        take_role(501, 50, FAKE_EVENT_WAKERS, there, raw, sizeof(raw)); /* itself */
+        take_role(502, 60, FAKE_EVENT_WAKERS, there, raw, sizeof(raw) - 1);
         ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 2);
-        ck_assert_uint_eq(pending(&f, 501, 0)->op, TRACE_OP_WAKEUP);
-        ck_assert_uint_eq(pending(&f, 501, 0)->wakeup.waker,
+        ck_assert_uint_eq(pending(501, 0)->op, TRACE_OP_WAKEUP);
+        ck_assert_uint_eq(pending(501, 0)->wakeup.waker,
                           process_table_find_thread(&f.processes, 502)->thread);
-        ck_assert_uint_ne(pending(&f, 501, 0)->wakeup.stack, 0);
-        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.waker, 0);
-        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.stack, 0);
+        ck_assert_uint_ne(pending(501, 0)->wakeup.stack, 0);
+        ck_assert_uint_eq(pending(501, 1)->wakeup.waker, 0);
+        ck_assert_uint_eq(pending(501, 1)->wakeup.stack, 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 1);
-        fake_kernel_side_close(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);

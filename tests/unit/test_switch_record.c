@@ -17,6 +17,13 @@
 
 #define COPY_BYTES 40
 
+static struct byte_buffer bytes;
+
+static void teardown(void)
+{
+        byte_buffer_deinit(&bytes);
+}
+
 /* A switch from 10/11 to 20/21, with a stack if @flags say so. */
 static void add_switch(struct byte_buffer *out, uint8_t flags, uint16_t state)
 {
@@ -67,21 +74,20 @@ static void add_stack(struct byte_buffer *out, uint32_t copy_bytes, uint32_t ker
         byte_buffer_add(out, copy, sizeof(copy));
 }
 
-static void decode(const struct byte_buffer *bytes, struct switch_record *ret_record)
+static void decode(struct switch_record *ret_record)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(switch_record_decode(bytes->data, bytes->used_bytes, 3, ret_record, &err) == 0, "%s",
+        ck_assert_msg(switch_record_decode(bytes.data, bytes.used_bytes, 3, ret_record, &err) == 0, "%s",
                       err.text);
 }
 
 START_TEST(test_a_switch_is_two_records)
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
 
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_IN, 1);
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_uint_eq(record.n_records, 2);
         ck_assert_int_eq(record.records[0].kind, PERF_RECORD_KIND_SWITCH);
         ck_assert_uint_eq(record.records[0].pid, 10);
@@ -99,7 +105,6 @@ START_TEST(test_a_switch_is_two_records)
         ck_assert_uint_eq(record.records[1].tid, 21);
         ck_assert(!record.records[1].context_switch.out);
         ck_assert_uint_eq(record.records[1].context_switch.other_pid, 10);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
@@ -120,11 +125,10 @@ START_TEST(test_who_left_unseen_comes_first)
                 .gone_tid = 31,
                 .gone_ran_ns = 5,
         };
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
 
         byte_buffer_add(&bytes, &s, sizeof(s));
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_uint_eq(record.n_records, 3);
         ck_assert_uint_eq(record.records[0].pid, 30);
         ck_assert_uint_eq(record.records[0].tid, 31);
@@ -134,27 +138,24 @@ START_TEST(test_who_left_unseen_comes_first)
         ck_assert_uint_eq(record.records[1].tid, 11);
         ck_assert(!record.records[1].context_switch.unseen);
         ck_assert_uint_eq(record.records[2].tid, 21);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
 START_TEST(test_only_what_is_wanted_comes_out)
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
 
         add_switch(&bytes, SWITCH_FLAG_IN, 2);
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert_uint_eq(record.records[0].tid, 21);
         byte_buffer_clear(&bytes);
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED | SWITCH_FLAG_SAME_STACK, 0);
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert(record.records[0].context_switch.preempted);
         ck_assert(record.records[0].context_switch.same_stack);
         ck_assert_uint_eq(record.records[0].context_switch.wait, TRACE_WAIT_PREEMPTED);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
@@ -185,11 +186,10 @@ END_TEST
 
 START_TEST(test_a_wakeup_names_the_waker)
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
 
         add_wakeup(&bytes, 0);
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert_int_eq(record.records[0].kind, PERF_RECORD_KIND_WAKEUP);
         ck_assert_uint_eq(record.records[0].pid, 10);
@@ -197,7 +197,6 @@ START_TEST(test_a_wakeup_names_the_waker)
         ck_assert_uint_eq(record.records[0].wakeup.waker_pid, 20);
         ck_assert_uint_eq(record.records[0].wakeup.waker_tid, 21);
         ck_assert_str_eq(record.records[0].wakeup.waker_name, "nnnnnnnnnnnnnnn");
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
@@ -232,31 +231,28 @@ static void expect_stack(const struct raw_stack *stack, bool is_full)
 
 START_TEST(test_stacks_are_found)
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
 
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK | SWITCH_FLAG_COPY_FULL, 1);
         add_stack(&bytes, COPY_BYTES, 16);
-        decode(&bytes, &record);
+        decode(&record);
         expect_stack(&record.records[0].context_switch.stack, true);
         byte_buffer_clear(&bytes);
         add_wakeup(&bytes, SWITCH_FLAG_STACK);
         add_stack(&bytes, COPY_BYTES, 16);
-        decode(&bytes, &record);
+        decode(&record);
         expect_stack(&record.records[0].wakeup.stack, false);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
 START_TEST(test_frames_join_the_kernels)
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
         uint64_t chain[4 + COPY_BYTES / 8];
 
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK | SWITCH_FLAG_FRAMES, 1);
         add_stack(&bytes, COPY_BYTES, 16);
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_uint_eq(record.records[0].context_switch.stack.n_chain, 4 + COPY_BYTES / 8);
         memcpy(chain, record.records[0].context_switch.stack.chain, sizeof(chain));
         ck_assert_uint_eq(chain[0], (uint64_t)SWITCH_CONTEXT_KERNEL);
@@ -265,7 +261,6 @@ START_TEST(test_frames_join_the_kernels)
         ck_assert_uint_eq(chain[4], UINT64_C(0x5a5a5a5a5a5a5a5a));
         ck_assert_ptr_null(record.records[0].context_switch.stack.registers);
         ck_assert_ptr_null(record.records[0].context_switch.stack.copy);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
@@ -273,7 +268,6 @@ END_TEST
 START_LOOP_TEST(test_every_cut_is_refused, 0,
                 sizeof(struct switch_record_switch) + sizeof(struct switch_stack) + COPY_BYTES)
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
         size_t n_bytes = (size_t)_i;
         uint32_t told = (uint32_t)n_bytes;
@@ -291,7 +285,6 @@ START_LOOP_TEST(test_every_cut_is_refused, 0,
                 ck_assert_int_eq(switch_record_decode(cut, n_bytes, 0, &record, NULL), -EBADMSG);
         }
         free(cut);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
@@ -304,13 +297,11 @@ static const struct {
 
 START_LOOP_TEST(test_lengths_that_lie_are_refused, 0, sizeof(lies) / sizeof(lies[0]))
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
 
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK, 1);
         add_stack(&bytes, lies[_i].copy_bytes, lies[_i].kernel_bytes);
         ck_assert_int_eq(switch_record_decode(bytes.data, bytes.used_bytes, 0, &record, NULL), -EBADMSG);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
@@ -343,14 +334,13 @@ START_TEST(test_the_stack_of_a_long_wait_comes_later)
                 .pid = 10,
                 .tid = 11,
         };
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
         const struct perf_record *rec = &record.records[0];
 
         l.head.n_bytes = sizeof(l) + sizeof(struct switch_stack) + COPY_BYTES;
         byte_buffer_add(&bytes, &l, sizeof(l));
         add_stack(&bytes, COPY_BYTES, 2 * sizeof(uint64_t));
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert_int_eq(rec->kind, PERF_RECORD_KIND_LATE);
         ck_assert_uint_eq(rec->pid, 10);
@@ -360,13 +350,11 @@ START_TEST(test_the_stack_of_a_long_wait_comes_later)
         ck_assert_uint_eq(rec->late_stack.n_chain, 3);
         for (size_t n = 0; n < bytes.used_bytes; n++)
                 ck_assert_int_eq(switch_record_decode(bytes.data, n, 3, &record, NULL), -EBADMSG);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
 START_TEST(test_a_system_call_has_its_number_and_stack)
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_record_syscall c = {
                 .head = { .kind = SWITCH_RECORD_SYSCALL, .flags = SWITCH_FLAG_STACK, .time_ns = 6000 },
                 .pid = 10,
@@ -380,7 +368,7 @@ START_TEST(test_a_system_call_has_its_number_and_stack)
         c.head.n_bytes = sizeof(c) + sizeof(struct switch_stack) + COPY_BYTES;
         byte_buffer_add(&bytes, &c, sizeof(c));
         add_stack(&bytes, COPY_BYTES, 0);
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert_int_eq(rec->kind, PERF_RECORD_KIND_SYSCALL);
         ck_assert_uint_eq(rec->pid, 10);
@@ -391,7 +379,6 @@ START_TEST(test_a_system_call_has_its_number_and_stack)
         ck_assert(!rec->sample.stack.in_kernel);
         for (size_t n = 0; n < bytes.used_bytes; n++)
                 ck_assert_int_eq(switch_record_decode(bytes.data, n, 3, &record, NULL), -EBADMSG);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
 
@@ -437,7 +424,6 @@ END_TEST
 /* No user's registers: all are 0. */
 START_TEST(test_a_thread_of_the_kernels_has_no_registers)
 {
-        struct byte_buffer bytes = { .data = NULL };
         struct switch_stack stack = { .kernel_bytes = 8, .context = (uint64_t)SWITCH_CONTEXT_KERNEL };
         const uint8_t nothing[COPY_BYTES] = { 0 };
         struct switch_record record;
@@ -445,10 +431,11 @@ START_TEST(test_a_thread_of_the_kernels_has_no_registers)
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK, 0x402);
         byte_buffer_add(&bytes, &stack, sizeof(stack));
         byte_buffer_add(&bytes, nothing, sizeof(nothing));
-        decode(&bytes, &record);
+        decode(&record);
         ck_assert_ptr_null(record.records[0].context_switch.stack.registers);
         ck_assert_ptr_null(record.records[0].context_switch.stack.copy);
         ck_assert_uint_eq(record.records[0].context_switch.stack.n_chain, 2);
-        byte_buffer_deinit(&bytes);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);

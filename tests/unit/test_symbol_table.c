@@ -6,8 +6,14 @@
 #include "symbolize/index/symbol_table.h"
 #include "tests/unit/unit_test.h"
 
-static void add(struct symbol_table *table, uint64_t svma, uint64_t size_bytes, const char *name,
-                enum symbol_binding binding)
+static struct symbol_table table;
+
+static void teardown(void)
+{
+        symbol_table_deinit(&table);
+}
+
+static void add(uint64_t svma, uint64_t size_bytes, const char *name, enum symbol_binding binding)
 {
         const struct symbol_table_entry entry = {
                 .svma = svma,
@@ -17,11 +23,10 @@ static void add(struct symbol_table *table, uint64_t svma, uint64_t size_bytes, 
                 .binding = binding,
         };
 
-        ck_assert_int_eq(symbol_table_add(table, &entry), 0);
+        ck_assert_int_eq(symbol_table_add(&table, &entry), 0);
 }
 
-static void add_unsized(struct symbol_table *table, uint64_t svma, const char *name, bool is_label,
-                        bool is_export)
+static void add_unsized(uint64_t svma, const char *name, bool is_label, bool is_export)
 {
         const struct symbol_table_entry entry = {
                 .svma = svma,
@@ -31,72 +36,62 @@ static void add_unsized(struct symbol_table *table, uint64_t svma, const char *n
                 .is_export = is_export,
         };
 
-        ck_assert_int_eq(symbol_table_add(table, &entry), 0);
+        ck_assert_int_eq(symbol_table_add(&table, &entry), 0);
 }
 
-static const char *find(const struct symbol_table *table, uint64_t svma)
+static const char *find(uint64_t svma)
 {
-        const struct symbol_table_entry *entry = symbol_table_find(table, svma);
+        const struct symbol_table_entry *entry = symbol_table_find(&table, svma);
 
         return entry ? entry->name : NULL;
 }
 
 START_TEST(test_empty_table)
 {
-        struct symbol_table table = { .entries = NULL };
-
         ck_assert_int_eq(symbol_table_build(&table), 0);
-        ck_assert_ptr_null(find(&table, 0));
-        symbol_table_deinit(&table);
+        ck_assert_ptr_null(find(0));
 }
 END_TEST
 
 START_TEST(test_sized_symbols)
 {
-        struct symbol_table table = { .entries = NULL };
-
-        add(&table, 0x1100, 0x10, "second", SYMBOL_BINDING_GLOBAL);
-        add(&table, 0x1000, 0x10, "first", SYMBOL_BINDING_GLOBAL);
-        add(&table, 0x1104, 0x4, "inner", SYMBOL_BINDING_LOCAL);
-        add(&table, UINT64_MAX - 4, 0x10, "goes around", SYMBOL_BINDING_GLOBAL);
+        add(0x1100, 0x10, "second", SYMBOL_BINDING_GLOBAL);
+        add(0x1000, 0x10, "first", SYMBOL_BINDING_GLOBAL);
+        add(0x1104, 0x4, "inner", SYMBOL_BINDING_LOCAL);
+        add(UINT64_MAX - 4, 0x10, "goes around", SYMBOL_BINDING_GLOBAL);
         ck_assert_int_eq(symbol_table_build(&table), 0);
-        ck_assert_pstr_eq(find(&table, 0xfff), NULL);
-        ck_assert_pstr_eq(find(&table, 0x1000), "first");
-        ck_assert_pstr_eq(find(&table, 0x100f), "first");
-        ck_assert_pstr_eq(find(&table, 0x1010), NULL);
-        ck_assert_pstr_eq(find(&table, 0x1103), "second");
-        ck_assert_pstr_eq(find(&table, 0x1107), "inner");
-        ck_assert_pstr_eq(find(&table, 0x1108), "second");
-        ck_assert_pstr_eq(find(&table, 0x1110), NULL);
-        ck_assert_pstr_eq(find(&table, UINT64_MAX - 2), NULL);
-        symbol_table_deinit(&table);
+        ck_assert_pstr_eq(find(0xfff), NULL);
+        ck_assert_pstr_eq(find(0x1000), "first");
+        ck_assert_pstr_eq(find(0x100f), "first");
+        ck_assert_pstr_eq(find(0x1010), NULL);
+        ck_assert_pstr_eq(find(0x1103), "second");
+        ck_assert_pstr_eq(find(0x1107), "inner");
+        ck_assert_pstr_eq(find(0x1108), "second");
+        ck_assert_pstr_eq(find(0x1110), NULL);
+        ck_assert_pstr_eq(find(UINT64_MAX - 2), NULL);
 }
 END_TEST
 
 START_TEST(test_symbols_without_size)
 {
-        struct symbol_table table = { .entries = NULL };
-
-        add(&table, 0x1000, 0, "assembly", SYMBOL_BINDING_GLOBAL);
-        add(&table, 0x1100, 0x10, "sized", SYMBOL_BINDING_GLOBAL);
-        add(&table, 0x1108, 0, "label", SYMBOL_BINDING_GLOBAL);
-        add(&table, 0x1200, 0, "last", SYMBOL_BINDING_GLOBAL);
+        add(0x1000, 0, "assembly", SYMBOL_BINDING_GLOBAL);
+        add(0x1100, 0x10, "sized", SYMBOL_BINDING_GLOBAL);
+        add(0x1108, 0, "label", SYMBOL_BINDING_GLOBAL);
+        add(0x1200, 0, "last", SYMBOL_BINDING_GLOBAL);
         ck_assert_int_eq(symbol_table_build(&table), 0);
-        ck_assert_pstr_eq(find(&table, 0x1000), "assembly");
-        ck_assert_pstr_eq(find(&table, 0x10ff), "assembly");
-        ck_assert_pstr_eq(find(&table, 0x1100), "sized");
-        ck_assert_pstr_eq(find(&table, 0x110a), "sized");
-        ck_assert_pstr_eq(find(&table, 0x1110), NULL);
-        ck_assert_pstr_eq(find(&table, 0x1fff), "last");
-        ck_assert_pstr_eq(find(&table, 0x2000), NULL);
-        symbol_table_deinit(&table);
+        ck_assert_pstr_eq(find(0x1000), "assembly");
+        ck_assert_pstr_eq(find(0x10ff), "assembly");
+        ck_assert_pstr_eq(find(0x1100), "sized");
+        ck_assert_pstr_eq(find(0x110a), "sized");
+        ck_assert_pstr_eq(find(0x1110), NULL);
+        ck_assert_pstr_eq(find(0x1fff), "last");
+        ck_assert_pstr_eq(find(0x2000), NULL);
 }
 END_TEST
 
 /* Unwind information bounds symbols without a size: entries at 0x1000 and 0x1200, each 0x100 long. */
 START_TEST(test_bounds_of_symbols_without_size)
 {
-        struct symbol_table table = { .entries = NULL };
         struct function_bounds bounds = { .is_loaded = true };
         struct function_bound rows[] = { { 0x1000, 0x1100 }, { 0x1200, 0x1300 }, { 0x13ff, 0x1410 } };
 
@@ -105,30 +100,29 @@ START_TEST(test_bounds_of_symbols_without_size)
                 ck_assert_int_eq(address_map_add(&bounds.ranges, rows[i].start_svma, rows[i].end_svma, i), 0);
         ck_assert_int_eq(address_map_build(&bounds.ranges), 0);
         table.bounds = &bounds;
-        add_unsized(&table, 0x1000, "begin", true, false);
-        add_unsized(&table, 0x1010, "label", true, false);
-        add_unsized(&table, 0x1020, "function", false, false);
-        add_unsized(&table, 0x1180, "next", false, false);
-        add_unsized(&table, 0x1280, "label of an unnamed function", true, false);
-        add_unsized(&table, 0x1300, "export", false, true);
-        add_unsized(&table, 0x1400, "trampoline", true, true);
-        add_unsized(&table, 0x1500, "one of both", false, false);
-        add_unsized(&table, 0x1500, "export of both", false, true);
+        add_unsized(0x1000, "begin", true, false);
+        add_unsized(0x1010, "label", true, false);
+        add_unsized(0x1020, "function", false, false);
+        add_unsized(0x1180, "next", false, false);
+        add_unsized(0x1280, "label of an unnamed function", true, false);
+        add_unsized(0x1300, "export", false, true);
+        add_unsized(0x1400, "trampoline", true, true);
+        add_unsized(0x1500, "one of both", false, false);
+        add_unsized(0x1500, "export of both", false, true);
         ck_assert_int_eq(symbol_table_build(&table), 0);
-        ck_assert_pstr_eq(find(&table, 0x1000), "begin");
-        ck_assert_pstr_eq(find(&table, 0x1010), "begin");
-        ck_assert_pstr_eq(find(&table, 0x1020), "function");
-        ck_assert_pstr_eq(find(&table, 0x10ff), "function");
-        ck_assert_pstr_eq(find(&table, 0x1100), NULL);
-        ck_assert_pstr_eq(find(&table, 0x11ff), "next");
-        ck_assert_pstr_eq(find(&table, 0x1200), NULL);
-        ck_assert_pstr_eq(find(&table, 0x1280), NULL);
-        ck_assert_pstr_eq(find(&table, 0x1300), NULL);
-        ck_assert_pstr_eq(find(&table, 0x13ff), NULL);
-        ck_assert_pstr_eq(find(&table, 0x140f), "trampoline");
-        ck_assert_pstr_eq(find(&table, 0x1410), NULL);
-        ck_assert_pstr_eq(find(&table, 0x15ff), "one of both");
-        symbol_table_deinit(&table);
+        ck_assert_pstr_eq(find(0x1000), "begin");
+        ck_assert_pstr_eq(find(0x1010), "begin");
+        ck_assert_pstr_eq(find(0x1020), "function");
+        ck_assert_pstr_eq(find(0x10ff), "function");
+        ck_assert_pstr_eq(find(0x1100), NULL);
+        ck_assert_pstr_eq(find(0x11ff), "next");
+        ck_assert_pstr_eq(find(0x1200), NULL);
+        ck_assert_pstr_eq(find(0x1280), NULL);
+        ck_assert_pstr_eq(find(0x1300), NULL);
+        ck_assert_pstr_eq(find(0x13ff), NULL);
+        ck_assert_pstr_eq(find(0x140f), "trampoline");
+        ck_assert_pstr_eq(find(0x1410), NULL);
+        ck_assert_pstr_eq(find(0x15ff), "one of both");
         address_map_deinit(&bounds.ranges);
 }
 END_TEST
@@ -148,49 +142,40 @@ static const struct {
         { 4, 8, "short", "_long", SYMBOL_BINDING_GLOBAL, SYMBOL_BINDING_GLOBAL },
 };
 
-START_LOOP_TEST(test_best_of_aliases, 0, sizeof(aliases) / sizeof(aliases[0]))
+START_LOOP_TEST(test_best_of_aliases, 0, 2 * sizeof(aliases) / sizeof(aliases[0]))
 {
-        for (int swapped = 0; swapped < 2; swapped++) {
-                struct symbol_table table = { .entries = NULL };
+        const bool is_swapped = _i % 2 == 1;
+        const size_t i = (size_t)_i / 2;
 
-                if (swapped)
-                        add(&table, 0x1000, aliases[_i].worse_bytes, aliases[_i].worse,
-                            aliases[_i].worse_binding);
-                add(&table, 0x1000, aliases[_i].better_bytes, aliases[_i].better, aliases[_i].better_binding);
-                if (!swapped)
-                        add(&table, 0x1000, aliases[_i].worse_bytes, aliases[_i].worse,
-                            aliases[_i].worse_binding);
-                ck_assert_int_eq(symbol_table_build(&table), 0);
-                ck_assert_pstr_eq(find(&table, 0x1000), aliases[_i].better);
-                ck_assert_pstr_eq(find(&table, 0x1007), aliases[_i].better);
-                symbol_table_deinit(&table);
-        }
+        if (is_swapped)
+                add(0x1000, aliases[i].worse_bytes, aliases[i].worse, aliases[i].worse_binding);
+        add(0x1000, aliases[i].better_bytes, aliases[i].better, aliases[i].better_binding);
+        if (!is_swapped)
+                add(0x1000, aliases[i].worse_bytes, aliases[i].worse, aliases[i].worse_binding);
+        ck_assert_int_eq(symbol_table_build(&table), 0);
+        ck_assert_pstr_eq(find(0x1000), aliases[i].better);
+        ck_assert_pstr_eq(find(0x1007), aliases[i].better);
 }
 END_TEST
 
 START_TEST(test_equally_good_names_give_the_first)
 {
-        struct symbol_table table = { .entries = NULL };
-
-        add(&table, 0x1000, 8, "zebra", SYMBOL_BINDING_GLOBAL);
-        add(&table, 0x1000, 8, "ant", SYMBOL_BINDING_GLOBAL);
+        add(0x1000, 8, "zebra", SYMBOL_BINDING_GLOBAL);
+        add(0x1000, 8, "ant", SYMBOL_BINDING_GLOBAL);
         ck_assert_int_eq(symbol_table_build(&table), 0);
-        ck_assert_pstr_eq(find(&table, 0x1000), "zebra");
-        symbol_table_deinit(&table);
+        ck_assert_pstr_eq(find(0x1000), "zebra");
 }
 END_TEST
 
 /* Names that are as good can be chosen, those that are worse cannot. */
 START_TEST(test_a_name_that_is_as_good_is_chosen)
 {
-        struct symbol_table table = { .entries = NULL };
-
-        add(&table, 0x1000, 8, "older", SYMBOL_BINDING_WEAK);
-        add(&table, 0x1000, 8, "newer", SYMBOL_BINDING_WEAK);
-        add(&table, 0x1000, 8, "_lower", SYMBOL_BINDING_WEAK);
-        add(&table, 0x1000, 0, "unsized", SYMBOL_BINDING_WEAK);
-        add(&table, 0x1010, 8, "alone", SYMBOL_BINDING_WEAK);
-        add(&table, 0x1010, 8, "local", SYMBOL_BINDING_LOCAL);
+        add(0x1000, 8, "older", SYMBOL_BINDING_WEAK);
+        add(0x1000, 8, "newer", SYMBOL_BINDING_WEAK);
+        add(0x1000, 8, "_lower", SYMBOL_BINDING_WEAK);
+        add(0x1000, 0, "unsized", SYMBOL_BINDING_WEAK);
+        add(0x1010, 8, "alone", SYMBOL_BINDING_WEAK);
+        add(0x1010, 8, "local", SYMBOL_BINDING_LOCAL);
         ck_assert_int_eq(symbol_table_build(&table), 0);
         ck_assert(symbol_table_has_aliases(&table, symbol_table_find(&table, 0x1000)));
         ck_assert(!symbol_table_has_aliases(&table, symbol_table_find(&table, 0x1010)));
@@ -199,30 +184,28 @@ START_TEST(test_a_name_that_is_as_good_is_chosen)
         symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "unsized");
         symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "unknown");
         symbol_table_choose(&table, symbol_table_find(&table, 0x1010), "alone");
-        ck_assert_pstr_eq(find(&table, 0x1007), "older");
+        ck_assert_pstr_eq(find(0x1007), "older");
         symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "newer");
-        ck_assert_pstr_eq(find(&table, 0x1007), "newer");
-        ck_assert_pstr_eq(find(&table, 0x1010), "local");
-        symbol_table_deinit(&table);
+        ck_assert_pstr_eq(find(0x1007), "newer");
+        ck_assert_pstr_eq(find(0x1010), "local");
 }
 END_TEST
 
 /* Also where more is added after the table was built once, as stubs are. */
 START_TEST(test_aliases_of_a_table_that_is_built_twice)
 {
-        struct symbol_table table = { .entries = NULL };
-
-        add(&table, 0x1000, 8, "first", SYMBOL_BINDING_GLOBAL);
-        add(&table, 0x1000, 8, "second", SYMBOL_BINDING_GLOBAL);
+        add(0x1000, 8, "first", SYMBOL_BINDING_GLOBAL);
+        add(0x1000, 8, "second", SYMBOL_BINDING_GLOBAL);
         ck_assert_int_eq(symbol_table_build(&table), 0);
         address_map_deinit(&table.ranges);
-        add(&table, 0x800, 8, "stub", SYMBOL_BINDING_LOCAL);
-        add(&table, 0x800, 8, "same stub", SYMBOL_BINDING_LOCAL);
+        add(0x800, 8, "stub", SYMBOL_BINDING_LOCAL);
+        add(0x800, 8, "same stub", SYMBOL_BINDING_LOCAL);
         ck_assert_int_eq(symbol_table_build(&table), 0);
         symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "second");
         symbol_table_choose(&table, symbol_table_find(&table, 0x800), "same stub");
-        ck_assert_pstr_eq(find(&table, 0x1000), "second");
-        ck_assert_pstr_eq(find(&table, 0x800), "same stub");
-        symbol_table_deinit(&table);
+        ck_assert_pstr_eq(find(0x1000), "second");
+        ck_assert_pstr_eq(find(0x800), "same stub");
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);

@@ -144,6 +144,7 @@ static struct report *report;
 static void teardown(void)
 {
         report_free(report);
+        report = NULL;
         trace_builder_deinit(&b);
 }
 

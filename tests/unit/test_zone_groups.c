@@ -13,6 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
+static struct zone_groups g;
+
+static void teardown(void)
+{
+        zone_groups_deinit(&g);
+}
+
 static void say(struct zone_words *words, const char *text, size_t n_bytes)
 {
         struct trace_event event = { .op = TRACE_OP_ZONE_TEXT, .text = text };
@@ -23,28 +30,27 @@ static void say(struct zone_words *words, const char *text, size_t n_bytes)
 }
 
 /* A zone of @duration_ns with this text; NULL = without. */
-static void add(struct zone_groups *g, const char *text, size_t n_bytes, uint64_t duration_ns)
+static void add(const char *text, size_t n_bytes, uint64_t duration_ns)
 {
         struct zone_instance zone = { .begin_ns = 1000, .end_ns = 1000 + duration_ns, .closed = true };
         struct zone_words words = { .any = false };
 
         if (text)
                 say(&words, text, n_bytes);
-        ck_assert_int_eq(zone_groups_add(g, 1, &zone, text ? &words : NULL, 0), 0);
+        ck_assert_int_eq(zone_groups_add(&g, 1, &zone, text ? &words : NULL, 0), 0);
         zone_words_deinit(&words);
 }
 
 START_TEST(test_sums_of_a_group)
 {
-        struct zone_groups g;
         uint64_t p50_ns = 0;
 
         zone_groups_init(&g, ZONE_GROUP_TEXT, NULL);
         for (uint64_t i = 1; i <= 100; i++) {
-                add(&g, "a", 1, i * 1000);
-                add(&g, "b", 1, 7);
+                add("a", 1, i * 1000);
+                add("b", 1, 7);
         }
-        add(&g, NULL, 0, 5);
+        add(NULL, 0, 5);
         ck_assert_uint_eq(zone_groups_count(&g), 3);
         ck_assert_uint_eq(g.groups[0].n_closed, 100);
         ck_assert_uint_eq(g.groups[0].total_ns, 5050000);
@@ -59,14 +65,12 @@ START_TEST(test_sums_of_a_group)
         ck_assert(!zone_groups_label(&g, 2).is_known);
         ck_assert_uint_eq(zone_groups_label(&g, 1).label.n_bytes, 1);
         ck_assert_int_eq(zone_groups_label(&g, 1).label.bytes[0], 'b');
-        zone_groups_deinit(&g);
 }
 END_TEST
 
 START_TEST(test_unclosed_and_inside)
 {
         struct zone_instance zone = { .begin_ns = 10, .end_ns = 30 };
-        struct zone_groups g;
         uint64_t ns;
 
         zone_groups_init(&g, ZONE_GROUP_THREAD, NULL);
@@ -82,29 +86,26 @@ START_TEST(test_unclosed_and_inside)
         ck_assert_uint_eq(g.groups[1].sum_ns, 20);
         ck_assert_uint_eq(zone_groups_label(&g, 0).id, 3);
         ck_assert_uint_eq(zone_groups_label(&g, 1).id, 4);
-        zone_groups_deinit(&g);
 }
 END_TEST
 
 START_TEST(test_long_texts_are_told_apart)
 {
         static char text[1000];
-        struct zone_groups g;
 
         memset(text, 'x', sizeof(text));
         zone_groups_init(&g, ZONE_GROUP_TEXT, NULL);
-        add(&g, text, sizeof(text), 1);
+        add(text, sizeof(text), 1);
         text[999] = 'y'; /* after what is kept */
-        add(&g, text, sizeof(text), 1);
-        add(&g, text, sizeof(text), 1);
-        add(&g, text, ZONE_GROUPS_LABEL_MAX, 1);
+        add(text, sizeof(text), 1);
+        add(text, sizeof(text), 1);
+        add(text, ZONE_GROUPS_LABEL_MAX, 1);
         ck_assert_uint_eq(zone_groups_count(&g), 3);
         ck_assert_uint_eq(g.groups[1].n_closed, 2);
         ck_assert(zone_groups_label(&g, 0).is_cut && zone_groups_label(&g, 1).is_cut);
         ck_assert(!zone_groups_label(&g, 2).is_cut);
         for (uint32_t i = 0; i < 3; i++)
                 ck_assert_uint_eq(zone_groups_label(&g, i).label.n_bytes, ZONE_GROUPS_LABEL_MAX);
-        zone_groups_deinit(&g);
 }
 END_TEST
 
@@ -113,7 +114,6 @@ START_TEST(test_values)
         struct trace_event event = { .op = TRACE_OP_ZONE_VALUE };
         struct zone_instance zone = { .begin_ns = 10, .end_ns = 30, .closed = true };
         struct zone_words words = { .any = false };
-        struct zone_groups g;
 
         zone_groups_init(&g, ZONE_GROUP_VALUE, NULL);
         event.zone_value.value = -42;
@@ -125,7 +125,6 @@ START_TEST(test_values)
         ck_assert_int_eq(memcmp(zone_groups_label(&g, 0).label.bytes, "-42", 3), 0);
         ck_assert(!zone_groups_label(&g, 1).is_known);
         zone_words_deinit(&words);
-        zone_groups_deinit(&g);
 }
 END_TEST
 
@@ -133,7 +132,6 @@ END_TEST
 START_TEST(test_bounds)
 {
         const uint64_t n_beyond = 1000;
-        struct zone_groups g;
         char text[32];
         uint64_t ns;
 
@@ -141,7 +139,7 @@ START_TEST(test_bounds)
         for (int round = 0; round < 2; round++)
                 for (uint64_t i = 0; i < ZONE_GROUPS_MAX + n_beyond; i++) {
                         (void)snprintf(text, sizeof(text), "request %llu", (unsigned long long)i);
-                        add(&g, text, strlen(text), 3);
+                        add(text, strlen(text), 3);
                 }
         ck_assert_uint_eq(zone_groups_count(&g), ZONE_GROUPS_MAX);
         ck_assert_uint_eq(g.others.n_closed, 2 * n_beyond);
@@ -154,6 +152,7 @@ START_TEST(test_bounds)
         ck_assert_uint_eq(g.n_histograms, ZONE_GROUPS_HISTOGRAMS_MAX);
         ck_assert(zone_groups_quantile(&g, &g.groups[0], 0.5, &ns));
         ck_assert(!zone_groups_quantile(&g, &g.groups[ZONE_GROUPS_MAX - 1], 0.5, &ns));
-        zone_groups_deinit(&g);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);
