@@ -6,9 +6,9 @@
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/why/why.h"
-#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_event.h"
+#include "tests/unit/asked_why.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 #include "view/document/answer_schema.h"
@@ -62,142 +62,154 @@ struct program {
         uint32_t n_functions;
 };
 
-static uint32_t called(struct program *p, uint32_t parent, uint32_t module, const char *name)
-{
-        uint32_t frame = trace_builder_frame(&p->b, module, 0x1000 + 16 * (uint64_t)p->n_functions++);
+static struct program p;
+static struct asked_why a;
 
-        trace_builder_symbol(&p->b, frame, name, 0);
-        return trace_builder_stack(&p->b, parent, frame);
+static void setup(void)
+{
+        memset(&p, 0, sizeof(p));
+        trace_builder_init(&p.b);
 }
 
-static void add_code(struct program *p)
+static void teardown(void)
+{
+        asked_why_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+
+static uint32_t called(uint32_t parent, uint32_t module, const char *name)
+{
+        uint32_t frame = trace_builder_frame(&p.b, module, 0x1000 + 16 * (uint64_t)p.n_functions++);
+
+        trace_builder_symbol(&p.b, frame, name, 0);
+        return trace_builder_stack(&p.b, parent, frame);
+}
+
+static void add_code(void)
 {
         struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
-        uint32_t module = trace_builder_module(&p->b, "/bin/program"), in_kernel, handle, loading;
+        uint32_t module = trace_builder_module(&p.b, "/bin/program"), in_kernel, handle, loading;
 
-        kernel.path = trace_builder_string(&p->b, "[kernel]");
-        in_kernel = trace_builder_row(&p->b, TRACE_TABLE_MODULES, &kernel);
-        handle = called(p, called(p, 0, module, "main"), module, "handle");
-        loading = called(p, 0, module, "load");
-        p->usual = called(p, handle, module, "usual_work");
-        p->slow = called(p, called(p, handle, module, "slow_path"), module, "deeper");
-        p->touching = called(p, handle, module, "touch");
-        p->fault = called(p, p->touching, in_kernel, "asm_exc_page_fault");
-        p->taking = called(p, handle, module, "take_queue");
-        p->waiting = called(p, p->taking, in_kernel, "futex_wait");
-        p->holding = called(p, loading, module, "flush");
+        kernel.path = trace_builder_string(&p.b, "[kernel]");
+        in_kernel = trace_builder_row(&p.b, TRACE_TABLE_MODULES, &kernel);
+        handle = called(called(0, module, "main"), module, "handle");
+        loading = called(0, module, "load");
+        p.usual = called(handle, module, "usual_work");
+        p.slow = called(called(handle, module, "slow_path"), module, "deeper");
+        p.touching = called(handle, module, "touch");
+        p.fault = called(p.touching, in_kernel, "asm_exc_page_fault");
+        p.taking = called(handle, module, "take_queue");
+        p.waiting = called(p.taking, in_kernel, "futex_wait");
+        p.holding = called(loading, module, "flush");
 }
 
-static void program_init(struct program *p, bool has_samples)
+static void program_init(bool has_samples)
 {
         struct trace_lock lock = { .number = 1 };
         const struct trace_thread *thread;
 
-        *p = (struct program){ .has_samples = has_samples };
-        trace_builder_init(&p->b);
-        p->worker = trace_builder_thread(&p->b, 10, 11);
-        p->loader = trace_builder_thread(&p->b, 10, 12);
-        p->request = trace_builder_location(&p->b, "request");
-        p->inner = trace_builder_location(&p->b, "inner");
-        thread = trace_dictionary_row(&p->b.dictionary, TRACE_TABLE_THREADS, p->worker);
+        p.has_samples = has_samples;
+        p.worker = trace_builder_thread(&p.b, 10, 11);
+        p.loader = trace_builder_thread(&p.b, 10, 12);
+        p.request = trace_builder_location(&p.b, "request");
+        p.inner = trace_builder_location(&p.b, "inner");
+        thread = trace_dictionary_row(&p.b.dictionary, TRACE_TABLE_THREADS, p.worker);
         lock.process = thread->process;
-        lock.location = trace_builder_location(&p->b, "queue");
-        p->lock = trace_builder_row(&p->b, TRACE_TABLE_LOCKS, &lock);
-        p->path = trace_builder_path(&p->b, 0, p->request);
-        p->event = trace_builder_sample_event(&p->b, "cpu-clock");
-        add_code(p);
+        lock.location = trace_builder_location(&p.b, "queue");
+        p.lock = trace_builder_row(&p.b, TRACE_TABLE_LOCKS, &lock);
+        p.path = trace_builder_path(&p.b, 0, p.request);
+        p.event = trace_builder_sample_event(&p.b, "cpu-clock");
+        add_code();
 }
 
 /* Runs from @time_ns on, with a sample at each end of SAMPLE_NS; returns when it is over. */
-static uint64_t run_in(struct program *p, uint64_t time_ns, uint64_t for_ns, uint32_t stack)
+static uint64_t run_in(uint64_t time_ns, uint64_t for_ns, uint32_t stack)
 {
-        for (uint64_t at_ns = SAMPLE_NS; at_ns <= for_ns && p->has_samples; at_ns += SAMPLE_NS)
-                TRACE_BUILDER_ADD(&p->b, time_ns + at_ns, SAMPLE, p->event, 0, stack, p->path, SAMPLE_NS);
+        for (uint64_t at_ns = SAMPLE_NS; at_ns <= for_ns && p.has_samples; at_ns += SAMPLE_NS)
+                TRACE_BUILDER_ADD(&p.b, time_ns + at_ns, SAMPLE, p.event, 0, stack, p.path, SAMPLE_NS);
         return time_ns + for_ns;
 }
 
 /* Off the CPU; @waker_name: string. */
-static uint64_t wait_at(struct program *p, uint64_t time_ns, uint32_t waker, uint32_t waker_name,
-                        uint64_t cpu)
+static uint64_t wait_at(uint64_t time_ns, uint32_t waker, uint32_t waker_name, uint64_t cpu)
 {
         uint64_t from_cpu = waker != 0 ? cpu : !cpu;
 
-        TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, from_cpu, 0, TRACE_WAIT_SLEEPING, p->waiting);
-        TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS - 100, WAKEUP, 1, waker, waker_name, p->holding);
-        TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, cpu);
+        TRACE_BUILDER_ADD(&p.b, time_ns, SWITCH_OUT, from_cpu, 0, TRACE_WAIT_SLEEPING, p.waiting);
+        TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS - 100, WAKEUP, 1, waker, waker_name, p.holding);
+        TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS, SWITCH_IN, cpu);
         return time_ns + EXTRA_NS;
 }
 
-static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, uint32_t mover)
+static uint64_t be_slow(enum plant plant, uint64_t time_ns, uint32_t mover)
 {
         switch (plant) {
         case PLANT_PATH:
-                return run_in(p, time_ns, EXTRA_NS, p->slow);
+                return run_in(time_ns, EXTRA_NS, p.slow);
         case PLANT_LOCK:
-                TRACE_BUILDER_ADD(&p->b, time_ns, LOCK_WAIT, p->lock);
-                time_ns = wait_at(p, time_ns, p->loader, 0, 0);
-                TRACE_BUILDER_ADD(&p->b, time_ns, LOCK_OBTAIN, p->lock);
-                TRACE_BUILDER_ADD(&p->b, time_ns, LOCK_RELEASE, p->lock);
+                TRACE_BUILDER_ADD(&p.b, time_ns, LOCK_WAIT, p.lock);
+                time_ns = wait_at(time_ns, p.loader, 0, 0);
+                TRACE_BUILDER_ADD(&p.b, time_ns, LOCK_OBTAIN, p.lock);
+                TRACE_BUILDER_ADD(&p.b, time_ns, LOCK_RELEASE, p.lock);
                 return time_ns;
         case PLANT_WAIT:
-                return wait_at(p, time_ns, p->loader, 0, 0);
+                return wait_at(time_ns, p.loader, 0, 0);
         case PLANT_FAULTS:
-                return run_in(p, time_ns, EXTRA_NS, p->fault);
+                return run_in(time_ns, EXTRA_NS, p.fault);
         case PLANT_TOUCH:
-                return run_in(p, run_in(p, time_ns, 6 * EXTRA_NS / 10, p->touching), 4 * EXTRA_NS / 10,
-                              p->fault);
+                return run_in(run_in(time_ns, 6 * EXTRA_NS / 10, p.touching), 4 * EXTRA_NS / 10, p.fault);
         case PLANT_MOVE:
-                time_ns = wait_at(p, time_ns, 0, mover, 1);
-                return wait_at(p, time_ns, 0, mover, 0);
+                time_ns = wait_at(time_ns, 0, mover, 1);
+                return wait_at(time_ns, 0, mover, 0);
         case PLANT_PREEMPTED:
-                TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
-                TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&p.b, time_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+                TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS, SWITCH_IN, 0);
                 return time_ns + EXTRA_NS;
         case PLANT_MOSTLY_WAITS:
-                time_ns = wait_at(p, wait_at(p, time_ns, p->loader, 0, 0) + 1, p->loader, 0, 0);
-                return run_in(p, time_ns, EXTRA_NS, p->taking);
+                time_ns = wait_at(wait_at(time_ns, p.loader, 0, 0) + 1, p.loader, 0, 0);
+                return run_in(time_ns, EXTRA_NS, p.taking);
         case PLANT_DELAYED:
-                return run_in(p, be_slow(p, PLANT_PREEMPTED, time_ns, mover), EXTRA_NS, p->slow);
+                return run_in(be_slow(PLANT_PREEMPTED, time_ns, mover), EXTRA_NS, p.slow);
         case PLANT_LONGER:
-                return run_in(p, time_ns, EXTRA_NS, p->usual);
+                return run_in(time_ns, EXTRA_NS, p.usual);
         case PLANT_COLD:
                 for (uint64_t cpu = 0; cpu < 2; cpu++) {
-                        TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
-                        TRACE_BUILDER_ADD(&p->b, time_ns + 1000, SWITCH_IN, !cpu);
-                        time_ns = run_in(p, time_ns + 1000, EXTRA_NS / 2, p->usual);
+                        TRACE_BUILDER_ADD(&p.b, time_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
+                        TRACE_BUILDER_ADD(&p.b, time_ns + 1000, SWITCH_IN, !cpu);
+                        time_ns = run_in(time_ns + 1000, EXTRA_NS / 2, p.usual);
                 }
                 return time_ns;
         case PLANT_INNER:
-                trace_builder_begin_zone(&p->b, time_ns, p->inner);
-                time_ns = run_in(p, time_ns, EXTRA_NS, p->usual);
-                trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
+                trace_builder_begin_zone(&p.b, time_ns, p.inner);
+                time_ns = run_in(time_ns, EXTRA_NS, p.usual);
+                trace_builder_event(&p.b, time_ns, TRACE_OP_ZONE_END);
                 return time_ns;
         case PLANT_ZONE:
-                trace_builder_begin_zone(&p->b, time_ns, p->inner);
-                trace_builder_event(&p->b, time_ns + EXTRA_NS, TRACE_OP_ZONE_END);
+                trace_builder_begin_zone(&p.b, time_ns, p.inner);
+                trace_builder_event(&p.b, time_ns + EXTRA_NS, TRACE_OP_ZONE_END);
                 return time_ns + EXTRA_NS;
         case PLANT_ZONE_WAITS:
-                trace_builder_begin_zone(&p->b, time_ns, p->inner);
-                time_ns = wait_at(p, time_ns, p->loader, 0, 0);
-                trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
+                trace_builder_begin_zone(&p.b, time_ns, p.inner);
+                time_ns = wait_at(time_ns, p.loader, 0, 0);
+                trace_builder_event(&p.b, time_ns, TRACE_OP_ZONE_END);
                 return time_ns;
         case PLANT_BOTH:
-                return run_in(p, wait_at(p, time_ns, p->loader, 0, 0), 2 * EXTRA_NS, p->taking);
+                return run_in(wait_at(time_ns, p.loader, 0, 0), 2 * EXTRA_NS, p.taking);
         case PLANT_TEXT:
-                TRACE_BUILDER_ADD(&p->b, time_ns, ZONE_VALUE, 7, 0);
-                return run_in(p, time_ns, EXTRA_NS, p->usual);
+                TRACE_BUILDER_ADD(&p.b, time_ns, ZONE_VALUE, 7, 0);
+                return run_in(time_ns, EXTRA_NS, p.usual);
         case PLANT_IN_ZONE:
-                trace_builder_begin_zone(&p->b, time_ns, p->inner);
-                time_ns = run_in(p, time_ns, EXTRA_NS, p->slow);
-                trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
+                trace_builder_begin_zone(&p.b, time_ns, p.inner);
+                time_ns = run_in(time_ns, EXTRA_NS, p.slow);
+                trace_builder_event(&p.b, time_ns, TRACE_OP_ZONE_END);
                 return time_ns;
         case PLANT_NO_WAIT:
-                trace_builder_begin_zone(&p->b, time_ns, p->inner);
-                time_ns = run_in(p, time_ns, 3 * EXTRA_NS, p->slow);
-                trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
+                trace_builder_begin_zone(&p.b, time_ns, p.inner);
+                time_ns = run_in(time_ns, 3 * EXTRA_NS, p.slow);
+                trace_builder_event(&p.b, time_ns, TRACE_OP_ZONE_END);
                 return time_ns;
         case PLANT_MINORITY:
-                return run_in(p, run_in(p, time_ns, 3 * EXTRA_NS / 10, p->slow), 7 * EXTRA_NS / 10, p->usual);
+                return run_in(run_in(time_ns, 3 * EXTRA_NS / 10, p.slow), 7 * EXTRA_NS / 10, p.usual);
         case PLANT_UNSAMPLED:
                 break;
         }
@@ -205,83 +217,64 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
 }
 
 /* The loader holds the lock from a little before each slow instance waits until it is woken, in flush(). */
-static void load(struct program *p, const uint64_t *slow_ns, uint32_t n_slow)
+static void load(const uint64_t *slow_ns, uint32_t n_slow)
 {
-        trace_builder_begin_run(&p->b, p->loader);
-        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "loader"));
-        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 1);
+        trace_builder_begin_run(&p.b, p.loader);
+        TRACE_BUILDER_ADD(&p.b, 10, THREAD_NAME, trace_builder_string(&p.b, "loader"));
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 1);
         for (uint32_t i = 0; i < n_slow; i++) {
-                TRACE_BUILDER_ADD(&p->b, slow_ns[i] - 50, LOCK_OBTAIN, p->lock);
+                TRACE_BUILDER_ADD(&p.b, slow_ns[i] - 50, LOCK_OBTAIN, p.lock);
                 for (uint64_t at_ns = SAMPLE_NS; at_ns < EXTRA_NS; at_ns += SAMPLE_NS)
-                        TRACE_BUILDER_ADD(&p->b, slow_ns[i] + at_ns, SAMPLE, p->event, 1, p->holding, 0,
+                        TRACE_BUILDER_ADD(&p.b, slow_ns[i] + at_ns, SAMPLE, p.event, 1, p.holding, 0,
                                           SAMPLE_NS);
-                TRACE_BUILDER_ADD(&p->b, slow_ns[i] + EXTRA_NS - 100, LOCK_RELEASE, p->lock);
+                TRACE_BUILDER_ADD(&p.b, slow_ns[i] + EXTRA_NS - 100, LOCK_RELEASE, p.lock);
         }
-        trace_builder_end_run(&p->b);
+        trace_builder_end_run(&p.b);
 }
 
 /* Instances take 100 to 139 us, one of 40 a millisecond more. */
-static void build(struct program *p, enum plant plant)
+static void build(enum plant plant)
 {
         uint64_t slow_ns[N_INSTANCES / SLOW_EVERY];
-        uint32_t mover = trace_builder_string(&p->b, "migration/0");
+        uint32_t mover = trace_builder_string(&p.b, "migration/0");
         uint32_t n_slow = 0;
         uint64_t now_ns = 1000;
 
-        trace_builder_begin_run(&p->b, p->worker);
-        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "worker"));
-        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 0);
+        trace_builder_begin_run(&p.b, p.worker);
+        TRACE_BUILDER_ADD(&p.b, 10, THREAD_NAME, trace_builder_string(&p.b, "worker"));
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
-                trace_builder_begin_zone(&p->b, now_ns, p->request);
-                now_ns = run_in(p, now_ns, USUAL_NS + i % 40 * 1000, p->usual);
+                trace_builder_begin_zone(&p.b, now_ns, p.request);
+                now_ns = run_in(now_ns, USUAL_NS + i % 40 * 1000, p.usual);
                 if (i % SLOW_EVERY == 19) {
                         slow_ns[n_slow++] = now_ns;
-                        now_ns = be_slow(p, plant, now_ns, mover) + n_slow;
+                        now_ns = be_slow(plant, now_ns, mover) + n_slow;
                 } else if (plant == PLANT_NO_WAIT) { /* all others do */
-                        now_ns = wait_at(p, now_ns, p->loader, 0, 0);
+                        now_ns = wait_at(now_ns, p.loader, 0, 0);
                 }
-                trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
+                trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
                 now_ns += GAP_NS;
         }
-        trace_builder_end_run(&p->b);
+        trace_builder_end_run(&p.b);
         if (plant == PLANT_LOCK || plant == PLANT_WAIT)
-                load(p, slow_ns, n_slow);
-        trace_builder_finish(&p->b);
+                load(slow_ns, n_slow);
+        trace_builder_finish(&p.b);
 }
 
-static bool equals(struct text_view s, const char *text)
+static void ask(const struct why_request *request)
 {
-        return s.n_bytes == strlen(text) && (s.n_bytes == 0 || memcmp(s.bytes, text, s.n_bytes) == 0);
-}
-
-struct asked {
-        struct loaded_trace trace;
-        struct why why;
-        char answer[1024];
-};
-
-static void ask(struct asked *a, const struct program *p, const struct why_request *request)
-{
-        struct byte_buffer words = { .data = NULL };
-        struct error err = ERROR_NONE;
-
-        ck_assert_msg(loaded_trace_open(&a->trace, p->b.path, &err) == 0, "%s", err.text);
-        ck_assert_int_eq(loaded_trace_read_names(&a->trace, &err), 0);
-        ck_assert_msg(why_init(&a->why, &a->trace, NULL, request, &err) == 0, "%s", err.text);
-        why_words_answer(&a->why, &a->trace, &words);
-        ck_assert_uint_lt(words.used_bytes, sizeof(a->answer));
-        memcpy(a->answer, words.data, words.used_bytes);
-        a->answer[words.used_bytes] = '\0';
-        byte_buffer_deinit(&words);
-}
-
-static void asked_deinit(struct asked *a)
-{
-        why_deinit(&a->why);
-        loaded_trace_close(&a->trace);
+        asked_why_ask(&a, p.b.path, request);
 }
 
 static const struct why_request slowest = { .zone = "request", .slowest = 0.025, .by = WHY_BY_AUTOMATIC };
+
+/* Makes a program with it, and asks why its slowest instances are slow. */
+static void plant(enum plant what, bool has_samples)
+{
+        program_init(has_samples);
+        build(what);
+        ask(&slowest);
+}
 
 static const struct {
         enum plant plant;
@@ -318,12 +311,8 @@ static const struct {
 START_LOOP_TEST(test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]))
 {
         const struct why_cause *answer, *largest;
-        struct program p;
-        static struct asked a;
 
-        program_init(&p, cases[_i].has_samples);
-        build(&p, cases[_i].plant);
-        ask(&a, &p, &slowest);
+        plant(cases[_i].plant, cases[_i].has_samples);
         ck_assert_uint_eq(a.why.groups[WHY_SLOW].n, N_INSTANCES / SLOW_EVERY);
         ck_assert_uint_eq(a.why.groups[WHY_TYPICAL].n, N_INSTANCES - N_INSTANCES / SLOW_EVERY);
         answer = why_find_answer(&a.why);
@@ -337,8 +326,6 @@ START_LOOP_TEST(test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]))
                 ck_assert_int_eq(answer->confidence, WHY_CONFIDENCE_HIGH);
         }
         ck_assert_msg(strstr(a.answer, cases[_i].words) != NULL, "%s", a.answer);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -392,12 +379,8 @@ START_LOOP_TEST(test_sentence_and_fine_print, 0, sizeof(printed) / sizeof(printe
 {
         struct why_view_options options = { .path = "fine.hyp", .has_title = true };
         struct view_document document;
-        struct program p;
-        static struct asked a;
 
-        program_init(&p, true);
-        build(&p, printed[_i].plant);
-        ask(&a, &p, &slowest);
+        plant(printed[_i].plant, true);
         if (printed[_i].answer)
                 ck_assert_str_eq(a.answer, printed[_i].answer);
         view_document_init(&document, why_view_schema.name);
@@ -406,19 +389,15 @@ START_LOOP_TEST(test_sentence_and_fine_print, 0, sizeof(printed) / sizeof(printe
         check_fact(&document, "ranked_without", printed[_i].without);
         check_fact(&document, "common", printed[_i].common);
         view_document_deinit(&document);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
 /* Who takes longer is moved more often, in time as before: that says nothing. */
 START_TEST(test_moves_come_with_time)
 {
-        struct program p;
-        static struct asked a;
         uint64_t now_ns = 1000, cpu = 0, moved_ns = 0;
 
-        program_init(&p, true);
+        program_init(true);
         trace_builder_begin_run(&p.b, p.worker);
         TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
@@ -428,7 +407,7 @@ START_TEST(test_moves_come_with_time)
                 while (for_ns > 0) {
                         uint64_t part_ns = for_ns < EXTRA_NS - moved_ns ? for_ns : EXTRA_NS - moved_ns;
 
-                        now_ns = run_in(&p, now_ns, part_ns, p.usual);
+                        now_ns = run_in(now_ns, part_ns, p.usual);
                         for_ns -= part_ns;
                         moved_ns += part_ns;
                         if (moved_ns < EXTRA_NS)
@@ -444,24 +423,18 @@ START_TEST(test_moves_come_with_time)
         }
         trace_builder_end_run(&p.b);
         trace_builder_finish(&p.b);
-        ask(&a, &p, &slowest);
+        ask(&slowest);
         ck_assert_uint_eq(a.why.links.n_moved_slow, N_INSTANCES / SLOW_EVERY);
         ck_assert_uint_gt(a.why.links.n_moved_typical, 0);
         ck_assert_msg(strstr(a.answer, "same code") && !strstr(a.answer, "another CPU"), "%s", a.answer);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
 START_LOOP_TEST(test_shares_add_up, 0, PLANT_UNSAMPLED + 1)
 {
-        struct program p;
-        static struct asked a;
         double sum = 0, sum_ns = 0;
 
-        program_init(&p, _i != PLANT_ZONE_WAITS);
-        build(&p, (enum plant)_i);
-        ask(&a, &p, &slowest);
+        plant((enum plant)_i, _i != PLANT_ZONE_WAITS);
         for (size_t i = 0; i < a.why.n_causes; i++) {
                 const struct why_share *share = &a.why.causes[i].share;
 
@@ -471,8 +444,6 @@ START_LOOP_TEST(test_shares_add_up, 0, PLANT_UNSAMPLED + 1)
         }
         ck_assert_double_eq_tol(sum, 1, 1e-9);
         ck_assert_double_eq_tol(sum_ns, a.why.extra_ns, 1e-6 * a.why.extra_ns);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -484,13 +455,9 @@ START_TEST(test_no_share_is_above_all)
 {
         struct why_view_options options = { .path = "no_wait.hyp" };
         struct view_document document;
-        struct program p;
-        static struct asked a;
         size_t n_all = 0;
 
-        program_init(&p, true);
-        build(&p, PLANT_NO_WAIT);
-        ask(&a, &p, &slowest);
+        plant(PLANT_NO_WAIT, true);
         view_document_init(&document, why_view_schema.name);
         why_view_fill(&document, &a.why, &a.trace, &options);
         for (size_t i = 0; i < document.n_tables; i++) {
@@ -504,8 +471,6 @@ START_TEST(test_no_share_is_above_all)
         }
         ck_assert_uint_ge(n_all, 3); /* main(), slow_path(), the zone inside */
         view_document_deinit(&document);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -519,30 +484,30 @@ END_TEST
 #define SAMPLED_COST   UINT64_C(28700)
 #define SAMPLED_PERIOD UINT64_C(500000)
 
-static void build_sampled(struct program *p, uint32_t n_sampled)
+static void build_sampled(uint32_t n_sampled)
 {
         uint64_t now_ns = 1000;
 
-        trace_builder_begin_run(&p->b, p->worker);
-        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 0);
+        trace_builder_begin_run(&p.b, p.worker);
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < 10 * SAMPLED_EVERY; i++) {
                 bool waits = i % SAMPLED_EVERY == 50;
                 bool has_sample = waits ? i / SAMPLED_EVERY < n_sampled : i % 8 < 5;
 
-                trace_builder_begin_zone(&p->b, now_ns, p->request);
+                trace_builder_begin_zone(&p.b, now_ns, p.request);
                 if (has_sample) {
-                        TRACE_BUILDER_ADD(&p->b, now_ns + 1000, SAMPLE, p->event, 0, p->usual, p->path,
+                        TRACE_BUILDER_ADD(&p.b, now_ns + 1000, SAMPLE, p.event, 0, p.usual, p.path,
                                           SAMPLED_PERIOD);
                         now_ns += SAMPLED_COST + i % 7 * 100;
                 }
                 now_ns += SAMPLED_NS + i % 40 * 100;
                 for (uint32_t k = 0; k < SAMPLED_PAUSE && waits; k++)
-                        now_ns = wait_at(p, now_ns, p->loader, 0, 0);
-                trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
+                        now_ns = wait_at(now_ns, p.loader, 0, 0);
+                trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
                 now_ns += GAP_NS;
         }
-        trace_builder_end_run(&p->b);
-        trace_builder_finish(&p->b);
+        trace_builder_end_run(&p.b);
+        trace_builder_finish(&p.b);
 }
 
 START_LOOP_TEST(test_waits_are_slow_with_a_sample, 0, 11)
@@ -551,12 +516,10 @@ START_LOOP_TEST(test_waits_are_slow_with_a_sample, 0, 11)
                                                     .slowest = 0.01,
                                                     .by = WHY_BY_AUTOMATIC };
         const struct why_cause *answer;
-        struct program p;
-        static struct asked a;
 
-        program_init(&p, true);
-        build_sampled(&p, (uint32_t)_i);
-        ask(&a, &p, &request);
+        program_init(true);
+        build_sampled((uint32_t)_i);
+        ask(&request);
         ck_assert(a.why.cost.is_known);
         ck_assert_double_eq_tol(a.why.cost.cost_ns, SAMPLED_COST, 1000);
         ck_assert_uint_eq(a.why.groups[WHY_SLOW].n, 10);
@@ -564,55 +527,41 @@ START_LOOP_TEST(test_waits_are_slow_with_a_sample, 0, 11)
         answer = why_find_answer(&a.why);
         ck_assert_msg(answer && answer->kind == WHY_CAUSE_WAIT, "%s", a.answer);
         ck_assert_int_eq(answer->confidence, WHY_CONFIDENCE_HIGH);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
 START_TEST(test_holder_is_known)
 {
         const struct why_holder *holder;
-        struct program p;
-        static struct asked a;
 
-        program_init(&p, true);
-        build(&p, PLANT_LOCK);
-        ask(&a, &p, &slowest);
+        plant(PLANT_LOCK, true);
         holder = why_find_holder(&a.why, p.lock);
         ck_assert_ptr_nonnull(holder);
         ck_assert_uint_eq(holder->thread, p.loader);
         ck_assert_uint_eq(holder->held_ns, (EXTRA_NS - 100) * N_INSTANCES / SLOW_EVERY);
         ck_assert_uint_eq(holder->did.n, 1);
-        ck_assert(equals(why_words_function(&a.why, holder->did.steps[0].label), "flush"));
+        ck_assert(text_view_is(why_words_function(&a.why, holder->did.steps[0].label), "flush"));
         ck_assert_int_eq(holder->did.steps[0].doing, WHY_DOING_RUN);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
 START_TEST(test_few_instances_are_no_finding)
 {
         static const struct why_request few = { .zone = "request", .slowest = 0.01, .by = WHY_BY_AUTOMATIC };
-        struct program p;
-        static struct asked a;
 
-        program_init(&p, true);
-        build(&p, PLANT_PATH);
-        ask(&a, &p, &few);
+        program_init(true);
+        build(PLANT_PATH);
+        ask(&few);
         ck_assert_ptr_null(why_find_answer(&a.why));
         ck_assert_msg(strncmp(a.answer, "not enough instances: 4 slow", 28) == 0, "%s", a.answer);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
 START_TEST(test_few_samples_are_no_finding)
 {
-        struct program p;
-        static struct asked a;
         uint64_t now_ns = 1000;
 
-        program_init(&p, true);
+        program_init(true);
         trace_builder_begin_run(&p.b, p.worker);
         TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
@@ -629,28 +578,22 @@ START_TEST(test_few_samples_are_no_finding)
         }
         trace_builder_end_run(&p.b);
         trace_builder_finish(&p.b);
-        ask(&a, &p, &slowest);
+        ask(&slowest);
         ck_assert_ptr_null(why_find_answer(&a.why));
         ck_assert_msg(strstr(a.answer, "not enough samples: 10 in 10 slow instances") != NULL, "%s",
                       a.answer);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
 START_TEST(test_slower_than_is_a_limit)
 {
         static const struct why_request request = { .zone = "z1", .slower_than_ns = EXTRA_NS };
-        struct program p;
-        static struct asked a;
 
-        program_init(&p, true);
-        build(&p, PLANT_PATH);
-        ask(&a, &p, &request);
+        program_init(true);
+        build(PLANT_PATH);
+        ask(&request);
         ck_assert_uint_eq(a.why.collector.n_slow, N_INSTANCES / SLOW_EVERY);
         ck_assert_double_eq(a.why.collector.bounds.rank.slow_ns, EXTRA_NS);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -662,10 +605,8 @@ START_LOOP_TEST(test_odd_traces, 0, 4)
 {
         struct why_view_options options = { .path = "odd.hyp" };
         struct view_document document;
-        static struct program p; /* large, as the other one */
-        static struct asked a;
 
-        program_init(&p, true);
+        program_init(true);
         if (_i > 0) {
                 trace_builder_begin_run(&p.b, p.worker);
                 if (_i != 2)
@@ -677,34 +618,30 @@ START_LOOP_TEST(test_odd_traces, 0, 4)
                 trace_builder_end_run(&p.b);
         }
         trace_builder_finish(&p.b);
-        ask(&a, &p, &slowest);
+        ask(&slowest);
         ck_assert_ptr_null(why_find_answer(&a.why));
         ck_assert(a.answer[0] != '\0');
         view_document_init(&document, why_view_schema.name);
         why_view_fill(&document, &a.why, &a.trace, &options);
         ck_assert(!document.failed);
         view_document_deinit(&document);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
 /* The worker of PLANT_ZONE is a fiber here, which its thread leaves in slow instances. */
 START_LOOP_TEST(test_fibers_are_suspended, 0, 2)
 {
-        struct program p;
         struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .fiber = 1 };
         const struct why_cause *answer;
-        static struct asked a;
         uint64_t now_ns = 1000;
         uint32_t id;
 
-        program_init(&p, false);
+        program_init(false);
         fiber.process = ((const struct trace_thread *)trace_dictionary_row(&p.b.dictionary,
                                                                            TRACE_TABLE_THREADS, p.worker))
                                 ->process;
         id = trace_builder_row(&p.b, TRACE_TABLE_THREADS, &fiber);
-        load(&p, NULL, 0);
+        load(NULL, 0);
         trace_builder_begin_run(&p.b, id);
         TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
@@ -720,14 +657,12 @@ START_LOOP_TEST(test_fibers_are_suspended, 0, 2)
         }
         trace_builder_end_run(&p.b);
         trace_builder_finish(&p.b);
-        ask(&a, &p, &slowest);
+        ask(&slowest);
         answer = why_find_answer(&a.why);
         ck_assert(a.why.are_fibers);
         ck_assert_msg((answer != NULL) == (_i == 0), "%s", a.answer);
         ck_assert_msg(strstr(a.answer, _i == 0 ? "suspended" : "others had the CPU") != NULL, "%s", a.answer);
         ck_assert_int_eq(a.why.by, _i == 0 ? WHY_BY_WALL : WHY_BY_OWN);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -737,11 +672,9 @@ START_TEST(test_fibers_have_samples)
         struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .fiber = 1 };
         const struct why_cause *answer;
         uint64_t now_ns = 1000;
-        struct program p;
-        static struct asked a;
         uint32_t id;
 
-        program_init(&p, true);
+        program_init(true);
         fiber.process = ((const struct trace_thread *)trace_dictionary_row(&p.b.dictionary,
                                                                            TRACE_TABLE_THREADS, p.worker))
                                 ->process;
@@ -760,21 +693,19 @@ START_TEST(test_fibers_have_samples)
         TRACE_BUILDER_ADD(&p.b, 20, FIBER_ENTER, id);
         now_ns = 1000;
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
-                now_ns = run_in(&p, now_ns, USUAL_NS + (uint64_t)(i % 40) * 1000, p.usual);
+                now_ns = run_in(now_ns, USUAL_NS + (uint64_t)(i % 40) * 1000, p.usual);
                 if (i % SLOW_EVERY == 19)
-                        now_ns = run_in(&p, now_ns, EXTRA_NS, p.slow);
+                        now_ns = run_in(now_ns, EXTRA_NS, p.slow);
                 now_ns += GAP_NS;
         }
         trace_builder_end_run(&p.b);
         trace_builder_finish(&p.b);
-        ask(&a, &p, &slowest);
+        ask(&slowest);
         answer = why_find_answer(&a.why);
         ck_assert_ptr_nonnull(answer);
         ck_assert_int_eq(answer->kind, WHY_CAUSE_FUNCTION);
         ck_assert_double_gt(answer->share.value, 0.9);
         ck_assert_msg(strstr(a.answer, "run deeper() from slow_path() (") != NULL, "%s", a.answer);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -783,17 +714,15 @@ START_TEST(test_a_bad_pattern_is_refused)
         static const struct why_request request = { .zone = "", .slowest = 0.01, .by = WHY_BY_AUTOMATIC };
         struct error err = ERROR_NONE;
         struct loaded_trace trace;
-        struct program p;
         static struct why why; /* large */
 
-        program_init(&p, true);
-        build(&p, PLANT_PATH);
+        program_init(true);
+        build(PLANT_PATH);
         ck_assert_int_eq(loaded_trace_open(&trace, p.b.path, &err), 0);
         ck_assert_int_eq(why_init(&why, &trace, NULL, &request, &err), -EINVAL);
         why_deinit(&why);
         loaded_trace_close(&trace);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
-UNIT_TEST_PLAN(.timeout_s = 120);
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown);

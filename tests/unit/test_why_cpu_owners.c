@@ -4,15 +4,12 @@
  * to run is named, in the order own threads, other programs, quota, stopped, others; who is not known is not
  */
 #include "analyze/trace/throttled_times.h"
-#include "analyze/walk/loaded_trace.h"
 #include "analyze/why/why.h"
-#include "base/byte_buffer.h"
-#include "base/error.h"
 #include "format/trace_event.h"
+#include "tests/unit/asked_why.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 #include "view/why/why_owner_words.h"
-#include "view/why/why_words.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -49,100 +46,114 @@ struct program {
         uint64_t end_ns;
 };
 
-static uint32_t named(struct program *p, uint32_t pid, uint32_t tid)
+static struct program p;
+static struct asked_why a;
+
+static void setup(void)
 {
-        return trace_builder_thread(&p->b, pid, tid);
+        memset(&p, 0, sizeof(p));
+        trace_builder_init(&p.b);
 }
 
-static void run_beside(struct program *p, const struct plan *plan, uint32_t thread, const char *name,
-                       unsigned from, unsigned to)
+static void teardown(void)
+{
+        asked_why_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+
+static uint32_t named(uint32_t pid, uint32_t tid)
+{
+        return trace_builder_thread(&p.b, pid, tid);
+}
+
+static void run_beside(const struct plan *plan, uint32_t thread, const char *name, unsigned from, unsigned to)
 {
         uint64_t cpu = plan->on_other_cpu;
 
-        trace_builder_begin_run(&p->b, thread);
-        TRACE_BUILDER_ADD(&p->b, 10, WAKEUP, 0, 0, 0, 0);
-        TRACE_BUILDER_ADD(&p->b, 11, THREAD_NAME, trace_builder_string(&p->b, name));
+        trace_builder_begin_run(&p.b, thread);
+        TRACE_BUILDER_ADD(&p.b, 10, WAKEUP, 0, 0, 0, 0);
+        TRACE_BUILDER_ADD(&p.b, 11, THREAD_NAME, trace_builder_string(&p.b, name));
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
-                uint64_t begin_ns = p->out_ns[i] + EXTRA_NS / 1000 * from;
+                uint64_t begin_ns = p.out_ns[i] + EXTRA_NS / 1000 * from;
 
                 if (i % SLOW_EVERY != 7 || from == to)
                         continue;
-                TRACE_BUILDER_ADD(&p->b, begin_ns, SWITCH_IN, cpu);
-                TRACE_BUILDER_ADD(&p->b, p->out_ns[i] + EXTRA_NS / 1000 * to, SWITCH_OUT, cpu, 0,
+                TRACE_BUILDER_ADD(&p.b, begin_ns, SWITCH_IN, cpu);
+                TRACE_BUILDER_ADD(&p.b, p.out_ns[i] + EXTRA_NS / 1000 * to, SWITCH_OUT, cpu, 0,
                                   TRACE_WAIT_SLEEPING);
         }
-        trace_builder_end_run(&p->b);
+        trace_builder_end_run(&p.b);
 }
 
 /* Has the CPU for a short time in each instance, the slow ones too. */
-static void run_often(struct program *p)
+static void run_often(void)
 {
-        trace_builder_begin_run(&p->b, p->often);
-        TRACE_BUILDER_ADD(&p->b, 10, WAKEUP, 0, 0, 0, 0);
-        TRACE_BUILDER_ADD(&p->b, 11, THREAD_NAME, trace_builder_string(&p->b, "often"));
+        trace_builder_begin_run(&p.b, p.often);
+        TRACE_BUILDER_ADD(&p.b, 10, WAKEUP, 0, 0, 0, 0);
+        TRACE_BUILDER_ADD(&p.b, 11, THREAD_NAME, trace_builder_string(&p.b, "often"));
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
-                TRACE_BUILDER_ADD(&p->b, p->out_ns[i] - SHORT_NS, SWITCH_IN, 0);
-                TRACE_BUILDER_ADD(&p->b, p->out_ns[i], SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+                TRACE_BUILDER_ADD(&p.b, p.out_ns[i] - SHORT_NS, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&p.b, p.out_ns[i], SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
         }
-        trace_builder_end_run(&p->b);
+        trace_builder_end_run(&p.b);
 }
 
-static void be_slow(struct program *p, const struct plan *plan, uint64_t now_ns)
+static void be_slow(const struct plan *plan, uint64_t now_ns)
 {
         uint64_t stopped_ns = EXTRA_NS / 1000 * plan->stopped;
 
         if (plan->wakes) {
-                TRACE_BUILDER_ADD(&p->b, now_ns - USUAL_NS / 2, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-                TRACE_BUILDER_ADD(&p->b, now_ns, WAKEUP, 0, 0, 0, 0);
-                TRACE_BUILDER_ADD(&p->b, now_ns + EXTRA_NS, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&p.b, now_ns - USUAL_NS / 2, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+                TRACE_BUILDER_ADD(&p.b, now_ns, WAKEUP, 0, 0, 0, 0);
+                TRACE_BUILDER_ADD(&p.b, now_ns + EXTRA_NS, SWITCH_IN, 0);
                 return;
         }
         if (stopped_ns != 0) {
-                TRACE_BUILDER_ADD(&p->b, now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_STOPPED);
-                TRACE_BUILDER_ADD(&p->b, now_ns + stopped_ns, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&p.b, now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_STOPPED);
+                TRACE_BUILDER_ADD(&p.b, now_ns + stopped_ns, SWITCH_IN, 0);
         }
         if (stopped_ns == EXTRA_NS)
                 return;
-        TRACE_BUILDER_ADD(&p->b, now_ns + stopped_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
-        TRACE_BUILDER_ADD(&p->b, now_ns + EXTRA_NS, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p.b, now_ns + stopped_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(&p.b, now_ns + EXTRA_NS, SWITCH_IN, 0);
 }
 
-static void run_worker(struct program *p, const struct plan *plan)
+static void run_worker(const struct plan *plan)
 {
-        uint32_t request = trace_builder_location(&p->b, "request");
+        uint32_t request = trace_builder_location(&p.b, "request");
         uint64_t now_ns = 100000;
 
-        trace_builder_begin_run(&p->b, p->worker);
-        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "worker"));
-        TRACE_BUILDER_ADD(&p->b, 20, SWITCH_IN, 0);
+        trace_builder_begin_run(&p.b, p.worker);
+        TRACE_BUILDER_ADD(&p.b, 10, THREAD_NAME, trace_builder_string(&p.b, "worker"));
+        TRACE_BUILDER_ADD(&p.b, 20, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
-                trace_builder_begin_zone(&p->b, now_ns, request);
+                trace_builder_begin_zone(&p.b, now_ns, request);
                 now_ns += USUAL_NS + i % 40 * 100;
                 if (plan->often) {
-                        TRACE_BUILDER_ADD(&p->b, now_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+                        TRACE_BUILDER_ADD(&p.b, now_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
                         now_ns += SHORT_NS;
-                        TRACE_BUILDER_ADD(&p->b, now_ns, SWITCH_IN, 0);
+                        TRACE_BUILDER_ADD(&p.b, now_ns, SWITCH_IN, 0);
                 }
-                p->out_ns[i] = now_ns;
+                p.out_ns[i] = now_ns;
                 if (i % SLOW_EVERY == 7) {
-                        be_slow(p, plan, now_ns);
+                        be_slow(plan, now_ns);
                         now_ns += EXTRA_NS + EXTRA_NS / 1000 * plan->own;
                 }
                 now_ns += 100;
-                trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
+                trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
                 if (plan->outside && i % SLOW_EVERY == 7) {
-                        be_slow(p, plan, now_ns);
+                        be_slow(plan, now_ns);
                         now_ns += EXTRA_NS;
                 }
                 now_ns += 1000;
         }
-        trace_builder_end_run(&p->b);
-        p->end_ns = now_ns;
+        trace_builder_end_run(&p.b);
+        p.end_ns = now_ns;
 }
 
-static void add_quota(struct program *p, const struct plan *plan)
+static void add_quota(const struct plan *plan)
 {
-        unsigned long long all_us = p->end_ns / 1000;
+        unsigned long long all_us = p.end_ns / 1000;
         unsigned long long throttled_us = N_SLOW * EXTRA_NS / 1000 * plan->throttled / 1000;
         char text[96];
 
@@ -150,56 +161,33 @@ static void add_quota(struct program *p, const struct plan *plan)
                 return;
         (void)snprintf(text, sizeof(text), "%llu+%llu=%llu;", plan->late ? all_us : 0,
                        plan->late ? 100 : all_us, throttled_us);
-        trace_builder_meta(&p->b, "cpu_throttled", text);
+        trace_builder_meta(&p.b, "cpu_throttled", text);
 }
 
-static void program_init(struct program *p, const struct plan *plan)
+static void program_init(const struct plan *plan)
 {
-        *p = (struct program){ .end_ns = 0 };
-        trace_builder_init(&p->b);
-        p->worker = named(p, 10, 11);
-        p->hog = named(p, 10, 12);
-        p->second = named(p, plan->second_pid != 0 ? plan->second_pid : 10, 13);
-        p->rival = named(p, 20, 20);
-        p->often = named(p, 10, 14);
-        run_worker(p, plan);
-        add_quota(p, plan);
-        run_beside(p, plan, p->hog, "hog", plan->stopped, plan->stopped + plan->hog);
-        run_beside(p, plan, p->second, "second", plan->stopped + plan->hog,
+        p.worker = named(10, 11);
+        p.hog = named(10, 12);
+        p.second = named(plan->second_pid != 0 ? plan->second_pid : 10, 13);
+        p.rival = named(20, 20);
+        p.often = named(10, 14);
+        run_worker(plan);
+        add_quota(plan);
+        run_beside(plan, p.hog, "hog", plan->stopped, plan->stopped + plan->hog);
+        run_beside(plan, p.second, "second", plan->stopped + plan->hog,
                    plan->stopped + plan->hog + plan->second);
-        run_beside(p, plan, p->rival, "rival", plan->stopped + plan->hog + plan->second,
+        run_beside(plan, p.rival, "rival", plan->stopped + plan->hog + plan->second,
                    plan->stopped + plan->hog + plan->second + plan->rival);
         if (plan->often)
-                run_often(p);
-        trace_builder_finish(&p->b);
+                run_often();
+        trace_builder_finish(&p.b);
 }
 
-struct asked {
-        struct loaded_trace trace;
-        struct why why;
-        char answer[1024];
-};
-
-static void ask(struct asked *a, const struct program *p, enum why_by by)
+static void ask(enum why_by by)
 {
         const struct why_request request = { .zone = "request", .slowest = 0.05, .by = by };
-        struct byte_buffer words = { .data = NULL };
-        struct error err = ERROR_NONE;
 
-        ck_assert_msg(loaded_trace_open(&a->trace, p->b.path, &err) == 0, "%s", err.text);
-        ck_assert_int_eq(loaded_trace_read_names(&a->trace, &err), 0);
-        ck_assert_msg(why_init(&a->why, &a->trace, NULL, &request, &err) == 0, "%s", err.text);
-        why_words_answer(&a->why, &a->trace, &words);
-        ck_assert_uint_lt(words.used_bytes, sizeof(a->answer));
-        memcpy(a->answer, words.data, words.used_bytes);
-        a->answer[words.used_bytes] = '\0';
-        byte_buffer_deinit(&words);
-}
-
-static void asked_deinit(struct asked *a)
-{
-        why_deinit(&a->why);
-        loaded_trace_close(&a->trace);
+        asked_why_ask(&a, p.b.path, &request);
 }
 
 static const struct plan plans[] = {
@@ -284,11 +272,9 @@ START_LOOP_TEST(test_owner_is_named, 0, 2 * sizeof(plans) / sizeof(plans[0]))
 {
         const struct plan *plan = &plans[_i / 2];
         const struct why_owner *lead;
-        static struct program p;
-        static struct asked a;
 
-        program_init(&p, plan);
-        ask(&a, &p, _i % 2 == 0 ? WHY_BY_AUTOMATIC : WHY_BY_WALL);
+        program_init(plan);
+        ask(_i % 2 == 0 ? WHY_BY_AUTOMATIC : WHY_BY_WALL);
         if (_i % 2 == 0)
                 ck_assert_msg(strstr(a.answer, plan->words) != NULL, "%s", a.answer);
         ck_assert_msg(!plan->never || !strstr(a.answer, plan->never), "%s", a.answer);
@@ -296,8 +282,6 @@ START_LOOP_TEST(test_owner_is_named, 0, 2 * sizeof(plans) / sizeof(plans[0]))
         lead = why_owner_words_find_lead(&a.why);
         ck_assert_msg((lead != NULL) == (plan->lead != READY_OWNER_KINDS), "%s", a.answer);
         ck_assert(!lead || lead->kind == plan->lead);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -322,19 +306,15 @@ static const struct {
 START_LOOP_TEST(test_who_took_the_most, 0, sizeof(most) / sizeof(most[0]))
 {
         const struct why_owner *row = NULL;
-        static struct program p;
-        static struct asked a;
 
-        program_init(&p, &most[_i].plan);
-        ask(&a, &p, WHY_BY_AUTOMATIC);
+        program_init(&most[_i].plan);
+        ask(WHY_BY_AUTOMATIC);
         for (size_t i = 0; i < a.why.collector.owners.n_rows; i++)
                 if (a.why.collector.owners.rows[i].kind == most[_i].kind)
                         row = &a.why.collector.owners.rows[i];
         ck_assert_ptr_nonnull(row);
         ck_assert_uint_eq(row->n, most[_i].n);
         ck_assert_mem_eq(&row->thread, (const char *)&p + most[_i].thread, sizeof(row->thread));
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -345,11 +325,9 @@ START_TEST(test_parts_add_up)
                 .stopped = 100, .hog = 200, .second = 100, .rival = 300, .throttled = 150
         };
         double parts[READY_OWNER_KINDS] = { 0 }, sum = 0;
-        static struct program p;
-        static struct asked a;
 
-        program_init(&p, &plan);
-        ask(&a, &p, WHY_BY_AUTOMATIC);
+        program_init(&plan);
+        ask(WHY_BY_AUTOMATIC);
         for (size_t i = 0; i < a.why.collector.owners.n_rows; i++) {
                 parts[a.why.collector.owners.rows[i].kind] = a.why.collector.owners.rows[i].part;
                 sum += a.why.collector.owners.rows[i].part;
@@ -360,8 +338,6 @@ START_TEST(test_parts_add_up)
         ck_assert_double_lt(fabs(parts[READY_OWNER_PROGRAM] - 0.3), 0.01);
         ck_assert_double_lt(fabs(parts[READY_OWNER_QUOTA] - 0.15), 0.01);
         ck_assert_double_lt(fabs(parts[READY_OWNER_OTHERS] - 0.15), 0.01);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -379,19 +355,15 @@ START_LOOP_TEST(test_others_have_the_rest, 0, 5)
                 { { .stopped = 0 }, (double)EXTRA_NS },
         };
         const struct why_owner *others = NULL;
-        static struct program p;
-        static struct asked a;
 
-        program_init(&p, &rests[_i].plan);
-        ask(&a, &p, WHY_BY_AUTOMATIC);
+        program_init(&rests[_i].plan);
+        ask(WHY_BY_AUTOMATIC);
         for (size_t i = 0; i < READY_OWNER_KINDS; i++)
                 if (a.why.collector.owners.rows[i].kind == READY_OWNER_OTHERS)
                         others = &a.why.collector.owners.rows[i];
         ck_assert_ptr_nonnull(others);
         ck_assert_double_eq_tol(others->ns[WHY_SLOW], rests[_i].slow_ns, 1e-3);
         ck_assert_double_eq_tol(others->ns[WHY_TYPICAL], 0, 1e-3);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -453,3 +425,5 @@ START_TEST(test_malformed_quota)
         }
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -3,11 +3,10 @@
  * analyze/why/why_waits.c, why_meanwhile.c: a wait has the name of the function that slow instances
  * wait in, for all of its callers; and what it was for is what the thread that ended it did in that time
  */
-#include "analyze/walk/loaded_trace.h"
 #include "analyze/why/why.h"
 #include "base/byte_buffer.h"
-#include "base/error.h"
 #include "format/trace_event.h"
+#include "tests/unit/asked_why.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 #include "view/why/why_words.h"
@@ -65,237 +64,227 @@ struct program {
         bool has_samples;
 };
 
-static uint32_t called(struct program *p, uint32_t parent, uint32_t module, const char *name)
-{
-        uint32_t frame = trace_builder_frame(&p->b, module, 0x1000 + 16 * (uint64_t)p->n_functions++);
+static struct program p;
+static struct asked_why a;
 
-        trace_builder_symbol(&p->b, frame, name, 0);
-        return trace_builder_stack(&p->b, parent, frame);
+static void setup(void)
+{
+        memset(&p, 0, sizeof(p));
+        trace_builder_init(&p.b);
+}
+
+static void teardown(void)
+{
+        asked_why_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+
+static uint32_t called(uint32_t parent, uint32_t module, const char *name)
+{
+        uint32_t frame = trace_builder_frame(&p.b, module, 0x1000 + 16 * (uint64_t)p.n_functions++);
+
+        trace_builder_symbol(&p.b, frame, name, 0);
+        return trace_builder_stack(&p.b, parent, frame);
 }
 
 /* Python functions, and the interpreter's code below them. */
-static void add_python(struct program *p, uint32_t library, uint32_t in_kernel)
+static void add_python(uint32_t library, uint32_t in_kernel)
 {
         struct trace_module script = { .kind = TRACE_MODULE_PYTHON };
-        uint32_t interpreter = trace_builder_module(&p->b, "/bin/python3"), module, handle, waits;
+        uint32_t interpreter = trace_builder_module(&p.b, "/bin/python3"), module, handle, waits;
 
-        script.path = trace_builder_string(&p->b, "/app.py");
-        module = trace_builder_row(&p->b, TRACE_TABLE_MODULES, &script);
-        handle = called(p, called(p, 0, interpreter, "run_main"), module, "handle");
-        p->python = called(p, handle, interpreter, "eval");
-        waits = called(p, called(p, handle, module, "write_log"), interpreter, "time_sleep");
-        p->in_python = called(p, called(p, waits, library, "nanosleep"), in_kernel, "do_nanosleep");
+        script.path = trace_builder_string(&p.b, "/app.py");
+        module = trace_builder_row(&p.b, TRACE_TABLE_MODULES, &script);
+        handle = called(called(0, interpreter, "run_main"), module, "handle");
+        p.python = called(handle, interpreter, "eval");
+        waits = called(called(handle, module, "write_log"), interpreter, "time_sleep");
+        p.in_python = called(called(waits, library, "nanosleep"), in_kernel, "do_nanosleep");
 }
 
-static void add_mixed(struct program *p, uint32_t handle, uint32_t module, uint32_t library,
-                      uint32_t in_kernel)
+static void add_mixed(uint32_t handle, uint32_t module, uint32_t library, uint32_t in_kernel)
 {
-        uint32_t logs = called(p, handle, module, "write_log"), outer = called(p, handle, module, "outer");
-        uint32_t naps = called(p, logs, library, "nanosleep"), reads = called(p, logs, library, "read");
-        uint32_t inner = called(p, outer, module, "inner");
-        uint32_t inner_naps = called(p, inner, library, "nanosleep");
+        uint32_t logs = called(handle, module, "write_log"), outer = called(handle, module, "outer");
+        uint32_t naps = called(logs, library, "nanosleep"), reads = called(logs, library, "read");
+        uint32_t inner = called(outer, module, "inner");
+        uint32_t inner_naps = called(inner, library, "nanosleep");
 
-        p->mixed[IN_NAP] = called(p, naps, in_kernel, "do_nanosleep");
-        p->mixed[IN_READ] = called(p, reads, in_kernel, "ksys_read");
-        p->mixed[IN_QUEUE] = p->taking;
-        p->mixed[IN_INNER] = called(p, inner_naps, in_kernel, "do_nanosleep");
-        p->mixed[IN_INNER_READ] = called(p, called(p, inner, library, "read"), in_kernel, "ksys_read");
-        p->mixed[IN_OUTER] = called(p, outer, in_kernel, "futex_wait");
+        p.mixed[IN_NAP] = called(naps, in_kernel, "do_nanosleep");
+        p.mixed[IN_READ] = called(reads, in_kernel, "ksys_read");
+        p.mixed[IN_QUEUE] = p.taking;
+        p.mixed[IN_INNER] = called(inner_naps, in_kernel, "do_nanosleep");
+        p.mixed[IN_INNER_READ] = called(called(inner, library, "read"), in_kernel, "ksys_read");
+        p.mixed[IN_OUTER] = called(outer, in_kernel, "futex_wait");
 }
 
-static void add_code(struct program *p)
+static void add_code(void)
 {
         static const char *const callers[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
         static const char *const leaves[] = { "db_read", "db_poll", "db_wait" };
         struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
-        uint32_t module = trace_builder_module(&p->b, "/bin/program"), in_kernel, handle, library;
+        uint32_t module = trace_builder_module(&p.b, "/bin/program"), in_kernel, handle, library;
 
-        kernel.path = trace_builder_string(&p->b, "[kernel]");
-        in_kernel = trace_builder_row(&p->b, TRACE_TABLE_MODULES, &kernel);
-        library = trace_builder_module(&p->b, "/lib/libc.so.6");
-        handle = called(p, called(p, 0, module, "main"), module, "handle");
-        p->usual = called(p, handle, module, "usual_work");
-        p->taking = called(p, called(p, handle, module, "take_queue"), in_kernel, "futex_wait");
+        kernel.path = trace_builder_string(&p.b, "[kernel]");
+        in_kernel = trace_builder_row(&p.b, TRACE_TABLE_MODULES, &kernel);
+        library = trace_builder_module(&p.b, "/lib/libc.so.6");
+        handle = called(called(0, module, "main"), module, "handle");
+        p.usual = called(handle, module, "usual_work");
+        p.taking = called(called(handle, module, "take_queue"), in_kernel, "futex_wait");
         for (int i = 0; i < 8; i++) {
-                uint32_t logs = called(p, called(p, handle, module, callers[i]), module, "write_log");
+                uint32_t logs = called(called(handle, module, callers[i]), module, "write_log");
 
-                p->logging[i] = called(p, called(p, logs, library, "nanosleep"), in_kernel, "do_nanosleep");
+                p.logging[i] = called(called(logs, library, "nanosleep"), in_kernel, "do_nanosleep");
         }
         for (int i = 0; i < 3; i++) {
-                uint32_t executes = called(p, called(p, handle, module, callers[i]), module, "db_exec");
+                uint32_t executes = called(called(handle, module, callers[i]), module, "db_exec");
 
-                p->leaves[i] = called(p, called(p, executes, module, leaves[i]), in_kernel, leaves[i]);
+                p.leaves[i] = called(called(executes, module, leaves[i]), in_kernel, leaves[i]);
         }
-        p->napping = called(p, called(p, p->usual, library, "nanosleep"), in_kernel, "do_nanosleep");
-        p->asking = called(p, called(p, called(p, 0, module, "serve"), module, "ask_disk"), in_kernel,
-                           "read");
-        p->flushing = called(p, called(p, called(p, 0, module, "run_disk"), module, "flush_disk"), library,
-                             "memcpy");
-        add_python(p, library, in_kernel);
-        add_mixed(p, handle, module, library, in_kernel);
-        p->locking = called(p, called(p, p->usual, library, "__pthread_mutex_lock"), in_kernel, "futex_wait");
+        p.napping = called(called(p.usual, library, "nanosleep"), in_kernel, "do_nanosleep");
+        p.asking = called(called(called(0, module, "serve"), module, "ask_disk"), in_kernel, "read");
+        p.flushing = called(called(called(0, module, "run_disk"), module, "flush_disk"), library, "memcpy");
+        add_python(library, in_kernel);
+        add_mixed(handle, module, library, in_kernel);
+        p.locking = called(called(p.usual, library, "__pthread_mutex_lock"), in_kernel, "futex_wait");
 }
 
-static void program_init(struct program *p, bool has_samples)
+static void program_init(bool has_samples)
 {
-        *p = (struct program){ .has_samples = has_samples };
-        trace_builder_init(&p->b);
-        p->worker = trace_builder_thread(&p->b, 10, 11);
-        p->middle = trace_builder_thread(&p->b, 10, 12);
-        p->disk = trace_builder_thread(&p->b, 10, 13);
-        p->request = trace_builder_location(&p->b, "request");
-        p->path = trace_builder_path(&p->b, 0, p->request);
-        p->event = trace_builder_sample_event(&p->b, "cpu-clock");
-        add_code(p);
+        p.has_samples = has_samples;
+        p.worker = trace_builder_thread(&p.b, 10, 11);
+        p.middle = trace_builder_thread(&p.b, 10, 12);
+        p.disk = trace_builder_thread(&p.b, 10, 13);
+        p.request = trace_builder_location(&p.b, "request");
+        p.path = trace_builder_path(&p.b, 0, p.request);
+        p.event = trace_builder_sample_event(&p.b, "cpu-clock");
+        add_code();
 }
 
-static uint64_t wait_at(struct program *p, uint64_t time_ns, uint32_t stack, uint64_t for_ns)
+static uint64_t wait_at(uint64_t time_ns, uint32_t stack, uint64_t for_ns)
 {
-        TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack);
-        TRACE_BUILDER_ADD(&p->b, time_ns + for_ns, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&p.b, time_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack);
+        TRACE_BUILDER_ADD(&p.b, time_ns + for_ns, SWITCH_IN, 0);
         return time_ns + for_ns;
 }
 
 /* Waits as slow instance @n, or with N_INSTANCES as a usual one. */
-static uint64_t wait_mixed(struct program *p, uint32_t n, uint64_t time_ns)
+static uint64_t wait_mixed(uint32_t n, uint64_t time_ns)
 {
         for (int i = 0; i < MIXED_WAITS; i++) {
-                const struct mixed_wait *wait = &p->waits[i];
+                const struct mixed_wait *wait = &p.waits[i];
                 uint64_t for_ns = n == N_INSTANCES                                ? wait->usual_ns
                                   : n >= wait->first && n < wait->first + wait->n ? wait->slow_ns
                                                                                   : 0;
 
                 if (for_ns != 0)
-                        time_ns = wait_at(p, time_ns, p->mixed[wait->place], for_ns) + GAP_NS;
+                        time_ns = wait_at(time_ns, p.mixed[wait->place], for_ns) + GAP_NS;
         }
         return time_ns;
 }
 
-static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns)
+static uint64_t be_slow(enum plant plant, uint64_t time_ns)
 {
-        uint32_t n = p->n_waits++;
+        uint32_t n = p.n_waits++;
 
-        p->slow_ns[n] = time_ns;
+        p.slow_ns[n] = time_ns;
         switch (plant) {
         case PLANT_CHAIN:
         case PLANT_STARVED:
         case PLANT_IDLE:
-                TRACE_BUILDER_ADD(&p->b, time_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, p->taking);
-                TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, WAKEUP, 1, p->middle, 0, p->asking);
-                TRACE_BUILDER_ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&p.b, time_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, p.taking);
+                TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS, WAKEUP, 1, p.middle, 0, p.asking);
+                TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS, SWITCH_IN, 0);
                 return time_ns + EXTRA_NS;
         case PLANT_CALLERS:
-                return wait_at(p, time_ns, p->logging[n % 8], EXTRA_NS);
+                return wait_at(time_ns, p.logging[n % 8], EXTRA_NS);
         case PLANT_LEAVES:
-                return wait_at(p, time_ns, p->leaves[n % 3], EXTRA_NS);
+                return wait_at(time_ns, p.leaves[n % 3], EXTRA_NS);
         case PLANT_CALLS:
-                return wait_at(p, time_ns, p->locking, EXTRA_NS);
+                return wait_at(time_ns, p.locking, EXTRA_NS);
         case PLANT_PYTHON:
         case PLANT_NATIVE:
-                return wait_at(p, time_ns, p->in_python, EXTRA_NS);
+                return wait_at(time_ns, p.in_python, EXTRA_NS);
         case PLANT_MIXED:
-                return wait_mixed(p, n, time_ns);
+                return wait_mixed(n, time_ns);
         case PLANT_TWO:
-                return wait_at(p, time_ns, n % 2 == 0 ? p->taking : p->logging[n % 8], EXTRA_NS);
+                return wait_at(time_ns, n % 2 == 0 ? p.taking : p.logging[n % 8], EXTRA_NS);
         }
         return time_ns;
 }
 
 /* It runs in usual_work() all the time; in PLANT_CHAIN it waits while slow instances wait for it. */
-static void be_middle(struct program *p, enum plant plant)
+static void be_middle(enum plant plant)
 {
-        trace_builder_begin_run(&p->b, p->middle);
-        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "middle"));
-        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 1);
-        for (uint32_t i = 0; i < p->n_waits; i++) {
-                uint64_t from_ns = p->slow_ns[i], to_ns = from_ns + EXTRA_NS - 1000;
+        trace_builder_begin_run(&p.b, p.middle);
+        TRACE_BUILDER_ADD(&p.b, 10, THREAD_NAME, trace_builder_string(&p.b, "middle"));
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 1);
+        for (uint32_t i = 0; i < p.n_waits; i++) {
+                uint64_t from_ns = p.slow_ns[i], to_ns = from_ns + EXTRA_NS - 1000;
 
-                TRACE_BUILDER_ADD(&p->b, from_ns - 1000, SAMPLE, p->event, 1, p->usual, 0, SAMPLE_NS);
+                TRACE_BUILDER_ADD(&p.b, from_ns - 1000, SAMPLE, p.event, 1, p.usual, 0, SAMPLE_NS);
                 if (plant == PLANT_CHAIN) {
-                        TRACE_BUILDER_ADD(&p->b, from_ns + 10, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING,
-                                          p->asking);
-                        TRACE_BUILDER_ADD(&p->b, to_ns, WAKEUP, 1, p->disk, 0, p->flushing);
-                        TRACE_BUILDER_ADD(&p->b, to_ns, SWITCH_IN, 1);
+                        TRACE_BUILDER_ADD(&p.b, from_ns + 10, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING,
+                                          p.asking);
+                        TRACE_BUILDER_ADD(&p.b, to_ns, WAKEUP, 1, p.disk, 0, p.flushing);
+                        TRACE_BUILDER_ADD(&p.b, to_ns, SWITCH_IN, 1);
                 } else if (plant == PLANT_STARVED) {
-                        TRACE_BUILDER_ADD(&p->b, from_ns + 10, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
-                        TRACE_BUILDER_ADD(&p->b, to_ns, SWITCH_IN, 1);
+                        TRACE_BUILDER_ADD(&p.b, from_ns + 10, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
+                        TRACE_BUILDER_ADD(&p.b, to_ns, SWITCH_IN, 1);
                 }
         }
-        trace_builder_end_run(&p->b);
+        trace_builder_end_run(&p.b);
 }
 
-static void be_disk(struct program *p)
+static void be_disk(void)
 {
-        trace_builder_begin_run(&p->b, p->disk);
-        TRACE_BUILDER_ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "disk"));
-        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 2);
-        for (uint32_t i = 0; i < p->n_waits; i++)
+        trace_builder_begin_run(&p.b, p.disk);
+        TRACE_BUILDER_ADD(&p.b, 10, THREAD_NAME, trace_builder_string(&p.b, "disk"));
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 2);
+        for (uint32_t i = 0; i < p.n_waits; i++)
                 for (uint64_t at_ns = SAMPLE_NS; at_ns < EXTRA_NS; at_ns += SAMPLE_NS)
-                        TRACE_BUILDER_ADD(&p->b, p->slow_ns[i] + at_ns, SAMPLE, p->event, 2, p->flushing, 0,
+                        TRACE_BUILDER_ADD(&p.b, p.slow_ns[i] + at_ns, SAMPLE, p.event, 2, p.flushing, 0,
                                           SAMPLE_NS);
-        trace_builder_end_run(&p->b);
+        trace_builder_end_run(&p.b);
 }
 
 /* Instances take 100 to 139 us, one of 40 a millisecond more. */
-static void build(struct program *p, enum plant plant)
+static void build(enum plant plant)
 {
         uint64_t now_ns = 1000;
 
-        trace_builder_begin_run(&p->b, p->worker);
-        TRACE_BUILDER_ADD(&p->b, 10, SWITCH_IN, 0);
+        trace_builder_begin_run(&p.b, p.worker);
+        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 uint64_t for_ns = USUAL_NS + i % 40 * 1000;
 
-                trace_builder_begin_zone(&p->b, now_ns, p->request);
-                for (uint64_t at_ns = SAMPLE_NS; at_ns <= for_ns && p->has_samples; at_ns += SAMPLE_NS)
-                        TRACE_BUILDER_ADD(&p->b, now_ns + at_ns, SAMPLE, p->event, 0,
-                                          plant == PLANT_PYTHON ? p->python : p->usual, p->path, SAMPLE_NS);
+                trace_builder_begin_zone(&p.b, now_ns, p.request);
+                for (uint64_t at_ns = SAMPLE_NS; at_ns <= for_ns && p.has_samples; at_ns += SAMPLE_NS)
+                        TRACE_BUILDER_ADD(&p.b, now_ns + at_ns, SAMPLE, p.event, 0,
+                                          plant == PLANT_PYTHON ? p.python : p.usual, p.path, SAMPLE_NS);
                 now_ns += for_ns;
                 if (i % SLOW_EVERY == 19)
-                        now_ns = be_slow(p, plant, now_ns);
+                        now_ns = be_slow(plant, now_ns);
                 else if (plant == PLANT_CALLS)
-                        now_ns = wait_at(p, now_ns, p->napping, USUAL_NS);
+                        now_ns = wait_at(now_ns, p.napping, USUAL_NS);
                 else if (plant == PLANT_MIXED)
-                        now_ns = wait_mixed(p, N_INSTANCES, now_ns);
-                trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
+                        now_ns = wait_mixed(N_INSTANCES, now_ns);
+                trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
                 now_ns += GAP_NS;
         }
-        trace_builder_end_run(&p->b);
+        trace_builder_end_run(&p.b);
         if (plant >= PLANT_CHAIN) {
-                be_middle(p, plant);
-                be_disk(p);
+                be_middle(plant);
+                be_disk();
         }
-        trace_builder_finish(&p->b);
+        trace_builder_finish(&p.b);
 }
 
-struct asked {
-        struct loaded_trace trace;
-        struct why why;
-        char answer[1024];
-};
-
-static void ask(struct asked *a, const struct program *p)
+static void ask(void)
 {
         static const struct why_request slowest = { .zone = "request",
                                                     .slowest = 0.025,
                                                     .by = WHY_BY_AUTOMATIC };
-        struct byte_buffer words = { .data = NULL };
-        struct error err = ERROR_NONE;
 
-        ck_assert_msg(loaded_trace_open(&a->trace, p->b.path, &err) == 0, "%s", err.text);
-        ck_assert_int_eq(loaded_trace_read_names(&a->trace, &err), 0);
-        ck_assert_msg(why_init(&a->why, &a->trace, NULL, &slowest, &err) == 0, "%s", err.text);
-        why_words_answer(&a->why, &a->trace, &words);
-        ck_assert_uint_lt(words.used_bytes, sizeof(a->answer));
-        memcpy(a->answer, words.data, words.used_bytes);
-        a->answer[words.used_bytes] = '\0';
-        byte_buffer_deinit(&words);
-}
-
-static void asked_deinit(struct asked *a)
-{
-        why_deinit(&a->why);
-        loaded_trace_close(&a->trace);
+        asked_why_ask(&a, p.b.path, &slowest);
 }
 
 static const struct {
@@ -319,23 +308,13 @@ static const struct {
 
 START_LOOP_TEST(test_the_function_is_named, 0, sizeof(cases) / sizeof(cases[0]))
 {
-        struct program p;
-        static struct asked a;
-
-        program_init(&p, true);
-        build(&p, cases[_i].plant);
-        ask(&a, &p);
+        program_init(true);
+        build(cases[_i].plant);
+        ask();
         ck_assert_msg(strstr(a.answer, cases[_i].words) != NULL, "%s", a.answer);
         ck_assert_int_eq(why_find_answer(&a.why)->confidence, WHY_CONFIDENCE_HIGH);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
-
-static bool equals(struct text_view s, const char *text)
-{
-        return s.n_bytes == strlen(text) && memcmp(s.bytes, text, s.n_bytes) == 0;
-}
 
 /*
  * Waits of two functions are two causes, and no one of a function around both of them: all instances
@@ -343,26 +322,22 @@ static bool equals(struct text_view s, const char *text)
  */
 START_LOOP_TEST(test_two_waits_are_two_causes, 0, 2)
 {
-        struct program p;
-        static struct asked a;
         size_t n = 0;
 
-        program_init(&p, _i == 0);
-        build(&p, PLANT_TWO);
-        ask(&a, &p);
+        program_init(_i == 0);
+        build(PLANT_TWO);
+        ask();
         for (size_t i = 0; i < a.why.n_causes; i++) {
                 const struct why_cause *cause = &a.why.causes[i];
                 struct text_view name = why_words_name(&a.why, cause->kind, cause->id);
 
                 if (cause->kind != WHY_CAUSE_WAIT)
                         continue;
-                ck_assert(equals(name, "take_queue") || equals(name, "write_log"));
+                ck_assert(text_view_is(name, "take_queue") || text_view_is(name, "write_log"));
                 ck_assert_double_eq_tol(cause->share.value, 0.5, 0.02);
                 n++;
         }
         ck_assert_uint_eq(n, 2);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
@@ -445,13 +420,11 @@ START_LOOP_TEST(test_thresholds, 0, sizeof(mixed_cases) / sizeof(mixed_cases[0])
 {
         const struct mixed_case *one = &mixed_cases[_i];
         struct byte_buffer words = { .data = NULL };
-        struct program p;
-        static struct asked a;
 
-        program_init(&p, !one->without_samples);
+        program_init(!one->without_samples);
         p.waits = one->waits;
-        build(&p, PLANT_MIXED);
-        ask(&a, &p);
+        build(PLANT_MIXED);
+        ask();
         for (size_t i = 0; i < a.why.n_causes; i++) {
                 const struct why_wait_name *name;
 
@@ -466,9 +439,7 @@ START_LOOP_TEST(test_thresholds, 0, sizeof(mixed_cases) / sizeof(mixed_cases[0])
         byte_buffer_add_u8(&words, 0);
         ck_assert_str_eq((const char *)words.data, one->causes);
         byte_buffer_deinit(&words);
-        asked_deinit(&a);
-        trace_builder_deinit(&p.b);
 }
 END_TEST
 
-UNIT_TEST_PLAN(.timeout_s = 120);
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown);
