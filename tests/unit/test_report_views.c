@@ -14,6 +14,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct trace_builder made;
+static struct ran_report output; /* of the last RUN() */
+static json_t *root;             /* of the last LOAD() */
+
+static void setup(void)
+{
+        trace_builder_init(&made);
+}
+
+static void teardown(void)
+{
+        json_decref(root);
+        root = NULL;
+        free(output.out);
+        output.out = NULL;
+        trace_builder_deinit(&made);
+}
+
+static void run(const char *const *words)
+{
+        free(output.out);
+        output = ran_report_run(made.path, words);
+}
+#define RUN(...) run((const char *const[]){ __VA_ARGS__, NULL })
+
+static void load(const char *const *words)
+{
+        json_decref(root);
+        root = ran_report_load(made.path, words);
+}
+#define LOAD(...) load((const char *const[]){ __VA_ARGS__, "--json", NULL })
+
 /* ------------------------------------------------------------------ traces */
 
 static void build_nothing(struct trace_builder *b)
@@ -106,12 +138,11 @@ static const struct {
 };
 #define N_TRACES ((int)(sizeof(traces) / sizeof(traces[0])))
 
-static void start(struct trace_builder *b, int trace)
+static void start(int trace)
 {
-        trace_builder_init(b);
-        traces[trace].build(b);
+        traces[trace].build(&made);
         if (traces[trace].build != small_trace_build)
-                trace_builder_finish(b);
+                trace_builder_finish(&made);
 }
 
 /* ------------------------------------------------------------------ views */
@@ -132,24 +163,18 @@ START_LOOP_TEST(test_every_view_of_every_trace, 0, N_VIEWS *N_TRACES)
         int trace = _i / N_VIEWS;
         bool is_refused = strcmp(view, "--zone=*") == 0 && !traces[trace].has_zones;
         int wanted = is_refused ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
-        struct trace_builder b;
-        struct ran_report output;
-        json_t *root;
 
-        start(&b, trace);
-        output = RUN_REPORT(b.path, view);
+        start(trace);
+        RUN(view);
         ck_assert_int_eq(output.status, wanted);
         ran_report_check_text(output.out);
         ck_assert(is_refused == (output.out[0] == '\0'));
-        free(output.out);
-        output = RUN_REPORT(b.path, view, "--format", "md", "--limit", "3");
+        RUN(view, "--format", "md", "--limit", "3");
         ck_assert_int_eq(output.status, wanted);
-        free(output.out);
-        output = RUN_REPORT(b.path, view, "--csv");
+        RUN(view, "--csv");
         ck_assert_int_eq(output.status, wanted);
         ck_assert(is_refused || strchr(output.out, ',') != NULL);
-        free(output.out);
-        output = RUN_REPORT(b.path, view, "--json");
+        RUN(view, "--json");
         ck_assert_int_eq(output.status, wanted);
         if (!is_refused) {
                 const char *answer;
@@ -160,10 +185,7 @@ START_LOOP_TEST(test_every_view_of_every_trace, 0, N_VIEWS *N_TRACES)
                 ck_assert_ptr_nonnull(answer);
                 ck_assert_str_ne(answer, "");
                 ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), views[_i % N_VIEWS][1]);
-                json_decref(root);
         }
-        free(output.out);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -177,22 +199,17 @@ static void check_ascii(const char *text)
 START_LOOP_TEST(test_ascii, 0, N_TRACES)
 {
         static const char *const also[] = { "--plots", "--locks", "--off-cpu", "--cpus", "--limit=1" };
-        struct trace_builder b;
-        struct ran_report output;
 
         ck_assert_int_eq(setenv("LC_ALL", "C", 1), 0);
-        start(&b, _i);
+        start(_i);
         for (int i = 0; i < N_VIEWS; i++) {
-                output = RUN_REPORT(b.path, views[i][0], "--limit", "1");
+                RUN(views[i][0], "--limit", "1");
                 check_ascii(output.out);
-                free(output.out);
         }
         for (size_t i = 0; i < sizeof(also) / sizeof(also[0]); i++) {
-                output = RUN_REPORT(b.path, also[i]);
+                RUN(also[i]);
                 check_ascii(output.out);
-                free(output.out);
         }
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -203,20 +220,14 @@ END_TEST
 START_LOOP_TEST(test_color, 0, 4)
 {
         static const char *const overviews[] = { "--limit=5", "--off-cpu", "--cpus", "--zones" };
-        struct trace_builder b;
-        struct ran_report output;
 
-        start(&b, 6);
-        output = RUN_REPORT(b.path, overviews[_i], "--color=always");
+        start(6);
+        RUN(overviews[_i], "--color=always");
         ck_assert_ptr_nonnull(strstr(output.out, "\033[1m"));
-        free(output.out);
-        output = RUN_REPORT(b.path, overviews[_i], "--color=never");
+        RUN(overviews[_i], "--color=never");
         ck_assert_ptr_null(strchr(output.out, '\033'));
-        free(output.out);
-        output = RUN_REPORT(b.path, overviews[_i], "--color=always", "--json");
+        RUN(overviews[_i], "--color=always", "--json");
         ck_assert_ptr_null(strchr(output.out, '\033'));
-        free(output.out);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -244,30 +255,22 @@ static void build_long_names(struct trace_builder *b)
 START_LOOP_TEST(test_full_names, 0, 4)
 {
         static const char *const long_views[] = { "--functions", "--top-down", "--zones", "--limit=5" };
-        struct trace_builder b;
-        struct ran_report output;
 
         ck_assert_int_eq(setenv("LC_ALL", "C.UTF-8", 1), 0);
         ck_assert_int_eq(setenv("COLUMNS", "80", 1), 0);
-        trace_builder_init(&b);
-        build_long_names(&b);
-        trace_builder_finish(&b);
-        output = RUN_REPORT(b.path, long_views[_i]);
+        build_long_names(&made);
+        trace_builder_finish(&made);
+        RUN(long_views[_i]);
         ck_assert_ptr_null(strstr(output.out, LONG_NAME));
         ck_assert_ptr_nonnull(strstr(output.out, "std::map<…>::insert"));
-        free(output.out);
-        output = RUN_REPORT(b.path, long_views[_i], "--full-names");
+        RUN(long_views[_i], "--full-names");
         ck_assert_ptr_nonnull(strstr(output.out, LONG_NAME));
-        free(output.out);
-        output = RUN_REPORT(b.path, long_views[_i], "--json");
+        RUN(long_views[_i], "--json");
         ck_assert_ptr_nonnull(strstr(output.out, LONG_NAME));
-        free(output.out);
         /* Text that fits is not folded. */
         ck_assert_int_eq(setenv("COLUMNS", "600", 1), 0);
-        output = RUN_REPORT(b.path, long_views[_i]);
+        RUN(long_views[_i]);
         ck_assert_ptr_nonnull(strstr(output.out, LONG_NAME));
-        free(output.out);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -280,12 +283,10 @@ static void check_near(json_t *object, const char *key, long long wanted)
 
 START_TEST(test_one_zone)
 {
-        struct trace_builder b;
-        json_t *root;
         long long n = 0;
 
-        start(&b, 4);
-        root = LOAD_REPORT(b.path, "--zone", "inside");
+        start(4);
+        LOAD("--zone", "inside");
         ck_assert_int_eq(ran_report_number(root, "count"), 100);
         ck_assert_int_eq(ran_report_number(root, "total_ns"), 5050 * 1000);
         ck_assert_int_eq(ran_report_number(root, "self_ns"), 5050 * 1000);
@@ -305,19 +306,15 @@ START_TEST(test_one_zone)
                                  (100 - (long long)i) * 1000);
         ck_assert_int_eq(ran_report_number(json_object_get(root, "slowest"), "left_out"), 90);
         ck_assert_int_eq(ran_report_number(ran_report_row(root, "threads", 0), "count"), 100);
-        json_decref(root);
-        root = LOAD_REPORT(b.path, "--zone", "around", "--limit", "3");
+        LOAD("--zone", "around", "--limit", "3");
         ck_assert_int_eq(ran_report_number(root, "count"), 100);
         ck_assert_int_eq(ran_report_number(root, "total_ns"), 5050 * 1000 + 100 * 20);
         ck_assert_int_eq(ran_report_number(root, "self_ns"), 100 * 20);
         ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "slowest"), "rows")), 3);
-        json_decref(root);
         /* Two at once: the time of the inner ones is in that of the outer ones. */
-        root = LOAD_REPORT(b.path, "--zone", "around,inside");
+        LOAD("--zone", "around,inside");
         ck_assert_int_eq(ran_report_number(root, "count"), 200);
         ck_assert_int_eq(ran_report_number(root, "total_ns"), 5050 * 1000 + 100 * 20);
-        json_decref(root);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -338,42 +335,28 @@ START_LOOP_TEST(test_answers, 0, 8)
                 { build_samples, "--lines", "10 samples: too few to say where the time went" },
                 { build_nothing, "--off-cpu", "waiting is unknown: no context switches were recorded" },
         };
-        struct trace_builder b;
-        struct ran_report output;
-        json_t *root;
 
-        trace_builder_init(&b);
-        cases[_i].build(&b);
-        trace_builder_finish(&b);
-        output = RUN_REPORT(b.path, cases[_i].view, "--json");
+        cases[_i].build(&made);
+        trace_builder_finish(&made);
+        RUN(cases[_i].view, "--json");
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         root = json_loads(output.out, 0, NULL);
         ck_assert_str_eq(json_string_value(json_object_get(root, "answer")), cases[_i].answer);
-        json_decref(root);
-        free(output.out);
-        output = RUN_REPORT(b.path, cases[_i].view);
+        RUN(cases[_i].view);
         ck_assert_int_eq(strncmp(output.out, cases[_i].answer, strlen(cases[_i].answer)), 0);
-        free(output.out);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_filters)
 {
-        struct trace_builder b;
-        json_t *root;
-
-        start(&b, 4);
-        root = LOAD_REPORT(b.path, "--zones", "--zone", "around/**");
+        start(4);
+        LOAD("--zones", "--zone", "around/**");
         ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "zones"), "rows")), 1);
         ck_assert_str_eq(json_string_value(json_object_get(ran_report_row(root, "zones", 0), "name")),
                          "inside");
         ck_assert_str_eq(json_string_value(json_object_get(root, "filter")), "zone around/**");
-        json_decref(root);
-        root = LOAD_REPORT(b.path, "--zones", "--thread", "t1");
+        LOAD("--zones", "--thread", "t1");
         ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "zones"), "rows")), 2);
-        json_decref(root);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -414,40 +397,29 @@ static void build_long(struct trace_builder *b)
 
 START_TEST(test_head_of_a_range)
 {
-        struct trace_builder b;
-        struct ran_report output;
-        json_t *root;
-
-        trace_builder_init(&b);
-        build_long(&b);
-        output = RUN_REPORT(b.path, "--from", "20us", "--to", "50us");
+        build_long(&made);
+        RUN("--from", "20us", "--to", "50us");
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_ptr_nonnull(strstr(output.out, "range     30.0 us of a recording of 100 us, 1 thread in 1 "
                                                  "process\n"));
         ck_assert_ptr_nonnull(strstr(output.out, "samples   3 of cpu-clock"));
         ck_assert_ptr_nonnull(strstr(output.out, "switches  6 of threads"));
         ck_assert_ptr_nonnull(strstr(output.out, "locks     3 locks, 3 times obtained\n"));
-        free(output.out);
-        root = LOAD_REPORT(b.path, "--from", "20us", "--to", "50us");
+        LOAD("--from", "20us", "--to", "50us");
         ck_assert_int_eq(ran_report_number(root, "duration_ns"), 100000);
         ck_assert_int_eq(ran_report_number(root, "range_at_ns"), 20000);
         ck_assert_int_eq(ran_report_number(root, "range_ns"), 30000);
         ck_assert_int_eq(ran_report_number(root, "n_switches"), 6);
-        json_decref(root);
         /* Beyond the end there is nothing to look at. */
-        root = LOAD_REPORT(b.path, "--from", "90us", "--to", "1s", "--locks");
+        LOAD("--from", "90us", "--to", "1s", "--locks");
         ck_assert_int_eq(ran_report_number(root, "range_ns"), 10000);
         ck_assert_int_eq(ran_report_number(root, "duration_ns"), 100000);
-        json_decref(root);
-        root = LOAD_REPORT(b.path, "--threads", "--thread", "t2");
+        LOAD("--threads", "--thread", "t2");
         ck_assert(json_is_null(json_object_get(root, "range_ns")));
         ck_assert_int_eq(ran_report_number(root, "n_samples"), 1);
-        json_decref(root);
-        root = LOAD_REPORT(b.path, "--limit", "1");
+        LOAD("--limit", "1");
         ck_assert(json_is_null(json_object_get(root, "range_ns")));
         ck_assert_int_eq(ran_report_number(root, "n_switches"), 20);
-        json_decref(root);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -459,47 +431,36 @@ START_LOOP_TEST(test_overview_as_tables, 0, N_TRACES)
                 { "zones", "handle,name," },
                 { "threads", "handle,name,kind," },
         };
-        struct trace_builder b;
-        struct ran_report output;
 
-        start(&b, _i);
-        output = RUN_REPORT(b.path, "--format", "md");
+        start(_i);
+        RUN("--format", "md");
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_ptr_eq(strstr(output.out, "## "), output.out);
-        free(output.out);
         for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-                output = RUN_REPORT(b.path, "--csv", "--section", sections[i][0]);
+                RUN("--csv", "--section", sections[i][0]);
                 ck_assert_int_eq(output.status, EXIT_STATUS_OK);
                 ck_assert_ptr_eq(strstr(output.out, sections[i][1]), output.out);
-                free(output.out);
         }
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* A share of few samples is no answer. */
 START_LOOP_TEST(test_answer_of_few_samples, 19, 21)
 {
-        struct trace_builder b;
-        struct ran_report output;
-        uint32_t thread, event, stack;
+        uint32_t thread = trace_builder_thread(&made, 1, 1);
+        uint32_t event = trace_builder_sample_event(&made, "cpu-clock");
+        uint32_t stack = trace_builder_stack(
+                &made, 0, trace_builder_frame(&made, trace_builder_module(&made, "/bin/program"), 1));
 
-        trace_builder_init(&b);
-        thread = trace_builder_thread(&b, 1, 1);
-        event = trace_builder_sample_event(&b, "cpu-clock");
-        stack = trace_builder_stack(&b, 0,
-                                    trace_builder_frame(&b, trace_builder_module(&b, "/bin/program"), 1));
-        trace_builder_begin_run(&b, thread);
+        trace_builder_begin_run(&made, thread);
         for (int i = 0; i < _i; i++)
-                trace_builder_sample(&b, 100 + (uint64_t)i, event, 0, stack);
-        trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        output = RUN_REPORT(b.path, "--json");
+                trace_builder_sample(&made, 100 + (uint64_t)i, event, 0, stack);
+        trace_builder_end_run(&made);
+        trace_builder_finish(&made);
+        RUN("--json");
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_int_eq(strstr(output.out, "\"answer\": \"19 samples: too few to say") != NULL, _i == 19);
         ck_assert_int_eq(strstr(output.out, "\"answer\": \"100.0% of the samples are in") != NULL, _i == 20);
-        free(output.out);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -513,30 +474,21 @@ static void build_switches(struct trace_builder *b)
 }
 
 /* Without context switches each view says so where it would have times on a CPU; with them none does. */
-START_TEST(test_no_context_switches)
+START_LOOP_TEST(test_no_context_switches, 0, 10)
 {
         static const char *const options[] = { "--color=never", "--zones", "--threads", "--off-cpu",
                                                "--zone=*" };
+        const char *option = options[_i / 2];
+        bool has_switches = _i % 2 == 1, says;
 
-        for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-                for (int has_switches = 0; has_switches < 2; has_switches++) {
-                        struct trace_builder b;
-                        struct ran_report output;
-                        bool says;
-
-                        trace_builder_init(&b);
-                        build_zones(&b);
-                        if (has_switches)
-                                build_switches(&b);
-                        trace_builder_finish(&b);
-                        output = RUN_REPORT(b.path, "--format=md", options[i]);
-                        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
-                        says = strstr(output.out, "no context switches") != NULL;
-                        ck_assert_msg(says == !has_switches, "%s: %s", options[i], output.out);
-                        free(output.out);
-                        trace_builder_deinit(&b);
-                }
-        }
+        build_zones(&made);
+        if (has_switches)
+                build_switches(&made);
+        trace_builder_finish(&made);
+        RUN("--format=md", option);
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        says = strstr(output.out, "no context switches") != NULL;
+        ck_assert_msg(says == !has_switches, "%s: %s", option, output.out);
 }
 END_TEST
 
@@ -550,34 +502,27 @@ START_TEST(test_names_as_they_are_printed)
                 { "--thread", "[1]" },
                 { "--zone", "GET /a,b" },
         };
-        uint32_t event, thread, location, path, frame;
         struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
-        struct trace_builder b;
+        uint32_t event = trace_builder_sample_event(&made, "cpu-clock");
+        uint32_t thread = trace_builder_thread(&made, 7, 7);
+        uint32_t location = trace_builder_location(&made, "GET /a,b");
+        uint32_t path = trace_builder_path(&made, 0, location);
+        uint32_t frame = trace_builder_frame(&made, trace_builder_module(&made, "[kernel]"), 16);
 
-        trace_builder_init(&b);
-        event = trace_builder_sample_event(&b, "cpu-clock");
-        thread = trace_builder_thread(&b, 7, 7);
-        location = trace_builder_location(&b, "GET /a,b");
-        path = trace_builder_path(&b, 0, location);
-        frame = trace_builder_frame(&b, trace_builder_module(&b, "[kernel]"), 16);
-        trace_builder_symbol(&b, frame, "to_string[abi:cxx11](int)", 0);
-        naming.thread_name.name = trace_builder_string(&b, "[1]");
-        trace_builder_begin_run(&b, thread);
-        event_encoder_add(&b.encoder, &naming);
-        trace_builder_begin_zone(&b, 6, location);
-        trace_builder_sample(&b, 10, event, path, trace_builder_stack(&b, 0, frame));
-        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
-        trace_builder_end_run(&b);
-        trace_builder_finish(&b);
+        trace_builder_symbol(&made, frame, "to_string[abi:cxx11](int)", 0);
+        naming.thread_name.name = trace_builder_string(&made, "[1]");
+        trace_builder_begin_run(&made, thread);
+        event_encoder_add(&made.encoder, &naming);
+        trace_builder_begin_zone(&made, 6, location);
+        trace_builder_sample(&made, 10, event, path, trace_builder_stack(&made, 0, frame));
+        trace_builder_event(&made, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&made);
+        trace_builder_finish(&made);
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-                struct ran_report output = RUN_REPORT(b.path, names[i][0], names[i][1], "--functions",
-                                                      "--csv");
-
+                RUN(names[i][0], names[i][1], "--functions", "--csv");
                 ck_assert_msg(output.status == EXIT_STATUS_OK, "%s %s", names[i][0], names[i][1]);
                 ck_assert_ptr_nonnull(strstr(output.out, "to_string[abi:cxx11](int)"));
-                free(output.out);
         }
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -586,29 +531,24 @@ START_TEST(test_samples_of_fibers)
 {
         struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER };
         uint32_t event, thread, location, path;
-        struct trace_builder b;
-        struct ran_report output;
 
-        trace_builder_init(&b);
-        event = trace_builder_sample_event(&b, "cpu-clock");
-        thread = trace_builder_thread(&b, 7, 7);
+        event = trace_builder_sample_event(&made, "cpu-clock");
+        thread = trace_builder_thread(&made, 7, 7);
         fiber.process = 1;
-        location = trace_builder_location(&b, "work");
-        path = trace_builder_path(&b, 0, location);
-        trace_builder_begin_run(&b, trace_builder_row(&b, TRACE_TABLE_THREADS, &fiber));
-        trace_builder_begin_zone(&b, 6, location);
-        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
-        trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, thread);
-        trace_builder_sample(&b, 10, event, path, 0);
-        trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        output = RUN_REPORT(b.path, "--zone", "work", "--csv", "--section", "threads");
+        location = trace_builder_location(&made, "work");
+        path = trace_builder_path(&made, 0, location);
+        trace_builder_begin_run(&made, trace_builder_row(&made, TRACE_TABLE_THREADS, &fiber));
+        trace_builder_begin_zone(&made, 6, location);
+        trace_builder_event(&made, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&made);
+        trace_builder_begin_run(&made, thread);
+        trace_builder_sample(&made, 10, event, path, 0);
+        trace_builder_end_run(&made);
+        trace_builder_finish(&made);
+        RUN("--zone", "work", "--csv", "--section", "threads");
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_ptr_nonnull(strstr(output.out, "t1,"));
         ck_assert_ptr_nonnull(strstr(output.out, "t2,"));
-        free(output.out);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -616,27 +556,22 @@ END_TEST
 START_TEST(test_waits_of_fibers)
 {
         struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .process = 1 };
-        struct trace_builder b;
-        struct ran_report output;
 
-        trace_builder_init(&b);
-        trace_builder_begin_run(&b, trace_builder_thread(&b, 7, 7));
-        trace_builder_event(&b, 1, TRACE_OP_SWITCH_OUT);
-        trace_builder_event(&b, 2, TRACE_OP_SWITCH_IN);
-        trace_builder_end_run(&b);
-        trace_builder_begin_run(&b, trace_builder_row(&b, TRACE_TABLE_THREADS, &fiber));
-        trace_builder_event(&b, 5, TRACE_OP_SWITCH_IN);
-        trace_builder_begin_zone(&b, 10, trace_builder_location(&b, "work"));
-        trace_builder_event(&b, 100, TRACE_OP_SWITCH_OUT);
-        trace_builder_event(&b, 150, TRACE_OP_SWITCH_IN);
-        trace_builder_event(&b, 210, TRACE_OP_ZONE_END);
-        trace_builder_end_run(&b);
-        trace_builder_finish(&b);
-        output = RUN_REPORT(b.path, "--zone", "work", "--csv", "--section", "waits");
+        trace_builder_begin_run(&made, trace_builder_thread(&made, 7, 7));
+        trace_builder_event(&made, 1, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(&made, 2, TRACE_OP_SWITCH_IN);
+        trace_builder_end_run(&made);
+        trace_builder_begin_run(&made, trace_builder_row(&made, TRACE_TABLE_THREADS, &fiber));
+        trace_builder_event(&made, 5, TRACE_OP_SWITCH_IN);
+        trace_builder_begin_zone(&made, 10, trace_builder_location(&made, "work"));
+        trace_builder_event(&made, 100, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(&made, 150, TRACE_OP_SWITCH_IN);
+        trace_builder_event(&made, 210, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&made);
+        trace_builder_finish(&made);
+        RUN("--zone", "work", "--csv", "--section", "waits");
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_msg(strstr(output.out, "\n50,0.25,suspended (fiber),") != NULL, "%s", output.out);
-        free(output.out);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -651,16 +586,14 @@ START_LOOP_TEST(test_usage, 0, 10)
                 { "--group-by", "text" },     { "--zone=inside", "--group-by=colour" },
         };
         const char *words[4] = { wrong[_i][0], wrong[_i][1], NULL };
-        struct trace_builder b;
-        struct ran_report output;
 
-        start(&b, 4);
+        start(4);
         if (strcmp(wrong[_i][1], "--section=no") == 0)
                 words[2] = "--csv";
-        output = ran_report_run(b.path, words);
+        run(words);
         ck_assert_int_eq(output.status, EXIT_STATUS_USAGE);
         ck_assert_str_eq(output.out, "");
-        free(output.out);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
