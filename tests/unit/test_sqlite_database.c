@@ -24,48 +24,54 @@ struct database {
         sqlite3 *db;
 };
 
-static void name_file(struct database *d)
+static struct database d;
+static struct trace_builder b;
+static struct sqlite_database_totals totals;
+
+static void setup(void)
 {
         int fd;
 
-        (void)snprintf(d->path, sizeof(d->path), "/tmp/test_sqlite_database.XXXXXX");
-        fd = mkstemp(d->path);
+        (void)snprintf(d.path, sizeof(d.path), "/tmp/test_sqlite_database.XXXXXX");
+        fd = mkstemp(d.path);
         ck_assert_int_ge(fd, 0);
         (void)close(fd);
+        trace_builder_init(&b);
 }
 
-static void open_file(struct database *d)
+static void teardown(void)
 {
-        ck_assert_int_eq(sqlite3_open_v2(d->path, &d->db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+        (void)sqlite3_close(d.db);
+        d.db = NULL;
+        (void)unlink(d.path);
+        trace_builder_deinit(&b);
 }
 
-static void write_database(struct database *d, struct trace_builder *b, struct sqlite_database_totals *totals)
+static void open_file(void)
+{
+        ck_assert_int_eq(sqlite3_open_v2(d.path, &d.db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+}
+
+static void write_database(void)
 {
         struct error err = ERROR_NONE;
         struct loaded_trace trace;
 
-        name_file(d);
-        ck_assert_int_eq(loaded_trace_open(&trace, b->path, &err), 0);
-        ck_assert_msg(sqlite_database_write(&trace, NULL, d->path, totals, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
+        ck_assert_msg(sqlite_database_write(&trace, NULL, d.path, &totals, &err) == 0, "%s", err.text);
         loaded_trace_close(&trace);
-        open_file(d);
-}
-
-static void remove_file(struct database *d)
-{
-        (void)sqlite3_close(d->db);
-        (void)unlink(d->path);
+        open_file();
 }
 
 /* The first cell of the answer; NULL is "-". */
-static void expect(const struct database *d, const char *wanted, const char *sql)
+static void expect(const char *wanted, const char *sql)
 {
         sqlite3_stmt *statement = NULL;
         const char *found;
 
-        ck_assert_msg(sqlite3_prepare_v2(d->db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
-                      sqlite3_errmsg(d->db));
-        ck_assert_msg(sqlite3_step(statement) == SQLITE_ROW, "%s: %s", sql, sqlite3_errmsg(d->db));
+        ck_assert_msg(sqlite3_prepare_v2(d.db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+                      sqlite3_errmsg(d.db));
+        ck_assert_msg(sqlite3_step(statement) == SQLITE_ROW, "%s: %s", sql, sqlite3_errmsg(d.db));
         found = (const char *)sqlite3_column_text(statement, 0);
         ck_assert_msg(strcmp(found ? found : "-", wanted) == 0, "%s: %s, wanted %s", sql, found, wanted);
         (void)sqlite3_finalize(statement);
@@ -73,36 +79,29 @@ static void expect(const struct database *d, const char *wanted, const char *sql
 
 START_TEST(small)
 {
-        struct sqlite_database_totals totals = { .n_zones = 0 };
-        struct trace_builder b;
-        struct database d;
-
-        trace_builder_init(&b);
         small_trace_build(&b);
-        write_database(&d, &b, &totals);
-        expect(&d, "ok", "PRAGMA integrity_check");
-        expect(&d, "7", "SELECT count(*) FROM zones");
-        expect(&d, "3", "SELECT count(*) FROM zones WHERE NOT closed");
-        expect(&d, "7", "SELECT count(*) FROM samples");
+        write_database();
+        expect("ok", "PRAGMA integrity_check");
+        expect("7", "SELECT count(*) FROM zones");
+        expect("3", "SELECT count(*) FROM zones WHERE NOT closed");
+        expect("7", "SELECT count(*) FROM samples");
         ck_assert_uint_eq(totals.n_zones, 7);
         ck_assert_uint_eq(totals.n_samples, 7);
         /* Bits of what has no place among signed numbers. */
-        expect(&d, "-1", "SELECT min(weight) FROM samples");
-        expect(&d, "load of level 7", "SELECT name FROM zones WHERE value = -3");
-        expect(&d, "level \"7\" time_ns=1\n\xef\xbf\xbd", "SELECT text FROM zones WHERE text NOT NULL");
-        expect(&d, "sleeping", "SELECT state FROM waits WHERE waker_thread = 1");
-        expect(&d, "50", "SELECT duration_ns FROM waits WHERE waker_thread = 1");
-        expect(&d, "10", "SELECT delay_ns FROM waits WHERE waker_thread = 1");
-        expect(&d, "low\nmemory", "SELECT text FROM messages WHERE severity = 3 AND text NOT NULL");
-        expect(&d, "0.1", "SELECT value FROM plots WHERE name = 'load'");
-        expect(&d, "3", "SELECT count(*) FROM memory WHERE kind <> 'alloc' OR size_bytes = 4096");
-        expect(&d, "wait obtain release obtain",
+        expect("-1", "SELECT min(weight) FROM samples");
+        expect("load of level 7", "SELECT name FROM zones WHERE value = -3");
+        expect("level \"7\" time_ns=1\n\xef\xbf\xbd", "SELECT text FROM zones WHERE text NOT NULL");
+        expect("sleeping", "SELECT state FROM waits WHERE waker_thread = 1");
+        expect("50", "SELECT duration_ns FROM waits WHERE waker_thread = 1");
+        expect("10", "SELECT delay_ns FROM waits WHERE waker_thread = 1");
+        expect("low\nmemory", "SELECT text FROM messages WHERE severity = 3 AND text NOT NULL");
+        expect("0.1", "SELECT value FROM plots WHERE name = 'load'");
+        expect("3", "SELECT count(*) FROM memory WHERE kind <> 'alloc' OR size_bytes = 4096");
+        expect("wait obtain release obtain",
                "SELECT group_concat(kind, ' ') FROM (SELECT kind FROM locks ORDER BY time_ns)");
-        expect(&d, "2", "SELECT count(*) FROM symbols WHERE frame = 1");
-        expect(&d, "main", "SELECT function FROM symbols WHERE frame = 1 AND level = 1");
-        expect(&d, "00017f80ff0a5c", "SELECT build_id FROM modules WHERE build_id NOT NULL");
-        remove_file(&d);
-        trace_builder_deinit(&b);
+        expect("2", "SELECT count(*) FROM symbols WHERE frame = 1");
+        expect("main", "SELECT function FROM symbols WHERE frame = 1 AND level = 1");
+        expect("00017f80ff0a5c", "SELECT build_id FROM modules WHERE build_id NOT NULL");
 }
 END_TEST
 
@@ -117,11 +116,7 @@ START_TEST(waits)
         };
         struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
         uint32_t thread, program, module, stack = 0, own = 0;
-        struct sqlite_database_totals totals;
-        struct trace_builder b;
-        struct database d;
 
-        trace_builder_init(&b);
         thread = trace_builder_thread(&b, 1, 1);
         program = trace_builder_module(&b, "/bin/p");
         kernel.path = trace_builder_string(&b, "[kernel]");
@@ -148,25 +143,19 @@ START_TEST(waits)
         }
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
-        write_database(&d, &b, &totals);
-        expect(&d, "2", "SELECT waits FROM wait_stats WHERE function = 'futex_do_wait'");
-        expect(&d, "100", "SELECT total_ns FROM wait_stats WHERE function = 'futex_do_wait'");
-        expect(&d, "1", "SELECT waits FROM wait_stats WHERE function = 'schedule_job'");
-        expect(&d, "2", "SELECT count(*) FROM wait_stats");
-        remove_file(&d);
-        trace_builder_deinit(&b);
+        write_database();
+        expect("2", "SELECT waits FROM wait_stats WHERE function = 'futex_do_wait'");
+        expect("100", "SELECT total_ns FROM wait_stats WHERE function = 'futex_do_wait'");
+        expect("1", "SELECT waits FROM wait_stats WHERE function = 'schedule_job'");
+        expect("2", "SELECT count(*) FROM wait_stats");
 }
 END_TEST
 
 /* Recursion: f() in f(); a zone in itself; a second group of names replaces the first. */
 START_TEST(views)
 {
-        struct sqlite_database_totals totals;
         uint32_t thread, event, frames[2], stack, path, zone;
-        struct trace_builder b;
-        struct database d;
 
-        trace_builder_init(&b);
         thread = trace_builder_thread(&b, 1, 1);
         event = trace_builder_sample_event(&b, "cpu-clock");
         zone = trace_builder_location(&b, "z");
@@ -188,21 +177,19 @@ START_TEST(views)
         trace_builder_event(&b, 2000, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
-        write_database(&d, &b, &totals);
-        expect(&d, "2", "SELECT count FROM zone_stats WHERE name = 'z'");
-        expect(&d, "1000", "SELECT total_ns FROM zone_stats WHERE name = 'z'");
-        expect(&d, "1000", "SELECT self_ns FROM zone_stats WHERE name = 'z'");
-        expect(&d, "z1", "SELECT handle FROM zone_stats");
-        expect(&d, "3", "SELECT samples FROM function_self WHERE function = 'f'");
-        expect(&d, "3", "SELECT sum(samples) FROM function_total");
-        expect(&d, "3", "SELECT samples FROM zone_samples WHERE zone = 'z'");
-        expect(&d, "3", "SELECT sum(samples) FROM zone_functions WHERE zone = 'z' AND function = 'f'");
-        expect(&d, "0", "SELECT count(*) FROM wait_stats");
-        expect(&d, "0", "SELECT count(*) FROM symbols WHERE function LIKE 'wrong%'");
+        write_database();
+        expect("2", "SELECT count FROM zone_stats WHERE name = 'z'");
+        expect("1000", "SELECT total_ns FROM zone_stats WHERE name = 'z'");
+        expect("1000", "SELECT self_ns FROM zone_stats WHERE name = 'z'");
+        expect("z1", "SELECT handle FROM zone_stats");
+        expect("3", "SELECT samples FROM function_self WHERE function = 'f'");
+        expect("3", "SELECT sum(samples) FROM function_total");
+        expect("3", "SELECT samples FROM zone_samples WHERE zone = 'z'");
+        expect("3", "SELECT sum(samples) FROM zone_functions WHERE zone = 'z' AND function = 'f'");
+        expect("0", "SELECT count(*) FROM wait_stats");
+        expect("0", "SELECT count(*) FROM symbols WHERE function LIKE 'wrong%'");
         /* Without context switches this is unknown. */
-        expect(&d, "0", "SELECT count(on_cpu_ns) FROM zones");
-        remove_file(&d);
-        trace_builder_deinit(&b);
+        expect("0", "SELECT count(on_cpu_ns) FROM zones");
 }
 END_TEST
 
@@ -210,12 +197,8 @@ END_TEST
 START_TEST(python_functions)
 {
         struct trace_module module = { .kind = TRACE_MODULE_PYTHON };
-        struct sqlite_database_totals totals;
-        struct trace_builder b;
-        struct database d;
         uint32_t native, python, run, build, event, stacks[4];
 
-        trace_builder_init(&b);
         event = trace_builder_sample_event(&b, "cpu-clock");
         native = trace_builder_module(&b, "/usr/bin/python3.11");
         module.path = trace_builder_string(&b, "/srv/work.py");
@@ -234,15 +217,13 @@ START_TEST(python_functions)
                 trace_builder_sample(&b, 100 + i, event, 0, stacks[i < 1 ? 0 : i < 3 ? 1 : i < 6 ? 2 : 3]);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
-        write_database(&d, &b, &totals);
-        expect(&d, "7", "SELECT samples FROM python_self WHERE function = 'build'");
-        expect(&d, "7000", "SELECT weight FROM python_self WHERE function = 'build'");
-        expect(&d, "3000", "SELECT python_weight FROM python_self WHERE function = 'build'");
-        expect(&d, "2", "SELECT samples FROM python_self WHERE function = 'run'");
-        expect(&d, "9", "SELECT sum(samples) FROM python_self");
-        expect(&d, "1", "SELECT count(*) FROM modules WHERE is_python");
-        remove_file(&d);
-        trace_builder_deinit(&b);
+        write_database();
+        expect("7", "SELECT samples FROM python_self WHERE function = 'build'");
+        expect("7000", "SELECT weight FROM python_self WHERE function = 'build'");
+        expect("3000", "SELECT python_weight FROM python_self WHERE function = 'build'");
+        expect("2", "SELECT samples FROM python_self WHERE function = 'run'");
+        expect("9", "SELECT sum(samples) FROM python_self");
+        expect("1", "SELECT count(*) FROM modules WHERE is_python");
 }
 END_TEST
 
@@ -257,9 +238,7 @@ START_TEST(many_rows)
         struct error err = ERROR_NONE;
         struct sqlite_insert insert;
         struct sqlite_writer w;
-        struct database d;
 
-        name_file(&d);
         ck_assert_int_eq(sqlite_writer_open(&w, d.path, "CREATE TABLE t(id, real, text, last)", &err), 0);
         sqlite_insert_open(&insert, &w, "t", 4);
         for (uint64_t id = 1; id <= N_ROWS; id++) {
@@ -276,31 +255,22 @@ START_TEST(many_rows)
         sqlite_insert_close(&insert);
         ck_assert_int_eq(sqlite_writer_finish(&w, "", &err), 0);
         sqlite_writer_close(&w);
-        open_file(&d);
-        expect(&d, "20003", "SELECT count(*) FROM t WHERE id = rowid AND last IS NULL");
-        expect(&d, "2857", "SELECT count(*) FROM t WHERE real IS NULL");
-        expect(&d, "17146", "SELECT count(*) FROM t WHERE real = id / 2.0 AND id % 7 <> 0");
-        expect(&d, "0",
-               "SELECT count(*) FROM t WHERE id % 7 <> 0 AND coalesce(length(text), 0) <> "
-               "CASE id % 1000 WHEN 0 THEN 100000 ELSE id % 3 END");
-        expect(&d, "0", "SELECT count(*) FROM t WHERE rtrim(text, char(97 + id % 26)) <> ''");
-        remove_file(&d);
+        open_file();
+        expect("20003", "SELECT count(*) FROM t WHERE id = rowid AND last IS NULL");
+        expect("2857", "SELECT count(*) FROM t WHERE real IS NULL");
+        expect("17146", "SELECT count(*) FROM t WHERE real = id / 2.0 AND id % 7 <> 0");
+        expect("0", "SELECT count(*) FROM t WHERE id % 7 <> 0 AND coalesce(length(text), 0) <> "
+                    "CASE id % 1000 WHEN 0 THEN 100000 ELSE id % 3 END");
+        expect("0", "SELECT count(*) FROM t WHERE rtrim(text, char(97 + id % 26)) <> ''");
 }
 END_TEST
 
 START_TEST(empty)
 {
-        struct sqlite_database_totals totals;
-        struct trace_builder b;
-        struct database d;
-
-        trace_builder_init(&b);
         trace_builder_finish(&b);
-        write_database(&d, &b, &totals);
-        expect(&d, "0", "SELECT count(*) FROM zone_stats");
-        expect(&d, "0", "SELECT count(*) FROM function_total");
-        remove_file(&d);
-        trace_builder_deinit(&b);
+        write_database();
+        expect("0", "SELECT count(*) FROM zone_stats");
+        expect("0", "SELECT count(*) FROM function_total");
 }
 END_TEST
 
@@ -318,62 +288,50 @@ START_TEST(foreign_text)
 {
         struct error err = ERROR_NONE;
         struct sqlite_writer w;
-        struct database d;
 
-        name_file(&d);
         ck_assert_int_eq(sqlite_writer_open(&w, d.path, "CREATE TABLE t(a TEXT)", &err), 0);
         write_letter(&w, "a\0b\xff\xc3\xa4", 6);
         ck_assert_int_eq(sqlite_writer_finish(&w, "", &err), 0);
         sqlite_writer_close(&w);
-        open_file(&d);
-        expect(&d,
-               "a\xef\xbf\xbd"
+        open_file();
+        expect("a\xef\xbf\xbd"
                "b\xef\xbf\xbd\xc3\xa4",
                "SELECT a FROM t");
-        remove_file(&d);
 }
 END_TEST
 
-/* Tables take turns; what fails in the thread ends all, and is said. */
-START_TEST(rows_of_two_tables)
+/* loop test: tables take turns; what fails in the thread ends all, and is said. */
+START_LOOP_TEST(rows_of_two_tables, 0, 2)
 {
         static const uint64_t twice[] = { 0, 12345 }; /* 0 = no number is */
+        struct error err = ERROR_NONE;
         struct sqlite_insert insert[2];
         struct sqlite_writer w;
+        int r;
 
-        for (size_t i = 0; i < 2; i++) {
-                struct error err = ERROR_NONE;
-                struct database d;
-                int r;
-
-                name_file(&d);
-                ck_assert_int_eq(sqlite_writer_open(&w, d.path,
-                                                    "CREATE TABLE t(a UNIQUE); CREATE TABLE u(a, b)", &err),
-                                 0);
-                sqlite_insert_open(&insert[0], &w, "t", 1);
-                sqlite_insert_open(&insert[1], &w, "u", 2);
-                for (uint64_t id = 1; id <= 30000; id++) {
-                        sqlite_insert_number(&insert[0], id == twice[i] ? id - 1 : id);
-                        sqlite_insert_end_row(&insert[0]);
-                        sqlite_insert_null(&insert[1]);
-                        sqlite_insert_number(&insert[1], id * 2);
-                        sqlite_insert_end_row(&insert[1]);
-                }
-                sqlite_insert_close(&insert[0]);
-                sqlite_insert_close(&insert[1]);
-                r = sqlite_writer_finish(&w, "", &err);
-                sqlite_writer_close(&w);
-                ck_assert_int_eq(r, i == 0 ? 0 : -EIO);
-                if (i == 1) {
-                        ck_assert_ptr_nonnull(strstr(err.text, "UNIQUE"));
-                        (void)unlink(d.path);
-                        continue;
-                }
-                open_file(&d);
-                expect(&d, "30000", "SELECT count(*) FROM t WHERE a = rowid");
-                expect(&d, "30000", "SELECT count(*) FROM u WHERE b = rowid * 2 AND a IS NULL");
-                remove_file(&d);
+        ck_assert_int_eq(
+                sqlite_writer_open(&w, d.path, "CREATE TABLE t(a UNIQUE); CREATE TABLE u(a, b)", &err), 0);
+        sqlite_insert_open(&insert[0], &w, "t", 1);
+        sqlite_insert_open(&insert[1], &w, "u", 2);
+        for (uint64_t id = 1; id <= 30000; id++) {
+                sqlite_insert_number(&insert[0], id == twice[_i] ? id - 1 : id);
+                sqlite_insert_end_row(&insert[0]);
+                sqlite_insert_null(&insert[1]);
+                sqlite_insert_number(&insert[1], id * 2);
+                sqlite_insert_end_row(&insert[1]);
         }
+        sqlite_insert_close(&insert[0]);
+        sqlite_insert_close(&insert[1]);
+        r = sqlite_writer_finish(&w, "", &err);
+        sqlite_writer_close(&w);
+        ck_assert_int_eq(r, _i == 0 ? 0 : -EIO);
+        if (_i == 1) {
+                ck_assert_ptr_nonnull(strstr(err.text, "UNIQUE"));
+                return;
+        }
+        open_file();
+        expect("30000", "SELECT count(*) FROM t WHERE a = rowid");
+        expect("30000", "SELECT count(*) FROM u WHERE b = rowid * 2 AND a IS NULL");
 }
 END_TEST
 
@@ -382,11 +340,9 @@ START_TEST(failures)
 {
         struct error err = ERROR_NONE;
         struct sqlite_writer w;
-        struct database d;
 
         ck_assert_int_eq(sqlite_writer_open(&w, "/nowhere/at/all.db", "", &err), -EIO);
         sqlite_writer_close(&w);
-        name_file(&d);
         ck_assert_int_eq(sqlite_writer_open(&w, d.path, "CREATE TABLE t(a UNIQUE)", &err), 0);
         write_letter(&w, "x", 1);
         write_letter(&w, "x", 1);
@@ -394,6 +350,7 @@ START_TEST(failures)
         ck_assert_int_eq(sqlite_writer_finish(&w, "", &err), -EIO);
         ck_assert_ptr_nonnull(strstr(err.text, "UNIQUE"));
         sqlite_writer_close(&w);
-        (void)unlink(d.path);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -24,16 +24,25 @@
 #include <string.h>
 #include <unistd.h>
 
-UNIT_TEST_PLAN(.timeout_s = 120);
+static struct trace_builder b;
 
-static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, uint64_t first, uint64_t second,
-                uint64_t third)
+static void setup(void)
+{
+        trace_builder_init(&b);
+}
+
+static void teardown(void)
+{
+        trace_builder_deinit(&b);
+}
+
+static void add(uint64_t time_ns, enum trace_op op, uint64_t first, uint64_t second, uint64_t third)
 {
         const struct trace_event event = { .time_ns = time_ns,
                                            .op = op,
                                            .operand = { first, second, third } };
 
-        event_encoder_add(&b->encoder, &event);
+        event_encoder_add(&b.encoder, &event);
 }
 
 static void begin_index(struct timeline_index *t, const struct loaded_trace *trace)
@@ -104,11 +113,11 @@ static uint64_t bits_of(double value)
         return bits;
 }
 
-static uint32_t named_frame(struct trace_builder *b, uint32_t module, const char *function, uint64_t offset)
+static uint32_t named_frame(uint32_t module, const char *function, uint64_t offset)
 {
-        uint32_t frame = trace_builder_frame(b, module, offset);
+        uint32_t frame = trace_builder_frame(&b, module, offset);
 
-        trace_builder_symbol(b, frame, function, 0);
+        trace_builder_symbol(&b, frame, function, 0);
         return frame;
 }
 
@@ -118,7 +127,7 @@ static uint32_t named_frame(struct trace_builder *b, uint32_t module, const char
  * thread 2; preempted [700, 750); samples at 150 (main, hot), 160 (main, hot), 170 (main, cold).
  * Thread 2 "two": waits for the lock [200, 400), which thread 1 holds [150, 400), and has it until 450.
  */
-static void build_small(struct trace_builder *b)
+static void build_small(void)
 {
         struct trace_sample_event cycles = { .rate = 1000, .mode = TRACE_SAMPLE_MODE_FREQUENCY_HZ };
         struct trace_sample_event misses = { .mode = TRACE_SAMPLE_MODE_WITH_LEADER, .leader = 1 };
@@ -127,79 +136,77 @@ static void build_small(struct trace_builder *b)
         struct trace_device_clock clock = { .ticks = 0, .raw_ns = 1000, .device = 1 };
         uint32_t one, two, module, main_frame, root, hot, cold, frames, plot, pool;
 
-        trace_builder_init(b);
-        trace_builder_meta(b, "start_raw_ns", "1000");
-        trace_builder_meta(b, "end_raw_ns", "2000");
-        one = trace_builder_thread(b, 7, 7);
-        two = trace_builder_thread(b, 7, 8);
-        cycles.name = trace_builder_string(b, "cycles");
-        cycles.unit = trace_builder_string(b, "cycles");
-        misses.name = trace_builder_string(b, "misses");
-        misses.unit = trace_builder_string(b, "misses");
-        (void)trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &cycles);
-        (void)trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &misses);
-        (void)trace_builder_location(b, "a");
-        (void)trace_builder_location(b, "b");
-        lock.location = trace_builder_location(b, "a lock");
-        (void)trace_builder_row(b, TRACE_TABLE_LOCKS, &lock);
-        device.name = trace_builder_string(b, "gpu");
-        (void)trace_builder_row(b, TRACE_TABLE_DEVICES, &device);
-        (void)trace_builder_row(b, TRACE_TABLE_DEVICE_CLOCKS, &clock);
-        module = trace_builder_module(b, "/bin/program");
-        main_frame = named_frame(b, module, "main", 1);
-        root = trace_builder_stack(b, 0, main_frame);
-        hot = trace_builder_stack(b, root, named_frame(b, module, "hot", 2));
-        cold = trace_builder_stack(b, root, named_frame(b, module, "cold", 3));
-        frames = trace_builder_string(b, "frames of it");
-        plot = trace_builder_string(b, "height");
-        pool = trace_builder_string(b, "pool");
-        trace_builder_begin_run(b, one);
-        add(b, 1050, TRACE_OP_THREAD_NAME, trace_builder_string(b, "one"), 0, 0);
-        add(b, 1050, TRACE_OP_SWITCH_IN, 3, 0, 0);
-        trace_builder_begin_zone(b, 1100, 1);
-        add(b, 1120, TRACE_OP_FRAME_MARK, frames, 0, 0);
-        add(b, 1150, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
-        trace_builder_sample(b, 1150, 1, 0, hot);
-        trace_builder_sample(b, 1160, 1, 0, hot);
-        trace_builder_sample(b, 1170, 1, 0, cold);
-        trace_builder_begin_zone(b, 1200, 2);
-        add(b, 1210, TRACE_OP_PLOT_F64, plot, bits_of(2.5), 0);
-        add(b, 1220, TRACE_OP_PLOT_I64, plot, (uint64_t)-7, 0);
-        add(b, 1230, TRACE_OP_MEMORY_ALLOC, pool, 64, 100);
-        add(b, 1240, TRACE_OP_MEMORY_ALLOC, pool, 128, 11);
-        add(b, 1250, TRACE_OP_MEMORY_FREE, pool, 64, 0);
-        trace_builder_event(b, 1300, TRACE_OP_ZONE_END);
-        add(b, 1310, TRACE_OP_FRAME_MARK, frames, 0, 0);
-        trace_builder_begin_zone(b, 1400, 2);
-        add(b, 1400, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
-        trace_builder_event(b, 1500, TRACE_OP_ZONE_END);
-        add(b, 1500, TRACE_OP_SWITCH_OUT, 3, 0, TRACE_WAIT_SLEEPING);
-        add(b, 1580, TRACE_OP_WAKEUP, 0, two, 0);
-        add(b, 1600, TRACE_OP_SWITCH_IN, 4, 0, 0);
-        add(b, 1650, TRACE_OP_FRAME_MARK, frames, 0, 0);
-        add(b, 1700, TRACE_OP_SWITCH_OUT, 4, 1, TRACE_WAIT_PREEMPTED);
-        add(b, 1750, TRACE_OP_SWITCH_IN, 3, 0, 0);
-        add(b, 1760, TRACE_OP_MESSAGE, trace_builder_string(b, "hello"), 0, 0);
-        event_encoder_add(&b->encoder, &(struct trace_event){ .time_ns = 1770,
-                                                              .op = TRACE_OP_DEVICE_SPAN,
-                                                              .device_span = { 1, 1, 300, 50, 0, 0 } });
-        trace_builder_event(b, 1900, TRACE_OP_ZONE_END);
-        trace_builder_end_run(b);
-        trace_builder_begin_run(b, two);
-        add(b, 1060, TRACE_OP_THREAD_NAME, trace_builder_string(b, "two"), 0, 0);
-        add(b, 1200, TRACE_OP_LOCK_WAIT, 1, 0, 0);
-        add(b, 1400, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
-        add(b, 1450, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
-        trace_builder_end_run(b);
-        trace_builder_finish(b);
+        trace_builder_meta(&b, "start_raw_ns", "1000");
+        trace_builder_meta(&b, "end_raw_ns", "2000");
+        one = trace_builder_thread(&b, 7, 7);
+        two = trace_builder_thread(&b, 7, 8);
+        cycles.name = trace_builder_string(&b, "cycles");
+        cycles.unit = trace_builder_string(&b, "cycles");
+        misses.name = trace_builder_string(&b, "misses");
+        misses.unit = trace_builder_string(&b, "misses");
+        (void)trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &cycles);
+        (void)trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &misses);
+        (void)trace_builder_location(&b, "a");
+        (void)trace_builder_location(&b, "b");
+        lock.location = trace_builder_location(&b, "a lock");
+        (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
+        device.name = trace_builder_string(&b, "gpu");
+        (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
+        (void)trace_builder_row(&b, TRACE_TABLE_DEVICE_CLOCKS, &clock);
+        module = trace_builder_module(&b, "/bin/program");
+        main_frame = named_frame(module, "main", 1);
+        root = trace_builder_stack(&b, 0, main_frame);
+        hot = trace_builder_stack(&b, root, named_frame(module, "hot", 2));
+        cold = trace_builder_stack(&b, root, named_frame(module, "cold", 3));
+        frames = trace_builder_string(&b, "frames of it");
+        plot = trace_builder_string(&b, "height");
+        pool = trace_builder_string(&b, "pool");
+        trace_builder_begin_run(&b, one);
+        add(1050, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "one"), 0, 0);
+        add(1050, TRACE_OP_SWITCH_IN, 3, 0, 0);
+        trace_builder_begin_zone(&b, 1100, 1);
+        add(1120, TRACE_OP_FRAME_MARK, frames, 0, 0);
+        add(1150, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
+        trace_builder_sample(&b, 1150, 1, 0, hot);
+        trace_builder_sample(&b, 1160, 1, 0, hot);
+        trace_builder_sample(&b, 1170, 1, 0, cold);
+        trace_builder_begin_zone(&b, 1200, 2);
+        add(1210, TRACE_OP_PLOT_F64, plot, bits_of(2.5), 0);
+        add(1220, TRACE_OP_PLOT_I64, plot, (uint64_t)-7, 0);
+        add(1230, TRACE_OP_MEMORY_ALLOC, pool, 64, 100);
+        add(1240, TRACE_OP_MEMORY_ALLOC, pool, 128, 11);
+        add(1250, TRACE_OP_MEMORY_FREE, pool, 64, 0);
+        trace_builder_event(&b, 1300, TRACE_OP_ZONE_END);
+        add(1310, TRACE_OP_FRAME_MARK, frames, 0, 0);
+        trace_builder_begin_zone(&b, 1400, 2);
+        add(1400, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+        trace_builder_event(&b, 1500, TRACE_OP_ZONE_END);
+        add(1500, TRACE_OP_SWITCH_OUT, 3, 0, TRACE_WAIT_SLEEPING);
+        add(1580, TRACE_OP_WAKEUP, 0, two, 0);
+        add(1600, TRACE_OP_SWITCH_IN, 4, 0, 0);
+        add(1650, TRACE_OP_FRAME_MARK, frames, 0, 0);
+        add(1700, TRACE_OP_SWITCH_OUT, 4, 1, TRACE_WAIT_PREEMPTED);
+        add(1750, TRACE_OP_SWITCH_IN, 3, 0, 0);
+        add(1760, TRACE_OP_MESSAGE, trace_builder_string(&b, "hello"), 0, 0);
+        event_encoder_add(&b.encoder, &(struct trace_event){ .time_ns = 1770,
+                                                             .op = TRACE_OP_DEVICE_SPAN,
+                                                             .device_span = { 1, 1, 300, 50, 0, 0 } });
+        trace_builder_event(&b, 1900, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, two);
+        add(1060, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "two"), 0, 0);
+        add(1200, TRACE_OP_LOCK_WAIT, 1, 0, 0);
+        add(1400, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
+        add(1450, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
 }
 
 START_TEST(each_thing_is_on_its_lane)
 {
         struct timeline_index t;
-        struct trace_builder b;
 
-        build_small(&b);
+        build_small();
         build(&t, b.path);
         check_lane(&t, TIMELINE_TRACK_THREAD, "one", TIMELINE_LANE_ZONES, 0, "100-900:1 ");
         check_lane(&t, TIMELINE_TRACK_THREAD, "one", TIMELINE_LANE_ZONES, 1, "200-300:2 400-500:2 ");
@@ -223,7 +230,6 @@ START_TEST(each_thing_is_on_its_lane)
         check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_PLOT, 0, "0=0.8 ");
         timeline_index_deinit(&t);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -232,23 +238,21 @@ START_TEST(counters_are_rates_of_the_time_on_a_cpu)
 {
         struct trace_sample_event event = { .mode = TRACE_SAMPLE_MODE_PERIOD };
         struct timeline_index t;
-        struct trace_builder b;
         uint32_t thread;
 
-        trace_builder_init(&b);
         trace_builder_meta(&b, "start_raw_ns", "1000");
         thread = trace_builder_thread(&b, 7, 7);
         event.name = event.unit = trace_builder_string(&b, "cycles");
         (void)trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &event);
         trace_builder_begin_run(&b, thread);
-        add(&b, 1000, TRACE_OP_SWITCH_IN, 0, 0, 0);
+        add(1000, TRACE_OP_SWITCH_IN, 0, 0, 0);
         for (uint64_t i = 1; i <= 3; i++) {
                 struct trace_event sample = { .time_ns = 1000 + 100 * i + (i == 3 ? 1000 : 0),
                                               .op = TRACE_OP_SAMPLE };
 
                 if (i == 3) {
-                        add(&b, 1250, TRACE_OP_SWITCH_OUT, 0, 0, 2);
-                        add(&b, 2250, TRACE_OP_SWITCH_IN, 0, 0, 0);
+                        add(1250, TRACE_OP_SWITCH_OUT, 0, 0, 2);
+                        add(2250, TRACE_OP_SWITCH_IN, 0, 0, 0);
                 }
                 sample.sample.event = 1;
                 sample.sample.weight = 500;
@@ -261,81 +265,79 @@ START_TEST(counters_are_rates_of_the_time_on_a_cpu)
                    "100=5e+09 200=5e+09 1300=5e+09 ");
         ck_assert_int_eq(memcmp(timeline_index_unit(&t, 1).bytes, "cycles/s", 8), 0);
         timeline_index_deinit(&t);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 /* ---- in pieces ----------------------------------------------------------------------------------------- */
 
 /* Threads in turns: zones up to 6 deep, switches, wake-ups, samples, plots, locks. */
-static void add_random_run(struct trace_builder *b, uint32_t thread, uint64_t *now_ns, uint32_t *depth,
-                           uint64_t *random)
+static void add_random_run(uint32_t thread, uint64_t *now_ns, uint32_t *depth, uint64_t *random)
 {
-        trace_builder_begin_run(b, thread);
+        trace_builder_begin_run(&b, thread);
         for (int i = 0; i < 40; i++) {
                 uint64_t kind = fixed_random_next(random) % 16;
 
                 *now_ns += fixed_random_next(random) % 500;
                 if (kind < 6 && *depth < 6) {
-                        trace_builder_begin_zone(b, *now_ns, 1 + (uint32_t)(kind % 2));
+                        trace_builder_begin_zone(&b, *now_ns, 1 + (uint32_t)(kind % 2));
                         ++*depth;
                 } else if (kind < 11 && *depth > 0) {
-                        trace_builder_event(b, *now_ns, TRACE_OP_ZONE_END);
+                        trace_builder_event(&b, *now_ns, TRACE_OP_ZONE_END);
                         --*depth;
                 } else if (kind == 11) {
-                        add(b, *now_ns, TRACE_OP_SWITCH_OUT, thread % 3, 0, TRACE_WAIT_SLEEPING);
-                        add(b, *now_ns + 7, TRACE_OP_WAKEUP, 0, 1, 0);
-                        add(b, *now_ns + 9, TRACE_OP_SWITCH_IN, thread % 3, 0, 0);
+                        add(*now_ns, TRACE_OP_SWITCH_OUT, thread % 3, 0, TRACE_WAIT_SLEEPING);
+                        add(*now_ns + 7, TRACE_OP_WAKEUP, 0, 1, 0);
+                        add(*now_ns + 9, TRACE_OP_SWITCH_IN, thread % 3, 0, 0);
                         *now_ns += 9;
                 } else if (kind == 12) {
-                        trace_builder_sample(b, *now_ns, 1, 0, 1 + (uint32_t)(fixed_random_next(random) % 2));
+                        trace_builder_sample(&b, *now_ns, 1, 0,
+                                             1 + (uint32_t)(fixed_random_next(random) % 2));
                 } else if (kind == 13) {
-                        add(b, *now_ns, TRACE_OP_PLOT_I64, 1, fixed_random_next(random) % 100, 0);
+                        add(*now_ns, TRACE_OP_PLOT_I64, 1, fixed_random_next(random) % 100, 0);
                 } else if (kind == 14) {
-                        add(b, *now_ns, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
-                        add(b, *now_ns, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+                        add(*now_ns, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
+                        add(*now_ns, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
                 }
         }
-        trace_builder_end_run(b);
+        trace_builder_end_run(&b);
 }
 
-static void build_random(struct trace_builder *b, uint64_t random)
+static void build_random(uint64_t random)
 {
         struct trace_lock lock = { .process = 1 };
         uint64_t now_ns[3] = { 1000, 1000, 1000 };
         uint32_t depth[3] = { 0 }, module;
 
-        trace_builder_init(b);
-        trace_builder_meta(b, "start_raw_ns", "1000");
+        trace_builder_meta(&b, "start_raw_ns", "1000");
         for (uint32_t i = 0; i < 3; i++)
-                (void)trace_builder_thread(b, 7, 7 + i);
-        (void)trace_builder_sample_event(b, "cpu-clock");
-        (void)trace_builder_location(b, "a");
-        lock.location = trace_builder_location(b, "b");
-        (void)trace_builder_row(b, TRACE_TABLE_LOCKS, &lock);
-        module = trace_builder_module(b, "/bin/program");
-        (void)trace_builder_stack(b, 0, named_frame(b, module, "main", 1));
-        (void)trace_builder_stack(b, 1, named_frame(b, module, "inner", 2));
+                (void)trace_builder_thread(&b, 7, 7 + i);
+        (void)trace_builder_sample_event(&b, "cpu-clock");
+        (void)trace_builder_location(&b, "a");
+        lock.location = trace_builder_location(&b, "b");
+        (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
+        module = trace_builder_module(&b, "/bin/program");
+        (void)trace_builder_stack(&b, 0, named_frame(module, "main", 1));
+        (void)trace_builder_stack(&b, 1, named_frame(module, "inner", 2));
         for (int chunk = 0; chunk < 60; chunk++) {
                 for (uint32_t i = 0; i < 3; i++)
-                        add_random_run(b, i + 1, &now_ns[i], &depth[i], &random);
-                trace_builder_flush(b);
+                        add_random_run(i + 1, &now_ns[i], &depth[i], &random);
+                trace_builder_flush(&b);
         }
-        trace_builder_finish(b);
+        trace_builder_finish(&b);
 }
 
 /* All lanes as text, in the order of their tracks: ids may differ. */
-static void compare(struct timeline_index *a, struct timeline_index *b)
+static void compare(struct timeline_index *one, struct timeline_index *other)
 {
         char *x = malloc(1 << 20), *y = malloc(1 << 20);
 
         ck_assert_ptr_nonnull(x);
         ck_assert_ptr_nonnull(y);
-        ck_assert_uint_eq(a->n_lanes, b->n_lanes);
-        ck_assert_uint_eq(a->n_tracks, b->n_tracks);
-        for (uint32_t i = 0; i < a->n_lanes; i++) {
-                print_lane(a, i, x, 1 << 20);
-                print_lane(b, i, y, 1 << 20);
+        ck_assert_uint_eq(one->n_lanes, other->n_lanes);
+        ck_assert_uint_eq(one->n_tracks, other->n_tracks);
+        for (uint32_t i = 0; i < one->n_lanes; i++) {
+                print_lane(one, i, x, 1 << 20);
+                print_lane(other, i, y, 1 << 20);
                 ck_assert_str_eq(x, y);
         }
         free(x);
@@ -348,12 +350,11 @@ START_LOOP_TEST(an_index_that_grew_in_pieces_is_the_same, 0, 5)
         static struct timeline_builder builder;
         struct timeline_index whole, grown;
         struct loaded_trace trace;
-        struct trace_builder b;
         struct trace_item item;
         uint64_t n_before = 0;
         static char text[4096];
 
-        build_random(&b, 17 + (uint64_t)_i);
+        build_random(17 + (uint64_t)_i);
         build(&whole, b.path);
         ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
         begin_index(&grown, &trace);
@@ -378,7 +379,6 @@ START_LOOP_TEST(an_index_that_grew_in_pieces_is_the_same, 0, 5)
         timeline_index_deinit(&whole);
         timeline_index_deinit(&grown);
         loaded_trace_close(&trace);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -387,37 +387,31 @@ END_TEST
 START_TEST(an_empty_trace_has_an_empty_index)
 {
         struct timeline_index t;
-        struct trace_builder b;
 
-        trace_builder_init(&b);
         trace_builder_finish(&b);
         build(&t, b.path);
         ck_assert_uint_eq(t.n_lanes, 0);
         timeline_index_deinit(&t);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(one_event_is_enough)
 {
         struct timeline_index t;
-        struct trace_builder b;
         char name[2001];
 
         memset(name, 'n', 2000);
         name[2000] = '\0';
-        trace_builder_init(&b);
         (void)trace_builder_thread(&b, 1, 1);
         (void)trace_builder_location(&b, "a");
         trace_builder_begin_run(&b, 1);
-        add(&b, 5000, TRACE_OP_THREAD_NAME, trace_builder_string(&b, name), 0, 0);
+        add(5000, TRACE_OP_THREAD_NAME, trace_builder_string(&b, name), 0, 0);
         trace_builder_begin_zone(&b, 5000, 1);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
         build(&t, b.path);
         check_lane(&t, TIMELINE_TRACK_THREAD, name, TIMELINE_LANE_ZONES, 0, "0-0:1 ");
         timeline_index_deinit(&t);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -425,9 +419,7 @@ END_TEST
 START_TEST(zones_may_be_deep_and_unclosed)
 {
         struct timeline_index t;
-        struct trace_builder b;
 
-        trace_builder_init(&b);
         (void)trace_builder_thread(&b, 1, 1);
         (void)trace_builder_location(&b, "a");
         trace_builder_begin_run(&b, 1);
@@ -439,7 +431,6 @@ START_TEST(zones_may_be_deep_and_unclosed)
         ck_assert_uint_eq(t.n_lanes, THREAD_TIMELINE_DEPTH_MAX);
         check_lane(&t, TIMELINE_TRACK_THREAD, "", TIMELINE_LANE_ZONES, 4095, "4095-4999:1 ");
         timeline_index_deinit(&t);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -447,9 +438,7 @@ END_TEST
 START_TEST(lanes_have_a_limit)
 {
         struct timeline_index t;
-        struct trace_builder b;
 
-        trace_builder_init(&b);
         (void)trace_builder_location(&b, "a");
         for (uint32_t i = 1; i <= 1000; i++)
                 (void)trace_builder_thread(&b, 1, i);
@@ -464,7 +453,6 @@ START_TEST(lanes_have_a_limit)
         ck_assert_uint_eq(t.n_lanes, TIMELINE_LANES_MAX);
         ck_assert_uint_eq(t.n_left_out, 1000 * 100 - TIMELINE_LANES_MAX);
         timeline_index_deinit(&t);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -475,9 +463,7 @@ START_TEST(times_may_be_as_long_as_they_like)
         struct timeline_view view = { .to_ns = UINT64_MAX };
         struct timeline_columns c = { .n = 0 };
         struct timeline_index t;
-        struct trace_builder b;
 
-        trace_builder_init(&b);
         (void)trace_builder_thread(&b, 1, 1);
         (void)trace_builder_location(&b, "a");
         trace_builder_begin_run(&b, 1);
@@ -496,7 +482,6 @@ START_TEST(times_may_be_as_long_as_they_like)
         }
         timeline_columns_deinit(&c);
         timeline_index_deinit(&t);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -505,11 +490,9 @@ START_TEST(a_trace_that_is_cut_off_has_an_index)
 {
         struct timeline_index t;
         struct loaded_trace trace;
-        struct trace_builder b;
         off_t length;
         int n_built = 0;
 
-        trace_builder_init(&b);
         small_trace_build(&b);
         for (length = lseek(b.fd, 0, SEEK_END); length > 0; length -= 7) {
                 ck_assert_int_eq(ftruncate(b.fd, length), 0);
@@ -522,7 +505,6 @@ START_TEST(a_trace_that_is_cut_off_has_an_index)
                 loaded_trace_close(&trace);
         }
         ck_assert_int_gt(n_built, 10);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -531,25 +513,23 @@ START_TEST(ghost_zones_go_on_while_a_thread_waits)
 {
         struct trace_sample_event event = { .rate = 1000, .mode = TRACE_SAMPLE_MODE_FREQUENCY_HZ };
         struct timeline_index t;
-        struct trace_builder b;
         uint32_t thread, module, root, hot, cold;
 
-        trace_builder_init(&b);
         trace_builder_meta(&b, "start_raw_ns", "1000");
         trace_builder_meta(&b, "end_raw_ns", "99001000");
         thread = trace_builder_thread(&b, 7, 7);
         event.name = trace_builder_string(&b, "cpu-clock");
         (void)trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &event);
         module = trace_builder_module(&b, "/bin/program");
-        root = trace_builder_stack(&b, 0, named_frame(&b, module, "main", 1));
-        hot = trace_builder_stack(&b, root, named_frame(&b, module, "hot", 2));
-        cold = trace_builder_stack(&b, root, named_frame(&b, module, "cold", 3));
+        root = trace_builder_stack(&b, 0, named_frame(module, "main", 1));
+        hot = trace_builder_stack(&b, root, named_frame(module, "hot", 2));
+        cold = trace_builder_stack(&b, root, named_frame(module, "cold", 3));
         trace_builder_begin_run(&b, thread);
         trace_builder_sample(&b, 1100, 1, 0, hot);
         event_encoder_add(&b.encoder, &(struct trace_event){ .time_ns = 1200,
                                                              .op = TRACE_OP_SWITCH_OUT,
                                                              .switch_out = { .wait = 2, .stack = cold } });
-        add(&b, 50001200, TRACE_OP_SWITCH_IN, 0, 0, 0);
+        add(50001200, TRACE_OP_SWITCH_IN, 0, 0, 0);
         trace_builder_sample(&b, 50001300, 1, 0, hot);
         trace_builder_sample(&b, 80001300, 1, 0, hot);
         trace_builder_end_run(&b);
@@ -560,6 +540,7 @@ START_TEST(ghost_zones_go_on_while_a_thread_waits)
         check_lane(&t, TIMELINE_TRACK_THREAD, "", TIMELINE_LANE_GHOSTS, 1,
                    "100-200:1 200-50000300:2 50000300-50000300:1 80000300-81000300:1 ");
         timeline_index_deinit(&t);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown);

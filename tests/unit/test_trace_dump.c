@@ -22,6 +22,18 @@
 #define WRITE_TO    "GOLDEN_TRACE_TO" /* names a file that is not there yet */
 #define NEWEST_DUMP "tests/golden/v1.6.dump"
 
+static struct trace_builder b;
+
+static void setup(void)
+{
+        trace_builder_init(&b);
+}
+
+static void teardown(void)
+{
+        trace_builder_deinit(&b);
+}
+
 /* The dump of a trace as text, to be freed. */
 static char *dump(const char *path, int wanted, struct error *err)
 {
@@ -103,10 +115,8 @@ static void keep_contents(char *text)
 START_TEST(test_todays_writer_makes_the_same)
 {
         struct error err = ERROR_NONE;
-        struct trace_builder b;
         char *got, *wanted;
 
-        trace_builder_init(&b);
         small_trace_build(&b);
         got = dump(b.path, 0, &err);
         wanted = read_text(NEWEST_DUMP);
@@ -116,7 +126,6 @@ START_TEST(test_todays_writer_makes_the_same)
         ck_assert_uint_gt(strlen(got), 1000);
         free(got);
         free(wanted);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -136,11 +145,11 @@ START_TEST(test_golden_dump_has_everything)
 }
 END_TEST
 
-static uint32_t add_bytes(struct trace_builder *b, const char *bytes, size_t n_bytes)
+static uint32_t add_bytes(const char *bytes, size_t n_bytes)
 {
         uint32_t id = 0;
 
-        ck_assert_int_eq(trace_dictionary_add_string(&b->dictionary, bytes, n_bytes, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_string(&b.dictionary, bytes, n_bytes, &id), 0);
         return id;
 }
 
@@ -153,17 +162,15 @@ static void expect_part(const char *text, const char *part)
 START_TEST(test_hostile_strings_are_escaped)
 {
         struct error err = ERROR_NONE;
-        struct trace_builder b;
         char every[256];
         char *text;
 
         for (int i = 0; i < 256; i++)
                 every[i] = (char)i;
-        trace_builder_init(&b);
-        (void)add_bytes(&b, every, sizeof(every));
-        (void)add_bytes(&b, "\"\nprocess id=1 pid=1", 20);
-        (void)add_bytes(&b, "\x1b[2J\r\0\\", 7);
-        (void)add_bytes(&b, "", 0);
+        (void)add_bytes(every, sizeof(every));
+        (void)add_bytes("\"\nprocess id=1 pid=1", 20);
+        (void)add_bytes("\x1b[2J\r\0\\", 7);
+        (void)add_bytes("", 0);
         trace_builder_finish(&b);
         text = dump(b.path, 0, &err);
         expect_part(text, "string id=2 text=\"\\\"\\x0aprocess id=1 pid=1\"\n");
@@ -176,7 +183,6 @@ START_TEST(test_hostile_strings_are_escaped)
         for (const char *at = text; *at; at++)
                 ck_assert((*at >= 0x20 && *at < 0x7f) || *at == '\n');
         free(text);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -186,10 +192,8 @@ START_TEST(test_hostile_texts_of_events)
         static const char text[] = "\" level=9\nzone_end thread=1 time_ns=5\x1b[2J\\";
         struct trace_event event = { .op = TRACE_OP_ZONE_TEXT, .time_ns = 5, .text = text };
         struct error err = ERROR_NONE;
-        struct trace_builder b;
         char *got;
 
-        trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         event.zone_text.text_bytes = sizeof(text); /* with its NUL */
         event.zone_text.level = 3;
@@ -202,17 +206,14 @@ START_TEST(test_hostile_texts_of_events)
                 "\nzone_text thread=1 time_ns=5 level=3 text=\"\\\" level=9\\x0azone_end thread=1 time_ns=5"
                 "\\x1b[2J\\\\\\x00\"\n");
         free(got);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_attachment_of_which_there_is_no_row)
 {
         struct error err = ERROR_NONE;
-        struct trace_builder b;
         char *text;
 
-        trace_builder_init(&b);
         trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 4), 1, "xyz", 3);
         trace_builder_attachment_part(&b, 2, 0, "xyz", 3);
         trace_builder_finish(&b);
@@ -220,7 +221,6 @@ START_TEST(test_attachment_of_which_there_is_no_row)
         expect_part(text, "\nattachment_part attachment=1 offset=1 bytes=3\n");
         ck_assert_ptr_nonnull(strstr(err.text, "attachment 2 does not exist"));
         free(text);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -229,11 +229,9 @@ START_TEST(test_malformed_events)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS, .n_items = 1 };
         struct error err = ERROR_NONE;
-        struct trace_builder b;
         char where[40];
         char *text;
 
-        trace_builder_init(&b);
         (void)trace_builder_string(&b, "before");
         trace_builder_flush(&b);
         (void)snprintf(where, sizeof(where), "chunk at byte %d: ", (int)trace_writer_count_bytes(b.writer));
@@ -243,7 +241,6 @@ START_TEST(test_malformed_events)
         expect_part(text, "text=\"before\"\n");
         free(text);
         ck_assert_int_eq(strncmp(err.text, where, strlen(where)), 0);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -251,11 +248,9 @@ START_TEST(test_full_output_is_for_the_caller_to_see)
 {
         FILE *out = fopen("/dev/full", "we");
         struct trace_reader *reader;
-        struct trace_builder b;
 
         ck_assert_ptr_nonnull(out);
         (void)setvbuf(out, NULL, _IONBF, 0);
-        trace_builder_init(&b);
         small_trace_build(&b);
         ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
         ck_assert_int_eq(trace_dump_write(reader, out, NULL), 0);
@@ -263,7 +258,6 @@ START_TEST(test_full_output_is_for_the_caller_to_see)
         (void)fclose(out);
         ck_assert_int_eq(trace_reader_ending(reader, NULL, NULL), TRACE_ENDING_OPEN); /* it did not go on */
         trace_reader_close(reader);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -272,19 +266,18 @@ START_TEST(test_write_golden_trace)
 {
         const char *path = getenv(WRITE_TO);
         struct byte_buffer bytes = { .data = NULL };
-        struct trace_builder b;
         int fd;
 
         if (!path)
                 return;
         fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         ck_assert_int_ge(fd, 0);
-        trace_builder_init(&b);
         small_trace_build(&b);
         ck_assert_int_eq(io_read_file(AT_FDCWD, b.path, 1 << 20, &bytes, NULL), 0);
         ck_assert_int_eq(io_write_all(fd, bytes.data, bytes.used_bytes, NULL), 0);
         byte_buffer_deinit(&bytes);
-        trace_builder_deinit(&b);
         io_close(&fd);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -15,12 +15,24 @@
 #include <errno.h>
 #include <string.h>
 
+static struct trace_builder b;
+
+static void setup(void)
+{
+        trace_builder_init(&b);
+}
+
+static void teardown(void)
+{
+        trace_builder_deinit(&b);
+}
+
 /* The events so far as a chunk; the body is the caller's to free. */
-static struct trace_item take_item(struct trace_builder *b, struct byte_buffer *body)
+static struct trace_item take_item(struct byte_buffer *body)
 {
         struct trace_item item = { .header = { .kind = TRACE_CHUNK_EVENTS } };
 
-        ck_assert_int_eq(event_encoder_take(&b->encoder, body, &item.header.first_ns, &item.header.last_ns,
+        ck_assert_int_eq(event_encoder_take(&b.encoder, body, &item.header.first_ns, &item.header.last_ns,
                                             &item.header.n_items),
                          0);
         item.body = body->data;
@@ -29,35 +41,33 @@ static struct trace_item take_item(struct trace_builder *b, struct byte_buffer *
 }
 
 /* Two threads in the same zone, in turns of one event. */
-static void build_turns(struct trace_builder *b)
+static void build_turns(void)
 {
-        uint32_t threads[2] = { trace_builder_thread(b, 1, 1), trace_builder_thread(b, 1, 2) };
-        uint32_t zone = trace_builder_location(b, "zone");
-        uint32_t event = trace_builder_sample_event(b, "cycles");
-        uint32_t path = trace_builder_path(b, 0, zone);
+        uint32_t threads[2] = { trace_builder_thread(&b, 1, 1), trace_builder_thread(&b, 1, 2) };
+        uint32_t zone = trace_builder_location(&b, "zone");
+        uint32_t event = trace_builder_sample_event(&b, "cycles");
+        uint32_t path = trace_builder_path(&b, 0, zone);
 
         for (uint64_t i = 0; i < 20; i++) {
-                trace_builder_begin_run(b, threads[i % 2]);
+                trace_builder_begin_run(&b, threads[i % 2]);
                 if (i / 2 % 2 == 0)
-                        trace_builder_begin_zone(b, 100 + i * 10, zone);
+                        trace_builder_begin_zone(&b, 100 + i * 10, zone);
                 else
-                        trace_builder_event(b, 100 + i * 10, TRACE_OP_ZONE_END);
-                trace_builder_sample(b, 100 + i * 10, event, path, 0);
-                trace_builder_end_run(b);
+                        trace_builder_event(&b, 100 + i * 10, TRACE_OP_ZONE_END);
+                trace_builder_sample(&b, 100 + i * 10, event, path, 0);
+                trace_builder_end_run(&b);
         }
 }
 
 START_TEST(test_threads_are_told_apart)
 {
         struct byte_buffer body = { .data = NULL };
-        struct trace_builder b;
         struct trace_totals totals;
         struct trace_item item;
 
-        trace_builder_init(&b);
         trace_totals_init(&totals);
-        build_turns(&b);
-        item = take_item(&b, &body);
+        build_turns();
+        item = take_item(&body);
         ck_assert_int_eq(trace_totals_start_plain(&totals, &b.dictionary), 0);
         ck_assert_int_eq(trace_walk_chunk(&totals.walk, &item, NULL), 0);
         ck_assert_int_eq(trace_walk_finish(&totals.walk, 0, NULL), 0);
@@ -72,7 +82,6 @@ START_TEST(test_threads_are_told_apart)
         ck_assert_uint_eq(totals.walk.first_ns, 100);
         ck_assert_uint_eq(totals.walk.last_ns, 290);
         trace_totals_deinit(&totals);
-        trace_builder_deinit(&b);
         byte_buffer_deinit(&body);
 }
 END_TEST
@@ -95,14 +104,12 @@ START_TEST(test_a_range_has_the_threads_with_events_in_it)
                 { 0, 111, true, true },
         };
         struct byte_buffer body = { .data = NULL };
-        struct trace_builder b;
         struct trace_totals totals;
         struct trace_item item;
 
-        trace_builder_init(&b);
         trace_totals_init(&totals);
-        build_turns(&b); /* 100 to 280, 110 to 290 */
-        item = take_item(&b, &body);
+        build_turns(); /* 100 to 280, 110 to 290 */
+        item = take_item(&body);
         ck_assert_int_eq(trace_totals_start_plain(&totals, &b.dictionary), 0);
         ck_assert_int_eq(trace_walk_chunk(&totals.walk, &item, NULL), 0);
         ck_assert(trace_totals_wants_thread(&totals, 1));
@@ -116,7 +123,6 @@ START_TEST(test_a_range_has_the_threads_with_events_in_it)
         }
         totals.walk.filter = NULL;
         trace_totals_deinit(&totals);
-        trace_builder_deinit(&b);
         byte_buffer_deinit(&body);
 }
 END_TEST
@@ -126,11 +132,9 @@ START_TEST(test_fibers_are_timelines_of_their_own)
 {
         struct byte_buffer body = { .data = NULL };
         struct trace_totals totals;
-        struct trace_builder b;
         struct trace_item item;
         uint32_t thread, fiber, zone;
 
-        trace_builder_init(&b);
         trace_totals_init(&totals);
         thread = trace_builder_thread(&b, 1, 1);
         fiber = trace_builder_fiber(&b, 1, 1);
@@ -147,7 +151,7 @@ START_TEST(test_fibers_are_timelines_of_their_own)
         trace_builder_event(&b, 630, TRACE_OP_ZONE_END);
         trace_builder_event(&b, 640, TRACE_OP_SWITCH_OUT);
         trace_builder_end_run(&b);
-        item = take_item(&b, &body);
+        item = take_item(&body);
         ck_assert_int_eq(trace_totals_start_plain(&totals, &b.dictionary), 0);
         ck_assert_int_eq(trace_walk_chunk(&totals.walk, &item, NULL), 0);
         ck_assert_int_eq(trace_walk_finish(&totals.walk, 0, NULL), 0);
@@ -160,7 +164,6 @@ START_TEST(test_fibers_are_timelines_of_their_own)
         ck_assert_uint_eq(totals.zones.zones[zone - 1].n_unclosed, 1); /* the thread's */
         ck_assert_uint_eq(totals.zones.zones[zone - 1].on_cpu_ns, 800 + 70);
         trace_totals_deinit(&totals);
-        trace_builder_deinit(&b);
         byte_buffer_deinit(&body);
 }
 END_TEST
@@ -195,13 +198,11 @@ END_TEST
 START_TEST(test_cut_bodies_are_refused)
 {
         struct byte_buffer body = { .data = NULL };
-        struct trace_builder b;
         struct trace_item item;
         size_t whole_bytes;
 
-        trace_builder_init(&b);
-        build_turns(&b);
-        item = take_item(&b, &body);
+        build_turns();
+        item = take_item(&body);
         whole_bytes = item.body_bytes;
         for (size_t cut = 0; cut < whole_bytes; cut++) {
                 struct error err = ERROR_NONE;
@@ -215,7 +216,8 @@ START_TEST(test_cut_bodies_are_refused)
                 ck_assert_int_eq(trace_walk_finish(&totals.walk, 0, NULL), 0);
                 trace_totals_deinit(&totals);
         }
-        trace_builder_deinit(&b);
         byte_buffer_deinit(&body);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -26,6 +26,18 @@ struct seen {
         char words[64];
 };
 
+static struct trace_builder b;
+
+static void setup(void)
+{
+        trace_builder_init(&b);
+}
+
+static void teardown(void)
+{
+        trace_builder_deinit(&b);
+}
+
 static int on_begin(void *context, struct walked_thread *thread, const struct trace_event *event,
                     struct error *err)
 {
@@ -83,15 +95,15 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
         return 0;
 }
 
-static void add_text(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text)
+static void add_text(uint64_t time_ns, enum trace_op op, const char *text)
 {
         struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
 
         event.operand[0] = strlen(text);
-        event_encoder_add(&b->encoder, &event);
+        event_encoder_add(&b.encoder, &event);
 }
 
-static void add_sample(struct trace_builder *b, uint64_t time_ns, uint64_t cpu, uint32_t path, uint32_t stack)
+static void add_sample(uint64_t time_ns, uint64_t cpu, uint32_t path, uint32_t stack)
 {
         struct trace_event event = { .time_ns = time_ns, .op = TRACE_OP_SAMPLE };
 
@@ -99,7 +111,7 @@ static void add_sample(struct trace_builder *b, uint64_t time_ns, uint64_t cpu, 
         event.sample.cpu = cpu;
         event.sample.path = path;
         event.sample.stack = stack;
-        event_encoder_add(&b->encoder, &event);
+        event_encoder_add(&b.encoder, &event);
 }
 
 /*
@@ -107,63 +119,63 @@ static void add_sample(struct trace_builder *b, uint64_t time_ns, uint64_t cpu, 
  * samples at 1500 (a, cpu 0), 2500 (b, cpu 0), 4500 (b, cpu 1), 9500 (outside, cpu 1); a message in b.
  * Thread 12 "worker/1": b [2000, 8000), a sample at 6000 on cpu 1.
  */
-static void build(struct trace_builder *b)
+static void build(void)
 {
         uint32_t main_thread, worker, a, in_a, in_b, alone, hot, cold;
 
-        trace_builder_init(b);
-        trace_builder_meta(b, "start_raw_ns", "1000");
-        trace_builder_meta(b, "end_raw_ns", "10000");
-        main_thread = trace_builder_thread(b, 11, 11);
-        worker = trace_builder_thread(b, 11, 12);
-        (void)trace_builder_sample_event(b, "cycles");
-        a = trace_builder_location(b, "a");
-        (void)trace_builder_location(b, "b");
-        in_a = trace_builder_path(b, 0, a);
-        in_b = trace_builder_path(b, in_a, 2);
-        alone = trace_builder_path(b, 0, 2);
-        hot = trace_builder_stack(b, 0, trace_builder_frame(b, trace_builder_module(b, "/lib/libhot.so"), 1));
-        cold = trace_builder_stack(b, 0, trace_builder_frame(b, trace_builder_module(b, "[cold]"), 1));
-        trace_builder_begin_run(b, main_thread);
-        event_encoder_add(&b->encoder,
+        trace_builder_meta(&b, "start_raw_ns", "1000");
+        trace_builder_meta(&b, "end_raw_ns", "10000");
+        main_thread = trace_builder_thread(&b, 11, 11);
+        worker = trace_builder_thread(&b, 11, 12);
+        (void)trace_builder_sample_event(&b, "cycles");
+        a = trace_builder_location(&b, "a");
+        (void)trace_builder_location(&b, "b");
+        in_a = trace_builder_path(&b, 0, a);
+        in_b = trace_builder_path(&b, in_a, 2);
+        alone = trace_builder_path(&b, 0, 2);
+        hot = trace_builder_stack(&b, 0,
+                                  trace_builder_frame(&b, trace_builder_module(&b, "/lib/libhot.so"), 1));
+        cold = trace_builder_stack(&b, 0, trace_builder_frame(&b, trace_builder_module(&b, "[cold]"), 1));
+        trace_builder_begin_run(&b, main_thread);
+        event_encoder_add(&b.encoder,
                           &(struct trace_event){ .time_ns = 1000,
                                                  .op = TRACE_OP_THREAD_NAME,
-                                                 .operand = { trace_builder_string(b, "program") } });
-        event_encoder_add(&b->encoder,
+                                                 .operand = { trace_builder_string(&b, "program") } });
+        event_encoder_add(&b.encoder,
                           &(struct trace_event){ .time_ns = 1000,
                                                  .op = TRACE_OP_THREAD_NAME,
-                                                 .operand = { trace_builder_string(b, "main") } });
-        trace_builder_begin_zone(b, 1000, a);
-        add_sample(b, 1500, 0, in_a, hot);
-        trace_builder_begin_zone(b, 2000, 2);
-        add_text(b, 2100, TRACE_OP_ZONE_TEXT, "first");
-        add_text(b, 2100, TRACE_OP_ZONE_TEXT, "second");
-        add_text(b, 2100, TRACE_OP_ZONE_NAME, "called");
-        add_text(b, 2200, TRACE_OP_MESSAGE_TEXT, "hello");
-        add_sample(b, 2500, 0, in_b, cold);
-        trace_builder_event(b, 3000, TRACE_OP_SWITCH_OUT);
-        trace_builder_event(b, 3800, TRACE_OP_WAKEUP);
-        event_encoder_add(&b->encoder, &(struct trace_event){
-                                               .time_ns = 4000, .op = TRACE_OP_SWITCH_IN, .operand = { 1 } });
-        add_sample(b, 4500, 1, in_b, hot);
-        trace_builder_event(b, 5000, TRACE_OP_ZONE_END);
-        trace_builder_event(b, 9000, TRACE_OP_ZONE_END);
-        add_sample(b, 9500, 1, 0, 0);
-        trace_builder_end_run(b);
-        trace_builder_begin_run(b, worker);
-        event_encoder_add(&b->encoder,
+                                                 .operand = { trace_builder_string(&b, "main") } });
+        trace_builder_begin_zone(&b, 1000, a);
+        add_sample(1500, 0, in_a, hot);
+        trace_builder_begin_zone(&b, 2000, 2);
+        add_text(2100, TRACE_OP_ZONE_TEXT, "first");
+        add_text(2100, TRACE_OP_ZONE_TEXT, "second");
+        add_text(2100, TRACE_OP_ZONE_NAME, "called");
+        add_text(2200, TRACE_OP_MESSAGE_TEXT, "hello");
+        add_sample(2500, 0, in_b, cold);
+        trace_builder_event(&b, 3000, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(&b, 3800, TRACE_OP_WAKEUP);
+        event_encoder_add(&b.encoder, &(struct trace_event){
+                                              .time_ns = 4000, .op = TRACE_OP_SWITCH_IN, .operand = { 1 } });
+        add_sample(4500, 1, in_b, hot);
+        trace_builder_event(&b, 5000, TRACE_OP_ZONE_END);
+        trace_builder_event(&b, 9000, TRACE_OP_ZONE_END);
+        add_sample(9500, 1, 0, 0);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, worker);
+        event_encoder_add(&b.encoder,
                           &(struct trace_event){ .time_ns = 2000,
                                                  .op = TRACE_OP_THREAD_NAME,
-                                                 .operand = { trace_builder_string(b, "worker/1") } });
-        trace_builder_begin_zone(b, 2000, 2);
-        add_sample(b, 6000, 1, alone, hot);
-        trace_builder_event(b, 8000, TRACE_OP_ZONE_END);
-        trace_builder_end_run(b);
-        trace_builder_finish(b);
+                                                 .operand = { trace_builder_string(&b, "worker/1") } });
+        trace_builder_begin_zone(&b, 2000, 2);
+        add_sample(6000, 1, alone, hot);
+        trace_builder_event(&b, 8000, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
 }
 
 /* Walks with what was asked for; returns what the filter's look-up returned. */
-static int walk(const struct trace_builder *b, const struct trace_filter_request *request, struct seen *ret)
+static int walk(const struct trace_filter_request *request, struct seen *ret)
 {
         struct trace_sink sink = {
                 .context = ret,
@@ -182,7 +194,7 @@ static int walk(const struct trace_builder *b, const struct trace_filter_request
         int r;
 
         *ret = (struct seen){ .n_zones = 0 };
-        ck_assert_msg(loaded_trace_open(&trace, b->path, &err) == 0, "%s", err.text);
+        ck_assert_msg(loaded_trace_open(&trace, b.path, &err) == 0, "%s", err.text);
         r = trace_filter_init(&filter, request, &trace, &err);
         ck_assert(r == 0 || err.text[0] != '\0');
         if (r == 0) {
@@ -199,11 +211,10 @@ static int walk(const struct trace_builder *b, const struct trace_filter_request
 
 START_TEST(test_everything)
 {
-        struct trace_builder b;
         struct seen seen;
 
-        build(&b);
-        ck_assert_int_eq(walk(&b, &(struct trace_filter_request){ .zone = NULL }, &seen), 0);
+        build();
+        ck_assert_int_eq(walk(&(struct trace_filter_request){ .zone = NULL }, &seen), 0);
         ck_assert_uint_eq(seen.n_begun, 3);
         ck_assert_uint_eq(seen.n_zones, 3);
         ck_assert_uint_eq(seen.zone_ns, 8000 + 3000 + 6000);
@@ -217,7 +228,6 @@ START_TEST(test_everything)
         ck_assert_uint_eq(seen.n_messages, 1);
         ck_assert_uint_eq(seen.last_path, 3); /* the trace's own number of b alone */
         ck_assert_str_eq(seen.words, "called|first\nsecond");
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -256,17 +266,15 @@ static const struct {
 
 START_LOOP_TEST(test_filters, 0, sizeof(cases) / sizeof(cases[0]))
 {
-        struct trace_builder b;
         struct seen seen;
 
-        build(&b);
-        ck_assert_int_eq(walk(&b, &cases[_i].request, &seen), 0);
+        build();
+        ck_assert_int_eq(walk(&cases[_i].request, &seen), 0);
         ck_assert_msg(seen.n_zones == cases[_i].n_zones && seen.n_samples == cases[_i].n_samples &&
                               seen.n_waits == cases[_i].n_waits && seen.n_messages == cases[_i].n_messages,
                       "%s: %u zones, %u samples, %u waits, %u messages", cases[_i].what, seen.n_zones,
                       seen.n_samples, seen.n_waits, seen.n_messages);
         ck_assert_uint_eq(seen.n_begun, seen.n_zones);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -294,13 +302,11 @@ START_TEST(test_what_is_not_there_is_refused)
                 { { .has_to = true, .to_ns = 0, .has_from = true }, -EINVAL },
         };
 
+        build();
         for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-                struct trace_builder b;
                 struct seen seen;
 
-                build(&b);
-                ck_assert_msg(walk(&b, &wrong[i].request, &seen) == wrong[i].code, "case %zu", i);
-                trace_builder_deinit(&b);
+                ck_assert_msg(walk(&wrong[i].request, &seen) == wrong[i].code, "case %zu", i);
         }
 }
 END_TEST
@@ -332,10 +338,9 @@ START_LOOP_TEST(test_time_on_cpu_is_of_what_is_wanted, 0, sizeof(ran_cases) / si
         struct trace_sink sink = { .context = NULL };
         struct loaded_trace trace;
         struct trace_filter filter;
-        struct trace_builder b;
         struct trace_walk w;
 
-        build(&b);
+        build();
         ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
         ck_assert_int_eq(trace_filter_init(&filter, &ran_cases[_i].request, &trace, NULL), 0);
         ck_assert_int_eq(trace_walk_init(&w, &trace, &filter, &sink), 0);
@@ -347,7 +352,6 @@ START_LOOP_TEST(test_time_on_cpu_is_of_what_is_wanted, 0, sizeof(ran_cases) / si
         trace_walk_deinit(&w);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -357,10 +361,8 @@ START_TEST(test_a_thread_that_ended_before_the_range_did_not_run_in_it)
         struct trace_sink sink = { .context = NULL };
         struct loaded_trace trace;
         struct trace_filter filter;
-        struct trace_builder b;
         struct trace_walk w;
 
-        trace_builder_init(&b);
         trace_builder_meta(&b, "start_raw_ns", "1000");
         trace_builder_meta(&b, "end_raw_ns", "10000");
         trace_builder_begin_run(&b, trace_builder_thread(&b, 11, 11));
@@ -377,16 +379,14 @@ START_TEST(test_a_thread_that_ended_before_the_range_did_not_run_in_it)
         trace_walk_deinit(&w);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_a_trace_is_walked_as_often_as_one_likes)
 {
         struct loaded_trace trace;
-        struct trace_builder b;
 
-        build(&b);
+        build();
         ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
         for (int i = 0; i < 3; i++) {
                 struct seen seen = { .n_zones = 0 };
@@ -402,6 +402,7 @@ START_TEST(test_a_trace_is_walked_as_often_as_one_likes)
         ck_assert_uint_eq(trace.start_ns, 1000);
         ck_assert_uint_eq(trace.end_ns, 10000);
         loaded_trace_close(&trace);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -17,14 +17,21 @@
 
 enum { A = 1, B, C, SLASHED, CALLED_Z2 };
 
-static void build(struct trace_builder *b)
+static struct trace_builder b;
+
+static void teardown(void)
 {
-        trace_builder_init(b);
-        ck_assert_uint_eq(trace_builder_location(b, "a"), A);
-        ck_assert_uint_eq(trace_builder_location(b, "b"), B);
-        ck_assert_uint_eq(trace_builder_location(b, "c"), C);
-        ck_assert_uint_eq(trace_builder_location(b, "x/y,z"), SLASHED);
-        ck_assert_uint_eq(trace_builder_location(b, "z2"), CALLED_Z2);
+        trace_builder_deinit(&b);
+}
+
+static void setup(void)
+{
+        trace_builder_init(&b);
+        ck_assert_uint_eq(trace_builder_location(&b, "a"), A);
+        ck_assert_uint_eq(trace_builder_location(&b, "b"), B);
+        ck_assert_uint_eq(trace_builder_location(&b, "c"), C);
+        ck_assert_uint_eq(trace_builder_location(&b, "x/y,z"), SLASHED);
+        ck_assert_uint_eq(trace_builder_location(&b, "z2"), CALLED_Z2);
 }
 
 static const struct {
@@ -88,11 +95,9 @@ START_LOOP_TEST(test_patterns, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct zone_pattern pattern;
         struct zone_paths paths;
-        struct trace_builder b;
         uint32_t n = count(cases[_i].path);
         uint32_t path = 0;
 
-        build(&b);
         ck_assert_int_eq(zone_pattern_init(&pattern, cases[_i].pattern, NULL), 0);
         ck_assert_msg(zone_pattern_fits(&pattern, &b.dictionary, cases[_i].path, n) == cases[_i].fits, "%s",
                       cases[_i].pattern);
@@ -103,7 +108,6 @@ START_LOOP_TEST(test_patterns, 0, sizeof(cases) / sizeof(cases[0]))
         ck_assert(!zone_paths_wanted(&paths, 0));
         zone_paths_deinit(&paths);
         zone_pattern_deinit(&pattern);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -120,16 +124,13 @@ static const struct {
 START_LOOP_TEST(test_handles_that_are_names, 0, sizeof(refusals) / sizeof(refusals[0]))
 {
         struct zone_pattern pattern;
-        struct trace_builder b;
 
-        build(&b);
         ck_assert_int_eq(zone_pattern_init(&pattern, refusals[_i].pattern, NULL), 0);
         ck_assert_int_eq(zone_pattern_check_handles(&pattern, &b.dictionary, NULL),
                          refusals[_i].is_refused ? -EINVAL : 0);
         ck_assert(zone_pattern_is_shadowed(&b.dictionary, B));
         ck_assert(!zone_pattern_is_shadowed(&b.dictionary, A));
         zone_pattern_deinit(&pattern);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -163,9 +164,7 @@ START_TEST(test_matcher_is_the_pattern)
 {
         uint32_t locations[8], n_named = 0, n_inside = 0;
         uint64_t random = 7;
-        struct trace_builder b;
 
-        build(&b);
         for (int i = 0; i < 300; i++) {
                 struct zone_pattern pattern;
                 struct zone_matcher matcher;
@@ -201,7 +200,6 @@ START_TEST(test_matcher_is_the_pattern)
         }
         ck_assert_uint_gt(n_named, 2000);
         ck_assert_uint_gt(n_inside, 2000);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -243,9 +241,7 @@ START_TEST(test_names_before_a_recording)
         static const uint32_t called[] = { CALLED_Z2 }, second[] = { B };
         struct error err = ERROR_NONE;
         struct zone_pattern pattern;
-        struct trace_builder b;
 
-        build(&b);
         ck_assert_int_eq(zone_pattern_init(&pattern, "z2", NULL), 0);
         ck_assert_int_eq(zone_pattern_take_names(&pattern, &err), 0);
         ck_assert(zone_pattern_fits(&pattern, &b.dictionary, called, 1));
@@ -254,7 +250,6 @@ START_TEST(test_names_before_a_recording)
         ck_assert_int_eq(zone_pattern_init(&pattern, "a,handle:z2", NULL), 0);
         ck_assert_int_eq(zone_pattern_take_names(&pattern, &err), -EINVAL);
         zone_pattern_deinit(&pattern);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -262,10 +257,8 @@ END_TEST
 START_TEST(test_paths_of_the_trace_keep_their_numbers)
 {
         struct zone_paths paths;
-        struct trace_builder b;
         uint32_t outer, inner, path;
 
-        build(&b);
         outer = trace_builder_path(&b, 0, A);
         inner = trace_builder_path(&b, outer, B);
         ck_assert_int_eq(zone_paths_init(&paths, &b.dictionary, NULL), 0);
@@ -277,6 +270,7 @@ START_TEST(test_paths_of_the_trace_keep_their_numbers)
         ck_assert_uint_eq(zone_paths_location(&paths, path), C);
         ck_assert(zone_paths_wanted(&paths, path) && zone_paths_wanted(&paths, 0));
         zone_paths_deinit(&paths);
-        trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
