@@ -44,73 +44,77 @@ struct fixture {
         uint64_t path[N_FRAMES][16];
 };
 
+static struct fixture f;
+
+static void teardown(void)
+{
+        python_late_free(f.late);
+}
+
 static uint64_t avma_of(const void *at)
 {
         return (uintptr_t)at;
 }
 
 /* Frame 0 is the outermost; every fourth one was called by C. */
-static void fixture_open(struct fixture *f)
+static void setup(void)
 {
         static const uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
         struct python_layout layout;
         struct stat status;
 
-        memset(f, 0, sizeof(*f));
-        ck_assert_int_eq(python_late_new(&f->late), 0);
+        memset(&f, 0, sizeof(f));
+        ck_assert_int_eq(python_late_new(&f.late), 0);
         ck_assert_int_eq(python_layout_find(VERSION_3_11, head, &layout), 0);
         ck_assert_int_eq(stat("/proc/self/ns/pid", &status), 0);
-        f->process = (struct python_process){ .pid = (uint32_t)getpid(),
-                                              .owner_entry = layout.owner_entry,
-                                              .interpreters_avma = avma_of(&f->first_interpreter),
-                                              .namespace_device = status.st_dev,
-                                              .namespace_inode = status.st_ino,
-                                              .offsets = layout.walk,
-                                              .objects = layout.objects };
-        f->first_interpreter = avma_of(f->interpreter);
-        f->interpreter[THREADS] = avma_of(f->other);
-        f->other[NEXT] = avma_of(f->thread);
-        f->other[NATIVE_ID] = TID + 1;
-        f->thread[NATIVE_ID] = TID;
-        f->thread[CFRAME] = avma_of(f->link);
-        f->link[LINK] = avma_of(f->frames[N_FRAMES - 1]);
+        f.process = (struct python_process){ .pid = (uint32_t)getpid(),
+                                             .owner_entry = layout.owner_entry,
+                                             .interpreters_avma = avma_of(&f.first_interpreter),
+                                             .namespace_device = status.st_dev,
+                                             .namespace_inode = status.st_ino,
+                                             .offsets = layout.walk,
+                                             .objects = layout.objects };
+        f.first_interpreter = avma_of(f.interpreter);
+        f.interpreter[THREADS] = avma_of(f.other);
+        f.other[NEXT] = avma_of(f.thread);
+        f.other[NATIVE_ID] = TID + 1;
+        f.thread[NATIVE_ID] = TID;
+        f.thread[CFRAME] = avma_of(f.link);
+        f.link[LINK] = avma_of(f.frames[N_FRAMES - 1]);
         for (size_t i = 0; i < N_FRAMES; i++) {
-                f->code[i][layout.objects.code_file / 8] = avma_of(f->path[i]);
-                f->path[i][layout.objects.text_length / 8] = 8 + i;
-                f->path[i][layout.objects.text_state / 8] = 1 << 2 | 1 << 5 | 1 << 6;
-                f->path[i][layout.objects.text_ascii / 8] = 3 * i;
-                f->frames[i][CODE] = i % 2 == 0 ? avma_of(f->code[i]) : 0x1000 + 16 * i;
-                f->frames[i][INSTRUCTION] = 0x2000 + i;
-                f->frames[i][PREVIOUS] = i > 0 ? avma_of(f->frames[i - 1]) : 0;
+                f.code[i][layout.objects.code_file / 8] = avma_of(f.path[i]);
+                f.path[i][layout.objects.text_length / 8] = 8 + i;
+                f.path[i][layout.objects.text_state / 8] = 1 << 2 | 1 << 5 | 1 << 6;
+                f.path[i][layout.objects.text_ascii / 8] = 3 * i;
+                f.frames[i][CODE] = i % 2 == 0 ? avma_of(f.code[i]) : 0x1000 + 16 * i;
+                f.frames[i][INSTRUCTION] = 0x2000 + i;
+                f.frames[i][PREVIOUS] = i > 0 ? avma_of(f.frames[i - 1]) : 0;
                 if (i % 4 == 0) {
                         uint8_t yes = 1;
 
-                        memcpy((char *)f->frames[i] + layout.walk.frame_is_entry, &yes, sizeof(yes));
+                        memcpy((char *)f.frames[i] + layout.walk.frame_is_entry, &yes, sizeof(yes));
                 }
         }
 }
 
 /* As python_functions.c finds it. */
-static uint64_t identity_of(const struct fixture *f, uint32_t number)
+static uint64_t identity_of(uint32_t number)
 {
         const struct python_reader reader = python_reader_of((uint32_t)getpid());
         struct python_code code;
 
-        ck_assert_int_eq(python_code_read(&reader, &f->process.objects, avma_of(f->code[number]), &code), 0);
+        ck_assert_int_eq(python_code_read(&reader, &f.process.objects, avma_of(f.code[number]), &code), 0);
         return code.identity;
 }
 
-static int read_frames(struct fixture *f, uint32_t tid, uint64_t now_ns)
+static int read_frames(uint32_t tid, uint64_t now_ns)
 {
-        return python_late_read(f->late, &f->process, tid, now_ns, &f->read);
+        return python_late_read(f.late, &f.process, tid, now_ns, &f.read);
 }
 
 START_TEST(test_a_thread_has_its_frames)
 {
-        static struct fixture f;
-
-        fixture_open(&f);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 1);
         ck_assert_uint_eq(f.read.sample.n_frames, N_FRAMES);
         ck_assert_uint_eq(f.read.sample.flags, 0);
         for (uint32_t i = 0; i < N_FRAMES; i++) {
@@ -123,9 +127,8 @@ START_TEST(test_a_thread_has_its_frames)
         for (uint32_t i = 0; i < N_FRAMES; i++) {
                 /* After a few that cannot be read no more are tried. */
                 ck_assert_uint_eq(f.read.sample.frames[i].identity,
-                                  i % 2 == 1 && i < 6 ? identity_of(&f, N_FRAMES - 1 - i) : 0);
+                                  i % 2 == 1 && i < 6 ? identity_of(N_FRAMES - 1 - i) : 0);
         }
-        python_late_free(f.late);
 }
 END_TEST
 
@@ -135,55 +138,45 @@ END_TEST
  */
 START_TEST(test_a_thread_that_comes_later)
 {
-        static struct fixture f;
-
-        fixture_open(&f);
         f.thread[NATIVE_ID] = TID + 2;
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 0);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 10), 0);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 0);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 10), 0);
         f.thread[NATIVE_ID] = TID;
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 19), 0);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 20), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 19), 0);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 20), 1);
         f.thread[NATIVE_ID] = TID + 2;
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 2 * PYTHON_RETRY_NS), 0);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 9 * PYTHON_RETRY_NS), 0);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 2 * PYTHON_RETRY_NS), 0);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 9 * PYTHON_RETRY_NS), 0);
         f.thread[NATIVE_ID] = TID;
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 10 * PYTHON_RETRY_NS - 1), 0);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 10 * PYTHON_RETRY_NS), 1);
-        python_late_free(f.late);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 10 * PYTHON_RETRY_NS - 1), 0);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 10 * PYTHON_RETRY_NS), 1);
 }
 END_TEST
 
 /* Since 3.12 a frame of its own stands for C; since 3.14 there are two kinds of them. */
 START_TEST(test_frames_that_stand_for_c)
 {
-        static struct fixture f;
-
-        fixture_open(&f);
         f.process.owner_entry = 3;
         f.process.offsets.frame_is_entry = PYTHON_NO_OFFSET;
         for (uint8_t owner = 3; owner <= 4; owner++) {
                 memcpy((char *)f.frames[N_FRAMES - owner] + f.process.offsets.frame_owner, &owner, 1);
         }
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 1);
         ck_assert_uint_eq(f.read.sample.n_frames, N_FRAMES - 2);
         ck_assert_uint_eq(f.read.frame_avma[0], avma_of(f.frames[N_FRAMES - 1]));
         ck_assert_uint_eq(f.read.frame_avma[1], avma_of(f.frames[N_FRAMES - 2]));
         ck_assert_uint_eq(f.read.sample.frames[0].code & 1, 0);
         ck_assert_uint_eq(f.read.sample.frames[1].code & 1, 1);
         ck_assert_uint_eq(f.read.sample.frames[2].code & 1, 0);
-        python_late_free(f.late);
 }
 END_TEST
 
 /* A thread without a lock runs a copy of the instructions: its place is said as that in the code object. */
 START_TEST(test_instructions_of_a_copy)
 {
-        static struct fixture f;
         uint64_t copies[4] = { 3, 0, 0x7000, 0x8000 };
         uint32_t which = 1;
 
-        fixture_open(&f);
         f.process.offsets.frame_copy = 72;
         f.process.offsets.code_copies = 0;
         f.process.offsets.code_instructions = 200;
@@ -194,87 +187,71 @@ START_TEST(test_instructions_of_a_copy)
         memcpy((char *)f.frames[N_FRAMES - 4] + 72, &which, sizeof(which));
         which = 2; /* its code object cannot be read */
         memcpy((char *)f.frames[N_FRAMES - 5] + 72, &which, sizeof(which));
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 1);
         ck_assert_uint_eq(f.read.sample.frames[0].instruction, 0x2000 + N_FRAMES - 1);
         ck_assert_uint_eq(f.read.sample.frames[1].instruction, avma_of(f.code[N_FRAMES - 2]) + 200 + 0x10);
         ck_assert_uint_eq(f.read.sample.frames[3].instruction, 0x2000 + N_FRAMES - 4);
         ck_assert_uint_eq(f.read.sample.frames[4].instruction, 0x2000 + N_FRAMES - 5);
-        python_late_free(f.late);
 }
 END_TEST
 
 /* A thread has a state in each interpreter that it ran: those with frames, the one made last first. */
 START_TEST(test_a_thread_of_two_interpreters)
 {
-        static struct fixture f;
         static uint64_t main_interpreter[16], main_state[32], main_link[4];
 
-        fixture_open(&f);
         f.interpreter[0] = avma_of(main_interpreter); /* next */
         main_interpreter[THREADS] = avma_of(main_state);
         main_state[NATIVE_ID] = TID;
         main_state[CFRAME] = avma_of(main_link);
         main_link[LINK] = avma_of(f.frames[1]);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 1);
         ck_assert_uint_eq(f.read.sample.n_frames, N_FRAMES + 2);
         ck_assert_uint_eq(f.read.frame_avma[N_FRAMES], avma_of(f.frames[1]));
         ck_assert_uint_eq(f.read.sample.frames[N_FRAMES - 1].code & 1, 1);
         f.link[LINK] = 0; /* it has returned from there */
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 1), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 1), 1);
         ck_assert_uint_eq(f.read.sample.n_frames, 2);
         f.link[LINK] = avma_of(f.frames[2]);
         main_link[LINK] = 0;
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 2), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 2), 1);
         ck_assert_uint_eq(f.read.sample.n_frames, 3);
-        python_late_free(f.late);
 }
 END_TEST
 
 /* Many threads that are nowhere in a long list: after so many steps none is looked for, for a while. */
 START_TEST(test_searches_are_bounded)
 {
-        static struct fixture f;
-
-        fixture_open(&f);
         f.other[NEXT] = avma_of(f.other);
         for (uint32_t i = 0; i < PACE_PYTHON_STEPS / PYTHON_THREADS_MAX; i++)
-                ck_assert_int_eq(read_frames(&f, 1000 + i, SECOND_NS), 0);
+                ck_assert_int_eq(read_frames(1000 + i, SECOND_NS), 0);
         f.other[NEXT] = avma_of(f.thread);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 1), 0);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + PYTHON_RETRY_NS), 1);
-        python_late_free(f.late);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 1), 0);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + PYTHON_RETRY_NS), 1);
 }
 END_TEST
 
 START_TEST(test_lists_without_an_end)
 {
-        static struct fixture f;
-
-        fixture_open(&f);
         f.frames[0][PREVIOUS] = avma_of(f.frames[N_FRAMES - 1]);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 1);
         ck_assert_uint_le(f.read.sample.n_frames, PYTHON_FRAMES_MAX);
         ck_assert_uint_eq(f.read.sample.flags, PYTHON_FLAG_CUT);
         f.thread[NEXT] = avma_of(f.other);
-        ck_assert_int_eq(read_frames(&f, TID + 5, SECOND_NS), 0);
-        python_late_free(f.late);
+        ck_assert_int_eq(read_frames(TID + 5, SECOND_NS), 0);
 }
 END_TEST
 
 START_TEST(test_memory_that_is_not_there)
 {
-        static struct fixture f;
-
-        fixture_open(&f);
         f.frames[N_FRAMES - 3][PREVIOUS] = 0xffffffffffffffb0;
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 1);
         ck_assert_uint_eq(f.read.sample.n_frames, 3);
         ck_assert_uint_eq(f.read.sample.flags, PYTHON_FLAG_CUT);
         f.link[LINK] = 8;
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 0);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 0);
         f.process.interpreters_avma = 8;
-        ck_assert_int_eq(read_frames(&f, TID + 9, SECOND_NS), 0);
-        python_late_free(f.late);
+        ck_assert_int_eq(read_frames(TID + 9, SECOND_NS), 0);
 }
 END_TEST
 
@@ -323,159 +300,151 @@ END_TEST
 #define N_REGISTERS    64
 
 /* All frames have code objects here; the registers and the stack of a sample are as the interpreter's. */
-struct sampled {
-        struct fixture f;
+static struct sampled {
         uint64_t codes[N_FRAMES][64];
         uint64_t registers[N_REGISTERS], copy[N_FRAMES + FRAME_WORDS];
         struct raw_stack raw;
         const struct unwind_machine *machine;
-};
+} s;
 
-static uint64_t instruction_of(const struct sampled *s, uint32_t number)
+static uint64_t instruction_of(uint32_t number)
 {
-        return avma_of(s->codes[number]) + s->f.process.objects.code_instructions + 2 * N_INSTRUCTIONS - 2;
+        return avma_of(s.codes[number]) + f.process.objects.code_instructions + 2 * N_INSTRUCTIONS - 2;
 }
 
 /* A register that is neither the stack pointer nor the program counter. */
-static void put_register(struct sampled *s, unsigned which, uint64_t value)
+static void put_register(unsigned which, uint64_t value)
 {
         unsigned at = 0, n = 0;
 
-        for (uint64_t left = s->machine->perf_registers; left != 0; left &= left - 1, at++) {
-                uint8_t number = s->machine->perf_to_dwarf[__builtin_ctzll(left)];
+        for (uint64_t left = s.machine->perf_registers; left != 0; left &= left - 1, at++) {
+                uint8_t number = s.machine->perf_to_dwarf[__builtin_ctzll(left)];
 
-                if (number != s->machine->sp && number != UNWIND_REGISTER_PC && n++ == which)
-                        s->registers[at] = value;
+                if (number != s.machine->sp && number != UNWIND_REGISTER_PC && n++ == which)
+                        s.registers[at] = value;
         }
 }
 
-static void put_stack_pointer(struct sampled *s, uint64_t value)
+static void put_stack_pointer(uint64_t value)
 {
         unsigned at = 0;
 
-        for (uint64_t left = s->machine->perf_registers; left != 0; left &= left - 1, at++)
-                if (s->machine->perf_to_dwarf[__builtin_ctzll(left)] == s->machine->sp)
-                        s->registers[at] = value;
+        for (uint64_t left = s.machine->perf_registers; left != 0; left &= left - 1, at++)
+                if (s.machine->perf_to_dwarf[__builtin_ctzll(left)] == s.machine->sp)
+                        s.registers[at] = value;
 }
 
 /* It was in function @number; the thread is in the frame @now_in.  Returns what python_late_match() says. */
-static bool match(struct sampled *s, uint32_t number, uint64_t instruction, uint32_t now_in)
+static bool match(uint32_t number, uint64_t instruction, uint32_t now_in)
 {
         for (uint32_t i = 0; i < N_FRAMES; i++)
-                s->copy[i] = avma_of(s->f.frames[i]); /* the groups' innermost frames are among them */
-        s->copy[number] = 0;
-        put_register(s, 0, avma_of(s->f.frames[number]));
-        put_register(s, 1, instruction);
-        s->f.link[LINK] = avma_of(s->f.frames[now_in]);
-        ck_assert_int_eq(read_frames(&s->f, TID, SECOND_NS), 1);
-        return python_late_match(s->f.late, &s->f.process, &s->raw, &s->f.read);
+                s.copy[i] = avma_of(f.frames[i]); /* the groups' innermost frames are among them */
+        s.copy[number] = 0;
+        put_register(0, avma_of(f.frames[number]));
+        put_register(1, instruction);
+        f.link[LINK] = avma_of(f.frames[now_in]);
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 1);
+        return python_late_match(f.late, &f.process, &s.raw, &f.read);
 }
 
-static bool sampled_open(struct sampled *s)
+static bool sampled_open(void)
 {
-        memset(s, 0, sizeof(*s));
-        s->machine = unwind_machine_own();
-        if (!s->machine)
+        memset(&s, 0, sizeof(s));
+        s.machine = unwind_machine_own();
+        if (!s.machine)
                 return false;
-        fixture_open(&s->f);
         for (uint32_t i = 0; i < N_FRAMES; i++) {
-                s->codes[i][1] = 0x5000; /* the type */
-                s->codes[i][2] = N_INSTRUCTIONS;
-                s->codes[i][68 / 8] = (uint64_t)(FRAME_WORDS - 9) << 32; /* the stack's size, of 3.11 */
-                s->f.frames[i][CODE] = avma_of(s->codes[i]);
+                s.codes[i][1] = 0x5000; /* the type */
+                s.codes[i][2] = N_INSTRUCTIONS;
+                s.codes[i][68 / 8] = (uint64_t)(FRAME_WORDS - 9) << 32; /* the stack's size, of 3.11 */
+                f.frames[i][CODE] = avma_of(s.codes[i]);
         }
-        s->raw = (struct raw_stack){ .registers = (const uint8_t *)s->registers,
-                                     .registers_bytes = 8 * (size_t)__builtin_popcountll(
-                                                                    s->machine->perf_registers),
-                                     .copy = (const uint8_t *)s->copy,
-                                     .copy_bytes = N_FRAMES * sizeof(uint64_t) };
+        s.raw = (struct raw_stack){ .registers = (const uint8_t *)s.registers,
+                                    .registers_bytes = 8 * (size_t)__builtin_popcountll(
+                                                                   s.machine->perf_registers),
+                                    .copy = (const uint8_t *)s.copy,
+                                    .copy_bytes = N_FRAMES * sizeof(uint64_t) };
         /* Code objects are known once they were seen. */
-        ck_assert(match(s, N_FRAMES - 1, instruction_of(s, N_FRAMES - 1), N_FRAMES - 1));
+        ck_assert(match(N_FRAMES - 1, instruction_of(N_FRAMES - 1), N_FRAMES - 1));
         return true;
 }
 
 /* Since the sample the thread has called a function, stayed, or returned up to twice. */
 START_LOOP_TEST(test_frames_of_before_are_found, 0, 4)
 {
-        static struct sampled s;
         uint32_t number = N_FRAMES - 2;
 
-        if (!sampled_open(&s))
+        if (!sampled_open())
                 return;
-        put_register(&s, 2, avma_of(s.f.frames[number + 1]));
-        ck_assert(match(&s, number, instruction_of(&s, number), N_FRAMES - 1 - (uint32_t)_i));
-        ck_assert_uint_eq(s.f.read.sample.n_frames, number + 1);
+        put_register(2, avma_of(f.frames[number + 1]));
+        ck_assert(match(number, instruction_of(number), N_FRAMES - 1 - (uint32_t)_i));
+        ck_assert_uint_eq(f.read.sample.n_frames, number + 1);
         for (uint32_t i = 0; i <= number; i++)
-                ck_assert_uint_eq(s.f.read.frame_avma[i], avma_of(s.f.frames[number - i]));
-        python_late_free(s.f.late);
+                ck_assert_uint_eq(f.read.frame_avma[i], avma_of(f.frames[number - i]));
 }
 END_TEST
 
 /* Where a call begins the instruction is the caller's still; C calls no function that way. */
 START_TEST(test_a_function_that_begins_is_the_innermost)
 {
-        static struct sampled s;
         uint32_t number = N_FRAMES - 1, entry = N_FRAMES - 4;
 
-        if (!sampled_open(&s))
+        if (!sampled_open())
                 return;
-        ck_assert(match(&s, number, instruction_of(&s, number - 1), number - 2));
-        ck_assert_uint_eq(s.f.read.frame_avma[0], avma_of(s.f.frames[number]));
-        ck_assert(!match(&s, entry, instruction_of(&s, entry - 1), entry - 2));
-        ck_assert(match(&s, entry, instruction_of(&s, entry), entry - 2));
-        python_late_free(s.f.late);
+        ck_assert(match(number, instruction_of(number - 1), number - 2));
+        ck_assert_uint_eq(f.read.frame_avma[0], avma_of(f.frames[number]));
+        ck_assert(!match(entry, instruction_of(entry - 1), entry - 2));
+        ck_assert(match(entry, instruction_of(entry), entry - 2));
 }
 END_TEST
 
 /* Another function than the one that ran is refused, and so is a stack that is not whole. */
 START_TEST(test_frames_of_another_time_do_not_match)
 {
-        static struct sampled s;
         uint32_t number = N_FRAMES - 1;
 
-        if (!sampled_open(&s))
+        if (!sampled_open())
                 return;
-        ck_assert(!match(&s, number, 0, number));                              /* no instruction */
-        ck_assert(!match(&s, number, instruction_of(&s, number) + 2, number)); /* after the last one */
-        s.f.frames[number][CODE] = avma_of(s.codes[number - 2]); /* another function has its place now */
-        ck_assert(!match(&s, number, instruction_of(&s, number), number));
-        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
-        s.f.frames[number][CODE] = avma_of(s.f.other); /* no code object */
-        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
-        s.f.frames[number][CODE] = avma_of(s.codes[number]);
-        s.f.frames[number - 2][CODE] = avma_of(s.f.other); /* nor one of a caller */
-        ck_assert(!match(&s, number, instruction_of(&s, number), number - 3));
-        s.f.frames[number - 2][CODE] = avma_of(s.codes[number - 2]);
+        ck_assert(!match(number, 0, number));                          /* no instruction */
+        ck_assert(!match(number, instruction_of(number) + 2, number)); /* after the last one */
+        f.frames[number][CODE] = avma_of(s.codes[number - 2]); /* another function has its place now */
+        ck_assert(!match(number, instruction_of(number), number));
+        ck_assert(!match(number, instruction_of(number), number - 1));
+        f.frames[number][CODE] = avma_of(f.other); /* no code object */
+        ck_assert(!match(number, instruction_of(number), number - 1));
+        f.frames[number][CODE] = avma_of(s.codes[number]);
+        f.frames[number - 2][CODE] = avma_of(f.other); /* nor one of a caller */
+        ck_assert(!match(number, instruction_of(number), number - 3));
+        f.frames[number - 2][CODE] = avma_of(s.codes[number - 2]);
         s.codes[number - 2][68 / 8] -= UINT64_C(1) << 32; /* a caller with a smaller frame */
-        ck_assert(!match(&s, number, instruction_of(&s, number), number - 3));
+        ck_assert(!match(number, instruction_of(number), number - 3));
         s.codes[number - 2][68 / 8] += UINT64_C(1) << 32;
         s.codes[number - 2][1] = 0x6000; /* an object of another type */
-        ck_assert(!match(&s, number, instruction_of(&s, number), number - 3));
+        ck_assert(!match(number, instruction_of(number), number - 3));
         s.codes[number - 2][1] = 0x5000;
-        s.f.frames[number][PREVIOUS] = 0; /* it leads nowhere */
-        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
-        s.f.frames[number][PREVIOUS] = avma_of(s.f.frames[number]); /* or in a circle */
-        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
-        s.f.frames[number][PREVIOUS] = avma_of(s.f.frames[number - 1]);
-        ck_assert(match(&s, number, instruction_of(&s, number), number - 1));
-        python_late_free(s.f.late);
+        f.frames[number][PREVIOUS] = 0; /* it leads nowhere */
+        ck_assert(!match(number, instruction_of(number), number - 1));
+        f.frames[number][PREVIOUS] = avma_of(f.frames[number]); /* or in a circle */
+        ck_assert(!match(number, instruction_of(number), number - 1));
+        f.frames[number][PREVIOUS] = avma_of(f.frames[number - 1]);
+        ck_assert(match(number, instruction_of(number), number - 1));
 }
 END_TEST
 
 /* Frames that lie on the stack itself are as they were at the sample. */
 START_TEST(test_frames_on_the_stack_are_of_the_sample)
 {
-        static struct sampled s;
         uint32_t number = N_FRAMES - 1;
 
-        if (!sampled_open(&s))
+        if (!sampled_open())
                 return;
-        memcpy(s.copy + N_FRAMES, s.f.frames[number], sizeof(s.f.frames[number]));
+        memcpy(s.copy + N_FRAMES, f.frames[number], sizeof(f.frames[number]));
         s.raw.copy_bytes = sizeof(s.copy);
-        s.f.frames[number][CODE] = avma_of(s.f.other);
-        ck_assert(!match(&s, number, instruction_of(&s, number), number - 1));
-        put_stack_pointer(&s, avma_of(s.f.frames[number]) - N_FRAMES * sizeof(uint64_t));
-        ck_assert(match(&s, number, instruction_of(&s, number), number - 1));
-        python_late_free(s.f.late);
+        f.frames[number][CODE] = avma_of(f.other);
+        ck_assert(!match(number, instruction_of(number), number - 1));
+        put_stack_pointer(avma_of(f.frames[number]) - N_FRAMES * sizeof(uint64_t));
+        ck_assert(match(number, instruction_of(number), number - 1));
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

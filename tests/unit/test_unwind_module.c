@@ -42,6 +42,8 @@ static void read_own_file(void)
         free(path);
 }
 
+static struct unwind_module *module;
+
 static void setup(void)
 {
         read_own_file();
@@ -49,22 +51,24 @@ static void setup(void)
 
 static void teardown(void)
 {
+        unwind_module_free(module);
+        module = NULL;
         free(own_bytes);
 }
 
-static int build(struct unwind_module **ret_module)
+static int build(void)
 {
         struct elf_image *image = NULL;
         int r = elf_image_open_memory(own_bytes, n_own_bytes, &image, NULL);
 
         if (r == 0)
-                r = unwind_module_build(image, ret_module, NULL);
+                r = unwind_module_build(image, &module, NULL);
         elf_image_close(image);
         return r;
 }
 
 /* This function's code is in the table: the byte of the file that is mapped where it is. */
-static void expect_own_code(const struct unwind_module *module, bool is_there)
+static void expect_own_code(bool is_there)
 {
         uint64_t avma = (uint64_t)(uintptr_t)expect_own_code;
         uint64_t file_off = own_code_file_offset(avma);
@@ -90,15 +94,12 @@ static Elf64_Shdr *find_section(const char *name)
 
 START_TEST(test_own_file)
 {
-        struct unwind_module *module = NULL;
-
-        ck_assert_int_eq(build(&module), 0);
+        ck_assert_int_eq(build(), 0);
         ck_assert_ptr_nonnull(module->table);
         ck_assert_uint_gt(module->table->n_fdes, 10);
         ck_assert_uint_eq(module->table->n_damaged, 0);
         ck_assert_uint_ge(module->n_bytes, module->table->n_bytes);
-        expect_own_code(module, true);
-        unwind_module_free(module);
+        expect_own_code(true);
 }
 END_TEST
 
@@ -106,15 +107,13 @@ END_TEST
 START_TEST(test_unmapped_file)
 {
         char *path = own_code_path();
-        struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
         int fd = -1;
 
         ck_assert_int_eq(regular_file_open(path, &fd, NULL), 0);
         ck_assert_int_eq(elf_image_open_unmapped(fd, &image, NULL), 0);
         ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
-        expect_own_code(module, true);
-        unwind_module_free(module);
+        expect_own_code(true);
         elf_image_close(image);
         io_close(&fd);
         free(path);
@@ -125,7 +124,6 @@ END_TEST
 START_TEST(test_file_cut_while_open)
 {
         int fd = memfd_create("cut", MFD_CLOEXEC);
-        struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
         int r;
 
@@ -135,7 +133,6 @@ START_TEST(test_file_cut_while_open)
         ck_assert_int_eq(ftruncate(fd, 4096), 0);
         r = unwind_module_build(image, &module, NULL);
         ck_assert(r == -EBADMSG || (r == 0 && !module->table));
-        unwind_module_free(module);
         elf_image_close(image);
         io_close(&fd);
 }
@@ -144,14 +141,12 @@ END_TEST
 START_TEST(test_file_without_section_headers)
 {
         Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
-        struct unwind_module *module = NULL;
 
         header->e_shoff = 0;
         header->e_shnum = 0;
         header->e_shstrndx = 0;
-        ck_assert_int_eq(build(&module), 0);
-        expect_own_code(module, true);
-        unwind_module_free(module);
+        ck_assert_int_eq(build(), 0);
+        expect_own_code(true);
 }
 END_TEST
 
@@ -159,15 +154,13 @@ START_TEST(test_file_without_unwind_information)
 {
         Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
         Elf64_Phdr *segments = (Elf64_Phdr *)(void *)(own_bytes + header->e_phoff);
-        struct unwind_module *module = NULL;
 
         find_section(".eh_frame")->sh_type = SHT_NOBITS; /* as in a file with debug information only */
         for (size_t i = 0; i < header->e_phnum; i++)
                 if (segments[i].p_type == PT_GNU_EH_FRAME)
                         segments[i].p_type = PT_NULL;
-        ck_assert_int_eq(build(&module), 0);
-        expect_own_code(module, false);
-        unwind_module_free(module);
+        ck_assert_int_eq(build(), 0);
+        expect_own_code(false);
 }
 END_TEST
 
@@ -177,7 +170,6 @@ START_TEST(test_stubs_by_their_code)
         Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
         Elf64_Phdr *segments = (Elf64_Phdr *)(void *)(own_bytes + header->e_phoff);
         const Elf64_Shdr *plt = find_section(".plt");
-        struct unwind_module *module = NULL;
         const struct unwind_rule *rule;
 
         if (header->e_machine != EM_X86_64)
@@ -186,7 +178,7 @@ START_TEST(test_stubs_by_their_code)
         for (size_t i = 0; i < header->e_phnum; i++)
                 if (segments[i].p_type == PT_GNU_EH_FRAME)
                         segments[i].p_type = PT_NULL;
-        ck_assert_int_eq(build(&module), 0);
+        ck_assert_int_eq(build(), 0);
         ck_assert_ptr_nonnull(module->table);
         ck_assert_ptr_null(unwind_table_find(module->table, plt->sh_addr - 1));
         rule = unwind_table_find(module->table, plt->sh_addr + 32); /* a stub, after the first one */
@@ -195,21 +187,18 @@ START_TEST(test_stubs_by_their_code)
         ck_assert_int_eq(rule->cfa_offset, 8);
         ck_assert_uint_eq(rule->ra, UNWIND_SAVED_AT_CFA);
         ck_assert_int_eq(rule->ra_value, -8);
-        unwind_module_free(module);
 }
 END_TEST
 
 START_TEST(test_other_machines)
 {
         Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
-        struct unwind_module *module = NULL;
 
         header->e_machine = EM_S390;
-        ck_assert_int_eq(build(&module), -ENOTSUP);
+        ck_assert_int_eq(build(), -ENOTSUP);
         header->e_machine =
                 EM_AARCH64; /* what its unwind information says is nonsense then, but well-formed */
-        ck_assert_int_eq(build(&module), 0);
-        unwind_module_free(module);
+        ck_assert_int_eq(build(), 0);
         ck_assert_ptr_null(unwind_machine_find(EM_386));
 }
 END_TEST
@@ -219,7 +208,6 @@ START_LOOP_TEST(test_debug_frame, 0, 3)
 {
         static const char *const ways[] = { "-gz=none", "-gz=zlib", "-gz=zlib-gnu" };
         char folder[] = "/tmp/hyprof-unwind-XXXXXX", command[512], path[64];
-        struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
         int fd = -1;
 
@@ -241,7 +229,6 @@ START_LOOP_TEST(test_debug_frame, 0, 3)
         ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
         ck_assert_ptr_nonnull(module->table);
         ck_assert_uint_ge(module->table->n_fdes, 1);
-        unwind_module_free(module);
         elf_image_close(image);
         io_close(&fd);
         ck_assert_int_eq(unlink(path), 0);
@@ -251,7 +238,6 @@ END_TEST
 
 START_TEST(test_vdso)
 {
-        struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
 
         if (elf_image_open_vdso(&image, NULL) < 0)
@@ -259,7 +245,6 @@ START_TEST(test_vdso)
         ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
         ck_assert_ptr_nonnull(module->table);
         ck_assert_uint_gt(module->table->n_fdes, 0);
-        unwind_module_free(module);
         elf_image_close(image);
 }
 END_TEST
@@ -291,7 +276,6 @@ START_LOOP_TEST(test_trampoline_by_its_code, 0, 2)
                                    .p_memsz = sizeof(file.needed) } },
                    .needed = { { .d_tag = DT_NEEDED } } };
         const struct unwind_machine *m = &unwind_machine_x86_64;
-        struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
         uint64_t svma = 0x400000 + sizeof(file) - sizeof(file.code) + 20;
         const uint8_t *code = _i == 0 ? m->sigreturn_code : m->short_sigreturn_code;
@@ -305,7 +289,6 @@ START_LOOP_TEST(test_trampoline_by_its_code, 0, 2)
         ck_assert_uint_eq(unwind_table_find(module->table, svma - 1)->cfa, UNWIND_CFA_SIGNAL);
         ck_assert_ptr_null(unwind_table_find(module->table, svma - 2));
         ck_assert_ptr_null(unwind_table_find(module->table, svma + n_bytes));
-        unwind_module_free(module);
         elf_image_close(image);
 }
 END_TEST
@@ -331,7 +314,6 @@ START_TEST(test_context_start_by_its_code)
                                 .p_filesz = sizeof(file),
                                 .p_memsz = sizeof(file) } };
         const struct unwind_machine *m = &unwind_machine_x86_64;
-        struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
         uint64_t svma = 0x400000 + sizeof(file.header) + sizeof(file.segment) + 20;
 
@@ -344,7 +326,6 @@ START_TEST(test_context_start_by_its_code)
                           UNWIND_SAVED_UNDEFINED);
         ck_assert_ptr_null(unwind_table_find(module->table, svma + m->n_context_start_bytes));
         ck_assert_ptr_null(unwind_table_find(module->table, svma - 2));
-        unwind_module_free(module);
         elf_image_close(image);
 }
 END_TEST
@@ -355,12 +336,11 @@ START_TEST(test_cache)
                                 b = unwind_cache_key_of_build_id("abcd", 4);
         struct unwind_cache_key file = unwind_cache_key_of_file(1, 2, 3, 4);
         struct unwind_cache_key later = unwind_cache_key_of_file(1, 2, 3, 5);
-        struct unwind_module *module = NULL;
         struct unwind_cache cache;
         uint64_t n_bytes;
         uint32_t first, second;
 
-        ck_assert_int_eq(build(&module), 0);
+        ck_assert_int_eq(build(), 0);
         n_bytes = module->n_bytes;
         unwind_cache_init(&cache, 0);
         ck_assert_uint_eq(unwind_cache_find(&cache, &a), 0);
@@ -383,7 +363,7 @@ START_TEST(test_cache)
 
         /* No room: it stays a file without a table, and is counted. */
         unwind_cache_init(&cache, n_bytes - 1);
-        ck_assert_int_eq(build(&module), 0);
+        ck_assert_int_eq(build(), 0);
         ck_assert_int_eq(unwind_cache_add(&cache, &a, &first, NULL), 1);
         ck_assert_int_eq(unwind_cache_put(&cache, first, module), -EOVERFLOW);
         ck_assert_ptr_null(unwind_cache_get(&cache, first));
@@ -391,6 +371,7 @@ START_TEST(test_cache)
         ck_assert_uint_eq(cache.n_too_large, 1);
         ck_assert_uint_eq(cache.n_bytes, 0);
         unwind_cache_deinit(&cache);
+        module = NULL; /* it was the cache's */
 }
 END_TEST
 

@@ -18,19 +18,46 @@
 static const struct cfi_builder_cie plain = { .version = 1 };
 static const struct cfi_builder_cie signal_frame = { .augmentation = "zRS" };
 
-static int cfa_offset_at(const struct unwind_table *t, uint64_t svma)
+static struct cfi_builder b;
+static struct unwind_table *table;
+
+static void setup(void)
 {
-        const struct unwind_rule *rule = unwind_table_find(t, svma);
+        cfi_builder_init(&b);
+}
+
+static void teardown(void)
+{
+        unwind_table_free(table);
+        table = NULL;
+        cfi_builder_deinit(&b);
+}
+
+static int cfa_offset_at(uint64_t svma)
+{
+        const struct unwind_rule *rule = unwind_table_find(table, svma);
 
         return rule ? rule->cfa_offset : -1;
 }
 
+struct offset_at {
+        uint64_t svma;
+        int cfa_offset; /* -1 = there is no rule */
+};
+
+static void expect_offsets(const struct offset_at *wanted, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                ck_assert_msg(cfa_offset_at(wanted[i].svma) == wanted[i].cfa_offset, "%#llx: %d, not %d",
+                              (unsigned long long)wanted[i].svma, cfa_offset_at(wanted[i].svma),
+                              wanted[i].cfa_offset);
+}
+#define EXPECT_OFFSETS(...)                                       \
+        expect_offsets((const struct offset_at[]){ __VA_ARGS__ }, \
+                       sizeof((const struct offset_at[]){ __VA_ARGS__ }) / sizeof(struct offset_at))
+
 START_TEST(test_rows_and_gaps)
 {
-        struct unwind_table *t;
-        struct cfi_builder b;
-
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &plain, CIE_BYTES);
         /*
          * Not in the order of addresses; 0x2000 to 0x2030, then 8 bytes of padding, then 0x2038 to
@@ -43,53 +70,29 @@ START_TEST(test_rows_and_gaps)
         cfi_builder_add_fde(&b, 0xffff8, 0x10, CFI_BYTES(0x0e, 32));  /* beyond its end */
         cfi_builder_add_fde(&b, 0x2000, 0, CFI_BYTES(0x0e, 32));      /* of no length */
         cfi_builder_add_fde(&b, 0x7000, 0x10, CFI_BYTES(0x3f, 0x3f)); /* damaged */
-        t = cfi_builder_table(&b, &unwind_machine_x86_64);
+        table = cfi_builder_table(&b, &unwind_machine_x86_64);
 
-        ck_assert_uint_eq(t->n_fdes, 3);
-        ck_assert_uint_eq(t->n_outside, 3);
-        ck_assert_uint_eq(t->n_damaged, 1);
-        ck_assert_int_eq(cfa_offset_at(t, 0), -1);
-        ck_assert_int_eq(cfa_offset_at(t, 0x1000), -1);
-        ck_assert_int_eq(cfa_offset_at(t, 0x1fff), -1);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2000), 8);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2001), 16);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2010), 16);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2011), 24);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2037), 24);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2038), 32);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2047), 32);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2048), -1);
-        ck_assert_int_eq(cfa_offset_at(t, 0x4fff), -1);
-        ck_assert_int_eq(cfa_offset_at(t, 0x5000), 48);
-        ck_assert_int_eq(cfa_offset_at(t, 0x500f), 48);
-        ck_assert_int_eq(cfa_offset_at(t, 0x5010), -1);
-        ck_assert_int_eq(cfa_offset_at(t, UINT64_MAX), -1);
-        unwind_table_free(t);
-        cfi_builder_deinit(&b);
+        ck_assert_uint_eq(table->n_fdes, 3);
+        ck_assert_uint_eq(table->n_outside, 3);
+        ck_assert_uint_eq(table->n_damaged, 1);
+        EXPECT_OFFSETS({ 0, -1 }, { 0x1000, -1 }, { 0x1fff, -1 }, { 0x2000, 8 }, { 0x2001, 16 },
+                       { 0x2010, 16 }, { 0x2011, 24 }, { 0x2037, 24 }, { 0x2038, 32 }, { 0x2047, 32 },
+                       { 0x2048, -1 }, { 0x4fff, -1 }, { 0x5000, 48 }, { 0x500f, 48 }, { 0x5010, -1 },
+                       { UINT64_MAX, -1 });
 }
 END_TEST
 
 /* Where functions overlap, the one that begins first has the bytes, and the other what is left. */
 START_TEST(test_overlaps)
 {
-        struct unwind_table *t;
-        struct cfi_builder b;
-
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &plain, CIE_BYTES);
         cfi_builder_add_fde(&b, 0x2000, 0x30, CFI_BYTES(0x0e, 16));
         cfi_builder_add_fde(&b, 0x2000, 0x30, CFI_BYTES(0x0e, 24));
         cfi_builder_add_fde(&b, 0x2010, 0x10, CFI_BYTES(0x0e, 32));
         cfi_builder_add_fde(&b, 0x2020, 0x30, CFI_BYTES(0x0e, 40, 0x58, 0x0e, 48, 0x48, 0x0e, 56));
-        t = cfi_builder_table(&b, &unwind_machine_x86_64);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2000), 16);
-        ck_assert_int_eq(cfa_offset_at(t, 0x202f), 16);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2030), 40);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2038), 48);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2040), 56);
-        ck_assert_int_eq(cfa_offset_at(t, 0x204f), 56);
-        unwind_table_free(t);
-        cfi_builder_deinit(&b);
+        table = cfi_builder_table(&b, &unwind_machine_x86_64);
+        EXPECT_OFFSETS({ 0x2000, 16 }, { 0x202f, 16 }, { 0x2030, 40 }, { 0x2038, 48 }, { 0x2040, 56 },
+                       { 0x204f, 56 });
 }
 END_TEST
 
@@ -161,14 +164,11 @@ static const struct {
 START_LOOP_TEST(test_rules, 0, sizeof(rules) / sizeof(rules[0]))
 {
         const struct unwind_rule *rule, *e = &rules[_i].rule;
-        struct unwind_table *t;
-        struct cfi_builder b;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, rules[_i].cie, CIE_BYTES);
         cfi_builder_add_fde(&b, 0x2000, 0x10, rules[_i].instructions, rules[_i].n_bytes);
-        t = cfi_builder_table(&b, &unwind_machine_x86_64);
-        rule = unwind_table_find(t, 0x2000);
+        table = cfi_builder_table(&b, &unwind_machine_x86_64);
+        rule = unwind_table_find(table, 0x2000);
         ck_assert_ptr_nonnull(rule);
         ck_assert_msg(rule->cfa == e->cfa && rule->cfa_register == e->cfa_register &&
                               rule->cfa_offset == e->cfa_offset,
@@ -180,13 +180,11 @@ START_LOOP_TEST(test_rules, 0, sizeof(rules) / sizeof(rules[0]))
                       rules[_i].name, rule->fp, rule->fp_value);
         if (rule->cfa == UNWIND_CFA_EXPRESSION) {
                 size_t n_bytes;
-                const uint8_t *bytes = unwind_table_expression(t, rule->cfa_offset, &n_bytes);
+                const uint8_t *bytes = unwind_table_expression(table, rule->cfa_offset, &n_bytes);
 
                 ck_assert_uint_eq(n_bytes, 5);
                 ck_assert_int_eq(memcmp(bytes, rules[_i].instructions + 2, n_bytes), 0);
         }
-        unwind_table_free(t);
-        cfi_builder_deinit(&b);
 }
 END_TEST
 
@@ -194,28 +192,23 @@ START_TEST(test_saved_registers)
 {
         const struct unwind_saved *saved;
         const struct unwind_rule *rule;
-        struct unwind_table *t;
-        struct cfi_builder b;
         size_t n_bytes;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &plain, CIE_BYTES);
         cfi_builder_add_fde(&b, 0x2000, 0x10, CFI_BYTES(0x83, 3, 0x8c, 4, 0x10, 13, 2, 0x77, 8));
         cfi_builder_add_fde(&b, 0x3000, 0x10, CFI_BYTES(0x8c, 4, 0x83, 3, 0x10, 13, 2, 0x77, 8));
-        t = cfi_builder_table(&b, &unwind_machine_x86_64);
-        rule = unwind_table_find(t, 0x2000);
-        ck_assert_ptr_eq(rule, unwind_table_find(t, 0x3000)); /* they say the same */
-        saved = unwind_table_saved(t, rule, 3);
+        table = cfi_builder_table(&b, &unwind_machine_x86_64);
+        rule = unwind_table_find(table, 0x2000);
+        ck_assert_ptr_eq(rule, unwind_table_find(table, 0x3000)); /* they say the same */
+        saved = unwind_table_saved(table, rule, 3);
         ck_assert_ptr_nonnull(saved);
         ck_assert_int_eq(saved->value, -24);
-        saved = unwind_table_saved(t, rule, 13);
+        saved = unwind_table_saved(table, rule, 13);
         ck_assert_ptr_nonnull(saved);
         ck_assert_uint_eq(saved->kind, UNWIND_SAVED_AT_EXPRESSION);
-        ck_assert_uint_eq(unwind_table_expression(t, saved->value, &n_bytes)[0], 0x77);
+        ck_assert_uint_eq(unwind_table_expression(table, saved->value, &n_bytes)[0], 0x77);
         ck_assert_uint_eq(n_bytes, 2);
-        ck_assert_ptr_null(unwind_table_saved(t, rule, 6));
-        unwind_table_free(t);
-        cfi_builder_deinit(&b);
+        ck_assert_ptr_null(unwind_table_saved(table, rule, 6));
 }
 END_TEST
 
@@ -223,7 +216,6 @@ START_TEST(test_nothing)
 {
         const struct unwind_code_range code = { .start_svma = 0x1000, .end_svma = 0x100000 };
         struct unwind_table_source source = { .machine = &unwind_machine_x86_64, .code = &code, .n_code = 1 };
-        struct unwind_table *table = NULL;
 
         ck_assert_int_eq(unwind_table_build(&source, &table, NULL), -ENODATA);
         source.n_code = 0;
@@ -255,29 +247,16 @@ START_TEST(test_stubs)
                                               .n_code = 1,
                                               .plts = plts,
                                               .n_plts = sizeof(plts) / sizeof(plts[0]) };
-        struct unwind_table *t = NULL;
-        struct cfi_builder b;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &plain, CIE_BYTES);
         cfi_builder_add_fde(&b, 0x2000, 0x10, CFI_BYTES(0x0e, 48));
         section = cfi_builder_section(&b);
-        ck_assert_int_eq(unwind_table_build(&source, &t, NULL), 0);
-        ck_assert_uint_eq(t->n_fdes, 3);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2000), 48);
-        ck_assert_int_eq(cfa_offset_at(t, 0x200f), 48);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2fff), -1);
-        ck_assert_int_eq(cfa_offset_at(t, 0x3000), 8);
-        ck_assert_int_eq(cfa_offset_at(t, 0x300a), 8);
-        ck_assert_int_eq(cfa_offset_at(t, 0x300b), 16);
-        ck_assert_int_eq(cfa_offset_at(t, 0x300f), 16);
-        ck_assert_int_eq(cfa_offset_at(t, 0x3010), -1);
-        ck_assert_int_eq(cfa_offset_at(t, 0x4000), -1);
-        ck_assert_int_eq(cfa_offset_at(t, 0xffff8), -1);
-        ck_assert_int_eq(unwind_table_find(t, 0x3000)->ra, UNWIND_SAVED_AT_CFA);
-        ck_assert_int_eq(unwind_table_find(t, 0x3000)->ra_value, -8);
-        unwind_table_free(t);
-        cfi_builder_deinit(&b);
+        ck_assert_int_eq(unwind_table_build(&source, &table, NULL), 0);
+        ck_assert_uint_eq(table->n_fdes, 3);
+        EXPECT_OFFSETS({ 0x2000, 48 }, { 0x200f, 48 }, { 0x2fff, -1 }, { 0x3000, 8 }, { 0x300a, 8 },
+                       { 0x300b, 16 }, { 0x300f, 16 }, { 0x3010, -1 }, { 0x4000, -1 }, { 0xffff8, -1 });
+        ck_assert_int_eq(unwind_table_find(table, 0x3000)->ra, UNWIND_SAVED_AT_CFA);
+        ck_assert_int_eq(unwind_table_find(table, 0x3000)->ra_value, -8);
 }
 END_TEST
 
@@ -293,7 +272,6 @@ START_TEST(test_second_section_and_sigreturns)
                                               .n_code = 1,
                                               .sigreturns = sigreturns,
                                               .n_sigreturns = 2 };
-        struct unwind_table *t = NULL;
         struct cfi_builder first, second;
 
         cfi_builder_init(&first);
@@ -307,14 +285,13 @@ START_TEST(test_second_section_and_sigreturns)
         cfi_builder_add_fde(&second, 0x3000, 0x10, CFI_BYTES(0x0e, 32));
         sections[0] = cfi_builder_section(&first);
         sections[1] = cfi_builder_section(&second);
-        ck_assert_int_eq(unwind_table_build(&source, &t, NULL), 0);
-        ck_assert_int_eq(cfa_offset_at(t, 0x2000), 16);
-        ck_assert_int_eq(cfa_offset_at(t, 0x3000), 32);
-        ck_assert_ptr_null(unwind_table_find(t, 0x5ffe));
-        ck_assert_uint_eq(unwind_table_find(t, 0x5fff)->cfa, UNWIND_CFA_SIGNAL);
-        ck_assert_uint_eq(unwind_table_find(t, 0x6008)->cfa, UNWIND_CFA_SIGNAL);
-        ck_assert_ptr_null(unwind_table_find(t, 0x6009));
-        unwind_table_free(t);
+        ck_assert_int_eq(unwind_table_build(&source, &table, NULL), 0);
+        ck_assert_int_eq(cfa_offset_at(0x2000), 16);
+        ck_assert_int_eq(cfa_offset_at(0x3000), 32);
+        ck_assert_ptr_null(unwind_table_find(table, 0x5ffe));
+        ck_assert_uint_eq(unwind_table_find(table, 0x5fff)->cfa, UNWIND_CFA_SIGNAL);
+        ck_assert_uint_eq(unwind_table_find(table, 0x6008)->cfa, UNWIND_CFA_SIGNAL);
+        ck_assert_ptr_null(unwind_table_find(table, 0x6009));
         cfi_builder_deinit(&first);
         cfi_builder_deinit(&second);
 }
@@ -328,11 +305,8 @@ START_TEST(test_many_functions)
                 uint64_t start, end;
                 int offset;
         } functions[N];
-        struct unwind_table *t;
-        struct cfi_builder b;
         uint64_t state = 3;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &plain, CIE_BYTES);
         for (uint64_t i = 0; i < N; i++) {
                 /* Each has 256 bytes to itself, and begins and ends somewhere in them. */
@@ -344,16 +318,14 @@ START_TEST(test_many_functions)
                 cfi_builder_add_fde(&b, functions[place].start, functions[place].end - functions[place].start,
                                     CFI_BYTES(0x0e, (uint8_t)functions[place].offset));
         }
-        t = cfi_builder_table(&b, &unwind_machine_x86_64);
+        table = cfi_builder_table(&b, &unwind_machine_x86_64);
         for (uint64_t i = 0; i < N; i++) {
-                ck_assert_int_eq(cfa_offset_at(t, functions[i].start), functions[i].offset);
-                ck_assert_int_eq(cfa_offset_at(t, functions[i].end - 1), functions[i].offset);
+                ck_assert_int_eq(cfa_offset_at(functions[i].start), functions[i].offset);
+                ck_assert_int_eq(cfa_offset_at(functions[i].end - 1), functions[i].offset);
                 if (i + 1 < N && functions[i + 1].start - functions[i].end >= UNWIND_TABLE_GAP_BYTES_MIN)
-                        ck_assert_int_eq(cfa_offset_at(t, functions[i].end), -1);
+                        ck_assert_int_eq(cfa_offset_at(functions[i].end), -1);
         }
-        ck_assert_uint_le(t->n_rules, 121);
-        unwind_table_free(t);
-        cfi_builder_deinit(&b);
+        ck_assert_uint_le(table->n_rules, 121);
 }
 END_TEST
 
@@ -361,22 +333,17 @@ END_TEST
 START_TEST(test_too_many_rules)
 {
         enum { N = 70000 };
-        struct unwind_table *t;
-        struct cfi_builder b;
 
-        cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &plain, CIE_BYTES);
         for (uint64_t i = 0; i < N; i++)
                 cfi_builder_add_fde(
                         &b, 0x1000 + i * 8, 8,
                         CFI_BYTES(0x0e, (uint8_t)(i | 0x80), (uint8_t)(i >> 7 | 0x80), (uint8_t)(i >> 14)));
-        t = cfi_builder_table(&b, &unwind_machine_x86_64);
-        ck_assert_uint_eq(t->n_rules, UNWIND_TABLE_RULES_MAX);
+        table = cfi_builder_table(&b, &unwind_machine_x86_64);
+        ck_assert_uint_eq(table->n_rules, UNWIND_TABLE_RULES_MAX);
         for (int i = 0; i < N; i++)
-                ck_assert_int_eq(cfa_offset_at(t, 0x1000 + (uint64_t)i * 8),
+                ck_assert_int_eq(cfa_offset_at(0x1000 + (uint64_t)i * 8),
                                  i < UNWIND_TABLE_RULES_MAX - 1 ? i : -1);
-        unwind_table_free(t);
-        cfi_builder_deinit(&b);
 }
 END_TEST
 
@@ -392,10 +359,9 @@ START_TEST(test_random_bytes)
                                                             .n_sections = 1,
                                                             .code = &code,
                                                             .n_code = 1 };
-                struct unwind_table *t = NULL;
-                struct cfi_builder b;
 
-                cfi_builder_init(&b);
+                teardown();
+                setup();
                 cfi_builder_add_cie(&b, &plain, CIE_BYTES);
                 for (uint64_t k = 0; k < 8; k++)
                         cfi_builder_add_fde(&b, 0x1000 + k * 16, 16,
@@ -404,11 +370,11 @@ START_TEST(test_random_bytes)
                         if ((fixed_random_next(&state) >> 32) % 16 == 0)
                                 b.bytes.data[k] = (uint8_t)(fixed_random_next(&state) >> 32);
                 section = cfi_builder_section(&b);
-                if (unwind_table_build(&source, &t, NULL) == 0)
+                if (unwind_table_build(&source, &table, NULL) == 0)
                         for (uint64_t svma = 0x0ff0; svma < 0x1100; svma++)
-                                (void)unwind_table_find(t, svma);
-                unwind_table_free(t);
-                cfi_builder_deinit(&b);
+                                (void)unwind_table_find(table, svma);
         }
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
