@@ -5,14 +5,12 @@
  */
 #include "format/trace_follow.h"
 
-#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_lock.h"
 #include "format/trace_reader.h"
-#include "tests/unit/small_trace.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/good_trace.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -24,46 +22,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHUNKS_MAX 64
-#define LONG_NS    (UINT64_C(1) << 62) /* a file may be quiet for ever */
+#define LONG_NS (UINT64_C(1) << 62) /* a file may be quiet for ever */
 
-/* A whole trace, and where its chunks end. */
-struct good_trace {
-        struct byte_buffer bytes;
-        uint64_t ends[CHUNKS_MAX];
-        size_t n_chunks;
-        uint32_t n_strings;
+/* Followed up to the second chunk; then something happens to the file. */
+struct followed_file {
+        struct trace_follow *f; /* NULL = it is not followed */
+        char path[40];
+        int fd;
 };
 
-static struct good_trace make_good_trace(void)
-{
-        struct good_trace g = { .n_chunks = 0 };
-        struct trace_reader *reader;
-        struct trace_builder b;
-        struct trace_item item;
+static struct followed_file o;
+static struct good_trace g;
 
-        trace_builder_init(&b);
-        small_trace_build(&b);
-        ck_assert_int_eq(io_read_file(AT_FDCWD, b.path, 1 << 20, &g.bytes, NULL), 0);
-        ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
-        (void)trace_reader_ending(reader, NULL, &g.ends[g.n_chunks++]);
-        while (trace_reader_next(reader, &item, NULL) == 1) {
-                ck_assert_uint_lt(g.n_chunks, CHUNKS_MAX);
-                g.ends[g.n_chunks++] = trace_reader_position(reader);
-        }
-        g.n_strings = trace_dictionary_count(trace_reader_dictionary(reader), TRACE_TABLE_STRINGS);
-        trace_reader_close(reader);
-        trace_builder_deinit(&b);
-        return g;
+static void setup(void)
+{
+        good_trace_init(&g);
 }
 
-static size_t count_chunks(const struct good_trace *g, uint64_t byte)
+static void teardown(void)
 {
-        size_t n = 0;
-
-        while (n < g->n_chunks && g->ends[n] <= byte)
-                n++;
-        return n;
+        good_trace_deinit(&g);
+        if (!o.f)
+                return;
+        trace_follow_close(o.f);
+        o.f = NULL;
+        (void)close(o.fd);
+        (void)unlink(o.path);
 }
 
 /* A file with a name. */
@@ -84,14 +68,14 @@ static struct trace_follow *follow_file(const char *path, uint64_t quiet_ns)
 }
 
 /* All that is there; the items lie where the trace has them. */
-static size_t take_all(struct trace_follow *f, const struct good_trace *g, size_t n_before)
+static size_t take_all(struct trace_follow *f, size_t n_before)
 {
         struct trace_item item;
         size_t n = n_before;
         int r;
 
         while ((r = trace_follow_next(f, &item, NULL)) == 1) {
-                ck_assert_uint_eq(item.file_offset_bytes, n == 0 ? 0 : g->ends[n - 1]);
+                ck_assert_uint_eq(item.file_offset_bytes, n == 0 ? 0 : g.ends[n - 1]);
                 n++;
         }
         ck_assert_int_eq(r, 0);
@@ -109,7 +93,6 @@ static void check_state(const struct trace_follow *f, enum trace_follow_state st
 
 START_TEST(test_a_file_that_grows_byte_by_byte)
 {
-        struct good_trace g = make_good_trace();
         struct trace_follow *f;
         char path[40];
         size_t n = 0;
@@ -118,27 +101,24 @@ START_TEST(test_a_file_that_grows_byte_by_byte)
         make_file(path, &fd);
         f = follow_file(path, LONG_NS);
         for (size_t i = 0; i < g.bytes.used_bytes; i++) {
-                ck_assert_uint_eq(take_all(f, &g, n), count_chunks(&g, i));
-                n = count_chunks(&g, i);
+                ck_assert_uint_eq(take_all(f, n), good_trace_count_chunks(&g, i));
+                n = good_trace_count_chunks(&g, i);
                 check_state(f, TRACE_FOLLOW_PAUSED, "");
                 ck_assert_int_eq(io_write_all(fd, g.bytes.data + i, 1, NULL), 0);
         }
-        ck_assert_uint_eq(take_all(f, &g, n), g.n_chunks);
+        ck_assert_uint_eq(take_all(f, n), g.n_chunks);
         check_state(f, TRACE_FOLLOW_WHOLE, "");
         ck_assert_uint_eq(trace_dictionary_count(trace_follow_dictionary(f), TRACE_TABLE_STRINGS),
                           g.n_strings);
         trace_follow_close(f);
         ck_assert_int_eq(unlink(path), 0);
         (void)close(fd);
-        byte_buffer_deinit(&g.bytes);
 }
 END_TEST
 
 /* A pipe whose writer goes away after each byte of the trace but the last. */
 START_TEST(test_a_pipe_cut_at_every_byte)
 {
-        struct good_trace g = make_good_trace();
-
         for (size_t cut = 0; cut <= g.bytes.used_bytes; cut++) {
                 bool is_whole = cut == g.bytes.used_bytes;
                 struct trace_follow_options options = { .path = "a pipe" };
@@ -151,29 +131,26 @@ START_TEST(test_a_pipe_cut_at_every_byte)
                 ck_assert_int_eq(trace_follow_open(&options, &f, NULL), 0);
                 ck_assert_int_eq(trace_follow_fd(f), ends[0]);
                 ck_assert_int_eq(io_write_all(ends[1], g.bytes.data, cut, NULL), 0);
-                n = take_all(f, &g, 0);
-                ck_assert_uint_eq(n, count_chunks(&g, cut));
+                n = take_all(f, 0);
+                ck_assert_uint_eq(n, good_trace_count_chunks(&g, cut));
                 if (!is_whole) {
                         check_state(f, TRACE_FOLLOW_PAUSED, "");
                         ck_assert(trace_follow_is_held(f));
                 }
                 (void)close(ends[1]);
-                ck_assert_uint_eq(take_all(f, &g, n), n);
+                ck_assert_uint_eq(take_all(f, n), n);
                 if (is_whole)
                         check_state(f, TRACE_FOLLOW_WHOLE, "");
                 else
                         check_state(f, TRACE_FOLLOW_CUT_OFF, "its writer is gone");
                 trace_follow_close(f);
         }
-        byte_buffer_deinit(&g.bytes);
 }
 END_TEST
 
 /* Whatever byte is another one: no crash, and nothing is handed out from there on. */
 START_TEST(test_damage_at_every_byte)
 {
-        struct good_trace g = make_good_trace();
-
         for (size_t at = 0; at < g.bytes.used_bytes; at++) {
                 struct trace_follow *f;
                 struct trace_item item;
@@ -189,117 +166,84 @@ START_TEST(test_damage_at_every_byte)
                 f = follow_file(path, 1);
                 while ((r = trace_follow_next(f, &item, NULL)) == 1)
                         n++;
-                ck_assert_uint_le(n, count_chunks(&g, at));
+                ck_assert_uint_le(n, good_trace_count_chunks(&g, at));
                 if (r == 0)
                         ck_assert_int_ne(trace_follow_state(f, &words), TRACE_FOLLOW_WHOLE);
                 trace_follow_close(f);
                 ck_assert_int_eq(unlink(path), 0);
                 (void)close(fd);
         }
-        byte_buffer_deinit(&g.bytes);
 }
 END_TEST
 
-/* Followed up to the second chunk; then something happens to the file. */
-struct followed_file {
-        struct good_trace g;
-        struct trace_follow *f;
-        char path[40];
-        int fd;
-};
-
-static void follow_two_chunks(struct followed_file *o, uint64_t quiet_ns)
+static void follow_two_chunks(uint64_t quiet_ns)
 {
-        o->g = make_good_trace();
-        make_file(o->path, &o->fd);
-        ck_assert_int_eq(io_write_all(o->fd, o->g.bytes.data, o->g.ends[1], NULL), 0);
-        o->f = follow_file(o->path, quiet_ns);
-        ck_assert_uint_eq(take_all(o->f, &o->g, 0), 2);
-}
-
-static void stop_following(struct followed_file *o)
-{
-        trace_follow_close(o->f);
-        (void)close(o->fd);
-        (void)unlink(o->path);
-        byte_buffer_deinit(&o->g.bytes);
+        make_file(o.path, &o.fd);
+        ck_assert_int_eq(io_write_all(o.fd, g.bytes.data, g.ends[1], NULL), 0);
+        o.f = follow_file(o.path, quiet_ns);
+        ck_assert_uint_eq(take_all(o.f, 0), 2);
 }
 
 START_TEST(test_a_file_that_is_truncated)
 {
-        struct followed_file o;
-
-        follow_two_chunks(&o, LONG_NS);
-        ck_assert_int_eq(ftruncate(o.fd, (off_t)o.g.ends[0]), 0);
-        ck_assert_uint_eq(take_all(o.f, &o.g, 2), 2);
+        follow_two_chunks(LONG_NS);
+        ck_assert_int_eq(ftruncate(o.fd, (off_t)g.ends[0]), 0);
+        ck_assert_uint_eq(take_all(o.f, 2), 2);
         check_state(o.f, TRACE_FOLLOW_TRUNCATED, "truncated");
         ck_assert_int_eq(trace_follow_next(o.f, &(struct trace_item){ .body = NULL }, NULL), 0);
-        stop_following(&o);
 }
 END_TEST
 
 /* Longer than before, and still another one: its first rows are others. */
 START_TEST(test_a_file_that_is_written_anew)
 {
-        struct followed_file o;
-
-        follow_two_chunks(&o, LONG_NS);
-        o.g.bytes.data[o.g.ends[1] - 1] ^= 1;
+        follow_two_chunks(LONG_NS);
+        g.bytes.data[g.ends[1] - 1] ^= 1;
         ck_assert_int_eq(ftruncate(o.fd, 0), 0);
         ck_assert_int_eq(lseek(o.fd, 0, SEEK_SET), 0);
-        ck_assert_int_eq(io_write_all(o.fd, o.g.bytes.data, o.g.ends[1] + 3, NULL), 0);
-        ck_assert_uint_eq(take_all(o.f, &o.g, 2), 2);
+        ck_assert_int_eq(io_write_all(o.fd, g.bytes.data, g.ends[1] + 3, NULL), 0);
+        ck_assert_uint_eq(take_all(o.f, 2), 2);
         check_state(o.f, TRACE_FOLLOW_TRUNCATED, "written anew");
-        stop_following(&o);
 }
 END_TEST
 
 START_TEST(test_a_file_whose_name_leads_to_another)
 {
-        struct followed_file o;
         char other[40];
         int fd;
 
-        follow_two_chunks(&o, LONG_NS);
+        follow_two_chunks(LONG_NS);
         make_file(other, &fd);
         ck_assert_int_eq(rename(other, o.path), 0);
-        ck_assert_uint_eq(take_all(o.f, &o.g, 2), 2);
+        ck_assert_uint_eq(take_all(o.f, 2), 2);
         check_state(o.f, TRACE_FOLLOW_REPLACED, "another file");
         (void)close(fd);
-        stop_following(&o);
 }
 END_TEST
 
 /* A disk runs full: the writer takes back the part of a chunk that it wrote, and writes another one there. */
 START_TEST(test_a_part_of_a_chunk_that_is_taken_back)
 {
-        struct followed_file o;
-
-        follow_two_chunks(&o, LONG_NS);
+        follow_two_chunks(LONG_NS);
         ck_assert_int_eq(io_write_all(o.fd, "HYPC and other bytes, of no chunk", 30, NULL), 0);
-        ck_assert_uint_eq(take_all(o.f, &o.g, 2), 2);
+        ck_assert_uint_eq(take_all(o.f, 2), 2);
         check_state(o.f, TRACE_FOLLOW_PAUSED, "");
-        ck_assert_int_eq(ftruncate(o.fd, (off_t)o.g.ends[1]), 0);
-        ck_assert_uint_eq(take_all(o.f, &o.g, 2), 2);
-        ck_assert_int_eq(lseek(o.fd, 0, SEEK_END), (off_t)o.g.ends[1]);
-        ck_assert_int_eq(
-                io_write_all(o.fd, o.g.bytes.data + o.g.ends[1], o.g.bytes.used_bytes - o.g.ends[1], NULL),
-                0);
-        ck_assert_uint_eq(take_all(o.f, &o.g, 2), o.g.n_chunks);
+        ck_assert_int_eq(ftruncate(o.fd, (off_t)g.ends[1]), 0);
+        ck_assert_uint_eq(take_all(o.f, 2), 2);
+        ck_assert_int_eq(lseek(o.fd, 0, SEEK_END), (off_t)g.ends[1]);
+        ck_assert_int_eq(io_write_all(o.fd, g.bytes.data + g.ends[1], g.bytes.used_bytes - g.ends[1], NULL),
+                         0);
+        ck_assert_uint_eq(take_all(o.f, 2), g.n_chunks);
         check_state(o.f, TRACE_FOLLOW_WHOLE, "");
-        stop_following(&o);
 }
 END_TEST
 
 /* No process ever held it: time alone decides. */
 START_TEST(test_a_quiet_file_without_a_lock)
 {
-        struct followed_file o;
-
-        follow_two_chunks(&o, 1);
+        follow_two_chunks(1);
         check_state(o.f, TRACE_FOLLOW_CUT_OFF, "no process writes to it");
         ck_assert(!trace_follow_is_held(o.f));
-        stop_following(&o);
 }
 END_TEST
 
@@ -335,31 +279,27 @@ static pid_t start_holder(const char *path, int *ret_release_fd)
 /* A recorder that is idle is waited for, and one that is gone is not, what it wrote last included. */
 START_TEST(test_a_recorder_that_pauses_and_dies)
 {
-        struct followed_file o;
         int release_fd, status;
         pid_t child;
 
-        follow_two_chunks(&o, LONG_NS);
+        follow_two_chunks(LONG_NS);
         trace_follow_close(o.f);
         child = start_holder(o.path, &release_fd);
         o.f = follow_file(o.path, 1);
-        ck_assert_uint_eq(take_all(o.f, &o.g, 0), 2);
+        ck_assert_uint_eq(take_all(o.f, 0), 2);
         check_state(o.f, TRACE_FOLLOW_PAUSED, "");
         ck_assert(trace_follow_is_held(o.f));
-        ck_assert_int_eq(io_write_all(o.fd, o.g.bytes.data + o.g.ends[1], o.g.ends[2] - o.g.ends[1], NULL),
-                         0);
+        ck_assert_int_eq(io_write_all(o.fd, g.bytes.data + g.ends[1], g.ends[2] - g.ends[1], NULL), 0);
         (void)close(release_fd);
         ck_assert_int_eq(waitpid(child, &status, 0), child);
-        ck_assert_uint_eq(take_all(o.f, &o.g, 2), 3);
+        ck_assert_uint_eq(take_all(o.f, 2), 3);
         check_state(o.f, TRACE_FOLLOW_CUT_OFF, "the recorder is gone");
-        stop_following(&o);
 }
 END_TEST
 
 /* Tables alone: the others are stepped over, also where they are not whole yet. */
 START_TEST(test_tables_alone)
 {
-        struct good_trace g = make_good_trace();
         struct trace_follow_options options = { .leaves_events = true, .quiet_ns = LONG_NS };
         struct trace_follow *f;
         struct trace_item item;
@@ -383,7 +323,6 @@ START_TEST(test_tables_alone)
         trace_follow_close(f);
         ck_assert_int_eq(unlink(path), 0);
         (void)close(fd);
-        byte_buffer_deinit(&g.bytes);
 }
 END_TEST
 
@@ -407,3 +346,5 @@ START_TEST(test_other_files)
         (void)close(fd);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

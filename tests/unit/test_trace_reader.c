@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_lock.h"
-#include "tests/unit/small_trace.h"
+#include "tests/unit/good_trace.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
@@ -22,7 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHUNKS_MAX    64
 #define UNKNOWN_CHUNK 900 /* a kind of a newer version */
 #define STORED_BYTES  8   /* place of this number in a header, 4 bytes long */
 
@@ -32,63 +31,31 @@ struct memory_file {
         char path[40];
 };
 
-static struct memory_file open_memory(void)
-{
-        struct memory_file f = { .fd = memfd_create("trace", MFD_CLOEXEC) };
+static struct memory_file f;
+static struct good_trace g;
 
+static void setup(void)
+{
+        f = (struct memory_file){ .fd = memfd_create("trace", MFD_CLOEXEC) };
         ck_assert_int_ge(f.fd, 0);
         (void)snprintf(f.path, sizeof(f.path), "/proc/self/fd/%d", f.fd);
-        return f;
+        good_trace_init(&g);
 }
 
-static void set_contents(const struct memory_file *f, const uint8_t *bytes, size_t n_bytes)
+static void teardown(void)
 {
-        ck_assert_int_eq(ftruncate(f->fd, 0), 0);
-        ck_assert_int_eq(lseek(f->fd, 0, SEEK_SET), 0);
-        ck_assert_int_eq(io_write_all(f->fd, bytes, n_bytes, NULL), 0);
+        good_trace_deinit(&g);
+        io_close(&f.fd);
+}
+
+static void set_contents(const uint8_t *bytes, size_t n_bytes)
+{
+        ck_assert_int_eq(ftruncate(f.fd, 0), 0);
+        ck_assert_int_eq(lseek(f.fd, 0, SEEK_SET), 0);
+        ck_assert_int_eq(io_write_all(f.fd, bytes, n_bytes, NULL), 0);
 }
 
 /* The bytes of the small trace and where its chunks end. */
-struct good_trace {
-        struct byte_buffer bytes;
-        uint64_t ends[CHUNKS_MAX];
-        size_t n_chunks;
-};
-
-static struct good_trace make_good_trace(void)
-{
-        struct good_trace g = { .n_chunks = 0 };
-        struct trace_reader *reader;
-        struct trace_builder b;
-        struct trace_item item;
-
-        trace_builder_init(&b);
-        small_trace_build(&b);
-        ck_assert_int_eq(io_read_file(AT_FDCWD, b.path, 1 << 20, &g.bytes, NULL), 0);
-        ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
-        (void)trace_reader_ending(reader, NULL, &g.ends[g.n_chunks++]);
-        while (trace_reader_next(reader, &item, NULL) == 1) {
-                ck_assert_uint_lt(g.n_chunks, CHUNKS_MAX);
-                ck_assert_uint_eq(item.file_offset_bytes, g.ends[g.n_chunks - 1]);
-                g.ends[g.n_chunks++] = item.file_offset_bytes + TRACE_CHUNK_HEADER_BYTES +
-                                       item.header.stored_bytes;
-        }
-        ck_assert_uint_eq(g.ends[g.n_chunks - 1] + TRACE_TRAILER_BYTES, g.bytes.used_bytes);
-        trace_reader_close(reader);
-        trace_builder_deinit(&b);
-        return g;
-}
-
-/* How many chunks of the good trace end at or before this byte. */
-static size_t count_chunks(const struct good_trace *g, uint64_t byte)
-{
-        size_t n = 0;
-
-        while (n < g->n_chunks && g->ends[n] <= byte)
-                n++;
-        return n;
-}
-
 /* Reads all there is.  Returns the result of the opening; with success how many chunks there were. */
 static int read_all(const char *path, size_t *ret_n_chunks, enum trace_ending *ret_ending,
                     uint64_t *ret_bytes)
@@ -120,94 +87,79 @@ static int read_all(const char *path, size_t *ret_n_chunks, enum trace_ending *r
 
 START_TEST(test_cut_at_every_byte)
 {
-        struct good_trace g = make_good_trace();
-        struct memory_file f = open_memory();
-
         for (size_t cut = 0; cut <= g.bytes.used_bytes; cut++) {
                 enum trace_ending ending = TRACE_ENDING_OPEN;
                 uint64_t whole_bytes = 0;
                 size_t n = 0;
                 int r;
 
-                set_contents(&f, g.bytes.data, cut);
+                set_contents(g.bytes.data, cut);
                 r = read_all(f.path, &n, &ending, &whole_bytes);
                 if (cut < g.ends[0]) {
                         ck_assert_int_eq(r, -ENODATA);
                         continue;
                 }
                 ck_assert_int_eq(r, 0);
-                ck_assert_uint_eq(n, count_chunks(&g, cut));
+                ck_assert_uint_eq(n, good_trace_count_chunks(&g, cut));
                 ck_assert_uint_eq(whole_bytes, g.ends[n - 1]);
                 ck_assert_int_eq(ending,
                                  cut == g.bytes.used_bytes ? TRACE_ENDING_WHOLE : TRACE_ENDING_CUT_OFF);
         }
-        byte_buffer_deinit(&g.bytes);
-        io_close(&f.fd);
 }
 END_TEST
 
 /* True if a byte of the file belongs to a header's length of the body: then the end may be missing. */
-static bool is_length(const struct good_trace *g, size_t byte, size_t chunk)
+static bool is_length(size_t byte, size_t chunk)
 {
-        uint64_t begin = chunk == 0 ? 0 : g->ends[chunk - 1];
+        uint64_t begin = chunk == 0 ? 0 : g.ends[chunk - 1];
 
-        return chunk < g->n_chunks && byte >= begin + STORED_BYTES && byte < begin + STORED_BYTES + 4;
+        return chunk < g.n_chunks && byte >= begin + STORED_BYTES && byte < begin + STORED_BYTES + 4;
 }
 
 /* loop test: every byte of the file, with one bit turned in each run */
 START_LOOP_TEST(test_damage_at_every_byte, 0, 8)
 {
-        struct good_trace g = make_good_trace();
-        struct memory_file f = open_memory();
-
         for (size_t byte = 0; byte < g.bytes.used_bytes; byte++) {
-                size_t n_before = count_chunks(&g, byte);
+                size_t n_before = good_trace_count_chunks(&g, byte);
                 enum trace_ending ending = TRACE_ENDING_OPEN;
                 uint64_t whole_bytes = 0;
                 size_t n = 0;
                 int r;
 
                 g.bytes.data[byte] = (uint8_t)(g.bytes.data[byte] ^ 1U << _i);
-                set_contents(&f, g.bytes.data, g.bytes.used_bytes);
+                set_contents(g.bytes.data, g.bytes.used_bytes);
                 g.bytes.data[byte] = (uint8_t)(g.bytes.data[byte] ^ 1U << _i);
                 r = read_all(f.path, &n, &ending, &whole_bytes);
                 if (n_before == 0) {
-                        ck_assert(r == -EBADMSG || (r == -ENODATA && is_length(&g, byte, 0)));
+                        ck_assert(r == -EBADMSG || (r == -ENODATA && is_length(byte, 0)));
                         continue;
                 }
                 ck_assert_int_eq(r, 0);
                 ck_assert_uint_eq(n, n_before);
                 ck_assert_uint_eq(whole_bytes, g.ends[n - 1]);
                 ck_assert(ending == TRACE_ENDING_DAMAGED ||
-                          (ending == TRACE_ENDING_CUT_OFF && is_length(&g, byte, n_before)));
+                          (ending == TRACE_ENDING_CUT_OFF && is_length(byte, n_before)));
         }
-        byte_buffer_deinit(&g.bytes);
-        io_close(&f.fd);
 }
 END_TEST
 
 START_TEST(test_bytes_after_the_trailer_are_damage)
 {
-        struct good_trace g = make_good_trace();
-        struct memory_file f = open_memory();
         enum trace_ending ending;
         uint64_t whole_bytes;
         size_t n;
 
         byte_buffer_add_u8(&g.bytes, 0);
-        set_contents(&f, g.bytes.data, g.bytes.used_bytes);
+        set_contents(g.bytes.data, g.bytes.used_bytes);
         ck_assert_int_eq(read_all(f.path, &n, &ending, &whole_bytes), 0);
         ck_assert_int_eq(ending, TRACE_ENDING_DAMAGED);
         ck_assert_uint_eq(n, g.n_chunks);
-        byte_buffer_deinit(&g.bytes);
-        io_close(&f.fd);
 }
 END_TEST
 
 /* loop test: a pipe by its path, or as standard input */
 START_LOOP_TEST(test_from_a_pipe, 0, 2)
 {
-        struct good_trace g = make_good_trace();
         int standard_input = dup(STDIN_FILENO);
         enum trace_ending ending;
         uint64_t whole_bytes;
@@ -230,7 +182,6 @@ START_LOOP_TEST(test_from_a_pipe, 0, 2)
         ck_assert_int_eq(dup2(standard_input, STDIN_FILENO), STDIN_FILENO);
         io_close(&standard_input);
         io_close(&ends[0]);
-        byte_buffer_deinit(&g.bytes);
 }
 END_TEST
 
@@ -266,13 +217,8 @@ static void add_chunk(struct byte_buffer *file, uint16_t kind, const uint8_t *bo
 
 static int open_bytes(const struct byte_buffer *bytes, struct trace_reader **ret_reader)
 {
-        struct memory_file f = open_memory();
-        int r;
-
-        set_contents(&f, bytes->data, bytes->used_bytes);
-        r = trace_reader_open(f.path, ret_reader, NULL);
-        io_close(&f.fd);
-        return r;
+        set_contents(bytes->data, bytes->used_bytes);
+        return trace_reader_open(f.path, ret_reader, NULL);
 }
 
 START_TEST(test_first_chunk_and_version)
@@ -398,8 +344,6 @@ END_TEST
 
 START_TEST(test_descriptors_are_closed)
 {
-        struct good_trace g = make_good_trace();
-        struct memory_file f = open_memory();
         int before = dup(f.fd); /* the lowest that is free */
         int after = before;
 
@@ -409,18 +353,14 @@ START_TEST(test_descriptors_are_closed)
                 uint64_t whole_bytes;
                 size_t n;
 
-                set_contents(&f, g.bytes.data, cut);
+                set_contents(g.bytes.data, cut);
                 (void)read_all(f.path, &n, &ending, &whole_bytes);
         }
         after = dup(f.fd);
         ck_assert_int_eq(after, before);
         io_close(&after);
-        byte_buffer_deinit(&g.bytes);
-        io_close(&f.fd);
 }
 END_TEST
-
-UNIT_TEST_PLAN(.timeout_s = 120);
 
 /* A process that holds the lock of a file until @ret_release_fd is closed. */
 static pid_t hold_lock(const char *path, int *ret_release_fd)
@@ -502,3 +442,5 @@ START_TEST(test_trace_is_still_being_written)
         trace_builder_deinit(&b);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown);
