@@ -27,58 +27,71 @@
 #define S  UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
+static struct trace_builder a, b; /* to be merged */
+
+static void setup(void)
+{
+        trace_builder_init(&a);
+        trace_builder_init(&b);
+}
+
+static void teardown(void)
+{
+        trace_builder_deinit(&a);
+        trace_builder_deinit(&b);
+}
+
 /* The words of a made trace about itself. */
 struct made {
         const char *host, *boot_id, *start_raw_ns, *start_realtime_ns, *error_ns;
 };
 
-static void begin(struct trace_builder *b, const struct made *made)
+static void begin(struct trace_builder *to, const struct made *made)
 {
-        trace_builder_init(b);
-        trace_builder_meta(b, "hostname", made->host);
-        trace_builder_meta(b, "cpus", "3");
+        trace_builder_meta(to, "hostname", made->host);
+        trace_builder_meta(to, "cpus", "3");
         if (made->boot_id)
-                trace_builder_meta(b, "boot_id", made->boot_id);
+                trace_builder_meta(to, "boot_id", made->boot_id);
         if (made->start_raw_ns)
-                trace_builder_meta(b, "start_raw_ns", made->start_raw_ns);
+                trace_builder_meta(to, "start_raw_ns", made->start_raw_ns);
         if (made->start_realtime_ns)
-                trace_builder_meta(b, "start_realtime_ns", made->start_realtime_ns);
+                trace_builder_meta(to, "start_realtime_ns", made->start_realtime_ns);
         if (made->error_ns)
-                trace_builder_meta(b, "realtime_error_ns", made->error_ns);
+                trace_builder_meta(to, "realtime_error_ns", made->error_ns);
 }
 
 /* @n_zones of a named thread, a millisecond apart, in chunks of half a second; then a switch on CPU 1. */
-static void add_zones(struct trace_builder *b, const char *zone, const char *name, uint64_t first_ns,
+static void add_zones(struct trace_builder *to, const char *zone, const char *name, uint64_t first_ns,
                       int n_zones)
 {
         struct trace_event event = { .time_ns = first_ns, .op = TRACE_OP_THREAD_NAME };
-        uint32_t thread = trace_builder_thread(b, 100, 100), location = trace_builder_location(b, zone);
+        uint32_t thread = trace_builder_thread(to, 100, 100), location = trace_builder_location(to, zone);
 
-        event.thread_name.name = trace_builder_string(b, name);
-        trace_builder_begin_run(b, thread);
-        event_encoder_add(&b->encoder, &event);
+        event.thread_name.name = trace_builder_string(to, name);
+        trace_builder_begin_run(to, thread);
+        event_encoder_add(&to->encoder, &event);
         for (int i = 0; i < n_zones; i++) {
                 if (i % 500 == 499) {
-                        trace_builder_end_run(b);
-                        trace_builder_flush(b);
-                        trace_builder_begin_run(b, thread);
+                        trace_builder_end_run(to);
+                        trace_builder_flush(to);
+                        trace_builder_begin_run(to, thread);
                 }
-                trace_builder_begin_zone(b, first_ns + (uint64_t)i * MS, location);
-                trace_builder_event(b, first_ns + (uint64_t)i * MS + MS / 2, TRACE_OP_ZONE_END);
+                trace_builder_begin_zone(to, first_ns + (uint64_t)i * MS, location);
+                trace_builder_event(to, first_ns + (uint64_t)i * MS + MS / 2, TRACE_OP_ZONE_END);
         }
         event = (struct trace_event){ .time_ns = first_ns + (uint64_t)n_zones * MS,
                                       .op = TRACE_OP_SWITCH_IN };
         event.switch_in.cpu = 1;
-        event_encoder_add(&b->encoder, &event);
-        trace_builder_end_run(b);
+        event_encoder_add(&to->encoder, &event);
+        trace_builder_end_run(to);
 }
 
-static void make(struct trace_builder *b, const struct made *made, const char *zone, uint64_t first_ns,
+static void make(struct trace_builder *to, const struct made *made, const char *zone, uint64_t first_ns,
                  int n_zones)
 {
-        begin(b, made);
-        add_zones(b, zone, "worker", first_ns, n_zones);
-        trace_builder_finish(b);
+        begin(to, made);
+        add_zones(to, zone, "worker", first_ns, n_zones);
+        trace_builder_finish(to);
 }
 
 /* ---- the result ---------------------------------------------------------------------------------------- */
@@ -156,9 +169,9 @@ static void read_back(struct merged *m)
         ck_assert_int_eq(trace_reader_ending(m->reader, NULL, NULL), TRACE_ENDING_WHOLE);
 }
 
-static void merge_two(struct merged *m, const struct trace_builder *a, const struct trace_builder *b)
+static void merge_two(struct merged *m, const struct trace_builder *first, const struct trace_builder *second)
 {
-        const char *const paths[] = { a->path, b->path };
+        const char *const paths[] = { first->path, second->path };
         struct error err = ERROR_NONE;
 
         ck_assert_msg(try_merge(m, paths, 2, &err) == 0, "%s", err.text);
@@ -203,7 +216,6 @@ START_TEST(test_one_boot_is_exact)
 {
         /* The realtime clock was set a little meanwhile: it does not matter. */
         static const struct made later = { "one", "boot-1", "6000000000", "1700000006800000000", NULL };
-        static struct trace_builder a, b;
         struct merged m;
 
         make(&a, &one, "here", 5 * S, 2000);
@@ -223,8 +235,6 @@ START_TEST(test_one_boot_is_exact)
         /* Chunks are half a second long, and yet the threads are a few milliseconds from each other. */
         ck_assert_uint_le(m.back_ns, 20 * MS);
         close_merged(&m);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -245,7 +255,6 @@ START_LOOP_TEST(test_one_boot_of_two_clocks, 0, 3)
                   5 * S,
                   5 * S + 10 * MS },
         };
-        static struct trace_builder a, b;
         struct merged m;
 
         make(&a, &one, "here", 5 * S, 10);
@@ -256,8 +265,6 @@ START_LOOP_TEST(test_one_boot_of_two_clocks, 0, 3)
         ck_assert_uint_eq(m.last_ns, cases[_i].last_ns);
         ck_assert(m.merge.inputs[1].has_other_clock);
         close_merged(&m);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -265,7 +272,6 @@ START_TEST(test_other_hosts_come_by_realtime)
 {
         /* It began a second after the other, by the clock on the wall. */
         static const struct made two = { "two", "boot-2", "90000000000", "1700000006000000000", "2000000" };
-        static struct trace_builder a, b;
         struct merged m;
 
         make(&a, &one, "here", 5 * S, 10);
@@ -282,8 +288,6 @@ START_TEST(test_other_hosts_come_by_realtime)
         ck_assert(has_string(&m, "worker@one"));
         ck_assert(has_string(&m, "worker@two"));
         close_merged(&m);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -316,7 +320,6 @@ START_LOOP_TEST(test_errors_are_stated, 0, 3)
                   1000001,
                   1 * S },
         };
-        static struct trace_builder a, b;
         struct merged m;
 
         make(&a, &one, "here", 5 * S, 10);
@@ -332,8 +335,6 @@ START_LOOP_TEST(test_errors_are_stated, 0, 3)
         ck_assert_uint_eq(recording(&m, 2)->error_ns, cases[_i].error_ns);
         ck_assert_uint_eq(m.first_ns, cases[_i].first_ns);
         close_merged(&m);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -341,12 +342,13 @@ START_TEST(test_merged_traces_merge)
 {
         static const struct made two = { "two", "boot-2", "90000000000", "1700000006000000000", "2000000" };
         static const struct made again = { "two", "boot-2", "95000000000", "1700000011800000000", NULL };
-        static struct trace_builder a, b, c;
+        static struct trace_builder c;
         struct merged first, m;
         struct error err = ERROR_NONE;
 
         make(&a, &one, "here", 5 * S, 10);
         make(&b, &two, "there", 90 * S, 10);
+        trace_builder_init(&c);
         make(&c, &again, "there", 95 * S, 10);
         merge_two(&first, &a, &b);
         ck_assert_int_eq(try_merge(&m, (const char *const[]){ c.path, first.path }, 2, &err), 0);
@@ -368,8 +370,6 @@ START_TEST(test_merged_traces_merge)
         ck_assert_int_eq(try_merge(&m, (const char *const[]){ first.path, b.path }, 2, &err), -EEXIST);
         close_merged(&m);
         close_merged(&first);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
         trace_builder_deinit(&c);
 }
 END_TEST
@@ -377,12 +377,13 @@ END_TEST
 START_TEST(test_what_cannot_be_placed)
 {
         static const struct made timeless = { "two", NULL, NULL, NULL, NULL };
-        static struct trace_builder a, b, empty;
+        static struct trace_builder empty;
         struct error err = ERROR_NONE;
         struct merged m;
 
         make(&a, &one, "here", 5 * S, 10);
         make(&b, &timeless, "there", 90 * S, 10);
+        trace_builder_init(&empty);
         begin(&empty, &timeless);
         trace_builder_finish(&empty);
         ck_assert_int_eq(try_merge(&m, (const char *const[]){ a.path, b.path }, 2, &err), -EINVAL);
@@ -395,8 +396,6 @@ START_TEST(test_what_cannot_be_placed)
         ck_assert_uint_eq(m.n_ops[TRACE_OP_ZONE_BEGIN], 10);
         ck_assert_uint_eq(m.first_ns, 5 * S);
         close_merged(&m);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
         trace_builder_deinit(&empty);
 }
 END_TEST
@@ -404,37 +403,36 @@ END_TEST
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
 /* A file with a build-id and the kernel, a frame in each; the first frame is named @function, or not. */
-static void add_code(struct trace_builder *b, const char *function)
+static void add_code(struct trace_builder *to, const char *function)
 {
-        struct trace_module file = { .path = trace_builder_string(b, "/opt/app"),
-                                     .build_id = trace_builder_string(b, "build"),
+        struct trace_module file = { .path = trace_builder_string(to, "/opt/app"),
+                                     .build_id = trace_builder_string(to, "build"),
                                      .kind = TRACE_MODULE_FILE };
-        struct trace_module kernel = { .path = trace_builder_string(b, "[kernel]"),
+        struct trace_module kernel = { .path = trace_builder_string(to, "[kernel]"),
                                        .kind = TRACE_MODULE_KERNEL };
-        uint32_t frame = trace_builder_frame(b, trace_builder_row(b, TRACE_TABLE_MODULES, &file), 0x10);
+        uint32_t frame = trace_builder_frame(to, trace_builder_row(to, TRACE_TABLE_MODULES, &file), 0x10);
 
-        (void)trace_builder_frame(b, trace_builder_row(b, TRACE_TABLE_MODULES, &kernel), 0x20);
-        trace_builder_symbol(b, frame, function, 0);
+        (void)trace_builder_frame(to, trace_builder_row(to, TRACE_TABLE_MODULES, &kernel), 0x20);
+        trace_builder_symbol(to, frame, function, 0);
 }
 
-static void add_sums(struct trace_builder *b, uint64_t value)
+static void add_sums(struct trace_builder *to, uint64_t value)
 {
-        uint32_t event = trace_builder_sample_event(b, "cycles");
+        uint32_t event = trace_builder_sample_event(to, "cycles");
         struct trace_counter early = { .event = event, .value = 1, .enabled_ns = 1, .running_ns = 1 };
         struct trace_counter counter = { .event = event, .value = value, .enabled_ns = 10, .running_ns = 5 };
         struct trace_loss loss = { .reason = TRACE_LOSS_THROTTLED, .count = value, .time_ns = 5 * S };
         struct trace_notice notice = { .notice = TRACE_NOTICE_ATTACHED };
 
-        (void)trace_builder_row(b, TRACE_TABLE_COUNTERS, &early);
-        (void)trace_builder_row(b, TRACE_TABLE_COUNTERS, &counter);
-        (void)trace_builder_row(b, TRACE_TABLE_LOSSES, &loss);
-        (void)trace_builder_row(b, TRACE_TABLE_NOTICES, &notice);
+        (void)trace_builder_row(to, TRACE_TABLE_COUNTERS, &early);
+        (void)trace_builder_row(to, TRACE_TABLE_COUNTERS, &counter);
+        (void)trace_builder_row(to, TRACE_TABLE_LOSSES, &loss);
+        (void)trace_builder_row(to, TRACE_TABLE_NOTICES, &notice);
 }
 
 START_TEST(test_what_is_shared_and_what_is_not)
 {
         static const struct made two = { "two", "boot-2", "90000000000", "1700000006000000000", "2000000" };
-        static struct trace_builder a, b;
         const struct trace_counter *counter;
         struct merged m;
         uint64_t n_lost = 0;
@@ -466,15 +464,12 @@ START_TEST(test_what_is_shared_and_what_is_not)
                 n_lost += ((const struct trace_loss *)row(&m, TRACE_TABLE_LOSSES, i))->count;
         ck_assert_uint_eq(n_lost, 120);
         close_merged(&m);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
 START_TEST(test_a_name_that_only_the_second_has)
 {
         static const struct made later = { "one", "boot-1", "6000000000", NULL, NULL };
-        static struct trace_builder a, b;
         const struct trace_symbol *symbol;
         struct merged m;
 
@@ -488,8 +483,6 @@ START_TEST(test_a_name_that_only_the_second_has)
         symbol = row(&m, TRACE_TABLE_SYMBOLS, 2); /* a later row replaces an earlier one */
         ck_assert_uint_ne(symbol->function, 0);
         close_merged(&m);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -497,7 +490,6 @@ END_TEST
 START_TEST(test_attachments_are_completed)
 {
         static const struct made later = { "one", "boot-1", "6000000000", NULL, NULL };
-        static struct trace_builder a, b;
         uint64_t n_bytes = 0;
         struct trace_item item;
         struct merged m;
@@ -518,8 +510,6 @@ START_TEST(test_attachments_are_completed)
                         n_bytes += item.body_bytes - 2; /* of two varints before the bytes */
         ck_assert_uint_eq(n_bytes, 10);
         close_merged(&m);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
 }
 END_TEST
 
@@ -540,7 +530,6 @@ static void write_part(char *path, const struct byte_buffer *bytes, size_t n, si
 START_TEST(test_cut_and_damaged_traces)
 {
         struct byte_buffer bytes = { .data = NULL };
-        static struct trace_builder a, b;
         uint64_t n_merged = 0, n_refused = 0;
         int fd = memfd_create("part", MFD_CLOEXEC);
         char path[40];
@@ -549,7 +538,6 @@ START_TEST(test_cut_and_damaged_traces)
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         begin(&a, &(struct made){ "one", NULL, NULL, NULL, NULL });
         trace_builder_finish(&a); /* without events: anything can be placed beside it */
-        trace_builder_init(&b);
         small_trace_build(&b);
         ck_assert_int_eq(io_read_file(AT_FDCWD, b.path, 1 << 20, &bytes, NULL), 0);
         for (size_t i = 0; i < 2 * bytes.used_bytes; i += 7) {
@@ -571,8 +559,8 @@ START_TEST(test_cut_and_damaged_traces)
         ck_assert_uint_gt(n_merged, 100);
         ck_assert_uint_gt(n_refused, 0);
         byte_buffer_deinit(&bytes);
-        trace_builder_deinit(&a);
-        trace_builder_deinit(&b);
         (void)close(fd);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
