@@ -20,38 +20,59 @@
 #define UNWANTED_MISC PERF_RECORD_MISC_MMAP_DATA
 #define N_RECORDS     100000 /* of the thread */
 
+static struct perf_ring ring;
+static struct ring_watch w;
+
+static void setup(void)
+{
+        fake_ring_map(&ring, RING_BYTES, 0);
+        ring_watch_init(&w, &ring);
+}
+
+static void teardown(void)
+{
+        perf_ring_unmap(&ring);
+}
+
+static void begin_anew(size_t n_bytes, uint64_t start)
+{
+        perf_ring_unmap(&ring);
+        fake_ring_map(&ring, n_bytes, start);
+        ring_watch_init(&w, &ring);
+}
+
 /* A record of @n_bytes whose words are @fill, as the kernel writes it: with its head after it. */
-static void put_with(struct perf_ring *ring, uint32_t type, uint16_t misc, size_t n_bytes, uint64_t fill)
+static void put_with(struct perf_ring *of, uint32_t type, uint16_t misc, size_t n_bytes, uint64_t fill)
 {
         struct perf_event_header header = { .type = type, .misc = misc, .size = (uint16_t)n_bytes };
-        uint64_t head = ring->meta->data_head;
+        uint64_t head = of->meta->data_head;
 
         for (size_t i = 0; i < n_bytes; i += sizeof(fill)) {
                 uint64_t word = fill;
-                uint8_t *at = (uint8_t *)(uintptr_t)ring->data + (head + i) % ring->data_bytes;
+                uint8_t *at = (uint8_t *)(uintptr_t)of->data + (head + i) % of->data_bytes;
 
                 if (i == 0)
                         memcpy(&word, &header, sizeof(word));
                 __atomic_store_n((uint64_t *)(void *)at, word, __ATOMIC_RELEASE);
         }
-        __atomic_store_n(&ring->meta->data_head, head + n_bytes, __ATOMIC_RELEASE);
+        __atomic_store_n(&of->meta->data_head, head + n_bytes, __ATOMIC_RELEASE);
 }
 
-static void put_type(struct perf_ring *ring, uint32_t type, size_t n_bytes, uint64_t fill)
+static void put_type(struct perf_ring *of, uint32_t type, size_t n_bytes, uint64_t fill)
 {
-        put_with(ring, type, PERF_RECORD_MISC_USER, n_bytes, fill);
+        put_with(of, type, PERF_RECORD_MISC_USER, n_bytes, fill);
 }
 
-static void put(struct perf_ring *ring, size_t n_bytes, uint64_t fill)
+static void put(struct perf_ring *of, size_t n_bytes, uint64_t fill)
 {
-        put_type(ring, WANTED, n_bytes, fill);
+        put_type(of, WANTED, n_bytes, fill);
 }
 
 /* The owner is done with all that there is up to here. */
-static void give_back(struct perf_ring *ring, uint64_t until)
+static void give_back(struct perf_ring *of, uint64_t until)
 {
-        ring->tail_bytes = until;
-        perf_ring_release(ring);
+        of->tail_bytes = until;
+        perf_ring_release(of);
 }
 
 static uint64_t word_at(const uint8_t *record, size_t i)
@@ -62,45 +83,39 @@ static uint64_t word_at(const uint8_t *record, size_t i)
         return word;
 }
 
-static void expect(struct ring_watch *w, size_t wanted_bytes, uint64_t fill)
+static void expect(size_t wanted_bytes, uint64_t fill)
 {
         const uint8_t *record;
         size_t n_bytes;
 
-        ck_assert_int_eq(ring_watch_next(w, WANTED, UNWANTED_MISC, &record, &n_bytes), 1);
+        ck_assert_int_eq(ring_watch_next(&w, WANTED, UNWANTED_MISC, &record, &n_bytes), 1);
         ck_assert_uint_eq(n_bytes, wanted_bytes);
         for (size_t i = 1; i < n_bytes / sizeof(uint64_t); i++)
                 ck_assert_uint_eq(word_at(record, i), fill);
 }
 
-static void expect_none(struct ring_watch *w)
+static void expect_none(void)
 {
         const uint8_t *record;
         size_t n_bytes;
 
-        ck_assert_int_eq(ring_watch_next(w, WANTED, UNWANTED_MISC, &record, &n_bytes), 0);
+        ck_assert_int_eq(ring_watch_next(&w, WANTED, UNWANTED_MISC, &record, &n_bytes), 0);
 }
 
 START_TEST(test_each_once)
 {
-        struct ring_watch w;
-        struct perf_ring ring;
-
-        fake_ring_map(&ring, RING_BYTES, 0);
-        ring_watch_init(&w, &ring);
-        expect_none(&w);
+        expect_none();
         put(&ring, 24, 1);
         put_type(&ring, PERF_RECORD_FORK, 40, 2);
         put_with(&ring, WANTED, PERF_RECORD_MISC_USER | UNWANTED_MISC, 24, 9);
         put(&ring, 16, 3);
-        expect(&w, 24, 1);
-        expect(&w, 16, 3);
-        expect_none(&w);
+        expect(24, 1);
+        expect(16, 3);
+        expect_none();
         ck_assert_uint_eq(ring.meta->data_tail, 0); /* all of it stays the owner's to take */
         put(&ring, 32, 4);
-        expect(&w, 32, 4);
-        expect_none(&w);
-        perf_ring_unmap(&ring);
+        expect(32, 4);
+        expect_none();
 }
 END_TEST
 
@@ -108,43 +123,33 @@ END_TEST
 START_LOOP_TEST(test_anywhere, 0, RING_BYTES / 8)
 {
         uint64_t start = (uint64_t)_i * 8;
-        struct ring_watch w;
-        struct perf_ring ring;
 
-        fake_ring_map(&ring, RING_BYTES, start);
-        ring_watch_init(&w, &ring);
+        begin_anew(RING_BYTES, start);
         put(&ring, 96, 7);
         put(&ring, 160, 8); /* now it is full */
-        expect(&w, 96, 7);
-        expect(&w, 160, 8);
-        expect_none(&w);
-        perf_ring_unmap(&ring);
+        expect(96, 7);
+        expect(160, 8);
+        expect_none();
 }
 END_TEST
 
 START_TEST(test_given_back_before)
 {
-        struct ring_watch w;
-        struct perf_ring ring;
-
-        fake_ring_map(&ring, RING_BYTES, 0);
-        ring_watch_init(&w, &ring);
         put(&ring, 64, 1);
-        expect(&w, 64, 1);
+        expect(64, 1);
         put(&ring, 64, 2);
         put(&ring, 64, 3);
         give_back(&ring, 128);
-        expect(&w, 64, 3);
+        expect(64, 3);
         for (uint64_t i = 4; i < 100; i++) { /* many rounds without a look */
                 put(&ring, 64, i);
                 give_back(&ring, ring.meta->data_head - 64);
         }
-        expect(&w, 64, 99);
+        expect(64, 99);
         give_back(&ring, ring.meta->data_head);
-        expect_none(&w);
+        expect_none();
         put(&ring, 48, 100);
-        expect(&w, 48, 100);
-        perf_ring_unmap(&ring);
+        expect(48, 100);
 }
 END_TEST
 
@@ -154,44 +159,33 @@ START_LOOP_TEST(test_garbage, 0, 8)
         static const uint16_t sizes[] = { 0, 1, 7, 9, 15, 72, 256, 65528 };
         struct perf_event_header header = { .type = WANTED, .size = sizes[_i] };
         uint8_t bytes[64] = { 0 };
-        struct ring_watch w;
-        struct perf_ring ring;
 
-        fake_ring_map(&ring, RING_BYTES, 0);
-        ring_watch_init(&w, &ring);
         memcpy(bytes, &header, sizeof(header));
         fake_ring_write(&ring, bytes, sizeof(bytes));
-        expect_none(&w);
+        expect_none();
         put(&ring, 32, 5);
-        expect(&w, 32, 5);
-        perf_ring_unmap(&ring);
+        expect(32, 5);
 }
 END_TEST
 
 START_TEST(test_too_long)
 {
-        struct ring_watch w;
-        struct perf_ring ring;
-
-        fake_ring_map(&ring, 16384, 0);
-        ring_watch_init(&w, &ring);
+        begin_anew(16384, 0);
         put(&ring, RING_WATCH_RECORD_BYTES, 1);
         put(&ring, RING_WATCH_RECORD_BYTES + 8, 2);
         put(&ring, 16, 3);
-        expect(&w, RING_WATCH_RECORD_BYTES, 1);
-        expect(&w, 16, 3);
-        expect_none(&w);
-        perf_ring_unmap(&ring);
+        expect(RING_WATCH_RECORD_BYTES, 1);
+        expect(16, 3);
+        expect_none();
 }
 END_TEST
 
 START_TEST(test_not_mapped)
 {
         const struct perf_ring closed = { .meta = NULL };
-        struct ring_watch w;
 
         ring_watch_init(&w, &closed);
-        expect_none(&w);
+        expect_none();
 }
 END_TEST
 
@@ -215,7 +209,6 @@ START_TEST(test_overtaken_within)
 {
         struct sigaction action = { .sa_sigaction = write_over_now, .sa_flags = SA_SIGINFO };
         size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-        struct ring_watch w;
 
         if (page_bytes != 4096)
                 return; /* the records would have to be longer than any is */
@@ -224,10 +217,10 @@ START_TEST(test_overtaken_within)
         put(&trap, 256, 1); /* its first words lie in the first page */
         ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
         ck_assert_int_eq(mprotect((uint8_t *)(uintptr_t)trap.data + page_bytes, page_bytes, PROT_NONE), 0);
-        expect_none(&w);
-        expect(&w, 4000, 2); /* they woke us again */
-        expect(&w, 4000, 3);
-        expect_none(&w);
+        expect_none();
+        expect(4000, 2); /* they woke us again */
+        expect(4000, 3);
+        expect_none();
         perf_ring_unmap(&trap);
 }
 END_TEST
@@ -238,25 +231,20 @@ END_TEST
  */
 static void *write_over(void *context)
 {
-        struct perf_ring *ring = context;
-
+        (void)context;
         for (uint64_t i = 1; i <= N_RECORDS; i++) {
-                give_back(ring, ring->meta->data_head);
-                put(ring, 8 * (17 + i % 15), i);
+                give_back(&ring, ring.meta->data_head);
+                put(&ring, 8 * (17 + i % 15), i);
         }
         return NULL;
 }
 
 START_TEST(test_overtaken)
 {
-        struct ring_watch w;
-        struct perf_ring ring;
         uint64_t last = 0;
         pthread_t thread;
 
-        fake_ring_map(&ring, RING_BYTES, 0);
-        ring_watch_init(&w, &ring);
-        ck_assert_int_eq(pthread_create(&thread, NULL, write_over, &ring), 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, write_over, NULL), 0);
         while (last < N_RECORDS) { /* the last one stays */
                 const uint8_t *record;
                 size_t n_bytes;
@@ -272,6 +260,7 @@ START_TEST(test_overtaken)
                 last = fill;
         }
         ck_assert_int_eq(pthread_join(thread, NULL), 0);
-        perf_ring_unmap(&ring);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -16,38 +16,40 @@
 static const struct sample_cost no_cost = { .is_known = false };
 static const struct sample_cost known = { .is_known = true, .cost_ns = COST_NS, .period_ns = PERIOD_NS };
 
+static struct why_durations d;
+static struct why_rank rank; /* of the last find_rank() */
+
+static void teardown(void)
+{
+        why_durations_deinit(&d);
+}
+
 /* @n instances that ran for @ns; those with a sample took its cost longer. */
-static void add(struct why_durations *d, uint32_t n, uint64_t ns, uint64_t n_samples, uint64_t cost_ns)
+static void add(uint32_t n, uint64_t ns, uint64_t n_samples, uint64_t cost_ns)
 {
         uint64_t all_ns = ns + n_samples * cost_ns;
         struct why_spent spent = { .wall_ns = all_ns, .on_cpu_ns = all_ns, .n_samples = n_samples };
 
         for (uint32_t i = 0; i < n; i++)
-                ck_assert_int_eq(why_durations_add(d, &spent), 0);
+                ck_assert_int_eq(why_durations_add(&d, &spent), 0);
 }
 
 /* The instances are forgotten. */
-static struct why_rank rank_of(struct why_durations *d, double slowest, uint64_t slower_than_ns,
-                               const struct sample_cost *cost)
+static void find_rank(double slowest, uint64_t slower_than_ns, const struct sample_cost *cost)
 {
         struct why_rank_request request = { .by = WHY_BY_WALL,
                                             .slowest = slowest,
                                             .slower_than_ns = slower_than_ns };
-        struct why_rank rank;
 
-        ck_assert_int_eq(why_durations_rank(d, &request, cost, &rank), 0);
-        why_durations_deinit(d);
-        return rank;
+        ck_assert_int_eq(why_durations_rank(&d, &request, cost, &rank), 0);
+        why_durations_deinit(&d);
 }
 
 START_TEST(test_ranks)
 {
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
-
         for (uint64_t ns = 1; ns <= 100; ns++)
-                add(&d, 1, ns, 0, 0);
-        rank = rank_of(&d, 0.05, 0, &no_cost);
+                add(1, ns, 0, 0);
+        find_rank(0.05, 0, &no_cost);
         ck_assert_double_eq(rank.median_ns, 50);
         ck_assert_double_eq(rank.high_ns, 75);
         ck_assert_double_eq(rank.slow_ns, 96);
@@ -59,15 +61,12 @@ END_TEST
 /* The slowest of equal ones are not slow, unless a limit in time says so. */
 START_TEST(test_no_instance_is_slow)
 {
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
-
-        add(&d, 100, 70, 0, 0);
-        rank = rank_of(&d, 0.05, 0, &no_cost);
+        add(100, 70, 0, 0);
+        find_rank(0.05, 0, &no_cost);
         ck_assert_double_eq(rank.slow_ns, 71);
         ck_assert_double_eq(rank.n_slow, 0);
-        add(&d, 100, 70, 0, 0);
-        rank = rank_of(&d, 0.05, 60, &no_cost);
+        add(100, 70, 0, 0);
+        find_rank(0.05, 60, &no_cost);
         ck_assert_double_eq(rank.slow_ns, 60);
         ck_assert_double_eq(rank.n_slow, 100);
 }
@@ -77,12 +76,10 @@ END_TEST
 START_LOOP_TEST(test_who_decides, 0, 2)
 {
         struct sample_cost cost = { .is_known = true, .cost_ns = _i == 0 ? 99 : 101, .period_ns = 1e6 };
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
 
-        add(&d, 80, 1000, 0, 0);
-        add(&d, 20, 2000, 1, (uint64_t)cost.cost_ns);
-        rank = rank_of(&d, 0.1, 0, &cost);
+        add(80, 1000, 0, 0);
+        add(20, 2000, 1, (uint64_t)cost.cost_ns);
+        find_rank(0.1, 0, &cost);
         ck_assert_double_eq(rank.slow_ns, _i == 0 ? 2000 : 1001);
 }
 END_TEST
@@ -90,12 +87,9 @@ END_TEST
 /* Nearly all that take three quarters of a period have a sample, so that they count with it. */
 START_LOOP_TEST(test_long_instances_count, 0, 2)
 {
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
-
-        add(&d, 90, 100, 0, 0);
-        add(&d, 10, _i == 0 ? 749 : 751, 1, COST_NS);
-        rank = rank_of(&d, 0.05, 0, &known);
+        add(90, 100, 0, 0);
+        add(10, _i == 0 ? 749 : 751, 1, COST_NS);
+        find_rank(0.05, 0, &known);
         ck_assert_double_eq(rank.slow_ns, _i == 0 ? 101 : 751);
 }
 END_TEST
@@ -104,12 +98,10 @@ END_TEST
 START_TEST(test_spread)
 {
         struct sample_cost cost = known;
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
 
         cost.spread_ns = 30;
-        add(&d, 100, 100, 0, 0);
-        rank = rank_of(&d, 0, 110, &cost);
+        add(100, 100, 0, 0);
+        find_rank(0, 110, &cost);
         ck_assert_double_eq(rank.slow_sampled_ns, 130);
 }
 END_TEST
@@ -128,13 +120,10 @@ static const struct {
 
 START_LOOP_TEST(test_more_samples_than_expected, 0, sizeof(excesses) / sizeof(excesses[0]))
 {
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
-
-        add(&d, 1000, 100, 0, 0);
-        add(&d, excesses[_i].n_without, 500, 0, 0);
-        add(&d, excesses[_i].n_with, 500, 1, COST_NS);
-        rank = rank_of(&d, 0, 400, &known);
+        add(1000, 100, 0, 0);
+        add(excesses[_i].n_without, 500, 0, 0);
+        add(excesses[_i].n_with, 500, 1, COST_NS);
+        find_rank(0, 400, &known);
         if (excesses[_i].is_raised)
                 ck_assert_double_gt(rank.slow_sampled_ns, 500);
         else
@@ -145,12 +134,9 @@ END_TEST
 /* Short instances hardly ever have a sample: four are too many, by no chance. */
 START_LOOP_TEST(test_short_instances_have_no_sample, 3, 5)
 {
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
-
-        add(&d, 1000, 10, 0, 0);
-        add(&d, (uint32_t)_i, 20, 1, COST_NS);
-        rank = rank_of(&d, 0, 15, &known);
+        add(1000, 10, 0, 0);
+        add((uint32_t)_i, 20, 1, COST_NS);
+        find_rank(0, 15, &known);
         if (_i == 4)
                 ck_assert_double_gt(rank.slow_sampled_ns, 20);
         else
@@ -169,15 +155,13 @@ START_LOOP_TEST(test_waits_are_sure, 0, 4)
                                   .n_samples = 1,
                                   .waiting_ns = 5 * COST_NS - (uint64_t)_i % 2 };
         uint32_t n = _i < 2 ? 1000 : WHY_DURATIONS_EXACT_MAX;
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
 
         wait.wall_ns = wait.on_cpu_ns + wait.waiting_ns;
-        add(&d, n, 10, 0, 0);
-        add(&d, 4, 10, 1, COST_NS + 290);
+        add(n, 10, 0, 0);
+        add(4, 10, 1, COST_NS + 290);
         for (int i = 0; i < 100; i++)
                 ck_assert_int_eq(why_durations_add(&d, &wait), 0);
-        rank = rank_of(&d, 0, 200, &known);
+        find_rank(0, 200, &known);
         ck_assert_double_eq(rank.slow_ns, 200);
         ck_assert_double_eq(rank.sure_wait_ns, 5 * COST_NS);
         ck_assert_double_gt(rank.slow_sampled_ns, 300);
@@ -192,16 +176,14 @@ END_TEST
 START_TEST(test_waits_weigh_as_many_as_they_are)
 {
         struct why_spent wait = { .wall_ns = 10500, .on_cpu_ns = 500, .waiting_ns = 10000 };
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
 
         for (uint64_t i = 0; i < 990; i++)
-                add(&d, 1, 450 + i % 100, i % 2, COST_NS);
+                add(1, 450 + i % 100, i % 2, COST_NS);
         for (int i = 0; i < 10; i++) {
                 wait.n_samples = i != 0;
                 ck_assert_int_eq(why_durations_add(&d, &wait), 0);
         }
-        rank = rank_of(&d, 0.01, 0, &known);
+        find_rank(0.01, 0, &known);
         ck_assert_double_gt(rank.slow_ns, 10000);
         ck_assert_double_eq(rank.n_slow, 10);
 }
@@ -213,15 +195,12 @@ START_LOOP_TEST(test_samples_and_waits_are_apart, 0, 2)
         enum why_by by = _i == 0 ? WHY_BY_WAITING : WHY_BY_ON_CPU;
         struct why_spent wait = { .on_cpu_ns = 100 + COST_NS, .n_samples = 1, .waiting_ns = 10 };
         struct why_rank_request request = { .by = by, .slower_than_ns = 5 };
-        struct why_durations d = { .n = 0 };
-        struct why_rank rank;
 
         wait.wall_ns = wait.on_cpu_ns + wait.waiting_ns;
-        add(&d, 1000, 3, 0, 0);
+        add(1000, 3, 0, 0);
         for (int i = 0; i < 10; i++)
                 ck_assert_int_eq(why_durations_add(&d, &wait), 0);
         ck_assert_int_eq(why_durations_rank(&d, &request, &known, &rank), 0);
-        why_durations_deinit(&d);
         if (by == WHY_BY_WAITING) {
                 ck_assert_double_eq(rank.slow_sampled_ns, 5);
                 ck_assert(why_rank_is_slow(&rank, &wait, 10));
@@ -314,3 +293,5 @@ START_TEST(test_a_draft_is_bounded)
         why_instances_deinit(&instances);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.teardown = teardown);

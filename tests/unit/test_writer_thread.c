@@ -29,6 +29,22 @@
 #define CHUNK_BYTES      8192
 #define CHUNK_FILE_BYTES (TRACE_CHUNK_HEADER_BYTES + CHUNK_BYTES)
 
+static int fd; /* a trace in memory */
+static struct trace_writer *writer;
+static struct writer_thread *thread;
+
+static void setup(void)
+{
+        fd = memfd_create("trace", MFD_CLOEXEC);
+        ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
+}
+
+static void teardown(void)
+{
+        trace_writer_free(writer);
+        io_close(&fd);
+}
+
 /* Bytes that do not shrink, so that it is known how many come out. */
 static void fill(struct byte_buffer *body, uint32_t number)
 {
@@ -41,14 +57,14 @@ static void fill(struct byte_buffer *body, uint32_t number)
         }
 }
 
-static int put(struct writer_thread *t, uint32_t number)
+static int put(uint32_t number)
 {
         struct trace_chunk_header header = { .kind = UNKNOWN_KIND, .n_items = number };
         struct byte_buffer body = { .data = NULL };
         int r;
 
         fill(&body, number);
-        r = writer_thread_put(t, &header, &body);
+        r = writer_thread_put(thread, &header, &body);
         ck_assert_ptr_null(body.data); /* taken, in any case */
         ck_assert_uint_eq(body.used_bytes, 0);
         return r;
@@ -76,22 +92,17 @@ static void expect_chunks(struct trace_reader *reader, uint32_t first, uint32_t 
 START_TEST(test_order)
 {
         struct error err = ERROR_NONE;
-        struct writer_thread *thread;
-        struct trace_writer *writer;
         struct trace_reader *reader;
         struct trace_item item;
         char path[40];
-        int fd = memfd_create("trace", MFD_CLOEXEC);
 
-        ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
         ck_assert_int_eq(writer_thread_start(writer, -1, -1, &thread, &err), 0);
         ck_assert_uint_eq(writer_thread_count_bytes(thread), trace_writer_count_bytes(writer));
         for (uint32_t i = 0; i < N_CHUNKS; i++)
-                ck_assert_int_eq(put(thread, i), 0);
+                ck_assert_int_eq(put(i), 0);
         ck_assert_msg(writer_thread_join(thread, &err) == 0, "%s", err.text);
         ck_assert_uint_ge(trace_writer_count_bytes(writer), N_CHUNKS * CHUNK_FILE_BYTES);
         ck_assert_int_eq(trace_writer_finish(writer, NULL), 0); /* it is ours again */
-        trace_writer_free(writer);
 
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         ck_assert_int_eq(trace_reader_open(path, &reader, NULL), 0);
@@ -100,27 +111,18 @@ START_TEST(test_order)
                 ;
         ck_assert_int_eq(trace_reader_ending(reader, NULL, NULL), TRACE_ENDING_WHOLE);
         trace_reader_close(reader);
-        io_close(&fd);
 }
 END_TEST
 
 START_TEST(test_nothing_to_write)
 {
-        struct writer_thread *thread;
-        struct trace_writer *writer;
-        int fd = memfd_create("trace", MFD_CLOEXEC);
-
-        ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
         ck_assert_int_eq(writer_thread_start(writer, -1, -1, &thread, NULL), 0);
         ck_assert_int_eq(writer_thread_join(thread, NULL), 0);
-        trace_writer_free(writer);
-        io_close(&fd);
 }
 END_TEST
 
 /* A collector that puts chunks one after the other, and says how many it got rid of. */
 struct collector {
-        struct writer_thread *thread;
         atomic_uint n_put;
         int progress_fd; /* eventfd: one up for each */
 };
@@ -131,7 +133,7 @@ static void *collect(void *context)
         struct collector *c = context;
 
         for (uint32_t i = 0; i < N_CHUNKS; i++) {
-                ck_assert_int_eq(put(c->thread, i), 0);
+                ck_assert_int_eq(put(i), 0);
                 atomic_fetch_add(&c->n_put, 1);
                 ck_assert_int_eq(io_write_all(c->progress_fd, &one, sizeof(one), NULL), 0);
         }
@@ -142,7 +144,6 @@ static void *collect(void *context)
 START_TEST(test_slow_file)
 {
         struct collector c = { .progress_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE) };
-        struct trace_writer *writer;
         struct trace_reader *reader;
         pthread_t collector;
         char path[40];
@@ -151,8 +152,9 @@ START_TEST(test_slow_file)
 
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         ck_assert_int_gt(fcntl(fds[1], F_SETPIPE_SZ, 4096), 0);
+        trace_writer_free(writer); /* another one, into a pipe */
         ck_assert_int_eq(trace_writer_new(fds[1], &writer, NULL), 0);
-        ck_assert_int_eq(writer_thread_start(writer, -1, -1, &c.thread, NULL), 0);
+        ck_assert_int_eq(writer_thread_start(writer, -1, -1, &thread, NULL), 0);
         ck_assert_int_eq(pthread_create(&collector, NULL, collect, &c), 0);
 
         /* One is stuck in the pipe, the queue holds the others: no fewer, no more. */
@@ -165,9 +167,8 @@ START_TEST(test_slow_file)
                 expect_chunks(reader, i, i + 1);
         }
         ck_assert_int_eq(pthread_join(collector, NULL), 0);
-        ck_assert_int_eq(writer_thread_join(c.thread, NULL), 0);
+        ck_assert_int_eq(writer_thread_join(thread, NULL), 0);
         ck_assert_uint_eq(atomic_load(&c.n_put), N_CHUNKS);
-        trace_writer_free(writer);
         trace_reader_close(reader);
         io_close(&fds[0]);
         io_close(&fds[1]);
@@ -176,7 +177,7 @@ START_TEST(test_slow_file)
 END_TEST
 
 /* After the failure that @fail_fd reported, every call fails. */
-static void expect_failure(struct writer_thread *thread, int fail_fd, int code)
+static void expect_failure(int fail_fd, int code)
 {
         struct error err = ERROR_NONE;
         uint64_t n_failures;
@@ -185,7 +186,7 @@ static void expect_failure(struct writer_thread *thread, int fail_fd, int code)
         ck_assert_uint_eq(n_failures, 1);
         /* More than the queue holds: no thread waits for a file that takes nothing. */
         for (uint32_t i = 0; i < 2 * QUEUE_ITEMS; i++)
-                ck_assert_int_eq(put(thread, i), code);
+                ck_assert_int_eq(put(i), code);
         ck_assert_int_eq(writer_thread_join(thread, &err), code);
         ck_assert_int_eq(err.code, code);
         ck_assert_uint_ne(strlen(err.text), 0);
@@ -193,23 +194,17 @@ static void expect_failure(struct writer_thread *thread, int fail_fd, int code)
 
 START_TEST(test_full_disk)
 {
-        struct writer_thread *thread;
-        struct trace_writer *writer;
-        int fd = memfd_create("trace", MFD_CLOEXEC);
         int full_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
         int fail_fd = eventfd(0, EFD_CLOEXEC);
         uint64_t n_bytes;
 
         ck_assert_int_ge(full_fd, 0);
-        ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
         ck_assert_int_eq(dup3(full_fd, fd, O_CLOEXEC), fd);
         n_bytes = trace_writer_count_bytes(writer);
         ck_assert_int_eq(writer_thread_start(writer, fail_fd, -1, &thread, NULL), 0);
-        ck_assert_int_eq(put(thread, 0), 0);
-        expect_failure(thread, fail_fd, -ENOSPC);
+        ck_assert_int_eq(put(0), 0);
+        expect_failure(fail_fd, -ENOSPC);
         ck_assert_uint_eq(trace_writer_count_bytes(writer), n_bytes);
-        trace_writer_free(writer);
-        io_close(&fd);
         io_close(&full_fd);
         io_close(&fail_fd);
 }
@@ -218,21 +213,19 @@ END_TEST
 /* The reader of the pipe goes away while the writer waits for it and the queue fills. */
 START_TEST(test_closed_pipe)
 {
-        struct writer_thread *thread;
-        struct trace_writer *writer;
         int fail_fd = eventfd(0, EFD_CLOEXEC);
         int fds[2];
 
         (void)signal(SIGPIPE, SIG_IGN); /* as the recorder does in its way */
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         ck_assert_int_gt(fcntl(fds[1], F_SETPIPE_SZ, 4096), 0);
+        trace_writer_free(writer); /* another one, into a pipe */
         ck_assert_int_eq(trace_writer_new(fds[1], &writer, NULL), 0);
         ck_assert_int_eq(writer_thread_start(writer, fail_fd, -1, &thread, NULL), 0);
         for (uint32_t i = 0; i < QUEUE_ITEMS; i++)
-                ck_assert_int_eq(put(thread, i), 0);
+                ck_assert_int_eq(put(i), 0);
         io_close(&fds[0]);
-        expect_failure(thread, fail_fd, -EPIPE);
-        trace_writer_free(writer);
+        expect_failure(fail_fd, -EPIPE);
         io_close(&fds[1]);
         io_close(&fail_fd);
 }
@@ -242,19 +235,15 @@ END_TEST
 START_TEST(test_failure_without_watcher)
 {
         struct error err = ERROR_NONE;
-        struct writer_thread *thread;
-        struct trace_writer *writer;
-        int fd = memfd_create("trace", MFD_CLOEXEC);
         int full_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
-        ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
         ck_assert_int_eq(dup3(full_fd, fd, O_CLOEXEC), fd);
         ck_assert_int_eq(writer_thread_start(writer, -1, -1, &thread, NULL), 0);
-        ck_assert_int_eq(put(thread, 0), 0);
+        ck_assert_int_eq(put(0), 0);
         ck_assert_int_eq(writer_thread_join(thread, &err), -ENOSPC);
         ck_assert_uint_ne(strlen(err.text), 0);
-        trace_writer_free(writer);
-        io_close(&fd);
         io_close(&full_fd);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
