@@ -5,7 +5,6 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define N_THREADS 10000
 

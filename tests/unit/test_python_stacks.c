@@ -62,14 +62,6 @@ struct program {
         uint32_t thread;
 };
 
-static uint32_t add_module(uint32_t kind, const char *path)
-{
-        struct trace_module module = { .kind = kind };
-
-        module.path = trace_builder_string(&b, path);
-        return trace_builder_row(&b, TRACE_TABLE_MODULES, &module);
-}
-
 static struct program build_program(uint32_t n_native)
 {
         struct program p;
@@ -79,8 +71,8 @@ static struct program build_program(uint32_t n_native)
         p.event = trace_builder_sample_event(&b, "cpu-clock");
         other = trace_builder_sample_event(&b, "page-faults");
         p.native = trace_builder_module(&b, "/usr/bin/python3.11");
-        p.kernel = add_module(TRACE_MODULE_KERNEL, "[kernel]");
-        p.python = add_module(TRACE_MODULE_PYTHON, "/srv/work.py");
+        p.kernel = trace_builder_module_of(&b, TRACE_MODULE_KERNEL, "[kernel]");
+        p.python = trace_builder_module_of(&b, TRACE_MODULE_PYTHON, "/srv/work.py");
         main = trace_builder_push(&b, 0, p.native, 0x10, "main");
         run = trace_builder_push(&b, main, p.python, 1, "run");
         p.build = trace_builder_push(&b, run, p.python, 2, "build");
@@ -310,8 +302,8 @@ static void build_waits(uint32_t n_native)
 
         p.thread = trace_builder_thread(&b, 1, 1);
         p.native = trace_builder_module(&b, "/usr/bin/python3.11");
-        p.kernel = add_module(TRACE_MODULE_KERNEL, "[kernel]");
-        p.python = add_module(TRACE_MODULE_PYTHON, "/srv/work.py");
+        p.kernel = trace_builder_module_of(&b, TRACE_MODULE_KERNEL, "[kernel]");
+        p.python = trace_builder_module_of(&b, TRACE_MODULE_PYTHON, "/srv/work.py");
         stacks[0] = waiting_at(&p, 5, 0x60);
         stacks[1] = waiting_at(&p, 5, 0x80);
         stacks[2] = waiting_at(&p, 6, 0x60);

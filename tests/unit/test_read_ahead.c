@@ -13,7 +13,6 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -9,8 +9,6 @@
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
-#include <stdlib.h>
-
 #define N_GENERATIONS 4
 #define N_MANY        300000
 

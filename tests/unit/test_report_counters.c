@@ -9,7 +9,6 @@
 #include "tests/unit/unit_test.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct trace_builder b;
@@ -61,13 +60,7 @@ static struct group add_group(void)
 
 static void add_sample(uint64_t time_ns, uint32_t event, uint32_t path, uint32_t stack, uint64_t weight)
 {
-        struct trace_event sample = { .time_ns = time_ns, .op = TRACE_OP_SAMPLE };
-
-        sample.sample.event = event;
-        sample.sample.path = path;
-        sample.sample.stack = stack;
-        sample.sample.weight = weight;
-        event_encoder_add(&b.encoder, &sample);
+        TRACE_BUILDER_ADD(&b, time_ns, SAMPLE, event, 0, stack, path, weight);
 }
 
 static void add_group_sample(uint64_t time_ns, const struct group *g, uint32_t path, uint32_t stack,
@@ -239,13 +232,7 @@ END_TEST
 
 static void add_state(uint32_t event, uint32_t stack, uint64_t state)
 {
-        struct trace_event sample = { .time_ns = 100, .op = TRACE_OP_SAMPLE };
-
-        sample.sample.event = event;
-        sample.sample.stack = stack;
-        sample.sample.weight = 1;
-        sample.sample.state = state;
-        event_encoder_add(&b.encoder, &sample);
+        TRACE_BUILDER_ADD(&b, 100, SAMPLE, event, 0, stack, 0, 1, state);
 }
 
 START_TEST(test_states_of_callstacks)
@@ -278,13 +265,11 @@ END_TEST
 /* The mark of missing callers is the root of call stacks, and nothing that time was spent in. */
 START_TEST(test_marks_are_no_functions)
 {
-        struct trace_module row = { .kind = TRACE_MODULE_MARK };
         const struct report_function *mark;
         uint32_t event, module, mark_frame, leaf, stack;
 
-        row.path = trace_builder_string(&b, "[truncated]");
         event = trace_builder_sample_event(&b, "cpu-clock");
-        module = trace_builder_row(&b, TRACE_TABLE_MODULES, &row);
+        module = trace_builder_module_of(&b, TRACE_MODULE_MARK, "[truncated]");
         mark_frame = trace_builder_frame(&b, module, 0);
         leaf = trace_builder_frame(&b, trace_builder_module(&b, "/bin/program"), 0x10);
         trace_builder_symbol(&b, leaf, "leaf", 0);

@@ -9,7 +9,6 @@
 #include "tests/unit/unit_test.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct trace_builder b;
 static struct report *report;
@@ -36,18 +35,11 @@ static void load(const struct trace_filter_request *filter)
         ck_assert_msg(report_load(b.path, &options, &report, &err) == 0, "%s", err.text);
 }
 
-static void add(uint64_t time_ns, enum trace_op op, uint64_t cpu)
-{
-        struct trace_event event = { .time_ns = time_ns, .op = op, .operand = { cpu } };
-
-        event_encoder_add(&b.encoder, &event);
-}
-
 static void run_on(uint32_t thread, uint64_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
         trace_builder_begin_run(&b, thread);
-        add(from_ns, TRACE_OP_SWITCH_IN, cpu);
-        add(to_ns, TRACE_OP_SWITCH_OUT, cpu);
+        TRACE_BUILDER_ADD(&b, from_ns, SWITCH_IN, cpu);
+        TRACE_BUILDER_ADD(&b, to_ns, SWITCH_OUT, cpu);
         trace_builder_end_run(&b);
 }
 
@@ -86,16 +78,16 @@ START_TEST(test_known_stretches)
         uint32_t second = trace_builder_thread(&b, 10, 12);
 
         trace_builder_begin_run(&b, first);
-        add(1000, TRACE_OP_SWITCH_IN, 3);
-        add(1100, TRACE_OP_SWITCH_OUT, 3);
-        add(1200, TRACE_OP_SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 1000, SWITCH_IN, 3);
+        TRACE_BUILDER_ADD(&b, 1100, SWITCH_OUT, 3);
+        TRACE_BUILDER_ADD(&b, 1200, SWITCH_IN, 0);
         trace_builder_end_run(&b);
         run_on(second, 3, 1100, 1400);
         trace_builder_flush(&b);
         trace_builder_begin_run(&b, first);
-        add(1250, TRACE_OP_SWITCH_OUT, 0);
-        add(1300, TRACE_OP_SWITCH_IN, 0);
-        add(1307, TRACE_OP_SWITCH_OUT, 0);
+        TRACE_BUILDER_ADD(&b, 1250, SWITCH_OUT, 0);
+        TRACE_BUILDER_ADD(&b, 1300, SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&b, 1307, SWITCH_OUT, 0);
         trace_builder_end_run(&b);
         load(NULL);
         ck_assert_uint_eq(report->cpus.n_rows, 2);
@@ -125,10 +117,10 @@ START_TEST(test_a_range)
 
         trace_builder_meta(&b, "start_raw_ns", "10000");
         trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 11));
-        add(10000, TRACE_OP_SWITCH_IN, 3);
-        add(11400, TRACE_OP_SWITCH_OUT, 3);
-        add(11500, TRACE_OP_SWITCH_IN, 3);
-        add(12500, TRACE_OP_SWITCH_OUT, 3);
+        TRACE_BUILDER_ADD(&b, 10000, SWITCH_IN, 3);
+        TRACE_BUILDER_ADD(&b, 11400, SWITCH_OUT, 3);
+        TRACE_BUILDER_ADD(&b, 11500, SWITCH_IN, 3);
+        TRACE_BUILDER_ADD(&b, 12500, SWITCH_OUT, 3);
         trace_builder_end_run(&b);
         run_on(trace_builder_thread(&b, 10, 12), 3, 11400, 11500);
         run_on(trace_builder_thread(&b, 10, 13), 4, 10500, 10900);
@@ -148,21 +140,21 @@ START_TEST(test_ends_that_are_missing)
 {
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         trace_builder_event(&b, 100, TRACE_OP_FRAME_MARK);
-        add(140, TRACE_OP_SWITCH_OUT, 5);
-        add(500, TRACE_OP_SWITCH_IN, 6);
+        TRACE_BUILDER_ADD(&b, 140, SWITCH_OUT, 5);
+        TRACE_BUILDER_ADD(&b, 500, SWITCH_IN, 6);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
-        add(100, TRACE_OP_SWITCH_IN, 7);
-        add(300, TRACE_OP_SWITCH_IN, 7);
-        add(310, TRACE_OP_SWITCH_OUT, 7);
-        add(320, TRACE_OP_SWITCH_OUT, 7);
-        add(400, TRACE_OP_SWITCH_IN, 8);
+        TRACE_BUILDER_ADD(&b, 100, SWITCH_IN, 7);
+        TRACE_BUILDER_ADD(&b, 300, SWITCH_IN, 7);
+        TRACE_BUILDER_ADD(&b, 310, SWITCH_OUT, 7);
+        TRACE_BUILDER_ADD(&b, 320, SWITCH_OUT, 7);
+        TRACE_BUILDER_ADD(&b, 400, SWITCH_IN, 8);
         trace_builder_event(&b, 450, TRACE_OP_THREAD_EXIT);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 3));
-        add(100, TRACE_OP_WAKEUP, 1);
-        add(200, TRACE_OP_SWITCH_IN, 9);
-        add(260, TRACE_OP_SWITCH_OUT, 9);
+        TRACE_BUILDER_ADD(&b, 100, WAKEUP, 1);
+        TRACE_BUILDER_ADD(&b, 200, SWITCH_IN, 9);
+        TRACE_BUILDER_ADD(&b, 260, SWITCH_OUT, 9);
         trace_builder_end_run(&b);
         run_on(trace_builder_fiber(&b, 1, 4), 10, 100, 200);
         trace_builder_meta(&b, "end_raw_ns", "1000");
@@ -206,27 +198,27 @@ START_TEST(test_threads_that_end)
         const struct report_cpu *cpu;
 
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
-        add(100, TRACE_OP_SWITCH_IN, 4);
+        TRACE_BUILDER_ADD(&b, 100, SWITCH_IN, 4);
         trace_builder_event(&b, 120, TRACE_OP_THREAD_EXIT);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
-        add(500, TRACE_OP_SWITCH_IN, 4);
+        TRACE_BUILDER_ADD(&b, 500, SWITCH_IN, 4);
         trace_builder_event(&b, 540, TRACE_OP_THREAD_EXIT);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 3));
         trace_builder_event(&b, 600, TRACE_OP_FRAME_MARK);
-        add(700, TRACE_OP_SWITCH_OUT, 4);
+        TRACE_BUILDER_ADD(&b, 700, SWITCH_OUT, 4);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 4));
-        add(100, TRACE_OP_SWITCH_IN, 5);
+        TRACE_BUILDER_ADD(&b, 100, SWITCH_IN, 5);
         trace_builder_event(&b, 200, TRACE_OP_THREAD_EXIT);
-        add(207, TRACE_OP_SWITCH_OUT, 5);
+        TRACE_BUILDER_ADD(&b, 207, SWITCH_OUT, 5);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 5));
-        add(300, TRACE_OP_SWITCH_IN, 6);
+        TRACE_BUILDER_ADD(&b, 300, SWITCH_IN, 6);
         trace_builder_event(&b, 350, TRACE_OP_THREAD_EXIT);
-        add(353, TRACE_OP_SWITCH_OUT, 6);
-        add(360, TRACE_OP_SWITCH_IN, 6);
+        TRACE_BUILDER_ADD(&b, 353, SWITCH_OUT, 6);
+        TRACE_BUILDER_ADD(&b, 360, SWITCH_IN, 6);
         trace_builder_end_run(&b);
         run_on(trace_builder_thread(&b, 1, 6), 6, 800, 900);
         trace_builder_meta(&b, "end_raw_ns", "1000");

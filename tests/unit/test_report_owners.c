@@ -14,7 +14,6 @@
 #include "tests/unit/unit_test.h"
 
 #include <math.h>
-#include <string.h>
 
 #define US UINT64_C(1000)
 

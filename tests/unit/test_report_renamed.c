@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define US UINT64_C(1000)
 

@@ -112,13 +112,11 @@ static void build_hostile(struct trace_builder *b)
         uint32_t location = trace_builder_location(b, name);
         uint32_t path = trace_builder_path(b, 0, location);
         uint32_t frame = trace_builder_frame(b, trace_builder_module(b, name), 16);
-        struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
 
-        naming.thread_name.name = trace_builder_string(b, name);
         trace_builder_meta(b, "command", name);
         trace_builder_symbol(b, frame, name, 0);
         trace_builder_begin_run(b, thread);
-        event_encoder_add(&b->encoder, &naming);
+        TRACE_BUILDER_ADD(b, 5, THREAD_NAME, trace_builder_string(b, name));
         trace_builder_begin_zone(b, 6, location);
         for (uint32_t i = 0, stack = 0; i < 50; i++) {
                 stack = trace_builder_stack(b, stack, frame);
@@ -379,11 +377,8 @@ static void build_long(struct trace_builder *b)
         }
         trace_builder_begin_run(b, thread);
         for (uint64_t i = 0; i < 10; i++) {
-                struct trace_event lock = { .time_ns = 1002 + i * 10000, .op = TRACE_OP_LOCK_OBTAIN };
-
-                lock.operand[0] = i + 1;
                 trace_builder_sample(b, 1001 + i * 10000, event, 0, 0);
-                event_encoder_add(&b->encoder, &lock);
+                TRACE_BUILDER_ADD(b, 1002 + i * 10000, LOCK_OBTAIN, i + 1);
                 trace_builder_event(b, 5000 + i * 10000, TRACE_OP_SWITCH_OUT);
                 trace_builder_event(b, 6000 + i * 10000, TRACE_OP_SWITCH_IN);
         }
@@ -502,7 +497,6 @@ START_TEST(test_names_as_they_are_printed)
                 { "--thread", "[1]" },
                 { "--zone", "GET /a,b" },
         };
-        struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
         uint32_t event = trace_builder_sample_event(&made, "cpu-clock");
         uint32_t thread = trace_builder_thread(&made, 7, 7);
         uint32_t location = trace_builder_location(&made, "GET /a,b");
@@ -510,9 +504,8 @@ START_TEST(test_names_as_they_are_printed)
         uint32_t frame = trace_builder_frame(&made, trace_builder_module(&made, "[kernel]"), 16);
 
         trace_builder_symbol(&made, frame, "to_string[abi:cxx11](int)", 0);
-        naming.thread_name.name = trace_builder_string(&made, "[1]");
         trace_builder_begin_run(&made, thread);
-        event_encoder_add(&made.encoder, &naming);
+        TRACE_BUILDER_ADD(&made, 5, THREAD_NAME, trace_builder_string(&made, "[1]"));
         trace_builder_begin_zone(&made, 6, location);
         trace_builder_sample(&made, 10, event, path, trace_builder_stack(&made, 0, frame));
         trace_builder_event(&made, 300, TRACE_OP_ZONE_END);

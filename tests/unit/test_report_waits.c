@@ -46,24 +46,15 @@ struct code {
         uint32_t post;                              /* of a waker */
 };
 
-static uint32_t named_frame(uint32_t module, uint64_t offset, const char *name)
-{
-        uint32_t frame = trace_builder_frame(&b, module, offset);
-
-        if (name)
-                trace_builder_symbol(&b, frame, name, 0);
-        return frame;
-}
-
 /* The kernel's part of a stack: from the system call, by way of its scheduler. */
 static uint32_t in_kernel(const struct code *c, uint32_t stack, const char *what, bool long_way)
 {
-        stack = trace_builder_stack(&b, stack, named_frame(c->kernel, 0x1000, "do_syscall_64"));
-        stack = trace_builder_stack(&b, stack, named_frame(c->kernel, strlen(what), what));
+        stack = trace_builder_push(&b, stack, c->kernel, 0x1000, "do_syscall_64");
+        stack = trace_builder_push(&b, stack, c->kernel, strlen(what), what);
         if (long_way)
-                stack = trace_builder_stack(&b, stack, named_frame(c->kernel, 0x2000, "schedule_timeout"));
-        stack = trace_builder_stack(&b, stack, named_frame(c->kernel, 0x3000, "schedule"));
-        return trace_builder_stack(&b, stack, named_frame(c->kernel, 0x3100, "__schedule"));
+                stack = trace_builder_push(&b, stack, c->kernel, 0x2000, "schedule_timeout");
+        stack = trace_builder_push(&b, stack, c->kernel, 0x3000, "schedule");
+        return trace_builder_push(&b, stack, c->kernel, 0x3100, "__schedule");
 }
 
 static struct code add_code(void)
@@ -78,23 +69,23 @@ static struct code add_code(void)
         mark.path = trace_builder_string(&b, "[truncated]");
         c.kernel = trace_builder_row(&b, TRACE_TABLE_MODULES, &kernel);
         c.mark = trace_builder_row(&b, TRACE_TABLE_MODULES, &mark);
-        c.in_main = trace_builder_stack(&b, 0, named_frame(c.program, 0x100, "main"));
-        locking = trace_builder_stack(&b, c.in_main, named_frame(c.program, 0x200, "take_lock"));
-        at = trace_builder_stack(&b, locking, named_frame(c.libc, 0x10, "pthread_mutex_lock"));
+        c.in_main = trace_builder_push(&b, 0, c.program, 0x100, "main");
+        locking = trace_builder_push(&b, c.in_main, c.program, 0x200, "take_lock");
+        at = trace_builder_push(&b, locking, c.libc, 0x10, "pthread_mutex_lock");
         c.lock = in_kernel(&c, at, "futex_wait_queue", false);
         /* Another address of the same function, another way through the kernel. */
-        locking = trace_builder_stack(&b, c.in_main, named_frame(c.program, 0x210, "take_lock"));
-        at = trace_builder_stack(&b, locking, named_frame(c.libc, 0x14, "pthread_mutex_lock"));
+        locking = trace_builder_push(&b, c.in_main, c.program, 0x210, "take_lock");
+        at = trace_builder_push(&b, locking, c.libc, 0x14, "pthread_mutex_lock");
         c.lock_2 = in_kernel(&c, at, "futex_wait_queue", true);
         /* What C++ puts around a wait is the program's code, but says nothing of it. */
-        at = trace_builder_stack(&b, c.in_main, named_frame(c.program, 0x108, "std::this_thread::sleep()"));
-        at = trace_builder_stack(&b, at, named_frame(c.libc, 0x20, "clock_nanosleep"));
+        at = trace_builder_push(&b, c.in_main, c.program, 0x108, "std::this_thread::sleep()");
+        at = trace_builder_push(&b, at, c.libc, 0x20, "clock_nanosleep");
         c.sleep = in_kernel(&c, at, "hrtimer_nanosleep", false);
-        at = trace_builder_stack(&b, 0, trace_builder_frame(&b, c.mark, 0));
-        at = trace_builder_stack(&b, at, named_frame(c.program, 0x300, "deep"));
+        at = trace_builder_push(&b, 0, c.mark, 0, NULL);
+        at = trace_builder_push(&b, at, c.program, 0x300, "deep");
         c.cut = in_kernel(&c, at, "pipe_read", false);
-        at = trace_builder_stack(&b, c.in_main, named_frame(c.program, 0x400, "give_lock"));
-        c.post = trace_builder_stack(&b, at, named_frame(c.libc, 0x30, "pthread_mutex_unlock"));
+        at = trace_builder_push(&b, c.in_main, c.program, 0x400, "give_lock");
+        c.post = trace_builder_push(&b, at, c.libc, 0x30, "pthread_mutex_unlock");
         return c;
 }
 
@@ -333,9 +324,9 @@ START_TEST(test_wakers_without_functions)
 
         kernel = add_code().kernel;
         thread = trace_builder_thread(&b, 1, 1);
-        stack = trace_builder_stack(&b, 0, named_frame(kernel, 0x10, "handle_softirqs"));
-        stack = trace_builder_stack(&b, stack, named_frame(kernel, 0x20, "hrtimer_wakeup"));
-        stack = trace_builder_stack(&b, stack, named_frame(kernel, 0x30, "try_to_wake_up"));
+        stack = trace_builder_push(&b, 0, kernel, 0x10, "handle_softirqs");
+        stack = trace_builder_push(&b, stack, kernel, 0x20, "hrtimer_wakeup");
+        stack = trace_builder_push(&b, stack, kernel, 0x30, "try_to_wake_up");
         trace_builder_begin_run(&b, thread);
         TRACE_BUILDER_ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "program"));
         TRACE_BUILDER_ADD(&b, 105, THREAD_NAME, trace_builder_string(&b, "sleeper"));

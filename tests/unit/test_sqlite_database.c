@@ -114,32 +114,24 @@ START_TEST(waits)
                 "main",     "schedule_job", "do_syscall_64",           "futex_do_wait",
                 "schedule", "__schedule",   "__traceiter_sched_switch"
         };
-        struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
         uint32_t thread, program, module, stack = 0, own = 0;
 
         thread = trace_builder_thread(&b, 1, 1);
         program = trace_builder_module(&b, "/bin/p");
-        kernel.path = trace_builder_string(&b, "[kernel]");
-        module = trace_builder_row(&b, TRACE_TABLE_MODULES, &kernel);
+        module = trace_builder_module_of(&b, TRACE_MODULE_KERNEL, "[kernel]");
         for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-                uint32_t frame = trace_builder_frame(&b, i < 2 ? program : module, 16 * i + 16);
-
-                trace_builder_symbol(&b, frame, names[i], 0);
-                stack = trace_builder_stack(&b, stack, frame);
+                stack = trace_builder_push(&b, stack, i < 2 ? program : module, 16 * i + 16, names[i]);
                 if (i == 1)
                         own = stack;
         }
         trace_builder_begin_run(&b, thread);
         for (uint64_t i = 0; i < 3; i++) {
-                struct trace_event out = { .time_ns = 1000 + 100 * i, .op = TRACE_OP_SWITCH_OUT };
-                struct trace_event in = { .time_ns = 1050 + 100 * i, .op = TRACE_OP_SWITCH_IN };
-
-                out.switch_out.wait = TRACE_WAIT_SLEEPING;
                 /* The second one is known only when it ends; what a wait began with stays. */
-                out.switch_out.stack = i == 0 ? stack : i == 1 ? 0 : own;
-                in.switch_in.stack = i == 0 ? 0 : stack;
-                event_encoder_add(&b.encoder, &out);
-                event_encoder_add(&b.encoder, &in);
+                TRACE_BUILDER_ADD(&b, 1000 + 100 * i, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING,
+                                  i == 0   ? stack
+                                  : i == 1 ? 0
+                                           : own);
+                TRACE_BUILDER_ADD(&b, 1050 + 100 * i, SWITCH_IN, 0, i == 0 ? 0 : stack);
         }
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
@@ -196,13 +188,11 @@ END_TEST
 /* Native code counts for the Python function, and the line, that called it. */
 START_TEST(python_functions)
 {
-        struct trace_module module = { .kind = TRACE_MODULE_PYTHON };
         uint32_t native, python, run, build, event, stacks[4];
 
         event = trace_builder_sample_event(&b, "cpu-clock");
         native = trace_builder_module(&b, "/usr/bin/python3.11");
-        module.path = trace_builder_string(&b, "/srv/work.py");
-        python = trace_builder_row(&b, TRACE_TABLE_MODULES, &module);
+        python = trace_builder_module_of(&b, TRACE_MODULE_PYTHON, "/srv/work.py");
         run = trace_builder_frame(&b, python, 1);
         build = trace_builder_frame(&b, python, 2);
         trace_builder_symbol(&b, run, "run", 0);

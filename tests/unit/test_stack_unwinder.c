@@ -17,7 +17,6 @@
 #include "unwind/unwind_module.h"
 
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -7,9 +7,6 @@
 #include "tests/unit/unit_test.h"
 #include "unwind/stack_walk.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct stack_scene s;
 
 static void setup(void)

@@ -11,7 +11,6 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_LOCATIONS 8

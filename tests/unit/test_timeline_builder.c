@@ -36,15 +36,6 @@ static void teardown(void)
         trace_builder_deinit(&b);
 }
 
-static void add(uint64_t time_ns, enum trace_op op, uint64_t first, uint64_t second, uint64_t third)
-{
-        const struct trace_event event = { .time_ns = time_ns,
-                                           .op = op,
-                                           .operand = { first, second, third } };
-
-        event_encoder_add(&b.encoder, &event);
-}
-
 static void begin_index(struct timeline_index *t, const struct loaded_trace *trace)
 {
         int fd = io_open_unnamed(NULL);
@@ -113,14 +104,6 @@ static uint64_t bits_of(double value)
         return bits;
 }
 
-static uint32_t named_frame(uint32_t module, const char *function, uint64_t offset)
-{
-        uint32_t frame = trace_builder_frame(&b, module, offset);
-
-        trace_builder_symbol(&b, frame, function, 0);
-        return frame;
-}
-
 /*
  * Thread 1 "one": a [100, 900) with b [200, 300) and b [400, 500) in it; off its CPU [500, 600), woken at 580
  * by
@@ -134,7 +117,7 @@ static void build_small(void)
         struct trace_lock lock = { .process = 1, .number = 1 };
         struct trace_device device = { .process = 1, .period_bits = bits_of(1.0) };
         struct trace_device_clock clock = { .ticks = 0, .raw_ns = 1000, .device = 1 };
-        uint32_t one, two, module, main_frame, root, hot, cold, frames, plot, pool;
+        uint32_t one, two, module, root, hot, cold, frames, plot, pool;
 
         trace_builder_meta(&b, "start_raw_ns", "1000");
         trace_builder_meta(&b, "end_raw_ns", "2000");
@@ -154,50 +137,49 @@ static void build_small(void)
         (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
         (void)trace_builder_row(&b, TRACE_TABLE_DEVICE_CLOCKS, &clock);
         module = trace_builder_module(&b, "/bin/program");
-        main_frame = named_frame(module, "main", 1);
-        root = trace_builder_stack(&b, 0, main_frame);
-        hot = trace_builder_stack(&b, root, named_frame(module, "hot", 2));
-        cold = trace_builder_stack(&b, root, named_frame(module, "cold", 3));
+        root = trace_builder_push(&b, 0, module, 1, "main");
+        hot = trace_builder_push(&b, root, module, 2, "hot");
+        cold = trace_builder_push(&b, root, module, 3, "cold");
         frames = trace_builder_string(&b, "frames of it");
         plot = trace_builder_string(&b, "height");
         pool = trace_builder_string(&b, "pool");
         trace_builder_begin_run(&b, one);
-        add(1050, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "one"), 0, 0);
-        add(1050, TRACE_OP_SWITCH_IN, 3, 0, 0);
+        TRACE_BUILDER_ADD(&b, 1050, THREAD_NAME, trace_builder_string(&b, "one"));
+        TRACE_BUILDER_ADD(&b, 1050, SWITCH_IN, 3);
         trace_builder_begin_zone(&b, 1100, 1);
-        add(1120, TRACE_OP_FRAME_MARK, frames, 0, 0);
-        add(1150, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
+        TRACE_BUILDER_ADD(&b, 1120, FRAME_MARK, frames);
+        TRACE_BUILDER_ADD(&b, 1150, LOCK_OBTAIN, 1);
         trace_builder_sample(&b, 1150, 1, 0, hot);
         trace_builder_sample(&b, 1160, 1, 0, hot);
         trace_builder_sample(&b, 1170, 1, 0, cold);
         trace_builder_begin_zone(&b, 1200, 2);
-        add(1210, TRACE_OP_PLOT_F64, plot, bits_of(2.5), 0);
-        add(1220, TRACE_OP_PLOT_I64, plot, (uint64_t)-7, 0);
-        add(1230, TRACE_OP_MEMORY_ALLOC, pool, 64, 100);
-        add(1240, TRACE_OP_MEMORY_ALLOC, pool, 128, 11);
-        add(1250, TRACE_OP_MEMORY_FREE, pool, 64, 0);
+        TRACE_BUILDER_ADD(&b, 1210, PLOT_F64, plot, bits_of(2.5));
+        TRACE_BUILDER_ADD(&b, 1220, PLOT_I64, plot, (uint64_t)-7);
+        TRACE_BUILDER_ADD(&b, 1230, MEMORY_ALLOC, pool, 64, 100);
+        TRACE_BUILDER_ADD(&b, 1240, MEMORY_ALLOC, pool, 128, 11);
+        TRACE_BUILDER_ADD(&b, 1250, MEMORY_FREE, pool, 64);
         trace_builder_event(&b, 1300, TRACE_OP_ZONE_END);
-        add(1310, TRACE_OP_FRAME_MARK, frames, 0, 0);
+        TRACE_BUILDER_ADD(&b, 1310, FRAME_MARK, frames);
         trace_builder_begin_zone(&b, 1400, 2);
-        add(1400, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+        TRACE_BUILDER_ADD(&b, 1400, LOCK_RELEASE, 1);
         trace_builder_event(&b, 1500, TRACE_OP_ZONE_END);
-        add(1500, TRACE_OP_SWITCH_OUT, 3, 0, TRACE_WAIT_SLEEPING);
-        add(1580, TRACE_OP_WAKEUP, 0, two, 0);
-        add(1600, TRACE_OP_SWITCH_IN, 4, 0, 0);
-        add(1650, TRACE_OP_FRAME_MARK, frames, 0, 0);
-        add(1700, TRACE_OP_SWITCH_OUT, 4, 1, TRACE_WAIT_PREEMPTED);
-        add(1750, TRACE_OP_SWITCH_IN, 3, 0, 0);
-        add(1760, TRACE_OP_MESSAGE, trace_builder_string(&b, "hello"), 0, 0);
+        TRACE_BUILDER_ADD(&b, 1500, SWITCH_OUT, 3, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(&b, 1580, WAKEUP, 0, two);
+        TRACE_BUILDER_ADD(&b, 1600, SWITCH_IN, 4);
+        TRACE_BUILDER_ADD(&b, 1650, FRAME_MARK, frames);
+        TRACE_BUILDER_ADD(&b, 1700, SWITCH_OUT, 4, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(&b, 1750, SWITCH_IN, 3);
+        TRACE_BUILDER_ADD(&b, 1760, MESSAGE, trace_builder_string(&b, "hello"));
         event_encoder_add(&b.encoder, &(struct trace_event){ .time_ns = 1770,
                                                              .op = TRACE_OP_DEVICE_SPAN,
                                                              .device_span = { 1, 1, 300, 50, 0, 0 } });
         trace_builder_event(&b, 1900, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, two);
-        add(1060, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "two"), 0, 0);
-        add(1200, TRACE_OP_LOCK_WAIT, 1, 0, 0);
-        add(1400, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
-        add(1450, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+        TRACE_BUILDER_ADD(&b, 1060, THREAD_NAME, trace_builder_string(&b, "two"));
+        TRACE_BUILDER_ADD(&b, 1200, LOCK_WAIT, 1);
+        TRACE_BUILDER_ADD(&b, 1400, LOCK_OBTAIN, 1);
+        TRACE_BUILDER_ADD(&b, 1450, LOCK_RELEASE, 1);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
 }
@@ -245,14 +227,14 @@ START_TEST(counters_are_rates_of_the_time_on_a_cpu)
         event.name = event.unit = trace_builder_string(&b, "cycles");
         (void)trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &event);
         trace_builder_begin_run(&b, thread);
-        add(1000, TRACE_OP_SWITCH_IN, 0, 0, 0);
+        TRACE_BUILDER_ADD(&b, 1000, SWITCH_IN, 0);
         for (uint64_t i = 1; i <= 3; i++) {
                 struct trace_event sample = { .time_ns = 1000 + 100 * i + (i == 3 ? 1000 : 0),
                                               .op = TRACE_OP_SAMPLE };
 
                 if (i == 3) {
-                        add(1250, TRACE_OP_SWITCH_OUT, 0, 0, 2);
-                        add(2250, TRACE_OP_SWITCH_IN, 0, 0, 0);
+                        TRACE_BUILDER_ADD(&b, 1250, SWITCH_OUT, 0, 0, 2);
+                        TRACE_BUILDER_ADD(&b, 2250, SWITCH_IN, 0);
                 }
                 sample.sample.event = 1;
                 sample.sample.weight = 500;
@@ -285,18 +267,18 @@ static void add_random_run(uint32_t thread, uint64_t *now_ns, uint32_t *depth, u
                         trace_builder_event(&b, *now_ns, TRACE_OP_ZONE_END);
                         --*depth;
                 } else if (kind == 11) {
-                        add(*now_ns, TRACE_OP_SWITCH_OUT, thread % 3, 0, TRACE_WAIT_SLEEPING);
-                        add(*now_ns + 7, TRACE_OP_WAKEUP, 0, 1, 0);
-                        add(*now_ns + 9, TRACE_OP_SWITCH_IN, thread % 3, 0, 0);
+                        TRACE_BUILDER_ADD(&b, *now_ns, SWITCH_OUT, thread % 3, 0, TRACE_WAIT_SLEEPING);
+                        TRACE_BUILDER_ADD(&b, *now_ns + 7, WAKEUP, 0, 1);
+                        TRACE_BUILDER_ADD(&b, *now_ns + 9, SWITCH_IN, thread % 3);
                         *now_ns += 9;
                 } else if (kind == 12) {
                         trace_builder_sample(&b, *now_ns, 1, 0,
                                              1 + (uint32_t)(fixed_random_next(random) % 2));
                 } else if (kind == 13) {
-                        add(*now_ns, TRACE_OP_PLOT_I64, 1, fixed_random_next(random) % 100, 0);
+                        TRACE_BUILDER_ADD(&b, *now_ns, PLOT_I64, 1, fixed_random_next(random) % 100);
                 } else if (kind == 14) {
-                        add(*now_ns, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
-                        add(*now_ns, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+                        TRACE_BUILDER_ADD(&b, *now_ns, LOCK_OBTAIN, 1);
+                        TRACE_BUILDER_ADD(&b, *now_ns, LOCK_RELEASE, 1);
                 }
         }
         trace_builder_end_run(&b);
@@ -316,8 +298,8 @@ static void build_random(uint64_t random)
         lock.location = trace_builder_location(&b, "b");
         (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
         module = trace_builder_module(&b, "/bin/program");
-        (void)trace_builder_stack(&b, 0, named_frame(module, "main", 1));
-        (void)trace_builder_stack(&b, 1, named_frame(module, "inner", 2));
+        (void)trace_builder_push(&b, 0, module, 1, "main");
+        (void)trace_builder_push(&b, 1, module, 2, "inner");
         for (int chunk = 0; chunk < 60; chunk++) {
                 for (uint32_t i = 0; i < 3; i++)
                         add_random_run(i + 1, &now_ns[i], &depth[i], &random);
@@ -405,7 +387,7 @@ START_TEST(one_event_is_enough)
         (void)trace_builder_thread(&b, 1, 1);
         (void)trace_builder_location(&b, "a");
         trace_builder_begin_run(&b, 1);
-        add(5000, TRACE_OP_THREAD_NAME, trace_builder_string(&b, name), 0, 0);
+        TRACE_BUILDER_ADD(&b, 5000, THREAD_NAME, trace_builder_string(&b, name));
         trace_builder_begin_zone(&b, 5000, 1);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
@@ -521,15 +503,15 @@ START_TEST(ghost_zones_go_on_while_a_thread_waits)
         event.name = trace_builder_string(&b, "cpu-clock");
         (void)trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &event);
         module = trace_builder_module(&b, "/bin/program");
-        root = trace_builder_stack(&b, 0, named_frame(module, "main", 1));
-        hot = trace_builder_stack(&b, root, named_frame(module, "hot", 2));
-        cold = trace_builder_stack(&b, root, named_frame(module, "cold", 3));
+        root = trace_builder_push(&b, 0, module, 1, "main");
+        hot = trace_builder_push(&b, root, module, 2, "hot");
+        cold = trace_builder_push(&b, root, module, 3, "cold");
         trace_builder_begin_run(&b, thread);
         trace_builder_sample(&b, 1100, 1, 0, hot);
         event_encoder_add(&b.encoder, &(struct trace_event){ .time_ns = 1200,
                                                              .op = TRACE_OP_SWITCH_OUT,
                                                              .switch_out = { .wait = 2, .stack = cold } });
-        add(50001200, TRACE_OP_SWITCH_IN, 0, 0, 0);
+        TRACE_BUILDER_ADD(&b, 50001200, SWITCH_IN, 0);
         trace_builder_sample(&b, 50001300, 1, 0, hot);
         trace_builder_sample(&b, 80001300, 1, 0, hot);
         trace_builder_end_run(&b);

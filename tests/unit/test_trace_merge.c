@@ -64,12 +64,10 @@ static void begin(struct trace_builder *to, const struct made *made)
 static void add_zones(struct trace_builder *to, const char *zone, const char *name, uint64_t first_ns,
                       int n_zones)
 {
-        struct trace_event event = { .time_ns = first_ns, .op = TRACE_OP_THREAD_NAME };
         uint32_t thread = trace_builder_thread(to, 100, 100), location = trace_builder_location(to, zone);
 
-        event.thread_name.name = trace_builder_string(to, name);
         trace_builder_begin_run(to, thread);
-        event_encoder_add(&to->encoder, &event);
+        TRACE_BUILDER_ADD(to, first_ns, THREAD_NAME, trace_builder_string(to, name));
         for (int i = 0; i < n_zones; i++) {
                 if (i % 500 == 499) {
                         trace_builder_end_run(to);
@@ -79,10 +77,7 @@ static void add_zones(struct trace_builder *to, const char *zone, const char *na
                 trace_builder_begin_zone(to, first_ns + (uint64_t)i * MS, location);
                 trace_builder_event(to, first_ns + (uint64_t)i * MS + MS / 2, TRACE_OP_ZONE_END);
         }
-        event = (struct trace_event){ .time_ns = first_ns + (uint64_t)n_zones * MS,
-                                      .op = TRACE_OP_SWITCH_IN };
-        event.switch_in.cpu = 1;
-        event_encoder_add(&to->encoder, &event);
+        TRACE_BUILDER_ADD(to, first_ns + (uint64_t)n_zones * MS, SWITCH_IN, 1);
         trace_builder_end_run(to);
 }
 

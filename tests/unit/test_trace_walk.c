@@ -15,8 +15,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct seen {
         uint32_t n_begun, n_zones, n_samples, n_waits, n_messages;
@@ -95,23 +93,9 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
         return 0;
 }
 
-static void add_text(uint64_t time_ns, enum trace_op op, const char *text)
-{
-        struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
-
-        event.operand[0] = strlen(text);
-        event_encoder_add(&b.encoder, &event);
-}
-
 static void add_sample(uint64_t time_ns, uint64_t cpu, uint32_t path, uint32_t stack)
 {
-        struct trace_event event = { .time_ns = time_ns, .op = TRACE_OP_SAMPLE };
-
-        event.sample.event = 1;
-        event.sample.cpu = cpu;
-        event.sample.path = path;
-        event.sample.stack = stack;
-        event_encoder_add(&b.encoder, &event);
+        TRACE_BUILDER_ADD(&b, time_ns, SAMPLE, 1, cpu, stack, path);
 }
 
 /*
@@ -137,36 +121,26 @@ static void build(void)
                                   trace_builder_frame(&b, trace_builder_module(&b, "/lib/libhot.so"), 1));
         cold = trace_builder_stack(&b, 0, trace_builder_frame(&b, trace_builder_module(&b, "[cold]"), 1));
         trace_builder_begin_run(&b, main_thread);
-        event_encoder_add(&b.encoder,
-                          &(struct trace_event){ .time_ns = 1000,
-                                                 .op = TRACE_OP_THREAD_NAME,
-                                                 .operand = { trace_builder_string(&b, "program") } });
-        event_encoder_add(&b.encoder,
-                          &(struct trace_event){ .time_ns = 1000,
-                                                 .op = TRACE_OP_THREAD_NAME,
-                                                 .operand = { trace_builder_string(&b, "main") } });
+        TRACE_BUILDER_ADD(&b, 1000, THREAD_NAME, trace_builder_string(&b, "program"));
+        TRACE_BUILDER_ADD(&b, 1000, THREAD_NAME, trace_builder_string(&b, "main"));
         trace_builder_begin_zone(&b, 1000, a);
         add_sample(1500, 0, in_a, hot);
         trace_builder_begin_zone(&b, 2000, 2);
-        add_text(2100, TRACE_OP_ZONE_TEXT, "first");
-        add_text(2100, TRACE_OP_ZONE_TEXT, "second");
-        add_text(2100, TRACE_OP_ZONE_NAME, "called");
-        add_text(2200, TRACE_OP_MESSAGE_TEXT, "hello");
+        trace_builder_text(&b, 2100, TRACE_OP_ZONE_TEXT, "first");
+        trace_builder_text(&b, 2100, TRACE_OP_ZONE_TEXT, "second");
+        trace_builder_text(&b, 2100, TRACE_OP_ZONE_NAME, "called");
+        trace_builder_text(&b, 2200, TRACE_OP_MESSAGE_TEXT, "hello");
         add_sample(2500, 0, in_b, cold);
         trace_builder_event(&b, 3000, TRACE_OP_SWITCH_OUT);
         trace_builder_event(&b, 3800, TRACE_OP_WAKEUP);
-        event_encoder_add(&b.encoder, &(struct trace_event){
-                                              .time_ns = 4000, .op = TRACE_OP_SWITCH_IN, .operand = { 1 } });
+        TRACE_BUILDER_ADD(&b, 4000, SWITCH_IN, 1);
         add_sample(4500, 1, in_b, hot);
         trace_builder_event(&b, 5000, TRACE_OP_ZONE_END);
         trace_builder_event(&b, 9000, TRACE_OP_ZONE_END);
         add_sample(9500, 1, 0, 0);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, worker);
-        event_encoder_add(&b.encoder,
-                          &(struct trace_event){ .time_ns = 2000,
-                                                 .op = TRACE_OP_THREAD_NAME,
-                                                 .operand = { trace_builder_string(&b, "worker/1") } });
+        TRACE_BUILDER_ADD(&b, 2000, THREAD_NAME, trace_builder_string(&b, "worker/1"));
         trace_builder_begin_zone(&b, 2000, 2);
         add_sample(6000, 1, alone, hot);
         trace_builder_event(&b, 8000, TRACE_OP_ZONE_END);

@@ -21,14 +21,6 @@
 
 enum { PARSE = 1, NASTY };
 
-static void add_text(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text)
-{
-        struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
-
-        event.operand[0] = strlen(text);
-        event_encoder_add(&b->encoder, &event);
-}
-
 static void add_zone(struct trace_builder *b, uint64_t begin_ns, uint64_t end_ns, uint32_t location)
 {
         trace_builder_begin_zone(b, begin_ns, location);
@@ -57,11 +49,11 @@ static void build(struct trace_builder *b)
         add_zone(b, START_NS, 1100, PARSE);
         add_zone(b, 1200, 1400, PARSE);
         trace_builder_begin_zone(b, 1400, PARSE);
-        add_text(b, 1400, TRACE_OP_ZONE_TEXT, "seven");
-        add_text(b, 1400, TRACE_OP_ZONE_NAME, "Parse 7");
+        trace_builder_text(b, 1400, TRACE_OP_ZONE_TEXT, "seven");
+        trace_builder_text(b, 1400, TRACE_OP_ZONE_NAME, "Parse 7");
         add_zone(b, 1500, 1550, NASTY);
         trace_builder_event(b, 2000, TRACE_OP_ZONE_END);
-        add_text(b, 2100, TRACE_OP_MESSAGE_TEXT, "done, or \"not\"");
+        trace_builder_text(b, 2100, TRACE_OP_MESSAGE_TEXT, "done, or \"not\"");
         event_encoder_add(&b->encoder, &plot);
         event_encoder_add(&b->encoder, &integer);
         trace_builder_begin_zone(b, 3000, PARSE);

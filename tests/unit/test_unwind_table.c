@@ -10,7 +10,6 @@
 #include "unwind/unwind_machine.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CIE_BYTES CFI_BYTES(0x0c, 7, 8, 0x90, 1)

@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_INSTANCES 400
@@ -79,19 +78,14 @@ static void teardown(void)
 
 static uint32_t called(uint32_t parent, uint32_t module, const char *name)
 {
-        uint32_t frame = trace_builder_frame(&p.b, module, 0x1000 + 16 * (uint64_t)p.n_functions++);
-
-        trace_builder_symbol(&p.b, frame, name, 0);
-        return trace_builder_stack(&p.b, parent, frame);
+        return trace_builder_push(&p.b, parent, module, 0x1000 + 16 * (uint64_t)p.n_functions++, name);
 }
 
 static void add_code(void)
 {
-        struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
         uint32_t module = trace_builder_module(&p.b, "/bin/program"), in_kernel, handle, loading;
 
-        kernel.path = trace_builder_string(&p.b, "[kernel]");
-        in_kernel = trace_builder_row(&p.b, TRACE_TABLE_MODULES, &kernel);
+        in_kernel = trace_builder_module_of(&p.b, TRACE_MODULE_KERNEL, "[kernel]");
         handle = called(called(0, module, "main"), module, "handle");
         loading = called(0, module, "load");
         p.usual = called(handle, module, "usual_work");

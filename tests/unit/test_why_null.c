@@ -13,8 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define UNIT_NS     UINT64_C(10000)
 #define GAP_NS      UINT64_C(1000)
@@ -40,7 +38,6 @@ static uint32_t called(struct world *w, uint32_t parent, uint32_t module, const 
 
 static void world_init(struct world *w, uint64_t seed)
 {
-        struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
         struct trace_lock lock = { .number = 1 };
         uint32_t module;
 
@@ -56,13 +53,13 @@ static void world_init(struct world *w, uint64_t seed)
         w->path = trace_builder_path(&w->b, 0, w->request);
         w->event = trace_builder_sample_event(&w->b, "cpu-clock");
         module = trace_builder_module(&w->b, "/bin/program");
-        kernel.path = trace_builder_string(&w->b, "[kernel]");
         for (unsigned int i = 0; i < N_FUNCTIONS; i++)
                 w->function[i] = called(w, 0, module, "f", i);
         for (unsigned int i = 0; i < N_PLACES; i++)
                 w->place[i] = called(w, 0, module, "wait", i);
         w->fault = called(w, called(w, 0, module, "touch", 0),
-                          trace_builder_row(&w->b, TRACE_TABLE_MODULES, &kernel), "asm_exc_page_fault_", 0);
+                          trace_builder_module_of(&w->b, TRACE_MODULE_KERNEL, "[kernel]"),
+                          "asm_exc_page_fault_", 0);
         trace_builder_begin_run(&w->b, w->worker);
         TRACE_BUILDER_ADD(&w->b, 10, SWITCH_IN, 0);
 }

@@ -26,13 +26,11 @@ static struct sampled s;
 
 static void setup(void)
 {
-        struct trace_module mark = { .kind = TRACE_MODULE_MARK };
-
         s = (struct sampled){ .n_frames = 0 };
         trace_builder_init(&s.b);
         s.module = trace_builder_module(&s.b, "/bin/program");
-        mark.path = trace_builder_string(&s.b, "[truncated]");
-        s.truncated = trace_builder_frame(&s.b, trace_builder_row(&s.b, TRACE_TABLE_MODULES, &mark), 0);
+        s.truncated = trace_builder_frame(&s.b,
+                                          trace_builder_module_of(&s.b, TRACE_MODULE_MARK, "[truncated]"), 0);
 }
 
 static void teardown(void)

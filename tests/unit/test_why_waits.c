@@ -81,20 +81,15 @@ static void teardown(void)
 
 static uint32_t called(uint32_t parent, uint32_t module, const char *name)
 {
-        uint32_t frame = trace_builder_frame(&p.b, module, 0x1000 + 16 * (uint64_t)p.n_functions++);
-
-        trace_builder_symbol(&p.b, frame, name, 0);
-        return trace_builder_stack(&p.b, parent, frame);
+        return trace_builder_push(&p.b, parent, module, 0x1000 + 16 * (uint64_t)p.n_functions++, name);
 }
 
 /* Python functions, and the interpreter's code below them. */
 static void add_python(uint32_t library, uint32_t in_kernel)
 {
-        struct trace_module script = { .kind = TRACE_MODULE_PYTHON };
         uint32_t interpreter = trace_builder_module(&p.b, "/bin/python3"), module, handle, waits;
 
-        script.path = trace_builder_string(&p.b, "/app.py");
-        module = trace_builder_row(&p.b, TRACE_TABLE_MODULES, &script);
+        module = trace_builder_module_of(&p.b, TRACE_MODULE_PYTHON, "/app.py");
         handle = called(called(0, interpreter, "run_main"), module, "handle");
         p.python = called(handle, interpreter, "eval");
         waits = called(called(handle, module, "write_log"), interpreter, "time_sleep");
@@ -120,11 +115,9 @@ static void add_code(void)
 {
         static const char *const callers[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
         static const char *const leaves[] = { "db_read", "db_poll", "db_wait" };
-        struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
         uint32_t module = trace_builder_module(&p.b, "/bin/program"), in_kernel, handle, library;
 
-        kernel.path = trace_builder_string(&p.b, "[kernel]");
-        in_kernel = trace_builder_row(&p.b, TRACE_TABLE_MODULES, &kernel);
+        in_kernel = trace_builder_module_of(&p.b, TRACE_MODULE_KERNEL, "[kernel]");
         library = trace_builder_module(&p.b, "/lib/libc.so.6");
         handle = called(called(0, module, "main"), module, "handle");
         p.usual = called(handle, module, "usual_work");

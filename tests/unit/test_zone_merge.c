@@ -9,9 +9,6 @@
 #include "tests/unit/merged_program.h"
 #include "tests/unit/unit_test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct merged_program f;
 
 static void setup(void)

@@ -12,7 +12,6 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { A = 1, B, C, SLASHED, CALLED_Z2 };

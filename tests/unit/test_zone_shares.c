@@ -11,7 +11,6 @@
 #include "tests/unit/unit_test.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -96,7 +96,12 @@ uint32_t trace_builder_sample_event(struct trace_builder *b, const char *name)
 
 uint32_t trace_builder_module(struct trace_builder *b, const char *path)
 {
-        struct trace_module module = { .path = trace_builder_string(b, path), .kind = TRACE_MODULE_FILE };
+        return trace_builder_module_of(b, TRACE_MODULE_FILE, path);
+}
+
+uint32_t trace_builder_module_of(struct trace_builder *b, enum trace_module_kind kind, const char *path)
+{
+        struct trace_module module = { .path = trace_builder_string(b, path), .kind = kind };
 
         return trace_builder_row(b, TRACE_TABLE_MODULES, &module);
 }
@@ -200,6 +205,11 @@ void trace_builder_add(struct trace_builder *b, uint64_t time_ns, enum trace_op 
 
         memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
         event_encoder_add(&b->encoder, &event);
+}
+
+void trace_builder_text(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text)
+{
+        trace_builder_add(b, time_ns, op, text, (const uint64_t[TRACE_OPERANDS_MAX]){ strlen(text) });
 }
 
 void trace_builder_sample(struct trace_builder *b, uint64_t time_ns, uint32_t event, uint32_t path,

@@ -38,6 +38,7 @@ uint32_t trace_builder_path(struct trace_builder *b, uint32_t parent, uint32_t l
 uint32_t trace_builder_sample_event(struct trace_builder *b, const char *name);
 /* A module of the kind FILE. */
 uint32_t trace_builder_module(struct trace_builder *b, const char *path);
+uint32_t trace_builder_module_of(struct trace_builder *b, enum trace_module_kind kind, const char *path);
 uint32_t trace_builder_frame(struct trace_builder *b, uint32_t module, uint64_t offset);
 uint32_t trace_builder_stack(struct trace_builder *b, uint32_t parent, uint32_t frame);
 /* A frame with a name on top of the stack @parent; @function NULL = without a symbol. */
@@ -61,6 +62,8 @@ void trace_builder_event(struct trace_builder *b, uint64_t time_ns, enum trace_o
 /* @operands: all of the op's; @text: of ops that have one, else NULL. */
 void trace_builder_add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text,
                        const uint64_t *operands);
+/* An event whose first operand is the length of its text, the others 0: ZONE_TEXT, MESSAGE_TEXT ... */
+void trace_builder_text(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text);
 /* An event without a text; the operands that are left out are 0. */
 #define TRACE_BUILDER_ADD(b, time_ns, op, ...)                 \
         trace_builder_add((b), (time_ns), TRACE_OP_##op, NULL, \
