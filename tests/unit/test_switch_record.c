@@ -19,6 +19,8 @@
 
 static struct byte_buffer bytes;
 
+static struct switch_record record;
+
 static void teardown(void)
 {
         byte_buffer_deinit(&bytes);
@@ -74,20 +76,18 @@ static void add_stack(struct byte_buffer *out, uint32_t copy_bytes, uint32_t ker
         byte_buffer_add(out, copy, sizeof(copy));
 }
 
-static void decode(struct switch_record *ret_record)
+static void decode(void)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(switch_record_decode(bytes.data, bytes.used_bytes, 3, ret_record, &err) == 0, "%s",
+        ck_assert_msg(switch_record_decode(bytes.data, bytes.used_bytes, 3, &record, &err) == 0, "%s",
                       err.text);
 }
 
 START_TEST(test_a_switch_is_two_records)
 {
-        struct switch_record record;
-
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_IN, 1);
-        decode(&record);
+        decode();
         ck_assert_uint_eq(record.n_records, 2);
         ck_assert_int_eq(record.records[0].kind, PERF_RECORD_KIND_SWITCH);
         ck_assert_uint_eq(record.records[0].pid, 10);
@@ -125,10 +125,9 @@ START_TEST(test_who_left_unseen_comes_first)
                 .gone_tid = 31,
                 .gone_ran_ns = 5,
         };
-        struct switch_record record;
 
         byte_buffer_add(&bytes, &s, sizeof(s));
-        decode(&record);
+        decode();
         ck_assert_uint_eq(record.n_records, 3);
         ck_assert_uint_eq(record.records[0].pid, 30);
         ck_assert_uint_eq(record.records[0].tid, 31);
@@ -143,15 +142,13 @@ END_TEST
 
 START_TEST(test_only_what_is_wanted_comes_out)
 {
-        struct switch_record record;
-
         add_switch(&bytes, SWITCH_FLAG_IN, 2);
-        decode(&record);
+        decode();
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert_uint_eq(record.records[0].tid, 21);
         byte_buffer_clear(&bytes);
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED | SWITCH_FLAG_SAME_STACK, 0);
-        decode(&record);
+        decode();
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert(record.records[0].context_switch.preempted);
         ck_assert(record.records[0].context_switch.same_stack);
@@ -186,10 +183,8 @@ END_TEST
 
 START_TEST(test_a_wakeup_names_the_waker)
 {
-        struct switch_record record;
-
         add_wakeup(&bytes, 0);
-        decode(&record);
+        decode();
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert_int_eq(record.records[0].kind, PERF_RECORD_KIND_WAKEUP);
         ck_assert_uint_eq(record.records[0].pid, 10);
@@ -231,28 +226,25 @@ static void expect_stack(const struct raw_stack *stack, bool is_full)
 
 START_TEST(test_stacks_are_found)
 {
-        struct switch_record record;
-
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK | SWITCH_FLAG_COPY_FULL, 1);
         add_stack(&bytes, COPY_BYTES, 16);
-        decode(&record);
+        decode();
         expect_stack(&record.records[0].context_switch.stack, true);
         byte_buffer_clear(&bytes);
         add_wakeup(&bytes, SWITCH_FLAG_STACK);
         add_stack(&bytes, COPY_BYTES, 16);
-        decode(&record);
+        decode();
         expect_stack(&record.records[0].wakeup.stack, false);
 }
 END_TEST
 
 START_TEST(test_frames_join_the_kernels)
 {
-        struct switch_record record;
         uint64_t chain[4 + COPY_BYTES / 8];
 
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK | SWITCH_FLAG_FRAMES, 1);
         add_stack(&bytes, COPY_BYTES, 16);
-        decode(&record);
+        decode();
         ck_assert_uint_eq(record.records[0].context_switch.stack.n_chain, 4 + COPY_BYTES / 8);
         memcpy(chain, record.records[0].context_switch.stack.chain, sizeof(chain));
         ck_assert_uint_eq(chain[0], (uint64_t)SWITCH_CONTEXT_KERNEL);
@@ -268,7 +260,6 @@ END_TEST
 START_LOOP_TEST(test_every_cut_is_refused, 0,
                 sizeof(struct switch_record_switch) + sizeof(struct switch_stack) + COPY_BYTES)
 {
-        struct switch_record record;
         size_t n_bytes = (size_t)_i;
         uint32_t told = (uint32_t)n_bytes;
         uint8_t *cut;
@@ -297,8 +288,6 @@ static const struct {
 
 START_LOOP_TEST(test_lengths_that_lie_are_refused, 0, sizeof(lies) / sizeof(lies[0]))
 {
-        struct switch_record record;
-
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK, 1);
         add_stack(&bytes, lies[_i].copy_bytes, lies[_i].kernel_bytes);
         ck_assert_int_eq(switch_record_decode(bytes.data, bytes.used_bytes, 0, &record, NULL), -EBADMSG);
@@ -313,7 +302,6 @@ START_TEST(test_a_number_in_a_namespace)
                 .tid = 11,
                 .own_tid = 2
         };
-        struct switch_record record;
 
         ck_assert_int_eq(switch_record_decode((const uint8_t *)&n, sizeof(n), 2, &record, NULL), 0);
         ck_assert_uint_eq(record.n_records, 1);
@@ -334,13 +322,12 @@ START_TEST(test_the_stack_of_a_long_wait_comes_later)
                 .pid = 10,
                 .tid = 11,
         };
-        struct switch_record record;
         const struct perf_record *rec = &record.records[0];
 
         l.head.n_bytes = sizeof(l) + sizeof(struct switch_stack) + COPY_BYTES;
         byte_buffer_add(&bytes, &l, sizeof(l));
         add_stack(&bytes, COPY_BYTES, 2 * sizeof(uint64_t));
-        decode(&record);
+        decode();
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert_int_eq(rec->kind, PERF_RECORD_KIND_LATE);
         ck_assert_uint_eq(rec->pid, 10);
@@ -362,13 +349,12 @@ START_TEST(test_a_system_call_has_its_number_and_stack)
                 .number = 513,
                 .n_calls = 77,
         };
-        struct switch_record record;
         const struct perf_record *rec = &record.records[0];
 
         c.head.n_bytes = sizeof(c) + sizeof(struct switch_stack) + COPY_BYTES;
         byte_buffer_add(&bytes, &c, sizeof(c));
         add_stack(&bytes, COPY_BYTES, 0);
-        decode(&record);
+        decode();
         ck_assert_uint_eq(record.n_records, 1);
         ck_assert_int_eq(rec->kind, PERF_RECORD_KIND_SYSCALL);
         ck_assert_uint_eq(rec->pid, 10);
@@ -393,7 +379,6 @@ START_TEST(test_a_wait_for_the_lock_of_python)
                 .interval_us = 5000,
                 .holder_tid = 13
         };
-        struct switch_record record;
 
         ck_assert_int_eq(switch_record_decode((const uint8_t *)&g, sizeof(g), 2, &record, NULL), 0);
         ck_assert_uint_eq(record.n_records, 1);
@@ -415,7 +400,6 @@ END_TEST
 START_TEST(test_an_unknown_kind_is_refused)
 {
         struct switch_record_switch s = { .head = { .n_bytes = sizeof(s), .kind = 77 } };
-        struct switch_record record;
 
         ck_assert_int_eq(switch_record_decode((const uint8_t *)&s, sizeof(s), 0, &record, NULL), -EBADMSG);
 }
@@ -426,12 +410,11 @@ START_TEST(test_a_thread_of_the_kernels_has_no_registers)
 {
         struct switch_stack stack = { .kernel_bytes = 8, .context = (uint64_t)SWITCH_CONTEXT_KERNEL };
         const uint8_t nothing[COPY_BYTES] = { 0 };
-        struct switch_record record;
 
         add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK, 0x402);
         byte_buffer_add(&bytes, &stack, sizeof(stack));
         byte_buffer_add(&bytes, nothing, sizeof(nothing));
-        decode(&record);
+        decode();
         ck_assert_ptr_null(record.records[0].context_switch.stack.registers);
         ck_assert_ptr_null(record.records[0].context_switch.stack.copy);
         ck_assert_uint_eq(record.records[0].context_switch.stack.n_chain, 2);
