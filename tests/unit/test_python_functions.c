@@ -315,33 +315,33 @@ END_TEST
 
 /* ---- copies -------------------------------------------------------------------------------------------- */
 
-struct pieces {
+static struct {
         _Alignas(8) uint8_t bytes[1024];
         size_t n_bytes;
-};
+} pieces;
 
-static void put_piece(struct pieces *pieces, const void *from, size_t n_bytes)
+static void put_piece(const void *from, size_t n_bytes)
 {
         const struct python_piece head = { .avma = (uintptr_t)from, .n_bytes = (uint32_t)n_bytes };
 
-        memcpy(pieces->bytes + pieces->n_bytes, &head, sizeof(head));
-        memcpy(pieces->bytes + pieces->n_bytes + sizeof(head), from, n_bytes);
-        pieces->n_bytes += sizeof(head) + (n_bytes + 7) / 8 * 8;
+        memcpy(pieces.bytes + pieces.n_bytes, &head, sizeof(head));
+        memcpy(pieces.bytes + pieces.n_bytes + sizeof(head), from, n_bytes);
+        pieces.n_bytes += sizeof(head) + (n_bytes + 7) / 8 * 8;
 }
 
 /* As they are at the sample; @lines_bytes of the table of lines. */
-static void copy_all(size_t lines_bytes, struct pieces *ret_pieces)
+static void copy_all(size_t lines_bytes)
 {
-        ret_pieces->n_bytes = 0;
-        put_piece(ret_pieces, &f->code, f->layout.objects.code_instructions);
-        put_piece(ret_pieces, &f->name, f->layout.objects.text_ascii + f->name.length);
-        put_piece(ret_pieces, &f->file, f->layout.objects.text_ascii + f->file.length);
-        put_piece(ret_pieces, &f->lines, f->layout.objects.bytes_data + lines_bytes);
+        pieces.n_bytes = 0;
+        put_piece(&f->code, f->layout.objects.code_instructions);
+        put_piece(&f->name, f->layout.objects.text_ascii + f->name.length);
+        put_piece(&f->file, f->layout.objects.text_ascii + f->file.length);
+        put_piece(&f->lines, f->layout.objects.bytes_data + lines_bytes);
 }
 
-static void learn(const struct pieces *pieces, uint64_t identity)
+static void learn(uint64_t identity)
 {
-        const struct python_copies copies = { .pieces = pieces->bytes, .n_bytes = pieces->n_bytes };
+        const struct python_copies copies = { .pieces = pieces.bytes, .n_bytes = pieces.n_bytes };
         const struct python_place place = { .pid = (uint32_t)getpid(),
                                             .code_avma = (uintptr_t)&f->code,
                                             .identity = identity,
@@ -354,11 +354,10 @@ static void learn(const struct pieces *pieces, uint64_t identity)
 START_TEST(test_a_copied_object_may_be_gone)
 {
         uint64_t identity = identity_of();
-        struct pieces pieces;
         uint32_t frame;
 
-        copy_all(f->lines.length, &pieces);
-        learn(&pieces, identity_of());
+        copy_all(f->lines.length);
+        learn(identity_of());
         memset(&f->code, 0xff, sizeof(f->code));
         memset(&f->name, 0xff, sizeof(f->name));
         frame = find_that(4, SECOND_NS + 1, identity);
@@ -372,11 +371,10 @@ END_TEST
 START_TEST(test_why_a_copy_was_of_no_use)
 {
         uint64_t identity = identity_of();
-        struct pieces pieces;
 
         f->name.state = 0; /* not a string of this layout */
-        copy_all(f->lines.length, &pieces);
-        learn(&pieces, identity);
+        copy_all(f->lines.length);
+        learn(identity);
         memset(&f->code, 0xff, sizeof(f->code));
         ck_assert_int_eq(fail_to_find(SECOND_NS + 1, identity), -EBADMSG);
         ck_assert_int_eq(fail_to_find(SECOND_NS + 2, identity + 2), -ENOENT);
@@ -386,12 +384,11 @@ END_TEST
 START_TEST(test_a_full_table_of_names_is_not_gone_code)
 {
         uint64_t identity = identity_of();
-        struct pieces pieces;
         char name[24];
         uint32_t id;
         int r = 0;
 
-        copy_all(f->lines.length, &pieces);
+        copy_all(f->lines.length);
         trace_dictionary_deinit(&f->dictionary);
         trace_dictionary_init(&f->dictionary, 64);
         for (uint32_t i = 0; r == 0; i++) {
@@ -400,7 +397,7 @@ START_TEST(test_a_full_table_of_names_is_not_gone_code)
                 r = trace_dictionary_add_program_string(&f->dictionary, name, (size_t)n_bytes, &id);
         }
         ck_assert_int_eq(r, -EOVERFLOW);
-        learn(&pieces, identity);
+        learn(identity);
         memset(&f->code, 0xff, sizeof(f->code));
         ck_assert_int_eq(fail_to_find(SECOND_NS + 1, identity), -EOVERFLOW);
 }
@@ -408,10 +405,8 @@ END_TEST
 
 START_TEST(test_a_long_table_of_lines_is_read_while_its_object_is_there)
 {
-        struct pieces pieces;
-
-        copy_all(3, &pieces); /* of the first four bytes of code */
-        learn(&pieces, identity_of());
+        copy_all(3); /* of the first four bytes of code */
+        learn(identity_of());
         ck_assert_uint_eq(symbol_of(find_that(4, SECOND_NS + 1, identity_of()))->line, 12);
 }
 END_TEST
@@ -420,7 +415,6 @@ END_TEST
 START_TEST(test_a_copy_is_kept_if_less_can_be_read)
 {
         const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-        struct pieces pieces;
         uint8_t *pages = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
                               0);
         uint8_t *lines = pages + page_bytes - f->layout.objects.bytes_data - 3;
@@ -432,12 +426,12 @@ START_TEST(test_a_copy_is_kept_if_less_can_be_read)
         f->code.words[f->layout.objects.code_lines / 8] = (uintptr_t)lines;
         identity = identity_of();
         pieces.n_bytes = 0;
-        put_piece(&pieces, &f->code, f->layout.objects.code_instructions);
-        put_piece(&pieces, &f->name, f->layout.objects.text_ascii + f->name.length);
-        put_piece(&pieces, &f->file, f->layout.objects.text_ascii + f->file.length);
-        put_piece(&pieces, lines, f->layout.objects.bytes_data + 6);
+        put_piece(&f->code, f->layout.objects.code_instructions);
+        put_piece(&f->name, f->layout.objects.text_ascii + f->name.length);
+        put_piece(&f->file, f->layout.objects.text_ascii + f->file.length);
+        put_piece(lines, f->layout.objects.bytes_data + 6);
         ck_assert_int_eq(mprotect(pages + page_bytes, page_bytes, PROT_NONE), 0);
-        learn(&pieces, identity);
+        learn(identity);
         ck_assert_uint_eq(symbol_of(find_that(4, SECOND_NS + 1, identity))->line, 12);
         ck_assert_int_eq(munmap(pages, 2 * page_bytes), 0);
 }
@@ -446,13 +440,13 @@ END_TEST
 /* A program may claim any length. */
 START_TEST(test_a_cut_table_takes_the_memory_that_it_has)
 {
-        struct pieces pieces = { .n_bytes = 0 };
         struct python_reader reader = { .pieces = pieces.bytes };
         uint8_t *lines;
         size_t n_bytes;
 
         f->lines.length = PYTHON_LINES_MAX;
-        put_piece(&pieces, &f->lines, f->layout.objects.bytes_data + 16);
+        pieces.n_bytes = 0;
+        put_piece(&f->lines, f->layout.objects.bytes_data + 16);
         reader.n_bytes = pieces.n_bytes;
         ck_assert_int_eq(
                 python_bytes_read(&reader, &f->layout.objects, (uintptr_t)&f->lines, &lines, &n_bytes), 1);
@@ -465,11 +459,10 @@ END_TEST
 START_TEST(test_what_a_cut_table_does_not_have_is_at_the_first_line)
 {
         uint64_t identity = identity_of();
-        struct pieces pieces;
 
-        copy_all(3, &pieces);
+        copy_all(3);
         f->code.words[f->layout.objects.code_name / 8]++; /* another object, when it is learned */
-        learn(&pieces, identity);
+        learn(identity);
         ck_assert_uint_eq(symbol_of(find_that(0, SECOND_NS + 1, identity))->line, 11);
         ck_assert_uint_eq(symbol_of(find_that(4, SECOND_NS + 1, identity))->line, 10);
 }
@@ -478,13 +471,12 @@ END_TEST
 /* A copy that lacks something, or ends anywhere, is as good as none: what is there is read. */
 START_TEST(test_a_copy_that_is_cut_off_is_no_copy)
 {
-        struct pieces pieces;
         size_t n_whole;
 
-        copy_all(f->lines.length, &pieces);
+        copy_all(f->lines.length);
         n_whole = pieces.n_bytes;
         for (pieces.n_bytes = 0; pieces.n_bytes < n_whole; pieces.n_bytes++) {
-                learn(&pieces, identity_of());
+                learn(identity_of());
                 check_text(symbol_of(find_that(0, SECOND_NS + 1, identity_of()))->function, "Net.forward");
                 python_functions_forget(f->functions, (uint32_t)getpid());
         }
@@ -527,7 +519,6 @@ END_TEST
 /* It cost no reads, and comes once. */
 START_TEST(test_a_copy_is_kept_however_much_work_there_is)
 {
-        struct pieces pieces;
         uint64_t identity;
         uint32_t line = 0;
 
@@ -537,8 +528,8 @@ START_TEST(test_a_copy_is_kept_however_much_work_there_is)
         } while (find_that(0, SECOND_NS, identity_of()) != 0);
         ck_assert_int_eq(fail_to_find(SECOND_NS, identity_of()), -EAGAIN);
         identity = identity_of();
-        copy_all(f->lines.length, &pieces);
-        learn(&pieces, identity);
+        copy_all(f->lines.length);
+        learn(identity);
         memset(&f->code, 0xff, sizeof(f->code));
         ck_assert_uint_ne(find_that(0, SECOND_NS + PACE_PYTHON_WORK_NS, identity), 0);
 }
