@@ -32,63 +32,64 @@ struct fixture {
         struct writer_thread *thread;
 };
 
+static struct fixture f;
+
 /* A trace that a dump went into, in memory. */
 struct dumped {
         int fd;
         struct trace_writer *writer;
 };
 
-static uint32_t string(struct fixture *f, const char *text)
+static uint32_t string(const char *text)
 {
         uint32_t id;
 
-        ck_assert_int_eq(trace_dictionary_add_string(&f->dictionary, text, strlen(text), &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_string(&f.dictionary, text, strlen(text), &id), 0);
         return id;
 }
 
-static void row(struct fixture *f, enum trace_table table, const void *bytes)
+static void row(enum trace_table table, const void *bytes)
 {
         uint32_t id;
 
-        ck_assert_int_eq(trace_dictionary_add(&f->dictionary, table, bytes, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add(&f.dictionary, table, bytes, &id), 0);
 }
 
-static void set_up(struct fixture *f)
+static void setup(void)
 {
-        struct writer_thread_target target = { .ring = &f->ring };
+        struct writer_thread_target target = { .ring = &f.ring };
 
-        memset(f, 0, sizeof(*f));
-        trace_dictionary_init(&f->dictionary, 0);
-        f->encoder = malloc(sizeof(*f->encoder));
-        ck_assert_ptr_nonnull(f->encoder);
-        event_encoder_init(f->encoder);
-        chunk_ring_init(&f->ring,
+        memset(&f, 0, sizeof(f));
+        trace_dictionary_init(&f.dictionary, 0);
+        f.encoder = malloc(sizeof(*f.encoder));
+        ck_assert_ptr_nonnull(f.encoder);
+        event_encoder_init(f.encoder);
+        chunk_ring_init(&f.ring,
                         &(struct chunk_ring_options){ .keep_ns = 5 * S, .bytes_max = UINT64_C(1) << 30 });
-        ck_assert_int_eq(writer_thread_start_for(&target, -1, -1, &f->thread, NULL), 0);
-        row(f, TRACE_TABLE_META,
-            &(struct trace_meta){ .key = string(f, "start_raw_ns"), .value = string(f, "1000000000") });
-        row(f, TRACE_TABLE_META,
-            &(struct trace_meta){ .key = string(f, "command"), .value = string(f, "x") });
-        row(f, TRACE_TABLE_LOSSES, &(struct trace_loss){ .reason = 1, .count = 1, .time_ns = 2 * S });
-        row(f, TRACE_TABLE_LOSSES, &(struct trace_loss){ .reason = 1, .count = 2, .time_ns = 20 * S });
-        row(f, TRACE_TABLE_PROCESSES, &(struct trace_process){ .pid = 10 });
-        row(f, TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = 11 });
-        row(f, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .name = string(f, "zone") });
-        row(f, TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = 1 });
+        ck_assert_int_eq(writer_thread_start_for(&target, -1, -1, &f.thread, NULL), 0);
+        row(TRACE_TABLE_META,
+            &(struct trace_meta){ .key = string("start_raw_ns"), .value = string("1000000000") });
+        row(TRACE_TABLE_META, &(struct trace_meta){ .key = string("command"), .value = string("x") });
+        row(TRACE_TABLE_LOSSES, &(struct trace_loss){ .reason = 1, .count = 1, .time_ns = 2 * S });
+        row(TRACE_TABLE_LOSSES, &(struct trace_loss){ .reason = 1, .count = 2, .time_ns = 20 * S });
+        row(TRACE_TABLE_PROCESSES, &(struct trace_process){ .pid = 10 });
+        row(TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = 11 });
+        row(TRACE_TABLE_LOCATIONS, &(struct trace_location){ .name = string("zone") });
+        row(TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = 1 });
 }
 
-static void tear_down(struct fixture *f)
+static void teardown(void)
 {
-        if (f->thread)
-                ck_assert_int_eq(writer_thread_join(f->thread, NULL), 0);
-        chunk_ring_deinit(&f->ring);
-        event_encoder_deinit(f->encoder);
-        free(f->encoder);
-        trace_dictionary_deinit(&f->dictionary);
+        if (f.thread)
+                ck_assert_int_eq(writer_thread_join(f.thread, NULL), 0); /* nothing was wrong */
+        chunk_ring_deinit(&f.ring);
+        event_encoder_deinit(f.encoder);
+        free(f.encoder);
+        trace_dictionary_deinit(&f.dictionary);
 }
 
 /* As the merge does. */
-static void put_tables(struct fixture *f)
+static void put_tables(void)
 {
         for (uint32_t table = TRACE_TABLE_FIRST; table < TRACE_TABLE_FIRST + TRACE_TABLE_COUNT; table++) {
                 struct trace_chunk_header header = { .kind = (uint16_t)table };
@@ -96,11 +97,11 @@ static void put_tables(struct fixture *f)
 
                 if (dump_head_has_table(table))
                         continue;
-                ck_assert_int_eq(trace_dictionary_encode(&f->dictionary, (enum trace_table)table, &body,
+                ck_assert_int_eq(trace_dictionary_encode(&f.dictionary, (enum trace_table)table, &body,
                                                          &header.n_items),
                                  0);
                 if (header.n_items > 0)
-                        ck_assert_int_eq(writer_thread_put(f->thread, &header, &body), 0);
+                        ck_assert_int_eq(writer_thread_put(f.thread, &header, &body), 0);
                 byte_buffer_deinit(&body);
         }
 }
@@ -109,25 +110,25 @@ static void put_tables(struct fixture *f)
  * A zone that begins at each second from @first on, and ends half a second later: one
  * ends as the dumps begin.
  */
-static void put_zones(struct fixture *f, unsigned first, unsigned n)
+static void put_zones(unsigned first, unsigned n)
 {
         for (unsigned i = first; i < first + n; i++) {
                 struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
                 struct byte_buffer body = { .data = NULL };
 
-                event_encoder_begin_run(f->encoder, 1);
-                event_encoder_begin_zone(f->encoder, i * S, 1);
-                event_encoder_end_zone(f->encoder, i * S + S / 2);
-                event_encoder_end_run(f->encoder);
-                ck_assert_int_eq(event_encoder_take(f->encoder, &body, &header.first_ns, &header.last_ns,
+                event_encoder_begin_run(f.encoder, 1);
+                event_encoder_begin_zone(f.encoder, i * S, 1);
+                event_encoder_end_zone(f.encoder, i * S + S / 2);
+                event_encoder_end_run(f.encoder);
+                ck_assert_int_eq(event_encoder_take(f.encoder, &body, &header.first_ns, &header.last_ns,
                                                     &header.n_items),
                                  0);
-                ck_assert_int_eq(writer_thread_put(f->thread, &header, &body), 0);
+                ck_assert_int_eq(writer_thread_put(f.thread, &header, &body), 0);
         }
 }
 
 /* The steps of a recorder for a dump. */
-static struct dumped dump(struct fixture *f, uint64_t end_ns, bool is_last)
+static struct dumped dump(uint64_t end_ns, bool is_last)
 {
         struct dumped d = { .fd = memfd_create("dump", MFD_CLOEXEC) };
         struct dump_head head = { .keep = "5s",
@@ -141,19 +142,19 @@ static struct dumped dump(struct fixture *f, uint64_t end_ns, bool is_last)
 
         ck_assert_int_ge(d.fd, 0);
         ck_assert_int_eq(trace_writer_new(d.fd, &d.writer, NULL), 0);
-        ck_assert_int_eq(writer_thread_ask_snapshot(f->thread, end_ns), 0);
-        ck_assert(writer_thread_take_snapshot(f->thread, true, &snapshot));
+        ck_assert_int_eq(writer_thread_ask_snapshot(f.thread, end_ns), 0);
+        ck_assert(writer_thread_take_snapshot(f.thread, true, &snapshot));
         head.from_ns = snapshot.from_ns;
         head.n_open = snapshot.n_open;
         head.is_cut = snapshot.is_cut;
         ring_dump = ring_dump_new(d.writer);
         ck_assert_ptr_nonnull(ring_dump);
         ring_dump->goes_on = is_last;
-        ck_assert_int_eq(dump_head_add(&head, &f->dictionary, ring_dump), 0);
-        put_tables(f);
-        ck_assert_int_eq(writer_thread_put_dump(f->thread, ring_dump), 0);
-        put_zones(f, 1000, is_last ? 0 : 30); /* the ring rolls over meanwhile */
-        done = writer_thread_take_dump(f->thread, true);
+        ck_assert_int_eq(dump_head_add(&head, &f.dictionary, ring_dump), 0);
+        put_tables();
+        ck_assert_int_eq(writer_thread_put_dump(f.thread, ring_dump), 0);
+        put_zones(1000, is_last ? 0 : 30); /* the ring rolls over meanwhile */
+        done = writer_thread_take_dump(f.thread, true);
         ck_assert_ptr_eq(done, ring_dump);
         ck_assert_int_eq(done->failure.code, 0);
         ring_dump_free(done);
@@ -216,25 +217,22 @@ START_TEST(test_dumps)
         struct trace_dictionary *rows;
         struct trace_reader *reader;
         struct dumped first, second;
-        struct fixture f;
 
-        set_up(&f);
-        put_zones(&f, 10, 15); /* 10 to 24.5 s */
-        first = dump(&f, 24 * S + S / 2, false);
+        put_zones(10, 15); /* 10 to 24.5 s */
+        first = dump(24 * S + S / 2, false);
         reader = expect_trace(&first, 19 * S + S / 2, "19500000000", "24500000000", &rows);
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_LOSSES), 1);  /* the other is older */
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_NOTICES), 2); /* RING and PAUSED */
         trace_reader_close(reader);
 
-        row(&f, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .name = string(&f, "another") });
-        second = dump(&f, 1029 * S + S / 2, false);
+        row(TRACE_TABLE_LOCATIONS, &(struct trace_location){ .name = string("another") });
+        second = dump(1029 * S + S / 2, false);
         reader = expect_trace(&second, 1024 * S + S / 2, "1024500000000", "1029500000000", &rows);
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_LOSSES), 0);
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_LOCATIONS), 2);
         trace_reader_close(reader);
         close_dump(&first);
         close_dump(&second);
-        tear_down(&f);
 }
 END_TEST
 
@@ -259,14 +257,11 @@ START_TEST(test_goes_on)
         struct trace_dictionary *rows;
         struct trace_reader *reader;
         struct dumped early, last;
-        struct fixture f;
 
-        set_up(&f);
-        put_zones(&f, 10, 15);
-        early = dump(&f, 24 * S + S / 2, false);
-        last = dump(&f, 1029 * S + S / 2, true);
-        row(&f, TRACE_TABLE_META,
-            &(struct trace_meta){ .key = string(&f, "late"), .value = string(&f, "y") });
+        put_zones(10, 15);
+        early = dump(24 * S + S / 2, false);
+        last = dump(1029 * S + S / 2, true);
+        row(TRACE_TABLE_META, &(struct trace_meta){ .key = string("late"), .value = string("y") });
         ck_assert_int_eq(trace_writer_put_tables(last.writer, &f.dictionary, NULL), 0);
         ck_assert_int_eq(trace_writer_finish(last.writer, NULL), 0);
         reader = expect_trace(&last, 1024 * S + S / 2, "1024500000000", "1029500000000", &rows);
@@ -279,7 +274,6 @@ START_TEST(test_goes_on)
         trace_reader_close(reader);
         close_dump(&early);
         close_dump(&last);
-        tear_down(&f);
 }
 END_TEST
 
@@ -289,11 +283,9 @@ START_TEST(test_full_disk)
         struct writer_thread_snapshot snapshot;
         struct dumped d = { .fd = memfd_create("dump", MFD_CLOEXEC | MFD_ALLOW_SEALING) };
         struct ring_dump *done;
-        struct fixture f;
 
-        set_up(&f);
-        put_zones(&f, 10, 15);
-        put_tables(&f);
+        put_zones(10, 15);
+        put_tables();
         ck_assert_int_eq(trace_writer_new(d.fd, &d.writer, NULL), 0);
         ck_assert_int_eq(fcntl(d.fd, F_ADD_SEALS, F_SEAL_GROW), 0);
         ck_assert_int_eq(writer_thread_ask_snapshot(f.thread, 24 * S), 0);
@@ -305,9 +297,8 @@ START_TEST(test_full_disk)
         ring_dump_free(done);
         close_dump(&d);
 
-        d = dump(&f, 24 * S + S / 2, false);
+        d = dump(24 * S + S / 2, false);
         close_dump(&d);
-        tear_down(&f); /* the join says that nothing is wrong */
 }
 END_TEST
 
@@ -316,12 +307,10 @@ START_TEST(test_forgets)
 {
         struct trace_loss loss = { .reason = 1 };
         const struct trace_loss *last;
-        struct fixture f;
         uint32_t n;
 
-        set_up(&f);
         for (loss.count = 1; loss.count <= 70000; loss.count++) {
-                row(&f, TRACE_TABLE_LOSSES, &loss);
+                row(TRACE_TABLE_LOSSES, &loss);
                 dump_head_forget(&f.dictionary);
         }
         n = trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOSSES);
@@ -331,6 +320,7 @@ START_TEST(test_forgets)
         ck_assert_uint_eq(last->count, 70000);
         last = trace_dictionary_row(&f.dictionary, TRACE_TABLE_LOSSES, 1);
         ck_assert_uint_eq(last->count, 70001 - n);
-        tear_down(&f);
 }
 END_TEST
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
