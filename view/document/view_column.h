@@ -190,6 +190,9 @@ static inline struct view_value view_place(struct text_view file, uint32_t line)
 #define VIEW_FACT(type_, key_, title_, value_, ...) \
         view_document_put(d, (key_), (title_), VIEW_##type_, (value_));
 
+/* A row of a list as a number: "0 LOCK_COLUMNS(VIEW_PLUS_ONE)" is how many there are. */
+#define VIEW_PLUS_ONE(...) +1
+
 #define VIEW_N_COLUMNS(columns_) ((uint32_t)(sizeof(columns_) / sizeof((columns_)[0])))
 
 #endif /* VIEW_DOCUMENT_VIEW_COLUMN_H */

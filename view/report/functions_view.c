@@ -23,36 +23,6 @@
 
 #define NAME_BYTES_MAX 4096 /* of a name that a glob is held against */
 
-#define RATIO_COLUMNS                                                                              \
-        { .key = "ipc", .title = "IPC", .type = VIEW_REAL, .n_columns_max = 8 },                   \
-                { .key = "cache_misses_per_1000",                                                  \
-                  .title = "cache misses/1000",                                                    \
-                  .type = VIEW_REAL,                                                               \
-                  .n_columns_max = 17 },                                                           \
-        {                                                                                          \
-                .key = "branch_misses_per_1000", .title = "branch misses/1000", .type = VIEW_REAL, \
-                .n_columns_max = 18                                                                \
-        }
-
-static const struct view_column columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "self_share", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "total_share", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "function", .title = "function", .type = VIEW_STRING },
-        { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
-        RATIO_COLUMNS,
-        { .key = "total_samples", .title = "total samples", .type = VIEW_COUNT, .n_columns_max = 13 },
-        { .key = "self_weight", .title = "self weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-        { .key = "total_weight", .title = "total weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-        { .key = "kind", .type = VIEW_STRING }, /* the name says it */
-        { .key = "declared", .type = VIEW_PLACE },
-        { .key = "aliases", .type = VIEW_STACK },
-};
-#define FIRST_PYTHON 3 /* before the name: text drops columns from the right */
-#define FIRST_RATIO  6
-#define N_COLUMNS    (sizeof(columns) / sizeof(columns[0]))
-
 /* ------------------------------------------------------------------ which functions */
 
 /* A name copied from a report matches literally, even if it contains "[abi:cxx11]" or another glob. */
@@ -189,76 +159,102 @@ static int no_function(const struct report *report, const char *wanted, struct e
 
 /* ------------------------------------------------------------------ the list */
 
-static void put_ratio(struct view_document *d, struct view_table *t, double ratio)
+/* clang-format off */
+#define SHARE_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(HANDLE, "handle", "", view_handle('f', function->label), NULL)                                 \
+        COLUMN(SHARE, "self_share", "self", report_heading_share(function->self.weight, self_whole),          \
+               "of all samples that passed the filter")                                                       \
+        COLUMN(SHARE, "total_share", "total", report_heading_share(function->total.weight, whole),            \
+               "the same with callees; recursion counts once")
+#define NAME_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "function", "function",                                                                \
+               view_text(report_names_function(function->name, function->kind)),                              \
+               "in brackets if it has no name: [no symbol]")                                                  \
+        COLUMN(COUNT, "self_samples", "samples", view_number(function->self.n_samples), NULL)                 \
+        COLUMN(PLACE, "module", "module", view_place(function->module, 0), "a path", .n_columns_max = 26)
+#define OPTIONAL_COLUMNS(COLUMN)                                                                              \
+        COLUMN(REAL, "ipc", "IPC", report_heading_ratio(ratios.instructions_per_cycle),                       \
+               "of the function itself, as the other ratios")                                                 \
+        COLUMN(REAL, "cache_misses_per_1000", "cache misses/1000",                                            \
+               report_heading_ratio(ratios.cache_misses), NULL)                                               \
+        COLUMN(REAL, "branch_misses_per_1000", "branch misses/1000",                                          \
+               report_heading_ratio(ratios.branch_misses), NULL)                                              \
+        COLUMN(COUNT, "total_samples", "total samples", view_number(function->total.n_samples), NULL)         \
+        COLUMN(COUNT, "self_weight", "self weight", report_heading_weight(report, function->self.weight),     \
+               "in the unit of the event")                                                                    \
+        COLUMN(COUNT, "total_weight", "total weight", report_heading_weight(report, function->total.weight),  \
+               NULL)                                                                                          \
+        COLUMN(STRING, "kind", NULL, view_words(report_names_kind(function->kind)), REPORT_NAMES_KIND_WORDS)  \
+        COLUMN(PLACE, "declared", NULL, declared_at(report, symbol),                                          \
+               "where the function is declared; null without debug information")                              \
+        COLUMN(STACK, "aliases", NULL, aliases_of(d, report, symbol),                                         \
+               "other names of the function's address, at most 16; linkers also fold functions with equal "   \
+               "code into one")
+/* clang-format on */
+
+#define WORDS "a function, the hottest first"
+
+static const struct view_column native_columns[] = { SHARE_COLUMNS(VIEW_COLUMN) NAME_COLUMNS(VIEW_COLUMN)
+                                                             OPTIONAL_COLUMNS(VIEW_COLUMN) };
+static const struct view_column columns[] = { SHARE_COLUMNS(VIEW_COLUMN) PYTHON_COLUMNS(
+        VIEW_COLUMN_ABSENT) NAME_COLUMNS(VIEW_COLUMN) OPTIONAL_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part native_part = ANSWER_TABLE("functions", native_columns, WORDS);
+static const struct answer_part list_part = ANSWER_TABLE(
+        "functions", columns, WORDS "; not there if only a tree was asked for", .may_be_absent = true);
+const struct answer_part functions_view_list_part = ANSWER_TABLE("functions", columns, WORDS);
+
+static struct view_value declared_at(const struct report *report, const struct trace_symbol *symbol)
 {
-        if (ratio >= 0)
-                view_table_put_real(d, t, ratio);
-        else
-                view_table_put_unknown(d, t);
+        return symbol ? view_place(trace_dictionary_text(report->samples.dictionary, symbol->declared_file),
+                                   symbol->declared_line)
+                      : view_unknown();
 }
 
-static void put_ratios(struct view_document *d, struct view_table *t, const struct report *report,
-                       uint32_t row)
+/* The other names of a function's address, which SYMBOLS lists one a line. */
+static struct view_value aliases_of(struct view_document *d, const struct report *report,
+                                    const struct trace_symbol *symbol)
 {
-        const struct report_counters *c = &report->counters;
-        struct report_ratios ratios = { -1, -1, -1 };
+        struct text_view aliases = trace_dictionary_text(report->samples.dictionary,
+                                                         symbol ? symbol->aliases : 0);
+        struct view_value stack = view_begin_stack(d);
 
-        if (c->n_counters != 0)
-                ratios = report_counters_ratios(c, &c->functions_self[(size_t)row * c->n_counters]);
-        put_ratio(d, t, ratios.instructions_per_cycle);
-        put_ratio(d, t, ratios.cache_misses);
-        put_ratio(d, t, ratios.branch_misses);
-}
-
-/* Puts where a function is declared, and the other names of its address, which SYMBOLS lists one a line. */
-static void put_declaration(struct view_document *d, struct view_table *t, const struct report *report,
-                            uint32_t label)
-{
-        const struct trace_dictionary *dictionary = report->samples.dictionary;
-        const struct trace_symbol *symbol = function_table_symbol(&report->samples.functions, dictionary,
-                                                                  label);
-        struct text_view aliases = trace_dictionary_text(dictionary, symbol ? symbol->aliases : 0);
-
-        view_table_put_place(d, t, trace_dictionary_text(dictionary, symbol ? symbol->declared_file : 0),
-                             symbol ? symbol->declared_line : 0);
-        view_table_begin_stack(d, t);
         while (aliases.n_bytes > 0) {
                 const char *end = memchr(aliases.bytes, '\n', aliases.n_bytes);
                 size_t n_bytes = end ? (size_t)(end - aliases.bytes) : aliases.n_bytes;
 
-                view_table_add_frame(d, t, (struct text_view){ aliases.bytes, n_bytes });
+                view_add_frame(d, &stack, (struct text_view){ aliases.bytes, n_bytes });
                 n_bytes += end != NULL;
                 aliases.bytes += n_bytes;
                 aliases.n_bytes -= n_bytes;
         }
+        return stack;
 }
 
 static void put_row(struct view_document *d, struct view_table *t, const struct report *report, uint32_t row)
 {
         const struct report_function *function = &report->functions.rows[row];
+        const struct python_parts *parts = &function->parts;
+        const struct report_counters *c = &report->counters;
+        const struct trace_symbol *symbol = function_table_symbol(
+                &report->samples.functions, report->samples.dictionary, function->label);
         uint64_t whole = report->event ? report->event->sum.weight : 0;
+        uint64_t self_whole = function->kind != FUNCTION_MARK ? whole : 0; /* marks have no time themselves */
+        struct report_ratios ratios = { -1, -1, -1 };
 
-        view_table_put_handle(d, t, 'f', function->label);
-        report_heading_put_share(d, t, function->self.weight, whole, function->kind != FUNCTION_MARK);
-        report_heading_put_share(d, t, function->total.weight, whole, true);
-        python_columns_put(d, t, report, &function->parts);
-        report_heading_put_function(d, t, function->name, function->kind);
-        view_table_put_number(d, t, function->self.n_samples);
-        view_table_put_place(d, t, function->module, 0);
-        put_ratios(d, t, report, row);
-        view_table_put_number(d, t, function->total.n_samples);
-        report_heading_put_weight(d, t, report, function->self.weight);
-        report_heading_put_weight(d, t, report, function->total.weight);
-        view_table_put_words(d, t, report_names_kind(function->kind));
-        put_declaration(d, t, report, function->label);
+        if (c->n_counters != 0)
+                ratios = report_counters_ratios(c, &c->functions_self[(size_t)row * c->n_counters]);
+        SHARE_COLUMNS(VIEW_CELL)
+        if (report->samples.is_folded) {
+                PYTHON_COLUMNS(VIEW_CELL)
+        }
+        NAME_COLUMNS(VIEW_CELL)
+        OPTIONAL_COLUMNS(VIEW_CELL)
 }
 
 static void add_list(struct view_document *d, const struct report *report, const bool *chosen, uint32_t limit)
 {
-        struct view_column all[N_COLUMNS + PYTHON_COLUMNS];
-        uint32_t n_columns = python_columns_insert(report, columns, N_COLUMNS, FIRST_PYTHON, all);
-        struct view_table *t = view_document_add_table(d, "functions", "Functions by self time", all,
-                                                       n_columns);
+        const struct answer_part *part = report->samples.is_folded ? &functions_view_list_part : &native_part;
+        struct view_table *t = view_document_add_part(d, part, "Functions by self time");
         uint32_t n_shown = 0, n_fitting = 0;
 
         if (report->event)
@@ -279,7 +275,7 @@ static void add_list(struct view_document *d, const struct report *report, const
         }
         if (!t)
                 return;
-        t->optional_from = n_columns - (uint32_t)(N_COLUMNS - FIRST_RATIO);
+        t->optional_from = t->n_columns - (0 OPTIONAL_COLUMNS(VIEW_PLUS_ONE));
         t->n_left_out = n_fitting - n_shown;
 }
 
@@ -293,7 +289,7 @@ void functions_view_add_list(struct view_document *d, const struct report *repor
 static void add_calls(struct view_document *d, const struct report *report,
                       const struct report_view_options *options, const bool *chosen)
 {
-        struct tree_rows rows = { .key = "top_down", .wanted = chosen };
+        struct tree_rows rows = { .part = &tree_rows_top_down_part, .wanted = chosen };
 
         if (options->zones_as_frames && !chosen) {
                 tree_rows_add_zones(d, report, options);
@@ -306,7 +302,7 @@ static void add_calls(struct view_document *d, const struct report *report,
 static void add_callers(struct view_document *d, const struct report *report,
                         const struct report_view_options *options, const bool *chosen)
 {
-        struct tree_rows rows = { .key = "bottom_up", .from_bottom = true, .wanted = chosen };
+        struct tree_rows rows = { .part = &tree_rows_bottom_up_part, .from_bottom = true, .wanted = chosen };
 
         rows.title = chosen ? "Callers" : "Functions by self time, and their callers";
         tree_rows_add(d, report, options, &rows);
@@ -379,6 +375,15 @@ static void add_hints(struct view_document *d, const struct report *report,
                 report_heading_hint(d, options->path, "report --zones");
 }
 
+const struct answer_schema functions_view_schema = {
+        .name = "hyprof.functions/2",
+        .command = "hyprof report --functions, --top-down, --bottom-up, --function NAME --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &python_columns_facts_part,
+                                                      &report_heading_missing_part, &list_part,
+                                                      &tree_rows_top_down_part, &tree_rows_bottom_up_part,
+                                                      NULL },
+};
+
 int functions_view_fill(struct view_document *d, const struct report *report,
                         const struct report_view_options *options, struct error *err)
 {
@@ -409,9 +414,3 @@ int functions_view_fill(struct view_document *d, const struct report *report,
         free(chosen);
         return 0;
 }
-
-const struct answer_schema functions_view_schema = {
-        .name = "hyprof.functions/2",
-        .command = "hyprof report --functions, --top-down, --bottom-up, --function NAME --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};

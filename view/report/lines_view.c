@@ -11,19 +11,6 @@
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
-#define FIRST_PYTHON 2
-
-static const struct view_column columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "self_share", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "place", .title = "line", .type = VIEW_PLACE },
-        { .key = "function", .title = "function", .type = VIEW_STRING },
-        { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "self_weight", .title = "weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
-};
-#define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
 static const struct function *function_of(const struct report *report, const struct report_line *line)
 {
         return function_table_get(&report->samples.functions, line->label);
@@ -37,23 +24,40 @@ static struct text_view name(const struct report *report, const struct report_li
                                      (enum function_kind)f->kind);
 }
 
+/* clang-format off */
+#define SHARE_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(HANDLE, "handle", "", view_handle('f', line->label), "of the innermost function")              \
+        COLUMN(SHARE, "self_share", "self",                                                                   \
+               report_heading_share(line->self.weight, report->event->sum.weight),                            \
+               "of all samples that passed the filter")
+#define PLACE_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(PLACE, "place", "line", line->line != 0 ? view_place(line->file, line->line) : view_unknown(), \
+               "/src/a.c:12; null = not known")                                                               \
+        COLUMN(STRING, "function", "function", view_text(name(report, line)), "the innermost one")            \
+        COLUMN(COUNT, "self_samples", "samples", view_number(line->self.n_samples), NULL)                     \
+        COLUMN(COUNT, "self_weight", "weight", report_heading_weight(report, line->self.weight), NULL)        \
+        COLUMN(PLACE, "module", "module", view_place(module, 0), NULL, .n_columns_max = 26)
+/* clang-format on */
+
+static const struct view_column native_columns[] = { SHARE_COLUMNS(VIEW_COLUMN) PLACE_COLUMNS(VIEW_COLUMN) };
+static const struct view_column columns[] = { SHARE_COLUMNS(VIEW_COLUMN) PYTHON_COLUMNS(VIEW_COLUMN_ABSENT)
+                                                      PLACE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part native_part = ANSWER_TABLE("lines", native_columns, NULL);
+static const struct answer_part list_part = ANSWER_TABLE("lines", columns,
+                                                         "a line of the source, the hottest first");
+
 static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
                     const struct report_line *line)
 {
         struct text_view module = trace_dictionary_text(report->samples.dictionary,
                                                         function_of(report, line)->module);
+        const struct python_parts *parts = &line->parts;
 
-        view_table_put_handle(d, t, 'f', line->label);
-        report_heading_put_share(d, t, line->self.weight, report->event->sum.weight, true);
-        python_columns_put(d, t, report, &line->parts);
-        if (line->line != 0)
-                view_table_put_place(d, t, line->file, line->line);
-        else
-                view_table_put_unknown(d, t);
-        view_table_put_string(d, t, name(report, line));
-        view_table_put_number(d, t, line->self.n_samples);
-        report_heading_put_weight(d, t, report, line->self.weight);
-        view_table_put_place(d, t, module, 0);
+        SHARE_COLUMNS(VIEW_CELL)
+        if (report->samples.is_folded) {
+                PYTHON_COLUMNS(VIEW_CELL)
+        }
+        PLACE_COLUMNS(VIEW_CELL)
 }
 
 static const struct report_line *find_hottest(const struct report *report)
@@ -115,18 +119,24 @@ static void add_hints(struct view_document *d, const struct report *report,
                 report_heading_hint(d, options->path, "report");
 }
 
+const struct answer_schema lines_view_schema = {
+        .name = "hyprof.lines/1",
+        .command = "hyprof report --lines --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &python_columns_facts_part,
+                                                      &report_heading_missing_part, &list_part, NULL },
+};
+
 void lines_view_fill(struct view_document *d, const struct report *report,
                      const struct report_view_options *options)
 {
-        struct view_column all[N_COLUMNS + PYTHON_COLUMNS];
-        uint32_t n_columns = python_columns_insert(report, columns, N_COLUMNS, FIRST_PYTHON, all);
         uint32_t n_rows = report_limited(report->lines.n_rows, options->limit);
         struct view_table *t;
 
         set_answer(d, report);
         report_heading_add(d, report, options->filter);
         python_columns_add_facts(d, report);
-        t = view_document_add_table(d, "lines", "Lines by self time", all, n_columns);
+        t = view_document_add_part(d, report->samples.is_folded ? &list_part : &native_part,
+                                   "Lines by self time");
         if (report->event)
                 view_table_set_about(
                         d, t,
@@ -140,9 +150,3 @@ void lines_view_fill(struct view_document *d, const struct report *report,
                 t->n_left_out = report->lines.n_rows - n_rows;
         add_hints(d, report, options);
 }
-
-const struct answer_schema lines_view_schema = {
-        .name = "hyprof.lines/1",
-        .command = "hyprof report --lines --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};

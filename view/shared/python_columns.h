@@ -10,30 +10,33 @@
 #ifndef VIEW_SHARED_PYTHON_COLUMNS_H
 #define VIEW_SHARED_PYTHON_COLUMNS_H
 
+#include "view/document/view_column.h"
+
 #include <stdint.h>
 
+struct answer_part;
 struct answer_words;
 struct python_parts;
 struct report;
-struct view_column;
 struct view_document;
-struct view_table;
 
-#define PYTHON_COLUMNS 3
+/* The columns, of a row with the `parts`; they stand before the name: text drops columns from the right. */
+/* clang-format off */
+#define PYTHON_COLUMNS(COLUMN)                                                                                \
+        COLUMN(SHARE, "python_share", "Python", python_columns_share(report, parts, parts->python),           \
+               "of self_share: in Python itself; null for native functions that no Python function called")   \
+        COLUMN(SHARE, "native_share", "native", python_columns_share(report, parts, parts->native),           \
+               "of self_share: in native code")                                                               \
+        COLUMN(SHARE, "kernel_share", "kernel", python_columns_share(report, parts, parts->kernel),           \
+               "of self_share: in the kernel")
+/* clang-format on */
 
-/*
- * python_columns_insert() - the columns of a table, with these from @at on where the report is folded
- * @ret_columns:  room for @n_columns and PYTHON_COLUMNS
- * Returns how many there are.
- */
-uint32_t python_columns_insert(const struct report *report, const struct view_column *columns,
-                               uint32_t n_columns, uint32_t at, struct view_column *ret_columns);
-
-/* Their cells, shares of all samples; unknown for what is not below a Python function. */
-void python_columns_put(struct view_document *d, struct view_table *t, const struct report *report,
-                        const struct python_parts *parts);
+/* @part as a share of all samples; unknown for what is not below a Python function. */
+struct view_value python_columns_share(const struct report *report, const struct python_parts *parts,
+                                       uint64_t part);
 
 /* The facts, and the line that says the same to people, with the way back. */
+extern const struct answer_part python_columns_facts_part;
 void python_columns_add_facts(struct view_document *d, const struct report *report);
 
 /* For the end of a title's explanation: ""; that "self" is with the native code below. */

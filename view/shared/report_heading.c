@@ -146,11 +146,13 @@ void report_heading_warn_recorded(struct view_document *d, const struct trace_di
 /* clang-format on */
 
 static const struct view_column lost_columns[] = { LOST_FACTS(VIEW_MEMBER) };
+static const struct view_column command_columns[] = { COMMAND_FACTS(VIEW_MEMBER) FILTER_FACTS(VIEW_MEMBER) };
 static const struct view_column event_columns[] = { COMMAND_FACTS(VIEW_MEMBER) FILTER_FACTS(VIEW_MEMBER)
                                                             LENGTH_FACTS(VIEW_MEMBER) };
 static const struct view_column columns[] = { COMMAND_FACTS(VIEW_MEMBER) FILTER_FACTS(VIEW_MEMBER)
                                                       LENGTH_FACTS(VIEW_MEMBER) SAMPLES_FACTS(VIEW_MEMBER) };
 const struct answer_part report_heading_lost_part = ANSWER_FACTS_COMMON(lost_columns);
+const struct answer_part report_heading_command_part = ANSWER_FACTS_COMMON(command_columns);
 const struct answer_part report_heading_events_part = ANSWER_FACTS_COMMON(event_columns);
 const struct answer_part report_heading_part = ANSWER_FACTS_COMMON(columns);
 
@@ -249,6 +251,11 @@ struct view_value report_heading_share(uint64_t part, uint64_t whole)
 struct view_value report_heading_weight(const struct report *report, uint64_t weight)
 {
         return view_amount(weight, report->event && report_names_is_time(report->event->unit));
+}
+
+struct view_value report_heading_ratio(double ratio)
+{
+        return view_real_known(ratio, ratio >= 0);
 }
 
 void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known)

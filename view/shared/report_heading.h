@@ -62,9 +62,9 @@ struct handle_text report_heading_zone(const struct trace_dictionary *dictionary
 struct handle_text report_heading_function(const struct report *report, uint32_t label);
 struct handle_text report_heading_thread(const struct report *report, uint32_t thread);
 
-/* Parts of schemas: what report_heading_add() adds, that but for samples, and the others. */
-extern const struct answer_part report_heading_part, report_heading_events_part, report_heading_missing_part,
-        report_heading_lost_part;
+/* Parts of schemas: what report_heading_add() adds, that but for samples, its beginning, and the others. */
+extern const struct answer_part report_heading_part, report_heading_events_part, report_heading_command_part,
+        report_heading_missing_part, report_heading_lost_part;
 
 /* Values that several views have. */
 /* Unknown if @whole is 0. */
@@ -73,6 +73,8 @@ struct view_value report_heading_share(uint64_t part, uint64_t whole);
 struct view_value report_heading_unsampled(const struct unsampled_time *unsampled);
 /* For a column of COUNT: the amounts that samples stand for, which is time for a clock. */
 struct view_value report_heading_weight(const struct report *report, uint64_t weight);
+/* One of struct report_ratios. */
+struct view_value report_heading_ratio(double ratio);
 
 /* Cells that several views have. */
 void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known);

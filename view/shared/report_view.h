@@ -81,7 +81,7 @@ void cpus_view_fill(struct view_document *d, const struct report *report,
  * The tables that have the names of these views, without the facts, warnings and hints around them.  The
  * overview has them as well: their columns are in the schemas of both.
  */
-extern const struct answer_part zones_view_list_part;
+extern const struct answer_part functions_view_list_part, zones_view_list_part, threads_view_list_part;
 void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);

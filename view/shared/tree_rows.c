@@ -6,6 +6,7 @@
 #include "analyze/samples/call_tree.h"
 #include "analyze/trace/zone_pattern.h"
 #include "base/array.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
@@ -18,22 +19,44 @@
 
 #define COMMON_NAMES_BYTES 2000 /* of the frames around a tree */
 
-static const struct view_column columns_down[] = {
-        { .key = "total_share", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "self_share", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "function", .title = "function", .type = VIEW_STRING },
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "total_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 24 },
+/* A function, or a zone around functions. */
+struct tree_row {
+        uint64_t total, self; /* weights */
+        uint64_t self_whole;  /* 0: what it is has no time itself */
+        uint64_t n_samples;
+        struct view_value name;
+        struct text_view module;
+        char letter; /* of the handle */
+        uint32_t id;
 };
 
-static const struct view_column columns_up[] = {
-        { .key = "total_share", .title = "share", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "function", .title = "function, followed by its callers", .type = VIEW_STRING },
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "total_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 24 },
-};
+/* clang-format off */
+#define TOTAL_COLUMNS(COLUMN, title)                                                                          \
+        COLUMN(SHARE, "total_share", title, report_heading_share(row->total, p->whole),                       \
+               "of all samples that passed the filter: of this chain of calls")
+#define SELF_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(SHARE, "self_share", "self", report_heading_share(row->self, row->self_whole), NULL)
+#define FUNCTION_COLUMNS(COLUMN, title)                                                                       \
+        COLUMN(STRING, "function", title, row->name, NULL)                                                    \
+        COLUMN(HANDLE, "handle", "", view_handle(row->letter, row->id), NULL)                                 \
+        COLUMN(COUNT, "total_samples", "samples", view_number(row->n_samples), NULL)                          \
+        COLUMN(PLACE, "module", "module", view_place(row->module, 0), NULL, .n_columns_max = 24)
+/* clang-format on */
+
+static const struct view_column columns_down[] = { TOTAL_COLUMNS(VIEW_COLUMN, "total") SELF_COLUMNS(
+        VIEW_COLUMN) FUNCTION_COLUMNS(VIEW_COLUMN, "function") };
+static const struct view_column columns_up[] = { TOTAL_COLUMNS(VIEW_COLUMN, "share") FUNCTION_COLUMNS(
+        VIEW_COLUMN, "function, followed by its callers") };
+const struct answer_part tree_rows_top_down_part = ANSWER_TABLE(
+        "top_down", columns_down, "a call, from the thread's first function on; of --function: what it calls",
+        .is_tree = true, .may_be_absent = true);
+const struct answer_part tree_rows_bottom_up_part = ANSWER_TABLE(
+        "bottom_up", columns_up,
+        "a function, by the samples in itself, and below each its callers; of --function: its callers",
+        .is_tree = true, .may_be_absent = true);
+const struct answer_part tree_rows_calls_part = ANSWER_TABLE("calls", columns_down,
+                                                             "a call of the samples inside, as in top_down",
+                                                             .is_tree = true, .may_be_absent = true);
 
 struct tree_printing {
         struct view_document *document;
@@ -102,24 +125,38 @@ static bool are_enough(struct tree_printing *p)
         return true;
 }
 
+static void put_row(struct tree_printing *p, const struct tree_row *row, uint32_t depth)
+{
+        struct view_document *d = p->document;
+        struct view_table *t = p->table;
+
+        view_table_begin_row(d, t, depth);
+        TOTAL_COLUMNS(VIEW_CELL, NULL)
+        if (!p->from_bottom) {
+                SELF_COLUMNS(VIEW_CELL)
+        }
+        FUNCTION_COLUMNS(VIEW_CELL, NULL)
+}
+
 static void add_row(struct tree_printing *p, const struct call_tree_node *node)
 {
         const struct report_samples *samples = &p->report->samples;
         const struct function *function = function_table_get(&samples->functions, node->label);
-        struct view_document *d = p->document;
         enum function_kind kind = (enum function_kind)function->kind;
+        struct tree_row row = {
+                .total = node->total.weight,
+                .self = node->self.weight,
+                .self_whole = kind != FUNCTION_MARK ? p->whole : 0,
+                .n_samples = node->total.n_samples,
+                .name = view_text(report_names_function(
+                        trace_dictionary_text(samples->dictionary, function->name), kind)),
+                .module = trace_dictionary_text(samples->dictionary, function->module),
+                .letter = 'f',
+                .id = node->label,
+        };
 
-        if (are_enough(p))
-                return;
-        view_table_begin_row(d, p->table, p->depth_around + node->depth - p->first_depth);
-        report_heading_put_share(d, p->table, node->total.weight, p->whole, true);
-        if (!p->from_bottom)
-                report_heading_put_share(d, p->table, node->self.weight, p->whole, kind != FUNCTION_MARK);
-        report_heading_put_function(d, p->table, trace_dictionary_text(samples->dictionary, function->name),
-                                    kind);
-        view_table_put_handle(d, p->table, 'f', node->label);
-        view_table_put_number(d, p->table, node->total.n_samples);
-        view_table_put_place(d, p->table, trace_dictionary_text(samples->dictionary, function->module), 0);
+        if (!are_enough(p))
+                put_row(p, &row, p->depth_around + node->depth - p->first_depth);
 }
 
 /*
@@ -242,14 +279,11 @@ void tree_rows_add(struct view_document *d, const struct report *report,
                                             .depth_max = options->depth_max,
                                             .wanted = rows->wanted,
                                             .folds = report_samples_folds(&report->samples) };
-        const struct view_column *columns = rows->from_bottom ? columns_up : columns_down;
-        size_t n_columns = rows->from_bottom ? sizeof(columns_up) / sizeof(columns_up[0])
-                                             : sizeof(columns_down) / sizeof(columns_down[0]);
 
         if (rows->from_bottom && options->up_depth_max != 0)
                 choice.depth_max = options->up_depth_max;
         p.depth_max = choice.depth_max;
-        p.table = view_document_add_tree(d, rows->key, rows->title, columns, (uint32_t)n_columns);
+        p.table = view_document_add_part(d, rows->part, rows->title);
         if (!report->event || report->event->sum.n_samples == 0)
                 return;
         p.whole = report->event->sum.weight;
@@ -337,19 +371,18 @@ static void add_calls_of_zone(struct tree_printing *p, struct zone_tree *z, uint
 
 static void add_zone(struct tree_printing *p, const struct zone_tree *z, uint32_t path)
 {
-        const struct trace_dictionary *dictionary = p->report->samples.dictionary;
         uint32_t location = zone_paths_location(z->paths, path);
-        struct view_document *d = p->document;
+        struct tree_row row = {
+                .total = z->nodes[path].all.weight,
+                .self_whole = p->whole,
+                .n_samples = z->nodes[path].all.n_samples,
+                .name = view_name(zone_pattern_name_of(p->report->samples.dictionary, location)),
+                .letter = 'z',
+                .id = location,
+        };
 
-        if (are_enough(p))
-                return;
-        view_table_begin_row(d, p->table, z->nodes[path].depth);
-        report_heading_put_share(d, p->table, z->nodes[path].all.weight, p->whole, true);
-        report_heading_put_share(d, p->table, 0, p->whole, true);
-        report_heading_put_name(d, p->table, zone_pattern_name_of(dictionary, location));
-        view_table_put_handle(d, p->table, 'z', location);
-        view_table_put_number(d, p->table, z->nodes[path].all.n_samples);
-        view_table_put_unknown(d, p->table);
+        if (!are_enough(p))
+                put_row(p, &row, z->nodes[path].depth);
 }
 
 /* Depth first, without recursion; zones too light for a row are left out with all inside of them. */
@@ -382,8 +415,7 @@ void tree_rows_add_zones(struct view_document *d, const struct report *report,
         struct zone_tree z = { .report = report, .paths = &report->totals.walk.paths };
         uint64_t whole = report->event ? report->event->sum.weight : 0;
 
-        p.table = view_document_add_tree(d, "top_down", "Calls, below zones", columns_down,
-                                         sizeof(columns_down) / sizeof(columns_down[0]));
+        p.table = view_document_add_part(d, &tree_rows_top_down_part, "Calls, below zones");
         if (whole == 0)
                 return;
         z.n_paths = zone_paths_count(z.paths);

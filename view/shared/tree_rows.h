@@ -10,16 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct answer_part;
 struct call_tree;
 struct report;
 struct report_view_options;
 struct view_document;
 
 struct tree_rows {
-        const char *key, *title; /* of the table; static */
+        const struct answer_part *part; /* one of those below; that from the bottom has columns of its own */
+        const char *title;              /* of the table; static */
         bool from_bottom;
         const bool *wanted; /* by label of the functions; NULL = all */
 };
+
+/* Parts of schemas: calls from the outermost function on; functions and their callers; calls in a zone. */
+extern const struct answer_part tree_rows_top_down_part, tree_rows_bottom_up_part, tree_rows_calls_part;
 
 /*
  * tree_rows_add() - a table of the samples of the report's event as a tree

@@ -472,7 +472,8 @@ static void set_answer(struct view_document *d, const struct report *report, con
 static void add_inside(struct view_document *d, const struct report *report,
                        const struct report_view_options *options)
 {
-        tree_rows_add(d, report, options, &(struct tree_rows){ .key = "calls", .title = "Calls inside" });
+        tree_rows_add(d, report, options,
+                      &(struct tree_rows){ .part = &tree_rows_calls_part, .title = "Calls inside" });
         add_waits(d, report, options->limit);
         add_wakers(d, report, options->limit);
         add_counters(d, report);
