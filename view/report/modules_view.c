@@ -12,17 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct view_column columns[] = {
-        { .key = "share", .title = "samples", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "named_share", .title = "named", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "path", .title = "module", .type = VIEW_PLACE, .n_columns_max = 40 },
-        { .key = "symbols", .title = "symbols", .type = VIEW_STRING },
-        { .key = "n_samples", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_functions", .title = "functions", .type = VIEW_COUNT, .n_columns_max = 10 },
-        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 9, .may_go = true },
-        { .key = "build_id", .title = "build-id", .type = VIEW_STRING, .n_columns_max = 13, .may_go = true },
-};
-
 /* The modules of samples, by path: modules of the same path are listed together. */
 struct module_sum {
         uint32_t path;   /* string; 0 = outside of every module, or nothing known */
@@ -132,17 +121,43 @@ static const char *words_of_symbols(const struct module_sum *sum, uint32_t kind)
         return "none: no symbols in the file, no debug file found";
 }
 
-static void put_build_id(struct view_document *d, struct view_table *t, struct text_view id)
+static struct view_value build_id_of(struct view_document *d, struct text_view id)
 {
         char hex[2 * 20 + 1] = "";
 
         for (size_t i = 0; i < id.n_bytes && i < 20; i++)
                 (void)snprintf(hex + 2 * i, sizeof(hex) - 2 * i, "%02x", (unsigned)(uint8_t)id.bytes[i]);
-        if (id.n_bytes != 0)
-                view_table_put_words(d, t, hex);
-        else
-                view_table_put_unknown(d, t);
+        return id.n_bytes != 0 ? view_format(d, "%s", hex) : view_unknown();
 }
+
+/* clang-format off */
+#define MODULE_COLUMNS(COLUMN)                                                                                \
+        COLUMN(SHARE, "share", "samples", report_heading_share(sum->self.weight, whole),                      \
+               "of all samples, by the innermost function")                                                   \
+        COLUMN(SHARE, "named_share", "named", report_heading_share(sum->named.weight, sum->self.weight),      \
+               "of those: that have a function's name")                                                       \
+        COLUMN(PLACE, "path", "module", view_place(path, 0), "null = outside of all", .n_columns_max = 40)    \
+        COLUMN(STRING, "symbols", "symbols", view_words(words_of_symbols(sum, module->kind)),                 \
+               "in words: whether its symbols are known, or why not")                                         \
+        COLUMN(COUNT, "n_samples", "count", view_number(sum->self.n_samples), NULL)                           \
+        COLUMN(COUNT, "n_functions", "functions", view_number(sum->n_functions), NULL)                        \
+        COLUMN(STRING, "kind", "kind",                                                                        \
+               sum->module != 0 ? view_words(words_of_kind(module->kind)) : view_unknown(),                   \
+               "file, vdso, kernel, anonymous, mark, image, python", .n_columns_max = 9, .may_go = true)      \
+        COLUMN(STRING, "build_id", "build-id",                                                                \
+               build_id_of(d, trace_dictionary_text(dictionary, module->build_id)), NULL,                     \
+               .n_columns_max = 13, .may_go = true)
+/* clang-format on */
+
+static const struct view_column columns[] = { MODULE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part list_part = ANSWER_TABLE(
+        "modules", columns, "a module that samples fell into, by the share of them");
+const struct answer_schema modules_view_schema = {
+        .name = "hyprof.modules/2",
+        .command = "hyprof report --modules --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &report_heading_missing_part,
+                                                      &list_part, NULL },
+};
 
 static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
                     const struct module_sum *sum)
@@ -150,23 +165,12 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         static const struct trace_module none = { .kind = UINT32_MAX };
         const struct trace_dictionary *dictionary = report->trace.dictionary;
         const struct trace_module *module = &none;
+        struct text_view path = trace_dictionary_text(dictionary, sum->path);
+        uint64_t whole = report->event ? report->event->sum.weight : 0;
 
         if (sum->module != 0)
                 module = trace_dictionary_row(dictionary, TRACE_TABLE_MODULES, sum->module);
-        report_heading_put_share(d, t, sum->self.weight, report->event ? report->event->sum.weight : 0, true);
-        report_heading_put_share(d, t, sum->named.weight, sum->self.weight, true);
-        if (sum->path != 0)
-                view_table_put_place(d, t, trace_dictionary_text(dictionary, sum->path), 0);
-        else
-                view_table_put_unknown(d, t);
-        view_table_put_words(d, t, words_of_symbols(sum, module->kind));
-        view_table_put_number(d, t, sum->self.n_samples);
-        view_table_put_number(d, t, sum->n_functions);
-        if (sum->module != 0)
-                view_table_put_words(d, t, words_of_kind(module->kind));
-        else
-                view_table_put_unknown(d, t);
-        put_build_id(d, t, trace_dictionary_text(dictionary, module->build_id));
+        MODULE_COLUMNS(VIEW_CELL)
 }
 
 static void add_hints(struct view_document *d, const struct report *report,
@@ -223,8 +227,7 @@ void modules_view_fill(struct view_document *d, const struct report *report,
                 qsort(rows, n_all, sizeof(*rows), compare_sums);
         set_answer(d, report, rows, n_all);
         report_heading_add(d, report, options->filter);
-        t = view_document_add_table(d, "modules", "Modules, by the samples that fell into them", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_part(d, &list_part, "Modules, by the samples that fell into them");
         n_rows = report_limited(n_all, options->limit);
         if (report->event)
                 view_table_set_about(
@@ -237,9 +240,3 @@ void modules_view_fill(struct view_document *d, const struct report *report,
         add_hints(d, report, options, rows, n_all);
         free(rows);
 }
-
-const struct answer_schema modules_view_schema = {
-        .name = "hyprof.modules/2",
-        .command = "hyprof report --modules --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};

@@ -26,45 +26,44 @@ static void set_answer(struct view_document *d, const struct report *report)
 
 /* ------------------------------------------------------------------ functions inside zones */
 
-static const struct view_column inside_columns[] = {
-        { .key = "zone", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "zone_name", .title = "zone", .type = VIEW_STRING, .n_columns_max = 28 },
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "self_share", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "total_share", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "function", .title = "function", .type = VIEW_STRING },
-        { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
-        { .key = "total_samples", .title = "total samples", .type = VIEW_COUNT, .n_columns_max = 13 },
-        { .key = "self_weight", .title = "self weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-        { .key = "total_weight", .title = "total weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-        { .key = "kind", .type = VIEW_STRING }, /* the name says it */
-};
+/* clang-format off */
+#define INSIDE_COLUMNS(COLUMN)                                                                                \
+        COLUMN(HANDLE, "zone", "", view_handle('z', zone->location), NULL)                                    \
+        COLUMN(STRING, "zone_name", "zone", view_text(zone->name), NULL, .n_columns_max = 28)                 \
+        COLUMN(HANDLE, "handle", "", view_handle('f', function->label), NULL)                                 \
+        COLUMN(SHARE, "self_share", "self", report_heading_share(function->self.weight, self_whole),          \
+               "of the zone's samples")                                                                       \
+        COLUMN(SHARE, "total_share", "total", report_heading_share(function->total.weight, whole),            \
+               "of the zone's samples")                                                                       \
+        COLUMN(STRING, "function", "function",                                                                \
+               view_text(report_names_function(function->name, function->kind)), NULL)                        \
+        COLUMN(COUNT, "self_samples", "samples", view_number(function->self.n_samples), NULL)                 \
+        COLUMN(PLACE, "module", "module", view_place(function->module, 0), NULL, .n_columns_max = 26)         \
+        COLUMN(COUNT, "total_samples", "total samples", view_number(function->total.n_samples), NULL)         \
+        COLUMN(COUNT, "self_weight", "self weight", report_heading_weight(report, function->self.weight),     \
+               NULL)                                                                                          \
+        COLUMN(COUNT, "total_weight", "total weight", report_heading_weight(report, function->total.weight),  \
+               NULL)                                                                                          \
+        COLUMN(STRING, "kind", NULL, view_words(report_names_kind(function->kind)), NULL)
+/* clang-format on */
+
+static const struct view_column inside_columns[] = { INSIDE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part inside_part = ANSWER_TABLE(
+        "zone_functions", inside_columns,
+        "a function of the samples inside a zone, ten a zone without --limit; its members are as in `functions`");
 
 static void put_inside(struct view_document *d, struct view_table *t, const struct report *report,
                        const struct report_zone *zone, const struct report_function *function)
 {
         uint64_t whole = zone->samples.weight;
+        uint64_t self_whole = function->kind != FUNCTION_MARK ? whole : 0; /* marks have no time themselves */
 
-        view_table_put_handle(d, t, 'z', zone->location);
-        view_table_put_string(d, t, zone->name);
-        view_table_put_handle(d, t, 'f', function->label);
-        report_heading_put_share(d, t, function->self.weight, whole, function->kind != FUNCTION_MARK);
-        report_heading_put_share(d, t, function->total.weight, whole, true);
-        report_heading_put_function(d, t, function->name, function->kind);
-        view_table_put_number(d, t, function->self.n_samples);
-        view_table_put_place(d, t, function->module, 0);
-        view_table_put_number(d, t, function->total.n_samples);
-        report_heading_put_weight(d, t, report, function->self.weight);
-        report_heading_put_weight(d, t, report, function->total.weight);
-        view_table_put_words(d, t, report_names_kind(function->kind));
+        INSIDE_COLUMNS(VIEW_CELL)
 }
 
 static void add_inside(struct view_document *d, const struct report *report)
 {
-        struct view_table *t = view_document_add_table(d, "zone_functions", "Functions in the top zones",
-                                                       inside_columns,
-                                                       sizeof(inside_columns) / sizeof(inside_columns[0]));
+        struct view_table *t = view_document_add_part(d, &inside_part, "Functions in the top zones");
         uint64_t n_left_out = 0;
 
         view_table_set_about(d, t, "%% of the samples taken while the zone was open, also in zones inside");
@@ -85,6 +84,20 @@ static void add_inside(struct view_document *d, const struct report *report)
 
 /* ------------------------------------------------------------------ all of it */
 
+const struct answer_schema overview_view_schema = {
+        .name = "hyprof.report/3",
+        .command = "hyprof report --json",
+        .parts =
+                (const struct answer_part *const[]){
+                        &report_heading_command_part, &recording_view_facts_part, &python_columns_facts_part,
+                        &recording_view_also_facts_part, &counters_view_ratios_part,
+                        &recording_view_also_part, &report_heading_missing_part, &recording_view_events_part,
+                        &recording_view_states_part, &recording_view_recordings_part,
+                        &functions_view_list_part, &zones_view_list_part, &inside_part,
+                        &counters_view_functions_part, &counters_view_zones_part, &counters_view_totals_part,
+                        &threads_view_list_part, NULL },
+};
+
 void overview_view_fill(struct view_document *d, const struct report *report,
                         const struct report_view_options *options)
 {
@@ -94,7 +107,7 @@ void overview_view_fill(struct view_document *d, const struct report *report,
         recording_view_add_also(d, report);
         report_heading_add_missing(d, report);
         if (report->gaps.n_rows == 0)
-                view_document_add_string(d, NULL, "missing", report_names_words("nothing that is known"));
+                view_document_put(d, NULL, "missing", VIEW_STRING, view_words("nothing that is known"));
         recording_view_add_tables(d, report);
         functions_view_add_list(d, report, options->limit);
         zones_view_add_list(d, report, options->limit);
@@ -115,9 +128,3 @@ void overview_view_fill(struct view_document *d, const struct report *report,
         if (meta_value_number(report->trace.dictionary, "syscalls") != 0)
                 report_heading_hint(d, options->path, "report --syscalls");
 }
-
-const struct answer_schema overview_view_schema = {
-        .name = "hyprof.report/3",
-        .command = "hyprof report --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};

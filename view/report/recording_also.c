@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
 #include "base/byte_buffer.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/recording_view.h"
 #include "view/text/text_number.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define COUNTED_MAX 4
 #define LINE_BYTES  256
@@ -52,27 +52,40 @@ static void also_add_line(struct view_document *d, const struct also_kind *kind)
                                      text_number_bytes(c->count).text);
                 used += n > 0 ? (size_t)n : 0;
         }
-        view_document_add_string(d, NULL, kind->label, (struct text_view){ line, strlen(line) });
+        view_document_put(d, NULL, kind->label, VIEW_STRING, view_words(line));
 }
+
+/* clang-format off */
+#define ALSO_FACTS(FACT)                                                                                      \
+        FACT(COUNT, "n_messages", NULL, view_number(a->n_messages), NULL)                                     \
+        FACT(COUNT, "n_plot_values", NULL, view_number(a->n_plot_values), NULL)                               \
+        FACT(COUNT, "n_frame_marks", NULL, view_number(a->n_frame_marks), NULL)
+#define ALSO_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "kind", NULL, view_words(kind->key),                                                   \
+               "messages, frames, plots, memory, locks, fibers, devices, in_zones, source_texts, "            \
+               "code_regions")                                                                                \
+        COLUMN(STRING, "what", NULL, view_words(kind->counted[i].key), "of that kind")                        \
+        COLUMN(COUNT, "count", NULL, view_number(kind->counted[i].count), NULL)
+/* clang-format on */
+
+static const struct view_column also_facts[] = { ALSO_FACTS(VIEW_MEMBER) };
+static const struct view_column also_columns[] = { ALSO_COLUMNS(VIEW_COLUMN) };
+const struct answer_part recording_view_also_facts_part = ANSWER_FACTS(also_facts);
+const struct answer_part recording_view_also_part = ANSWER_TABLE(
+        "also_recorded", also_columns,
+        "events that are neither samples nor zones, of the kinds that the trace has");
 
 static void also_add_rows(struct view_document *d, struct view_table *t, const struct also_kind *kind)
 {
         for (size_t i = 0; i < COUNTED_MAX; i++) {
                 if (!kind->counted[i].key)
                         continue;
-                view_table_put_words(d, t, kind->key);
-                view_table_put_words(d, t, kind->counted[i].key);
-                view_table_put_number(d, t, kind->counted[i].count);
+                ALSO_COLUMNS(VIEW_CELL)
         }
 }
 
 void recording_view_add_also(struct view_document *d, const struct report *report)
 {
-        static const struct view_column columns[] = {
-                { .key = "kind", .type = VIEW_STRING },
-                { .key = "what", .type = VIEW_STRING },
-                { .key = "count", .type = VIEW_COUNT },
-        };
         const struct report_also *a = &report->also;
         const struct also_kind kinds[] = {
                 { "messages", "messages", { { a->n_messages, "messages", "", "messages" } } },
@@ -121,11 +134,8 @@ void recording_view_add_also(struct view_document *d, const struct report *repor
         };
         struct view_table *t;
 
-        view_document_add_number(d, "n_messages", NULL, VIEW_COUNT, a->n_messages);
-        view_document_add_number(d, "n_plot_values", NULL, VIEW_COUNT, a->n_plot_values);
-        view_document_add_number(d, "n_frame_marks", NULL, VIEW_COUNT, a->n_frame_marks);
-        t = view_document_add_table(d, "also_recorded", NULL, columns, 3);
-
+        ALSO_FACTS(VIEW_FACT)
+        t = view_document_add_part(d, &recording_view_also_part, NULL);
         for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
                 if (!also_has_any(&kinds[i]))
                         continue;

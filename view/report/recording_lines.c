@@ -7,15 +7,14 @@
 #include "analyze/walk/lost_zones.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/family_words.h"
 #include "view/shared/recording_view.h"
 #include "view/shared/report_heading.h"
-#include "view/shared/report_names.h"
 #include "view/text/text_number.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -34,8 +33,8 @@ static const char *separator_of(const struct byte_buffer *line, const char *sepa
 static void put_line(struct view_document *d, const char *label, struct byte_buffer *line)
 {
         d->failed = d->failed || line->failed;
-        view_document_add_string(d, NULL, label,
-                                 (struct text_view){ (const char *)line->data, line->used_bytes });
+        view_document_put(d, NULL, label, VIEW_STRING,
+                          view_text((struct text_view){ (const char *)line->data, line->used_bytes }));
         byte_buffer_clear(line);
 }
 
@@ -57,6 +56,21 @@ static uint64_t number_of(struct text_view s)
                 number = number * 10 + (uint64_t)(s.bytes[i] - '0');
         return number;
 }
+
+/* clang-format off */
+#define PLACE_FACTS(FACT)                                                                                     \
+        FACT(COUNT, "start_realtime_ns", NULL, view_known(r->start_realtime_ns, r->start_realtime_ns != 0),   \
+             "when it began, since 1970-01-01 UTC", .may_be_null = true)                                      \
+        FACT(STRING, "hostname", NULL, view_name(r->hostname), NULL)                                          \
+        FACT(COUNT, "n_cpus", NULL, view_known(has_cpus ? number_of(r->cpus) : 0, has_cpus), NULL,            \
+             .may_be_null = true)                                                                             \
+        FACT(STRING, "kernel", NULL, view_name(r->kernel), NULL)                                              \
+        FACT(STRING, "machine", NULL, view_name(r->machine), NULL)                                            \
+        FACT(STRING, "hyprof_version", NULL, view_name(r->hyprof_version), "of the recorder")                 \
+        FACT(STRING, "environment", NULL, view_name(r->environment),                                          \
+             "variables that programs are faster or slower by: GOGC=2 LC_ALL=C; none if none is set; null "   \
+             "in traces before 1.6")
+/* clang-format on */
 
 static void add_place(struct view_document *d, const struct report_recording *r, struct byte_buffer *line)
 {
@@ -88,14 +102,7 @@ static void add_place(struct view_document *d, const struct report_recording *r,
                 add_name(line, r->hyprof_version);
         }
         put_line(d, "recorded", line);
-        view_document_add_known(d, "start_realtime_ns", NULL, VIEW_COUNT, r->start_realtime_ns,
-                                r->start_realtime_ns != 0);
-        view_document_add_string(d, "hostname", NULL, r->hostname);
-        view_document_add_known(d, "n_cpus", NULL, VIEW_COUNT, has_cpus ? number_of(r->cpus) : 0, has_cpus);
-        view_document_add_string(d, "kernel", NULL, r->kernel);
-        view_document_add_string(d, "machine", NULL, r->machine);
-        view_document_add_string(d, "hyprof_version", NULL, r->hyprof_version);
-        view_document_add_string(d, "environment", NULL, r->environment);
+        PLACE_FACTS(VIEW_FACT)
 }
 
 static const char *ending_of(enum trace_ending ending)
@@ -113,6 +120,22 @@ static const char *ending_of(enum trace_ending ending)
         }
         return "whole";
 }
+
+/* clang-format off */
+#define LENGTH_FACTS(FACT)                                                                                    \
+        FACT(DURATION, "duration_ns", NULL, view_number(r->duration_ns), "of the recording")                  \
+        FACT(DURATION, "range_ns", NULL, view_known(r->range_ns, r->range.is_part),                           \
+             "of the part that --from and --to leave; null = all of it")                                      \
+        FACT(TIME, "range_at_ns", NULL, view_known(r->range.from_ns, r->range.is_part), "where that begins")  \
+        FACT(COUNT, "n_processes", NULL, view_number(report->n_processes),                                    \
+             "with filters, those that they leave")                                                           \
+        FACT(COUNT, "n_threads", NULL, view_number(report->n_kernel_threads),                                 \
+             "those with events, without fibers; with filters, those that they leave")                        \
+        FACT(STRING, "exit_status", NULL, view_name(r->exit_status), "0; 3; signal 9")                        \
+        FACT(STRING, "ending", NULL, view_words(ending_of(report->ending)),                                   \
+             "of the file: whole, cut_off, still_written, damaged")                                           \
+        FACT(STRING, "ending_words", NULL, view_words(report->ending_words), "where and how the file ends")
+/* clang-format on */
 
 static void add_length(struct view_document *d, const struct report *report, struct byte_buffer *line)
 {
@@ -133,14 +156,7 @@ static void add_length(struct view_document *d, const struct report *report, str
                 add_name(line, r->exit_status);
         }
         put_line(d, r->range.is_part ? "range" : "lasted", line);
-        view_document_add_number(d, "duration_ns", NULL, VIEW_DURATION, r->duration_ns);
-        view_document_add_known(d, "range_ns", NULL, VIEW_DURATION, r->range_ns, r->range.is_part);
-        view_document_add_known(d, "range_at_ns", NULL, VIEW_TIME, r->range.from_ns, r->range.is_part);
-        view_document_add_number(d, "n_processes", NULL, VIEW_COUNT, report->n_processes);
-        view_document_add_number(d, "n_threads", NULL, VIEW_COUNT, report->n_kernel_threads);
-        view_document_add_string(d, "exit_status", NULL, r->exit_status);
-        view_document_add_string(d, "ending", NULL, report_names_words(ending_of(report->ending)));
-        view_document_add_string(d, "ending_words", NULL, report_names_words(report->ending_words));
+        LENGTH_FACTS(VIEW_FACT)
 }
 
 /* ------------------------------------------------------------------ merged traces */
@@ -180,45 +196,47 @@ static void add_merged(struct view_document *d, const struct trace_dictionary *d
         }
 }
 
-static void add_recordings(struct view_document *d, const struct trace_dictionary *dictionary)
+static const char *clock_of(uint32_t clock)
 {
-        static const struct view_column columns[] = {
-                { .key = "label", .type = VIEW_STRING },   { .key = "hostname", .type = VIEW_STRING },
-                { .key = "command", .type = VIEW_STRING }, { .key = "trace", .type = VIEW_STRING },
-                { .key = "clock", .type = VIEW_STRING },   { .key = "offset_ns", .type = VIEW_STRING },
-                { .key = "error_ns", .type = VIEW_COUNT }, { .key = "start_ns", .type = VIEW_COUNT },
-                { .key = "end_ns", .type = VIEW_COUNT },   { .key = "first_cpu", .type = VIEW_COUNT },
-                { .key = "n_cpus", .type = VIEW_COUNT },
-        };
         static const char *const names[TRACE_ALIGNMENT_COUNT] = {
 #define X(id, name, words) [id] = #name,
                 TRACE_ALIGNMENTS(X)
 #undef X
         };
-        struct view_table *t = view_document_add_table(d, "recordings", NULL, columns,
-                                                       sizeof(columns) / sizeof(columns[0]));
+
+        return clock < TRACE_ALIGNMENT_COUNT && names[clock] ? names[clock] : "OTHER";
+}
+
+/* clang-format off */
+#define RECORDING_COLUMNS(COLUMN)                                                                             \
+        COLUMN(STRING, "label", NULL, view_text(trace_dictionary_text(dictionary, row->label)), NULL)         \
+        COLUMN(STRING, "hostname", NULL, view_name(trace_dictionary_text(dictionary, row->hostname)), NULL)   \
+        COLUMN(STRING, "command", NULL, view_name(trace_dictionary_text(dictionary, row->command)), NULL)     \
+        COLUMN(STRING, "trace", NULL, view_name(trace_dictionary_text(dictionary, row->trace)), "its file")   \
+        COLUMN(STRING, "clock", NULL, view_words(clock_of(row->clock)), "how its times were aligned")         \
+        COLUMN(STRING, "offset_ns", NULL, view_format(d, "%" PRId64, (int64_t)row->offset_ns),                \
+               "a signed number as text")                                                                     \
+        COLUMN(COUNT, "error_ns", NULL, view_number(row->error_ns), NULL)                                     \
+        COLUMN(COUNT, "start_ns", NULL, view_number(row->start_ns), NULL)                                     \
+        COLUMN(COUNT, "end_ns", NULL, view_number(row->end_ns), NULL)                                         \
+        COLUMN(COUNT, "first_cpu", NULL, view_number(row->first_cpu), NULL)                                   \
+        COLUMN(COUNT, "n_cpus", NULL, view_number(row->n_cpus), NULL)
+/* clang-format on */
+
+static const struct view_column recording_columns[] = { RECORDING_COLUMNS(VIEW_COLUMN) };
+const struct answer_part recording_view_recordings_part = ANSWER_TABLE(
+        "recordings", recording_columns, "a recording of a merged trace; of others there are none");
+
+static void add_recordings(struct view_document *d, const struct trace_dictionary *dictionary)
+{
+        struct view_table *t = view_document_add_part(d, &recording_view_recordings_part, NULL);
         uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_RECORDINGS);
 
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_recording *row = trace_dictionary_row(dictionary, TRACE_TABLE_RECORDINGS,
                                                                          i);
-                char offset[24];
 
-                (void)snprintf(offset, sizeof(offset), "%" PRId64, (int64_t)row->offset_ns);
-                view_table_put_string(d, t, trace_dictionary_text(dictionary, row->label));
-                report_heading_put_name(d, t, trace_dictionary_text(dictionary, row->hostname));
-                report_heading_put_name(d, t, trace_dictionary_text(dictionary, row->command));
-                report_heading_put_name(d, t, trace_dictionary_text(dictionary, row->trace));
-                view_table_put_words(d, t,
-                                     row->clock < TRACE_ALIGNMENT_COUNT && names[row->clock]
-                                             ? names[row->clock]
-                                             : "OTHER");
-                view_table_put_words(d, t, offset);
-                view_table_put_number(d, t, row->error_ns);
-                view_table_put_number(d, t, row->start_ns);
-                view_table_put_number(d, t, row->end_ns);
-                view_table_put_number(d, t, row->first_cpu);
-                view_table_put_number(d, t, row->n_cpus);
+                RECORDING_COLUMNS(VIEW_CELL)
         }
 }
 
@@ -256,6 +274,19 @@ static void add_leader(const struct report *report, uint32_t leader, struct byte
         add_name(line, report->events[leader - 1].name);
 }
 
+/* clang-format off */
+#define SAMPLES_FACTS(FACT)                                                                                   \
+        FACT(STRING, "event", NULL, report->event ? view_name(report->event->name) : view_unknown(),          \
+             "whose samples are shown")                                                                       \
+        FACT(COUNT, "n_samples", NULL, view_number(report->event ? report->event->sum.n_samples : 0),         \
+             "how many passed the filter")                                                                    \
+        FACT(SHARE, "unsampled_share", NULL, report_heading_unsampled(&report->unsampled),                    \
+             "how much of the time, or of the count, has no samples; null = less than 1 %, or nothing is "    \
+             "known to be missing")                                                                           \
+        FACT(STRING, "sample_event_fallback", NULL, view_name(report->recording.fallback),                    \
+             "why another event was sampled than usual")
+/* clang-format on */
+
 /* Adds a line for each event with samples of its own, then the events that were read with those samples. */
 static void add_events(struct view_document *d, const struct report *report, struct byte_buffer *line)
 {
@@ -282,13 +313,7 @@ static void add_events(struct view_document *d, const struct report *report, str
         }
         add_leader(report, leader, line);
         put_line(d, "counters", line);
-        view_document_add_string(d, "event", NULL,
-                                 report->event ? report->event->name : report_names_words(""));
-        view_document_add_number(d, "n_samples", NULL, VIEW_COUNT,
-                                 report->event ? report->event->sum.n_samples : 0);
-        view_document_put(d, "unsampled_share", NULL, VIEW_SHARE,
-                          report_heading_unsampled(&report->unsampled));
-        view_document_add_string(d, "sample_event_fallback", NULL, report->recording.fallback);
+        SAMPLES_FACTS(VIEW_FACT)
 }
 
 /* ------------------------------------------------------------------ call stacks */
@@ -331,51 +356,67 @@ static void describe_stacks(const struct report_callstacks *c, struct byte_buffe
         }
 }
 
-static void add_share(struct view_document *d, const char *key, uint64_t part, uint64_t whole)
-{
-        if (whole != 0)
-                view_document_add_real(d, key, NULL, VIEW_SHARE, report_share(part, whole));
-        else
-                view_document_add_unknown(d, key, NULL, VIEW_SHARE);
-}
+/* clang-format off */
+#define STACKS_FACTS(FACT)                                                                                    \
+        FACT(COUNT, "n_callstacks", NULL, view_number(c->n_samples),                                          \
+             "samples whose recorder said how far their call stack goes")                                     \
+        FACT(COUNT, "n_complete", NULL, view_number(c->n_complete),                                           \
+             "up to the thread's root, with those whose outer part was joined")                               \
+        FACT(SHARE, "complete_share", NULL, report_heading_share(c->n_complete, c->n_samples), NULL)          \
+        FACT(COUNT, "n_truncated", NULL, view_number(c->n_truncated), "where callers are missing")            \
+        FACT(SHARE, "truncated_share", NULL, report_heading_share(c->n_truncated, c->n_samples), NULL)
+#define STATE_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "state", NULL, view_words(names[i]),                                                   \
+               "its name in the trace; OTHER of a newer version")                                             \
+        COLUMN(COUNT, "count", NULL, view_number(c->by_state[i]), "samples")                                  \
+        COLUMN(SHARE, "share", NULL, report_heading_share(c->by_state[i], c->n_samples), "of n_callstacks")
+/* clang-format on */
+
+static const struct view_column state_columns[] = { STATE_COLUMNS(VIEW_COLUMN) };
+const struct answer_part recording_view_states_part = ANSWER_TABLE("callstack_states", state_columns,
+                                                                   "how complete call stacks are");
 
 static void add_stacks(struct view_document *d, const struct report_callstacks *c, struct byte_buffer *line)
 {
         if (c->n_samples != 0)
                 describe_stacks(c, line);
         put_line(d, "stacks", line);
-        view_document_add_number(d, "n_callstacks", NULL, VIEW_COUNT, c->n_samples);
-        view_document_add_number(d, "n_complete", NULL, VIEW_COUNT, c->n_complete);
-        add_share(d, "complete_share", c->n_complete, c->n_samples);
-        view_document_add_number(d, "n_truncated", NULL, VIEW_COUNT, c->n_truncated);
-        add_share(d, "truncated_share", c->n_truncated, c->n_samples);
+        STACKS_FACTS(VIEW_FACT)
 }
 
 static void add_states(struct view_document *d, const struct report_callstacks *c)
 {
-        static const struct view_column columns[] = {
-                { .key = "state", .type = VIEW_STRING },
-                { .key = "count", .type = VIEW_COUNT },
-                { .key = "share", .type = VIEW_SHARE },
-        };
         static const char *const names[TRACE_STACK_STATE_COUNT + 1] = {
 #define X(id, name, words) [id] = #name,
                 TRACE_STACK_STATES(X)
 #undef X
                         [TRACE_STACK_STATE_COUNT] = "OTHER",
         };
-        struct view_table *t = view_document_add_table(d, "callstack_states", NULL, columns, 3);
+        struct view_table *t = view_document_add_part(d, &recording_view_states_part, NULL);
 
         for (uint32_t i = 0; i <= TRACE_STACK_STATE_COUNT; i++) {
                 if (c->by_state[i] == 0)
                         continue;
-                view_table_put_words(d, t, names[i]);
-                view_table_put_number(d, t, c->by_state[i]);
-                report_heading_put_share(d, t, c->by_state[i], c->n_samples, true);
+                STATE_COLUMNS(VIEW_CELL)
         }
 }
 
 /* ------------------------------------------------------------------ the recorder, zones, switches */
+
+/* clang-format off */
+#define SAMPLER_FACTS(FACT)                                                                                   \
+        FACT(DURATION, "recorder_cpu_ns", NULL, view_known(r->recorder_cpu_ns, r->recorder_cpu_ns != 0),      \
+             "processor time of the recorder itself while it recorded")                                       \
+        FACT(SHARE, "recorder_share", NULL,                                                                   \
+             report_heading_share(r->recorder_cpu_ns, has_cost ? r->duration_ns : 0), "that, of one CPU")     \
+        FACT(STRING, "unwind", NULL, view_name(r->unwind),                                                    \
+             "how call stacks were made: auto, dwarf, fp, none")                                              \
+        FACT(STRING, "scope", NULL, view_name(r->scope), "whose events these are: cgroup, cpus, threads")     \
+        FACT(BYTES, "stack_copy_bytes", NULL, view_known(r->stack_copy_bytes, r->stack_copy_bytes != 0),      \
+             "of the copy of the stack with each sample")                                                     \
+        FACT(COUNT, "n_descriptors", NULL, view_known(r->n_descriptors, r->n_descriptors != 0),               \
+             "of events and BPF programs", .may_be_null = true)
+/* clang-format on */
 
 static void add_sampler(struct view_document *d, const struct report_recording *r, struct byte_buffer *line)
 {
@@ -400,16 +441,20 @@ static void add_sampler(struct view_document *d, const struct report_recording *
                 byte_buffer_add_format(line, "%s%s", separator_of(line, ", "),
                                        text_number_counted(r->n_descriptors, "descriptors").text);
         put_line(d, "sampler", line);
-        view_document_add_known(d, "recorder_cpu_ns", NULL, VIEW_DURATION, r->recorder_cpu_ns,
-                                r->recorder_cpu_ns != 0);
-        add_share(d, "recorder_share", r->recorder_cpu_ns, has_cost ? r->duration_ns : 0);
-        view_document_add_string(d, "unwind", NULL, r->unwind);
-        view_document_add_string(d, "scope", NULL, r->scope);
-        view_document_add_known(d, "stack_copy_bytes", NULL, VIEW_BYTES, r->stack_copy_bytes,
-                                r->stack_copy_bytes != 0);
-        view_document_add_known(d, "n_descriptors", NULL, VIEW_COUNT, r->n_descriptors,
-                                r->n_descriptors != 0);
+        SAMPLER_FACTS(VIEW_FACT)
 }
+
+/* clang-format off */
+#define ZONES_FACTS(FACT)                                                                                     \
+        FACT(COUNT, "n_zones", NULL, view_number(report->n_zone_events),                                      \
+             "that began; with filters, those that they leave")                                               \
+        FACT(COUNT, "n_unclosed", NULL, view_number(report->n_unclosed), NULL)                                \
+        FACT(COUNT, "n_zones_lost", NULL, view_known(report->lost.n_lost, report->lost.n_lost != 0),          \
+             "that the programs dropped in the whole recording; null if none were", .may_be_null = true)      \
+        FACT(STRING, "lost", NULL, report->lost.n_lost != 0 ? view_words(lost_words) : view_unknown(),        \
+             "the same in words")                                                                             \
+        FACT(COUNT, "n_switches", NULL, view_number(report->also.n_switches), "of threads, in and out")
+/* clang-format on */
 
 static void add_zones(struct view_document *d, const struct report *report, struct byte_buffer *line)
 {
@@ -436,21 +481,20 @@ static void add_zones(struct view_document *d, const struct report *report, stru
                 byte_buffer_add_format(line, "%s of threads, in and out",
                                        text_number_count(report->also.n_switches).text);
         put_line(d, "switches", line);
-        view_document_add_number(d, "n_zones", NULL, VIEW_COUNT, report->n_zone_events);
-        view_document_add_number(d, "n_unclosed", NULL, VIEW_COUNT, report->n_unclosed);
-        view_document_add_known(d, "n_zones_lost", NULL, VIEW_COUNT, report->lost.n_lost,
-                                report->lost.n_lost != 0);
-        view_document_add_string(d, "lost", NULL,
-                                 report_names_words(report->lost.n_lost != 0 ? lost_words : ""));
-        view_document_add_number(d, "n_switches", NULL, VIEW_COUNT, report->also.n_switches);
+        ZONES_FACTS(VIEW_FACT)
 }
+
+static const struct view_column fact_columns[] = { PLACE_FACTS(VIEW_MEMBER) LENGTH_FACTS(
+        VIEW_MEMBER) SAMPLES_FACTS(VIEW_MEMBER) STACKS_FACTS(VIEW_MEMBER) SAMPLER_FACTS(VIEW_MEMBER)
+                                                           ZONES_FACTS(VIEW_MEMBER) };
+const struct answer_part recording_view_facts_part = ANSWER_FACTS(fact_columns);
 
 void recording_view_add_facts(struct view_document *d, const struct report *report)
 {
         struct byte_buffer line = { .data = NULL };
 
         report_heading_add_command(d, report->recording.command);
-        view_document_add_string(d, "filter", "only", report->recording.filter);
+        report_heading_add_filter(d, report->recording.filter);
         add_place(d, &report->recording, &line);
         add_length(d, report, &line);
         add_merged(d, report->trace.dictionary, &line);
@@ -477,31 +521,34 @@ static const char *mode_of(uint32_t mode)
         }
 }
 
+/* clang-format off */
+#define EVENT_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "name", NULL, view_text(event->name), "as the user wrote it")                          \
+        COLUMN(STRING, "unit", NULL, view_name(event->unit), "of the weight")                                 \
+        COLUMN(STRING, "mode", NULL, view_words(mode_of(event->mode)),                                        \
+               "frequency_hz, period: that is the rate; with_leader: read with each sample of `leader`; "     \
+               "counted")                                                                                     \
+        COLUMN(STRING, "leader", NULL, event->leader != 0 ? view_text(report->events[event->leader - 1].name) \
+                                                          : view_unknown(), NULL)                             \
+        COLUMN(COUNT, "rate", NULL, view_number(event->rate), NULL)                                           \
+        COLUMN(COUNT, "n_samples", NULL, view_number(event->sum.n_samples), NULL)                             \
+        COLUMN(COUNT, "weight", NULL, view_number(event->sum.weight), NULL)                                   \
+        COLUMN(BOOL, "shown", NULL, view_number(event == report->event),                                      \
+               "the functions and the samples of zones are of this event")
+/* clang-format on */
+
+static const struct view_column event_columns[] = { EVENT_COLUMNS(VIEW_COLUMN) };
+const struct answer_part recording_view_events_part = ANSWER_TABLE("sample_events", event_columns,
+                                                                   "an event that was sampled or counted");
+
 void recording_view_add_tables(struct view_document *d, const struct report *report)
 {
-        static const struct view_column columns[] = {
-                { .key = "name", .type = VIEW_STRING },  { .key = "unit", .type = VIEW_STRING },
-                { .key = "mode", .type = VIEW_STRING },  { .key = "leader", .type = VIEW_STRING },
-                { .key = "rate", .type = VIEW_COUNT },   { .key = "n_samples", .type = VIEW_COUNT },
-                { .key = "weight", .type = VIEW_COUNT }, { .key = "shown", .type = VIEW_BOOL },
-        };
-        struct view_table *t = view_document_add_table(d, "sample_events", NULL, columns,
-                                                       sizeof(columns) / sizeof(columns[0]));
+        struct view_table *t = view_document_add_part(d, &recording_view_events_part, NULL);
 
         for (uint32_t i = 0; i < report->n_events; i++) {
                 const struct report_event *event = &report->events[i];
 
-                view_table_put_string(d, t, event->name);
-                report_heading_put_name(d, t, event->unit);
-                view_table_put_words(d, t, mode_of(event->mode));
-                if (event->leader != 0)
-                        view_table_put_string(d, t, report->events[event->leader - 1].name);
-                else
-                        view_table_put_unknown(d, t);
-                view_table_put_number(d, t, event->rate);
-                view_table_put_number(d, t, event->sum.n_samples);
-                view_table_put_number(d, t, event->sum.weight);
-                view_table_put_bool(d, t, event == report->event);
+                EVENT_COLUMNS(VIEW_CELL)
         }
         add_states(d, &report->callstacks);
         add_recordings(d, report->trace.dictionary);

@@ -9,49 +9,63 @@
 #include "view/text/text_number.h"
 #include "view/waits/owners_view.h"
 
-static const struct view_column columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "thread", .type = VIEW_STRING },
-        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 6, .may_go = true },
-        { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "on_cpu_share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "preempted_ns", .title = "preempted", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_zones", .title = "zones", .type = VIEW_COUNT, .n_columns_max = 14 },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "n_waits", .title = "waits", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_migrations", .title = "migrations", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "first_at_ns", .title = "first", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "last_at_ns", .title = "last", .type = VIEW_TIME, .n_columns_max = 18 },
-};
-
-static const struct view_column renamed_columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "name", .type = VIEW_STRING },
-        { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "first_at_ns", .title = "from", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "last_at_ns", .title = "until", .type = VIEW_TIME, .n_columns_max = 18 },
-};
-
-static void put_time(struct view_document *d, struct view_table *t, const struct report *report, uint64_t ns)
+static uint64_t since_start(const struct report *report, uint64_t ns)
 {
-        uint64_t start_ns = report->trace.start_ns;
-
-        view_table_put_number(d, t, ns > start_ns ? ns - start_ns : 0);
+        return ns > report->trace.start_ns ? ns - report->trace.start_ns : 0;
 }
 
-static void put_waits(struct view_document *d, struct view_table *t, const struct report *report,
-                      const struct report_thread *thread, const struct wait_thread *waits)
-{
-        bool known = report->on_cpu_known && !thread->is_fiber;
+/* clang-format off */
+#define THREAD_COLUMNS(COLUMN)                                                                                \
+        COLUMN(HANDLE, "handle", "", view_handle('t', thread->thread), NULL)                                  \
+        COLUMN(STRING, "name", "thread", view_name(thread->name), NULL)                                       \
+        COLUMN(STRING, "kind", "kind", view_words(thread->is_fiber ? "fiber" : "thread"),                     \
+               "thread, fiber; a fiber's time is also that of the threads that it ran on",                    \
+               .n_columns_max = 6, .may_go = true)                                                            \
+        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(thread->on_cpu_ns, known),                         \
+               "with filters only what passed them: in the range, on those CPUs, inside of those zones")      \
+        COLUMN(SHARE, "on_cpu_share", "%", report_heading_share(thread->on_cpu_ns, known ? lived_ns : 0),     \
+               "of the time from its first event to its last")                                                \
+        COLUMN(DURATION, "waiting_ns", "waiting",                                                             \
+               view_known(wait_row_total_ns(&waits->waits), has_waits), NULL)                                 \
+        COLUMN(DURATION, "preempted_ns", "preempted", view_known(waits->preempted.total_ns, has_waits),       \
+               "it could have run on and did not")                                                            \
+        COLUMN(COUNT, "n_samples", "samples", view_number(thread->n_samples), NULL)                           \
+        COLUMN(COUNT, "n_zones", "zones", view_number(thread->n_zones), NULL)                                 \
+        COLUMN(ID, "pid", "pid", view_number(thread->pid), NULL)                                              \
+        COLUMN(ID, "tid", "tid", view_known(thread->tid, !thread->is_fiber), "null = a fiber",                \
+               .may_be_null = true)                                                                           \
+        COLUMN(COUNT, "n_waits", "waits",                                                                     \
+               view_known(waits->waits.ended.n_waits + waits->waits.n_open, has_waits), NULL,                 \
+               .may_be_null = true)                                                                           \
+        COLUMN(COUNT, "n_migrations", "migrations",                                                           \
+               view_number(report->totals.walk.threads[thread->thread - 1].n_migrations),                     \
+               "from one CPU to another, as far as events show")                                              \
+        COLUMN(TIME, "first_at_ns", "first", view_number(since_start(report, thread->first_ns)),              \
+               "cut to the range of time, as the last")                                                       \
+        COLUMN(TIME, "last_at_ns", "last", view_number(since_start(report, thread->last_ns)), NULL)
+#define RENAMED_COLUMNS(COLUMN)                                                                               \
+        COLUMN(HANDLE, "handle", "", view_handle('t', row->thread), NULL)                                     \
+        COLUMN(STRING, "name", "name", row->is_more ? view_words("[more names]") : view_name(row->name),      \
+               "a thread's 17th name and later ones are one row, [more names]")                               \
+        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(row->on_cpu_ns, report->on_cpu_known), NULL)       \
+        COLUMN(SHARE, "share", "%", view_real(row->share),                                                    \
+               "of the thread's time on a CPU, or of its samples where that is not known")                    \
+        COLUMN(COUNT, "n_samples", "samples", view_number(row->n_samples), NULL)                              \
+        COLUMN(TIME, "first_at_ns", "from", view_number(since_start(report, row->first_ns)),                  \
+               "when it got the name first")                                                                  \
+        COLUMN(TIME, "last_at_ns", "until", view_number(since_start(report, row->last_ns)),                   \
+               "when it lost it last")
+/* clang-format on */
 
-        report_heading_put_known(d, t, wait_row_total_ns(&waits->waits), known);
-        report_heading_put_known(d, t, waits->preempted.total_ns, known);
-}
+static const struct view_column columns[] = { THREAD_COLUMNS(VIEW_COLUMN) };
+static const struct view_column renamed_columns[] = { RENAMED_COLUMNS(VIEW_COLUMN) };
+const struct answer_part threads_view_list_part = ANSWER_TABLE(
+        "threads", columns, "a thread or fiber, by time on a CPU; not there if it did not live in the range");
+static const struct answer_part renamed_part = ANSWER_TABLE(
+        "names", renamed_columns,
+        "what a thread did under a name, if it had several one after the other: it renamed itself, or executed "
+        "another program; in the order of time. Names with less than 1 % of it are left out",
+        .may_be_absent = true);
 
 static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
                     const struct report_thread *thread)
@@ -60,30 +74,17 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         const struct wait_stats *all = &report->totals.waits;
         const struct wait_thread *waits = thread->thread <= all->n_threads ? &all->threads[thread->thread - 1]
                                                                            : &none;
-        bool known = report->on_cpu_known;
+        uint64_t lived_ns = thread->last_ns - thread->first_ns;
+        bool known = report->on_cpu_known, has_waits = known && !thread->is_fiber;
 
-        view_table_put_handle(d, t, 't', thread->thread);
-        report_heading_put_name(d, t, thread->name);
-        view_table_put_words(d, t, thread->is_fiber ? "fiber" : "thread");
-        report_heading_put_known(d, t, thread->on_cpu_ns, known);
-        report_heading_put_share(d, t, thread->on_cpu_ns, thread->last_ns - thread->first_ns, known);
-        put_waits(d, t, report, thread, waits);
-        view_table_put_number(d, t, thread->n_samples);
-        view_table_put_number(d, t, thread->n_zones);
-        view_table_put_number(d, t, thread->pid);
-        report_heading_put_known(d, t, thread->tid, !thread->is_fiber);
-        report_heading_put_known(d, t, waits->waits.ended.n_waits + waits->waits.n_open,
-                                 known && !thread->is_fiber);
-        view_table_put_number(d, t, report->totals.walk.threads[thread->thread - 1].n_migrations);
-        put_time(d, t, report, thread->first_ns);
-        put_time(d, t, report, thread->last_ns);
+        THREAD_COLUMNS(VIEW_CELL)
 }
 
 void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
 {
         uint32_t n_rows = report_limited(report->n_threads, limit);
-        struct view_table *t = view_document_add_table(d, "threads", "Threads, by time on a CPU", columns,
-                                                       sizeof(columns) / sizeof(columns[0]));
+        struct view_table *t = view_document_add_part(d, &threads_view_list_part,
+                                                      "Threads, by time on a CPU");
 
         view_table_set_about(
                 d, t,
@@ -105,8 +106,7 @@ static void add_renamed(struct view_document *d, const struct report *report, ui
 
         if (renamed->n_rows == 0)
                 return;
-        t = view_document_add_table(d, "names", "Threads that had several names", renamed_columns,
-                                    sizeof(renamed_columns) / sizeof(renamed_columns[0]));
+        t = view_document_add_part(d, &renamed_part, "Threads that had several names");
         view_table_set_about(
                 d, t,
                 "%% of the thread's time on a CPU, or of its samples where that is not known; names "
@@ -114,13 +114,7 @@ static void add_renamed(struct view_document *d, const struct report *report, ui
         for (uint32_t i = 0; i < n_rows; i++) {
                 const struct report_renamed_row *row = &renamed->rows[i];
 
-                view_table_put_handle(d, t, 't', row->thread);
-                report_heading_put_name(d, t, row->is_more ? report_names_words("[more names]") : row->name);
-                report_heading_put_known(d, t, row->on_cpu_ns, report->on_cpu_known);
-                view_table_put_real(d, t, row->share);
-                view_table_put_number(d, t, row->n_samples);
-                put_time(d, t, report, row->first_ns);
-                put_time(d, t, report, row->last_ns);
+                RENAMED_COLUMNS(VIEW_CELL)
         }
         if (t)
                 t->n_left_out = renamed->n_rows - n_rows;
@@ -147,6 +141,22 @@ static void set_answer(struct view_document *d, const struct report *report)
         answer_words_set(&a, d);
 }
 
+/* clang-format off */
+#define THREADS_FACTS(FACT)                                                                                   \
+        FACT(COUNT, "n_processes", "processes", view_number(report->n_processes), "that threads here are of")
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { THREADS_FACTS(VIEW_MEMBER) };
+static const struct answer_part facts = ANSWER_FACTS(fact_columns);
+/* Not there yet: &owners_view_threads_part, of view/waits/owners_view.h, at the end. */
+const struct answer_schema threads_view_schema = {
+        .name = "hyprof.threads/2",
+        .command = "hyprof report --threads --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &facts,
+                                                      &report_heading_missing_part, &threads_view_list_part,
+                                                      &renamed_part, NULL },
+};
+
 void threads_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options)
 {
@@ -154,7 +164,7 @@ void threads_view_fill(struct view_document *d, const struct report *report,
 
         set_answer(d, report);
         report_heading_add(d, report, options->filter);
-        view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
+        THREADS_FACTS(VIEW_FACT)
         threads_view_add_list(d, report, options->limit);
         add_renamed(d, report, options->limit);
         owners_view_add_threads(d, report, options->limit);
@@ -167,9 +177,3 @@ void threads_view_fill(struct view_document *d, const struct report *report,
         if (report->n_zones != 0)
                 report_heading_hint(d, options->path, "report --zones --thread %s", thread.text);
 }
-
-const struct answer_schema threads_view_schema = {
-        .name = "hyprof.threads/2",
-        .command = "hyprof report --threads --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};

@@ -10,16 +10,23 @@
 
 #include <stdint.h>
 
+struct answer_part;
 struct report;
 struct view_document;
 
 /* recording_lines.c: the facts, and the lines that say the same to people. */
 void recording_view_add_facts(struct view_document *d, const struct report *report);
-/* recording_lines.c: for programs: the tables "sample_events" and "callstack_states". */
+extern const struct answer_part recording_view_facts_part;
+/* recording_lines.c: for programs: the tables "sample_events", "callstack_states" and "recordings". */
 void recording_view_add_tables(struct view_document *d, const struct report *report);
+extern const struct answer_part recording_view_events_part, recording_view_states_part,
+        recording_view_recordings_part;
 /* recording_also.c: the table "also_recorded", and for people a line a kind. */
 void recording_view_add_also(struct view_document *d, const struct report *report);
+extern const struct answer_part recording_view_also_facts_part, recording_view_also_part;
 /* counters_view.c: what was counted by function and zone, and in all; nothing if no events were counted. */
 void counters_view_add(struct view_document *d, const struct report *report, uint32_t limit);
+extern const struct answer_part counters_view_functions_part, counters_view_zones_part,
+        counters_view_ratios_part, counters_view_totals_part;
 
 #endif /* VIEW_SHARED_RECORDING_VIEW_H */
