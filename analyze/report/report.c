@@ -171,6 +171,24 @@ static int count_processes(struct report *report, const struct trace_dictionary 
         return 0;
 }
 
+static uint64_t sum_suspended(const struct report *report)
+{
+        const struct zone_instances *all = &report->totals.instances;
+        uint64_t sum_ns = 0;
+
+        for (uint32_t i = 0; i < report->n_threads; i++) {
+                const struct report_thread *thread = &report->threads[i];
+                const struct zone_instance_sum *sum;
+
+                if (!thread->is_fiber || thread->thread > all->n_threads)
+                        continue;
+                sum = &all->threads[thread->thread - 1];
+                if (sum->total_ns > sum->on_cpu_ns)
+                        sum_ns += sum->total_ns - sum->on_cpu_ns;
+        }
+        return sum_ns;
+}
+
 static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         const struct trace_totals *totals)
 {
@@ -204,6 +222,7 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                 };
         }
         qsort(report->threads, report->n_threads, sizeof(*report->threads), compare_threads);
+        report->suspended_ns = report->on_cpu_known ? sum_suspended(report) : 0;
         return count_processes(report, d);
 }
 

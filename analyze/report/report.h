@@ -130,7 +130,12 @@ struct report {
         struct report_owners owners;     /* the same */
         struct report_syscalls syscalls; /* the same */
         struct report_renamed renamed;
-        struct zone_cost cost;  /* of `totals.instances` */
+        struct zone_cost cost; /* of `totals.instances` */
+        /*
+         * The part of their time that fibers waited: on no thread, or while their thread did not run.  The
+         * trace does not say which of the two, or in what function.  0 without context switches.
+         */
+        uint64_t suspended_ns;
         bool on_cpu_known;      /* the trace has context switches */
         uint64_t clock_step_ns; /* times of programs are multiples of it; 0 = as good as exact */
 };

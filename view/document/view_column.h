@@ -88,6 +88,7 @@ struct view_value {
         char letter;
         bool is_bytes; /* of a REAL: text shows it as bytes are shown */
         bool is_time;  /* of a COUNT: it is ns, and text shows it as a duration */
+        bool is_cut;   /* of a text: an ellipsis follows it */
         uint32_t line;
         union {
                 uint64_t number;
@@ -114,6 +115,12 @@ static inline struct view_value view_number(uint64_t number)
 static inline struct view_value view_known(uint64_t number, bool is_known)
 {
         return is_known ? view_number(number) : view_unknown();
+}
+
+/* @sum / @n; without any, unknown. */
+static inline struct view_value view_mean(uint64_t sum, uint64_t n)
+{
+        return n != 0 ? view_number(sum / n) : view_unknown();
 }
 
 /* For a column of COUNT, where the kind of number differs by row or by trace. */
@@ -152,6 +159,12 @@ static inline struct view_value view_text(struct text_view text)
 static inline struct view_value view_name(struct text_view text)
 {
         return text.n_bytes != 0 ? view_text(text) : view_unknown();
+}
+
+/* With an ellipsis: the text goes on. */
+static inline struct view_value view_cut_text(struct text_view text)
+{
+        return (struct view_value){ .kind = VIEW_VALUE_TEXT, .is_cut = true, .text = text };
 }
 
 /* No words, or empty ones, are unknown. */

@@ -179,12 +179,15 @@ static struct view_cell make_cell(struct view_document *d, const struct view_val
                                            .is_bytes = value->is_bytes,
                                            .real = value->real };
         case VIEW_VALUE_TEXT:
-                return string_cell(d, value->text);
+                cell = string_cell(d, value->text); /* which may have a NUL in it */
+                if (value->is_cut && cell.is_known)
+                        cell.string.n_bytes += view_format(d, "…").stored.n_bytes;
+                return cell;
         case VIEW_VALUE_HANDLE:
                 made = view_format(d, "%c%" PRIu64, value->letter, value->number);
                 return stored_cell(d, &made);
         case VIEW_VALUE_PLACE:
-                cell = string_cell(d, value->text); /* which may have a NUL in it */
+                cell = string_cell(d, value->text);
                 if (value->line != 0 && cell.is_known)
                         cell.string.n_bytes += view_format(d, ":%" PRIu32, value->line).stored.n_bytes;
                 return cell;

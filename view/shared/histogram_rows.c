@@ -23,17 +23,20 @@
                .n_columns_max = BAR_COLUMNS)
 /* clang-format on */
 
-static const struct view_column named_columns[] = { NAME_COLUMNS(VIEW_COLUMN) BIN_COLUMNS(VIEW_COLUMN) };
 static const struct view_column columns[] = { BIN_COLUMNS(VIEW_COLUMN) };
+static const struct view_column named_columns[] = { NAME_COLUMNS(VIEW_COLUMN) BIN_COLUMNS(VIEW_COLUMN) };
+static const struct view_column either_columns[] = { NAME_COLUMNS(VIEW_COLUMN_ABSENT)
+                                                             BIN_COLUMNS(VIEW_COLUMN) };
 #define WORDS "durations from one bound to the next"
+static const struct answer_part one_part = ANSWER_TABLE("histogram", columns, WORDS);
 const struct answer_part histogram_rows_named_part = ANSWER_TABLE("histogram", named_columns, WORDS,
                                                                   .may_be_absent = true);
-const struct answer_part histogram_rows_part = ANSWER_TABLE("histogram", columns, WORDS);
+const struct answer_part histogram_rows_part = ANSWER_TABLE(
+        "histogram", either_columns, WORDS "; with --group-by and --histogram of the groups shown");
 
 struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names)
 {
-        return view_document_add_part(d, has_names ? &histogram_rows_named_part : &histogram_rows_part,
-                                      title);
+        return view_document_add_part(d, has_names ? &histogram_rows_named_part : &one_part, title);
 }
 
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,

@@ -17,7 +17,7 @@ struct histogram;
 struct view_document;
 struct view_table;
 
-/* Parts of schemas: of one zone, of several, whose rows have their names, and the distribution. */
+/* Parts of schemas: of a zone, or of its groups; of several zones; and the distribution. */
 extern const struct answer_part histogram_rows_part, histogram_rows_named_part,
         histogram_rows_distribution_part;
 

@@ -2,7 +2,7 @@
 #include "view/zones/group_rows.h"
 
 #include "analyze/report/report.h"
-#include "base/byte_buffer.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/histogram_rows.h"
 #include "view/shared/report_heading.h"
@@ -13,44 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUP_COLUMNS(title_)                                                                        \
-        { .key = "group", .title = (title_), .type = VIEW_STRING },                                  \
-                { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },       \
-                { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 }, \
-                { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },            \
-                { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },   \
-                { .key = "p50_ns", .title = "p50", .type = VIEW_DURATION, .n_columns_max = 10 },     \
-                { .key = "p99_ns", .title = "p99", .type = VIEW_DURATION, .n_columns_max = 10 },     \
-                { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },     \
-        {                                                                                            \
-                .key = "n_unclosed", .title = "n_unclosed", .type = VIEW_COUNT, .n_columns_max = 10  \
-        }
-
-#define HANDLE_COLUMN                                                                 \
-        {                                                                             \
-                .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 \
-        }
-
-static const struct view_column text_columns[] = { GROUP_COLUMNS("text") };
-static const struct view_column name_columns[] = { GROUP_COLUMNS("name") };
-static const struct view_column value_columns[] = { GROUP_COLUMNS("value") };
-static const struct view_column thread_columns[] = { HANDLE_COLUMN, GROUP_COLUMNS("thread") };
-static const struct view_column parent_columns[] = { HANDLE_COLUMN, GROUP_COLUMNS("inside of") };
-
-#define N_COLUMNS ((uint32_t)(sizeof(text_columns) / sizeof(text_columns[0])))
-
 /* By enum zone_group_key. */
 static const struct {
-        const char *word, *title;
-        const struct view_column *columns;
+        const char *word, *title, *column_title;
         char letter; /* of the handle; 0 = the groups have none */
 } kinds[ZONE_GROUP_KEYS] = {
-        [ZONE_GROUP_NONE] = { "", "", text_columns, 0 },
-        [ZONE_GROUP_TEXT] = { "text", "By text", text_columns, 0 },
-        [ZONE_GROUP_NAME] = { "name", "By name", name_columns, 0 },
-        [ZONE_GROUP_VALUE] = { "value", "By value", value_columns, 0 },
-        [ZONE_GROUP_THREAD] = { "thread", "By thread", thread_columns, 't' },
-        [ZONE_GROUP_PARENT] = { "parent", "By the zone around", parent_columns, 'z' },
+        [ZONE_GROUP_NONE] = { "", "", "", 0 },
+        [ZONE_GROUP_TEXT] = { "text", "By text", "text", 0 },
+        [ZONE_GROUP_NAME] = { "name", "By name", "name", 0 },
+        [ZONE_GROUP_VALUE] = { "value", "By value", "value", 0 },
+        [ZONE_GROUP_THREAD] = { "thread", "By thread", "thread", 't' },
+        [ZONE_GROUP_PARENT] = { "parent", "By the zone around", "inside of", 'z' },
 };
 
 /* The bytes without a last character that was cut in two. */
@@ -67,21 +40,12 @@ static size_t whole_characters(const char *bytes, size_t n_bytes)
         return n_bytes;
 }
 
-void group_rows_put_text(struct view_document *d, struct view_table *t, struct text_view text, bool is_cut)
+struct view_value group_rows_text(struct text_view text, bool is_cut)
 {
-        struct byte_buffer cut = { .data = NULL };
-
-        if (!is_cut || text.n_bytes == 0) {
-                report_heading_put_name(d, t, text);
-                return;
-        }
-        byte_buffer_add(&cut, text.bytes, whole_characters(text.bytes, text.n_bytes));
-        byte_buffer_add(&cut, "…", strlen("…"));
-        if (cut.failed)
-                d->failed = true;
-        else
-                view_table_put_string(d, t, (struct text_view){ (const char *)cut.data, cut.used_bytes });
-        byte_buffer_deinit(&cut);
+        if (!is_cut || text.n_bytes == 0)
+                return view_name(text);
+        text.n_bytes = whole_characters(text.bytes, text.n_bytes);
+        return view_cut_text(text);
 }
 
 static struct text_view name_of_thread(const struct report *report, uint32_t id)
@@ -109,65 +73,87 @@ static int compare_rows(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->id, y->id);
 }
 
-static void put_times(struct view_document *d, struct view_table *t, const struct report *report,
-                      const struct zone_group *group)
-{
-        const struct zone_groups *all = &report->totals.groups;
-        bool closed = group->n_closed != 0;
-        uint64_t p50_ns = 0, p99_ns = 0;
-        bool has_p50 = zone_groups_quantile(all, group, 0.5, &p50_ns);
-        bool has_p99 = zone_groups_quantile(all, group, 0.99, &p99_ns);
+/* clang-format off */
+#define HANDLE_COLUMNS(COLUMN)                                                                                \
+        COLUMN(HANDLE, "handle", "", view_handle(kinds[all->by].letter, label->id),                           \
+               "of groups by thread or parent, and only there")
+#define GROUP_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "group", "group", group_rows_text(label->label, label->is_cut), "null = without")      \
+        COLUMN(COUNT, "count", "count", view_number(group->n_closed), NULL)                                   \
+        COLUMN(DURATION, "total_ns", "total", view_number(group->total_ns), NULL)                             \
+        COLUMN(SHARE, "share", "%", report_heading_share(group->total_ns, whole_ns),                          \
+               "of the zones' total")                                                                         \
+        COLUMN(DURATION, "mean_ns", "mean", view_mean(group->sum_ns, group->n_closed), NULL)                  \
+        COLUMN(DURATION, "p50_ns", "p50", quantile_of(all, group, 0.5), NULL)                                 \
+        COLUMN(DURATION, "p99_ns", "p99", quantile_of(all, group, 0.99), NULL)                                \
+        COLUMN(DURATION, "max_ns", "max", view_known(group->max_ns, closed), NULL)                            \
+        COLUMN(COUNT, "n_unclosed", "n_unclosed", view_number(group->n_unclosed), NULL)
+/* clang-format on */
 
-        view_table_put_number(d, t, group->n_closed);
-        view_table_put_number(d, t, group->total_ns);
-        report_heading_put_share(d, t, group->total_ns, report->totals.instances.stat.total_ns, true);
-        report_heading_put_known(d, t, closed ? group->sum_ns / group->n_closed : 0, closed);
-        report_heading_put_known(d, t, p50_ns, has_p50);
-        report_heading_put_known(d, t, p99_ns, has_p99);
-        report_heading_put_known(d, t, group->max_ns, closed);
-        view_table_put_number(d, t, group->n_unclosed);
+static const struct view_column columns[] = { HANDLE_COLUMNS(VIEW_COLUMN_ABSENT) GROUP_COLUMNS(VIEW_COLUMN) };
+const struct answer_part group_rows_part = ANSWER_TABLE(
+        "groups", columns,
+        "the instances of one group, with --group-by; the last is [others] if n_ungrouped is not null",
+        .may_be_absent = true);
+
+static struct view_value quantile_of(const struct zone_groups *all, const struct zone_group *group,
+                                     double share)
+{
+        uint64_t ns = 0;
+        bool is_known = zone_groups_quantile(all, group, share, &ns);
+
+        return view_known(ns, is_known);
 }
 
 static void put_group(struct view_document *d, struct view_table *t, const struct report *report,
-                      const struct row *row)
+                      const struct zone_group *group, const struct zone_group_label *label)
 {
         const struct zone_groups *all = &report->totals.groups;
-        struct zone_group_label label = zone_groups_label(all, row->id);
-        char letter = kinds[all->by].letter;
+        uint64_t whole_ns = report->totals.instances.stat.total_ns;
+        bool closed = group->n_closed != 0;
 
-        if (letter != 0 && label.id != 0)
-                view_table_put_handle(d, t, letter, label.id);
-        else if (letter != 0)
-                view_table_put_unknown(d, t);
-        if (all->by == ZONE_GROUP_THREAD)
-                label.label = name_of_thread(report, label.id);
-        group_rows_put_text(d, t, label.label, label.is_cut);
-        put_times(d, t, report, row->group);
+        if (kinds[all->by].letter != 0) {
+                HANDLE_COLUMNS(VIEW_CELL)
+        }
+        GROUP_COLUMNS(VIEW_CELL)
 }
 
-static void put_others(struct view_document *d, struct view_table *t, const struct report *report)
+static struct zone_group_label label_of(const struct report *report, uint32_t id)
 {
-        const struct zone_groups *all = &report->totals.groups;
+        struct zone_group_label label = zone_groups_label(&report->totals.groups, id);
 
-        if (kinds[all->by].letter != 0)
-                view_table_put_unknown(d, t);
-        view_table_put_words(d, t, "[others]");
-        put_times(d, t, report, &all->others);
+        if (report->totals.groups.by == ZONE_GROUP_THREAD)
+                label.label = name_of_thread(report, label.id);
+        return label;
+}
+
+/* The title of the second column says what groups are by; the first is only there if they have handles. */
+static struct view_table *begin_table(struct view_document *d, enum zone_group_key by)
+{
+        uint32_t first = kinds[by].letter != 0 ? 0 : 1;
+        struct view_column titled[VIEW_N_COLUMNS(columns)];
+
+        memcpy(titled, columns, sizeof(titled));
+        titled[1].title = kinds[by].column_title;
+        return view_document_add_table(d, group_rows_part.key, kinds[by].title, titled + first,
+                                       VIEW_N_COLUMNS(columns) - first);
 }
 
 static void add_table(struct view_document *d, const struct report *report, const struct row *rows,
                       uint32_t n_rows, bool has_others)
 {
+        const struct zone_group_label others = { .label = report_names_words("[others]") };
         const struct zone_groups *all = &report->totals.groups;
-        struct view_table *t = view_document_add_table(d, "groups", kinds[all->by].title,
-                                                       kinds[all->by].columns,
-                                                       N_COLUMNS + (kinds[all->by].letter != 0));
+        struct view_table *t = begin_table(d, all->by);
 
         view_table_set_about(d, t, "%% of the zones' total");
-        for (uint32_t i = 0; i < n_rows; i++)
-                put_group(d, t, report, &rows[i]);
+        for (uint32_t i = 0; i < n_rows; i++) {
+                struct zone_group_label label = label_of(report, rows[i].id);
+
+                put_group(d, t, report, rows[i].group, &label);
+        }
         if (has_others)
-                put_others(d, t, report);
+                put_group(d, t, report, &all->others, &others);
         if (t)
                 t->n_left_out = zone_groups_count(all) - n_rows;
 }
@@ -180,27 +166,33 @@ static void add_histograms(struct view_document *d, const struct report *report,
 
         for (uint32_t i = 0; i < n_rows; i++) {
                 const struct histogram *h = zone_groups_histogram(all, rows[i].group);
-                struct zone_group_label label = zone_groups_label(all, rows[i].id);
+                struct zone_group_label label = label_of(report, rows[i].id);
 
-                if (all->by == ZONE_GROUP_THREAD)
-                        label.label = name_of_thread(report, label.id);
                 if (h)
                         histogram_rows_add(d, t, all->by == ZONE_GROUP_PARENT ? label.id : 0, label.label, h,
                                            report->clock_step_ns);
         }
 }
 
+/* clang-format off */
+#define GROUPS_FACTS(FACT)                                                                                    \
+        FACT(STRING, "group_by", "groups by", view_words(kinds[all->by].word),                                \
+             "text, name, value, thread, parent")                                                             \
+        FACT(COUNT, "n_groups", "groups", view_number(zone_groups_count(all)), NULL)                          \
+        FACT(COUNT, "n_ungrouped", "in no group", view_known(n_others, n_others != 0),                        \
+             "instances beyond the bound on groups, or null", .may_be_null = true)
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { GROUPS_FACTS(VIEW_MEMBER) };
+const struct answer_part group_rows_facts_part = ANSWER_FACTS_ABSENT(fact_columns);
+
 static void add_facts(struct view_document *d, const struct zone_groups *all)
 {
         uint64_t n_others = all->others.n_closed + all->others.n_unclosed;
 
-        view_document_add_string(d, "group_by", "groups by", report_names_words(kinds[all->by].word));
-        view_document_add_number(d, "n_groups", "groups", VIEW_COUNT, zone_groups_count(all));
-        if (n_others == 0) {
-                view_document_add_unknown(d, "n_ungrouped", "in no group", VIEW_COUNT);
+        GROUPS_FACTS(VIEW_FACT)
+        if (n_others == 0)
                 return;
-        }
-        view_document_add_number(d, "n_ungrouped", "in no group", VIEW_COUNT, n_others);
         view_document_warn(d,
                            "%s zones are in no group: only the first %s different %ss are told apart; "
                            "the row [others] adds them up",

@@ -9,13 +9,14 @@
 #define VIEW_ZONES_GROUP_ROWS_H
 
 #include "base/text_view.h"
+#include "view/document/view_column.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct answer_part;
 struct report;
 struct view_document;
-struct view_table;
 
 /*
  * group_rows_add() - facts about the groups, and the table "groups", the largest total first
@@ -26,7 +27,9 @@ struct view_table;
 void group_rows_add(struct view_document *d, const struct report *report, uint32_t limit,
                     bool has_histograms);
 
-/* A text of the program's in a cell, with an ellipsis if it goes on; unknown if it is empty. */
-void group_rows_put_text(struct view_document *d, struct view_table *t, struct text_view text, bool is_cut);
+extern const struct answer_part group_rows_facts_part, group_rows_part;
+
+/* A text of the program's, with an ellipsis if it goes on; unknown if it is empty. */
+struct view_value group_rows_text(struct text_view text, bool is_cut);
 
 #endif /* VIEW_ZONES_GROUP_ROWS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
 #include "analyze/trace/zone_pattern.h"
-#include "analyze/zones/zone_cost.h"
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
@@ -22,84 +21,89 @@
 
 /* ------------------------------------------------------------------ summary */
 
-static void add_number(struct view_document *d, const char *key, const char *title, uint64_t ns, bool known)
+/* 0 if the part is larger. */
+static uint64_t less(uint64_t whole, uint64_t part)
 {
-        if (known)
-                view_document_add_number(d, key, title, VIEW_DURATION, ns);
-        else
-                view_document_add_unknown(d, key, title, VIEW_DURATION);
+        return whole > part ? whole - part : 0;
 }
 
-static void add_times(struct view_document *d, const struct report *report)
+/* clang-format off */
+#define COUNT_FACTS(FACT)                                                                                     \
+        FACT(COUNT, "count", "count", view_number(h->n_values),                                               \
+             "instances that ended, of all zones that the pattern names")
+#define TIME_FACTS(FACT)                                                                                      \
+        FACT(COUNT, "n_unclosed", "n_unclosed", view_number(stat->n_unclosed), NULL)                          \
+        FACT(DURATION, "total_ns", "total", view_number(stat->total_ns), "recursion counts once")             \
+        FACT(DURATION, "self_ns", "self", view_number(stat->self_ns), "without zones inside")                 \
+        FACT(DURATION, "on_cpu_ns", "on-CPU", view_known(stat->on_cpu_ns, known), NULL)                       \
+        FACT(DURATION, "waiting_ns", "waiting",                                                               \
+             view_known(less(stat->total_ns, stat->on_cpu_ns), known), NULL)                                  \
+        FACT(DURATION, "preempted_ns", "preempted",                                                           \
+             view_known(report->waits.preempted.total_ns, known && !report->totals.has_durations),            \
+             "of waiting_ns: it could have run on; null with --longer-than and --shorter-than")               \
+        FACT(DURATION, "min_ns", "min", view_known(h->smallest, closed), NULL)                                \
+        FACT(DURATION, "mean_ns", "mean", view_mean(h->sum, h->n_values), NULL)                               \
+        FACT(DURATION, "p50_ns", "p50", view_known(histogram_quantile(h, 0.5), closed), NULL)                 \
+        FACT(DURATION, "p90_ns", "p90", view_known(histogram_quantile(h, 0.9), closed), NULL)                 \
+        FACT(DURATION, "p99_ns", "p99", view_known(histogram_quantile(h, 0.99), closed), NULL)                \
+        FACT(DURATION, "p99_9_ns", "p99.9", view_known(histogram_quantile(h, 0.999), closed), NULL)           \
+        FACT(DURATION, "max_ns", "max", view_known(h->largest, closed), NULL)
+#define COST_FACTS(FACT)                                                                                      \
+        FACT(DURATION, "sample_cost_ns", "a sample costs",                                                    \
+             view_known((uint64_t)cost->sample.cost_ns, cost->is_known), "what a sample adds to an instance") \
+        FACT(SHARE, "sample_cost_share", "samples' share", view_real_known(cost->share, cost->is_known),      \
+             "what samples cost, of the duration of all instances")                                           \
+        FACT(DURATION, "mean_without_samples_ns", "mean, without", view_known(cost->mean_ns, cost->is_known), \
+             "without what samples cost, as the next ones")                                                   \
+        FACT(DURATION, "p50_without_samples_ns", "p50, without",                                              \
+             view_known(cost->p50_ns, cost->is_known), NULL)                                                  \
+        FACT(DURATION, "p90_without_samples_ns", "p90, without",                                              \
+             view_known(cost->p90_ns, cost->is_known), NULL)                                                  \
+        FACT(DURATION, "p99_without_samples_ns", "p99, without",                                              \
+             view_known(cost->p99_ns, cost->is_known), NULL) 
+#define RATIO_FACTS(FACT)                                                                                     \
+        FACT(REAL, "ipc", "IPC", report_heading_ratio(ratios.instructions_per_cycle), NULL)                   \
+        FACT(REAL, "cache_misses_per_1000", "cache misses/1000",                                              \
+             report_heading_ratio(ratios.cache_misses), NULL)                                                 \
+        FACT(REAL, "branch_misses_per_1000", "branch misses/1000",                                            \
+             report_heading_ratio(ratios.branch_misses), NULL)
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { COUNT_FACTS(VIEW_MEMBER) TIME_FACTS(VIEW_MEMBER)
+                                                           COST_FACTS(VIEW_MEMBER) RATIO_FACTS(VIEW_MEMBER) };
+static const struct answer_part facts = ANSWER_FACTS(fact_columns);
+
+/* The times are as they were recorded; the cost is what sampling added to them. */
+static void add_facts(struct view_document *d, const struct report *report)
 {
         const struct zone_stat *stat = &report->totals.instances.stat;
-        const struct histogram *h = &stat->durations_ns;
-        uint64_t waiting_ns = stat->total_ns > stat->on_cpu_ns ? stat->total_ns - stat->on_cpu_ns : 0;
-        bool closed = h->n_values != 0;
-
-        view_document_add_number(d, "count", "count", VIEW_COUNT, h->n_values);
-        report_heading_add_lost(d, &report->lost);
-        view_document_add_number(d, "n_unclosed", "n_unclosed", VIEW_COUNT, stat->n_unclosed);
-        view_document_add_number(d, "total_ns", "total", VIEW_DURATION, stat->total_ns);
-        view_document_add_number(d, "self_ns", "self", VIEW_DURATION, stat->self_ns);
-        add_number(d, "on_cpu_ns", "on-CPU", stat->on_cpu_ns, report->on_cpu_known);
-        add_number(d, "waiting_ns", "waiting", waiting_ns, report->on_cpu_known);
-        add_number(d, "preempted_ns", "preempted", report->waits.preempted.total_ns,
-                   report->on_cpu_known && !report->totals.has_durations);
-        add_number(d, "min_ns", "min", h->smallest, closed);
-        add_number(d, "mean_ns", "mean", closed ? h->sum / h->n_values : 0, closed);
-        add_number(d, "p50_ns", "p50", histogram_quantile(h, 0.5), closed);
-        add_number(d, "p90_ns", "p90", histogram_quantile(h, 0.9), closed);
-        add_number(d, "p99_ns", "p99", histogram_quantile(h, 0.99), closed);
-        add_number(d, "p99_9_ns", "p99.9", histogram_quantile(h, 0.999), closed);
-        add_number(d, "max_ns", "max", h->largest, closed);
-}
-
-/* The cost that sampling added to these times: the times above are as they were recorded. */
-static void add_cost(struct view_document *d, const struct report *report)
-{
-        struct zone_cost cost;
-
-        if (zone_cost_find(&cost, &report->totals.instances.stat) < 0)
-                d->failed = true;
-        add_number(d, "sample_cost_ns", "a sample costs", (uint64_t)cost.sample.cost_ns, cost.is_known);
-        if (cost.is_known)
-                view_document_add_real(d, "sample_cost_share", "samples' share", VIEW_SHARE, cost.share);
-        else
-                view_document_add_unknown(d, "sample_cost_share", "samples' share", VIEW_SHARE);
-        add_number(d, "mean_without_samples_ns", "mean, without", cost.mean_ns, cost.is_known);
-        add_number(d, "p50_without_samples_ns", "p50, without", cost.p50_ns, cost.is_known);
-        add_number(d, "p90_without_samples_ns", "p90, without", cost.p90_ns, cost.is_known);
-        add_number(d, "p99_without_samples_ns", "p99, without", cost.p99_ns, cost.is_known);
-}
-
-static void add_ratio(struct view_document *d, const char *key, const char *title, double ratio)
-{
-        if (ratio >= 0)
-                view_document_add_real(d, key, title, VIEW_REAL, ratio);
-        else
-                view_document_add_unknown(d, key, title, VIEW_REAL);
-}
-
-static void add_ratios(struct view_document *d, const struct report *report)
-{
         const struct report_counters *c = &report->counters;
+        const struct zone_cost *cost = &report->cost;
+        const struct histogram *h = &stat->durations_ns;
         struct report_ratios ratios = { -1, -1, -1 };
+        bool closed = h->n_values != 0, known = report->on_cpu_known;
 
         if (c->n_counters != 0)
                 ratios = report_counters_ratios(c, c->all);
-        add_ratio(d, "ipc", "IPC", ratios.instructions_per_cycle);
-        add_ratio(d, "cache_misses_per_1000", "cache misses/1000", ratios.cache_misses);
-        add_ratio(d, "branch_misses_per_1000", "branch misses/1000", ratios.branch_misses);
+        COUNT_FACTS(VIEW_FACT)
+        report_heading_add_lost(d, &report->lost);
+        TIME_FACTS(VIEW_FACT)
+        COST_FACTS(VIEW_FACT)
+        RATIO_FACTS(VIEW_FACT)
 }
 
 /* ------------------------------------------------------------------ counters */
 
-static const struct view_column counter_columns[] = {
-        { .key = "name", .title = "counter", .type = VIEW_STRING },
-        { .key = "value", .title = "in all of them", .type = VIEW_COUNT },
-        { .key = "per_zone", .title = "each", .type = VIEW_REAL },
-};
+/* clang-format off */
+#define COUNTER_COLUMNS(COLUMN)                                                                               \
+        COLUMN(STRING, "name", "counter", view_text(c->counters[i].name), NULL)                               \
+        COLUMN(COUNT, "value", "in all of them", view_number(c->all[i]), NULL)                                \
+        COLUMN(REAL, "per_zone", "each", view_real_known((double)c->all[i] / (double)n, n != 0), NULL)
+/* clang-format on */
+
+static const struct view_column counter_columns[] = { COUNTER_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part counters_part = ANSWER_TABLE(
+        "counters", counter_columns, "an event that was read with the samples", .may_be_absent = true);
 
 static void add_counters(struct view_document *d, const struct report *report)
 {
@@ -109,42 +113,14 @@ static void add_counters(struct view_document *d, const struct report *report)
 
         if (c->n_counters == 0)
                 return;
-        t = view_document_add_table(d, "counters", "Counters inside", counter_columns,
-                                    sizeof(counter_columns) / sizeof(counter_columns[0]));
+        t = view_document_add_part(d, &counters_part, "Counters inside");
         view_table_set_about(d, t, "read with the samples: counts up to the last sample inside");
         for (uint32_t i = 0; i < c->n_counters; i++) {
-                view_table_put_string(d, t, c->counters[i].name);
-                view_table_put_number(d, t, c->all[i]);
-                if (n != 0)
-                        view_table_put_real(d, t, (double)c->all[i] / (double)n);
-                else
-                        view_table_put_unknown(d, t);
+                COUNTER_COLUMNS(VIEW_CELL)
         }
 }
 
 /* ------------------------------------------------------------------ waits */
-
-static const struct view_column wait_columns[] = {
-        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "place", .title = "waits in", .type = VIEW_STRING },
-        { .key = "kernel", .title = "kernel", .type = VIEW_STRING, .n_columns_max = 22, .may_go = true },
-        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 28, .may_go = true },
-        { .key = "n_unended", .title = "n_unended", .type = VIEW_COUNT, .n_columns_max = 10 },
-};
-
-static const struct view_column waker_columns[] = {
-        { .key = "total_ns", .title = "ended", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "place", .title = "of waits in", .type = VIEW_STRING },
-        { .key = "thread", .title = "by thread", .type = VIEW_STRING, .n_columns_max = 16 },
-        { .key = "function", .title = "which was in", .type = VIEW_STRING, .n_columns_max = 30 },
-        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-};
 
 static struct text_view name_of_place(const struct report_wait_place *place)
 {
@@ -157,63 +133,94 @@ static struct text_view name_of_place(const struct report_wait_place *place)
         return report_names_function(place->frames[i].name, place->frames[i].kind);
 }
 
+/* A row: waits at a place, or the time of fibers, of which no more is known. */
+struct wait_line {
+        uint64_t total_ns, n_unended;
+        struct text_view place, kernel;
+        const char *state; /* NULL = not known */
+        struct wait_sum ended;
+        bool is_suspended; /* fibers */
+};
+
+/* clang-format off */
+#define WAIT_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(DURATION, "total_ns", "total", view_number(row->total_ns), NULL)                               \
+        COLUMN(SHARE, "share", "%", report_heading_share(row->total_ns, whole_ns),                            \
+               "of the zones' total")                                                                         \
+        COLUMN(STRING, "place", "waits in", view_name(row->place),                                            \
+               "the innermost function outside of the C library")                                             \
+        COLUMN(STRING, "kernel", "kernel", view_name(row->kernel), "function of the kernel",                  \
+               .n_columns_max = 22, .may_go = true)                                                           \
+        COLUMN(COUNT, "count", "count", view_known(row->ended.n_waits, !row->is_suspended), NULL,             \
+               .may_be_null = true)                                                                           \
+        COLUMN(DURATION, "mean_ns", "mean", view_mean(row->ended.total_ns, row->ended.n_waits), NULL)         \
+        COLUMN(DURATION, "max_ns", "max", view_known(row->ended.max_ns, any), NULL)                           \
+        COLUMN(STRING, "state", "state", view_words(row->state), NULL, .n_columns_max = 28, .may_go = true)   \
+        COLUMN(COUNT, "n_unended", "n_unended", view_known(row->n_unended, !row->is_suspended), NULL,         \
+               .may_be_null = true)
+#define WAKER_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(DURATION, "total_ns", "ended", view_number(waker->ended.total_ns), NULL)                       \
+        COLUMN(SHARE, "share", "%",                                                                           \
+               report_heading_share(waker->ended.total_ns, place->sum.ended.total_ns),                        \
+               "of the waits there that ended")                                                               \
+        COLUMN(STRING, "place", "of waits in", view_name(name_of_place(place)), "as in `waits`")              \
+        COLUMN(STRING, "thread", "by thread",                                                                 \
+               waker->thread.n_bytes != 0 ? view_text(waker->thread)                                          \
+                                          : view_words("[unknown, or an interrupt]"), NULL,                   \
+               .n_columns_max = 16)                                                                           \
+        COLUMN(STRING, "function", "which was in",                                                            \
+               waker->has_function ? name_of_frame(&waker->function) : view_unknown(), NULL,                  \
+               .n_columns_max = 30)                                                                           \
+        COLUMN(COUNT, "count", "count", view_number(waker->ended.n_waits), NULL)                              \
+        COLUMN(DURATION, "max_ns", "max", view_number(waker->ended.max_ns), NULL)
+/* clang-format on */
+
+static const struct view_column wait_columns[] = { WAIT_COLUMNS(VIEW_COLUMN) };
+static const struct view_column waker_columns[] = { WAKER_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part waits_part = ANSWER_TABLE(
+        "waits", wait_columns,
+        "what it waited for; one row, suspended (fiber), is of fibers that were on no thread, "
+        "or whose thread did not run",
+        .may_be_absent = true);
+static const struct answer_part wakers_part = ANSWER_TABLE(
+        "wakers", waker_columns, "who ended these waits; not there if no wake-ups were recorded",
+        .may_be_absent = true);
+
+static struct view_value name_of_frame(const struct report_wait_frame *frame)
+{
+        return view_text(report_names_function(frame->name, frame->kind));
+}
+
 static void put_wait(struct view_document *d, struct view_table *t, const struct report *report,
-                     const struct report_wait_place *place)
+                     const struct wait_line *row)
 {
-        const struct wait_sum *ended = &place->sum.ended;
+        uint64_t whole_ns = report->totals.instances.stat.total_ns;
+        bool any = row->ended.n_waits != 0;
 
-        view_table_put_number(d, t, wait_row_total_ns(&place->sum));
-        report_heading_put_share(d, t, wait_row_total_ns(&place->sum), report->totals.instances.stat.total_ns,
-                                 true);
-        report_heading_put_name(d, t, name_of_place(place));
-        report_heading_put_name(d, t, place->kernel);
-        view_table_put_number(d, t, ended->n_waits);
-        report_heading_put_known(d, t, ended->n_waits != 0 ? ended->total_ns / ended->n_waits : 0,
-                                 ended->n_waits != 0);
-        report_heading_put_known(d, t, ended->max_ns, ended->n_waits != 0);
-        view_table_put_words(d, t, place->wait_words);
-        view_table_put_number(d, t, place->sum.n_open);
+        WAIT_COLUMNS(VIEW_CELL)
 }
 
-/*
- * The time that fibers waited: on no thread, or while their thread did not run.  The trace does not say
- * which of the two, or in what function.
- */
-static uint64_t suspended_ns(const struct report *report)
+static struct wait_line line_of(const struct report_wait_place *place)
 {
-        const struct zone_instances *all = &report->totals.instances;
-        uint64_t sum_ns = 0;
-
-        for (uint32_t i = 0; i < report->n_threads; i++) {
-                const struct report_thread *thread = &report->threads[i];
-                const struct zone_instance_sum *sum;
-
-                if (!thread->is_fiber || thread->thread > all->n_threads)
-                        continue;
-                sum = &all->threads[thread->thread - 1];
-                if (sum->total_ns > sum->on_cpu_ns)
-                        sum_ns += sum->total_ns - sum->on_cpu_ns;
-        }
-        return sum_ns;
-}
-
-static void put_suspended(struct view_document *d, struct view_table *t, const struct report *report,
-                          uint64_t ns)
-{
-        view_table_put_number(d, t, ns);
-        report_heading_put_share(d, t, ns, report->totals.instances.stat.total_ns, true);
-        view_table_put_words(d, t, "suspended (fiber)");
-        for (uint32_t i = 3; i < sizeof(wait_columns) / sizeof(wait_columns[0]); i++)
-                view_table_put_unknown(d, t);
+        return (struct wait_line){
+                .total_ns = wait_row_total_ns(&place->sum),
+                .n_unended = place->sum.n_open,
+                .place = name_of_place(place),
+                .kernel = place->kernel,
+                .state = place->wait_words,
+                .ended = place->sum.ended,
+        };
 }
 
 static void add_waits(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_waits *waits = &report->waits;
         uint32_t n_rows = report_limited(waits->n_places, limit);
-        uint64_t fibers_ns = report->on_cpu_known ? suspended_ns(report) : 0;
-        struct view_table *t = view_document_add_table(d, "waits", "Waits inside", wait_columns,
-                                                       sizeof(wait_columns) / sizeof(wait_columns[0]));
+        struct wait_line fibers = { .total_ns = report->suspended_ns,
+                                    .place = report_names_words("suspended (fiber)"),
+                                    .is_suspended = true };
+        struct view_table *t = view_document_add_part(d, &waits_part, "Waits inside");
+        bool has_fibers = fibers.total_ns != 0;
 
         view_table_set_about(
                 d, t, "%s",
@@ -221,14 +228,16 @@ static void add_waits(struct view_document *d, const struct report *report, uint
                         ? "% of the zones' total; with the delay until they ran again; without being preempted"
                         : "unknown: the trace has no context switches");
         for (uint32_t i = 0; i < n_rows; i++) {
-                if (fibers_ns > wait_row_total_ns(&waits->places[i].sum)) {
-                        put_suspended(d, t, report, fibers_ns);
-                        fibers_ns = 0;
+                struct wait_line row = line_of(&waits->places[i]);
+
+                if (has_fibers && fibers.total_ns > row.total_ns) {
+                        put_wait(d, t, report, &fibers);
+                        has_fibers = false;
                 }
-                put_wait(d, t, report, &waits->places[i]);
+                put_wait(d, t, report, &row);
         }
-        if (fibers_ns != 0)
-                put_suspended(d, t, report, fibers_ns);
+        if (has_fibers)
+                put_wait(d, t, report, &fibers);
         if (t)
                 t->n_left_out = waits->n_places - n_rows;
 }
@@ -236,19 +245,7 @@ static void add_waits(struct view_document *d, const struct report *report, uint
 static void put_waker(struct view_document *d, struct view_table *t, const struct report_wait_place *place,
                       const struct report_waker *waker)
 {
-        view_table_put_number(d, t, waker->ended.total_ns);
-        report_heading_put_share(d, t, waker->ended.total_ns, place->sum.ended.total_ns, true);
-        report_heading_put_name(d, t, name_of_place(place));
-        if (waker->thread.n_bytes != 0)
-                view_table_put_string(d, t, waker->thread);
-        else
-                view_table_put_words(d, t, "[unknown, or an interrupt]");
-        if (waker->has_function)
-                report_heading_put_function(d, t, waker->function.name, waker->function.kind);
-        else
-                view_table_put_unknown(d, t);
-        view_table_put_number(d, t, waker->ended.n_waits);
-        view_table_put_number(d, t, waker->ended.max_ns);
+        WAKER_COLUMNS(VIEW_CELL)
 }
 
 static void add_wakers(struct view_document *d, const struct report *report, uint32_t limit)
@@ -259,8 +256,7 @@ static void add_wakers(struct view_document *d, const struct report *report, uin
 
         if (!waits->has_wakeups)
                 return;
-        t = view_document_add_table(d, "wakers", "Wakers that ended these waits", waker_columns,
-                                    sizeof(waker_columns) / sizeof(waker_columns[0]));
+        t = view_document_add_part(d, &wakers_part, "Wakers that ended these waits");
         view_table_set_about(d, t, "%% of the waits there that ended");
         for (uint32_t i = 0; i < n_places; i++) {
                 const struct report_wait_place *place = &waits->places[i];
@@ -274,21 +270,6 @@ static void add_wakers(struct view_document *d, const struct report *report, uin
 }
 
 /* ------------------------------------------------------------------ threads */
-
-static const struct view_column thread_columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "thread", .type = VIEW_STRING },
-        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "self_ns", .title = "self", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_unclosed", .title = "n_unclosed", .type = VIEW_COUNT, .n_columns_max = 10 },
-        { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
-};
 
 struct thread_row {
         const struct report_thread *thread;
@@ -304,33 +285,43 @@ static int compare_threads(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->thread->thread, y->thread->thread);
 }
 
+/* clang-format off */
+#define THREAD_COLUMNS(COLUMN)                                                                                \
+        COLUMN(HANDLE, "handle", "", view_handle('t', row->thread->thread), NULL)                             \
+        COLUMN(STRING, "name", "thread", view_name(row->thread->name), NULL)                                  \
+        COLUMN(DURATION, "total_ns", "total", view_number(sum->total_ns), NULL)                               \
+        COLUMN(SHARE, "share", "%", report_heading_share(sum->total_ns, whole_ns),                            \
+               "of the zones' total")                                                                         \
+        COLUMN(COUNT, "count", "count", view_number(sum->n_closed), NULL)                                     \
+        COLUMN(DURATION, "mean_ns", "mean", view_mean(sum->total_ns, sum->n_closed), NULL)                    \
+        COLUMN(DURATION, "max_ns", "max", view_known(sum->max_ns, closed), NULL)                              \
+        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(sum->on_cpu_ns, report->on_cpu_known), NULL)       \
+        COLUMN(DURATION, "self_ns", "self", view_number(sum->self_ns), NULL)                                  \
+        COLUMN(COUNT, "n_samples", "samples", view_number(row->thread->n_samples), NULL)                      \
+        COLUMN(COUNT, "n_unclosed", "n_unclosed", view_number(sum->n_unclosed), NULL)                         \
+        COLUMN(ID, "tid", "tid", view_known(row->thread->tid, !row->thread->is_fiber), "null = a fiber",      \
+               .may_be_null = true)
+/* clang-format on */
+
+static const struct view_column thread_columns[] = { THREAD_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part threads_part = ANSWER_TABLE("threads", thread_columns,
+                                                            "a thread, by the time in these zones");
+
 static void put_thread(struct view_document *d, struct view_table *t, const struct report *report,
                        const struct thread_row *row)
 {
+        uint64_t whole_ns = report->totals.instances.stat.total_ns;
         const struct zone_instance_sum *sum = row->sum;
         bool closed = sum->n_closed != 0;
 
-        view_table_put_handle(d, t, 't', row->thread->thread);
-        report_heading_put_name(d, t, row->thread->name);
-        view_table_put_number(d, t, sum->total_ns);
-        report_heading_put_share(d, t, sum->total_ns, report->totals.instances.stat.total_ns, true);
-        view_table_put_number(d, t, sum->n_closed);
-        report_heading_put_known(d, t, closed ? sum->total_ns / sum->n_closed : 0, closed);
-        report_heading_put_known(d, t, sum->max_ns, closed);
-        report_heading_put_known(d, t, sum->on_cpu_ns, report->on_cpu_known);
-        view_table_put_number(d, t, sum->self_ns);
-        view_table_put_number(d, t, row->thread->n_samples);
-        view_table_put_number(d, t, sum->n_unclosed);
-        report_heading_put_known(d, t, row->thread->tid, !row->thread->is_fiber);
+        THREAD_COLUMNS(VIEW_CELL)
 }
 
 static void add_threads(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct zone_instances *all = &report->totals.instances;
         struct thread_row *rows = calloc((size_t)report->n_threads + 1, sizeof(*rows));
-        struct view_table *t = view_document_add_table(d, "threads", "Threads, by time in them",
-                                                       thread_columns,
-                                                       sizeof(thread_columns) / sizeof(thread_columns[0]));
+        struct view_table *t = view_document_add_part(d, &threads_part, "Threads, by time in them");
         uint32_t n_found = 0, n_rows;
 
         if (!rows) {
@@ -358,72 +349,61 @@ static void add_threads(struct view_document *d, const struct report *report, ui
 
 /* ------------------------------------------------------------------ the slowest */
 
-static const struct view_column slow_columns[] = {
-        { .key = "duration_ns", .title = "took", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "at_ns", .title = "began at", .type = VIEW_TIME, .n_columns_max = 20 },
-        { .key = "thread", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "thread_name", .title = "thread", .type = VIEW_STRING, .n_columns_max = 20 },
-        { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "self_ns", .title = "self", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "zone", .type = VIEW_STRING, .may_go = true },
-        { .key = "text", .title = "text", .type = VIEW_STRING },
-        { .key = "value", .title = "value", .type = VIEW_STRING, .n_columns_max = 20 },
-        { .key = "instance_name", .title = "called", .type = VIEW_STRING, .n_columns_max = 40 },
-};
-
-#define N_SLOW_COLUMNS  ((uint32_t)(sizeof(slow_columns) / sizeof(slow_columns[0])))
-#define N_WORDS_COLUMNS 3 /* the last ones: most programs say nothing about an instance */
-
 static uint64_t since_start(const struct report *report, uint64_t time_ns)
 {
         return time_ns > report->trace.start_ns ? time_ns - report->trace.start_ns : 0;
 }
 
-/* Puts the program's texts about this instance alone, such as which request it was. */
-static void put_words(struct view_document *d, struct view_table *t, const struct slow_zone *zone)
-{
-        group_rows_put_text(d, t, slow_zone_text(zone), zone->is_text_cut);
-        if (zone->has_value)
-                view_table_put_format(d, t, "%" PRIi64, zone->value);
-        else
-                view_table_put_unknown(d, t);
-        group_rows_put_text(d, t, slow_zone_name(zone), zone->is_name_cut);
-}
+/* clang-format off */
+#define SLOW_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(DURATION, "duration_ns", "took", view_number(zone->duration_ns), NULL)                         \
+        COLUMN(TIME, "at_ns", "began at", view_number(since_start(report, zone->begin_ns)), NULL)             \
+        COLUMN(HANDLE, "thread", "", view_handle('t', zone->thread), NULL)                                    \
+        COLUMN(STRING, "thread_name", "thread", thread ? view_name(thread->name) : view_unknown(), NULL,      \
+               .n_columns_max = 20)                                                                           \
+        COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(zone->on_cpu_ns, known), NULL)                     \
+        COLUMN(DURATION, "waiting_ns", "waiting",                                                             \
+               view_known(less(zone->duration_ns, zone->on_cpu_ns), known), NULL)                             \
+        COLUMN(DURATION, "self_ns", "self", view_number(zone->self_ns), NULL)                                 \
+        COLUMN(HANDLE, "handle", "", view_handle('z', zone->location), "of the zone, as the name")            \
+        COLUMN(STRING, "name", "zone",                                                                        \
+               view_text(zone_pattern_name_of(report->trace.dictionary, zone->location)), NULL,               \
+               .may_go = true)
+/* The program's words about this instance alone, such as which request it was: most say nothing. */
+#define WORDS_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "text", "text", group_rows_text(slow_zone_text(zone), zone->is_text_cut),              \
+               "that the program gave to this instance alone; … ends one of more than 4,096 bytes")           \
+        COLUMN(STRING, "value", "value", zone->has_value ? view_format(d, "%" PRIi64, zone->value)            \
+                                                         : view_unknown(),                                    \
+               "a number of the program's, as text", .n_columns_max = 20)                                     \
+        COLUMN(STRING, "instance_name", "called", group_rows_text(slow_zone_name(zone), zone->is_name_cut),   \
+               "as the text, with 256 bytes", .n_columns_max = 40)
+/* clang-format on */
+
+static const struct view_column slow_columns[] = { SLOW_COLUMNS(VIEW_COLUMN) WORDS_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part slowest_part = ANSWER_TABLE("slowest", slow_columns,
+                                                            "one of the slowest instances: ten, or --limit");
 
 static void put_slow(struct view_document *d, struct view_table *t, const struct report *report,
                      const struct slow_zone *zone)
 {
         const struct report_thread *thread = report_heading_find_thread(report, zone->thread);
-        uint64_t waiting_ns = zone->duration_ns > zone->on_cpu_ns ? zone->duration_ns - zone->on_cpu_ns : 0;
+        bool known = report->on_cpu_known;
 
-        view_table_put_number(d, t, zone->duration_ns);
-        view_table_put_number(d, t, since_start(report, zone->begin_ns));
-        view_table_put_handle(d, t, 't', zone->thread);
-        if (thread)
-                report_heading_put_name(d, t, thread->name);
-        else
-                view_table_put_unknown(d, t);
-        report_heading_put_known(d, t, zone->on_cpu_ns, report->on_cpu_known);
-        report_heading_put_known(d, t, waiting_ns, report->on_cpu_known);
-        view_table_put_number(d, t, zone->self_ns);
-        view_table_put_handle(d, t, 'z', zone->location);
-        view_table_put_string(d, t, zone_pattern_name_of(report->trace.dictionary, zone->location));
-        put_words(d, t, zone);
+        SLOW_COLUMNS(VIEW_CELL)
+        WORDS_COLUMNS(VIEW_CELL)
 }
 
 static void add_slowest(struct view_document *d, const struct report *report)
 {
         const struct zone_instances *all = &report->totals.instances;
-        struct view_table *t = view_document_add_table(d, "slowest", "The slowest", slow_columns,
-                                                       N_SLOW_COLUMNS);
+        struct view_table *t = view_document_add_part(d, &slowest_part, "The slowest");
 
         for (uint32_t i = 0; i < all->n_slowest; i++)
                 put_slow(d, t, report, &all->slowest[i]);
         if (!t)
                 return;
-        t->optional_from = N_SLOW_COLUMNS - N_WORDS_COLUMNS;
+        t->optional_from = 0 SLOW_COLUMNS(VIEW_PLUS_ONE);
         t->n_left_out = all->stat.durations_ns.n_values - all->n_slowest;
 }
 
@@ -479,6 +459,18 @@ static void add_inside(struct view_document *d, const struct report *report,
         add_counters(d, report);
 }
 
+const struct answer_schema zone_view_schema = {
+        .name = "hyprof.zone/2",
+        .command = "hyprof report --zone NAME --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &python_columns_facts_part,
+                                                      &facts, &report_heading_lost_part,
+                                                      &group_rows_facts_part, &report_heading_missing_part,
+                                                      &group_rows_part, &histogram_rows_part,
+                                                      &histogram_rows_distribution_part,
+                                                      &tree_rows_calls_part, &waits_part, &wakers_part,
+                                                      &counters_part, &threads_part, &slowest_part, NULL },
+};
+
 void zone_view_fill(struct view_document *d, const struct report *report,
                     const struct report_view_options *options)
 {
@@ -488,9 +480,7 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         set_answer(d, report, options->zone);
         report_heading_add(d, report, options->filter);
         python_columns_add_facts(d, report);
-        add_times(d, report);
-        add_cost(d, report);
-        add_ratios(d, report);
+        add_facts(d, report);
         if (report->totals.group_by != ZONE_GROUP_NONE)
                 group_rows_add(d, report, options->group_limit, options->has_group_histograms);
         if (!options->has_group_histograms) {
@@ -509,9 +499,3 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         add_slowest(d, report);
         add_hints(d, report, options);
 }
-
-const struct answer_schema zone_view_schema = {
-        .name = "hyprof.zone/2",
-        .command = "hyprof report --zone NAME --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
