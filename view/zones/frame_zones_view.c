@@ -4,36 +4,13 @@
 #include "analyze/stats/frame_zones.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/event_names.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
 
 #include <stdlib.h>
-
-static const struct view_column zone_columns[] = {
-        { .key = "name", .title = "frames", .type = VIEW_STRING },
-        { .key = "handle", .title = "id", .type = VIEW_HANDLE, .n_columns_max = 8 },
-        { .key = "zone", .title = "zone", .type = VIEW_STRING },
-        { .key = "share", .title = "share", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "mean_ns", .title = "in a frame", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "slowest_share", .title = "of slowest", .type = VIEW_SHARE, .n_columns_max = 10 },
-        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "thread", .title = "thread", .type = VIEW_STRING, .n_columns_max = 20, .may_go = true },
-        { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 24 },
-};
-
-static const struct view_column slow_columns[] = {
-        { .key = "name", .title = "frames", .type = VIEW_STRING },
-        { .key = "number", .title = "number", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "duration_ns", .title = "took", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "handle", .title = "id", .type = VIEW_HANDLE, .n_columns_max = 8 },
-        { .key = "zone", .title = "zone", .type = VIEW_STRING },
-        { .key = "total_ns", .title = "time", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "share", .title = "share", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "thread", .title = "thread", .type = VIEW_STRING, .n_columns_max = 20, .may_go = true },
-};
 
 /* A row that is shown; `key` NULL = the time of the thread that marks the frames outside of all zones. */
 struct shown_row {
@@ -129,39 +106,72 @@ static void sort(struct shown_set *s)
                 qsort(s->rows, s->n_rows, sizeof(*s->rows), compare);
 }
 
-static void put_zone(const struct shown_set *s, struct view_table *t, const struct shown_row *row)
+static struct text_view name_of(const struct shown_set *s)
 {
-        struct view_document *document = s->names->document;
-
-        if (!row->key) {
-                view_table_put_unknown(document, t);
-                view_table_put_words(document, t, "[no zone]");
-                return;
-        }
-        view_table_put_handle(document, t, 'z', row->key->location);
-        view_table_put_string(document, t, event_names_zone(s->names, row->key->location));
+        return frame_zones_view_name(s->names, s->zones->stats, s->id);
 }
 
-static void put_thread(const struct shown_set *s, struct view_table *t, const struct shown_row *row)
+static struct text_view zone_of(const struct shown_set *s, const struct shown_row *row)
+{
+        return row->key ? event_names_zone(s->names, row->key->location) : report_names_words("[no zone]");
+}
+
+static struct view_value thread_of(const struct shown_set *s, const struct shown_row *row)
 {
         if (row->key && row->key->is_marker == 0)
-                view_table_put_words(s->names->document, t, "others");
-        else
-                event_names_put_thread(s->names, t, set_of(s)->marker);
+                return view_words("others");
+        return event_names_thread(s->names, set_of(s)->marker);
 }
 
-static void put_place(const struct shown_set *s, struct view_table *t, const struct shown_row *row)
+static struct view_value place_of(const struct shown_set *s, const struct shown_row *row)
 {
         const struct trace_dictionary *d = s->names->trace->dictionary;
         const struct trace_location *location;
 
-        if (!row->key) {
-                view_table_put_unknown(s->names->document, t);
-                return;
-        }
+        if (!row->key)
+                return view_unknown();
         location = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, row->key->location);
-        view_table_put_place(s->names->document, t, trace_dictionary_text(d, location->file), location->line);
+        return view_place(trace_dictionary_text(d, location->file), location->line);
 }
+
+/* clang-format off */
+#define ZONE_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "name", "frames", view_text(name_of(s)), "of the set of frames")                       \
+        COLUMN(HANDLE, "handle", "id", view_handle('z', row->key ? row->key->location : 0), NULL)             \
+        COLUMN(STRING, "zone", "zone", view_text(zone_of(s, row)),                                            \
+               "[no zone], without a handle: time of the marking thread outside of zones")                    \
+        COLUMN(SHARE, "share", "share", report_heading_share(row->sums->total_ns, split_ns),                  \
+               "of the frames' time")                                                                         \
+        COLUMN(DURATION, "mean_ns", "in a frame",                                                             \
+               view_number(n_frames != 0 ? row->sums->total_ns / n_frames : 0), "in a frame")                 \
+        COLUMN(SHARE, "slowest_share", "of slowest", report_heading_share(slow_ns, slowest_ns),               \
+               "of the ten slowest frames' time")                                                             \
+        COLUMN(DURATION, "total_ns", "total", view_number(row->sums->total_ns), NULL)                         \
+        COLUMN(COUNT, "count", "count", view_known(row->sums->n_zones, row->key != NULL), NULL,               \
+               .may_be_null = true)                                                                           \
+        COLUMN(STRING, "thread", "thread", thread_of(s, row),                                                 \
+               "name of the one that marks the frames, or others", .n_columns_max = 20, .may_go = true)       \
+        COLUMN(PLACE, "place", "place", place_of(s, row), NULL, .n_columns_max = 24)
+#define SLOW_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "name", "frames", view_text(name_of(s)), "of the set of frames")                       \
+        COLUMN(COUNT, "number", "number", view_number(frame->number), "of its set, from 1")                   \
+        COLUMN(DURATION, "duration_ns", "took", view_number(frame->duration_ns), "of the frame")              \
+        COLUMN(HANDLE, "handle", "id", view_handle('z', row->key ? row->key->location : 0), NULL)             \
+        COLUMN(STRING, "zone", "zone", view_text(zone_of(s, row)), "as in `zones`")                           \
+        COLUMN(DURATION, "total_ns", "time", view_number(row->ns), "of the zone in the frame")                \
+        COLUMN(SHARE, "share", "share", report_heading_share(row->ns, frame->duration_ns), "of the frame")    \
+        COLUMN(STRING, "thread", "thread", thread_of(s, row), "as in `zones`", .n_columns_max = 20,           \
+               .may_go = true)
+/* clang-format on */
+
+static const struct view_column zone_columns[] = { ZONE_COLUMNS(VIEW_COLUMN) };
+static const struct view_column slow_columns[] = { SLOW_COLUMNS(VIEW_COLUMN) };
+const struct answer_part frame_zones_view_part = ANSWER_TABLE(
+        "zones", zone_columns,
+        "a zone in the frames of a set, by the time; not there if no zone is in frames",
+        .may_be_absent = true);
+const struct answer_part frame_zones_view_slowest_part = ANSWER_TABLE(
+        "slowest_zones", slow_columns, "a zone in one of the slowest frames", .may_be_absent = true);
 
 static void put_row(const struct shown_set *s, struct view_table *t, const struct shown_row *row)
 {
@@ -175,22 +185,13 @@ static void put_row(const struct shown_set *s, struct view_table *t, const struc
                 slow_ns += row->sums->slowest_ns[k];
                 slowest_ns += set->slowest[k].duration_ns;
         }
-        view_table_put_string(d, t, frame_zones_view_name(s->names, s->zones->stats, s->id));
-        put_zone(s, t, row);
-        report_heading_put_share(d, t, row->sums->total_ns, split_ns, true);
-        view_table_put_number(d, t, n_frames != 0 ? row->sums->total_ns / n_frames : 0);
-        report_heading_put_share(d, t, slow_ns, slowest_ns, true);
-        view_table_put_number(d, t, row->sums->total_ns);
-        event_names_put_known(s->names, t, row->sums->n_zones, row->key != NULL);
-        put_thread(s, t, row);
-        put_place(s, t, row);
+        ZONE_COLUMNS(VIEW_CELL)
 }
 
 static struct view_table *begin_table(struct event_names *n)
 {
-        struct view_table *t = view_document_add_table(n->document, "zones", "Zones in the frames",
-                                                       zone_columns,
-                                                       sizeof(zone_columns) / sizeof(zone_columns[0]));
+        struct view_table *t = view_document_add_part(n->document, &frame_zones_view_part,
+                                                      "Zones in the frames");
 
         view_table_set_about(
                 n->document, t,
@@ -248,13 +249,7 @@ static void put_slow_row(const struct shown_set *s, struct view_table *t, const 
         struct view_document *d = s->names->document;
         const struct slow_frame *frame = &set_of(s)->slowest[k];
 
-        view_table_put_string(d, t, frame_zones_view_name(s->names, s->zones->stats, s->id));
-        view_table_put_number(d, t, frame->number);
-        view_table_put_number(d, t, frame->duration_ns);
-        put_zone(s, t, row);
-        view_table_put_number(d, t, row->ns);
-        report_heading_put_share(d, t, row->ns, frame->duration_ns, true);
-        put_thread(s, t, row);
+        SLOW_COLUMNS(VIEW_CELL)
 }
 
 /*
@@ -284,8 +279,8 @@ void frame_zones_view_add_slowest(struct event_names *n, const struct frame_zone
 
         if (z->keys.n_items == 0)
                 return;
-        t = view_document_add_table(n->document, "slowest_zones", "Zones in the slowest frames", slow_columns,
-                                    sizeof(slow_columns) / sizeof(slow_columns[0]));
+        t = view_document_add_part(n->document, &frame_zones_view_slowest_part,
+                                   "Zones in the slowest frames");
         for (uint32_t id = 1; id <= n_sets && id <= FRAME_STATS_SPLIT_MAX; id++) {
                 struct shown_set s = { .names = n, .zones = z, .id = id };
 

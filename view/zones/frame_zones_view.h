@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+struct answer_part;
 struct event_names;
 struct frame_stats;
 struct frame_zones;
@@ -25,5 +26,7 @@ struct text_view frame_zones_view_name(const struct event_names *n, const struct
  */
 void frame_zones_view_add(struct event_names *n, const struct frame_zones *z, uint32_t n_sets);
 void frame_zones_view_add_slowest(struct event_names *n, const struct frame_zones *z, uint32_t n_sets);
+
+extern const struct answer_part frame_zones_view_part, frame_zones_view_slowest_part;
 
 #endif /* VIEW_ZONES_FRAME_ZONES_VIEW_H */

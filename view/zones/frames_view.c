@@ -18,26 +18,42 @@
 
 #define HINTS_MAX 3
 
-static const struct view_column set_columns[] = {
-        { .key = "name", .title = "frames", .type = VIEW_STRING },
-        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "fps", .title = "per second", .type = VIEW_REAL, .n_columns_max = 12 },
-        { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "p50_ns", .title = "p50", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "p99_ns", .title = "p99", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "min_ns", .title = "min", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 10 },
-        { .key = "n_marks", .title = "marks", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_unmatched", .title = "unmatched", .type = VIEW_COUNT, .n_columns_max = 12 },
-};
+/* clang-format off */
+#define SET_COLUMNS(COLUMN)                                                                                   \
+        COLUMN(STRING, "name", "frames", view_text(frame_zones_view_name(n, s, id)),                          \
+               "[main] is what has no name")                                                                  \
+        COLUMN(COUNT, "count", "count", view_number(h->n_values), NULL)                                       \
+        COLUMN(REAL, "fps", "per second",                                                                     \
+               view_real_known((double)h->n_values * 1e9 / (double)span_ns, any && span_ns != 0), NULL)       \
+        COLUMN(DURATION, "mean_ns", "mean", view_mean(h->sum, h->n_values), NULL)                             \
+        COLUMN(DURATION, "p50_ns", "p50", view_known(histogram_quantile(h, 0.5), any), NULL)                  \
+        COLUMN(DURATION, "p99_ns", "p99", view_known(histogram_quantile(h, 0.99), any), NULL)                 \
+        COLUMN(DURATION, "max_ns", "max", view_known(h->largest, any), NULL)                                  \
+        COLUMN(DURATION, "min_ns", "min", view_known(h->smallest, any), NULL)                                 \
+        COLUMN(DURATION, "total_ns", "total", view_number(h->sum), NULL)                                      \
+        COLUMN(STRING, "kind", "kind", view_words(key->has_gaps != 0 ? "with gaps" : "marks"),                \
+               "marks, with gaps", .n_columns_max = 10)                                                       \
+        COLUMN(COUNT, "n_marks", "marks", view_number(set->n_marks), NULL)                                    \
+        COLUMN(COUNT, "n_unmatched", "unmatched", view_number(set->n_unmatched), NULL)
+#define SLOW_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "name", "frames", view_text(frame_zones_view_name(n, s, i)), NULL)                     \
+        COLUMN(DURATION, "duration_ns", "took", view_number(frame->duration_ns), NULL)                        \
+        COLUMN(TIME, "at_ns", "began at", view_number(event_names_since_start(n, frame->begin_ns)), NULL)     \
+        COLUMN(COUNT, "number", "number", view_number(frame->number), "of its set, from 1")
+/* clang-format on */
 
-static const struct view_column slow_columns[] = {
-        { .key = "name", .title = "frames", .type = VIEW_STRING },
-        { .key = "duration_ns", .title = "took", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "at_ns", .title = "began at", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "number", .title = "number", .type = VIEW_COUNT, .n_columns_max = 12 },
+static const struct view_column set_columns[] = { SET_COLUMNS(VIEW_COLUMN) };
+static const struct view_column slow_columns[] = { SLOW_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part sets_part = ANSWER_TABLE("frames", set_columns, "a set of frames");
+static const struct answer_part slowest_part = ANSWER_TABLE("slowest", slow_columns,
+                                                            "a slow frame, ten a set", .may_be_absent = true);
+const struct answer_schema frames_view_schema = {
+        .name = "hyprof.frames/1",
+        .command = "hyprof report --frames --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &sets_part,
+                                                      &frame_zones_view_part, &slowest_part,
+                                                      &frame_zones_view_slowest_part,
+                                                      &histogram_rows_named_part, NULL },
 };
 
 static void put_set(struct event_names *n, struct view_table *t, const struct frame_stats *s, uint32_t id)
@@ -49,21 +65,7 @@ static void put_set(struct event_names *n, struct view_table *t, const struct fr
         uint64_t span_ns = set->last_ns - set->first_ns;
         bool any = h->n_values != 0;
 
-        view_table_put_string(d, t, frame_zones_view_name(n, s, id));
-        view_table_put_number(d, t, h->n_values);
-        if (any && span_ns != 0)
-                view_table_put_real(d, t, (double)h->n_values * 1e9 / (double)span_ns);
-        else
-                view_table_put_unknown(d, t);
-        event_names_put_known(n, t, any ? h->sum / h->n_values : 0, any);
-        event_names_put_known(n, t, histogram_quantile(h, 0.5), any);
-        event_names_put_known(n, t, histogram_quantile(h, 0.99), any);
-        event_names_put_known(n, t, h->largest, any);
-        event_names_put_known(n, t, h->smallest, any);
-        view_table_put_number(d, t, h->sum);
-        view_table_put_words(d, t, key->has_gaps != 0 ? "with gaps" : "marks");
-        view_table_put_number(d, t, set->n_marks);
-        view_table_put_number(d, t, set->n_unmatched);
+        SET_COLUMNS(VIEW_CELL)
 }
 
 static void add_sets(struct event_names *n, const struct frame_stats *s, size_t n_shown, struct view_table *t)
@@ -77,9 +79,8 @@ static void add_sets(struct event_names *n, const struct frame_stats *s, size_t 
 
 static void add_slowest(struct event_names *n, const struct frame_stats *s, size_t n_shown)
 {
-        struct view_table *t = view_document_add_table(n->document, "slowest", "The slowest frames",
-                                                       slow_columns,
-                                                       sizeof(slow_columns) / sizeof(slow_columns[0]));
+        struct view_document *d = n->document;
+        struct view_table *t = view_document_add_part(d, &slowest_part, "The slowest frames");
 
         for (uint32_t i = 1; i <= n_shown; i++) {
                 const struct frame_set *set = &s->sets[i - 1];
@@ -87,10 +88,7 @@ static void add_slowest(struct event_names *n, const struct frame_stats *s, size
                 for (uint32_t k = 0; k < set->n_slowest; k++) {
                         const struct slow_frame *frame = &set->slowest[k];
 
-                        view_table_put_string(n->document, t, frame_zones_view_name(n, s, i));
-                        view_table_put_number(n->document, t, frame->duration_ns);
-                        event_names_put_time(n, t, frame->begin_ns);
-                        view_table_put_number(n->document, t, frame->number);
+                        SLOW_COLUMNS(VIEW_CELL)
                 }
         }
 }
@@ -163,8 +161,7 @@ void frames_view_fill(struct view_document *d, const struct frame_zones *z, stru
         answer = make_answer(&n, s);
         event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_FRAMES, s->n_late);
         event_names_warn(&n, s->n_lost, "events of sets of frames beyond the limit; left out");
-        t = view_document_add_table(d, "frames", "Frames", set_columns,
-                                    sizeof(set_columns) / sizeof(set_columns[0]));
+        t = view_document_add_part(d, &sets_part, "Frames");
         n_shown = event_names_limit(&n, t, s->n_sets);
         add_sets(&n, s, n_shown, t);
         if (n_shown != 0) {
@@ -180,9 +177,3 @@ void frames_view_fill(struct view_document *d, const struct frame_zones *z, stru
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
-
-const struct answer_schema frames_view_schema = {
-        .name = "hyprof.frames/1",
-        .command = "hyprof report --frames --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
