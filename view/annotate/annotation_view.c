@@ -19,67 +19,6 @@
 
 #define BUILD_ID_BYTES_MAX 64
 
-#define RATIO_COLUMNS                                                                       \
-        { .key = "ipc", .title = "IPC", .type = VIEW_REAL },                                \
-                { .key = "cache_misses_per_1000", .title = "c-miss/k", .type = VIEW_REAL }, \
-        {                                                                                   \
-                .key = "branch_misses_per_1000", .title = "b-miss/k", .type = VIEW_REAL     \
-        }
-
-/* Both tables begin with the numbers and end with the counters. */
-static const struct view_column instruction_columns[] = {
-        { .key = "share", .title = "percent", .type = VIEW_SHARE },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
-        { .key = "weight", .title = "weight", .type = VIEW_COUNT },
-        RATIO_COLUMNS,
-        { .key = "address", .title = "address", .type = VIEW_STRING },
-        { .key = "instruction", .title = "instruction", .type = VIEW_STRING },
-        { .key = "branch", .title = "branch", .type = VIEW_STRING },
-        { .key = "target", .title = "target", .type = VIEW_STRING },
-        { .key = "target_address", .title = "target address", .type = VIEW_STRING },
-        { .key = "function", .title = "function", .type = VIEW_STRING },
-        { .key = "file", .title = "file", .type = VIEW_STRING },
-        { .key = "line", .title = "line", .type = VIEW_ID },
-        { .key = "inlined_into", .title = "inlined into", .type = VIEW_STACK },
-        { .key = "n_bytes", .title = "bytes", .type = VIEW_COUNT },
-};
-#define N_INSTRUCTION_NUMBERS 6 /* the address follows */
-#define N_INSTRUCTION_COLUMNS ((uint32_t)(sizeof(instruction_columns) / sizeof(instruction_columns[0])))
-
-static const struct view_column line_columns[] = {
-        { .key = "share", .title = "percent", .type = VIEW_SHARE },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
-        { .key = "weight", .title = "weight", .type = VIEW_COUNT },
-        RATIO_COLUMNS,
-        { .key = "file", .title = "file", .type = VIEW_STRING },
-        { .key = "line", .title = "line", .type = VIEW_ID },
-        { .key = "text", .title = "source", .type = VIEW_STRING },
-        { .key = "is_inlined", .title = "inlined", .type = VIEW_BOOL },
-        { .key = "has_code", .title = "code", .type = VIEW_BOOL },
-        { .key = "source", .title = "text from", .type = VIEW_STRING },
-};
-#define N_LINE_COLUMNS ((uint32_t)(sizeof(line_columns) / sizeof(line_columns[0])))
-
-static const struct view_column part_columns[] = {
-        { .key = "function", .title = "part", .type = VIEW_STRING },
-        { .key = "address", .title = "address", .type = VIEW_STRING },
-        { .key = "n_bytes", .title = "bytes", .type = VIEW_COUNT },
-        { .key = "n_instructions", .title = "instructions", .type = VIEW_COUNT },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
-        { .key = "is_guessed", .title = "beginning guessed", .type = VIEW_BOOL },
-        { .key = "is_cut", .title = "cut", .type = VIEW_BOOL },
-};
-
-static const struct view_column function_columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE },
-        { .key = "share", .title = "share", .type = VIEW_SHARE },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
-        { .key = "function", .title = "function", .type = VIEW_STRING },
-        { .key = "module", .title = "module", .type = VIEW_PLACE },
-};
-
-#define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-
 /* ---- which rows ---------------------------------------------------------------------------------------- */
 
 static const struct sample_sum *sum_at(const struct sample_sum *first, size_t stride, size_t index)
@@ -158,146 +97,167 @@ uint8_t *annotation_view_choose(const struct annotation *a, const struct annotat
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 
-/* Puts the table's own columns, and one for each counter, into @ret_columns. */
-static void view_add_counters(struct view_document *d, struct view_column *ret_columns,
-                              const struct view_column *own, uint32_t n_own,
-                              const struct report_counters *counters)
+static struct view_value string_of(const struct annotation *a, uint32_t id)
 {
-        memcpy(ret_columns, own, n_own * sizeof(*own));
-        for (uint32_t i = 0; i < counters->n_counters; i++) {
-                const char *key = view_document_make_key(d, "", counters->counters[i].name);
-
-                ret_columns[n_own + i] = (struct view_column){ .key = key, .title = key, .type = VIEW_COUNT };
-        }
-}
-
-static void view_put_ratio(struct view_document *d, struct view_table *t, double ratio)
-{
-        if (ratio >= 0)
-                view_table_put_real(d, t, ratio);
-        else
-                view_table_put_unknown(d, t);
-}
-
-/* @rows: the counters of all rows */
-static void put_sum(struct view_document *d, struct view_table *t, const struct annotation *a,
-                    const struct sample_sum *sum, const uint64_t *rows, size_t index)
-{
-        struct report_ratios ratios = report_counters_ratios(&a->counters,
-                                                             rows + index * a->counters.n_counters);
-
-        view_table_put_real(d, t, report_share(sum->weight, a->sum.weight));
-        view_table_put_number(d, t, sum->n_samples);
-        view_table_put_number(d, t, sum->weight);
-        view_put_ratio(d, t, ratios.instructions_per_cycle);
-        view_put_ratio(d, t, ratios.cache_misses);
-        view_put_ratio(d, t, ratios.branch_misses);
-}
-
-static void view_put_string(struct view_document *d, struct view_table *t, const struct annotation *a,
-                            uint32_t id)
-{
-        if (id != 0)
-                view_table_put_string(d, t, annotation_string(a, id));
-        else
-                view_table_put_unknown(d, t);
-}
-
-static void put_line_number(struct view_document *d, struct view_table *t, uint32_t line)
-{
-        if (line != 0)
-                view_table_put_number(d, t, line);
-        else
-                view_table_put_unknown(d, t);
+        return id != 0 ? view_text(annotation_string(a, id)) : view_unknown();
 }
 
 /* JSON numbers cannot hold 64 bits, but strings can. */
-static void put_address(struct view_document *d, struct view_table *t, uint64_t address)
+static struct view_value address_of(struct view_document *d, uint64_t address)
 {
-        view_table_put_format(d, t, "0x%" PRIx64, address);
+        return view_format(d, "0x%" PRIx64, address);
+}
+
+/* "name+0x10" */
+static struct view_value target_of(struct view_document *d, const struct annotation *a,
+                                   const struct listing_instruction *row)
+{
+        struct text_view name = { .n_bytes = 0 };
+
+        if (row->branch != BRANCH_NONE && row->target_name != 0)
+                name = annotation_string(a, row->target_name);
+        if (name.n_bytes == 0 || row->target_offset_bytes == 0)
+                return view_name(name);
+        return view_format(d, "%.*s+0x%" PRIx32, (int)name.n_bytes, name.bytes, row->target_offset_bytes);
+}
+
+/* The functions into which the innermost one was inlined, up to the one that has the code. */
+static struct view_value inlined_into(struct view_document *d, const struct annotation *a,
+                                      const struct listing_instruction *row)
+{
+        struct view_value stack;
+
+        if (row->n_symbols < 2)
+                return view_unknown();
+        stack = view_begin_stack(d);
+        for (uint32_t i = 1; i < row->n_symbols; i++) {
+                uint32_t function = a->listing.symbols[row->first_symbol + i].function;
+
+                view_add_frame(d, &stack,
+                               function != 0 ? annotation_string(a, function) : (struct text_view){ "?", 1 });
+        }
+        return stack;
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------- */
+
+/* Both tables begin with the numbers and end with the counters. */
+/* clang-format off */
+#define SUM_COLUMNS(COLUMN)                                                                                   \
+        COLUMN(SHARE, "share", "percent", view_real(report_share(sum->weight, a->sum.weight)),                \
+               "of the function's weight")                                                                    \
+        COLUMN(COUNT, "n_samples", "samples", view_number(sum->n_samples), NULL)                              \
+        COLUMN(COUNT, "weight", "weight", view_number(sum->weight), NULL)                                     \
+        COLUMN(REAL, "ipc", "IPC", report_heading_ratio(ratios.instructions_per_cycle), NULL)                 \
+        COLUMN(REAL, "cache_misses_per_1000", "c-miss/k", report_heading_ratio(ratios.cache_misses), NULL)    \
+        COLUMN(REAL, "branch_misses_per_1000", "b-miss/k", report_heading_ratio(ratios.branch_misses), NULL)
+#define INSTRUCTION_COLUMNS(COLUMN)                                                                           \
+        COLUMN(STRING, "address", "address", address_of(d, row->svma),                                        \
+               "0x11d0: of the ELF file, or of the memory for code without one; without code an offset in "   \
+               "the file")                                                                                    \
+        COLUMN(STRING, "instruction", "instruction", string_of(a, row->text), NULL)                           \
+        COLUMN(STRING, "branch", "branch", view_words(branches[row->branch]), NULL,                           \
+               .one_of = "jump|conditional|call", .may_be_null = true)                                        \
+        COLUMN(STRING, "target", "target", target_of(d, a, row), "of a jump or call: name+0x10")              \
+        COLUMN(STRING, "target_address", "target address",                                                    \
+               row->branch != BRANCH_NONE && row->target_svma != 0 ? address_of(d, row->target_svma)          \
+                                                                   : view_unknown(), NULL)                    \
+        COLUMN(STRING, "function", "function", string_of(a, symbol->function), "the innermost inlined one")   \
+        COLUMN(STRING, "file", "file", string_of(a, symbol->file), "of that function, as the line")           \
+        COLUMN(ID, "line", "line", view_known(symbol->line, symbol->line != 0), NULL, .may_be_null = true)    \
+        COLUMN(STACK, "inlined_into", "inlined into", inlined_into(d, a, row),                                \
+               "the functions around it, up to the one that has the code")                                    \
+        COLUMN(COUNT, "n_bytes", "bytes", view_number(row->n_bytes), NULL)
+#define LINE_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "file", "file", string_of(a, row->file), NULL)                                         \
+        COLUMN(ID, "line", "line", view_known(row->line, row->line != 0), NULL, .may_be_null = true)          \
+        COLUMN(STRING, "text", "source",                                                                      \
+               has_text ? view_text(source_text_line(text, row->line)) : view_unknown(), NULL)                \
+        COLUMN(BOOL, "is_inlined", "inlined", view_number(row->is_inlined), NULL)                             \
+        COLUMN(BOOL, "has_code", "code", view_number(row->has_code), "false only with --whole-files")         \
+        COLUMN(STRING, "source", "text from", view_words(origins[text ? text->origin : SOURCE_NOT_FOUND]),    \
+               NULL, .one_of = "trace|file|newer file|withheld|none")
+#define PART_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "function", "part", string_of(a, part->name), NULL)                                    \
+        COLUMN(STRING, "address", "address", address_of(d, part->svma), NULL)                                 \
+        COLUMN(COUNT, "n_bytes", "bytes", view_number(part->n_bytes), NULL)                                   \
+        COLUMN(COUNT, "n_instructions", "instructions", view_number(part->n_instructions), NULL)              \
+        COLUMN(COUNT, "n_samples", "samples", view_number(n_samples), NULL)                                   \
+        COLUMN(BOOL, "is_guessed", "beginning guessed",                                                       \
+               view_number((part->flags & LISTING_PART_GUESSED) != 0),                                        \
+               "no symbol marks its beginning")                                                               \
+        COLUMN(BOOL, "is_cut", "cut", view_number((part->flags & LISTING_PART_CUT) != 0), NULL)
+#define FUNCTION_COLUMNS(COLUMN)                                                                              \
+        COLUMN(HANDLE, "handle", "", view_handle('f', find_handle(functions, dictionary, row)), NULL)         \
+        COLUMN(SHARE, "share", "share", view_real(report_share(row->sum.weight, all->weight)),                \
+               "of all samples of the event")                                                                 \
+        COLUMN(COUNT, "n_samples", "samples", view_number(row->sum.n_samples), NULL)                          \
+        COLUMN(STRING, "function", "function", view_text(annotation_function_name(dictionary, row)), NULL)    \
+        COLUMN(PLACE, "module", "module", view_place(module_path(dictionary, row), 0), NULL)
+/* clang-format on */
+
+static const struct view_column instruction_columns[] = { SUM_COLUMNS(VIEW_COLUMN)
+                                                                  INSTRUCTION_COLUMNS(VIEW_COLUMN) };
+static const struct view_column line_columns[] = { SUM_COLUMNS(VIEW_COLUMN) LINE_COLUMNS(VIEW_COLUMN) };
+static const struct view_column part_columns[] = { PART_COLUMNS(VIEW_COLUMN) };
+static const struct view_column function_columns[] = { FUNCTION_COLUMNS(VIEW_COLUMN) };
+#define COUNTER_WORDS "a counter of a group, by its event's name"
+static const struct answer_part instructions_part = ANSWER_TABLE("instructions", instruction_columns,
+                                                                 "an instruction", .may_be_absent = true,
+                                                                 .more_columns = COUNTER_WORDS);
+static const struct answer_part lines_part = ANSWER_TABLE(
+        "lines", line_columns, "a line of the source", .may_be_absent = true, .more_columns = COUNTER_WORDS);
+static const struct answer_part parts_part = ANSWER_TABLE(
+        "parts", part_columns, "a part of the function's code", .may_be_absent = true);
+static const struct answer_part functions_part = ANSWER_TABLE(
+        "functions", function_columns,
+        "a function that can be annotated, where none was named: the ten hottest", .may_be_absent = true);
+
+/* A table of instructions or lines: the columns of the part, and one for each counter. */
+static struct view_table *begin_table(struct view_document *d, const struct annotation *a,
+                                      const struct answer_part *part, const char *title)
+{
+        struct view_column columns[VIEW_N_COLUMNS(instruction_columns) + REPORT_COUNTERS_MAX];
+        uint32_t n = part->n_columns;
+
+        memcpy(columns, part->columns, n * sizeof(*columns));
+        if (part == &instructions_part && annotation_listing_has_file_offsets(a))
+                columns[0 SUM_COLUMNS(VIEW_PLUS_ONE)].title = "file offset"; /* of the address */
+        for (uint32_t i = 0; i < a->counters.n_counters; i++) {
+                const char *key = view_document_make_key(d, "", a->counters.counters[i].name);
+
+                columns[n++] = (struct view_column){ .key = key, .title = key, .type = VIEW_COUNT };
+        }
+        return view_document_add_table(d, part->key, title, columns, n);
 }
 
 static void put_counters(struct view_document *d, struct view_table *t, const struct annotation *a,
-                         const uint64_t *rows, size_t index)
+                         const uint64_t *counters)
 {
         for (uint32_t i = 0; i < a->counters.n_counters; i++)
-                view_table_put_number(d, t, rows[index * a->counters.n_counters + i]);
+                view_table_put(d, t, view_number(counters[i]));
 }
 
 /* ---- instructions -------------------------------------------------------------------------------------- */
 
-/* "name+0x10", and its address. */
-static void put_target(struct view_document *d, struct view_table *t, const struct annotation *a,
-                       const struct listing_instruction *row)
-{
-        struct text_view name = row->target_name != 0 ? annotation_string(a, row->target_name)
-                                                      : (struct text_view){ .n_bytes = 0 };
-
-        if (name.n_bytes == 0)
-                view_table_put_unknown(d, t);
-        else if (row->target_offset_bytes == 0)
-                view_table_put_string(d, t, name);
-        else
-                view_table_put_format(d, t, "%.*s+0x%" PRIx32, (int)name.n_bytes, name.bytes,
-                                      row->target_offset_bytes);
-        if (row->target_svma != 0)
-                put_address(d, t, row->target_svma);
-        else
-                view_table_put_unknown(d, t);
-}
-
-static void put_branch(struct view_document *d, struct view_table *t, const struct annotation *a,
-                       const struct listing_instruction *row)
-{
-        static const char *const branches[] = { [BRANCH_NONE] = "",
-                                                [BRANCH_JUMP] = "jump",
-                                                [BRANCH_CONDITIONAL] = "conditional",
-                                                [BRANCH_CALL] = "call" };
-
-        if (row->branch != BRANCH_NONE) {
-                view_table_put_words(d, t, branches[row->branch]);
-                put_target(d, t, a, row);
-                return;
-        }
-        for (int i = 0; i < 3; i++)
-                view_table_put_unknown(d, t);
-}
-
-/* The functions into which the innermost one was inlined, up to the one that has the code. */
-static void view_put_inlined(struct view_document *d, struct view_table *t, const struct annotation *a,
-                             const struct listing_instruction *row)
-{
-        if (row->n_symbols < 2) {
-                view_table_put_unknown(d, t);
-                return;
-        }
-        view_table_begin_stack(d, t);
-        for (uint32_t i = 1; i < row->n_symbols; i++) {
-                uint32_t function = a->listing.symbols[row->first_symbol + i].function;
-
-                view_table_add_frame(
-                        d, t, function != 0 ? annotation_string(a, function) : (struct text_view){ "?", 1 });
-        }
-}
-
 static void view_put_instruction(struct view_document *d, struct view_table *t, const struct annotation *a,
                                  size_t index)
 {
+        static const char *const branches[] = { [BRANCH_NONE] = NULL,
+                                                [BRANCH_JUMP] = "jump",
+                                                [BRANCH_CONDITIONAL] = "conditional",
+                                                [BRANCH_CALL] = "call" };
         static const struct listing_symbol unknown = { .function = 0 };
         const struct listing_instruction *row = &a->listing.instructions[index];
         const struct listing_symbol *symbol = row->n_symbols != 0 ? &a->listing.symbols[row->first_symbol]
                                                                   : &unknown;
+        const struct sample_sum *sum = &a->instructions[index].sum;
+        const uint64_t *counters = a->instruction_counters + index * a->counters.n_counters;
+        struct report_ratios ratios = report_counters_ratios(&a->counters, counters);
 
-        put_sum(d, t, a, &a->instructions[index].sum, a->instruction_counters, index);
-        put_address(d, t, row->svma);
-        view_put_string(d, t, a, row->text);
-        put_branch(d, t, a, row);
-        view_put_string(d, t, a, symbol->function);
-        view_put_string(d, t, a, symbol->file);
-        put_line_number(d, t, symbol->line);
-        view_put_inlined(d, t, a, row);
-        view_table_put_number(d, t, row->n_bytes);
-        put_counters(d, t, a, a->instruction_counters, index);
+        SUM_COLUMNS(VIEW_CELL)
+        INSTRUCTION_COLUMNS(VIEW_CELL)
+        put_counters(d, t, a, counters);
 }
 
 /* "of the function's samples, by their weight (ns); * is the hottest ..." */
@@ -316,17 +276,12 @@ static void view_set_about(struct view_document *d, struct view_table *t, const 
 static void add_instructions(struct view_document *d, const struct annotation *a,
                              struct source_texts *sources, const struct annotation_view_options *options)
 {
-        struct view_column all[N_INSTRUCTION_COLUMNS + REPORT_COUNTERS_MAX];
         uint8_t *shown = annotation_view_choose(a, options, &a->instructions[0].sum,
                                                 sizeof(a->instructions[0]), a->listing.n_instructions);
         struct annotation_listing listing;
         struct view_table *t;
 
-        view_add_counters(d, all, instruction_columns, N_INSTRUCTION_COLUMNS, &a->counters);
-        if (annotation_listing_has_file_offsets(a))
-                all[N_INSTRUCTION_NUMBERS].title = "file offset";
-        t = view_document_add_table(d, "instructions", "Instructions", all,
-                                    N_INSTRUCTION_COLUMNS + a->counters.n_counters);
+        t = begin_table(d, a, &instructions_part, "Instructions");
         view_set_about(
                 d, t, a,
                 "; * is the hottest; function, file and line are of the innermost function that was inlined there.  A "
@@ -349,8 +304,7 @@ static void add_instructions(struct view_document *d, const struct annotation *a
 
 static void view_add_parts(struct view_document *d, const struct annotation *a)
 {
-        struct view_table *t = view_document_add_table(d, "parts", "Parts of the function", part_columns,
-                                                       COUNT_OF(part_columns));
+        struct view_table *t = view_document_add_part(d, &parts_part, "Parts of the function");
 
         for (size_t i = 0; i < a->listing.n_parts; i++) {
                 const struct listing_part *part = &a->listing.parts[i];
@@ -358,13 +312,7 @@ static void view_add_parts(struct view_document *d, const struct annotation *a)
 
                 for (uint32_t k = 0; k < part->n_instructions; k++)
                         n_samples += a->instructions[part->first_instruction + k].sum.n_samples;
-                view_put_string(d, t, a, part->name);
-                put_address(d, t, part->svma);
-                view_table_put_number(d, t, part->n_bytes);
-                view_table_put_number(d, t, part->n_instructions);
-                view_table_put_number(d, t, n_samples);
-                view_table_put_bool(d, t, (part->flags & LISTING_PART_GUESSED) != 0);
-                view_table_put_bool(d, t, (part->flags & LISTING_PART_CUT) != 0);
+                PART_COLUMNS(VIEW_CELL)
         }
         if (t)
                 t->is_in_listing = true;
@@ -382,32 +330,26 @@ static void view_put_line(struct view_document *d, struct view_table *t, const s
                                                [SOURCE_OF_NEWER_FILE] = "newer file" };
         const struct annotated_line *row = &a->lines[index];
         const struct source_text *text = source_texts_find(sources, annotation_string(a, row->file));
+        bool has_text = text && row->line != 0 && row->line <= text->n_lines;
+        const struct sample_sum *sum = &row->sum;
+        const uint64_t *counters = a->line_counters + index * a->counters.n_counters;
+        struct report_ratios ratios = report_counters_ratios(&a->counters, counters);
 
         d->failed = d->failed || !text;
-        put_sum(d, t, a, &row->sum, a->line_counters, index);
-        view_put_string(d, t, a, row->file);
-        put_line_number(d, t, row->line);
-        if (text && row->line != 0 && row->line <= text->n_lines)
-                view_table_put_string(d, t, source_text_line(text, row->line));
-        else
-                view_table_put_unknown(d, t);
-        view_table_put_bool(d, t, row->is_inlined);
-        view_table_put_bool(d, t, row->has_code);
-        view_table_put_words(d, t, origins[text ? text->origin : SOURCE_NOT_FOUND]);
-        put_counters(d, t, a, a->line_counters, index);
+        SUM_COLUMNS(VIEW_CELL)
+        LINE_COLUMNS(VIEW_CELL)
+        put_counters(d, t, a, counters);
 }
 
 static void view_add_lines(struct view_document *d, const struct annotation *a, struct source_texts *sources,
                            const struct annotation_view_options *options)
 {
-        struct view_column all[N_LINE_COLUMNS + REPORT_COUNTERS_MAX];
         uint8_t *shown = annotation_view_choose(a, options, &a->lines[0].sum, sizeof(a->lines[0]),
                                                 a->n_lines);
         struct annotation_listing listing;
         struct view_table *t;
 
-        view_add_counters(d, all, line_columns, N_LINE_COLUMNS, &a->counters);
-        t = view_document_add_table(d, "lines", "Lines", all, N_LINE_COLUMNS + a->counters.n_counters);
+        t = begin_table(d, a, &lines_part, "Lines");
         view_set_about(d, t, a, "; * is the hottest");
         annotation_listing_init(&listing, d, t, a, sources, true);
         d->failed = d->failed || !shown;
@@ -451,6 +393,17 @@ static uint32_t find_handle(const struct function_table *functions, const struct
         return 0;
 }
 
+/* Empty if it is in no module. */
+static struct text_view module_path(const struct trace_dictionary *d, const struct chosen_function *chosen)
+{
+        const struct trace_module *module;
+
+        if (chosen->module == 0)
+                return (struct text_view){ .n_bytes = 0 };
+        module = trace_dictionary_row(d, TRACE_TABLE_MODULES, chosen->module);
+        return trace_dictionary_text(d, module->path);
+}
+
 static void add_functions(struct view_document *d, const struct annotation *a,
                           const struct function_table *functions,
                           const struct annotation_view_options *options)
@@ -460,32 +413,18 @@ static void add_functions(struct view_document *d, const struct annotation *a,
         size_t n_max = options->limit != 0 && options->limit < ANNOTATION_VIEW_FUNCTIONS
                                ? options->limit
                                : ANNOTATION_VIEW_FUNCTIONS;
-        struct view_table *t = view_document_add_table(d, "functions", "Functions that can be annotated",
-                                                       function_columns, COUNT_OF(function_columns));
+        struct view_table *t = view_document_add_part(d, &functions_part, "Functions that can be annotated");
 
         view_table_set_about(d, t, "of all samples of the event; below is the first of them");
         for (size_t i = 0; i < options->choice->n_rows; i++) {
                 const struct chosen_function *row = &options->choice->rows[i];
-                uint32_t handle;
 
                 if (options->limit != 0 && i >= n_max) {
                         if (t)
                                 t->n_left_out++;
                         continue;
                 }
-                handle = find_handle(functions, dictionary, row);
-                view_table_put_handle(d, t, 'f', handle);
-                view_table_put_real(d, t, report_share(row->sum.weight, all->weight));
-                view_table_put_number(d, t, row->sum.n_samples);
-                view_table_put_string(d, t, annotation_function_name(dictionary, row));
-                if (row->module != 0) {
-                        const struct trace_module *module = trace_dictionary_row(
-                                dictionary, TRACE_TABLE_MODULES, row->module);
-
-                        view_table_put_place(d, t, trace_dictionary_text(dictionary, module->path), 0);
-                } else {
-                        view_table_put_unknown(d, t);
-                }
+                FUNCTION_COLUMNS(VIEW_CELL)
         }
 }
 
@@ -523,59 +462,62 @@ static void view_set_answer(struct view_document *d, const struct annotation *a,
         byte_buffer_deinit(&words);
 }
 
-static void view_add_words(struct view_document *d, const char *key, const char *title, const char *words)
-{
-        view_document_add_string(d, key, title, (struct text_view){ words, strlen(words) });
-}
-
-static void add_build_id(struct view_document *d, struct text_view id)
+static struct view_value build_id_of(struct view_document *d, struct text_view id)
 {
         char hex[2 * BUILD_ID_BYTES_MAX + 1] = "";
 
         for (size_t i = 0; i < id.n_bytes && i < BUILD_ID_BYTES_MAX; i++)
                 (void)snprintf(hex + 2 * i, 3, "%02x", (unsigned)(uint8_t)id.bytes[i]);
-        if (id.n_bytes != 0)
-                view_add_words(d, "build_id", "build-id", hex);
-        else
-                view_document_add_unknown(d, "build_id", "build-id", VIEW_STRING);
-}
-
-static void view_add_string(struct view_document *d, const char *key, const char *title, struct text_view s)
-{
-        if (s.n_bytes != 0)
-                view_document_add_string(d, key, title, s);
-        else
-                view_document_add_unknown(d, key, title, VIEW_STRING);
-}
-
-static void view_add_handle(struct view_document *d, uint32_t handle)
-{
-        char text[16];
-
-        (void)snprintf(text, sizeof(text), "f%" PRIu32, handle);
-        view_add_string(d, "handle", "handle", (struct text_view){ text, handle != 0 ? strlen(text) : 0 });
+        return id.n_bytes != 0 ? view_format(d, "%s", hex) : view_unknown();
 }
 
 /* A sum is shown to people only if the answer does not already give it. */
-static void add_sums(struct view_document *d, const struct annotation *a)
-{
-        bool has_inlined = a->self.n_samples != a->sum.n_samples && !a->function.is_inlined;
-        const struct sample_sum *all = &a->trace->events[a->event - 1];
+/* clang-format off */
+#define ANNOTATION_FACTS(FACT)                                                                                \
+        FACT(STRING, "function", NULL, view_name(annotation_function_name(dictionary, &a->function)), NULL)   \
+        FACT(HANDLE, "handle", "handle", view_handle('f', handle), NULL)                                      \
+        FACT(STRING, "module", NULL, view_name(path), "a path")                                               \
+        FACT(STRING, "build_id", "build-id", build_id_of(d, build_id), "of the module")                       \
+        FACT(STRING, "event", NULL, view_name(event_name), "whose samples are shown")                         \
+        FACT(STRING, "unit", "unit", view_name(trace_dictionary_text(dictionary, event->unit)),               \
+             "of its weight")                                                                                 \
+        FACT(STRING, "filter", "only", view_name(filter), "in words; null = the whole trace")                 \
+        FACT(BOOL, "is_inlined", NULL, view_number(a->function.is_inlined),                                   \
+             "the places where the function was inlined, not code of its own")                                \
+        FACT(COUNT, "n_samples", NULL, view_number(a->sum.n_samples), NULL)                                   \
+        FACT(COUNT, "weight", NULL, view_number(a->sum.weight), NULL)                                         \
+        FACT(SHARE, "share", NULL, view_real(report_share(a->sum.weight, all->weight)),                       \
+             "of all samples of the event")                                                                   \
+        FACT(COUNT, "self_samples", has_inlined ? "in itself, as in reports" : NULL,                          \
+             view_number(a->self.n_samples),                                                                  \
+             "at its own lines, as reports count them; the others of n_samples are in what was inlined "      \
+             "into it")                                                                                       \
+        FACT(COUNT, "inlined_samples", a->inlined.n_samples != 0 ? "where it was inlined" : NULL,             \
+             view_number(a->inlined.n_samples), "where it was inlined into others; not in n_samples")         \
+        FACT(COUNT, "elsewhere_samples", a->elsewhere.n_samples != 0 ? "at places not shown" : NULL,          \
+             view_number(a->elsewhere.n_samples), "of it at places that no part has")                         \
+        FACT(COUNT, "event_samples", NULL, view_number(all->n_samples), "all that is looked at")              \
+        FACT(COUNT, "event_weight", NULL, view_number(all->weight), NULL)                                     \
+        FACT(STRING, "code", a->is_python ? NULL : "code",                                                    \
+             view_words(!a->has_code ? "none" : a->is_kept ? "trace" : "file"), "where it comes from",        \
+             .one_of = "trace|file|none")                                                                     \
+        FACT(STRING, "why_no_code", a->is_python ? NULL : "because",                                          \
+             a->has_code ? view_unknown() : view_words(a->no_code.text), NULL)
+#define UNSAMPLED_FACTS(FACT)                                                                                 \
+        FACT(SHARE, "unsampled_share", NULL, report_heading_unsampled(&a->unsampled),                         \
+             "how much of the time, or of the count, has no samples; null = less than 1 %, or nothing is "    \
+             "known to be missing")
+/* clang-format on */
 
-        view_document_add_number(d, "n_samples", NULL, VIEW_COUNT, a->sum.n_samples);
-        view_document_add_number(d, "weight", NULL, VIEW_COUNT, a->sum.weight);
-        view_document_add_real(d, "share", NULL, VIEW_SHARE, report_share(a->sum.weight, all->weight));
-        view_document_add_number(d, "self_samples", has_inlined ? "in itself, as in reports" : NULL,
-                                 VIEW_COUNT, a->self.n_samples);
-        view_document_add_number(d, "inlined_samples",
-                                 a->inlined.n_samples != 0 ? "where it was inlined" : NULL, VIEW_COUNT,
-                                 a->inlined.n_samples);
-        view_document_add_number(d, "elsewhere_samples",
-                                 a->elsewhere.n_samples != 0 ? "at places not shown" : NULL, VIEW_COUNT,
-                                 a->elsewhere.n_samples);
-        view_document_add_number(d, "event_samples", NULL, VIEW_COUNT, all->n_samples);
-        view_document_add_number(d, "event_weight", NULL, VIEW_COUNT, all->weight);
-}
+static const struct view_column fact_columns[] = { ANNOTATION_FACTS(VIEW_MEMBER)
+                                                           UNSAMPLED_FACTS(VIEW_MEMBER) };
+static const struct answer_part facts = ANSWER_FACTS(fact_columns);
+const struct answer_schema annotation_view_schema = {
+        .name = "hyprof.annotation/2",
+        .command = "hyprof annotate --json",
+        .parts = (const struct answer_part *const[]){ &facts, &instructions_part, &lines_part, &parts_part,
+                                                      &functions_part, NULL },
+};
 
 static void view_add_facts(struct view_document *d, const struct annotation *a, uint32_t handle,
                            struct text_view filter)
@@ -583,33 +525,19 @@ static void view_add_facts(struct view_document *d, const struct annotation *a, 
         const struct trace_dictionary *dictionary = a->trace->dictionary;
         const struct trace_sample_event *event = trace_dictionary_row(dictionary, TRACE_TABLE_SAMPLE_EVENTS,
                                                                       a->event);
-        struct text_view path = { .n_bytes = 0 }, build_id = { .n_bytes = 0 };
+        const struct sample_sum *all = &a->trace->events[a->event - 1];
+        struct text_view path = module_path(dictionary, &a->function), build_id = { .n_bytes = 0 };
+        struct text_view event_name = trace_dictionary_text(dictionary, event->name);
+        bool has_inlined = a->self.n_samples != a->sum.n_samples && !a->function.is_inlined;
 
         if (a->function.module != 0) {
                 const struct trace_module *module = trace_dictionary_row(dictionary, TRACE_TABLE_MODULES,
                                                                          a->function.module);
 
-                path = trace_dictionary_text(dictionary, module->path);
                 build_id = trace_dictionary_text(dictionary, module->build_id);
         }
-        view_set_answer(d, a, path, trace_dictionary_text(dictionary, event->name), filter.n_bytes != 0);
-        view_document_add_string(d, "function", NULL, annotation_function_name(dictionary, &a->function));
-        view_add_handle(d, handle);
-        view_add_string(d, "module", NULL, path);
-        add_build_id(d, build_id);
-        view_add_string(d, "event", NULL, trace_dictionary_text(dictionary, event->name));
-        view_add_string(d, "unit", "unit", trace_dictionary_text(dictionary, event->unit));
-        view_add_string(d, "filter", "only", filter);
-        view_document_add_bool(d, "is_inlined", NULL, a->function.is_inlined);
-        add_sums(d, a);
-        view_add_words(d, "code", a->is_python ? NULL : "code",
-                       !a->has_code ? "none"
-                       : a->is_kept ? "trace"
-                                    : "file");
-        if (!a->has_code)
-                view_add_words(d, "why_no_code", a->is_python ? NULL : "because", a->no_code.text);
-        else
-                view_document_add_unknown(d, "why_no_code", "because", VIEW_STRING);
+        view_set_answer(d, a, path, event_name, filter.n_bytes != 0);
+        ANNOTATION_FACTS(VIEW_FACT)
 }
 
 static void add_warnings_and_hints(struct view_document *d, const struct annotation *a,
@@ -617,7 +545,7 @@ static void add_warnings_and_hints(struct view_document *d, const struct annotat
 {
         uint64_t n_left_out = 0; /* instructions and lines */
 
-        view_document_put(d, "unsampled_share", NULL, VIEW_SHARE, report_heading_unsampled(&a->unsampled));
+        UNSAMPLED_FACTS(VIEW_FACT)
         report_heading_warn_recorded(d, a->trace->dictionary, &a->unsampled);
         if (a->elsewhere.n_samples != 0)
                 view_document_warn(d, "%" PRIu64 " samples of it are at places that are not shown",
@@ -656,9 +584,3 @@ void annotation_view_fill(struct view_document *d, const struct annotation *a, s
         add_warnings_and_hints(d, a, options);
         function_table_deinit(&functions);
 }
-
-const struct answer_schema annotation_view_schema = {
-        .name = "hyprof.annotation/2",
-        .command = "hyprof annotate --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};

@@ -12,7 +12,6 @@
 #include "view/shared/family_words.h"
 #include "view/shared/histogram_rows.h"
 #include "view/shared/report_heading.h"
-#include "view/shared/report_names.h"
 #include "view/text/text_number.h"
 #include "view/zones/frame_zones_view.h"
 
