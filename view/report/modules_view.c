@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
+#include "analyze/report/report_modules.h"
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
@@ -10,82 +11,6 @@
 #include "view/text/text_number.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-/* The modules of samples, by path: modules of the same path are listed together. */
-struct module_sum {
-        uint32_t path;   /* string; 0 = outside of every module, or nothing known */
-        uint32_t module; /* one of them; 0 = none */
-        struct sample_sum self, named;
-        uint64_t weight_by_kind[FUNCTION_KIND_COUNT];
-        uint32_t n_functions;
-};
-
-static int compare_paths(const void *a, const void *b)
-{
-        const struct module_sum *x = a;
-        const struct module_sum *y = b;
-
-        return report_compare(x->path, y->path);
-}
-
-static int compare_sums(const void *a, const void *b)
-{
-        const struct module_sum *x = a;
-        const struct module_sum *y = b;
-        int order = report_compare(y->self.weight, x->self.weight);
-
-        return order != 0 ? order : report_compare(x->path, y->path);
-}
-
-/* Makes a row for each function, sorts the rows, and adds up those of the same path. */
-static uint32_t add_up(const struct report *report, struct module_sum *rows)
-{
-        const struct report_functions *functions = &report->functions;
-        uint32_t n = 0;
-
-        for (uint32_t i = 0; i < functions->n_rows; i++) {
-                const struct report_function *function = &functions->rows[i];
-                const struct function *row = function_table_get(&report->samples.functions, function->label);
-                struct module_sum sum = { .path = row->module, .self = function->self, .n_functions = 1 };
-
-                if (function->kind == FUNCTION_MARK || function->self.n_samples == 0)
-                        continue;
-                sum.weight_by_kind[function->kind] = function->self.weight;
-                if (function->kind == FUNCTION_NAMED)
-                        sum.named = function->self;
-                rows[n++] = sum;
-        }
-        if (n == 0)
-                return 0;
-        qsort(rows, n, sizeof(*rows), compare_paths);
-        for (uint32_t i = 1, last = 0;; i++) {
-                if (i == n)
-                        return last + 1;
-                if (rows[i].path != rows[last].path) {
-                        rows[++last] = rows[i];
-                        continue;
-                }
-                sample_sum_add(&rows[last].self, &rows[i].self);
-                sample_sum_add(&rows[last].named, &rows[i].named);
-                rows[last].n_functions += rows[i].n_functions;
-                for (uint32_t kind = 0; kind < FUNCTION_KIND_COUNT; kind++)
-                        rows[last].weight_by_kind[kind] += rows[i].weight_by_kind[kind];
-        }
-}
-
-/* Finds one module for each path; the rows are still sorted by path. */
-static void find_modules(const struct trace_dictionary *d, struct module_sum *rows, uint32_t n_rows)
-{
-        for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_MODULES); i > 0; i--) {
-                const struct trace_module *module = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
-                struct module_sum key = { .path = module->path };
-                struct module_sum *row = bsearch(&key, rows, n_rows, sizeof(*rows), compare_paths);
-
-                if (row && row->path != 0)
-                        row->module = i;
-        }
-}
 
 static const char *words_of_kind(uint32_t kind)
 {
@@ -100,7 +25,7 @@ static const char *words_of_kind(uint32_t kind)
 }
 
 /* The reason why names are missing: the one that most of its samples share. */
-static const char *words_of_symbols(const struct module_sum *sum, uint32_t kind)
+static const char *words_of_symbols(const struct report_module *sum, uint32_t kind)
 {
         const uint64_t *weights = sum->weight_by_kind;
 
@@ -160,7 +85,7 @@ const struct answer_schema modules_view_schema = {
 };
 
 static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
-                    const struct module_sum *sum)
+                    const struct report_module *sum)
 {
         static const struct trace_module none = { .kind = UINT32_MAX };
         const struct trace_dictionary *dictionary = report->trace.dictionary;
@@ -174,13 +99,12 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
 }
 
 static void add_hints(struct view_document *d, const struct report *report,
-                      const struct report_view_options *options, const struct module_sum *rows,
-                      uint32_t n_rows)
+                      const struct report_view_options *options, const struct report_modules *modules)
 {
         uint64_t unnamed = 0;
 
-        for (uint32_t i = 0; i < n_rows; i++)
-                unnamed += rows[i].self.n_samples - rows[i].named.n_samples;
+        for (uint32_t i = 0; i < modules->n_rows; i++)
+                unnamed += modules->rows[i].self.n_samples - modules->rows[i].named.n_samples;
         if (unnamed != 0) {
                 report_heading_hint(d, options->path, "modules");
                 report_heading_hint(d, options->path, "symbolize");
@@ -189,22 +113,24 @@ static void add_hints(struct view_document *d, const struct report *report,
                 report_heading_hint(d, options->path, "report --functions");
 }
 
-static void set_answer(struct view_document *d, const struct report *report, const struct module_sum *rows,
-                       uint32_t n_rows)
+static void set_answer(struct view_document *d, const struct report *report,
+                       const struct report_modules *modules)
 {
         const struct trace_dictionary *dictionary = report->trace.dictionary;
         struct answer_words a = { .used_bytes = 0 };
 
-        if (n_rows == 0) {
+        if (modules->n_rows == 0) {
                 answer_words_add(&a, "no samples");
         } else {
+                const struct report_module *first = &modules->rows[0];
+
                 answer_words_add(
                         &a, "%s of the samples are in ",
-                        text_number_share(report_share(rows[0].self.weight, report->event->sum.weight)).text);
-                answer_words_add_name(&a, rows[0].path != 0 ? report_names_file(trace_dictionary_text(
-                                                                      dictionary, rows[0].path))
-                                                            : report_names_words("no module"));
-                answer_words_add_most(&a, n_rows, "modules");
+                        text_number_share(report_share(first->self.weight, report->event->sum.weight)).text);
+                answer_words_add_name(&a, first->path != 0 ? report_names_file(trace_dictionary_text(
+                                                                     dictionary, first->path))
+                                                           : report_names_words("no module"));
+                answer_words_add_most(&a, modules->n_rows, "modules");
                 answer_words_add_missing(&a, report);
         }
         answer_words_set(&a, d);
@@ -213,30 +139,26 @@ static void set_answer(struct view_document *d, const struct report *report, con
 void modules_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options)
 {
-        struct module_sum *rows = calloc((size_t)report->functions.n_rows + 1, sizeof(*rows));
+        struct report_modules modules;
         struct view_table *t;
-        uint32_t n_all, n_rows;
+        uint32_t n_rows;
 
-        if (!rows) {
+        if (report_modules_init(&modules, report) < 0) {
                 d->failed = true;
                 return;
         }
-        n_all = add_up(report, rows);
-        find_modules(report->trace.dictionary, rows, n_all);
-        if (n_all != 0)
-                qsort(rows, n_all, sizeof(*rows), compare_sums);
-        set_answer(d, report, rows, n_all);
+        set_answer(d, report, &modules);
         report_heading_add(d, report, options->filter);
         t = view_document_add_part(d, &list_part, "Modules, by the samples that fell into them");
-        n_rows = report_limited(n_all, options->limit);
+        n_rows = report_limited(modules.n_rows, options->limit);
         if (report->event)
                 view_table_set_about(
                         d, t, "samples: %% of all of %.*s, by their innermost function; named: %% of those",
                         (int)report->event->name.n_bytes, report->event->name.bytes);
         for (uint32_t i = 0; i < n_rows; i++)
-                put_row(d, t, report, &rows[i]);
+                put_row(d, t, report, &modules.rows[i]);
         if (t)
-                t->n_left_out = n_all - n_rows;
-        add_hints(d, report, options, rows, n_all);
-        free(rows);
+                t->n_left_out = modules.n_rows - n_rows;
+        add_hints(d, report, options, &modules);
+        report_modules_deinit(&modules);
 }

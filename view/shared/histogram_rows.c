@@ -65,7 +65,8 @@ void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t 
 
 static const struct view_column step_columns[] = { STEP_COLUMNS(VIEW_COLUMN) };
 const struct answer_part histogram_rows_distribution_part = ANSWER_TABLE(
-        "distribution", step_columns, "durations in a step of a sixteenth of a power of two");
+        "distribution", step_columns,
+        "durations in a step of a sixteenth of a power of two, for drawing; steps without any are not there");
 
 void histogram_rows_add_distribution(struct view_document *d, const struct histogram *h)
 {

@@ -377,7 +377,7 @@ static uint64_t since_start(const struct report *report, uint64_t time_ns)
                                                          : view_unknown(),                                    \
                "a number of the program's, as text", .n_columns_max = 20)                                     \
         COLUMN(STRING, "instance_name", "called", group_rows_text(slow_zone_name(zone), zone->is_name_cut),   \
-               "as the text, with 256 bytes", .n_columns_max = 40)
+               "its name for it; … ends one of more than 256 bytes", .n_columns_max = 40)
 /* clang-format on */
 
 static const struct view_column slow_columns[] = { SLOW_COLUMNS(VIEW_COLUMN) WORDS_COLUMNS(VIEW_COLUMN) };
