@@ -542,7 +542,7 @@ static void build_parts(struct view_document *d, const char *name)
                 }
                 view_table_put_bool(d, t, i == 0);
                 view_table_put_words(d, t, "CODE");
-                view_table_put_amount(d, t, 5000000, i != 0);
+                view_table_put(d, t, view_amount(5000000, i != 0));
                 view_table_put_number(d, t, 2500000);
         }
         t->n_left_out = 7;

@@ -480,14 +480,6 @@ void view_table_put_number(struct view_document *d, struct view_table *t, uint64
         put_cell(d, t, (struct view_cell){ .is_known = true, .number = number });
 }
 
-void view_table_put_amount(struct view_document *d, struct view_table *t, uint64_t number, bool is_time)
-{
-        if (!t)
-                return;
-        assert(d->failed || next_type(t) == VIEW_COUNT);
-        put_cell(d, t, (struct view_cell){ .is_known = true, .is_time = is_time, .number = number });
-}
-
 void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so)
 {
         view_table_put_number(d, t, is_so);

@@ -201,8 +201,6 @@ void view_table_put_format(struct view_document *d, struct view_table *t, const 
 /* "z7"; @id 0 is unknown. */
 void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id);
 void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number);
-/* For a column of COUNT, where the kind of number differs by row or by trace. */
-void view_table_put_amount(struct view_document *d, struct view_table *t, uint64_t number, bool is_time);
 void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so);
 void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta);
 void view_table_put_real(struct view_document *d, struct view_table *t, double real);

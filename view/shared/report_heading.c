@@ -275,12 +275,6 @@ void report_heading_put_share(struct view_document *d, struct view_table *t, uin
                 view_table_put_unknown(d, t);
 }
 
-void report_heading_put_weight(struct view_document *d, struct view_table *t, const struct report *report,
-                               uint64_t weight)
-{
-        view_table_put_amount(d, t, weight, report->event && report_names_is_time(report->event->unit));
-}
-
 void report_heading_put_function(struct view_document *d, struct view_table *t, struct text_view name,
                                  enum function_kind kind)
 {

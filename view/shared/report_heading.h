@@ -80,9 +80,6 @@ struct view_value report_heading_ratio(double ratio);
 void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known);
 void report_heading_put_share(struct view_document *d, struct view_table *t, uint64_t part, uint64_t whole,
                               bool known);
-/* For a column of COUNT: the amounts that samples stand for, which is time for a clock. */
-void report_heading_put_weight(struct view_document *d, struct view_table *t, const struct report *report,
-                               uint64_t weight);
 /* A function's name, or in brackets why it has none; a zone or thread without a name is unknown. */
 void report_heading_put_function(struct view_document *d, struct view_table *t, struct text_view name,
                                  enum function_kind kind);
