@@ -16,104 +16,7 @@
 
 #define WAKERS_SHOWN 3 /* of each place, if there is a limit */
 
-#define SUM_COLUMNS                                                                                    \
-        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },           \
-                { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },              \
-                { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },         \
-                { .key = "n_unended", .title = "not ended", .type = VIEW_COUNT, .n_columns_max = 12 }, \
-                { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },     \
-        {                                                                                              \
-                .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10            \
-        }
-#define DELAY_COLUMNS                                                                                   \
-        { .key = "delay_mean_ns", .title = "delay", .type = VIEW_DURATION, .n_columns_max = 10 },       \
-        {                                                                                               \
-                .key = "delay_max_ns", .title = "max delay", .type = VIEW_DURATION, .n_columns_max = 10 \
-        }
-
-static const struct view_column place_columns[] = {
-        { .key = "id", .type = VIEW_ID }, /* the order says it */
-        SUM_COLUMNS,
-        { .key = "place", .title = "place", .type = VIEW_STRING },
-        { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 34, .may_go = true },
-        DELAY_COLUMNS,
-        { .key = "kernel", .title = "in the kernel", .type = VIEW_STRING, .is_below = true },
-        { .key = "callstack", .title = "call stack", .type = VIEW_STACK, .is_below = true },
-        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
-        { .key = "state_code", .type = VIEW_STRING }, /* of `state` */
-        { .key = "seen_ns",
-          .title = "seen there",
-          .type = VIEW_DURATION,
-          .n_columns_max = 10,
-          .may_go = true },
-};
-
-#define WAKER_COLUMNS                                                                                \
-        { .key = "place_id", .type = VIEW_ID }, /* of `place` */                                     \
-                { .key = "place", .title = "waits in", .type = VIEW_STRING },                        \
-                { .key = "total_ns", .title = "ended", .type = VIEW_DURATION, .n_columns_max = 10 }, \
-                { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },            \
-                { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },       \
-        {                                                                                            \
-                .key = "thread_name", .title = "by thread", .type = VIEW_STRING, .n_columns_max = 26 \
-        }
-
-static const struct view_column waker_columns[] = {
-        WAKER_COLUMNS,
-        { .key = "function", .title = "which was in", .type = VIEW_STRING },
-        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "pid", .type = VIEW_ID }, /* one process */
-        { .key = "tid", .type = VIEW_ID },
-};
-
-/*
- * The same columns for several processes: if they share a name, pid and tid show which one is waited for.
- */
-static const struct view_column process_waker_columns[] = {
-        WAKER_COLUMNS,
-        { .key = "function", .title = "which was in", .type = VIEW_STRING },
-        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
-};
-
-static const struct view_column zone_columns[] = {
-        SUM_COLUMNS,
-        { .key = "zones", .title = "zone", .type = VIEW_STRING },
-        DELAY_COLUMNS,
-};
-
-static const struct view_column thread_columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        SUM_COLUMNS,
-        { .key = "preempted_ns", .title = "preempted", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "name", .title = "thread", .type = VIEW_STRING },
-        { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
-        DELAY_COLUMNS,
-        { .key = "n_preemptions", .title = "preemptions", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
-};
-
-static const struct view_column cpu_columns[] = {
-        { .key = "cpu", .title = "CPU", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "busy_ns", .title = "busy", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "busy_share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "n_switches", .title = "switches", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_threads", .title = "threads", .type = VIEW_COUNT, .n_columns_max = 12 },
-};
-
-static const struct view_column cpu_thread_columns[] = {
-        { .key = "cpu", .title = "CPU", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "busy_ns", .title = "busy", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "n_switches", .title = "switches", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "thread", .type = VIEW_STRING },
-        { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
-};
-
-#define COUNT_OF(columns) (sizeof(columns) / sizeof((columns)[0]))
+static const struct text_view no_text = { .n_bytes = 0 };
 
 /* Stable names, beside the words for people. */
 static const char *const state_codes[TRACE_WAIT_STATE_COUNT + 1] = {
@@ -123,36 +26,29 @@ static const char *const state_codes[TRACE_WAIT_STATE_COUNT + 1] = {
                 [TRACE_WAIT_STATE_COUNT] = "UNKNOWN",
 };
 
-static uint64_t mean(const struct wait_sum *sum)
+static struct view_value mean_of(const struct wait_sum *sum)
 {
-        return sum->n_waits != 0 ? sum->total_ns / sum->n_waits : 0;
+        return sum->n_waits != 0 ? view_number(sum->total_ns / sum->n_waits) : view_unknown();
 }
 
-static void put_sum(struct view_document *d, struct view_table *t, const struct wait_row *sum,
-                    uint64_t whole_ns)
+static struct view_value max_of(const struct wait_sum *sum)
 {
-        bool ended = sum->ended.n_waits != 0;
-
-        view_table_put_number(d, t, wait_row_total_ns(sum));
-        report_heading_put_share(d, t, wait_row_total_ns(sum), whole_ns, whole_ns != 0);
-        view_table_put_number(d, t, sum->ended.n_waits);
-        view_table_put_number(d, t, sum->n_open);
-        report_heading_put_known(d, t, mean(&sum->ended), ended);
-        report_heading_put_known(d, t, sum->ended.max_ns, ended);
+        return view_known(sum->max_ns, sum->n_waits != 0);
 }
 
-static uint64_t sum_whole_ns(const struct report_waits *w)
-{
-        return wait_row_total_ns(&w->all) - wait_row_total_ns(&w->idle);
-}
-
-static void put_delays(struct view_document *d, struct view_table *t, const struct wait_row *sum)
-{
-        bool delayed = sum->delays.n_waits != 0;
-
-        report_heading_put_known(d, t, mean(&sum->delays), delayed);
-        report_heading_put_known(d, t, sum->delays.max_ns, delayed);
-}
+/* `sum` is a struct wait_row, and `whole_ns` the time that shares are of. */
+/* clang-format off */
+#define SUM_COLUMNS(COLUMN)                                                                                   \
+        COLUMN(DURATION, "total_ns", "total", view_number(wait_row_total_ns(sum)), NULL)                      \
+        COLUMN(SHARE, "share", "%", report_heading_share(wait_row_total_ns(sum), whole_ns), NULL)             \
+        COLUMN(COUNT, "count", "count", view_number(sum->ended.n_waits), NULL)                                \
+        COLUMN(COUNT, "n_unended", "not ended", view_number(sum->n_open), NULL)                               \
+        COLUMN(DURATION, "mean_ns", "mean", mean_of(&sum->ended), NULL)                                       \
+        COLUMN(DURATION, "max_ns", "max", max_of(&sum->ended), NULL)
+#define DELAY_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(DURATION, "delay_mean_ns", "delay", mean_of(&sum->delays), NULL)                               \
+        COLUMN(DURATION, "delay_max_ns", "max delay", max_of(&sum->delays), NULL)
+/* clang-format on */
 
 /* ------------------------------------------------------------------ places */
 
@@ -174,61 +70,78 @@ static struct text_view place_name(const struct report_wait_place *place)
         return place->kernel.n_bytes != 0 ? place->kernel : report_names_words("[no name]");
 }
 
-/*
- * Puts Python functions with their line, "f (work.py:12)", because text has no room for the column of
- * modules.
- */
-static void put_place_name(struct view_document *d, struct view_table *t,
-                           const struct report_wait_place *place)
+/* Python functions with their line, "f (work.py:12)", because text has no room for the column of modules. */
+static struct view_value place_of(struct view_document *d, const struct report_wait_place *place)
 {
         const struct report_wait_frame *frame = frame_of(place);
         struct text_view name = place_name(place);
         struct text_view file;
 
-        if (!frame || place->line == 0) {
-                view_table_put_string(d, t, name);
-                return;
-        }
+        if (!frame || place->line == 0)
+                return view_text(name);
         file = report_names_file(frame->module);
-        view_table_put_format(d, t, "%.*s (%.*s:%" PRIu32 ")", (int)name.n_bytes, name.bytes,
-                              (int)file.n_bytes, file.bytes, place->line);
+        return view_format(d, "%.*s (%.*s:%" PRIu32 ")", (int)name.n_bytes, name.bytes, (int)file.n_bytes,
+                           file.bytes, place->line);
 }
 
-static void put_stack(struct view_document *d, struct view_table *t, const struct report_wait_place *place)
+static struct view_value callstack_of(struct view_document *d, const struct report_wait_place *place)
 {
-        if (!place->has_stack) {
-                view_table_put_unknown(d, t);
-                return;
-        }
-        view_table_begin_stack(d, t);
+        struct view_value stack;
+
+        if (!place->has_stack)
+                return view_unknown();
+        stack = view_begin_stack(d);
         for (uint32_t i = 0; i < place->n_frames; i++)
-                view_table_add_frame(d, t,
-                                     report_names_function(place->frames[i].name, place->frames[i].kind));
+                view_add_frame(d, &stack,
+                               report_names_function(place->frames[i].name, place->frames[i].kind));
         if (place->is_cut)
-                view_table_add_frame(d, t, report_names_words("…"));
+                view_add_frame(d, &stack, report_names_words("…"));
+        return stack;
 }
+
+/* clang-format off */
+#define PLACE_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(ID, "id", NULL, view_number(i + 1), "for `place_id` of `wakers`") /* the order says it */      \
+        SUM_COLUMNS(COLUMN)                                                                                   \
+        COLUMN(STRING, "place", "place", place_of(d, place),                                                  \
+               "the innermost function of the program outside of the C library, the loader and the "          \
+               "standard library of C++ or Rust; in the Python view the Python function with its line: "      \
+               "f (work.py:12)")                                                                              \
+        COLUMN(STRING, "state", "state", view_words(place->wait_words), "why it left the CPU",                \
+               .n_columns_max = 34, .may_go = true)                                                           \
+        DELAY_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "kernel", "in the kernel", view_name(place->kernel),                                   \
+               "the function of the kernel that it waits in", .is_below = true)                               \
+        COLUMN(STACK, "callstack", "call stack", callstack_of(d, place), "null if none is known",             \
+               .is_below = true)                                                                              \
+        COLUMN(PLACE, "module", "module", view_place(frame ? frame->module : no_text, 0), NULL,               \
+               .n_columns_max = 26)                                                                           \
+        COLUMN(STRING, "state_code", NULL,                                                                    \
+               view_words(place->is_idle ? "IDLE_THREADS" : state_codes[place->wait]),                        \
+               "a stable name of `state`; IDLE_THREADS: the waits of idle threads, the last row")             \
+        COLUMN(DURATION, "seen_ns", "seen there", view_number(place->seen_ns),                                \
+               "of `total_ns`, the waits that have the call stack themselves; the others are an estimate",    \
+               .may_go = true)
+/* clang-format on */
+
+static const struct view_column place_columns[] = { PLACE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part places_part = ANSWER_TABLE(
+        "places", place_columns,
+        "where threads waited; shares are of all waiting but that of idle threads, which are the last row");
 
 static void put_place(struct view_document *d, struct view_table *t, const struct report_waits *w, uint32_t i)
 {
         const struct report_wait_place *place = &w->places[i];
         const struct report_wait_frame *frame = frame_of(place);
+        const struct wait_row *sum = &place->sum;
+        uint64_t whole_ns = place->is_idle ? 0 : wait_row_total_ns(&w->all) - wait_row_total_ns(&w->idle);
 
-        view_table_put_number(d, t, i + 1);
-        put_sum(d, t, &place->sum, place->is_idle ? 0 : sum_whole_ns(w));
-        put_place_name(d, t, place);
-        view_table_put_words(d, t, place->wait_words);
-        put_delays(d, t, &place->sum);
-        report_heading_put_name(d, t, place->kernel);
-        put_stack(d, t, place);
-        view_table_put_place(d, t, frame ? frame->module : report_names_words(""), 0);
-        view_table_put_words(d, t, place->is_idle ? "IDLE_THREADS" : state_codes[place->wait]);
-        view_table_put_number(d, t, place->seen_ns);
+        PLACE_COLUMNS(VIEW_CELL)
 }
 
 static void add_places(struct view_document *d, const struct report_waits *w, uint32_t limit)
 {
-        struct view_table *t = view_document_add_table(d, "places", "Where threads waited", place_columns,
-                                                       COUNT_OF(place_columns));
+        struct view_table *t = view_document_add_part(d, &places_part, "Where threads waited");
         uint32_t n = report_limited(w->n_places, limit);
 
         if (w->with_stack.ended.n_waits + w->idle.ended.n_waits == w->all.ended.n_waits ||
@@ -258,39 +171,68 @@ static void add_places(struct view_document *d, const struct report_waits *w, ui
                 t->n_left_out = w->n_places - (uint32_t)view_table_count(t);
 }
 
-static void put_waker(struct view_document *d, struct view_table *t, const struct report *report,
-                      const struct report_wait_place *place, const struct report_waker *waker)
+static struct view_value pid_of(const struct report *report, uint32_t process)
 {
-        put_place_name(d, t, place);
-        view_table_put_number(d, t, waker->ended.total_ns);
-        report_heading_put_share(d, t, waker->ended.total_ns, place->sum.ended.total_ns, true);
-        view_table_put_number(d, t, waker->ended.n_waits);
-        if (waker->thread.n_bytes != 0)
-                view_table_put_string(d, t, waker->thread);
-        else
-                view_table_put_words(d, t, "[unknown, or an interrupt]");
-        if (waker->has_function)
-                report_heading_put_function(d, t, waker->function.name, waker->function.kind);
-        else
-                view_table_put_unknown(d, t);
-        report_heading_put_known(d, t, waker->ended.max_ns, waker->ended.n_waits != 0);
-        if (waker->process != 0) {
-                const struct trace_process *process = trace_dictionary_row(
-                        report->trace.dictionary, TRACE_TABLE_PROCESSES, waker->process);
+        const struct trace_process *row;
 
-                view_table_put_number(d, t, process->pid);
-        } else {
-                view_table_put_unknown(d, t);
+        if (process == 0)
+                return view_unknown();
+        row = trace_dictionary_row(report->trace.dictionary, TRACE_TABLE_PROCESSES, process);
+        return view_number(row->pid);
+}
+
+static struct view_value waker_function(const struct report_waker *waker)
+{
+        return waker->has_function
+                       ? view_text(report_names_function(waker->function.name, waker->function.kind))
+                       : view_unknown();
+}
+
+/* clang-format off */
+#define WAKER_COLUMNS(COLUMN, pid_title, tid_title)                                                           \
+        COLUMN(ID, "place_id", NULL, view_number(i + 1), "the `id` in `places`")                              \
+        COLUMN(STRING, "place", "waits in", place_of(d, place), NULL)                                         \
+        COLUMN(DURATION, "total_ns", "ended", view_number(ended->total_ns), NULL)                             \
+        COLUMN(SHARE, "share", "%", report_heading_share(ended->total_ns, place->sum.ended.total_ns),         \
+               "of the waits there that ended")                                                               \
+        COLUMN(COUNT, "count", "count", view_number(ended->n_waits), NULL)                                    \
+        COLUMN(STRING, "thread_name", "by thread", waker->thread.n_bytes != 0                                 \
+               ? view_text(waker->thread) : view_words("[unknown, or an interrupt]"),                         \
+               "[unknown, or an interrupt]: it was an interrupt, or was not recorded", .n_columns_max = 26)   \
+        COLUMN(STRING, "function", "which was in", waker_function(waker), NULL)                               \
+        COLUMN(DURATION, "max_ns", "max", max_of(ended), NULL)                                                \
+        COLUMN(ID, "pid", pid_title, pid_of(report, waker->process), NULL, .may_be_null = true)               \
+        COLUMN(ID, "tid", tid_title, view_known(waker->tid, waker->tid != 0),                                 \
+               "null for several threads of that name", .may_be_null = true)
+/* clang-format on */
+
+static const struct view_column waker_columns[] = { WAKER_COLUMNS(VIEW_COLUMN, NULL, NULL) };
+/*
+ * The same columns for several processes: if they share a name, pid and tid show which one is waited for.
+ */
+static const struct view_column process_waker_columns[] = { WAKER_COLUMNS(VIEW_COLUMN, "pid", "tid") };
+static const struct answer_part wakers_part = ANSWER_TABLE("wakers", waker_columns,
+                                                           "who ended the waits of a place");
+
+static void put_wakers(struct view_document *d, struct view_table *t, const struct report *report, uint32_t i,
+                       uint32_t n)
+{
+        const struct report_wait_place *place = &report->waits.places[i];
+
+        for (uint32_t k = 0; k < n; k++) {
+                const struct report_waker *waker = &place->wakers[k];
+                const struct wait_sum *ended = &waker->ended;
+
+                WAKER_COLUMNS(VIEW_CELL, NULL, NULL)
         }
-        report_heading_put_known(d, t, waker->tid, waker->tid != 0);
 }
 
 static void add_wakers(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_waits *w = &report->waits;
         const struct view_column *columns = report->n_processes > 1 ? process_waker_columns : waker_columns;
-        struct view_table *t = view_document_add_table(d, "wakers", "Who ended these waits", columns,
-                                                       COUNT_OF(waker_columns));
+        struct view_table *t = view_document_add_table(d, wakers_part.key, "Who ended these waits", columns,
+                                                       wakers_part.n_columns);
         uint32_t n_places = report_limited(w->n_places, limit);
 
         view_table_set_about(d, t, "%% of the waits there that ended");
@@ -298,10 +240,7 @@ static void add_wakers(struct view_document *d, const struct report *report, uin
                 const struct report_wait_place *place = &w->places[i];
                 uint32_t n = limit != 0 ? report_limited(place->n_wakers, WAKERS_SHOWN) : place->n_wakers;
 
-                for (uint32_t k = 0; k < n; k++) {
-                        view_table_put_number(d, t, i + 1);
-                        put_waker(d, t, report, place, &place->wakers[k]);
-                }
+                put_wakers(d, t, report, i, n);
                 if (t)
                         t->n_left_out += place->n_wakers - n;
         }
@@ -313,62 +252,81 @@ static void add_wakers(struct view_document *d, const struct report *report, uin
 
 /* ------------------------------------------------------------------ zones and threads */
 
-static void put_path(struct view_document *d, struct view_table *t, const struct report_wait_zone *zone)
+static struct view_value path_of(const struct report_wait_zone *zone, struct byte_buffer *words)
 {
+        if (zone->is_cut)
+                byte_buffer_add(words, "…/", strlen("…/"));
+        for (uint32_t i = 0; i < zone->n_names; i++) {
+                byte_buffer_add(words, "/", i != 0);
+                if (zone->names[i].n_bytes != 0)
+                        byte_buffer_add(words, zone->names[i].bytes, zone->names[i].n_bytes);
+        }
+        return zone->n_names != 0
+                       ? view_text((struct text_view){ (const char *)words->data, words->used_bytes })
+                       : view_unknown();
+}
+
+/* clang-format off */
+#define ZONE_COLUMNS(COLUMN)                                                                                  \
+        SUM_COLUMNS(COLUMN)                                                                                   \
+        COLUMN(STRING, "zones", "zone", path_of(zone, &words), "null outside of all")                         \
+        DELAY_COLUMNS(COLUMN)
+#define THREAD_COLUMNS(COLUMN)                                                                                \
+        COLUMN(HANDLE, "handle", "", view_handle('t', thread->thread), NULL)                                  \
+        SUM_COLUMNS(COLUMN)                                                                                   \
+        COLUMN(DURATION, "preempted_ns", "preempted", view_number(thread->preempted.total_ns),                \
+               "ready to run while another thread ran; in no wait")                                           \
+        COLUMN(STRING, "name", "thread", view_name(thread->name), NULL)                                       \
+        COLUMN(ID, "tid", "tid", view_number(thread->tid), NULL)                                              \
+        DELAY_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(COUNT, "n_preemptions", "preemptions", view_number(thread->preempted.n_waits), NULL)           \
+        COLUMN(ID, "pid", "pid", view_number(thread->pid), NULL)
+/* clang-format on */
+
+static const struct view_column zone_columns[] = { ZONE_COLUMNS(VIEW_COLUMN) };
+static const struct view_column thread_columns[] = { THREAD_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part zones_part = ANSWER_TABLE(
+        "zones", zone_columns, "in which zones threads waited; shares are of all waiting");
+static const struct answer_part threads_part = ANSWER_TABLE(
+        "threads", thread_columns, "which threads waited; shares are of all waiting");
+
+static void put_zone(struct view_document *d, struct view_table *t, const struct report_wait_zone *zone,
+                     uint64_t whole_ns)
+{
+        const struct wait_row *sum = &zone->sum;
         struct byte_buffer words = { .data = NULL };
 
-        if (zone->is_cut)
-                byte_buffer_add(&words, "…/", strlen("…/"));
-        for (uint32_t i = 0; i < zone->n_names; i++) {
-                byte_buffer_add(&words, "/", i != 0);
-                if (zone->names[i].n_bytes != 0)
-                        byte_buffer_add(&words, zone->names[i].bytes, zone->names[i].n_bytes);
-        }
+        ZONE_COLUMNS(VIEW_CELL)
         d->failed = d->failed || words.failed;
-        if (zone->n_names == 0)
-                view_table_put_unknown(d, t);
-        else
-                view_table_put_string(d, t, (struct text_view){ (const char *)words.data, words.used_bytes });
         byte_buffer_deinit(&words);
 }
 
-static void add_zones(struct view_document *d, const struct report *report, uint32_t limit)
+static void add_zones(struct view_document *d, const struct report_waits *w, uint32_t limit)
 {
-        const struct report_waits *w = &report->waits;
-        struct view_table *t = view_document_add_table(d, "zones", "In which zones", zone_columns,
-                                                       COUNT_OF(zone_columns));
+        struct view_table *t = view_document_add_part(d, &zones_part, "In which zones");
         uint32_t n = report_limited(w->n_zones, limit);
 
         view_table_set_about(
                 d, t, "%% of all waiting; zones that were open, the outermost first; -: outside of all");
-        for (uint32_t i = 0; i < n; i++) {
-                put_sum(d, t, &w->zones[i].sum, wait_row_total_ns(&w->all));
-                put_path(d, t, &w->zones[i]);
-                put_delays(d, t, &w->zones[i].sum);
-        }
+        for (uint32_t i = 0; i < n; i++)
+                put_zone(d, t, &w->zones[i], wait_row_total_ns(&w->all));
         if (t)
                 t->n_left_out = w->n_zones - n;
 }
 
 static void add_threads(struct view_document *d, const struct report_waits *w, uint32_t limit)
 {
-        struct view_table *t = view_document_add_table(d, "threads", "Which threads", thread_columns,
-                                                       COUNT_OF(thread_columns));
+        struct view_table *t = view_document_add_part(d, &threads_part, "Which threads");
         uint32_t n = report_limited(w->n_threads, limit);
+        uint64_t whole_ns = wait_row_total_ns(&w->all);
 
         view_table_set_about(
                 d, t, "%% of all waiting; preempted: ready to run while another thread ran, in no wait");
         for (uint32_t i = 0; i < n; i++) {
                 const struct report_wait_thread *thread = &w->threads[i];
+                const struct wait_row *sum = &thread->sum;
 
-                view_table_put_handle(d, t, 't', thread->thread);
-                put_sum(d, t, &thread->sum, wait_row_total_ns(&w->all));
-                view_table_put_number(d, t, thread->preempted.total_ns);
-                report_heading_put_name(d, t, thread->name);
-                view_table_put_number(d, t, thread->tid);
-                put_delays(d, t, &thread->sum);
-                view_table_put_number(d, t, thread->preempted.n_waits);
-                view_table_put_number(d, t, thread->pid);
+                THREAD_COLUMNS(VIEW_CELL)
         }
         if (t)
                 t->n_left_out = w->n_threads - n;
@@ -378,14 +336,46 @@ static void add_threads(struct view_document *d, const struct report_waits *w, u
  * ------------------------------------------------------------------ in all, and how much of it is explained
  */
 
-static void add_share(struct view_document *d, const char *key, const char *title, uint64_t part,
-                      uint64_t whole, bool known)
+static struct view_value share_of(uint64_t part, uint64_t whole, bool known)
 {
-        if (known && whole != 0)
-                view_document_add_real(d, key, title, VIEW_SHARE, report_share(part, whole));
-        else
-                view_document_add_unknown(d, key, title, VIEW_SHARE);
+        return known ? report_heading_share(part, whole) : view_unknown();
 }
+
+/* clang-format off */
+#define PYTHON_FACTS(FACT)                                                                                    \
+        FACT(STRING, "view", NULL, view_words("python"),                                                      \
+             "where it is there: waits in native code count for the Python line that called it",              \
+             .one_of = "python")                                                                              \
+        FACT(STRING, NULL, "python", view_words("waits in native code count for the Python line that called " \
+             "it (--native: apart)"), NULL)
+#define WAITS_FACTS(FACT)                                                                                     \
+        FACT(COUNT, "n_waits", "waits", view_known(n_waits, known),                                           \
+             "from leaving a CPU, unless by preemption, until running again; null without context switches, " \
+             "as all that follows", .may_be_null = true)                                                      \
+        FACT(COUNT, "n_unended", "not ended", view_known(w->all.n_open, known), NULL, .may_be_null = true)    \
+        FACT(DURATION, "waiting_ns", "waiting", view_known(wait_row_total_ns(&w->all), known), NULL)          \
+        FACT(DURATION, "mean_ns", "mean", known ? mean_of(&w->all.ended) : view_unknown(), NULL)              \
+        FACT(DURATION, "max_ns", "max", known ? max_of(&w->all.ended) : view_unknown(), NULL)                 \
+        FACT(DURATION, "delay_mean_ns", "mean delay", known ? mean_of(&w->all.delays) : view_unknown(),       \
+             "from being woken until running, which is part of the wait")                                     \
+        FACT(DURATION, "delay_max_ns", "max delay", known ? max_of(&w->all.delays) : view_unknown(), NULL)    \
+        FACT(COUNT, "n_preemptions", "preemptions", view_known(w->preempted.n_waits, known), NULL,            \
+             .may_be_null = true)                                                                             \
+        FACT(DURATION, "preempted_ns", "preempted", view_known(w->preempted.total_ns, known),                 \
+             "ready to run while another thread ran; in no wait")                                             \
+        FACT(SHARE, "with_callstack_share", "with call stack", share_of(n_with_stack, n_waits, known),        \
+             "of the waits: those with a call stack, which are at most one a millisecond and thread")         \
+        FACT(SHARE, "with_callstack_time_share", "of the time",                                               \
+             share_of(wait_row_total_ns(&w->with_stack), wait_row_total_ns(&w->all), known),                  \
+             "the same of their time")                                                                        \
+        FACT(SHARE, "with_waker_share", "with waker",                                                         \
+             share_of(w->woken.n_waits, n_waits, known && w->has_wakeups), "of the waits")
+/* clang-format on */
+
+static const struct view_column python_columns[] = { PYTHON_FACTS(VIEW_MEMBER) };
+static const struct view_column waits_columns[] = { WAITS_FACTS(VIEW_MEMBER) };
+static const struct answer_part python_part = ANSWER_FACTS_ABSENT(python_columns);
+static const struct answer_part waits_part = ANSWER_FACTS(waits_columns);
 
 static void add_facts(struct view_document *d, const struct report *report)
 {
@@ -395,29 +385,9 @@ static void add_facts(struct view_document *d, const struct report *report)
         uint64_t n_with_stack = w->with_stack.ended.n_waits + w->with_stack.n_open;
 
         if (w->is_folded) {
-                view_document_add_string(d, "view", NULL, report_names_words("python"));
-                view_document_add_string(
-                        d, NULL, "python",
-                        report_names_words(
-                                "waits in native code count for the Python line that called it (--native: apart)"));
+                PYTHON_FACTS(VIEW_FACT)
         }
-        view_document_add_known(d, "n_waits", "waits", VIEW_COUNT, n_waits, known);
-        view_document_add_known(d, "n_unended", "not ended", VIEW_COUNT, w->all.n_open, known);
-        view_document_add_known(d, "waiting_ns", "waiting", VIEW_DURATION, wait_row_total_ns(&w->all), known);
-        view_document_add_known(d, "mean_ns", "mean", VIEW_DURATION, mean(&w->all.ended),
-                                known && w->all.ended.n_waits != 0);
-        view_document_add_known(d, "max_ns", "max", VIEW_DURATION, w->all.ended.max_ns,
-                                known && w->all.ended.n_waits != 0);
-        view_document_add_known(d, "delay_mean_ns", "mean delay", VIEW_DURATION, mean(&w->all.delays),
-                                known && w->all.delays.n_waits != 0);
-        view_document_add_known(d, "delay_max_ns", "max delay", VIEW_DURATION, w->all.delays.max_ns,
-                                known && w->all.delays.n_waits != 0);
-        view_document_add_known(d, "n_preemptions", "preemptions", VIEW_COUNT, w->preempted.n_waits, known);
-        view_document_add_known(d, "preempted_ns", "preempted", VIEW_DURATION, w->preempted.total_ns, known);
-        add_share(d, "with_callstack_share", "with call stack", n_with_stack, n_waits, known);
-        add_share(d, "with_callstack_time_share", "of the time", wait_row_total_ns(&w->with_stack),
-                  wait_row_total_ns(&w->all), known);
-        add_share(d, "with_waker_share", "with waker", w->woken.n_waits, n_waits, known && w->has_wakeups);
+        WAITS_FACTS(VIEW_FACT)
         if (!known)
                 view_document_warn(
                         d, "waiting: nothing is known; hyprof record --off-cpu records it, with call stacks");
@@ -461,7 +431,7 @@ void off_cpu_view_fill(struct view_document *d, const struct report *report,
         add_facts(d, report);
         add_places(d, &report->waits, options->limit);
         add_wakers(d, report, options->limit);
-        add_zones(d, report, options->limit);
+        add_zones(d, &report->waits, options->limit);
         add_threads(d, &report->waits, options->limit);
         if (report->waits.n_threads != 0)
                 report_heading_hint(d, options->path, "report --off-cpu --thread %s",
@@ -470,22 +440,48 @@ void off_cpu_view_fill(struct view_document *d, const struct report *report,
 
 /* ------------------------------------------------------------------ CPUs */
 
-static uint64_t cpus_put_threads(struct view_document *d, struct view_table *t, const struct report_cpu *cpu,
-                                 uint32_t limit)
+/* clang-format off */
+#define CPU_COLUMNS(COLUMN)                                                                                   \
+        COLUMN(ID, "cpu", "CPU", view_number(cpu->cpu), NULL)                                                 \
+        COLUMN(DURATION, "busy_ns", "busy", view_number(cpu->busy_ns), "with a recorded thread")              \
+        COLUMN(SHARE, "busy_share", "%", report_heading_share(cpu->busy_ns, report->recording.range_ns),      \
+               "of the time that is looked at")                                                               \
+        COLUMN(COUNT, "n_switches", "switches", view_number(cpu->n_switches), "to such a thread")             \
+        COLUMN(COUNT, "n_threads", "threads", view_number(cpu->n_threads), NULL)
+#define CPU_THREAD_COLUMNS(COLUMN)                                                                            \
+        COLUMN(ID, "cpu", "CPU", view_number(cpu->cpu), NULL)                                                 \
+        COLUMN(DURATION, "busy_ns", "busy", view_number(thread->busy_ns), NULL)                               \
+        COLUMN(SHARE, "share", "%", report_heading_share(thread->busy_ns, cpu->busy_ns),                      \
+               "of the CPU's busy time")                                                                      \
+        COLUMN(COUNT, "n_switches", "switches", view_number(thread->n_switches), NULL)                        \
+        COLUMN(HANDLE, "handle", "", view_handle('t', thread->thread), NULL)                                  \
+        COLUMN(STRING, "name", "thread", view_name(thread->name), NULL)                                       \
+        COLUMN(ID, "tid", "tid", view_number(thread->tid), NULL)                                              \
+        COLUMN(ID, "pid", "pid", view_number(thread->pid), NULL)
+/* clang-format on */
+
+static const struct view_column cpu_columns[] = { CPU_COLUMNS(VIEW_COLUMN) };
+static const struct view_column cpu_thread_columns[] = { CPU_THREAD_COLUMNS(VIEW_COLUMN) };
+#define CPU_WORDS        "a CPU"
+#define CPU_THREAD_WORDS "a thread on a CPU"
+static const struct answer_part cpus_part = ANSWER_TABLE("cpus", cpu_columns, CPU_WORDS);
+static const struct answer_part cpu_threads_part = ANSWER_TABLE("cpu_threads", cpu_thread_columns,
+                                                                CPU_THREAD_WORDS);
+/* The same where they are only there with --cpus. */
+static const struct answer_part more_cpus_part = ANSWER_TABLE("cpus", cpu_columns, CPU_WORDS,
+                                                              .may_be_absent = true);
+static const struct answer_part more_cpu_threads_part = ANSWER_TABLE("cpu_threads", cpu_thread_columns,
+                                                                     CPU_THREAD_WORDS, .may_be_absent = true);
+
+static uint64_t put_cpu_threads(struct view_document *d, struct view_table *t, const struct report_cpu *cpu,
+                                uint32_t limit)
 {
         uint32_t n = report_limited(cpu->n_threads, limit);
 
         for (uint32_t i = 0; i < n; i++) {
                 const struct report_cpu_thread *thread = &cpu->threads[i];
 
-                view_table_put_number(d, t, cpu->cpu);
-                view_table_put_number(d, t, thread->busy_ns);
-                report_heading_put_share(d, t, thread->busy_ns, cpu->busy_ns, true);
-                view_table_put_number(d, t, thread->n_switches);
-                view_table_put_handle(d, t, 't', thread->thread);
-                report_heading_put_name(d, t, thread->name);
-                view_table_put_number(d, t, thread->tid);
-                view_table_put_number(d, t, thread->pid);
+                CPU_THREAD_COLUMNS(VIEW_CELL)
         }
         return cpu->n_threads - n;
 }
@@ -515,7 +511,7 @@ void cpus_view_fill(struct view_document *d, const struct report *report,
         uint32_t n_all = report->on_cpu_known ? cpus->n_rows
                                               : 0; /* without switches nothing is known of them */
         uint32_t n_cpus = report_limited(n_all, options->limit);
-        struct view_table *t = view_document_add_table(d, "cpus", "CPUs", cpu_columns, COUNT_OF(cpu_columns));
+        struct view_table *t = view_document_add_part(d, &cpus_part, "CPUs");
 
         if (!report->on_cpu_known)
                 view_document_warn(
@@ -525,30 +521,33 @@ void cpus_view_fill(struct view_document *d, const struct report *report,
                 d, t,
                 "busy: with a recorded thread; %% of the time that is looked at; switches to such a thread");
         for (uint32_t i = 0; i < n_cpus; i++) {
-                view_table_put_number(d, t, cpus->rows[i].cpu);
-                view_table_put_number(d, t, cpus->rows[i].busy_ns);
-                report_heading_put_share(d, t, cpus->rows[i].busy_ns, report->recording.range_ns, true);
-                view_table_put_number(d, t, cpus->rows[i].n_switches);
-                view_table_put_number(d, t, cpus->rows[i].n_threads);
+                const struct report_cpu *cpu = &cpus->rows[i];
+
+                CPU_COLUMNS(VIEW_CELL)
         }
         if (t)
                 t->n_left_out = n_all - n_cpus;
-        t = view_document_add_table(d, "cpu_threads", "Threads on each CPU", cpu_thread_columns,
-                                    COUNT_OF(cpu_thread_columns));
+        t = view_document_add_part(d, &cpu_threads_part, "Threads on each CPU");
         view_table_set_about(d, t, "%% of the CPU's busy time");
         for (uint32_t i = 0; i < n_cpus && t; i++)
-                t->n_left_out += cpus_put_threads(d, t, &cpus->rows[i], options->limit);
+                t->n_left_out += put_cpu_threads(d, t, &cpus->rows[i], options->limit);
         owners_view_add_cpus(d, report, options->limit);
 }
 
 const struct answer_schema off_cpu_view_schema = {
         .name = "hyprof.off_cpu/2",
         .command = "hyprof report --off-cpu --json, also with --cpus",
-        .parts = (const struct answer_part *const[]){ NULL },
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &python_part, &waits_part,
+                                                      &report_heading_missing_part, &places_part,
+                                                      &wakers_part, &zones_part, &threads_part,
+                                                      &more_cpus_part, &more_cpu_threads_part,
+                                                      &owners_view_cpus_part, NULL },
 };
 
 const struct answer_schema cpus_view_schema = {
         .name = "hyprof.cpus/2",
         .command = "hyprof report --cpus --json",
-        .parts = (const struct answer_part *const[]){ NULL },
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &report_heading_missing_part,
+                                                      &cpus_part, &cpu_threads_part, &owners_view_cpus_part,
+                                                      NULL },
 };

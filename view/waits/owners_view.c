@@ -3,34 +3,11 @@
 
 #include "analyze/report/report.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/report_heading.h"
-#include "view/shared/report_names.h"
 
 #include <math.h>
-
-#define COUNT_OF(list) ((uint32_t)(sizeof(list) / sizeof((list)[0])))
-
-#define OWNER_COLUMNS                                                                            \
-        { .key = "ready_ns", .title = "ready", .type = VIEW_DURATION, .n_columns_max = 10 },     \
-                { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },        \
-                { .key = "owner", .title = "kind", .type = VIEW_STRING, .n_columns_max = 11 },   \
-                { .key = "owner_handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 }, \
-                { .key = "owner_name", .title = "had the CPU", .type = VIEW_STRING },            \
-        {                                                                                        \
-                .key = "owner_pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10         \
-        }
-
-static const struct view_column owners_thread_columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "thread", .type = VIEW_STRING },
-        OWNER_COLUMNS,
-};
-
-static const struct view_column owners_cpu_columns[] = {
-        { .key = "cpu", .title = "CPU", .type = VIEW_ID, .n_columns_max = 10 },
-        OWNER_COLUMNS,
-};
 
 static const struct {
         const char *key, *words;
@@ -57,24 +34,48 @@ static struct text_view name_of(const struct report *report, uint32_t thread)
         return trace_dictionary_text(report->trace.dictionary, walk->threads[thread - 1].timeline.name);
 }
 
-static void put_owner_time(struct view_document *d, struct view_table *t, const struct report *report,
-                           const struct report_owner *row)
+/* clang-format off */
+#define THREAD_COLUMNS(COLUMN)                                                                                \
+        COLUMN(HANDLE, "handle", "", view_handle('t', row->subject), NULL)                                    \
+        COLUMN(STRING, "name", "thread", view_name(name_of(report, row->subject)), NULL)
+#define CPU_COLUMNS(COLUMN) COLUMN(ID, "cpu", "CPU", view_number(row->subject), NULL)
+#define OWNER_COLUMNS(COLUMN, whole)                                                                          \
+        COLUMN(DURATION, "ready_ns", "ready", view_number((uint64_t)fmin(row->ns, 9e18)),                     \
+               "ready to run and not running, or stopped")                                                    \
+        COLUMN(SHARE, "share", "%", view_real(row->share), whole)                                             \
+        COLUMN(STRING, "owner", "kind", view_words(owners_view_key(row->kind)), "who had the CPU meanwhile",  \
+               .one_of = "own-thread|program|cpu-quota|stopped|others", .n_columns_max = 11)                  \
+        COLUMN(HANDLE, "owner_handle", "", view_handle('t', owner), "null unless it is a thread")             \
+        COLUMN(STRING, "owner_name", "had the CPU",                                                           \
+               words ? view_words(words) : view_name(name_of(report, owner)), NULL)                           \
+        COLUMN(ID, "owner_pid", "pid",                                                                        \
+               words ? view_unknown() : view_number(loaded_trace_thread_pid(&report->trace, owner)),          \
+               "null unless it is a thread", .may_be_null = true)
+/* clang-format on */
+
+static const struct view_column thread_columns[] = { THREAD_COLUMNS(VIEW_COLUMN) OWNER_COLUMNS(
+        VIEW_COLUMN, "of all such time of the thread") };
+static const struct view_column cpu_columns[] = { CPU_COLUMNS(VIEW_COLUMN) OWNER_COLUMNS(
+        VIEW_COLUMN, "of the time of all threads that were ready to run on the CPU") };
+const struct answer_part owners_view_threads_part = ANSWER_TABLE(
+        "owners", thread_columns, "who had the CPU while a thread was ready to run", .may_be_absent = true);
+const struct answer_part owners_view_cpus_part = ANSWER_TABLE(
+        "owners", cpu_columns, "who had a CPU while threads were ready to run there", .may_be_absent = true);
+
+static void put_owner(struct view_document *d, struct view_table *t, const struct report *report,
+                      const struct report_owner *row, bool by_cpu)
 {
-        view_table_put_number(d, t, (uint64_t)fmin(row->ns, 9e18));
-        view_table_put_real(d, t, row->share);
-        view_table_put_words(d, t, owners_view_key(row->kind));
-        if (owner_kinds[row->kind].words) {
-                view_table_put_unknown(d, t);
-                view_table_put_words(d, t, owner_kinds[row->kind].words);
-                view_table_put_unknown(d, t);
+        const char *words = owner_kinds[row->kind].words;
+        uint32_t owner = words ? 0 : row->owner;
+
+        if (by_cpu) {
+                CPU_COLUMNS(VIEW_CELL)
         } else {
-                view_table_put_handle(d, t, 't', row->owner);
-                report_heading_put_name(d, t, name_of(report, row->owner));
-                view_table_put_number(d, t, loaded_trace_thread_pid(&report->trace, row->owner));
+                THREAD_COLUMNS(VIEW_CELL)
         }
+        OWNER_COLUMNS(VIEW_CELL, NULL)
 }
 
-/* A row begins with the cells of its subject, a thread or a CPU. */
 static void add_owners(struct view_document *d, const struct report *report, const struct report_owner *rows,
                        size_t n_rows, bool by_cpu, uint32_t limit)
 {
@@ -83,21 +84,13 @@ static void add_owners(struct view_document *d, const struct report *report, con
 
         if (n_rows == 0)
                 return;
-        t = view_document_add_table(d, "owners", "Threads ready to run: who had the CPU",
-                                    by_cpu ? owners_cpu_columns : owners_thread_columns,
-                                    by_cpu ? COUNT_OF(owners_cpu_columns) : COUNT_OF(owners_thread_columns));
+        t = view_document_add_part(d, by_cpu ? &owners_view_cpus_part : &owners_view_threads_part,
+                                   "Threads ready to run: who had the CPU");
         view_table_set_about(d, t,
                              by_cpu ? "%% of the time of all threads that were ready to run on the CPU"
                                     : "%% of a thread's time ready to run and not running, or stopped");
-        for (uint32_t i = 0; i < n; i++) {
-                if (by_cpu) {
-                        view_table_put_number(d, t, rows[i].subject);
-                } else {
-                        view_table_put_handle(d, t, 't', rows[i].subject);
-                        report_heading_put_name(d, t, name_of(report, rows[i].subject));
-                }
-                put_owner_time(d, t, report, &rows[i]);
-        }
+        for (uint32_t i = 0; i < n; i++)
+                put_owner(d, t, report, &rows[i], by_cpu);
         if (t)
                 t->n_left_out = n_rows - n;
 }

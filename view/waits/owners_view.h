@@ -11,8 +11,12 @@
 
 #include <stdint.h>
 
+struct answer_part;
 struct report;
 struct view_document;
+
+/* Parts of schemas: of rows by thread, by CPU. */
+extern const struct answer_part owners_view_threads_part, owners_view_cpus_part;
 
 /* "own-thread", as in JSON; static. */
 const char *owners_view_key(enum ready_owner_kind kind);
