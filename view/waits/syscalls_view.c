@@ -12,57 +12,8 @@
 
 #include <inttypes.h>
 
-#define COUNT_OF(list) ((uint32_t)(sizeof(list) / sizeof((list)[0])))
-
 #define LITTLE_SHARE 0.05 /* of the time */
 #define SURE_SHARE   0.95 /* of the sampled calls: the others need no word */
-
-static const struct view_column call_columns[] = {
-        { .key = "n_calls", .title = "calls", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "time_ns", .title = "time", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "time_share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "name", .title = "system call", .type = VIEW_STRING, .n_columns_max = 24 },
-        { .key = "n_errors", .title = "errors", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_bytes", .title = "bytes", .type = VIEW_BYTES, .n_columns_max = 10 },
-        { .key = "mean_bytes", .title = "each", .type = VIEW_BYTES, .n_columns_max = 10 },
-        { .key = "caller_share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "caller", .title = "from (sampled)", .type = VIEW_STRING },
-        { .key = "longest_ns", .title = "longest", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "n_threads", .title = "threads", .type = VIEW_COUNT, .n_columns_max = 8 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 9 },
-};
-
-static const struct view_column caller_columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "n_calls_estimated", .title = "calls, about", .type = VIEW_COUNT, .n_columns_max = 13 },
-        { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 9 },
-        { .key = "name", .title = "system call", .type = VIEW_STRING, .n_columns_max = 24 },
-        { .key = "function", .title = "from", .type = VIEW_STRING },
-        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
-};
-
-static const struct view_column zone_columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "n_calls_estimated", .title = "calls, about", .type = VIEW_COUNT, .n_columns_max = 13 },
-        { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 9 },
-        { .key = "name", .title = "system call", .type = VIEW_STRING, .n_columns_max = 24 },
-        { .key = "zone", .title = "in zone", .type = VIEW_STRING },
-};
-
-static const struct view_column thread_columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "n_calls", .title = "calls", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "time_ns", .title = "time", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "name", .title = "system call", .type = VIEW_STRING, .n_columns_max = 24 },
-        { .key = "thread_name", .title = "thread", .type = VIEW_STRING },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "n_errors", .title = "errors", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_bytes", .title = "bytes", .type = VIEW_BYTES, .n_columns_max = 10 },
-};
 
 static struct text_view caller_name(const struct report *report, uint32_t label)
 {
@@ -169,12 +120,43 @@ static void set_answer(struct view_document *d, const struct report *report)
 
 /* ------------------------------------------------------------------ tables */
 
+static struct view_value mean_of(uint64_t sum, uint64_t n)
+{
+        return n != 0 ? view_number(sum / n) : view_unknown();
+}
+
+/* clang-format off */
+#define CALL_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(COUNT, "n_calls", "calls", view_number(row->n_calls), NULL)                                    \
+        COLUMN(DURATION, "time_ns", "time", view_number(row->time_ns), "with waiting")                        \
+        COLUMN(SHARE, "time_share", "%", report_heading_share(row->time_ns, s->threads_ns),                   \
+               "of the time from each thread's first event to its last")                                      \
+        COLUMN(DURATION, "mean_ns", "mean", mean_of(row->time_ns, row->n_calls), NULL)                        \
+        COLUMN(STRING, "name", "system call", view_text(row->name), NULL, .n_columns_max = 24)                \
+        COLUMN(COUNT, "n_errors", "errors", view_number(row->n_errors), NULL)                                 \
+        COLUMN(BYTES, "n_bytes", "bytes", view_known(row->n_bytes, row->n_bytes != 0),                        \
+               "null for calls that transfer none")                                                           \
+        COLUMN(BYTES, "mean_bytes", "each",                                                                   \
+               row->n_bytes != 0 ? mean_of(row->n_bytes, row->n_calls) : view_unknown(), "likewise")          \
+        COLUMN(SHARE, "caller_share", "%", row->caller != 0                                                   \
+               ? report_heading_share(row->caller_calls, row->sampled_calls) : view_unknown(),                \
+               "of the sampled calls")                                                                        \
+        COLUMN(STRING, "caller", "from (sampled)",                                                            \
+               row->caller != 0 ? view_text(caller_name(report, row->caller)) : view_unknown(),               \
+               "the most frequent one; null = not known")                                                     \
+        COLUMN(DURATION, "longest_ns", "longest", view_number(row->longest_ns), NULL)                         \
+        COLUMN(COUNT, "n_threads", "threads", view_number(row->n_threads), NULL)                              \
+        COLUMN(COUNT, "n_samples", "samples", view_number(row->n_samples), NULL)
+/* clang-format on */
+
+static const struct view_column call_columns[] = { CALL_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part calls_part = ANSWER_TABLE("calls", call_columns, "a system call, by time");
+
 static void add_calls(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_syscalls *s = &report->syscalls;
         uint32_t n_rows = report_limited(s->n_rows, limit);
-        struct view_table *t = view_document_add_table(d, "calls", "System calls, by time", call_columns,
-                                                       COUNT_OF(call_columns));
+        struct view_table *t = view_document_add_part(d, &calls_part, "System calls, by time");
 
         view_table_set_about(
                 d, t,
@@ -185,71 +167,23 @@ static void add_calls(struct view_document *d, const struct report *report, uint
         for (uint32_t i = 0; i < n_rows; i++) {
                 const struct report_syscall *row = &s->rows[i];
 
-                view_table_put_number(d, t, row->n_calls);
-                view_table_put_number(d, t, row->time_ns);
-                report_heading_put_share(d, t, row->time_ns, s->threads_ns, s->threads_ns != 0);
-                report_heading_put_known(d, t, row->n_calls != 0 ? row->time_ns / row->n_calls : 0,
-                                         row->n_calls != 0);
-                view_table_put_string(d, t, row->name);
-                view_table_put_number(d, t, row->n_errors);
-                report_heading_put_known(d, t, row->n_bytes, row->n_bytes != 0);
-                report_heading_put_known(d, t, row->n_calls != 0 ? row->n_bytes / row->n_calls : 0,
-                                         row->n_calls != 0 && row->n_bytes != 0);
-                report_heading_put_share(d, t, row->caller_calls, row->sampled_calls, row->caller != 0);
-                if (row->caller != 0)
-                        view_table_put_string(d, t, caller_name(report, row->caller));
-                else
-                        view_table_put_unknown(d, t);
-                view_table_put_number(d, t, row->longest_ns);
-                view_table_put_number(d, t, row->n_threads);
-                view_table_put_number(d, t, row->n_samples);
+                CALL_COLUMNS(VIEW_CELL)
         }
         if (t)
                 t->n_left_out = s->n_rows - n_rows;
 }
 
-/* Cells that callers and zones share. */
-static void put_estimate(struct view_document *d, struct view_table *t, const struct report_syscalls *s,
-                         const struct report_syscall_place *place)
+/* ------------------------------------------------------------------ where they were made, as far as sampled */
+
+static struct view_value module_of(const struct report *report, uint32_t label)
 {
-        const struct report_syscall *row = &s->rows[place->syscall];
+        const struct function_table *functions = &report->samples.functions;
 
-        view_table_put_number(d, t, report_syscalls_estimate(row, place->sampled_calls));
-        report_heading_put_share(d, t, place->sampled_calls, row->sampled_calls, true);
-        view_table_put_number(d, t, place->n_samples);
-        view_table_put_string(d, t, row->name);
-}
-
-static void add_callers(struct view_document *d, const struct report *report, uint32_t limit)
-{
-        const struct report_syscalls *s = &report->syscalls;
-        uint32_t n_rows = report_limited(s->n_callers, limit);
-        struct view_table *t = view_document_add_table(d, "callers", "Callers, as far as calls were sampled",
-                                                       caller_columns, COUNT_OF(caller_columns));
-
-        view_table_set_about(
-                d, t,
-                "%% of the calls of the same name; the caller is the innermost %sfunction outside of "
-                "the C library",
-                report->samples.is_folded ? "Python function or, if there is none, " : "");
-        for (uint32_t i = 0; i < n_rows; i++) {
-                const struct report_syscall_place *place = &s->callers[i];
-
-                view_table_put_handle(d, t, 'f', place->place);
-                put_estimate(d, t, s, place);
-                view_table_put_string(d, t, caller_name(report, place->place));
-                if (place->place != 0)
-                        view_table_put_place(
-                                d, t,
-                                trace_dictionary_text(
-                                        report->trace.dictionary,
-                                        function_table_get(&report->samples.functions, place->place)->module),
-                                0);
-                else
-                        view_table_put_unknown(d, t);
-        }
-        if (t)
-                t->n_left_out = s->n_callers - n_rows;
+        if (label == 0)
+                return view_unknown();
+        return view_place(
+                trace_dictionary_text(report->trace.dictionary, function_table_get(functions, label)->module),
+                0);
 }
 
 static struct text_view zone_name(const struct report *report, uint32_t location)
@@ -258,22 +192,70 @@ static struct text_view zone_name(const struct report *report, uint32_t location
                              : zone_pattern_name_of(report->trace.dictionary, location);
 }
 
+/* clang-format off */
+#define PLACE_COLUMNS(COLUMN, letter, words)                                                                  \
+        COLUMN(HANDLE, "handle", "", view_handle(letter, place->place), words)                                \
+        COLUMN(COUNT, "n_calls_estimated", "calls, about",                                                    \
+               view_number(report_syscalls_estimate(row, place->sampled_calls)), NULL)                        \
+        COLUMN(SHARE, "share", "%", report_heading_share(place->sampled_calls, row->sampled_calls),           \
+               "of the calls of that name")                                                                   \
+        COLUMN(COUNT, "n_samples", "samples", view_number(place->n_samples), NULL)                            \
+        COLUMN(STRING, "name", "system call", view_text(row->name), NULL, .n_columns_max = 24)
+#define CALLER_COLUMNS(COLUMN)                                                                                \
+        PLACE_COLUMNS(COLUMN, 'f', "null = not known")                                                        \
+        COLUMN(STRING, "function", "from", view_text(caller_name(report, place->place)),                      \
+               "the innermost outside of the C library; in the Python view a Python one, if there is one")    \
+        COLUMN(PLACE, "module", "module", module_of(report, place->place), NULL, .n_columns_max = 26)
+#define ZONE_COLUMNS(COLUMN)                                                                                  \
+        PLACE_COLUMNS(COLUMN, 'z', "null = outside of zones")                                                 \
+        COLUMN(STRING, "zone", "in zone", view_name(zone_name(report, place->place)),                         \
+               "the innermost one that was open on the thread")
+/* clang-format on */
+
+static const struct view_column caller_columns[] = { CALLER_COLUMNS(VIEW_COLUMN) };
+static const struct view_column zone_columns[] = { ZONE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part callers_part = ANSWER_TABLE(
+        "callers", caller_columns, "a function that made calls, as far as calls were sampled");
+static const struct answer_part zones_part = ANSWER_TABLE(
+        "zones", zone_columns,
+        "a zone in which calls were made, as far as calls were sampled; no rows without samples in zones");
+
+static void add_callers(struct view_document *d, const struct report *report, uint32_t limit)
+{
+        const struct report_syscalls *s = &report->syscalls;
+        uint32_t n_rows = report_limited(s->n_callers, limit);
+        struct view_table *t = view_document_add_part(d, &callers_part,
+                                                      "Callers, as far as calls were sampled");
+
+        view_table_set_about(
+                d, t,
+                "%% of the calls of the same name; the caller is the innermost %sfunction outside of "
+                "the C library",
+                report->samples.is_folded ? "Python function or, if there is none, " : "");
+        for (uint32_t i = 0; i < n_rows; i++) {
+                const struct report_syscall_place *place = &s->callers[i];
+                const struct report_syscall *row = &s->rows[place->syscall];
+
+                CALLER_COLUMNS(VIEW_CELL)
+        }
+        if (t)
+                t->n_left_out = s->n_callers - n_rows;
+}
+
 /* By the innermost zone that was open. */
 static void add_zones(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_syscalls *s = &report->syscalls;
         uint32_t n_all = s->has_zones ? s->n_zones : 0, n_rows = report_limited(n_all, limit);
-        struct view_table *t = view_document_add_table(d, "zones", "Zones, as far as calls were sampled",
-                                                       zone_columns, COUNT_OF(zone_columns));
+        struct view_table *t = view_document_add_part(d, &zones_part, "Zones, as far as calls were sampled");
 
         view_table_set_about(
                 d, t, "the innermost zone that was open on the thread; %% of the calls of the same name");
         for (uint32_t i = 0; i < n_rows; i++) {
                 const struct report_syscall_place *place = &s->zones[i];
+                const struct report_syscall *row = &s->rows[place->syscall];
 
-                view_table_put_handle(d, t, 'z', place->place);
-                put_estimate(d, t, s, place);
-                report_heading_put_name(d, t, zone_name(report, place->place));
+                ZONE_COLUMNS(VIEW_CELL)
         }
         if (t) {
                 t->n_left_out = n_all - n_rows;
@@ -281,12 +263,42 @@ static void add_zones(struct view_document *d, const struct report *report, uint
         }
 }
 
+/* ------------------------------------------------------------------ threads */
+
+static struct view_value thread_name(const struct report_syscall_thread *row,
+                                     const struct report_thread *thread)
+{
+        if (row->thread == 0)
+                return view_words("[several]");
+        return thread ? view_name(thread->name) : view_unknown();
+}
+
+/* clang-format off */
+#define THREAD_COLUMNS(COLUMN)                                                                                \
+        COLUMN(HANDLE, "handle", "", view_handle('t', row->thread), "null = several threads")                 \
+        COLUMN(COUNT, "n_calls", "calls", view_number(row->n_calls), NULL)                                    \
+        COLUMN(DURATION, "time_ns", "time", view_number(row->time_ns), NULL)                                  \
+        COLUMN(STRING, "name", "system call", view_text(s->rows[row->syscall].name), NULL,                    \
+               .n_columns_max = 24)                                                                           \
+        COLUMN(STRING, "thread_name", "thread", thread_name(row, thread),                                     \
+               "[several]: threads for which the kernel's table had no room")                                 \
+        COLUMN(ID, "pid", "pid", thread ? view_number(thread->pid) : view_unknown(), NULL,                    \
+               .may_be_null = true)                                                                           \
+        COLUMN(ID, "tid", "tid", thread ? view_number(thread->tid) : view_unknown(), NULL,                    \
+               .may_be_null = true)                                                                           \
+        COLUMN(COUNT, "n_errors", "errors", view_number(row->n_errors), NULL)                                 \
+        COLUMN(BYTES, "n_bytes", "bytes", view_known(row->n_bytes, row->n_bytes != 0), NULL)
+/* clang-format on */
+
+static const struct view_column thread_columns[] = { THREAD_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part threads_part = ANSWER_TABLE(
+        "threads", thread_columns, "a thread and one of its system calls, by time; the numbers are exact");
+
 static void add_threads(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_syscalls *s = &report->syscalls;
         uint32_t n_rows = report_limited(s->n_threads, limit);
-        struct view_table *t = view_document_add_table(d, "threads", "Threads and their system calls",
-                                                       thread_columns, COUNT_OF(thread_columns));
+        struct view_table *t = view_document_add_part(d, &threads_part, "Threads and their system calls");
 
         view_table_set_about(d, t, "exact; [several]: threads for which the kernel's table had no room");
         for (uint32_t i = 0; i < n_rows; i++) {
@@ -295,22 +307,29 @@ static void add_threads(struct view_document *d, const struct report *report, ui
                                                              ? report_heading_find_thread(report, row->thread)
                                                              : NULL;
 
-                view_table_put_handle(d, t, 't', row->thread);
-                view_table_put_number(d, t, row->n_calls);
-                view_table_put_number(d, t, row->time_ns);
-                view_table_put_string(d, t, s->rows[row->syscall].name);
-                report_heading_put_name(d, t,
-                                        row->thread == 0 ? report_names_words("[several]")
-                                        : thread         ? thread->name
-                                                         : report_names_words(""));
-                report_heading_put_known(d, t, thread ? thread->pid : 0, thread != NULL);
-                report_heading_put_known(d, t, thread ? thread->tid : 0, thread != NULL);
-                view_table_put_number(d, t, row->n_errors);
-                report_heading_put_known(d, t, row->n_bytes, row->n_bytes != 0);
+                THREAD_COLUMNS(VIEW_CELL)
         }
         if (t)
                 t->n_left_out = s->n_threads - n_rows;
 }
+
+/* clang-format off */
+#define CALLS_FACTS(FACT)                                                                                     \
+        FACT(COUNT, "n_calls", "system calls", view_number(s->n_calls), "all that were counted")              \
+        FACT(DURATION, "time_ns", "time in them", view_number(s->time_ns), "in these")                        \
+        FACT(COUNT, "n_errors", "errors", view_number(s->n_errors), "of these")                               \
+        FACT(COUNT, "n_sampled_calls", "sampled calls", view_number(s->n_samples), NULL)
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { CALLS_FACTS(VIEW_MEMBER) };
+static const struct answer_part facts = ANSWER_FACTS(fact_columns);
+const struct answer_schema syscalls_view_schema = {
+        .name = "hyprof.syscalls/1",
+        .command = "hyprof report --syscalls --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_part, &facts,
+                                                      &report_heading_missing_part, &calls_part,
+                                                      &callers_part, &zones_part, &threads_part, NULL },
+};
 
 void syscalls_view_fill(struct view_document *d, const struct report *report,
                         const struct report_view_options *options)
@@ -319,10 +338,7 @@ void syscalls_view_fill(struct view_document *d, const struct report *report,
 
         set_answer(d, report);
         report_heading_add(d, report, options->filter);
-        view_document_add_number(d, "n_calls", "system calls", VIEW_COUNT, s->n_calls);
-        view_document_add_number(d, "time_ns", "time in them", VIEW_DURATION, s->time_ns);
-        view_document_add_number(d, "n_errors", "errors", VIEW_COUNT, s->n_errors);
-        view_document_add_number(d, "n_sampled_calls", "sampled calls", VIEW_COUNT, s->n_samples);
+        CALLS_FACTS(VIEW_FACT)
         if (!s->is_recorded)
                 view_document_warn(d, "system calls were not counted; hyprof record --syscalls counts them");
         add_calls(d, report, options->limit);
@@ -332,9 +348,3 @@ void syscalls_view_fill(struct view_document *d, const struct report *report,
         if (s->n_samples != 0)
                 report_heading_hint(d, options->path, "report --top-down -e syscalls");
 }
-
-const struct answer_schema syscalls_view_schema = {
-        .name = "hyprof.syscalls/1",
-        .command = "hyprof report --syscalls --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
