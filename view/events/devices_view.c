@@ -8,37 +8,10 @@
 #include "view/shared/event_names.h"
 #include "view/shared/event_view.h"
 #include "view/shared/family_words.h"
+#include "view/shared/report_heading.h"
 #include "view/text/text_number.h"
 
 #include <stdlib.h>
-
-static const struct view_column device_columns[] = {
-        { .key = "device", .title = "device", .type = VIEW_STRING },
-        { .key = "count", .title = "zones", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "busy_ns", .title = "busy", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "utilization", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "first_at_ns", .title = "first at", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "last_at_ns", .title = "last at", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "clock", .title = "clock", .type = VIEW_STRING, .n_columns_max = 16 },
-        { .key = "period_ns", .title = "ns a tick", .type = VIEW_REAL, .n_columns_max = 12 },
-        { .key = "id", .title = "id", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
-};
-
-static const struct view_column zone_columns[] = {
-        { .key = "device", .title = "device", .type = VIEW_STRING, .n_columns_max = 30 },
-        { .key = "zone", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "zone", .type = VIEW_STRING },
-        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "p50_ns", .title = "p50", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "p99_ns", .title = "p99", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "min_ns", .title = "min", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 30 },
-        { .key = "device_id", .title = "device id", .type = VIEW_ID, .n_columns_max = 10 },
-};
 
 static const struct trace_device *device_row(const struct event_names *n, uint32_t device)
 {
@@ -70,33 +43,75 @@ static uint64_t count_zones(const struct device_stats *s, uint32_t device)
         return n;
 }
 
+/* A time of a device is known if its clock is. */
+static struct view_value time_of(const struct event_names *n, const struct device_clock *clock,
+                                 const struct busy_time *busy, uint64_t time_ns)
+{
+        return view_known(event_names_since_start(n, time_ns), busy->any && clock->is_placed);
+}
+
+static uint32_t pid_of(const struct event_names *n, uint32_t device)
+{
+        const struct trace_process *process = trace_dictionary_row(
+                n->trace->dictionary, TRACE_TABLE_PROCESSES, device_row(n, device)->process);
+
+        return process->pid;
+}
+
+/* clang-format off */
+#define DEVICE_COLUMNS(COLUMN)                                                                                \
+        COLUMN(STRING, "device", "device", view_text(device_name(n, id)), "its name")                         \
+        COLUMN(COUNT, "count", "zones", view_number(count_zones(s, id)), NULL)                                \
+        COLUMN(DURATION, "busy_ns", "busy", view_number(busy->busy_ns),                                       \
+               "in any zone, those at the same time once")                                                    \
+        COLUMN(SHARE, "utilization", "%",                                                                     \
+               active_ns != 0 ? view_real((double)busy->busy_ns / (double)active_ns) : view_unknown(),        \
+               "of the time from its first zone to its last")                                                 \
+        COLUMN(TIME, "first_at_ns", "first at", time_of(n, clock, busy, busy->first_ns),                      \
+               "null if its clock was never read")                                                            \
+        COLUMN(TIME, "last_at_ns", "last at", time_of(n, clock, busy, busy->last_ns), "likewise")             \
+        COLUMN(STRING, "clock", "clock", view_words(clock_words(clock)), "what is known of it",               \
+               .one_of = "known|period unknown|never read|unknown", .n_columns_max = 16)                      \
+        COLUMN(REAL, "period_ns", "ns a tick", view_real(clock->period_ns), "of a tick")                      \
+        COLUMN(ID, "id", "id", view_number(id), NULL)                                                         \
+        COLUMN(ID, "pid", "pid", view_number(pid_of(n, id)), NULL)
+#define ZONE_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "device", "device", view_text(device_name(n, key->device)), NULL, .n_columns_max = 30) \
+        COLUMN(HANDLE, "zone", "", view_handle('z', key->location), NULL)                                     \
+        COLUMN(STRING, "name", "zone", view_text(event_names_zone(n, key->location)), NULL)                   \
+        COLUMN(COUNT, "count", "count", view_number(h->n_values), NULL)                                       \
+        COLUMN(DURATION, "total_ns", "total", view_number(h->sum), NULL)                                      \
+        COLUMN(DURATION, "mean_ns", "mean", view_number(h->sum / h->n_values), NULL)                          \
+        COLUMN(DURATION, "p50_ns", "p50", view_number(histogram_quantile(h, 0.5)), NULL)                      \
+        COLUMN(DURATION, "p99_ns", "p99", view_number(histogram_quantile(h, 0.99)), NULL)                     \
+        COLUMN(DURATION, "max_ns", "max", view_number(h->largest), NULL)                                      \
+        COLUMN(DURATION, "min_ns", "min", view_number(h->smallest), NULL)                                     \
+        COLUMN(PLACE, "place", "place",                                                                       \
+               view_place(trace_dictionary_text(dictionary, location->file), location->line), NULL,           \
+               .n_columns_max = 30)                                                                           \
+        COLUMN(ID, "device_id", "device id", view_number(key->device), NULL)
+/* clang-format on */
+
+static const struct view_column device_columns[] = { DEVICE_COLUMNS(VIEW_COLUMN) };
+static const struct view_column zone_columns[] = { ZONE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part devices_part = ANSWER_TABLE("devices", device_columns, "a device");
+static const struct answer_part zones_part = ANSWER_TABLE("zones", zone_columns,
+                                                          "a zone on a device, by total time");
+const struct answer_schema devices_view_schema = {
+        .name = "hyprof.devices/1",
+        .command = "hyprof report --devices --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &devices_part, &zones_part,
+                                                      NULL },
+};
+
 static void put_device(struct event_names *n, struct view_table *t, const struct device_stats *s, uint32_t id)
 {
         const struct device_clock *clock = &s->zones.clocks.clocks[id - 1];
         const struct busy_time *busy = &s->busy[id - 1];
-        const struct trace_process *process = trace_dictionary_row(
-                n->trace->dictionary, TRACE_TABLE_PROCESSES, device_row(n, id)->process);
-        struct view_document *d = n->document;
         uint64_t active_ns = busy->last_ns - busy->first_ns;
+        struct view_document *d = n->document;
 
-        view_table_put_string(d, t, device_name(n, id));
-        view_table_put_number(d, t, count_zones(s, id));
-        view_table_put_number(d, t, busy->busy_ns);
-        if (active_ns != 0)
-                view_table_put_real(d, t, (double)busy->busy_ns / (double)active_ns);
-        else
-                view_table_put_unknown(d, t);
-        if (busy->any && clock->is_placed) {
-                event_names_put_time(n, t, busy->first_ns);
-                event_names_put_time(n, t, busy->last_ns);
-        } else {
-                view_table_put_unknown(d, t);
-                view_table_put_unknown(d, t);
-        }
-        view_table_put_words(d, t, clock_words(clock));
-        view_table_put_real(d, t, clock->period_ns);
-        view_table_put_number(d, t, id);
-        view_table_put_number(d, t, process->pid);
+        DEVICE_COLUMNS(VIEW_CELL)
 }
 
 /* The input of the comparison. */
@@ -125,25 +140,13 @@ static void put_zone(struct event_names *n, struct view_table *t, const struct d
         const struct histogram *h = &s->rows[id - 1];
         struct view_document *d = n->document;
 
-        view_table_put_string(d, t, device_name(n, key->device));
-        view_table_put_handle(d, t, 'z', key->location);
-        view_table_put_string(d, t, event_names_zone(n, key->location));
-        view_table_put_number(d, t, h->n_values);
-        view_table_put_number(d, t, h->sum);
-        view_table_put_number(d, t, h->sum / h->n_values);
-        view_table_put_number(d, t, histogram_quantile(h, 0.5));
-        view_table_put_number(d, t, histogram_quantile(h, 0.99));
-        view_table_put_number(d, t, h->largest);
-        view_table_put_number(d, t, h->smallest);
-        view_table_put_place(d, t, trace_dictionary_text(dictionary, location->file), location->line);
-        view_table_put_number(d, t, key->device);
+        ZONE_COLUMNS(VIEW_CELL)
 }
 
 static void add_zones(struct event_names *n, const struct device_stats *s)
 {
-        struct view_table *t = view_document_add_table(n->document, "zones",
-                                                       "Zones on devices, by total time", zone_columns,
-                                                       sizeof(zone_columns) / sizeof(zone_columns[0]));
+        struct view_table *t = view_document_add_part(n->document, &zones_part,
+                                                      "Zones on devices, by total time");
         uint32_t *ids = calloc((size_t)s->n_rows + 1, sizeof(*ids));
         struct device_order order = { .stats = s };
         size_t n_shown;
@@ -218,8 +221,7 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
         answer = make_answer(&n, s);
         event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_DEVICES, s->zones.n_late);
         add_warnings(&n, s);
-        t = view_document_add_table(d, "devices", "Devices", device_columns,
-                                    sizeof(device_columns) / sizeof(device_columns[0]));
+        t = view_document_add_part(d, &devices_part, "Devices");
         view_table_set_about(
                 d, t,
                 "busy: in any zone, those at the same time once; %% of the time from a device's first zone to its last");
@@ -230,9 +232,3 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
-
-const struct answer_schema devices_view_schema = {
-        .name = "hyprof.devices/1",
-        .command = "hyprof report --devices --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
