@@ -16,36 +16,6 @@
 
 #include <stdlib.h>
 
-static const struct view_column pool_columns[] = {
-        { .key = "pool", .title = "pool", .type = VIEW_STRING },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "live_bytes", .title = "at the end", .type = VIEW_BYTES, .n_columns_max = 10 },
-        { .key = "n_live", .title = "blocks", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "peak_bytes", .title = "peak", .type = VIEW_BYTES, .n_columns_max = 10 },
-        { .key = "peak_at_ns", .title = "peak at", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "allocated_bytes", .title = "allocated", .type = VIEW_BYTES, .n_columns_max = 10 },
-        { .key = "n_allocations", .title = "allocs", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_frees", .title = "frees", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "allocations_per_s", .title = "allocs/s", .type = VIEW_REAL, .n_columns_max = 12 },
-        { .key = "bytes_per_s", .title = "bytes/s", .type = VIEW_REAL, .n_columns_max = 14 },
-        { .key = "largest_bytes", .title = "largest", .type = VIEW_BYTES, .n_columns_max = 10 },
-        { .key = "n_at_peak", .title = "blocks at peak", .type = VIEW_COUNT, .n_columns_max = 14 },
-        { .key = "n_discards", .title = "discards", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_freed_twice", .title = "freed twice", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_freed_unknown", .title = "unknown frees", .type = VIEW_COUNT, .n_columns_max = 14 },
-        { .key = "n_allocated_over", .title = "over", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "n_freed_inherited", .title = "inherited frees", .type = VIEW_COUNT, .n_columns_max = 15 },
-};
-
-static const struct view_column site_columns[] = {
-        { .key = "bytes", .title = "bytes", .type = VIEW_BYTES, .n_columns_max = 10 },
-        { .key = "count", .title = "blocks", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "pool", .title = "pool", .type = VIEW_STRING, .n_columns_max = 20 },
-        { .key = "callstack", .title = "callstack", .type = VIEW_STACK },
-        { .key = "zones", .title = "in zone", .type = VIEW_STRING, .n_columns_max = 60 },
-        { .key = "oldest_at_ns", .title = "oldest at", .type = VIEW_TIME, .n_columns_max = 18 },
-};
-
 /* Sites whose call stacks have the same functions are merged into one. */
 struct merged_key {
         uint32_t pool, place, path; /* a name; place 0 = no call stack */
@@ -108,13 +78,53 @@ static void merged_sites_deinit(struct merged_sites *m, const struct memory_stat
         free(m->sums);
 }
 
-static void put_pool_name(struct event_names *n, struct view_table *t, uint32_t name)
+static struct view_value pool_name(const struct event_names *n, uint32_t name)
 {
-        if (name == 0)
-                view_table_put_words(n->document, t, "[main]");
-        else
-                view_table_put_string(n->document, t, trace_dictionary_text(n->trace->dictionary, name));
+        return name != 0 ? view_text(trace_dictionary_text(n->trace->dictionary, name))
+                         : view_words("[main]");
 }
+
+/* The time that rates are of: the whole recording; 0: it is not known, or the sums are filtered. */
+static double rate_seconds(const struct event_names *n)
+{
+        const struct loaded_trace *trace = n->trace;
+
+        if (n->options->is_filtered || trace->end_ns <= trace->start_ns)
+                return 0;
+        return (double)(trace->end_ns - trace->start_ns) / 1e9;
+}
+
+/* clang-format off */
+#define POOL_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "pool", "pool", pool_name(n, key->name), "its name; [main]: that without one")         \
+        COLUMN(ID, "pid", "pid", view_number(process->pid), NULL)                                             \
+        COLUMN(BYTES, "live_bytes", "at the end", view_number(pool->live_bytes), "in use at the end")         \
+        COLUMN(COUNT, "n_live", "blocks", view_number(pool->n_live), "likewise")                              \
+        COLUMN(BYTES, "peak_bytes", "peak", view_number(pool->peak_bytes), "the most that was in use")        \
+        COLUMN(TIME, "peak_at_ns", "peak at",                                                                 \
+               view_known(event_names_since_start(n, pool->peak_ns), pool->peak_bytes != 0), NULL)            \
+        COLUMN(BYTES, "allocated_bytes", "allocated", view_number(pool->allocated_bytes), NULL)               \
+        COLUMN(COUNT, "n_allocations", "allocs", view_number(pool->n_allocations), NULL)                      \
+        COLUMN(COUNT, "n_frees", "frees", view_number(pool->n_frees), NULL)                                   \
+        COLUMN(REAL, "allocations_per_s", "allocs/s",                                                         \
+               seconds > 0 ? view_real((double)pool->n_allocations / seconds) : view_unknown(),               \
+               "of the whole recording; null with a filter")                                                  \
+        COLUMN(REAL, "bytes_per_s", "bytes/s",                                                                \
+               seconds > 0 ? view_real_bytes((double)pool->allocated_bytes / seconds) : view_unknown(),       \
+               "likewise")                                                                                    \
+        COLUMN(BYTES, "largest_bytes", "largest", view_number(pool->largest_bytes), "the largest block")      \
+        COLUMN(COUNT, "n_at_peak", "blocks at peak", view_number(pool->n_at_peak), NULL)                      \
+        COLUMN(COUNT, "n_discards", "discards", view_number(pool->n_discards), NULL)                          \
+        COLUMN(COUNT, "n_freed_twice", "freed twice", view_number(pool->n_freed_twice), NULL)                 \
+        COLUMN(COUNT, "n_freed_unknown", "unknown frees", view_number(pool->n_freed_unknown), NULL)           \
+        COLUMN(COUNT, "n_allocated_over", "over", view_number(pool->n_allocated_over),                        \
+               "allocated at an address that was in use")                                                     \
+        COLUMN(COUNT, "n_freed_inherited", "inherited frees", view_number(pool->n_freed_inherited),           \
+               "of what was allocated before a fork by the process that forked")
+/* clang-format on */
+
+static const struct view_column pool_columns[] = { POOL_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part pools_part = ANSWER_TABLE("pools", pool_columns, "a pool of a process");
 
 static void put_pool(struct event_names *n, struct view_table *t, const struct memory_stats *s, uint32_t id)
 {
@@ -123,42 +133,14 @@ static void put_pool(struct event_names *n, struct view_table *t, const struct m
                                                                    TRACE_TABLE_PROCESSES, key->process);
         const struct memory_pool *pool = &s->pools[id - 1];
         struct view_document *d = n->document;
-        double seconds = (double)(n->trace->end_ns - n->trace->start_ns) / 1e9;
+        double seconds = rate_seconds(n);
 
-        if (n->trace->end_ns <= n->trace->start_ns)
-                seconds = 0;
-        put_pool_name(n, t, key->name);
-        view_table_put_number(d, t, process->pid);
-        view_table_put_number(d, t, pool->live_bytes);
-        view_table_put_number(d, t, pool->n_live);
-        view_table_put_number(d, t, pool->peak_bytes);
-        if (pool->peak_bytes != 0)
-                event_names_put_time(n, t, pool->peak_ns);
-        else
-                view_table_put_unknown(d, t);
-        view_table_put_number(d, t, pool->allocated_bytes);
-        view_table_put_number(d, t, pool->n_allocations);
-        view_table_put_number(d, t, pool->n_frees);
-        if (seconds > 0 && !n->options->is_filtered) {
-                view_table_put_real(d, t, (double)pool->n_allocations / seconds);
-                view_table_put_real_bytes(d, t, (double)pool->allocated_bytes / seconds);
-        } else {
-                view_table_put_unknown(d, t);
-                view_table_put_unknown(d, t);
-        }
-        view_table_put_number(d, t, pool->largest_bytes);
-        view_table_put_number(d, t, pool->n_at_peak);
-        view_table_put_number(d, t, pool->n_discards);
-        view_table_put_number(d, t, pool->n_freed_twice);
-        view_table_put_number(d, t, pool->n_freed_unknown);
-        view_table_put_number(d, t, pool->n_allocated_over);
-        view_table_put_number(d, t, pool->n_freed_inherited);
+        POOL_COLUMNS(VIEW_CELL)
 }
 
 static void add_pools(struct event_names *n, const struct memory_stats *s)
 {
-        struct view_table *t = view_document_add_table(n->document, "pools", "Pools", pool_columns,
-                                                       sizeof(pool_columns) / sizeof(pool_columns[0]));
+        struct view_table *t = view_document_add_part(n->document, &pools_part, "Pools");
         size_t n_shown = event_names_limit(n, t, s->pool_keys.n_items);
 
         view_table_set_about(
@@ -191,26 +173,50 @@ static int compare_sites(const void *left, const void *right, void *context)
         return *a < *b ? -1 : *a > *b;
 }
 
+static struct view_value callstack_of(const struct event_names *n, const struct merged_sites *sites,
+                                      uint32_t id)
+{
+        struct wait_place place = { .wait = 0 };
+
+        if (id == 0)
+                return view_unknown();
+        wait_places_get(&sites->places, id, &place);
+        return event_names_callstack(n, &sites->places, &place);
+}
+
+/* clang-format off */
+#define SITE_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(BYTES, "bytes", "bytes", view_number(bytes_of(order, id)), NULL)                               \
+        COLUMN(COUNT, "count", "blocks", view_number(order->live ? site->n_live : site->n_allocations), NULL) \
+        COLUMN(STRING, "pool", "pool", pool_name(n, key->pool), NULL, .n_columns_max = 20)                    \
+        COLUMN(STACK, "callstack", "callstack", callstack_of(n, order->sites, key->place), NULL)              \
+        COLUMN(STRING, "zones", "in zone", event_names_path(n, key->path), "if there is no call stack",       \
+               .n_columns_max = 60)                                                                           \
+        COLUMN(TIME, "oldest_at_ns", "oldest at", site->first_live_ns != UINT64_MAX                           \
+               ? view_number(event_names_since_start(n, site->first_live_ns)) : view_unknown(),               \
+               "of those never freed")
+/* clang-format on */
+
+static const struct view_column site_columns[] = { SITE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part leaks_part = ANSWER_TABLE(
+        "leaks", site_columns, "where memory was allocated that was never freed, the most bytes first",
+        .may_be_absent = true);
+static const struct answer_part sites_part = ANSWER_TABLE(
+        "sites", site_columns, "where memory was allocated, the most bytes first", .may_be_absent = true);
+const struct answer_schema memory_view_schema = {
+        .name = "hyprof.memory/2",
+        .command = "hyprof report --memory --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &pools_part, &leaks_part,
+                                                      &sites_part, NULL },
+};
+
 static void put_site(struct event_names *n, struct view_table *t, const struct site_order *order, uint32_t id)
 {
         const struct merged_key *key = intern_get(&order->sites->keys, id, NULL);
         const struct memory_site *site = &order->sites->sums[id - 1];
-        struct wait_place place = { .wait = 0 };
+        struct view_document *d = n->document;
 
-        view_table_put_number(n->document, t, bytes_of(order, id));
-        view_table_put_number(n->document, t, order->live ? site->n_live : site->n_allocations);
-        put_pool_name(n, t, key->pool);
-        if (key->place != 0) {
-                wait_places_get(&order->sites->places, key->place, &place);
-                event_names_put_callstack(n, t, &order->sites->places, &place);
-        } else {
-                view_table_put_unknown(n->document, t);
-        }
-        event_names_put_path(n, t, key->path);
-        if (site->first_live_ns != UINT64_MAX)
-                event_names_put_time(n, t, site->first_live_ns);
-        else
-                view_table_put_unknown(n->document, t);
+        SITE_COLUMNS(VIEW_CELL)
 }
 
 /* Returns the zones of the site that is shown first; 0 = outside of all, or there is no site. */
@@ -249,15 +255,13 @@ static void add_all_sites(struct event_names *n, const struct memory_stats *s)
         if (merge_sites(&sites, s, n->trace->dictionary) < 0) {
                 d->failed = true;
         } else {
-                t = view_document_add_table(d, "leaks", "Never freed, by where it was allocated",
-                                            site_columns, sizeof(site_columns) / sizeof(site_columns[0]));
+                t = view_document_add_part(d, &leaks_part, "Never freed, by where it was allocated");
                 view_table_set_about(
                         d, t,
                         "by call stack where the program recorded it, else by zone; it may have been in use still "
                         "when the recording ended");
                 leaks = add_sites(n, t, &live);
-                t = view_document_add_table(d, "sites", "Allocated, by where", site_columns,
-                                            sizeof(site_columns) / sizeof(site_columns[0]));
+                t = view_document_add_part(d, &sites_part, "Allocated, by where");
                 allocations = add_sites(n, t, &all);
                 event_names_hint_zone(n, leaks != 0 ? leaks : allocations);
         }
@@ -356,9 +360,3 @@ void memory_view_fill(struct view_document *d, const struct memory_stats *s, con
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
-
-const struct answer_schema memory_view_schema = {
-        .name = "hyprof.memory/2",
-        .command = "hyprof report --memory --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
