@@ -12,51 +12,62 @@
 
 #define SEVERITY_ERROR 4 /* its number; the next is fatal */
 
-static const struct view_column columns[] = {
-        { .key = "at_ns", .title = "time", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "thread", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "severity", .title = "severity", .type = VIEW_STRING, .n_columns_max = 8 },
-        { .key = "text", .title = "message", .type = VIEW_STRING },
-        { .key = "thread_name", .title = "thread", .type = VIEW_STRING, .n_columns_max = 20 },
-        { .key = "zones", .title = "in zone", .type = VIEW_STRING, .n_columns_max = 40 },
-        { .key = "color", .title = "color", .type = VIEW_STRING, .n_columns_max = 7 },
-};
+/* clang-format off */
+#define MESSAGE_COLUMNS(COLUMN)                                                                               \
+        COLUMN(TIME, "at_ns", "time", view_number(event_names_since_start(n, message->time_ns)), NULL)        \
+        COLUMN(HANDLE, "thread", "", view_handle('t', message->thread), NULL)                                 \
+        COLUMN(STRING, "severity", "severity", view_words(message_list_severity(message->severity)), NULL,    \
+               .one_of = "trace|debug|info|warning|error|fatal|unknown", .n_columns_max = 8)                  \
+        COLUMN(STRING, "text", "message",                                                                     \
+               view_text((struct text_view){ message->text, message->n_bytes }), NULL)                        \
+        COLUMN(STRING, "thread_name", "thread", event_names_thread(n, message->thread), NULL,                 \
+               .n_columns_max = 20)                                                                           \
+        COLUMN(STRING, "zones", "in zone", event_names_path(n, message->path), NULL, .n_columns_max = 40)     \
+        COLUMN(STRING, "color", "color", message->color != 0                                                  \
+               ? view_format(d, "#%06x", message->color & 0xffffff) : view_unknown(), "#rrggbb",              \
+               .n_columns_max = 7)
+#define SEVERITY_COLUMNS(COLUMN)                                                                              \
+        COLUMN(STRING, "severity", "severity", view_words(message_list_severity(i - 1)), NULL,                \
+               .n_columns_max = 10)                                                                           \
+        COLUMN(COUNT, "count", "messages", view_number(l->n_severities[i - 1]), NULL)
+#define MESSAGES_FACTS(FACT)                                                                                  \
+        FACT(COUNT, "n_messages", "messages", view_number(l->n_fit), "of that severity at least")
+/* clang-format on */
 
-static const struct view_column severity_columns[] = {
-        { .key = "severity", .title = "severity", .type = VIEW_STRING, .n_columns_max = 10 },
-        { .key = "count", .title = "messages", .type = VIEW_COUNT, .n_columns_max = 14 },
+static const struct view_column message_columns[] = { MESSAGE_COLUMNS(VIEW_COLUMN) };
+static const struct view_column severity_columns[] = { SEVERITY_COLUMNS(VIEW_COLUMN) };
+static const struct view_column fact_columns[] = { MESSAGES_FACTS(VIEW_MEMBER) };
+static const struct answer_part facts = ANSWER_FACTS(fact_columns);
+static const struct answer_part messages_part = ANSWER_TABLE("messages", message_columns,
+                                                             "a message, the newest last");
+static const struct answer_part severities_part = ANSWER_TABLE(
+        "severities", severity_columns, "a severity, of all messages; not there if there is no message",
+        .may_be_absent = true);
+const struct answer_schema messages_view_schema = {
+        .name = "hyprof.messages/1",
+        .command = "hyprof report --messages --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &facts, &messages_part,
+                                                      &severities_part, NULL },
 };
 
 static void put_message(struct event_names *n, struct view_table *t, const struct message *message)
 {
         struct view_document *d = n->document;
 
-        event_names_put_time(n, t, message->time_ns);
-        view_table_put_handle(d, t, 't', message->thread);
-        view_table_put_words(d, t, message_list_severity(message->severity));
-        view_table_put_string(d, t, (struct text_view){ message->text, message->n_bytes });
-        event_names_put_thread(n, t, message->thread);
-        event_names_put_path(n, t, message->path);
-        if (message->color != 0)
-                view_table_put_format(d, t, "#%06x", message->color & 0xffffff);
-        else
-                view_table_put_unknown(d, t);
+        MESSAGE_COLUMNS(VIEW_CELL)
 }
 
-static void add_severities(struct event_names *n, const struct message_list *l)
+static void add_severities(struct view_document *d, const struct message_list *l)
 {
         struct view_table *t;
 
         if (l->n_all == 0)
                 return;
-        t = view_document_add_table(n->document, "severities", "All messages, by severity", severity_columns,
-                                    sizeof(severity_columns) / sizeof(severity_columns[0]));
-        for (uint32_t i = MESSAGE_LIST_SEVERITIES; i > 0; i--) {
-                if (l->n_severities[i - 1] == 0)
-                        continue;
-                view_table_put_words(n->document, t, message_list_severity(i - 1));
-                view_table_put_number(n->document, t, l->n_severities[i - 1]);
-        }
+        t = view_document_add_part(d, &severities_part, "All messages, by severity");
+        for (uint32_t i = MESSAGE_LIST_SEVERITIES; i > 0; i--)
+                if (l->n_severities[i - 1] != 0) {
+                        SEVERITY_COLUMNS(VIEW_CELL)
+                }
 }
 
 static uint64_t count_grave(const struct message_list *l)
@@ -108,11 +119,10 @@ void messages_view_fill(struct view_document *d, const struct message_list *l, c
 
         event_names_init(&n, d, trace, paths, options);
         event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_MESSAGES, 0);
-        view_document_add_number(d, "n_messages", "messages", VIEW_COUNT, l->n_fit);
+        MESSAGES_FACTS(VIEW_FACT)
         event_names_warn(&n, l->n_fit - n_kept, "older messages, for which there was no room");
         event_names_warn(&n, l->n_cut, "texts longer than 65,536 bytes, cut there");
-        t = view_document_add_table(d, "messages", "Messages, the newest last", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_part(d, &messages_part, "Messages, the newest last");
         n_shown = event_names_limit(&n, t, n_kept);
         if (n_shown < l->n_fit)
                 view_table_set_about(d, t, "the newest %zu of %llu", n_shown, (unsigned long long)l->n_fit);
@@ -120,13 +130,7 @@ void messages_view_fill(struct view_document *d, const struct message_list *l, c
                 t->n_left_out = l->n_fit - n_shown;
         for (size_t i = l->n_messages - n_shown; i < l->n_messages; i++)
                 put_message(&n, t, &l->messages[i]);
-        add_severities(&n, l);
+        add_severities(d, l);
         add_hints(&n, l);
         event_names_deinit(&n);
 }
-
-const struct answer_schema messages_view_schema = {
-        .name = "hyprof.messages/1",
-        .command = "hyprof report --messages --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
