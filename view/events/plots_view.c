@@ -18,21 +18,6 @@
 
 static const char *const blocks[HEIGHTS] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 
-static const struct view_column columns[] = {
-        { .key = "name", .title = "plot", .type = VIEW_STRING, .n_columns_max = 30 },
-        { .key = "course", .title = "course", .type = VIEW_STRING, .n_columns_max = PLOT_STATS_BINS },
-        { .key = "min", .title = "min", .type = VIEW_REAL, .n_columns_max = 14 },
-        { .key = "mean", .title = "mean", .type = VIEW_REAL, .n_columns_max = 14 },
-        { .key = "max", .title = "max", .type = VIEW_REAL, .n_columns_max = 14 },
-        { .key = "last", .title = "last", .type = VIEW_REAL, .n_columns_max = 14 },
-        { .key = "unit", .title = "unit", .type = VIEW_STRING, .n_columns_max = 10 },
-        { .key = "count", .title = "values", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "first", .title = "first", .type = VIEW_REAL, .n_columns_max = 14 },
-        { .key = "first_at_ns", .title = "first at", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "last_at_ns", .title = "last at", .type = VIEW_TIME, .n_columns_max = 18 },
-        { .key = "n_not_finite", .title = "not finite", .type = VIEW_COUNT, .n_columns_max = 12 },
-};
-
 /* The last row of PLOTS of that name; NULL if the program said nothing about how to show it. */
 static const struct trace_plot *find_row(const struct trace_dictionary *d, uint32_t name)
 {
@@ -45,27 +30,24 @@ static const struct trace_plot *find_row(const struct trace_dictionary *d, uint3
         return NULL;
 }
 
-static void put_unit(struct event_names *n, struct view_table *t, uint32_t name)
+static struct view_value unit_of(const struct event_names *n, const struct trace_plot *row)
 {
-        static const char *const formats[] = { [TRACE_PLOT_NUMBER] = "",
+        static const char *const formats[] = { [TRACE_PLOT_NUMBER] = NULL,
                                                [TRACE_PLOT_BYTES] = "B",
                                                [TRACE_PLOT_PERCENT] = "%",
                                                [TRACE_PLOT_WATTS] = "W" };
-        const struct trace_plot *row = find_row(n->trace->dictionary, name);
 
         if (row && row->unit != 0)
-                view_table_put_string(n->document, t, trace_dictionary_text(n->trace->dictionary, row->unit));
-        else if (row && row->format < sizeof(formats) / sizeof(formats[0]) && formats[row->format][0] != '\0')
-                view_table_put_words(n->document, t, formats[row->format]);
-        else
-                view_table_put_unknown(n->document, t);
+                return view_text(trace_dictionary_text(n->trace->dictionary, row->unit));
+        return view_words(row && row->format < sizeof(formats) / sizeof(formats[0]) ? formats[row->format]
+                                                                                    : NULL);
 }
 
 /*
  * Draws the mean of each of several equal parts of the time, from left to right, scaled from the smallest
  * value to the largest.
  */
-static void put_course(struct event_names *n, struct view_table *t, const struct plot_row *row)
+static struct view_value course_of(struct view_document *d, const struct plot_row *row)
 {
         double heights[PLOT_STATS_BINS];
         char text[PLOT_STATS_BINS * BIN_BYTES + 1];
@@ -79,7 +61,7 @@ static void put_course(struct event_names *n, struct view_table *t, const struct
                         block = blocks[(uint32_t)(heights[i] * (HEIGHTS - 1) + 0.5)];
                 end = stpcpy(end, block);
         }
-        view_table_put_string(n->document, t, (struct text_view){ text, (size_t)(end - text) });
+        return view_format(d, "%.*s", (int)(end - text), text);
 }
 
 /* How the values of a plot are told. */
@@ -87,10 +69,8 @@ struct plot_manner {
         bool known, are_bytes;
 };
 
-static bool are_bytes(const struct event_names *n, uint32_t name)
+static bool are_bytes(const struct event_names *n, const struct trace_plot *row)
 {
-        const struct trace_plot *row = find_row(n->trace->dictionary, name);
-
         struct text_view unit;
 
         if (!row || row->unit == 0)
@@ -99,39 +79,52 @@ static bool are_bytes(const struct event_names *n, uint32_t name)
         return unit.n_bytes == 1 && unit.bytes[0] == 'B';
 }
 
-static void put_reals(struct event_names *n, struct view_table *t, const double *values, uint32_t n_values,
-                      const struct plot_manner *manner)
+static struct view_value real_of(double value, const struct plot_manner *manner)
 {
-        for (uint32_t i = 0; i < n_values; i++) {
-                if (!manner->known)
-                        view_table_put_unknown(n->document, t);
-                else if (manner->are_bytes)
-                        view_table_put_real_bytes(n->document, t, values[i]);
-                else
-                        view_table_put_real(n->document, t, values[i]);
-        }
+        if (!manner->known)
+                return view_unknown();
+        return manner->are_bytes ? view_real_bytes(value) : view_real(value);
 }
+
+/* clang-format off */
+#define PLOT_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "name", "plot", view_text(trace_dictionary_text(n->trace->dictionary, name)), NULL,    \
+               .n_columns_max = 30)                                                                           \
+        COLUMN(STRING, "course", "course", course_of(d, row),                                                 \
+               "60 characters, each as high as the mean of an equal part of the time that is looked at",      \
+               .n_columns_max = PLOT_STATS_BINS)                                                              \
+        COLUMN(REAL, "min", "min", real_of(row->min, &manner), NULL)                                          \
+        COLUMN(REAL, "mean", "mean", real_of(row->mean, &manner), "of the values, however long each stood")   \
+        COLUMN(REAL, "max", "max", real_of(row->max, &manner), NULL)                                          \
+        COLUMN(REAL, "last", "last", real_of(row->last, &manner), NULL)                                       \
+        COLUMN(STRING, "unit", "unit", unit_of(n, plot), NULL, .n_columns_max = 10)                           \
+        COLUMN(COUNT, "count", "values", view_number(row->n_values), NULL)                                    \
+        COLUMN(REAL, "first", "first", real_of(row->first, &manner), NULL)                                    \
+        COLUMN(TIME, "first_at_ns", "first at",                                                               \
+               view_known(event_names_since_start(n, row->first_ns), manner.known), NULL)                     \
+        COLUMN(TIME, "last_at_ns", "last at",                                                                 \
+               view_known(event_names_since_start(n, row->last_ns), manner.known), NULL)                      \
+        COLUMN(COUNT, "n_not_finite", "not finite", view_number(row->n_not_finite),                           \
+               "values that are in no other number")
+/* clang-format on */
+
+static const struct view_column columns[] = { PLOT_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part plots_part = ANSWER_TABLE("plots", columns, "a plot");
+const struct answer_schema plots_view_schema = {
+        .name = "hyprof.plots/1",
+        .command = "hyprof report --plots --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &plots_part, NULL },
+};
 
 static void put_plot(struct event_names *n, struct view_table *t, const struct plot_stats *s, uint32_t id)
 {
         const struct plot_row *row = &s->rows[id - 1];
         uint32_t name = *(const uint32_t *)intern_get(&s->names, id, NULL);
-        struct plot_manner manner = { row->n_values > row->n_not_finite, are_bytes(n, name) };
+        const struct trace_plot *plot = find_row(n->trace->dictionary, name);
+        const struct plot_manner manner = { row->n_values > row->n_not_finite, are_bytes(n, plot) };
+        struct view_document *d = n->document;
 
-        view_table_put_string(n->document, t, trace_dictionary_text(n->trace->dictionary, name));
-        put_course(n, t, row);
-        put_reals(n, t, (const double[]){ row->min, row->mean, row->max, row->last }, 4, &manner);
-        put_unit(n, t, name);
-        view_table_put_number(n->document, t, row->n_values);
-        put_reals(n, t, &row->first, 1, &manner);
-        if (manner.known) {
-                event_names_put_time(n, t, row->first_ns);
-                event_names_put_time(n, t, row->last_ns);
-        } else {
-                view_table_put_unknown(n->document, t);
-                view_table_put_unknown(n->document, t);
-        }
-        view_table_put_number(n->document, t, row->n_not_finite);
+        PLOT_COLUMNS(VIEW_CELL)
 }
 
 /* Suggests where to go on: a closer look at the part of the time in which the first plot is highest. */
@@ -185,7 +178,7 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
         event_names_init(&n, d, trace, NULL, options);
         event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_PLOTS, s->n_late);
         event_names_warn(&n, s->n_lost, "values of plots beyond the limit; left out");
-        t = view_document_add_table(d, "plots", "Plots", columns, sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_part(d, &plots_part, "Plots");
         view_table_set_about(d, t,
                              "course: %d equal parts of the examined time, from the smallest value to the "
                              "largest; the mean is of the values, however long each stood",
@@ -197,9 +190,3 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }
-
-const struct answer_schema plots_view_schema = {
-        .name = "hyprof.plots/1",
-        .command = "hyprof report --plots --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};
