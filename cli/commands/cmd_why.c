@@ -157,17 +157,10 @@ static int take_option(void *context, int letter, const char *value)
         }
 }
 
-static bool shows_title(const struct arguments *args)
-{
-        return args->output.document.format == DOCUMENT_TEXT ||
-               args->output.document.format == DOCUMENT_MARKDOWN;
-}
-
 static int print(const struct why *why, const struct loaded_trace *trace, const struct arguments *args)
 {
         struct why_view_options options = { .path = args->path,
-                                            .limit = output_options_limit(&args->output, TEXT_ROWS),
-                                            .has_title = shows_title(args) };
+                                            .limit = output_options_limit(&args->output, TEXT_ROWS) };
         struct byte_buffer words = { .data = NULL };
         struct view_document document;
         int status;

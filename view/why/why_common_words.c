@@ -6,6 +6,7 @@
 #include "analyze/why/why_common.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/text/text_number.h"
 #include "view/why/why_words.h"
@@ -122,35 +123,61 @@ void why_common_words(const struct why_common *c, const struct loaded_trace *tra
         }
 }
 
-/* Puts only the text, value, name or number; times are in ns. */
-static void put_name(const struct loaded_trace *trace, const struct why_common_row *row,
-                     struct view_document *d, struct view_table *t)
+/* Only the text, value, name or number; times are in ns. */
+static struct view_value name_of(const struct loaded_trace *trace, const struct why_common_row *row,
+                                 struct view_document *d)
 {
         switch (row->kind) {
         case WHY_COMMON_TEXT:
-                view_table_put_string(d, t, row->label);
-                return;
+                return view_text(row->label);
         case WHY_COMMON_THREAD:
-                view_table_put_string(d, t, loaded_trace_thread_name(trace, row->id));
-                return;
+                return view_text(loaded_trace_thread_name(trace, row->id));
         case WHY_COMMON_PARENT:
-                view_table_put_string(d, t, zone_pattern_name_of(trace->dictionary, row->id));
-                return;
+                return view_text(zone_pattern_name_of(trace->dictionary, row->id));
         case WHY_COMMON_PROCESS:
-                view_table_put_format(d, t, "%" PRIu32, pid_of(trace, row->id));
-                return;
+                return view_format(d, "%" PRIu32, pid_of(trace, row->id));
         case WHY_COMMON_CPU:
-                view_table_put_format(d, t, "%" PRIu32, row->id);
-                return;
+                return view_format(d, "%" PRIu32, row->id);
         case WHY_COMMON_VALUE:
         case WHY_COMMON_VALUE_FROM:
         case WHY_COMMON_FIRST:
         case WHY_COMMON_LAST:
         case WHY_COMMON_KINDS:
-                view_table_put_format(d, t, "%" PRIi64, row->value);
-                return;
+                break;
         }
+        return view_format(d, "%" PRIi64, row->value);
 }
+
+static struct view_value handle_of(const struct why_common_row *row)
+{
+        if (row->kind == WHY_COMMON_PARENT)
+                return view_handle('z', row->id);
+        return view_handle('t', row->kind == WHY_COMMON_THREAD ? row->id : 0);
+}
+
+/* clang-format off */
+#define COMMON_COLUMNS(COLUMN)                                                                                \
+        COLUMN(STRING, "kind", "what", view_words(common_key(row->kind)), NULL,                               \
+               .one_of = "text|value|value-from|thread|process|parent|cpu|first|last")                        \
+        COLUMN(STRING, "words", "they",                                                                       \
+               view_text((struct text_view){ (const char *)words.data, words.used_bytes }), NULL,             \
+               .n_columns_max = 48)                                                                           \
+        COLUMN(HANDLE, "handle", "", handle_of(row), NULL)                                                    \
+        COLUMN(STRING, "name", "name", name_of(trace, row, d), "of `first` and `last` ns",                    \
+               .n_columns_max = 24)                                                                           \
+        COLUMN(SHARE, "slow_with", "in slow", view_real(row->slow_with), "of all instances")                  \
+        COLUMN(SHARE, "typical_with", "in others", view_real(row->typical_with), "likewise")                  \
+        COLUMN(COUNT, "slow_count", "slow", view_number(row->n_slow), NULL)                                   \
+        COLUMN(COUNT, "typical_count", "others", view_number(row->n_typical), NULL)                           \
+        COLUMN(REAL, "p", "p", view_real(row->p), "corrected")
+/* clang-format on */
+
+static const struct view_column columns[] = { COMMON_COLUMNS(VIEW_COLUMN) };
+const struct answer_part why_common_words_part = ANSWER_TABLE(
+        "common", columns,
+        "what slow instances have in common, those first that fewest of the others have; it goes with being "
+        "slow, and need not be the reason",
+        .may_be_absent = true);
 
 static void put_common_row(const struct loaded_trace *trace, const struct why_common_row *row,
                            struct view_document *d, struct view_table *t)
@@ -158,42 +185,19 @@ static void put_common_row(const struct loaded_trace *trace, const struct why_co
         struct byte_buffer words = { .data = NULL };
 
         add_common_what(trace, row, &words);
-        view_table_put_words(d, t, common_key(row->kind));
-        view_table_put_string(d, t, (struct text_view){ (const char *)words.data, words.used_bytes });
-        if (row->kind == WHY_COMMON_PARENT)
-                view_table_put_handle(d, t, 'z', row->id);
-        else
-                view_table_put_handle(d, t, 't', row->kind == WHY_COMMON_THREAD ? row->id : 0);
-        put_name(trace, row, d, t);
-        view_table_put_real(d, t, row->slow_with);
-        view_table_put_real(d, t, row->typical_with);
-        view_table_put_number(d, t, row->n_slow);
-        view_table_put_number(d, t, row->n_typical);
-        view_table_put_real(d, t, row->p);
+        COMMON_COLUMNS(VIEW_CELL)
         d->failed = d->failed || words.failed;
         byte_buffer_deinit(&words);
 }
 
-void why_common_add_table(const struct why_common *c, const struct loaded_trace *trace, uint64_t limit,
-                          struct view_document *d)
+void why_common_words_add_table(const struct why_common *c, const struct loaded_trace *trace, uint64_t limit,
+                                struct view_document *d)
 {
-        static const struct view_column columns[] = {
-                { .key = "kind", .title = "what", .type = VIEW_STRING },
-                { .key = "words", .title = "they", .type = VIEW_STRING, .n_columns_max = 48 },
-                { .key = "handle", .title = "", .type = VIEW_HANDLE },
-                { .key = "name", .title = "name", .type = VIEW_STRING, .n_columns_max = 24 },
-                { .key = "slow_with", .title = "in slow", .type = VIEW_SHARE },
-                { .key = "typical_with", .title = "in others", .type = VIEW_SHARE },
-                { .key = "slow_count", .title = "slow", .type = VIEW_COUNT },
-                { .key = "typical_count", .title = "others", .type = VIEW_COUNT },
-                { .key = "p", .title = "p", .type = VIEW_REAL },
-        };
         struct view_table *t;
 
         if (c->n_rows == 0)
                 return;
-        t = view_document_add_table(d, "common", "What slow instances have in common", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_part(d, &why_common_words_part, "What slow instances have in common");
         view_table_set_about(d, t, "it goes with being slow, and need not be the reason");
         for (size_t i = 0; i < c->n_rows; i++) {
                 if (limit != 0 && t && view_table_count(t) >= limit)

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+struct answer_part;
 struct byte_buffer;
 struct loaded_trace;
 struct view_document;
@@ -22,7 +23,8 @@ void why_common_words(const struct why_common *c, const struct loaded_trace *tra
                       struct byte_buffer *out);
 
 /* The table of all rows; none without a row.  @limit: of rows; 0 = all. */
-void why_common_add_table(const struct why_common *c, const struct loaded_trace *trace, uint64_t limit,
-                          struct view_document *d);
+void why_common_words_add_table(const struct why_common *c, const struct loaded_trace *trace, uint64_t limit,
+                                struct view_document *d);
+extern const struct answer_part why_common_words_part;
 
 #endif /* VIEW_WHY_WHY_COMMON_WORDS_H */

@@ -4,8 +4,8 @@
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/why/why.h"
 #include "base/byte_buffer.h"
+#include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
-#include "view/shared/report_heading.h"
 #include "view/waits/owners_view.h"
 #include "view/why/why_words.h"
 
@@ -126,6 +126,28 @@ static uint64_t owner_mean_ns(double ns)
         return ns > 0 ? (uint64_t)llround(ns) : 0;
 }
 
+/* clang-format off */
+#define OWNER_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "owner", "kind", view_words(owners_view_key(row->kind)), "others: not known",          \
+               .one_of = "own-thread|program|cpu-quota|stopped|others")                                       \
+        COLUMN(STRING, "words", "what",                                                                       \
+               view_text((struct text_view){ (const char *)words.data, words.used_bytes }), NULL)             \
+        COLUMN(HANDLE, "thread", "", view_handle('t', is_thread ? row->thread : 0),                           \
+               "that had the most of it")                                                                     \
+        COLUMN(COUNT, "n", "how many", view_known(row->n, is_thread), "threads, or programs",                 \
+               .may_be_null = true)                                                                           \
+        COLUMN(SHARE, "share", "%", view_real(row->part), "of all these")                                     \
+        COLUMN(DURATION, "slow_ns", "slow", view_number(owner_mean_ns(row->ns[WHY_SLOW])),                    \
+               "mean of an instance")                                                                         \
+        COLUMN(DURATION, "typical_ns", "others", view_number(owner_mean_ns(row->ns[WHY_TYPICAL])), "likewise")
+/* clang-format on */
+
+static const struct view_column columns[] = { OWNER_COLUMNS(VIEW_COLUMN) };
+const struct answer_part why_owner_words_part = ANSWER_TABLE(
+        "owners", columns,
+        "what kept slow instances from running: who had the CPU while the slowest by wall time were ready to run",
+        .may_be_absent = true);
+
 static void put_owner(struct view_document *d, struct view_table *t, const struct loaded_trace *trace,
                       const struct why_owner *row)
 {
@@ -133,35 +155,19 @@ static void put_owner(struct view_document *d, struct view_table *t, const struc
         struct byte_buffer words = { .data = NULL };
 
         why_owner_words_add_subject(trace, row, &words);
-        view_table_put_words(d, t, owners_view_key(row->kind));
-        view_table_put_string(d, t, (struct text_view){ (const char *)words.data, words.used_bytes });
-        view_table_put_handle(d, t, 't', is_thread ? row->thread : 0);
-        report_heading_put_known(d, t, row->n, is_thread);
-        view_table_put_real(d, t, row->part);
-        view_table_put_number(d, t, owner_mean_ns(row->ns[WHY_SLOW]));
-        view_table_put_number(d, t, owner_mean_ns(row->ns[WHY_TYPICAL]));
+        OWNER_COLUMNS(VIEW_CELL)
         d->failed = d->failed || words.failed;
         byte_buffer_deinit(&words);
 }
 
 void why_owner_words_add_table(const struct why *w, const struct loaded_trace *trace, struct view_document *d)
 {
-        static const struct view_column columns[] = {
-                { .key = "owner", .title = "kind", .type = VIEW_STRING },
-                { .key = "words", .title = "what", .type = VIEW_STRING },
-                { .key = "thread", .title = "", .type = VIEW_HANDLE },
-                { .key = "n", .title = "how many", .type = VIEW_COUNT },
-                { .key = "share", .title = "%", .type = VIEW_SHARE },
-                { .key = "slow_ns", .title = "slow", .type = VIEW_DURATION },
-                { .key = "typical_ns", .title = "others", .type = VIEW_DURATION },
-        };
         const struct why_cpu_owners *o = &w->collector.owners;
         struct view_table *t;
 
         if (o->n_rows == 0)
                 return;
-        t = view_document_add_table(d, "owners", "What kept slow instances from running", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_part(d, &why_owner_words_part, "What kept slow instances from running");
         view_table_set_about(d, t,
                              "of the slowest by wall time, while they were ready to run, or stopped; times "
                              "are means of an instance; %% of what slow ones have more of it");

@@ -9,6 +9,7 @@
 
 #include "analyze/why/why_cpu_owners.h"
 
+struct answer_part;
 struct byte_buffer;
 struct loaded_trace;
 struct view_document;
@@ -36,5 +37,6 @@ const struct why_owner *why_owner_words_find_lead(const struct why *w);
 /* The table of all of them; none without a row. */
 void why_owner_words_add_table(const struct why *w, const struct loaded_trace *trace,
                                struct view_document *d);
+extern const struct answer_part why_owner_words_part;
 
 #endif /* VIEW_WHY_WHY_OWNER_WORDS_H */

@@ -10,11 +10,11 @@
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/report_heading.h"
-#include "view/shared/report_names.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 #include "view/waits/owners_view.h"
 #include "view/why/why_common_words.h"
+#include "view/why/why_facts.h"
 #include "view/why/why_owner_words.h"
 #include "view/why/why_words.h"
 
@@ -26,9 +26,6 @@
 #define TREE_SHARE_MIN 0.02 /* of the extra time: smaller branches of the call tree are left out */
 #define TREE_DEPTH_MAX 200
 #define SLOWEST_ROWS   10
-#define COMMON_MAX     2 /* in the line of the summary; the table has all */
-/* The bound of instances with a sample is mentioned if it is at least this many times the bound of all. */
-#define SAYS_SAMPLED_FROM 1.01
 
 struct filling {
         struct view_document *document;
@@ -37,272 +34,27 @@ struct filling {
         const struct why_view_options *options;
 };
 
-static bool is_full(const struct filling *f, const struct view_table *t)
+/* Whether the table has as many rows as it may; then one more is counted as left out. */
+static bool leave_out(const struct filling *f, struct view_table *t)
 {
-        return f->options->limit != 0 && t && view_table_count(t) >= f->options->limit;
-}
+        bool is_full = f->options->limit != 0 && t && view_table_count(t) >= f->options->limit;
 
-static int64_t whole(double ns)
-{
-        return llrint(fmin(fmax(ns, -9e18), 9e18));
-}
-
-static uint64_t whole_positive(double ns)
-{
-        return ns > 0 ? (uint64_t)whole(ns) : 0;
-}
-
-/* ------------------------------------------------------------------ facts */
-
-static void add_mean(const struct filling *f, const char *key, const char *title, int group)
-{
-        const struct why_group_sum *g = &f->why->groups[group];
-
-        if (g->n == 0)
-                view_document_add_unknown(f->document, key, title, VIEW_DURATION);
-        else
-                view_document_add_number(f->document, key, title, VIEW_DURATION,
-                                         whole_positive(g->duration / (double)g->n));
-}
-
-static void add_string_fact(const struct filling *f, const char *key, const char *title,
-                            struct byte_buffer *words)
-{
-        view_document_add_string(f->document, key, title,
-                                 (struct text_view){ (const char *)words->data, words->used_bytes });
-        f->document->failed = f->document->failed || words->failed;
-        byte_buffer_deinit(words);
-}
-
-/* "76% of the samples of slow instances, 28% of the others'": how common the cause is that is named. */
-static void add_seen_in(const struct filling *f)
-{
-        const struct why_cause *answer = why_find_answer(f->why);
-        const struct why_group_sum *groups = f->why->groups;
-        const double *ran_ns = f->why->on_cpu_ns;
-        struct byte_buffer words = { .data = NULL };
-
-        if (answer && answer->is_sampled)
-                byte_buffer_add_format(&words,
-                                       "%.0f%% of the samples of slow instances, %.0f%% of the others'",
-                                       100 * answer->share.slow_ns / fmax(ran_ns[WHY_SLOW], 1),
-                                       100 * answer->share.typical_ns / fmax(ran_ns[WHY_TYPICAL], 1));
-        else if (answer)
-                byte_buffer_add_format(&words, "%.0f%% of the slow instances, %.0f%% of the others",
-                                       100 * (double)answer->n_slow / fmax((double)groups[WHY_SLOW].n, 1),
-                                       100 * (double)answer->n_typical /
-                                               fmax((double)groups[WHY_TYPICAL].n, 1));
-        add_string_fact(f, "seen_in", "seen in", &words);
-}
-
-static void add_ranked_without(const struct filling *f)
-{
-        struct byte_buffer words = { .data = NULL };
-
-        why_words_ranked_without(f->why, f->trace, &words);
-        add_string_fact(f, "ranked_without", "left out", &words);
-}
-
-/* All facts, for programs that read them. */
-static void add_groups(const struct filling *f)
-{
-        const struct why *w = f->why;
-        struct view_document *d = f->document;
-
-        view_document_add_number(d, "instances", "instances", VIEW_COUNT, w->survey.durations.n);
-        report_heading_add_lost(d, &w->survey.lost);
-        view_document_add_number(d, "median_ns", "median", VIEW_DURATION, whole_positive(w->rank.median_ns));
-        view_document_add_number(d, "slow_instances", "slow", VIEW_COUNT, w->collector.n_slow);
-        view_document_add_number(d, "slow_from_ns", "slow from", VIEW_DURATION,
-                                 whole_positive(w->rank.slow_ns));
-        view_document_add_number(d, "slow_sampled_from_ns", "slow with a sample from", VIEW_DURATION,
-                                 whole_positive(w->rank.slow_sampled_ns));
-        add_mean(f, "slow_mean_ns", "slow, mean", WHY_SLOW);
-        view_document_add_number(d, "typical_instances", "others", VIEW_COUNT, w->collector.n_typical);
-        add_mean(f, "typical_mean_ns", "others, mean", WHY_TYPICAL);
-        view_document_add_delta(d, "extra_ns", "extra time", whole(w->extra_ns));
-        view_document_add_string(d, "ranked_by", "ranked by",
-                                 (struct text_view){ why_words_by(w->by), strlen(why_words_by(w->by)) });
-        add_seen_in(f);
-        add_ranked_without(f);
-        view_document_add_real(d, "machine_share", "others had the CPU", VIEW_SHARE, w->machine_share);
-        if (w->cost.is_known) {
-                view_document_add_number(d, "sample_cost_ns", "a sample costs", VIEW_DURATION,
-                                         whole_positive(w->cost.cost_ns));
-                view_document_add_number(d, "sample_cost_spread_ns", "its spread", VIEW_DURATION,
-                                         whole_positive(w->cost.spread_ns));
-        } else {
-                view_document_add_unknown(d, "sample_cost_ns", "a sample costs", VIEW_DURATION);
-                view_document_add_unknown(d, "sample_cost_spread_ns", "its spread", VIEW_DURATION);
-        }
-        view_document_add_number(d, "slow_compared", "slow, compared", VIEW_COUNT, w->groups[WHY_SLOW].n);
-        view_document_add_number(d, "typical_compared", "others, compared", VIEW_COUNT,
-                                 w->groups[WHY_TYPICAL].n);
-        view_document_add_number(d, "slow_samples", "samples in slow", VIEW_COUNT, w->n_samples[WHY_SLOW]);
-        view_document_add_number(d, "typical_samples", "samples in others", VIEW_COUNT,
-                                 w->n_samples[WHY_TYPICAL]);
-        view_document_add_real(d, "slow_moves", "moves, slow", VIEW_REAL, w->n_moves[WHY_SLOW]);
-        view_document_add_real(d, "typical_moves", "moves, others", VIEW_REAL, w->n_moves[WHY_TYPICAL]);
-        view_document_add_number(d, "slow_moved", "moved, slow", VIEW_COUNT, w->links.n_moved_slow);
-        view_document_add_number(d, "typical_moved", "moved, others", VIEW_COUNT, w->links.n_moved_typical);
-        view_document_add_real(d, "moved_p", "moved, p", VIEW_REAL, w->links.moved_p);
-        view_document_add_number(d, "candidates", "candidates", VIEW_COUNT, w->n_tests);
-}
-
-static void add_duration(struct byte_buffer *out, const char *before, double ns)
-{
-        struct text_number number = text_number_duration(whole_positive(ns));
-
-        byte_buffer_add(out, before, strlen(before));
-        byte_buffer_add(out, number.text, strlen(number.text));
-}
-
-static void add_count(struct byte_buffer *out, uint64_t n)
-{
-        struct text_number number = text_number_count(n);
-
-        byte_buffer_add(out, number.text, strlen(number.text));
-}
-
-static void add_counted(struct byte_buffer *out, uint64_t n, const char *words)
-{
-        struct text_counted counted = text_number_counted(n, words);
-
-        byte_buffer_add(out, counted.text, strlen(counted.text));
-}
-
-/*
- * "4 from 2.10 ms, mean 2.20 ms, 40 samples".  Where a sample makes an instance doubtful: "4 from 2.10 us,
- * with a sample from 9.32 us, mean ..."
- */
-static void add_group(const struct filling *f, const char *title, int group)
-{
-        const struct why *w = f->why;
-        const struct why_group_sum *g = &w->groups[group];
-        struct byte_buffer words = { .data = NULL };
-
-        add_count(&words, group == WHY_SLOW ? w->collector.n_slow : w->collector.n_typical);
-        if (group == WHY_SLOW)
-                add_duration(&words, " from ", w->rank.slow_ns);
-        if (group == WHY_SLOW && w->rank.slow_sampled_ns >= SAYS_SAMPLED_FROM * w->rank.slow_ns)
-                add_duration(&words, ", with a sample from ", w->rank.slow_sampled_ns);
-        if (g->n != 0)
-                add_duration(&words, ", mean ", g->duration / (double)g->n);
-        byte_buffer_add(&words, ", ", 2);
-        add_counted(&words, w->n_samples[group], "samples");
-        add_string_fact(f, title, title, &words);
-}
-
-static void add_summary(const struct filling *f)
-{
-        const struct why *w = f->why;
-        struct byte_buffer instances = { .data = NULL }, ranked = { .data = NULL }, common = { .data = NULL };
-
-        if (w->survey.durations.n == 0)
-                return;
-        add_count(&instances, w->survey.durations.n);
-        add_duration(&instances, ", median ", w->rank.median_ns);
-        add_string_fact(f, "instances", "instances", &instances);
-        if (w->survey.lost.n_lost != 0)
-                report_heading_add_lost(f->document, &w->survey.lost);
-        add_group(f, "slow", WHY_SLOW);
-        add_group(f, "others", WHY_TYPICAL);
-        view_document_add_delta(f->document, "extra_ns", "extra time", whole(w->extra_ns));
-        add_seen_in(f);
-        if (w->collector.common.n_rows != 0) {
-                why_common_words(&w->collector.common, f->trace, COMMON_MAX, &common);
-                add_string_fact(f, "common", "in common", &common);
-        }
-        byte_buffer_add(&ranked, why_words_by(w->by), strlen(why_words_by(w->by)));
-        if (w->cost.is_known && w->by != WHY_BY_WAITING) {
-                add_duration(&ranked, " without what samples cost, ", w->cost.cost_ns);
-                byte_buffer_add(&ranked, " each", 5);
-        }
-        add_string_fact(f, "ranked_by", "ranked by", &ranked);
-        add_ranked_without(f);
-}
-
-/* Uses words for people, and a fact for programs. */
-static void add_python(const struct filling *f)
-{
-        if (!f->why->places.folds)
-                return;
-        if (f->options->has_title)
-                view_document_add_string(
-                        f->document, NULL, "python",
-                        report_names_words(
-                                "native code counts for the Python function that called it (--native: apart)"));
-        else
-                view_document_add_string(f->document, "view", NULL, report_names_words("python"));
-}
-
-static void add_facts(const struct filling *f)
-{
-        if (f->options->filter.n_bytes != 0)
-                view_document_add_string(f->document, "filter", "only", f->options->filter);
-        else if (!f->options->has_title)
-                view_document_add_unknown(f->document, "filter", "only", VIEW_STRING);
-        add_python(f);
-        if (f->options->has_title) {
-                add_summary(f);
-                return;
-        }
-        add_groups(f);
-        view_document_put(f->document, "unsampled_share", NULL, VIEW_SHARE,
-                          report_heading_unsampled(&f->why->survey.unsampled));
-}
-
-static void add_answer(const struct filling *f)
-{
-        const struct why_owner *lead = why_owner_words_find_lead(f->why);
-        const struct why_cause *answer = why_find_answer(f->why);
-        struct byte_buffer words = { .data = NULL };
-        char unsampled[UNSAMPLED_TIME_WORDS_BYTES];
-        struct text_view sentence;
-
-        why_words_answer(f->why, f->trace, &words);
-        unsampled_time_clause(&f->why->survey.unsampled, NULL, unsampled);
-        byte_buffer_add(&words, unsampled, strlen(unsampled));
-        sentence = (struct text_view){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
-        view_document_set_title(f->document, "%.*s",
-                                (int)(sentence.n_bytes < INT32_MAX ? sentence.n_bytes : INT32_MAX),
-                                sentence.bytes ? sentence.bytes : "");
-        if (!f->options->has_title) {
-                const char *key = answer ? why_words_key(answer->kind) : "none";
-                const char *confidence = answer ? why_words_confidence(answer->confidence) : "none";
-
-                if (lead) { /* measured, not judged */
-                        key = owners_view_key(lead->kind);
-                        confidence = why_words_confidence(WHY_CONFIDENCE_HIGH);
-                }
-
-                view_document_add_string(f->document, "answer", "answer", sentence);
-                view_document_add_string(f->document, "cause", "cause",
-                                         (struct text_view){ .bytes = key, .n_bytes = strlen(key) });
-                view_document_add_string(
-                        f->document, "confidence", "confidence",
-                        (struct text_view){ .bytes = confidence, .n_bytes = strlen(confidence) });
-        }
-        f->document->failed = f->document->failed || words.failed;
-        byte_buffer_deinit(&words);
+        if (is_full)
+                t->n_left_out++;
+        return is_full;
 }
 
 /* ------------------------------------------------------------------ causes */
 
-static void put_cause_handle(const struct filling *f, struct view_table *t, const struct why_cause *cause)
+static struct view_value handle_of(const struct why_cause *cause)
 {
         switch (cause->kind) {
         case WHY_CAUSE_FUNCTION:
         case WHY_CAUSE_FAULTS:
         case WHY_CAUSE_SAME:
-                if (cause->id != 0) {
-                        view_table_put_handle(f->document, t, 'f', cause->id);
-                        return;
-                }
-                break;
+                return view_handle('f', cause->id);
         case WHY_CAUSE_ZONE:
-                view_table_put_handle(f->document, t, 'z', cause->id);
-                return;
+                return view_handle('z', cause->id);
         case WHY_CAUSE_LOCK:
         case WHY_CAUSE_WAIT:
         case WHY_CAUSE_MOVED:
@@ -315,71 +67,69 @@ static void put_cause_handle(const struct filling *f, struct view_table *t, cons
         case WHY_CAUSE_UNEXPLAINED:
                 break;
         }
-        view_table_put_unknown(f->document, t);
+        return view_unknown();
 }
 
-static void put_cause(const struct filling *f, struct view_table *t, const struct why_cause *cause)
+static struct text_view kernel_of(const struct why *w, const struct why_cause *cause)
 {
-        struct view_document *d = f->document;
-        const struct why *w = f->why;
-
-        view_table_put_words(d, t, why_words_key(cause->kind));
-        view_table_put_words(d, t, why_words_kind(cause->kind));
-        put_cause_handle(f, t, cause);
-        view_table_put_string(d, t, why_words_name(w, cause->kind, cause->id));
-        view_table_put_string(d, t,
-                              cause->kind == WHY_CAUSE_WAIT ? why_words_kernel(w, cause->id)
-                                                            : (struct text_view){ .n_bytes = 0 });
-        view_table_put_real(d, t, cause->share.value);
-        view_table_put_real(d, t, cause->share.low);
-        view_table_put_real(d, t, cause->share.high);
-        view_table_put_words(d, t, why_words_confidence(cause->confidence));
-        view_table_put_delta(d, t, whole(cause->share.slow_ns - cause->share.typical_ns));
-        view_table_put_number(d, t, whole_positive(cause->share.slow_ns));
-        view_table_put_number(d, t, whole_positive(cause->share.typical_ns));
-        view_table_put_real(d, t, (double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1));
-        view_table_put_real(d, t, (double)cause->n_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
-        if (why_cause_is_own(cause->kind))
-                view_table_put_real(d, t, cause->p);
-        else
-                view_table_put_unknown(d, t);
+        return cause->kind == WHY_CAUSE_WAIT ? why_words_kernel(w, cause->id)
+                                             : (struct text_view){ .n_bytes = 0 };
 }
+
+/* clang-format off */
+#define CAUSE_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "cause", "cause", view_words(why_words_key(cause->kind)), NULL,                        \
+               .one_of = "function|lock|wait|page-faults|migration|suspended|zone|displaced|preempted|delay|" \
+                         "stopped|interrupts|same|unexplained", .n_columns_max = 11)                          \
+        COLUMN(STRING, "words", "what", view_words(why_words_kind(cause->kind)), "the same for people",       \
+               .n_columns_max = 24)                                                                           \
+        COLUMN(HANDLE, "handle", "", handle_of(cause), NULL)                                                  \
+        COLUMN(STRING, "name", "of, in", view_text(why_words_name(w, cause->kind, cause->id)),                \
+               "function, lock, place", .n_columns_max = 24)                                                  \
+        COLUMN(STRING, "kernel", "kernel", view_text(kernel_of(w, cause)),                                    \
+               "function in which the kernel waits", .n_columns_max = 16)                                     \
+        COLUMN(CHANGE, "share", "share", view_real(cause->share.value),                                       \
+               "of the extra time; the positive ones add up to 1")                                            \
+        COLUMN(CHANGE, "share_low", "from", view_real(cause->share.low), "of its 95 % interval")              \
+        COLUMN(CHANGE, "share_high", "to", view_real(cause->share.high), NULL)                                \
+        COLUMN(STRING, "confidence", "confidence", view_words(why_words_confidence(cause->confidence)), NULL, \
+               .one_of = "high|medium|low|too few|-")                                                         \
+        COLUMN(DELTA, "extra_ns", "extra",                                                                    \
+               why_facts_delta(cause->share.slow_ns - cause->share.typical_ns), NULL)                         \
+        COLUMN(DURATION, "slow_ns", "slow", why_facts_duration(cause->share.slow_ns),                         \
+               "mean of an instance")                                                                         \
+        COLUMN(DURATION, "typical_ns", "others", why_facts_duration(cause->share.typical_ns), NULL)           \
+        COLUMN(SHARE, "slow_with", "in slow",                                                                 \
+               view_real((double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1)),                     \
+               "of the instances that have it")                                                               \
+        COLUMN(SHARE, "typical_with", "in others",                                                            \
+               view_real((double)cause->n_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1)), NULL)         \
+        COLUMN(REAL, "p", "p", view_real_known(cause->p, why_cause_is_own(cause->kind)),                      \
+               "corrected for the number of candidates; null if it is not judged")
+/* clang-format on */
+
+static const struct view_column cause_columns[] = { CAUSE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part causes_part = ANSWER_TABLE("causes", cause_columns,
+                                                           "a part of the extra time; they do not overlap");
 
 static void add_causes(const struct filling *f)
 {
-        static const struct view_column columns[] = {
-                { .key = "cause", .title = "cause", .type = VIEW_STRING, .n_columns_max = 11 },
-                { .key = "words", .title = "what", .type = VIEW_STRING, .n_columns_max = 24 },
-                { .key = "handle", .title = "", .type = VIEW_HANDLE },
-                { .key = "name", .title = "of, in", .type = VIEW_STRING, .n_columns_max = 24 },
-                { .key = "kernel", .title = "kernel", .type = VIEW_STRING, .n_columns_max = 16 },
-                { .key = "share", .title = "share", .type = VIEW_CHANGE },
-                { .key = "share_low", .title = "from", .type = VIEW_CHANGE },
-                { .key = "share_high", .title = "to", .type = VIEW_CHANGE },
-                { .key = "confidence", .title = "confidence", .type = VIEW_STRING },
-                { .key = "extra_ns", .title = "extra", .type = VIEW_DELTA },
-                { .key = "slow_ns", .title = "slow", .type = VIEW_DURATION },
-                { .key = "typical_ns", .title = "others", .type = VIEW_DURATION },
-                { .key = "slow_with", .title = "in slow", .type = VIEW_SHARE },
-                { .key = "typical_with", .title = "in others", .type = VIEW_SHARE },
-                { .key = "p", .title = "p", .type = VIEW_REAL },
-        };
-        const struct why *w = f->why;
-        struct view_table *t;
-
         /* The table is added even without rows, so that CSV has its columns. */
-        t = view_document_add_table(f->document, "causes", "Where the extra time goes", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
+        struct view_table *t = view_document_add_part(f->document, &causes_part, "Where the extra time goes");
+        struct view_document *d = f->document;
+        const struct why *w = f->why;
+
         if (w->n_causes == 0 || w->groups[WHY_SLOW].n == 0)
                 return;
-        view_table_set_about(f->document, t,
+        view_table_set_about(d, t,
                              "shares of the extra time of a slow instance, with 95%% intervals; "
                              "times are means of an instance; parts do not overlap");
         for (size_t i = 0; i < w->n_causes; i++) {
-                if (is_full(f, t) && t)
-                        t->n_left_out++;
-                else
-                        put_cause(f, t, &w->causes[i]);
+                const struct why_cause *cause = &w->causes[i];
+
+                if (!leave_out(f, t)) {
+                        CAUSE_COLUMNS(VIEW_CELL)
+                }
         }
 }
 
@@ -391,6 +141,24 @@ static double limit_share(double share)
         return fmin(fmax(share, -1), 1);
 }
 
+/* clang-format off */
+#define CALL_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(DELTA, "extra_ns", "extra", why_facts_delta(why_node_extra_ns(n)), NULL)                       \
+        COLUMN(CHANGE, "share", "share", view_real(limit_share(why_node_extra_ns(n) / f->why->extra_ns)),     \
+               "of the extra time")                                                                           \
+        COLUMN(DURATION, "slow_ns", "slow", why_facts_duration(n->ns[WHY_SLOW]),                              \
+               "by samples, in time of an instance")                                                          \
+        COLUMN(DURATION, "typical_ns", "others", why_facts_duration(n->ns[WHY_TYPICAL]), NULL)                \
+        COLUMN(HANDLE, "handle", "", view_handle('f', label), NULL)                                           \
+        COLUMN(STRING, "function", "function", view_text(why_words_function(f->why, label)), NULL)
+/* clang-format on */
+
+static const struct view_column call_columns[] = { CALL_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part calls_part = ANSWER_TABLE(
+        "calls", call_columns,
+        "a function in the call tree of the extra time on a CPU; there where a branch of calls has enough of it",
+        .is_tree = true, .may_be_absent = true);
+
 static void put_node(const struct filling *f, struct view_table *t, uint32_t node, uint32_t depth)
 {
         const struct why_node *n = &f->why->tree.nodes[node];
@@ -398,12 +166,7 @@ static void put_node(const struct filling *f, struct view_table *t, uint32_t nod
         struct view_document *d = f->document;
 
         view_table_begin_row(d, t, depth);
-        view_table_put_delta(d, t, whole(why_node_extra_ns(n)));
-        view_table_put_real(d, t, limit_share(why_node_extra_ns(n) / f->why->extra_ns));
-        view_table_put_number(d, t, whole_positive(n->ns[WHY_SLOW]));
-        view_table_put_number(d, t, whole_positive(n->ns[WHY_TYPICAL]));
-        view_table_put_handle(d, t, 'f', label);
-        view_table_put_string(d, t, why_words_function(f->why, label));
+        CALL_COLUMNS(VIEW_CELL)
 }
 
 static bool is_worth(const struct filling *f, uint32_t node)
@@ -429,12 +192,8 @@ static void put_nodes(const struct filling *f, struct view_table *t)
                         way[depth] = tree->nodes[way[depth]].next_sibling;
                         continue;
                 }
-                if (is_full(f, t)) {
-                        if (t)
-                                t->n_left_out++;
-                } else {
+                if (!leave_out(f, t))
                         put_node(f, t, node, depth);
-                }
                 if (depth + 1 < TREE_DEPTH_MAX)
                         way[++depth] = tree->nodes[node].first_child;
                 else
@@ -444,21 +203,12 @@ static void put_nodes(const struct filling *f, struct view_table *t)
 
 static void add_tree(const struct filling *f)
 {
-        static const struct view_column columns[] = {
-                { .key = "extra_ns", .title = "extra", .type = VIEW_DELTA },
-                { .key = "share", .title = "share", .type = VIEW_CHANGE },
-                { .key = "slow_ns", .title = "slow", .type = VIEW_DURATION },
-                { .key = "typical_ns", .title = "others", .type = VIEW_DURATION },
-                { .key = "handle", .title = "", .type = VIEW_HANDLE },
-                { .key = "function", .title = "function", .type = VIEW_STRING },
-        };
         const struct why *w = f->why;
         struct view_table *t;
 
         if (!(w->extra_ns > 0) || !w->tree.nodes || !is_worth(f, w->tree.nodes[0].first_child))
                 return;
-        t = view_document_add_tree(f->document, "calls", "Call tree of the extra time on a CPU", columns,
-                                   sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_part(f->document, &calls_part, "Call tree of the extra time on a CPU");
         view_table_set_about(
                 f->document, t,
                 "by samples, in time of an instance; branches with at least %.0f%% of the extra time",
@@ -467,6 +217,11 @@ static void add_tree(const struct filling *f)
 }
 
 /* ------------------------------------------------------------------ waits, zones, counters */
+
+static struct text_view name_of(const struct filling *f, uint32_t thread)
+{
+        return loaded_trace_thread_name(f->trace, thread);
+}
 
 static const char *doing(const struct why_steps *did)
 {
@@ -480,149 +235,145 @@ static const char *doing(const struct why_steps *did)
         return words[did->n != 0 ? did->steps[0].doing : WHY_DOING_UNKNOWN];
 }
 
+/* clang-format off */
+#define HOLDER_COLUMNS(COLUMN)                                                                                \
+        COLUMN(STRING, "lock", "lock", view_text(why_words_name(w, WHY_CAUSE_LOCK, row->lock)), NULL,         \
+               .n_columns_max = 30)                                                                           \
+        COLUMN(HANDLE, "thread", "", view_handle('t', row->thread), NULL)                                     \
+        COLUMN(STRING, "thread_name", "held by", view_text(name_of(f, row->thread)), NULL,                    \
+               .n_columns_max = 24)                                                                           \
+        COLUMN(DURATION, "held_ns", "held for", view_number(row->held_ns),                                    \
+               "that fell into these waits, all slow instances together")                                     \
+        COLUMN(STRING, "function", "mostly in",                                                               \
+               view_text(why_words_function(w, row->did.steps[0].label)), NULL, .n_columns_max = 40)          \
+        COLUMN(DURATION, "function_ns", "of that", view_number(row->did.steps[0].ns), "in `function`")        \
+        COLUMN(STRING, "doing", "doing", view_words(doing(&row->did)),                                        \
+               "in that time: \"running\", \"waiting\", \"preempted\" or empty")
+#define WAKER_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "cause", "wait", view_words(why_words_key(row->kind)), NULL, .one_of = "lock|wait")    \
+        COLUMN(STRING, "name", "where", view_text(why_words_name(w, row->kind, row->id)), NULL,               \
+               .n_columns_max = 40)                                                                           \
+        COLUMN(HANDLE, "thread", "", view_handle('t', row->thread), NULL)                                     \
+        COLUMN(STRING, "thread_name", "ended by",                                                             \
+               view_text(row->thread != 0 ? name_of(f, row->thread)                                           \
+                                          : trace_dictionary_text(w->dictionary, row->name)), NULL,           \
+               .n_columns_max = 24)                                                                           \
+        COLUMN(STRING, "function", "which was in", view_text(why_words_function(w, row->label)), NULL,        \
+               .n_columns_max = 40)                                                                           \
+        COLUMN(COUNT, "count", "waits", view_number(row->n), NULL)                                            \
+        COLUMN(DURATION, "waited_ns", "waited", view_number(row->ns), NULL)                                   \
+        COLUMN(STRING, "doing", "meanwhile", view_words(doing(&row->did)),                                    \
+               "what the thread did in that time: \"running\", \"waiting\", \"preempted\" or empty")          \
+        COLUMN(STRING, "meanwhile", "mostly in", view_text(why_words_function(w, row->did.steps[0].label)),   \
+               "the function", .n_columns_max = 40)
+#define ZONE_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(HANDLE, "zone", "", view_handle('z', part->id), NULL)                                          \
+        COLUMN(STRING, "name", "zone", view_text(why_words_name(w, WHY_CAUSE_ZONE, part->id)), NULL,          \
+               .n_columns_max = 40)                                                                           \
+        COLUMN(DELTA, "extra_ns", "extra", why_facts_delta(part->slow - part->typical), NULL)                 \
+        COLUMN(CHANGE, "share", "share", view_real(limit_share(part->share.value)), "of the extra time")      \
+        COLUMN(DURATION, "slow_ns", "slow", why_facts_duration(part->slow), "mean of an instance")            \
+        COLUMN(DURATION, "typical_ns", "others", why_facts_duration(part->typical), NULL)                     \
+        COLUMN(REAL, "slow_count", "times, slow", view_real(part->slow_n), "times in an instance")            \
+        COLUMN(REAL, "typical_count", "times, others", view_real(part->typical_n), NULL)
+#define COUNTER_COLUMNS(COLUMN)                                                                               \
+        COLUMN(STRING, "event", "event", view_text(trace_dictionary_text(w->dictionary, event->name)), NULL,  \
+               .n_columns_max = 40)                                                                           \
+        COLUMN(REAL, "slow", "slow", view_real(part->slow), "weight in an instance")                          \
+        COLUMN(REAL, "typical", "others", view_real(part->typical), NULL)                                     \
+        COLUMN(REAL, "slow_per_ms", "slow, a ms",                                                             \
+               view_real(part->slow * 1e6 / fmax(w->on_cpu_ns[WHY_SLOW], 1)), "of its time on a CPU")         \
+        COLUMN(REAL, "typical_per_ms", "others, a ms",                                                        \
+               view_real(part->typical * 1e6 / fmax(w->on_cpu_ns[WHY_TYPICAL], 1)), NULL)
+/* clang-format on */
+
+static const struct view_column holder_columns[] = { HOLDER_COLUMNS(VIEW_COLUMN) };
+static const struct view_column waker_columns[] = { WAKER_COLUMNS(VIEW_COLUMN) };
+static const struct view_column zone_columns[] = { ZONE_COLUMNS(VIEW_COLUMN) };
+static const struct view_column counter_columns[] = { COUNTER_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part holders_part = ANSWER_TABLE(
+        "holders", holder_columns, "a thread that held a lock while slow instances waited for it",
+        .may_be_absent = true);
+static const struct answer_part wakers_part = ANSWER_TABLE(
+        "wakers", waker_columns, "who ended waits of slow instances", .may_be_absent = true);
+static const struct answer_part zones_part = ANSWER_TABLE(
+        "zones", zone_columns, "a zone inside of instances, with the zones inside it: shares overlap",
+        .may_be_absent = true);
+static const struct answer_part counters_part = ANSWER_TABLE("counters", counter_columns,
+                                                             "another sample event", .may_be_absent = true);
+
 static void add_holders(const struct filling *f)
 {
-        static const struct view_column columns[] = {
-                { .key = "lock", .title = "lock", .type = VIEW_STRING, .n_columns_max = 30 },
-                { .key = "thread", .title = "", .type = VIEW_HANDLE },
-                { .key = "thread_name", .title = "held by", .type = VIEW_STRING, .n_columns_max = 24 },
-                { .key = "held_ns", .title = "held for", .type = VIEW_DURATION },
-                { .key = "function", .title = "mostly in", .type = VIEW_STRING, .n_columns_max = 40 },
-                { .key = "function_ns", .title = "of that", .type = VIEW_DURATION },
-                { .key = "doing", .title = "doing", .type = VIEW_STRING },
-        };
+        struct view_document *d = f->document;
         const struct why *w = f->why;
         struct view_table *t;
 
         if (w->n_holders == 0)
                 return;
-        t = view_document_add_table(f->document, "holders",
-                                    "Holders of the locks that slow instances waited for", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
-        view_table_set_about(f->document, t, "time that fell into these waits, all slow instances together");
+        t = view_document_add_part(d, &holders_part, "Holders of the locks that slow instances waited for");
+        view_table_set_about(d, t, "time that fell into these waits, all slow instances together");
         for (size_t i = 0; i < w->n_holders; i++) {
                 const struct why_holder *row = &w->holder_rows[i];
 
-                if (is_full(f, t)) {
-                        t->n_left_out++;
-                        continue;
+                if (!leave_out(f, t)) {
+                        HOLDER_COLUMNS(VIEW_CELL)
                 }
-                view_table_put_string(f->document, t, why_words_name(w, WHY_CAUSE_LOCK, row->lock));
-                view_table_put_handle(f->document, t, 't', row->thread);
-                view_table_put_string(f->document, t, loaded_trace_thread_name(f->trace, row->thread));
-                view_table_put_number(f->document, t, row->held_ns);
-                view_table_put_string(f->document, t, why_words_function(w, row->did.steps[0].label));
-                view_table_put_number(f->document, t, row->did.steps[0].ns);
-                view_table_put_words(f->document, t, doing(&row->did));
         }
 }
 
 static void add_wakers(const struct filling *f)
 {
-        static const struct view_column columns[] = {
-                { .key = "cause", .title = "wait", .type = VIEW_STRING },
-                { .key = "name", .title = "where", .type = VIEW_STRING, .n_columns_max = 40 },
-                { .key = "thread", .title = "", .type = VIEW_HANDLE },
-                { .key = "thread_name", .title = "ended by", .type = VIEW_STRING, .n_columns_max = 24 },
-                { .key = "function", .title = "which was in", .type = VIEW_STRING, .n_columns_max = 40 },
-                { .key = "count", .title = "waits", .type = VIEW_COUNT },
-                { .key = "waited_ns", .title = "waited", .type = VIEW_DURATION },
-                { .key = "doing", .title = "meanwhile", .type = VIEW_STRING },
-                { .key = "meanwhile", .title = "mostly in", .type = VIEW_STRING, .n_columns_max = 40 },
-        };
+        struct view_document *d = f->document;
         const struct why *w = f->why;
         struct view_table *t;
 
         if (w->n_wakers == 0)
                 return;
-        t = view_document_add_table(f->document, "wakers", "Wakers that ended the waits of slow instances",
-                                    columns, sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_part(d, &wakers_part, "Wakers that ended the waits of slow instances");
         for (size_t i = 0; i < w->n_wakers; i++) {
                 const struct why_waker *row = &w->waker_rows[i];
 
-                if (is_full(f, t)) {
-                        t->n_left_out++;
-                        continue;
+                if (!leave_out(f, t)) {
+                        WAKER_COLUMNS(VIEW_CELL)
                 }
-                view_table_put_words(f->document, t, why_words_key(row->kind));
-                view_table_put_string(f->document, t, why_words_name(w, row->kind, row->id));
-                view_table_put_handle(f->document, t, 't', row->thread);
-                view_table_put_string(f->document, t,
-                                      row->thread != 0 ? loaded_trace_thread_name(f->trace, row->thread)
-                                                       : trace_dictionary_text(w->dictionary, row->name));
-                view_table_put_string(f->document, t, why_words_function(w, row->label));
-                view_table_put_number(f->document, t, row->n);
-                view_table_put_number(f->document, t, row->ns);
-                view_table_put_words(f->document, t, doing(&row->did));
-                view_table_put_string(f->document, t, why_words_function(w, row->did.steps[0].label));
         }
 }
 
 static void add_zones(const struct filling *f)
 {
-        static const struct view_column columns[] = {
-                { .key = "zone", .title = "", .type = VIEW_HANDLE },
-                { .key = "name", .title = "zone", .type = VIEW_STRING, .n_columns_max = 40 },
-                { .key = "extra_ns", .title = "extra", .type = VIEW_DELTA },
-                { .key = "share", .title = "share", .type = VIEW_CHANGE },
-                { .key = "slow_ns", .title = "slow", .type = VIEW_DURATION },
-                { .key = "typical_ns", .title = "others", .type = VIEW_DURATION },
-                { .key = "slow_count", .title = "times, slow", .type = VIEW_REAL },
-                { .key = "typical_count", .title = "times, others", .type = VIEW_REAL },
-        };
+        struct view_document *d = f->document;
         const struct why *w = f->why;
         struct view_table *t;
 
         if (w->n_zones == 0)
                 return;
-        t = view_document_add_table(f->document, "zones", "Zones inside", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
-        view_table_set_about(f->document, t, "including the zones inside them, so that their shares overlap");
+        t = view_document_add_part(d, &zones_part, "Zones inside");
+        view_table_set_about(d, t, "including the zones inside them, so that their shares overlap");
         for (size_t i = 0; i < w->n_zones; i++) {
                 const struct why_part *part = &w->zones[i];
 
-                if (is_full(f, t)) {
-                        t->n_left_out++;
-                        continue;
+                if (!leave_out(f, t)) {
+                        ZONE_COLUMNS(VIEW_CELL)
                 }
-                view_table_put_handle(f->document, t, 'z', part->id);
-                view_table_put_string(f->document, t, why_words_name(w, WHY_CAUSE_ZONE, part->id));
-                view_table_put_delta(f->document, t, whole(part->slow - part->typical));
-                view_table_put_real(f->document, t, limit_share(part->share.value));
-                view_table_put_number(f->document, t, whole_positive(part->slow));
-                view_table_put_number(f->document, t, whole_positive(part->typical));
-                view_table_put_real(f->document, t, part->slow_n);
-                view_table_put_real(f->document, t, part->typical_n);
         }
 }
 
 static void add_counters(const struct filling *f)
 {
-        static const struct view_column columns[] = {
-                { .key = "event", .title = "event", .type = VIEW_STRING, .n_columns_max = 40 },
-                { .key = "slow", .title = "slow", .type = VIEW_REAL },
-                { .key = "typical", .title = "others", .type = VIEW_REAL },
-                { .key = "slow_per_ms", .title = "slow, a ms", .type = VIEW_REAL },
-                { .key = "typical_per_ms", .title = "others, a ms", .type = VIEW_REAL },
-        };
+        struct view_document *d = f->document;
         const struct why *w = f->why;
         struct view_table *t;
 
         if (w->n_counters == 0)
                 return;
-        t = view_document_add_table(f->document, "counters", "Counters of an instance", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
-        view_table_set_about(f->document, t, "by samples of these events; and of a millisecond on a CPU");
+        t = view_document_add_part(d, &counters_part, "Counters of an instance");
+        view_table_set_about(d, t, "by samples of these events; and of a millisecond on a CPU");
         for (size_t i = 0; i < w->n_counters; i++) {
                 const struct why_part *part = &w->counters[i];
                 const struct trace_sample_event *event = trace_dictionary_row(
                         w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, part->id);
 
-                view_table_put_string(f->document, t, trace_dictionary_text(w->dictionary, event->name));
-                view_table_put_real(f->document, t, part->slow);
-                view_table_put_real(f->document, t, part->typical);
-                view_table_put_real(f->document, t, part->slow * 1e6 / fmax(w->on_cpu_ns[WHY_SLOW], 1));
-                view_table_put_real(f->document, t, part->typical * 1e6 / fmax(w->on_cpu_ns[WHY_TYPICAL], 1));
+                COUNTER_COLUMNS(VIEW_CELL)
         }
 }
 
@@ -634,33 +385,33 @@ static int compare_durations(const void *a, const void *b)
         return (left->duration_ns < right->duration_ns) - (left->duration_ns > right->duration_ns);
 }
 
+/* clang-format off */
+#define INSTANCE_COLUMNS(COLUMN)                                                                              \
+        COLUMN(TIME, "at_ns", "at", view_number(i->begin_ns > start_ns ? i->begin_ns - start_ns : 0), NULL)   \
+        COLUMN(DURATION, "duration_ns", "wall time", view_number(i->wall_ns), NULL)                           \
+        COLUMN(DURATION, "on_cpu_ns", "on CPU",                                                               \
+               view_known(i->on_cpu_ns, f->why->collector.has_switches), NULL)                                \
+        COLUMN(HANDLE, "thread", "", view_handle('t', i->thread), NULL)                                       \
+        COLUMN(STRING, "thread_name", "thread", view_text(name_of(f, i->thread)), NULL,                       \
+               .n_columns_max = 24)                                                                           \
+        COLUMN(COUNT, "moves", "moves", view_number(i->n_moves), "to another CPU")                            \
+        COLUMN(COUNT, "samples", "samples", view_number(i->n_samples), NULL)
+/* clang-format on */
+
+static const struct view_column instance_columns[] = { INSTANCE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part slowest_part = ANSWER_TABLE(
+        "slowest", instance_columns, "one of the ten slowest instances", .may_be_absent = true);
+
 static void put_instance(const struct filling *f, struct view_table *t, const struct why_instance *i)
 {
+        struct view_document *d = f->document;
         uint64_t start_ns = f->trace->start_ns;
 
-        view_table_put_number(f->document, t, i->begin_ns > start_ns ? i->begin_ns - start_ns : 0);
-        view_table_put_number(f->document, t, i->wall_ns);
-        if (f->why->collector.has_switches)
-                view_table_put_number(f->document, t, i->on_cpu_ns);
-        else
-                view_table_put_unknown(f->document, t);
-        view_table_put_handle(f->document, t, 't', i->thread);
-        view_table_put_string(f->document, t, loaded_trace_thread_name(f->trace, i->thread));
-        view_table_put_number(f->document, t, i->n_moves);
-        view_table_put_number(f->document, t, i->n_samples);
+        INSTANCE_COLUMNS(VIEW_CELL)
 }
 
 static void add_slowest(const struct filling *f)
 {
-        static const struct view_column columns[] = {
-                { .key = "at_ns", .title = "at", .type = VIEW_TIME },
-                { .key = "duration_ns", .title = "wall time", .type = VIEW_DURATION },
-                { .key = "on_cpu_ns", .title = "on CPU", .type = VIEW_DURATION },
-                { .key = "thread", .title = "", .type = VIEW_HANDLE },
-                { .key = "thread_name", .title = "thread", .type = VIEW_STRING, .n_columns_max = 24 },
-                { .key = "moves", .title = "moves", .type = VIEW_COUNT },
-                { .key = "samples", .title = "samples", .type = VIEW_COUNT },
-        };
         const struct why_instances *s = &f->why->collector.instances;
         const struct why_instance **slow = calloc(s->n_slow + 1, sizeof(const struct why_instance *));
         struct view_table *t;
@@ -675,8 +426,7 @@ static void add_slowest(const struct filling *f)
                 if (s->items[i].is_slow)
                         slow[n++] = &s->items[i];
         qsort(slow, n, sizeof(const struct why_instance *), compare_durations);
-        t = view_document_add_table(f->document, "slowest", "The slowest instances", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_part(f->document, &slowest_part, "The slowest instances");
         for (size_t i = 0; i < n && i < SLOWEST_ROWS; i++)
                 put_instance(f, t, slow[i]);
         if (t && n > SLOWEST_ROWS)
@@ -781,16 +531,26 @@ static void add_hints(const struct filling *f)
                 view_document_hint(f->document, "hyprof record -F 9999 --off-cpu COMMAND");
 }
 
+const struct answer_schema why_view_schema = {
+        .name = "hyprof.why/1",
+        .command = "hyprof why --json",
+        .parts = (const struct answer_part *const[]){ &why_facts_answer_part, &why_facts_python_part,
+                                                      &why_facts_instances_part, &report_heading_lost_part,
+                                                      &why_facts_groups_part, &causes_part,
+                                                      &why_owner_words_part, &why_common_words_part,
+                                                      &calls_part, &holders_part, &wakers_part, &zones_part,
+                                                      &counters_part, &slowest_part, NULL },
+};
+
 void why_view_fill(struct view_document *d, const struct why *w, const struct loaded_trace *trace,
                    const struct why_view_options *options)
 {
         struct filling f = { .document = d, .why = w, .trace = trace, .options = options };
 
-        add_answer(&f);
-        add_facts(&f);
+        why_facts_add(d, w, trace, options->filter);
         add_causes(&f);
         why_owner_words_add_table(w, trace, d);
-        why_common_add_table(&w->collector.common, trace, options->limit, d);
+        why_common_words_add_table(&w->collector.common, trace, options->limit, d);
         add_tree(&f);
         add_holders(&f);
         add_wakers(&f);
@@ -800,9 +560,3 @@ void why_view_fill(struct view_document *d, const struct why *w, const struct lo
         add_warnings(&f);
         add_hints(&f);
 }
-
-const struct answer_schema why_view_schema = {
-        .name = "hyprof.why/1",
-        .command = "hyprof why --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};

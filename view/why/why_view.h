@@ -9,7 +9,6 @@
 
 #include "base/text_view.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct answer_schema;
@@ -23,7 +22,6 @@ struct why_view_options {
         const char *path;        /* of the trace, for hints */
         uint32_t limit;          /* rows of a table; 0 = all */
         struct text_view filter; /* the chosen part, in words; empty = everything */
-        bool has_title;          /* the format shows the title, which is the answer; else it is a fact */
 };
 
 /* Fills a document that is initialised.  @trace: with threads' names. */
