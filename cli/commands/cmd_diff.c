@@ -618,17 +618,11 @@ static int judge(const struct arguments *args, const struct diff_comparison *c)
         return suspected > args->fail_above ? refuse_to_tell(args, c, item, suspected) : EXIT_STATUS_OK;
 }
 
-static bool shows_title(const struct arguments *args)
-{
-        return args->output.document.format == DOCUMENT_TEXT ||
-               args->output.document.format == DOCUMENT_MARKDOWN;
-}
-
 static int print(const struct loading *l, const struct diff_comparison *c)
 {
         const struct arguments *args = l->args;
         struct view_document *d = l->document;
-        struct diff_view_options options = { .threshold = args->threshold, .has_title = shows_title(args) };
+        struct diff_view_options options = { .threshold = args->threshold };
         struct byte_buffer words = { .data = NULL };
         int status;
 

@@ -387,7 +387,7 @@ END_TEST
 static void expect_answer(uint32_t n, const char *wanted)
 {
         bool is_end = wanted[0] == ';' || wanted[0] == ' ';
-        const struct diff_view_options options = { .has_title = true };
+        const struct diff_view_options options = { .threshold = 0 };
         struct view_document d;
 
         diff_lab_compare(n, n);

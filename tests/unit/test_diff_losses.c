@@ -179,7 +179,7 @@ END_TEST
 
 static char *show(const struct compared *c)
 {
-        struct diff_view_options options = { .threshold = 0, .has_title = true };
+        struct diff_view_options options = { .threshold = 0 };
         struct document_options text = { .format = DOCUMENT_TEXT };
         struct view_document d;
         FILE *out = tmpfile();

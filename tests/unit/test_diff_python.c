@@ -158,7 +158,7 @@ static const struct diff_item *item_of(const char *name)
 
 static char *answer_of(void)
 {
-        struct diff_view_options options = { .has_title = true };
+        struct diff_view_options options = { .threshold = 0 };
         struct view_document document;
         char *answer;
 

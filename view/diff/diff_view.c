@@ -10,7 +10,6 @@
 #include "view/shared/answer_words.h"
 #include "view/shared/python_columns.h"
 #include "view/shared/report_heading.h"
-#include "view/shared/report_names.h"
 #include "view/text/text_number.h"
 
 #include <math.h>
@@ -18,59 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ITEM_COLUMNS(value_type, key_before, key_after, place_key)                                      \
-        { .key = "verdict", .title = "verdict", .type = VIEW_STRING, .n_columns_max = 15 },             \
-                { .key = "name", .title = "name", .type = VIEW_STRING },                                \
-                { .key = (key_before), .title = "before", .type = (value_type) },                       \
-                { .key = (key_after), .title = "after", .type = (value_type) },                         \
-                { .key = "change", .title = "change", .type = VIEW_CHANGE },                            \
-                { .key = "change_low", .title = "from", .type = VIEW_CHANGE },                          \
-                { .key = "change_high", .title = "to", .type = VIEW_CHANGE },                           \
-                { .key = "p", .title = "p", .type = VIEW_REAL },                                        \
-                { .key = "share_before", .title = "share", .type = VIEW_SHARE },                        \
-                { .key = "share_after", .title = "share after", .type = VIEW_SHARE },                   \
-                { .key = "n_before", .title = "n", .type = VIEW_COUNT },                                \
-                { .key = "n_after", .title = "n after", .type = VIEW_COUNT },                           \
-                { .key = (place_key), .title = (place_key), .type = VIEW_STRING, .n_columns_max = 20 }, \
-        {                                                                                               \
-                .key = "was", .title = "was", .type = VIEW_STRING, .n_columns_max = 24                  \
-        }
-
-static const struct view_column time_columns[] = { ITEM_COLUMNS(VIEW_DURATION, "before_ns", "after_ns",
-                                                                "module") };
-static const struct view_column count_columns[] = { ITEM_COLUMNS(VIEW_COUNT, "before", "after", "module") };
-/* A value for each unit of work may be less than one. */
-static const struct view_column unit_columns[] = { ITEM_COLUMNS(VIEW_REAL, "before", "after", "module") };
-static const struct view_column zone_columns[] = { ITEM_COLUMNS(VIEW_DURATION, "before_ns", "after_ns",
-                                                                "file") };
-#define CALL_COLUMNS(value_type)                                                            \
-        { .key = "verdict", .title = "verdict", .type = VIEW_STRING, .n_columns_max = 15 }, \
-                { .key = "name", .title = "system call", .type = VIEW_STRING },             \
-                { .key = "before", .title = "calls", .type = (value_type) },                \
-                { .key = "after", .title = "after", .type = (value_type) },                 \
-                { .key = "change", .title = "change", .type = VIEW_CHANGE },                \
-                { .key = "p", .title = "p", .type = VIEW_REAL },                            \
-                { .key = "before_ns", .title = "time", .type = VIEW_DURATION },             \
-                { .key = "after_ns", .title = "time after", .type = VIEW_DURATION },        \
-                { .key = "caller_before", .title = "from", .type = VIEW_STRING },           \
-        {                                                                                   \
-                .key = "caller_after", .title = "from, after", .type = VIEW_STRING          \
-        }
-static const struct view_column call_columns[] = { CALL_COLUMNS(VIEW_COUNT) };
-static const struct view_column unit_call_columns[] = { CALL_COLUMNS(VIEW_REAL) };
-#define N_CALL_COLUMNS (sizeof(call_columns) / sizeof(call_columns[0]))
-#define N_ITEM_COLUMNS (sizeof(time_columns) / sizeof(time_columns[0]))
-
-static const struct view_column whole_columns[] = {
-        { .key = "verdict", .title = "verdict", .type = VIEW_STRING },
-        { .key = "of", .title = "what", .type = VIEW_STRING },
-        { .key = "change", .title = "change", .type = VIEW_CHANGE },
-        { .key = "change_low", .title = "from", .type = VIEW_CHANGE },
-        { .key = "change_high", .title = "to", .type = VIEW_CHANGE },
-        { .key = "p", .title = "p", .type = VIEW_REAL },
-};
-#define N_WHOLE_COLUMNS (sizeof(whole_columns) / sizeof(whole_columns[0]))
 
 /* Small parts are left out of a list that is limited anyway. */
 static bool is_shown(const struct diff_item *item, const struct diff_options *options,
@@ -115,103 +61,204 @@ static struct text_view place_of(const struct diff_comparison *c, uint32_t key)
         return diff_names_string(c->names, row->kind == DIFF_ZONE ? row->file : row->module);
 }
 
-static void put_value(struct view_document *d, struct view_table *t, bool is_known, bool is_whole,
-                      double value)
+static struct view_value value_of(bool is_known, bool is_whole, double value)
 {
         if (!is_known)
-                view_table_put_unknown(d, t);
-        else if (is_whole)
-                view_table_put_number(d, t, diff_words_whole(value));
-        else
-                view_table_put_real(d, t, value);
+                return view_unknown();
+        return is_whole ? view_number(diff_words_whole(value)) : view_real(value);
 }
 
-static void put_verdict(struct view_document *d, struct view_table *t, const struct diff_verdict *v)
+/* The columns of a change. */
+struct change {
+        struct view_value change, low, high, p;
+};
+
+static struct change judged_change(const struct diff_verdict *v)
 {
         double low, high;
 
         diff_comparison_interval(v, &low, &high);
-        view_table_put_real(d, t, expm1(v->change));
-        view_table_put_real(d, t, low);
-        view_table_put_real(d, t, high);
-        view_table_put_real(d, t, v->p);
+        return (struct change){ view_real(expm1(v->change)), view_real(low), view_real(high),
+                                view_real(v->p) };
 }
 
 /*
  * A new item has neither a percentage nor an upper bound for it; an item that is gone has changed by -100%.
  */
-static void put_one_sided(struct view_document *d, struct view_table *t, const struct diff_item *item)
+static struct change one_sided_change(const struct diff_item *item)
 {
         bool is_new = item->key_before == 0;
         double low, high;
 
         diff_comparison_interval(&item->verdict, &low, &high);
-        put_value(d, t, !is_new, false, -1);
-        view_table_put_real(d, t, is_new ? low : -1);
-        put_value(d, t, !is_new, false, high);
-        view_table_put_real(d, t, item->verdict.p);
+        return (struct change){ view_real_known(-1, !is_new), view_real(is_new ? low : -1),
+                                view_real_known(high, !is_new), view_real(item->verdict.p) };
 }
 
 /* An item that is not judged has a change alone; one that depends on other programs has a p as well. */
-static void put_change(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
-                       const struct diff_item *item)
+static struct change change_of(const struct diff_comparison *c, const struct diff_item *item)
 {
-        if (item->doubt == DIFF_JUDGED && !diff_comparison_has_interval(c, item)) {
-                bool is_new = item->key_before == 0;
+        struct change change = { .p = view_unknown() };
 
-                put_value(d, t, !is_new, false, item->key_after != 0 ? expm1(item->verdict.change) : -1);
-                view_table_put_unknown(d, t);
-                view_table_put_unknown(d, t);
-                view_table_put_real(d, t, item->verdict.p);
-                return;
+        if (item->doubt != DIFF_JUDGED) {
+                change.change = view_real_known(item->value_after / item->value_before - 1,
+                                                item->value_before > 0 && item->value_after > 0);
+                return change;
         }
-        if (item->doubt == DIFF_JUDGED && diff_item_is_one_sided(item)) {
-                put_one_sided(d, t, item);
-                return;
-        }
-        if (item->doubt == DIFF_JUDGED) {
-                put_verdict(d, t, &item->verdict);
-                return;
-        }
-        put_value(d, t, item->value_before > 0 && item->value_after > 0, false,
-                  item->value_after / item->value_before - 1);
-        for (int i = 0; i < 3; i++)
-                view_table_put_unknown(d, t);
+        if (diff_comparison_has_interval(c, item))
+                return diff_item_is_one_sided(item) ? one_sided_change(item) : judged_change(&item->verdict);
+        change.change = view_real_known(item->key_after != 0 ? expm1(item->verdict.change) : -1,
+                                        item->key_before != 0);
+        change.p = view_real(item->verdict.p);
+        return change;
 }
+
+/* The name before, or the place if that is what changed. */
+static struct view_value was(const struct diff_comparison *c, const struct diff_item *item)
+{
+        uint32_t key = diff_item_key(item), before = item->key_before;
+
+        if (before == 0 || item->key_after == 0 || before == item->key_after)
+                return view_unknown();
+        return view_text(diff_names_key(c->names, before)->name == diff_names_key(c->names, key)->name
+                                 ? place_of(c, before)
+                                 : diff_words_name(c, before));
+}
+
+static struct view_value caller_of(const struct diff_comparison *c, uint32_t caller)
+{
+        return caller != 0 ? view_text(diff_names_string(c->names, caller)) : view_unknown();
+}
+
+/* clang-format off */
+#define VERDICT_COLUMNS(COLUMN, name_title)                                                                   \
+        COLUMN(STRING, "verdict", "verdict", view_words(verdict(c, item)), "not certain: of a pair",          \
+               .one_of = "slower|faster|more|less|not significant|not certain|new|gone|too few|too small|"    \
+                         "not judged|data lost", .n_columns_max = 15)                                         \
+        COLUMN(STRING, "name", name_title, view_text(diff_words_name(c, key)),                                \
+               "as it is compared; of waits \"fdatasync from commit\"")
+#define VALUE_COLUMNS(COLUMN, TYPE, before_key, after_key, words)                                             \
+        COLUMN(TYPE, before_key, "before",                                                                    \
+               value_of(item->key_before != 0, is_whole, item->value_before), words)                          \
+        COLUMN(TYPE, after_key, "after", value_of(item->key_after != 0, is_whole, item->value_after), NULL)
+#define CHANGE_COLUMNS(COLUMN)                                                                                \
+        COLUMN(CHANGE, "change", "change", change.change, "as recorded; of \"gone\" -1, of \"new\" null")     \
+        COLUMN(CHANGE, "change_low", "from", change.low,                                                      \
+               "of its 95 % interval; null if it is not judged, and of waits that depend on others")          \
+        COLUMN(CHANGE, "change_high", "to", change.high, "likewise; of \"new\" null")                         \
+        COLUMN(REAL, "p", "p", change.p, "of such a change, or a larger one, if there is none")
+#define SHARE_COLUMNS(COLUMN, words)                                                                          \
+        COLUMN(SHARE, "share_before", "share", view_real(item->share_before), words)                          \
+        COLUMN(SHARE, "share_after", "share after", view_real(item->share_after), NULL)                       \
+        COLUMN(COUNT, "n_before", "n", view_number(item->n_before), "samples, zones, waits, of all runs")     \
+        COLUMN(COUNT, "n_after", "n after", view_number(item->n_after), NULL)
+#define PLACE_COLUMNS(COLUMN, place_key)                                                                      \
+        COLUMN(STRING, place_key, place_key, view_text(place_of(c, key)), NULL, .n_columns_max = 20)          \
+        COLUMN(STRING, "was", "was", was(c, item),                                                            \
+               "the name before, or the module or file if that is what changed", .n_columns_max = 24)
+#define ITEM_COLUMNS(COLUMN, TYPE, before_key, after_key, words, whole, place_key)                            \
+        VERDICT_COLUMNS(COLUMN, "name")                                                                       \
+        VALUE_COLUMNS(COLUMN, TYPE, before_key, after_key, words)                                             \
+        CHANGE_COLUMNS(COLUMN)                                                                                \
+        SHARE_COLUMNS(COLUMN, whole)                                                                          \
+        PLACE_COLUMNS(COLUMN, place_key)
+#define CALL_COLUMNS(COLUMN, TYPE)                                                                            \
+        VERDICT_COLUMNS(COLUMN, "system call")                                                                \
+        COLUMN(TYPE, "before", "calls", value_of(true, is_whole, item->value_before),                         \
+               "how many of a run, exact; with --per of a unit, a real number")                               \
+        COLUMN(TYPE, "after", "after", value_of(true, is_whole, item->value_after), NULL)                     \
+        COLUMN(CHANGE, "change", "change", view_real_known(item->value_after / item->value_before - 1,        \
+               item->value_before > 0), NULL)                                                                 \
+        COLUMN(REAL, "p", "p", view_real_known(item->verdict.p, item->doubt == DIFF_JUDGED), NULL)            \
+        COLUMN(DURATION, "before_ns", "time", value_of(true, true, item->total_before),                       \
+               "their time with waiting")                                                                     \
+        COLUMN(DURATION, "after_ns", "time after", value_of(true, true, item->total_after), NULL)             \
+        COLUMN(STRING, "caller_before", "from", caller_of(c, item->caller_before),                            \
+               "who made more than half of those that were sampled, or null")                                 \
+        COLUMN(STRING, "caller_after", "from, after", caller_of(c, item->caller_after), NULL)
+#define WHOLE_COLUMNS(COLUMN)                                                                                 \
+        COLUMN(STRING, "verdict", "verdict", view_words(whole_verdict(c)), NULL,                              \
+               .one_of = "slower|faster|more|less|not significant|not certain")                               \
+        COLUMN(STRING, "of", "what", view_words("the whole run"), NULL)                                       \
+        CHANGE_COLUMNS(COLUMN)
+/* clang-format on */
+
+#define FUNCTION_WORDS "self time of a run or unit"
+#define FUNCTION_WHOLE "of all samples"
+#define ZONE_WORDS     "the mean of one without the slowest of each 1,000, or of a unit"
+#define ZONE_WHOLE     "of the recording's time, all threads together"
+#define WAIT_WORDS     "their time in a run or unit"
+#define WAIT_WHOLE     "of the time of all threads, on CPUs and waiting, but that of idle threads"
+
+/* clang-format off */
+static const struct view_column time_columns[] = {
+        ITEM_COLUMNS(VIEW_COLUMN, DURATION, "before_ns", "after_ns", FUNCTION_WORDS, FUNCTION_WHOLE, "module")
+};
+/* Where the weight of samples is no time. */
+static const struct view_column count_columns[] = {
+        ITEM_COLUMNS(VIEW_COLUMN, COUNT, "before", "after", FUNCTION_WORDS, FUNCTION_WHOLE, "module")
+};
+/* A value for each unit of work may be less than one. */
+static const struct view_column unit_columns[] = {
+        ITEM_COLUMNS(VIEW_COLUMN, REAL, "before", "after", FUNCTION_WORDS, FUNCTION_WHOLE, "module")
+};
+/* All of these, for the schema. */
+static const struct view_column function_columns[] = {
+        VERDICT_COLUMNS(VIEW_COLUMN, "name")
+        VALUE_COLUMNS(VIEW_COLUMN_ABSENT, DURATION, "before_ns", "after_ns", FUNCTION_WORDS)
+        VALUE_COLUMNS(VIEW_COLUMN_ABSENT, REAL, "before", "after",
+                      "the same where the samples' weight is no time: whole numbers, with --per real ones")
+        CHANGE_COLUMNS(VIEW_COLUMN)
+        SHARE_COLUMNS(VIEW_COLUMN, FUNCTION_WHOLE)
+        PLACE_COLUMNS(VIEW_COLUMN, "module")
+};
+static const struct view_column zone_columns[] = {
+        ITEM_COLUMNS(VIEW_COLUMN, DURATION, "before_ns", "after_ns", ZONE_WORDS, ZONE_WHOLE, "file")
+};
+static const struct view_column wait_columns[] = {
+        ITEM_COLUMNS(VIEW_COLUMN, DURATION, "before_ns", "after_ns", WAIT_WORDS, WAIT_WHOLE, "module")
+};
+static const struct view_column call_columns[] = { CALL_COLUMNS(VIEW_COLUMN, COUNT) };
+static const struct view_column unit_call_columns[] = { CALL_COLUMNS(VIEW_COLUMN, REAL) };
+static const struct view_column whole_columns[] = { WHOLE_COLUMNS(VIEW_COLUMN) };
+/* clang-format on */
+
+static const char *whole_verdict(const struct diff_comparison *c)
+{
+        if (c->whole.is_significant)
+                return diff_words_change(c, false, c->whole.verdict.change);
+        return diff_comparison_is_pair(c) ? "not certain" : "not significant";
+}
+
+static const struct answer_part functions_part = ANSWER_TABLE(
+        "functions", function_columns,
+        "a function, by self time: significant first, by the time that moved, then new, gone and renamed, then "
+        "by share; not there if not all recordings have samples",
+        .may_be_absent = true);
+static const struct answer_part zones_part = ANSWER_TABLE(
+        "zones", zone_columns, "a zone, in the same order; not there if not all recordings have zones",
+        .may_be_absent = true);
+static const struct answer_part waits_part = ANSWER_TABLE(
+        "waits", wait_columns,
+        "waits of threads that are not idle, by call and caller, in the same order; not there if not all "
+        "recordings have waits with a call stack (--off-cpu)",
+        .may_be_absent = true);
+static const struct answer_part calls_part = ANSWER_TABLE(
+        "syscalls", unit_call_columns,
+        "a system call, with exact numbers, in the same order; not there if not all recordings were made with "
+        "--syscalls, or with a filter",
+        .may_be_absent = true);
+static const struct answer_part whole_part = ANSWER_TABLE(
+        "whole", whole_columns, "all samples together; no row if --only leaves it out");
 
 static void put_item(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
                      const struct diff_item *item)
 {
         bool is_whole = diff_words_is_time(item) || c->weight_is_ns || !c->options.basis.per_unit;
+        struct change change = change_of(c, item);
         uint32_t key = diff_item_key(item);
 
-        view_table_put_words(d, t, verdict(c, item));
-        view_table_put_string(d, t, diff_words_name(c, key));
-        put_value(d, t, item->key_before != 0, is_whole, item->value_before);
-        put_value(d, t, item->key_after != 0, is_whole, item->value_after);
-        put_change(d, t, c, item);
-        view_table_put_real(d, t, item->share_before);
-        view_table_put_real(d, t, item->share_after);
-        view_table_put_number(d, t, item->n_before);
-        view_table_put_number(d, t, item->n_after);
-        view_table_put_string(d, t, place_of(c, key));
-        if (item->key_before != 0 && item->key_after != 0 && item->key_before != item->key_after)
-                view_table_put_string(d, t,
-                                      diff_names_key(c->names, item->key_before)->name ==
-                                                      diff_names_key(c->names, key)->name
-                                              ? place_of(c, item->key_before)
-                                              : diff_words_name(c, item->key_before));
-        else
-                view_table_put_unknown(d, t);
-}
-
-static void put_caller(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
-                       uint32_t caller)
-{
-        if (caller != 0)
-                view_table_put_string(d, t, diff_names_string(c->names, caller));
-        else
-                view_table_put_unknown(d, t);
+        ITEM_COLUMNS(VIEW_CELL, DURATION, NULL, NULL, NULL, NULL, NULL)
 }
 
 /* Numbers are exact, even without a verdict on them. */
@@ -219,17 +266,9 @@ static void put_call(struct view_document *d, struct view_table *t, const struct
                      const struct diff_item *item)
 {
         bool is_whole = !c->options.basis.per_unit;
+        uint32_t key = diff_item_key(item);
 
-        view_table_put_words(d, t, verdict(c, item));
-        view_table_put_string(d, t, diff_words_name(c, diff_item_key(item)));
-        put_value(d, t, true, is_whole, item->value_before);
-        put_value(d, t, true, is_whole, item->value_after);
-        put_value(d, t, item->value_before > 0, false, item->value_after / item->value_before - 1);
-        put_value(d, t, item->doubt == DIFF_JUDGED, false, item->verdict.p);
-        put_value(d, t, true, true, item->total_before);
-        put_value(d, t, true, true, item->total_after);
-        put_caller(d, t, c, item->caller_before);
-        put_caller(d, t, c, item->caller_after);
+        CALL_COLUMNS(VIEW_CELL, COUNT)
 }
 
 /* Items of a kind that are shown, in order; heap, NULL without memory. */
@@ -284,11 +323,12 @@ static void add_items(struct view_document *d, const struct diff_comparison *c, 
 {
         static const char *const names[DIFF_KIND_COUNT] = { "functions", "zones", "waits", "syscalls" };
         const struct view_column *columns = kind == DIFF_ZONE           ? zone_columns
-                                            : kind == DIFF_WAIT         ? time_columns
+                                            : kind == DIFF_WAIT         ? wait_columns
                                             : c->weight_is_ns           ? time_columns
                                             : c->options.basis.per_unit ? unit_columns
                                                                         : count_columns;
-        struct view_table *t = view_document_add_table(d, names[kind], names[kind], columns, N_ITEM_COLUMNS);
+        struct view_table *t = view_document_add_table(d, names[kind], names[kind], columns,
+                                                       VIEW_N_COLUMNS(zone_columns));
         const char *per = c->options.basis.per_unit ? "for each unit of work"
                           : kind == DIFF_ZONE       ? "of one zone, a mean without the slowest of each 1,000"
                                                     : "of a run";
@@ -309,8 +349,8 @@ static void add_calls(struct view_document *d, const struct diff_comparison *c,
                       const struct diff_view_options *options)
 {
         struct view_table *t = view_document_add_table(
-                d, "syscalls", "system calls", c->options.basis.per_unit ? unit_call_columns : call_columns,
-                N_CALL_COLUMNS);
+                d, calls_part.key, "system calls",
+                c->options.basis.per_unit ? unit_call_columns : call_columns, VIEW_N_COLUMNS(call_columns));
 
         view_table_set_about(d, t,
                              "exact numbers %s, and times with waiting; from: who made most of those sampled",
@@ -320,97 +360,127 @@ static void add_calls(struct view_document *d, const struct diff_comparison *c,
 
 static void add_whole(struct view_document *d, const struct diff_comparison *c)
 {
-        const struct diff_whole *whole = &c->whole;
-        struct view_table *t = view_document_add_table(d, "whole", "everything together", whole_columns,
-                                                       N_WHOLE_COLUMNS);
+        struct view_table *t = view_document_add_part(d, &whole_part, "everything together");
+        struct change change;
 
         view_table_set_about(d, t, "all samples %s",
                              c->options.basis.per_unit ? "for each unit of work" : "of a run");
-        if (!whole->is_judged)
+        if (!c->whole.is_judged)
                 return;
-        view_table_put_words(d, t,
-                             whole->is_significant        ? diff_words_change(c, false, whole->verdict.change)
-                             : diff_comparison_is_pair(c) ? "not certain"
-                                                          : "not significant");
-        view_table_put_words(d, t, "the whole run");
-        put_verdict(d, t, &whole->verdict);
+        change = judged_change(&c->whole.verdict);
+        WHOLE_COLUMNS(VIEW_CELL)
 }
+
+/* clang-format off */
+#define RUNS_FACTS(FACT)                                                                                      \
+        FACT(STRING, "verdict", NULL, view_words(diff_words_verdict(c)), NULL,                                \
+             .one_of = "changed|not certain|not compared")                                                    \
+        FACT(STRING, "filter", "only", view_name(options->filter),                                            \
+             "what was looked at, in words; null = everything")                                               \
+        FACT(COUNT, "runs_before", "runs before", view_number(c->n_before), NULL)                             \
+        FACT(COUNT, "runs_after", "runs after", view_number(c->n_after), NULL)                                \
+        FACT(DURATION, "duration_before_ns", "lasted before", view_number((uint64_t)c->duration_ns_before),   \
+             "mean of the runs")                                                                              \
+        FACT(DURATION, "duration_after_ns", "lasted after",                                                   \
+             view_number((uint64_t)c->duration_ns_after), NULL)                                               \
+        FACT(STRING, "event", "samples of", view_name(options->event),                                        \
+             "whose samples are compared, or null")
+#define SAMPLED_FACTS(FACT, TYPE, before_key, after_key, words)                                               \
+        FACT(TYPE, before_key, "sampled before", view_number(diff_words_whole(c->weight_before)), words)      \
+        FACT(TYPE, after_key, "sampled after", view_number(diff_words_whole(c->weight_after)), NULL)
+#define SAMPLED_CHANGE_FACTS(FACT)                                                                            \
+        FACT(CHANGE, "sampled_change", "that is", view_real(c->weight_after / c->weight_before - 1),          \
+             "of these two")
+#define PYTHON_FACTS(FACT)                                                                                    \
+        FACT(STRING, NULL, "python", view_text((struct text_view){ words.text, words.used_bytes }), NULL)     \
+        FACT(STRING, "view", NULL, view_words("python"),                                                      \
+             "where it is there: native code counts for the Python function that called it",                  \
+             .one_of = "python")
+#define PYTHON_SHARES(FACT, time, parts)                                                                      \
+        FACT(SHARE, "python_share_" time, NULL, view_real(report_share((parts)->python, (parts)->all)),       \
+             "of the samples: in Python itself")                                                              \
+        FACT(SHARE, "native_share_" time, NULL, view_real(report_share((parts)->native, (parts)->all)),       \
+             "of the samples: in native code below Python functions")                                         \
+        FACT(SHARE, "kernel_share_" time, NULL, view_real(report_share((parts)->kernel, (parts)->all)),       \
+             "of the samples: in the kernel below Python functions")
+#define UNITS_FACTS(FACT)                                                                                     \
+        FACT(REAL, "units_before", "units before", c->units_before,                                           \
+             "with --per: units of work, mean of the runs")                                                   \
+        FACT(REAL, "units_after", "units after", c->units_after, NULL)
+#define JUDGED_FACTS(FACT)                                                                                    \
+        FACT(SHARE, "unsampled_before_share", "unsampled before",                                             \
+             report_heading_unsampled(&c->unsampled_before),                                                  \
+             "the largest part without samples of a run, or null")                                            \
+        FACT(SHARE, "unsampled_after_share", "unsampled after",                                               \
+             report_heading_unsampled(&c->unsampled_after), NULL)                                             \
+        FACT(SHARE, "alpha", "level", view_real(c->alpha), "the level that was applied")                      \
+        FACT(COUNT, "judged", "judged", view_number(diff_comparison_count_judged(c)),                         \
+             "how many functions, zones, waits and system calls were, with the whole run")                    \
+        FACT(COUNT, "significant", "significant", view_number(c->n_significant), "likewise")
+/* clang-format on */
+
+/* clang-format off */
+static const struct view_column runs_facts[] = { RUNS_FACTS(VIEW_MEMBER) };
+static const struct view_column more_facts[] = {
+        SAMPLED_FACTS(VIEW_MEMBER, DURATION, "sampled_before_ns", "sampled_after_ns", "mean of the runs")
+        SAMPLED_FACTS(VIEW_MEMBER, COUNT, "sampled_before", "sampled_after",
+                      "the same where the samples' weight is no time")
+        SAMPLED_CHANGE_FACTS(VIEW_MEMBER)
+        PYTHON_FACTS(VIEW_MEMBER)
+        PYTHON_SHARES(VIEW_MEMBER, "before", NULL)
+        PYTHON_SHARES(VIEW_MEMBER, "after", NULL)
+        UNITS_FACTS(VIEW_MEMBER)
+};
+static const struct view_column judged_facts[] = { JUDGED_FACTS(VIEW_MEMBER) };
+/* clang-format on */
+
+static const struct answer_part runs_part = ANSWER_FACTS(runs_facts);
+static const struct answer_part more_part = ANSWER_FACTS_ABSENT(more_facts);
+static const struct answer_part judged_part = ANSWER_FACTS(judged_facts);
 
 /* With several runs, the number is their mean, which need not be whole. */
-static void add_units(struct view_document *d, const char *key, const char *title, double units)
+static void put_units(struct view_document *d, const char *key, const char *title, double units)
 {
-        if (fabs(units - round(units)) < 1e-9)
-                view_document_add_number(d, key, title, VIEW_COUNT, diff_words_whole(units));
-        else
-                view_document_add_real(d, key, title, VIEW_REAL, units);
-}
+        bool is_whole = fabs(units - round(units)) < 1e-9;
 
-static void add_python_shares(struct view_document *d, const struct python_parts *parts, bool is_after)
-{
-        view_document_add_real(d, is_after ? "python_share_after" : "python_share_before", NULL, VIEW_SHARE,
-                               report_share(parts->python, parts->all));
-        view_document_add_real(d, is_after ? "native_share_after" : "native_share_before", NULL, VIEW_SHARE,
-                               report_share(parts->native, parts->all));
-        view_document_add_real(d, is_after ? "kernel_share_after" : "kernel_share_before", NULL, VIEW_SHARE,
-                               report_share(parts->kernel, parts->all));
+        view_document_put(d, key, title, is_whole ? VIEW_COUNT : VIEW_REAL, value_of(true, is_whole, units));
 }
+#define UNITS_FACT(type_, key_, title_, value_, ...) put_units(d, (key_), (title_), (value_));
 
 static void add_python_facts(struct view_document *d, const struct diff_comparison *c)
 {
-        struct answer_words a = { .used_bytes = 0 };
+        struct answer_words words = { .used_bytes = 0 };
 
         if (!c->is_folded)
                 return;
-        answer_words_add(&a, "before ");
-        python_columns_say_parts(&a, &c->python_before, c->python_before.all);
-        answer_words_add(&a, "; after ");
-        python_columns_say_parts(&a, &c->python_after, c->python_after.all);
-        answer_words_add(&a, "; native code counts for the Python function that called it (--native: apart)");
-        view_document_add_string(d, NULL, "python", (struct text_view){ a.text, a.used_bytes });
-        view_document_add_string(d, "view", NULL, report_names_words("python"));
-        add_python_shares(d, &c->python_before, false);
-        add_python_shares(d, &c->python_after, true);
+        answer_words_add(&words, "before ");
+        python_columns_say_parts(&words, &c->python_before, c->python_before.all);
+        answer_words_add(&words, "; after ");
+        python_columns_say_parts(&words, &c->python_after, c->python_after.all);
+        answer_words_add(&words,
+                         "; native code counts for the Python function that called it (--native: apart)");
+        PYTHON_FACTS(VIEW_FACT)
+        PYTHON_SHARES(VIEW_FACT, "before", &c->python_before)
+        PYTHON_SHARES(VIEW_FACT, "after", &c->python_after)
 }
 
 static void add_facts(struct view_document *d, const struct diff_comparison *c,
                       const struct diff_view_options *options)
 {
-        enum view_type type = c->weight_is_ns ? VIEW_DURATION : VIEW_COUNT;
-
-        if (options->filter.n_bytes != 0)
-                view_document_add_string(d, "filter", "only", options->filter);
-        else
-                view_document_add_unknown(d, "filter", "only", VIEW_STRING);
-        view_document_add_number(d, "runs_before", "runs before", VIEW_COUNT, c->n_before);
-        view_document_add_number(d, "runs_after", "runs after", VIEW_COUNT, c->n_after);
-        view_document_add_number(d, "duration_before_ns", "lasted before", VIEW_DURATION,
-                                 (uint64_t)c->duration_ns_before);
-        view_document_add_number(d, "duration_after_ns", "lasted after", VIEW_DURATION,
-                                 (uint64_t)c->duration_ns_after);
-        if (options->event.n_bytes != 0)
-                view_document_add_string(d, "event", "samples of", options->event);
-        else
-                view_document_add_unknown(d, "event", "samples of", VIEW_STRING);
+        RUNS_FACTS(VIEW_FACT)
         if (c->has_kind[DIFF_FUNCTION]) {
-                view_document_add_number(d, c->weight_is_ns ? "sampled_before_ns" : "sampled_before",
-                                         "sampled before", type, diff_words_whole(c->weight_before));
-                view_document_add_number(d, c->weight_is_ns ? "sampled_after_ns" : "sampled_after",
-                                         "sampled after", type, diff_words_whole(c->weight_after));
-                view_document_add_real(d, "sampled_change", "that is", VIEW_CHANGE,
-                                       c->weight_after / c->weight_before - 1);
+                if (c->weight_is_ns) {
+                        SAMPLED_FACTS(VIEW_FACT, DURATION, "sampled_before_ns", "sampled_after_ns", NULL)
+                } else {
+                        SAMPLED_FACTS(VIEW_FACT, COUNT, "sampled_before", "sampled_after", NULL)
+                }
+                SAMPLED_CHANGE_FACTS(VIEW_FACT)
         }
         add_python_facts(d, c);
         if (c->options.basis.per_unit) {
-                add_units(d, "units_before", "units before", c->units_before);
-                add_units(d, "units_after", "units after", c->units_after);
+                UNITS_FACTS(UNITS_FACT)
         }
-        view_document_put(d, "unsampled_before_share", "unsampled before", VIEW_SHARE,
-                          report_heading_unsampled(&c->unsampled_before));
-        view_document_put(d, "unsampled_after_share", "unsampled after", VIEW_SHARE,
-                          report_heading_unsampled(&c->unsampled_after));
-        view_document_add_real(d, "alpha", "level", VIEW_SHARE, c->alpha);
-        view_document_add_number(d, "judged", "judged", VIEW_COUNT, diff_comparison_count_judged(c));
-        view_document_add_number(d, "significant", "significant", VIEW_COUNT, c->n_significant);
+        JUDGED_FACTS(VIEW_FACT)
 }
 
 /* The zones that were recorded need not be like the lost ones. */
@@ -478,10 +548,18 @@ static void add_warnings(struct view_document *d, const struct diff_comparison *
         view_document_hint(d, "hyprof diff --before 'a*.hyp' --after 'b*.hyp'");
 }
 
+const struct answer_schema diff_view_schema = {
+        .name = "hyprof.diff/1",
+        .command = "hyprof diff --json",
+        .parts = (const struct answer_part *const[]){ &runs_part, &more_part, &judged_part, &functions_part,
+                                                      &zones_part, &waits_part, &calls_part, &whole_part,
+                                                      NULL },
+};
+
 void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
                     const struct diff_view_options *options)
 {
-        diff_words_set_answer(d, c, options->has_title);
+        diff_words_set_answer(d, c);
         add_facts(d, c, options);
         if (c->has_kind[DIFF_FUNCTION])
                 add_items(d, c, DIFF_FUNCTION, options);
@@ -494,9 +572,3 @@ void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
         add_whole(d, c);
         add_warnings(d, c);
 }
-
-const struct answer_schema diff_view_schema = {
-        .name = "hyprof.diff/1",
-        .command = "hyprof diff --json",
-        .parts = (const struct answer_part *const[]){ NULL },
-};

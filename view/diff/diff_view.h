@@ -9,7 +9,6 @@
 
 #include "base/text_view.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct answer_schema;
@@ -22,7 +21,6 @@ struct diff_view_options {
         uint32_t limit;          /* rows of a table; 0 = all */
         struct text_view event;  /* whose samples are compared; empty = none's */
         struct text_view filter; /* the chosen part, in words; empty = everything */
-        bool has_title;          /* the answer is printed as the title: it is no fact as well */
         double threshold;        /* smaller changes are left out unless they are significant; 0.05 = 5 % */
 };
 

@@ -351,13 +351,17 @@ static void say_unsampled(struct answer_words *a, const struct unsampled_time *u
         answer_words_add(a, "%s", words);
 }
 
-void diff_words_set_answer(struct view_document *d, const struct diff_comparison *c, bool has_title)
+const char *diff_words_verdict(const struct diff_comparison *c)
+{
+        if (c->n_significant > 0)
+                return "changed";
+        return diff_comparison_leading(c) || c->whole.is_judged ? "not certain" : "not compared";
+}
+
+void diff_words_set_answer(struct view_document *d, const struct diff_comparison *c)
 {
         const struct diff_item **significant = calloc(c->n_items + 1, sizeof(void *));
         struct answer_words a = { .used_bytes = 0 };
-        const char *word = c->n_significant > 0                               ? "changed"
-                           : diff_comparison_leading(c) || c->whole.is_judged ? "not certain"
-                                                                              : "not compared";
         size_t n = 0;
 
         if (!significant) {
@@ -378,10 +382,6 @@ void diff_words_set_answer(struct view_document *d, const struct diff_comparison
         }
         say_unsampled(&a, &c->unsampled_before, "before");
         say_unsampled(&a, &c->unsampled_after, "after");
-        view_document_set_title(d, "%s", a.text);
-        if (!has_title) {
-                view_document_add_string(d, "answer", "answer", (struct text_view){ a.text, a.used_bytes });
-                view_document_add_string(d, "verdict", "verdict", (struct text_view){ word, strlen(word) });
-        }
+        answer_words_set(&a, d);
         free((void *)significant);
 }

@@ -16,8 +16,10 @@
 struct diff_comparison;
 struct view_document;
 
-/* @has_title: the document shows the sentence as its title, so it is no fact */
-void diff_words_set_answer(struct view_document *d, const struct diff_comparison *c, bool has_title);
+void diff_words_set_answer(struct view_document *d, const struct diff_comparison *c);
+
+/* The same in a word: "changed"; static. */
+const char *diff_words_verdict(const struct diff_comparison *c);
 
 /* "slower" of a time, "more" of another number. */
 const char *diff_words_change(const struct diff_comparison *c, bool is_time, double change);
