@@ -156,11 +156,6 @@ struct view_value event_names_path(struct event_names *n, uint32_t path)
         return view_text((struct text_view){ (const char *)n->words.data, n->words.used_bytes });
 }
 
-void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t path)
-{
-        view_table_put(n->document, t, event_names_path(n, path));
-}
-
 uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns)
 {
         return time_ns > n->trace->start_ns ? time_ns - n->trace->start_ns : 0;
@@ -213,10 +208,4 @@ struct view_value event_names_callstack(const struct event_names *n, const struc
         if (place->n_labels == 0)
                 view_add_frame(n->document, &stack, report_names_words("[no call stack]"));
         return stack;
-}
-
-void event_names_put_callstack(struct event_names *n, struct view_table *t, const struct wait_places *places,
-                               const struct wait_place *place)
-{
-        view_table_put(n->document, t, event_names_callstack(n, places, place));
 }

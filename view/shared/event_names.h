@@ -84,12 +84,7 @@ struct view_value event_names_callstack(const struct event_names *n, const struc
 /* Cells. */
 void event_names_put_thread(struct event_names *n, struct view_table *t,
                             uint32_t thread); /* its name or TID */
-void event_names_put_path(struct event_names *n, struct view_table *t,
-                          uint32_t path); /* "outer/inner"; "-" outside */
 void event_names_put_time(struct event_names *n, struct view_table *t, uint64_t time_ns);
 void event_names_put_known(struct event_names *n, struct view_table *t, uint64_t number, bool known);
-/* "alloc < work < main", the innermost first. */
-void event_names_put_callstack(struct event_names *n, struct view_table *t, const struct wait_places *places,
-                               const struct wait_place *place);
 
 #endif /* VIEW_SHARED_EVENT_NAMES_H */
