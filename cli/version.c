@@ -28,7 +28,6 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-
 struct feature {
         const char *name;
         bool is_there;

@@ -256,8 +256,8 @@ static const char *answer(const struct perf_access *a)
 }
 
 /*
- * A kernel setting, for programs that read the answer; people see it among the findings.  Unknown if it cannot
- * be read.
+ * A kernel setting, for programs that read the answer; people see it among the findings.  Unknown if it
+ * cannot be read.
  */
 static struct view_value setting_value(long value)
 {

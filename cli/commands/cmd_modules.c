@@ -191,7 +191,7 @@ static const char *words_of_kept(const struct trace_code *t, const struct trace_
 
 static const struct view_column fact_columns[] = { MODULES_FACTS(VIEW_MEMBER) };
 static const struct view_column columns[] = { MODULE_COLUMNS(VIEW_COLUMN) };
-/* What is needed to find a module: its whole path and build-id. */
+/* All that it takes to find a module: its whole path and build-id. */
 static const struct view_column missing_columns[] = { MISSING_COLUMNS(VIEW_COLUMN) };
 static const struct answer_part facts_part = ANSWER_FACTS(fact_columns);
 static const struct answer_part modules_part = ANSWER_TABLE("modules", columns, "a module with frames");

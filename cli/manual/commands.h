@@ -14,7 +14,7 @@
 struct answer_schema;
 struct option_table;
 
-/* What the documents of check, ctl, doctor, list, modules and --version consist of. */
+/* The parts of the documents of check, ctl, doctor, list, modules and --version. */
 extern const struct answer_schema check_schema, ctl_schema, doctor_schema, events_schema, module_list_schema,
         version_schema;
 

@@ -3,7 +3,7 @@
 # The JSON of every command and view is as its schema says, which `hyprof help --schema` prints; broken ones are seen
 set -eu
 . tests/tap.sh
-plan 25
+plan 28
 need python3 jq
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not installed"
 
@@ -27,6 +27,15 @@ holds "a version that there is not: status 2" ends_with 2 "$HYPROF" help --schem
 holds "a part of a name is no name" ends_with 2 "$HYPROF" help --schema zon
 holds "completed" same "hyprof.zones/$version" "$("$HYPROF" __complete help --schema hyprof.zones | cut -f 1)"
 holds "completed after =" same "--schema=hyprof.zones/$version" "$("$HYPROF" __complete help --schema=hyprof.zones | cut -f 1)"
+
+# ---- what is kept is what the lists of columns print: `make schemas` after a change of them
+mkdir "$TMPDIR/printed"
+"$BUILD/tools/print_schemas" "$TMPDIR/printed" >"$TMPDIR/printed.md"
+cp docs/schemas/hyprof.timeline.*.json "$TMPDIR/printed" # of the viewer's model, which is no document
+holds "docs/schemas is what the lists of columns print" diff -r docs/schemas "$TMPDIR/printed"
+holds "and so is the end of view-json.md" diff <(sed '1,/^<!-- printed by make schemas/d' docs/use/view-json.md) "$TMPDIR/printed.md"
+sed -i 's/"n_unclosed"/"n_unended"/' "$TMPDIR"/printed/hyprof.zones.*.json
+holds "another key would be seen" ends_with 1 diff -rq docs/schemas "$TMPDIR/printed"
 
 # ---- all answers, of traces with little, too much or hostile things in them
 traces=()

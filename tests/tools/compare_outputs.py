@@ -6,7 +6,7 @@ Usage: compare_outputs.py OLD NEW TRACE...
 
 OLD, NEW: programs.  Each command of COMMANDS is run with both on each trace, and prints a line if standard output, standard
 error or the exit status differ, with the first line that does; the last line is the sum.  The exit status is 1 if anything
-differed.  What is stamped with the time, or with the program's own path, is not compared.
+differed.  The program's own path is not compared.
 """
 import difflib
 import os

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints what answers consist of, from the lists of columns that they are made with: print_schemas FOLDER
- * Writes FOLDER/hyprof.NAME.VERSION.json for each, and the tables of docs/use/view-json.md to standard output.
+ * Prints the parts of all answers, from the lists of their columns: print_schemas FOLDER
+ * Writes FOLDER/hyprof.NAME.VERSION.json for each; the tables of docs/use/view-json.md to standard output.
  */
 #include "cli/manual/commands.h"
 #include "view/annotate/annotation_view.h"

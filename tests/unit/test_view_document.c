@@ -56,25 +56,25 @@ static struct text_view string_of(const char *text)
 
 static void put_known_row(struct view_document *d, struct view_table *t, const char *name)
 {
-        view_table_put_string(d, t, string_of(name));
-        view_table_put_handle(d, t, 'z', 7);
-        view_table_put_number(d, t, 1103220);
-        view_table_put_number(d, t, 12300000);
-        view_table_put_number(d, t, 1234567890);
-        view_table_put_number(d, t, 31000000);
-        view_table_put_real(d, t, 0.312);
-        view_table_put_real(d, t, 0.05);
-        view_table_put_delta(d, t, -1200000);
-        view_table_put_real(d, t, 1.2345678);
-        view_table_put_real(d, t, 0.8);
-        view_table_put_place(d, t, string_of("src/main.c"), 12);
+        view_table_put(d, t, view_text(string_of(name)));
+        view_table_put(d, t, view_handle('z', 7));
+        view_table_put(d, t, view_number(1103220));
+        view_table_put(d, t, view_number(12300000));
+        view_table_put(d, t, view_number(1234567890));
+        view_table_put(d, t, view_number(31000000));
+        view_table_put(d, t, view_real(0.312));
+        view_table_put(d, t, view_real(0.05));
+        view_table_put(d, t, view_delta(-1200000));
+        view_table_put(d, t, view_real(1.2345678));
+        view_table_put(d, t, view_real(0.8));
+        view_table_put(d, t, view_place(string_of("src/main.c"), 12));
 }
 
 static void put_unknown_row(struct view_document *d, struct view_table *t, const char *name)
 {
-        view_table_put_string(d, t, string_of(name));
+        view_table_put(d, t, view_text(string_of(name)));
         for (size_t c = 1; c < N_COLUMNS; c++)
-                view_table_put_unknown(d, t);
+                view_table_put(d, t, view_unknown());
 }
 
 /* A document in which every string is @name. */
@@ -86,17 +86,18 @@ static void build(struct view_document *d, const char *name)
         view_document_set_title(d, "title %s", name);
         view_document_warn(d, "warning %s", name);
         view_document_hint(d, "hint %s", name);
-        view_document_add_string(d, "command", "command", string_of(name));
-        view_document_add_number(d, "lasted_ns", "lasted", VIEW_DURATION, 5000);
-        view_document_add_real(d, "share", "share", VIEW_SHARE, 0.25);
-        view_document_add_delta(d, "extra_ns", "extra", -17);
-        view_document_add_unknown(d, "why", "why", VIEW_COUNT);
+        view_document_put(d, "command", "command", VIEW_STRING, view_text(string_of(name)));
+        view_document_put(d, "lasted_ns", "lasted", VIEW_DURATION, view_number(5000));
+        view_document_put(d, "share", "share", VIEW_SHARE, view_real(0.25));
+        view_document_put(d, "extra_ns", "extra", VIEW_DELTA, view_delta(-17));
+        view_document_put(d, "why", "why", VIEW_COUNT, view_unknown());
         t = view_document_add_table(d, "rows", "Rows", columns, N_COLUMNS);
         view_table_set_about(d, t, "about %s", name);
         put_known_row(d, t, name);
         put_unknown_row(d, t, name);
         t->n_left_out = 3;
-        t = view_document_add_tree(d, "tree", "Tree", columns, N_COLUMNS);
+        t = view_document_add_table(d, "tree", "Tree", columns, N_COLUMNS);
+        t->is_tree = true;
         for (uint32_t depth = 0; depth < 60; depth += 6) {
                 view_table_begin_row(d, t, depth);
                 put_known_row(d, t, name);
@@ -197,13 +198,14 @@ START_TEST(test_names_of_deep_rows_are_readable)
                 char *text;
 
                 view_document_init(&d, "hyprof.test/1");
-                t = view_document_add_tree(&d, "tree", "Tree", tree_columns, 4);
+                t = view_document_add_table(&d, "tree", "Tree", tree_columns, 4);
+                t->is_tree = true;
                 for (uint32_t depth = 0; depth < 64; depth++) {
                         view_table_begin_row(&d, t, depth);
-                        view_table_put_real(&d, t, 0.5);
-                        view_table_put_string(&d, t, string_of(depth == 63 ? "the_innermost" : "caller"));
-                        view_table_put_number(&d, t, 12345678);
-                        view_table_put_place(&d, t, string_of("libpython3.11.so.1.0"), 0);
+                        view_table_put(&d, t, view_real(0.5));
+                        view_table_put(&d, t, view_text(string_of(depth == 63 ? "the_innermost" : "caller")));
+                        view_table_put(&d, t, view_number(12345678));
+                        view_table_put(&d, t, view_place(string_of("libpython3.11.so.1.0"), 0));
                 }
                 text = print(&d, &options, 0);
                 check_lines(text, widths[i]);
@@ -296,7 +298,7 @@ static void add_numbered(struct view_document *d, const char *key, uint64_t n_ro
         struct view_table *t = view_document_add_table(d, key, key, numbered_columns, 1);
 
         for (uint64_t i = 0; i < n_rows; i++)
-                view_table_put_number(d, t, i);
+                view_table_put(d, t, view_number(i));
 }
 
 static json_t *load(const struct view_document *d, const struct document_options *options, size_t *ret_bytes)
@@ -517,37 +519,35 @@ static void build_parts(struct view_document *d, const char *name)
                 { .key = "weight", .title = "weight", .type = VIEW_COUNT },
                 { .key = "n", .title = "n", .type = VIEW_COUNT, .is_short = true },
         };
+        struct view_value stack;
         struct view_table *t;
 
         view_document_init(d, "hyprof.test/1");
         view_document_set_answer(d, string_of("42 of them"));
-        view_document_add_string(d, NULL, "stacks", string_of("31.2% complete"));
-        view_document_add_real(d, "complete_share", NULL, VIEW_SHARE, 0.3125);
-        view_document_add_bool(d, "is_whole", "whole", true);
+        view_document_put(d, NULL, "stacks", VIEW_STRING, view_words("31.2% complete"));
+        view_document_put(d, "complete_share", NULL, VIEW_SHARE, view_real(0.3125));
+        view_document_put(d, "is_whole", "whole", VIEW_BOOL, view_number(true));
         view_document_warn(d, "warning, with a comma");
         t = view_document_add_table(d, "missing", NULL, both, 2);
-        view_table_put_words(d, t, "secret");
-        view_table_put_words(d, t, "for programs");
+        view_table_put(d, t, view_words("secret"));
+        view_table_put(d, t, view_words("for programs"));
         t = view_document_add_table(d, "rows", "Rows", both, sizeof(both) / sizeof(both[0]));
         t->n_grouping = 1;
         for (uint32_t i = 0; i < 3; i++) {
-                view_table_put_words(d, t, i < 2 ? "first" : "second");
-                view_table_put_string(d, t, string_of(name));
-                if (i == 0) {
-                        view_table_put_unknown(d, t);
-                } else {
-                        view_table_begin_stack(d, t);
-                        for (uint32_t k = 0; k < (i == 1 ? 2 : 14); k++)
-                                view_table_add_frame(d, t, string_of(k == 0 ? "operator<" : name));
-                }
-                view_table_put_bool(d, t, i == 0);
-                view_table_put_words(d, t, "CODE");
+                view_table_put(d, t, view_words(i < 2 ? "first" : "second"));
+                view_table_put(d, t, view_text(string_of(name)));
+                stack = view_begin_stack(d);
+                for (uint32_t k = 0; k < (i == 0 ? 0 : i == 1 ? 2 : 14); k++)
+                        view_add_frame(d, &stack, string_of(k == 0 ? "operator<" : name));
+                view_table_put(d, t, i == 0 ? view_unknown() : stack);
+                view_table_put(d, t, view_number(i == 0));
+                view_table_put(d, t, view_words("CODE"));
                 view_table_put(d, t, view_amount(5000000, i != 0));
-                view_table_put_number(d, t, 2500000);
+                view_table_put(d, t, view_number(2500000));
         }
         t->n_left_out = 7;
         t = view_document_add_table(d, NULL, "Matrix", both, 1);
-        view_table_put_words(d, t, "for people");
+        view_table_put(d, t, view_words("for people"));
 }
 
 START_TEST(test_for_people_and_for_programs)
@@ -658,8 +658,8 @@ START_TEST(test_numbers_without_sense)
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
                 struct view_table *t = view_document_add_table(&d, "t", "t", reals, 2);
 
-                view_table_put_real(&d, t, values[i]);
-                view_table_put_real(&d, t, values[i]);
+                view_table_put(&d, t, view_real(values[i]));
+                view_table_put(&d, t, view_real(values[i]));
         }
         for (int format = DOCUMENT_TEXT; format <= DOCUMENT_CSV; format++) {
                 struct document_options options = { .format = (enum document_format)format,
@@ -708,8 +708,8 @@ START_TEST(test_without_memory_nothing_is_printed)
 
         build(&d, "name");
         d.failed = true;
-        view_table_put_words(&d, d.tables[0], "more");
-        view_table_put_words(&d, NULL, "more");
+        view_table_put(&d, d.tables[0], view_words("more"));
+        view_table_put(&d, NULL, view_words("more"));
         view_table_begin_row(&d, NULL, 0);
         for (int format = DOCUMENT_TEXT; format <= DOCUMENT_CSV; format++) {
                 char *text;

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define DUMP_FLAGS (JSON_PRESERVE_ORDER | JSON_INDENT(2))
-#define DRAFT      "https://json-schema.org/draft/2020-12/schema"
+#define FLAT_FLAGS   (JSON_PRESERVE_ORDER | JSON_ENCODE_ANY)
+#define LINE_COLUMNS 118
+#define INDENT       2
+#define DRAFT        "https://json-schema.org/draft/2020-12/schema"
 
 /* A type of the schema, once for all columns that have it. */
 struct definition {
@@ -67,8 +70,8 @@ static const struct definition *definition_of(const struct view_column *c)
 }
 
 /*
- * Functions of jansson take NULL for a value that there was no memory for, and fail; so what is made here needs
- * no checks in between: it is complete, or printing it fails.
+ * Functions of jansson take NULL for a value that there was no memory for, and fail; so what is made here
+ * needs no checks in between: it is complete, or printing it fails.
  */
 struct printing {
         json_t *definitions;
@@ -182,11 +185,70 @@ static void add_part(struct printing *p, const struct answer_part *part, json_t 
                 append(p, required, json_string(part->key));
 }
 
+static void print_json(struct printing *p, json_t *json, int n_before, int indent, FILE *out);
+
+static void print_members(struct printing *p, json_t *object, int indent, FILE *out)
+{
+        const char *key, *separator = "";
+        json_t *value;
+
+        (void)fputc('{', out);
+        json_object_foreach(object, key, value)
+        {
+                (void)fprintf(out, "%s\n%*s\"%s\": ", separator, indent + INDENT, "", key);
+                separator = ",";
+                print_json(p, value, indent + INDENT + (int)strlen(key) + 4, indent + INDENT, out);
+        }
+        (void)fprintf(out, "\n%*s}", indent, "");
+}
+
+/* Items one after the other, as many in a line as there is room for. */
+static void print_items(struct printing *p, const json_t *array, int indent, FILE *out)
+{
+        int column = LINE_COLUMNS;
+        json_t *item;
+        size_t i;
+
+        (void)fputc('[', out);
+        json_array_foreach(array, i, item)
+        {
+                char *flat = json_dumps(item, FLAT_FLAGS);
+                int n = flat ? (int)strlen(flat) : 0;
+
+                p->failed |= !flat;
+                (void)fputs(i != 0 ? "," : "", out);
+                if (column + n + 2 > LINE_COLUMNS)
+                        column = fprintf(out, "\n%*s", indent + INDENT, "") - 1;
+                else
+                        column += fprintf(out, " ");
+                column += n + 1;
+                (void)fputs(flat ? flat : "", out);
+                free(flat);
+        }
+        (void)fprintf(out, "\n%*s]", indent, "");
+}
+
+/* In one line where that has room for it, after @n_before columns. */
+static void print_json(struct printing *p, json_t *json, int n_before, int indent, FILE *out)
+{
+        char *flat = json_dumps(json, FLAT_FLAGS);
+
+        p->failed |= !flat;
+        if (flat && n_before + (int)strlen(flat) < LINE_COLUMNS)
+                (void)fputs(flat, out);
+        else if (json_is_object(json))
+                print_members(p, json, indent, out);
+        else if (json_is_array(json))
+                print_items(p, json, indent, out);
+        else
+                (void)fputs(flat ? flat : "", out);
+        free(flat);
+}
+
 int answer_schema_print_json(const struct answer_schema *s, FILE *out)
 {
         struct printing p = { .definitions = json_object() };
         json_t *properties = json_object(), *required = json_array(), *schema = json_object(), *top;
-        int r;
 
         set(&p, properties, "schema", json_pack("{s: s}", "const", s->name));
         append(&p, required, json_string("schema"));
@@ -206,10 +268,10 @@ int answer_schema_print_json(const struct answer_schema *s, FILE *out)
         p.failed |= json_object_update(schema, top) < 0;
         set(&p, schema, "$defs", p.definitions);
         json_decref(top);
-        r = p.failed ? -1 : json_dumpf(schema, out, DUMP_FLAGS);
+        print_json(&p, schema, 0, 0, out);
         json_decref(schema);
         (void)fputc('\n', out);
-        return r < 0 && !ferror(out) ? -ENOMEM : 0;
+        return p.failed ? -ENOMEM : 0;
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------------------ */
@@ -233,7 +295,7 @@ static void print_choice(const char *one_of, FILE *out)
         }
 }
 
-/* What the columns of a line have in common, which are several only if there is nothing to say of each. */
+/* Whether two columns may stand in one line of the table: there is nothing to say of either. */
 static bool is_alike(const struct view_column *a, const struct view_column *b)
 {
         return a->type == b->type && a->may_be_absent == b->may_be_absent && !a->words && !b->words &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/document/answer_schema.h - what an answer consists of, whatever the trace: its facts, its tables, their
+ * view/document/answer_schema.h - the parts of an answer, whatever the trace: its facts, its tables, their
  * columns
  *
- * Way of the data:  lists of columns -> [answer_schema] -> docs/schemas, docs/use/view-json.md (`make schemas`)
+ * Way of the data:  lists of columns -> [answer_schema] -> docs/schemas, docs/use/view-json.md
  *
  * Static data; nothing here is needed to print an answer itself.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/document/view_column.h - a column of a table, or a fact, is one row of one list: what it is called, what
- * it is, and where its value comes from
+ * view/document/view_column.h - a column of a table, or a fact, is one row of one list: its names, its words,
+ * and its value
  *
  * Way of the data:  analyze -> [lists of columns] -> view_document, answer_schema
  *
@@ -13,13 +13,13 @@
  *
  *     static const struct view_column lock_columns[] = { LOCK_COLUMNS(VIEW_COLUMN) };
  *
- * The value is computed where the row is put, from what is in scope there beside `d`, the document, and `t`, the
- * table:
+ * The value is computed where the row is put, from what is in scope there beside `d`, the document, and `t`,
+ * the table:
  *
  *     LOCK_COLUMNS(VIEW_CELL)
  *
- * Facts have the same lists, and VIEW_FACT instead of VIEW_CELL.  From the lists come text, Markdown, JSON, CSV,
- * the schemas in docs/schemas and the tables of docs/use/view-json.md (`make schemas` prints both).
+ * Facts have the same lists, and VIEW_FACT instead of VIEW_CELL.  From the lists come text, Markdown, JSON,
+ * CSV, the schemas in docs/schemas and the tables of docs/use/view-json.md (`make schemas` prints both).
  */
 #ifndef VIEW_DOCUMENT_VIEW_COLUMN_H
 #define VIEW_DOCUMENT_VIEW_COLUMN_H
@@ -189,7 +189,7 @@ static inline struct view_value view_place(struct text_view file, uint32_t line)
                                  : view_unknown();
 }
 
-/* A row of a list as an item of an array of struct view_column: words, then further fields, if there are any. */
+/* A row of a list as an item of an array of struct view_column; after the words, further fields. */
 #define VIEW_COLUMN(type_, key_, title_, value_, ...) \
         { .key = (key_), .title = (title_), .type = VIEW_##type_, .words = __VA_ARGS__ },
 /* The same of a column that some tables of that key do not have. */

@@ -242,71 +242,11 @@ void view_document_put(struct view_document *d, const char *key, const char *tit
         add_fact(d, &fact);
 }
 
-void view_document_add_string(struct view_document *d, const char *key, const char *title,
-                              struct text_view string)
-{
-        struct view_fact fact = { .key = key, .title = title, .type = VIEW_STRING };
-
-        fact.cell = string_cell(d, string);
-        fact.cell.is_known = fact.cell.is_known && string.n_bytes != 0;
-        add_fact(d, &fact);
-}
-
-void view_document_add_number(struct view_document *d, const char *key, const char *title,
-                              enum view_type type, uint64_t number)
-{
-        struct view_fact fact = { .key = key, .title = title, .type = type };
-
-        assert(is_number(type));
-        fact.cell = (struct view_cell){ .is_known = true, .number = number };
-        add_fact(d, &fact);
-}
-
-void view_document_add_real(struct view_document *d, const char *key, const char *title, enum view_type type,
-                            double real)
-{
-        struct view_fact fact = { .key = key, .title = title, .type = type };
-
-        assert(is_real(type));
-        fact.cell = (struct view_cell){ .is_known = true, .real = real };
-        add_fact(d, &fact);
-}
-
-void view_document_add_delta(struct view_document *d, const char *key, const char *title, int64_t delta)
-{
-        struct view_fact fact = { .key = key, .title = title, .type = VIEW_DELTA };
-
-        fact.cell = (struct view_cell){ .is_known = true, .delta = delta };
-        add_fact(d, &fact);
-}
-
-void view_document_add_bool(struct view_document *d, const char *key, const char *title, bool is_so)
-{
-        view_document_add_number(d, key, title, VIEW_BOOL, is_so);
-}
-
-void view_document_add_known(struct view_document *d, const char *key, const char *title, enum view_type type,
-                             uint64_t number, bool known)
-{
-        if (known)
-                view_document_add_number(d, key, title, type, number);
-        else
-                view_document_add_unknown(d, key, title, type);
-}
-
 void view_document_set_answer(struct view_document *d, struct text_view sentence)
 {
         view_document_set_title(d, "%.*s", (int)sentence.n_bytes,
                                 sentence.n_bytes != 0 ? sentence.bytes : "");
-        view_document_add_string(d, "answer", NULL, sentence);
-}
-
-void view_document_add_unknown(struct view_document *d, const char *key, const char *title,
-                               enum view_type type)
-{
-        struct view_fact fact = { .key = key, .title = title, .type = type };
-
-        add_fact(d, &fact);
+        view_document_put(d, "answer", NULL, VIEW_STRING, view_text(sentence));
 }
 
 /* ----------------------------------------------------------------- tables */
@@ -355,16 +295,6 @@ struct view_table *view_document_add_table(struct view_document *d, const char *
 fail:
         d->failed = true;
         return NULL;
-}
-
-struct view_table *view_document_add_tree(struct view_document *d, const char *key, const char *title,
-                                          const struct view_column *columns, uint32_t n_columns)
-{
-        struct view_table *t = view_document_add_table(d, key, title, columns, n_columns);
-
-        if (t)
-                t->is_tree = true;
-        return t;
 }
 
 struct view_table *view_document_add_part(struct view_document *d, const struct answer_part *part,
@@ -433,131 +363,6 @@ void view_table_put(struct view_document *d, struct view_table *t, struct view_v
                 return;
         assert(d->failed || fits(next_type(t), &value));
         put_cell(d, t, make_cell(d, &value));
-}
-
-void view_table_put_string(struct view_document *d, struct view_table *t, struct text_view string)
-{
-        if (!t)
-                return;
-        assert(d->failed || view_type_is_text(next_type(t)));
-        put_cell(d, t, string_cell(d, string));
-}
-
-void view_table_put_words(struct view_document *d, struct view_table *t, const char *words)
-{
-        view_table_put_string(d, t, (struct text_view){ .bytes = words, .n_bytes = strlen(words) });
-}
-
-void view_table_put_format(struct view_document *d, struct view_table *t, const char *format, ...)
-{
-        struct view_cell cell = { .is_known = true };
-        va_list args;
-
-        if (!t)
-                return;
-        assert(d->failed || view_type_is_text(next_type(t)));
-        cell.string.at_bytes = d->strings.used_bytes;
-        va_start(args, format);
-        cell.string.n_bytes = byte_buffer_add_vformat(&d->strings, format, args);
-        va_end(args);
-        d->failed = d->failed || d->strings.failed;
-        put_cell(d, t, cell);
-}
-
-void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id)
-{
-        if (id == 0)
-                view_table_put_unknown(d, t);
-        else
-                view_table_put_format(d, t, "%c%" PRIu32, letter, id);
-}
-
-void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number)
-{
-        if (!t)
-                return;
-        assert(d->failed || is_number(next_type(t)));
-        put_cell(d, t, (struct view_cell){ .is_known = true, .number = number });
-}
-
-void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so)
-{
-        view_table_put_number(d, t, is_so);
-}
-
-void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta)
-{
-        if (!t)
-                return;
-        assert(d->failed || next_type(t) == VIEW_DELTA);
-        put_cell(d, t, (struct view_cell){ .is_known = true, .delta = delta });
-}
-
-void view_table_put_real(struct view_document *d, struct view_table *t, double real)
-{
-        if (!t)
-                return;
-        assert(d->failed || is_real(next_type(t)));
-        put_cell(d, t, (struct view_cell){ .is_known = true, .real = real });
-}
-
-void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes)
-{
-        if (!t)
-                return;
-        assert(d->failed || next_type(t) == VIEW_REAL);
-        put_cell(d, t, (struct view_cell){ .is_known = true, .is_bytes = true, .real = n_bytes });
-}
-
-void view_table_put_place(struct view_document *d, struct view_table *t, struct text_view file, uint32_t line)
-{
-        struct view_cell cell;
-        char digits[16];
-        int n;
-
-        if (!t)
-                return;
-        assert(d->failed || next_type(t) == VIEW_PLACE);
-        if (file.n_bytes == 0) {
-                view_table_put_unknown(d, t);
-                return;
-        }
-        cell = string_cell(d, file);
-        if (line != 0 && cell.is_known) {
-                n = snprintf(digits, sizeof(digits), ":%" PRIu32, line);
-                byte_buffer_add(&d->strings, digits, (size_t)n);
-                cell.string.n_bytes += (size_t)n;
-                d->failed = d->failed || d->strings.failed;
-        }
-        put_cell(d, t, cell);
-}
-
-void view_table_put_unknown(struct view_document *d, struct view_table *t)
-{
-        if (t)
-                put_cell(d, t, (struct view_cell){ .is_known = false });
-}
-
-void view_table_begin_stack(struct view_document *d, struct view_table *t)
-{
-        if (!t)
-                return;
-        assert(d->failed || next_type(t) == VIEW_STACK);
-        put_cell(d, t, string_cell(d, (struct text_view){ .n_bytes = 0 }));
-}
-
-void view_table_add_frame(struct view_document *d, struct view_table *t, struct text_view name)
-{
-        struct view_cell *cell;
-
-        if (!t || d->failed)
-                return;
-        cell = &t->cells[t->n_cells - 1];
-        assert(cell->string.at_bytes + cell->string.n_bytes == d->strings.used_bytes);
-        byte_buffer_add(&d->strings, name.bytes, name.n_bytes);
-        byte_buffer_add_u8(&d->strings, '\0');
-        cell->string.n_bytes += name.n_bytes + 1;
-        d->failed = d->strings.failed;
 }
 
 void view_table_add_note(struct view_document *d, struct view_table *t, enum view_note_kind kind,

@@ -132,8 +132,8 @@ void view_document_hint(struct view_document *d, const char *format, ...)
 void view_document_set_answer(struct view_document *d, struct text_view sentence);
 
 /*
- * A fact; an empty text is unknown.  @key and @title are borrowed, static, and as of a column.  Text leaves out what is unknown.
- * A value of another kind than the column's fails an assertion, also below.
+ * A fact; an empty text is unknown, and text leaves out facts that are.  @key and @title are borrowed,
+ * static, and as of a column.  A value that does not fit the type fails an assertion, also below.
  */
 void view_document_put(struct view_document *d, const char *key, const char *title, enum view_type type,
                        struct view_value value);
@@ -145,22 +145,6 @@ struct view_value view_format(struct view_document *d, const char *format, ...)
 struct view_value view_begin_stack(struct view_document *d);
 void view_add_frame(struct view_document *d, struct view_value *stack, struct text_view name);
 
-/* Facts; @key and @title are borrowed, static; see struct view_column for which may be NULL. */
-void view_document_add_string(struct view_document *d, const char *key, const char *title,
-                              struct text_view string);
-void view_document_add_number(struct view_document *d, const char *key, const char *title,
-                              enum view_type type, uint64_t number);
-void view_document_add_real(struct view_document *d, const char *key, const char *title, enum view_type type,
-                            double real);
-void view_document_add_delta(struct view_document *d, const char *key, const char *title, int64_t delta);
-void view_document_add_bool(struct view_document *d, const char *key, const char *title, bool is_so);
-/* A number that is not @known is null. */
-void view_document_add_known(struct view_document *d, const char *key, const char *title, enum view_type type,
-                             uint64_t number, bool known);
-/* null in JSON; text leaves it out, as it does an empty string. */
-void view_document_add_unknown(struct view_document *d, const char *key, const char *title,
-                               enum view_type type);
-
 /*
  * view_document_make_key() - the key of a column that is named after something in the trace
  * Returns @before and the first bytes of @name, the document's, of the letters that names of events have;
@@ -168,7 +152,7 @@ void view_document_add_unknown(struct view_document *d, const char *key, const c
  */
 const char *view_document_make_key(struct view_document *d, const char *before, struct text_view name);
 
-/* A new table or tree with the columns of @part; NULL without memory, which all of the functions below take. */
+/* A new table or tree with the columns of @part; NULL without memory, which the functions below take. */
 struct view_table *view_document_add_part(struct view_document *d, const struct answer_part *part,
                                           const char *title);
 
@@ -178,8 +162,6 @@ struct view_table *view_document_add_part(struct view_document *d, const struct 
  */
 struct view_table *view_document_add_table(struct view_document *d, const char *key, const char *title,
                                            const struct view_column *columns, uint32_t n_columns);
-struct view_table *view_document_add_tree(struct view_document *d, const char *key, const char *title,
-                                          const struct view_column *columns, uint32_t n_columns);
 void view_table_set_about(struct view_document *d, struct view_table *t, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -188,31 +170,6 @@ void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_
 
 /* Puts the next cell of the row, in the order of the columns. */
 void view_table_put(struct view_document *d, struct view_table *t, struct view_value value);
-
-/*
- * Puts the next cell of the row.  There is one call for each column, in the order of the columns; the type of
- * the column says which function.  A wrong type fails an assertion; two swapped cells of one type go
- * unnoticed.
- */
-void view_table_put_string(struct view_document *d, struct view_table *t, struct text_view string);
-void view_table_put_words(struct view_document *d, struct view_table *t, const char *words);
-void view_table_put_format(struct view_document *d, struct view_table *t, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
-/* "z7"; @id 0 is unknown. */
-void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id);
-void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number);
-void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so);
-void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta);
-void view_table_put_real(struct view_document *d, struct view_table *t, double real);
-/* For a column of REAL, where the kind of number differs by row. */
-void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes);
-void view_table_put_place(struct view_document *d, struct view_table *t, struct text_view file,
-                          uint32_t line);
-void view_table_put_unknown(struct view_document *d, struct view_table *t);
-
-/* A cell of a STACK, frame by frame, the innermost first; none at all: the stack is empty, not unknown. */
-void view_table_begin_stack(struct view_document *d, struct view_table *t);
-void view_table_add_frame(struct view_document *d, struct view_table *t, struct text_view name);
 
 /* A note above the next row of a listing. */
 void view_table_add_note(struct view_document *d, struct view_table *t, enum view_note_kind kind,

@@ -148,13 +148,12 @@ static void set_answer(struct view_document *d, const struct report *report)
 
 static const struct view_column fact_columns[] = { THREADS_FACTS(VIEW_MEMBER) };
 static const struct answer_part facts = ANSWER_FACTS(fact_columns);
-/* Not there yet: &owners_view_threads_part, of view/waits/owners_view.h, at the end. */
 const struct answer_schema threads_view_schema = {
         .name = "hyprof.threads/2",
         .command = "hyprof report --threads --json",
         .parts = (const struct answer_part *const[]){ &report_heading_part, &facts,
                                                       &report_heading_missing_part, &threads_view_list_part,
-                                                      &renamed_part, NULL },
+                                                      &renamed_part, &owners_view_threads_part, NULL },
 };
 
 void threads_view_fill(struct view_document *d, const struct report *report,

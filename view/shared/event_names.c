@@ -124,11 +124,6 @@ struct view_value event_names_thread(struct event_names *n, uint32_t thread)
                                                : view_format(n->document, "%u", row->tid);
 }
 
-void event_names_put_thread(struct event_names *n, struct view_table *t, uint32_t thread)
-{
-        view_table_put(n->document, t, event_names_thread(n, thread));
-}
-
 struct text_view event_names_zone(const struct event_names *n, uint32_t location)
 {
         return zone_pattern_name_of(n->trace->dictionary, location);
@@ -161,11 +156,6 @@ uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns)
         return time_ns > n->trace->start_ns ? time_ns - n->trace->start_ns : 0;
 }
 
-void event_names_put_time(struct event_names *n, struct view_table *t, uint64_t time_ns)
-{
-        view_table_put_number(n->document, t, event_names_since_start(n, time_ns));
-}
-
 void event_names_hint_zone(const struct event_names *n, uint32_t path)
 {
         struct handle_text zone;
@@ -181,14 +171,6 @@ void event_names_hint_overview(const struct event_names *n)
 {
         if (n->document->hints.used_bytes == 0)
                 report_heading_hint(n->document, n->options->path, "report");
-}
-
-void event_names_put_known(struct event_names *n, struct view_table *t, uint64_t number, bool known)
-{
-        if (known)
-                view_table_put_number(n->document, t, number);
-        else
-                view_table_put_unknown(n->document, t);
 }
 
 struct view_value event_names_callstack(const struct event_names *n, const struct wait_places *places,

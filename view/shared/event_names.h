@@ -81,10 +81,4 @@ struct view_value event_names_path(struct event_names *n, uint32_t path);
 struct view_value event_names_callstack(const struct event_names *n, const struct wait_places *places,
                                         const struct wait_place *place);
 
-/* Cells. */
-void event_names_put_thread(struct event_names *n, struct view_table *t,
-                            uint32_t thread); /* its name or TID */
-void event_names_put_time(struct event_names *n, struct view_table *t, uint64_t time_ns);
-void event_names_put_known(struct event_names *n, struct view_table *t, uint64_t number, bool known);
-
 #endif /* VIEW_SHARED_EVENT_NAMES_H */

@@ -258,37 +258,6 @@ struct view_value report_heading_ratio(double ratio)
         return view_real_known(ratio, ratio >= 0);
 }
 
-void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known)
-{
-        if (known)
-                view_table_put_number(d, t, number);
-        else
-                view_table_put_unknown(d, t);
-}
-
-void report_heading_put_share(struct view_document *d, struct view_table *t, uint64_t part, uint64_t whole,
-                              bool known)
-{
-        if (known && whole != 0)
-                view_table_put_real(d, t, report_share(part, whole));
-        else
-                view_table_put_unknown(d, t);
-}
-
-void report_heading_put_function(struct view_document *d, struct view_table *t, struct text_view name,
-                                 enum function_kind kind)
-{
-        view_table_put_string(d, t, report_names_function(name, kind));
-}
-
-void report_heading_put_name(struct view_document *d, struct view_table *t, struct text_view name)
-{
-        if (name.n_bytes != 0)
-                view_table_put_string(d, t, name);
-        else
-                view_table_put_unknown(d, t);
-}
-
 const struct report_thread *report_heading_find_thread(const struct report *report, uint32_t thread)
 {
         for (uint32_t i = 0; i < report->n_threads; i++)

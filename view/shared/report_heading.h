@@ -76,15 +76,6 @@ struct view_value report_heading_weight(const struct report *report, uint64_t we
 /* One of struct report_ratios. */
 struct view_value report_heading_ratio(double ratio);
 
-/* Cells that several views have. */
-void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known);
-void report_heading_put_share(struct view_document *d, struct view_table *t, uint64_t part, uint64_t whole,
-                              bool known);
-/* A function's name, or in brackets why it has none; a zone or thread without a name is unknown. */
-void report_heading_put_function(struct view_document *d, struct view_table *t, struct text_view name,
-                                 enum function_kind kind);
-void report_heading_put_name(struct view_document *d, struct view_table *t, struct text_view name);
-
 /* The row of the report's threads that is a thread of the trace; NULL if it has no events. */
 const struct report_thread *report_heading_find_thread(const struct report *report, uint32_t thread);
 

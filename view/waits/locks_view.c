@@ -130,9 +130,8 @@ static int compare_locks(const void *left, const void *right, void *context)
 
 static void add_locks(struct event_names *n, const struct lock_stats *s)
 {
-        struct view_table *t = view_document_add_table(n->document, "locks", "Locks, by time waited for them",
-                                                       lock_columns,
-                                                       sizeof(lock_columns) / sizeof(lock_columns[0]));
+        struct view_table *t = view_document_add_part(n->document, &lock_part,
+                                                      "Locks, by time waited for them");
         uint32_t *ids = calloc((size_t)s->n_used + 1, sizeof(*ids)), n_ids = 0;
         struct lock_order order = { .stats = s };
         size_t n_shown;

@@ -101,7 +101,7 @@ static struct view_value callstack_of(struct view_document *d, const struct repo
 
 /* clang-format off */
 #define PLACE_COLUMNS(COLUMN)                                                                                 \
-        COLUMN(ID, "id", NULL, view_number(i + 1), "for `place_id` of `wakers`") /* the order says it */      \
+        COLUMN(ID, "id", NULL, view_number(i + 1), "for `place_id` of `wakers`; rows have that order")        \
         SUM_COLUMNS(COLUMN)                                                                                   \
         COLUMN(STRING, "place", "place", place_of(d, place),                                                  \
                "the innermost function of the program outside of the C library, the loader and the "          \

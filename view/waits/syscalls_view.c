@@ -173,7 +173,7 @@ static void add_calls(struct view_document *d, const struct report *report, uint
                 t->n_left_out = s->n_rows - n_rows;
 }
 
-/* ------------------------------------------------------------------ where they were made, as far as sampled */
+/* ---------------------------------------------------------------- where they were made, as far as sampled */
 
 static struct view_value module_of(const struct report *report, uint32_t label)
 {

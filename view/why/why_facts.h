@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/why/why_facts.h - the answer of `hyprof why` and its facts: as numbers for programs, in sentences for people
+ * view/why/why_facts.h - the answer of `hyprof why` and its facts: numbers for programs, sentences for people
  *
  * Way of the data:  why -> [why_facts] -> why_view -> view_document
  */
