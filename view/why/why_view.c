@@ -248,7 +248,7 @@ static const char *doing(const struct why_steps *did)
                view_text(why_words_function(w, row->did.steps[0].label)), NULL, .n_columns_max = 40)          \
         COLUMN(DURATION, "function_ns", "of that", view_number(row->did.steps[0].ns), "in `function`")        \
         COLUMN(STRING, "doing", "doing", view_words(doing(&row->did)),                                        \
-               "in that time: \"running\", \"waiting\", \"preempted\" or empty")
+               "in that time; null = not known", .one_of = "running|waiting|preempted", .may_be_null = true)
 #define WAKER_COLUMNS(COLUMN)                                                                                 \
         COLUMN(STRING, "cause", "wait", view_words(why_words_key(row->kind)), NULL, .one_of = "lock|wait")    \
         COLUMN(STRING, "name", "where", view_text(why_words_name(w, row->kind, row->id)), NULL,               \
@@ -263,7 +263,8 @@ static const char *doing(const struct why_steps *did)
         COLUMN(COUNT, "count", "waits", view_number(row->n), NULL)                                            \
         COLUMN(DURATION, "waited_ns", "waited", view_number(row->ns), NULL)                                   \
         COLUMN(STRING, "doing", "meanwhile", view_words(doing(&row->did)),                                    \
-               "what the thread did in that time: \"running\", \"waiting\", \"preempted\" or empty")          \
+               "what the thread did in that time; null = not known", .one_of = "running|waiting|preempted",   \
+               .may_be_null = true)                                                                           \
         COLUMN(STRING, "meanwhile", "mostly in", view_text(why_words_function(w, row->did.steps[0].label)),   \
                "the function", .n_columns_max = 40)
 #define ZONE_COLUMNS(COLUMN)                                                                                  \
