@@ -80,6 +80,7 @@ static int extract(const char *folder)
 
         ck_assert_ptr_nonnull(out);
         ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
+        UNIT_TEST_SPOIL(result);
         r = attachment_files_extract(reader, folder, out, &result, &err);
         trace_reader_close(reader);
         (void)fclose(out);

@@ -18,6 +18,7 @@ static struct client_stream s;
 
 static void set_up(void)
 {
+        UNIT_TEST_SPOIL(s);
         client_stream_init(&s);
 }
 

@@ -135,6 +135,7 @@ static void start(char **argv, const char *const *environment)
         const struct command_options options = { .argv = argv, .environment = environment, .signals = &none };
 
         (void)sigemptyset(&none);
+        UNIT_TEST_SPOIL(c);
         ck_assert_msg(command_start(&c, &options, &err) == 0, "%s", err.text);
         ck_assert_int_gt(c.pid, 0);
         ck_assert_int_eq(fcntl(c.pid_fd, F_GETFD), FD_CLOEXEC);

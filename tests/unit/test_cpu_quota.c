@@ -65,6 +65,7 @@ static void write_stat(const char *path, unsigned n_periods, uint64_t throttled_
 
 static void fixture_init(void)
 {
+        UNIT_TEST_SPOIL(f);
         (void)snprintf(f.folder, sizeof(f.folder), "/tmp/cpu_quota.XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(f.folder));
         (void)snprintf(f.inner, sizeof(f.inner), "%s/inner", f.folder);

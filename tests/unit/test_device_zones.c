@@ -37,6 +37,8 @@ static void set_up(void)
         struct trace_device_clock clock = { .ticks = 1000, .raw_ns = 5000, .device = 1 };
         uint32_t id;
 
+        UNIT_TEST_SPOIL(d);
+        UNIT_TEST_SPOIL(z);
         trace_dictionary_init(&d, 0);
         memcpy(&device.period_bits, &period_ns, sizeof(period_ns));
         ck_assert_int_ge(trace_dictionary_add(&d, TRACE_TABLE_PROCESSES, &process, &id), 0);

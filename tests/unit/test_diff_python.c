@@ -129,6 +129,7 @@ static void compare(const struct program programs[2], bool shows_native, const c
         struct error err = ERROR_NONE;
 
         forget();
+        UNIT_TEST_SPOIL(pair);
         options.only = only;
         diff_names_init(&pair.names);
         for (int i = 0; i < 2; i++) {

@@ -74,6 +74,7 @@ static const char *answer(void)
 {
         static const struct diff_view_options options = { .limit = 0 };
 
+        UNIT_TEST_SPOIL(d);
         view_document_init(&d, diff_view_schema.name);
         diff_view_fill(&d, &lab.comparison, &options);
         ck_assert(!d.failed);

@@ -138,6 +138,7 @@ END_TEST
 
 static void set_up(void)
 {
+        UNIT_TEST_SPOIL(s);
         event_spool_init(&s);
 }
 

@@ -26,6 +26,7 @@ static void take(const struct trace_filter_request *request)
         struct error err = ERROR_NONE;
 
         trace_builder_finish(&b);
+        UNIT_TEST_SPOIL(s);
         ck_assert_int_eq(loaded_trace_open(&s.trace, b.path, &err), 0);
         s.filter = (struct trace_filter){ .is_empty = true };
         if (request)

@@ -35,6 +35,7 @@ static bool has_waitv(void)
 
 static void setup(void)
 {
+        UNIT_TEST_SPOIL(f);
         f.shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         ck_assert_ptr_ne(f.shared, MAP_FAILED);
         for (int i = 0; i < 2; i++) {

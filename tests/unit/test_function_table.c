@@ -133,6 +133,7 @@ END_TEST
 
 static void set_up(void)
 {
+        UNIT_TEST_SPOIL(table);
         trace_builder_init(&b);
 }
 

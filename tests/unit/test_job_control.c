@@ -27,6 +27,12 @@ static bool is_blocked(int number)
 
 static struct job_control j;
 
+static void open_control(bool without_usr2)
+{
+        UNIT_TEST_SPOIL(j);
+        ck_assert_int_eq(job_control_open(&j, without_usr2, NULL), 0);
+}
+
 static void tear_down(void)
 {
         job_control_close(&j);
@@ -46,7 +52,7 @@ START_LOOP_TEST(test_close, 0, 2)
         bool without_usr2 = _i == 1;
 
         block(SIGWINCH); /* by others, before */
-        ck_assert_int_eq(job_control_open(&j, without_usr2, NULL), 0);
+        open_control(without_usr2);
         ck_assert(is_blocked(SIGCHLD) && is_blocked(SIGUSR1) && is_blocked(SIGWINCH));
         ck_assert(is_blocked(SIGUSR2) == !without_usr2);
         if (without_usr2)
@@ -64,7 +70,7 @@ END_TEST
 START_TEST(test_without_children)
 {
         ck_assert(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
-        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
+        open_control(false);
         ck_assert_int_eq(j.fd, -1);
         ck_assert(!is_blocked(SIGTSTP) && !is_blocked(SIGCHLD));
         block(SIGUSR1);
@@ -88,7 +94,7 @@ START_TEST(test_ignored)
         action.sa_sigaction = on_information;
         ck_assert_int_eq(sigaction(SIGTTIN, &action, NULL), 0);
         ck_assert(signal(SIGTTOU, SIG_IGN) != SIG_ERR);
-        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
+        open_control(false);
         ck_assert(is_blocked(SIGTTIN) && !is_blocked(SIGTTOU) && is_blocked(SIGTSTP));
 }
 END_TEST
@@ -145,7 +151,7 @@ START_LOOP_TEST(test_handed_on, 0, sizeof(sent) / sizeof(sent[0]))
         bool is_handed_on = sent[_i].is_sent && number != SIGTSTP;
         struct command command = { .pid = 0 };
 
-        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
+        open_control(false);
         command.pid = start_command();
         if (sent[_i].is_sent)
                 ck_assert_int_eq(kill(getpid(), number), 0);
@@ -162,7 +168,7 @@ START_TEST(test_no_command)
         struct command command = { .pid = 0 };
 
         (void)setpgid(0, 0);
-        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
+        open_control(false);
         ck_assert_int_eq(kill(getpid(), SIGUSR1), 0);
         ck_assert_int_eq(job_control_next(&j, &command), 0);
 }
@@ -183,7 +189,7 @@ START_LOOP_TEST(test_stops_with_its_command, 0, 3)
         int number = stops[_i];
         struct command command = { .pid = 0 };
 
-        ck_assert_int_eq(job_control_open(&j, false, NULL), 0);
+        open_control(false);
         command.pid = start_command();
         ck_assert_int_eq(kill(getpid(), number), 0);
         ck_assert_int_eq(job_control_next(&j, &command), 0); /* the command tidies up */

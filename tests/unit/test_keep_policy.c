@@ -15,6 +15,7 @@ static struct keep_policy p;
 
 static void set_up(void)
 {
+        UNIT_TEST_SPOIL(p);
         ck_assert_int_eq(keep_policy_init(&p, NULL), 0);
 }
 
@@ -58,6 +59,7 @@ END_TEST
 static void set_folder(const char *folder)
 {
         keep_policy_deinit(&p);
+        UNIT_TEST_SPOIL(p);
         ck_assert_int_eq(keep_policy_init(&p, folder), 0);
 }
 

@@ -42,6 +42,7 @@ static void begin(void)
 {
         struct trace_module module = { .kind = TRACE_MODULE_FILE };
 
+        UNIT_TEST_SPOIL(f);
         trace_dictionary_init(&f.d, 0);
         ck_assert_int_eq(trace_dictionary_add_string(&f.d, "/lib/some.so", 12, &module.path), 0);
         f.module = add(TRACE_TABLE_MODULES, &module);

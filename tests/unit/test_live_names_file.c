@@ -28,6 +28,7 @@ static void begin(void)
 {
         uint32_t id;
 
+        UNIT_TEST_SPOIL(f);
         f.bytes = (struct byte_buffer){ .data = NULL };
         trace_dictionary_init(&f.d, 0);
         for (uint64_t i = 1; i <= N_FRAMES; i++)

@@ -39,6 +39,7 @@ static void begin(void)
         struct trace_follow_options options = { .quiet_ns = UINT64_MAX };
         struct live_names_options naming = { .is_off = true };
 
+        UNIT_TEST_SPOIL(l);
         trace_builder_init(&l.b);
         l.thread = trace_builder_thread(&l.b, 10, 10);
         options.path = l.b.path;

@@ -8,6 +8,12 @@
 
 static struct lock_stats s;
 
+static void begin(uint32_t n_locks)
+{
+        UNIT_TEST_SPOIL(s);
+        ck_assert_int_eq(lock_stats_init(&s, n_locks), 0);
+}
+
 static void tear_down(void)
 {
         lock_stats_deinit(&s);
@@ -37,7 +43,7 @@ static const struct lock_row *row_of(uint32_t thread, uint32_t holds)
 /* 1 holds from 100 to 400; 2 waits from 150, 3 from 200; 2 has it from 400 to 500, then 3. */
 START_TEST(test_two_wait_for_one)
 {
-        ck_assert_int_eq(lock_stats_init(&s, 2), 0);
+        begin(2);
         say(100, TRACE_OP_LOCK_OBTAIN, 1, 0);
         say(150, TRACE_OP_LOCK_WAIT, 2, 0);
         say(200, TRACE_OP_LOCK_WAIT, 3, 0);
@@ -64,7 +70,7 @@ END_TEST
 
 START_TEST(test_readers_are_not_in_each_others_way)
 {
-        ck_assert_int_eq(lock_stats_init(&s, 1), 0);
+        begin(1);
         say(100, TRACE_OP_LOCK_OBTAIN, 1, 1);
         say(110, TRACE_OP_LOCK_WAIT, 2, 1);
         say(120, TRACE_OP_LOCK_OBTAIN, 2, 1);
@@ -85,7 +91,7 @@ END_TEST
 
 START_TEST(test_a_wait_that_is_given_up)
 {
-        ck_assert_int_eq(lock_stats_init(&s, 1), 0);
+        begin(1);
         say(100, TRACE_OP_LOCK_OBTAIN, 1, 0);
         say(110, TRACE_OP_LOCK_WAIT, 2, 0);
         say(150, EVENT_WALK_GIVE_UP, 2, 0);
@@ -103,7 +109,7 @@ END_TEST
  */
 START_TEST(test_what_makes_no_sense)
 {
-        ck_assert_int_eq(lock_stats_init(&s, 1), 0);
+        begin(1);
         say(100, TRACE_OP_LOCK_RELEASE, 1, 0);
         ck_assert_uint_eq(s.n_releases_alone, 1);
         for (uint32_t i = 0; i < LOCK_STATS_PARTIES_MAX + 5; i++)

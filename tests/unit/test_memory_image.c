@@ -63,6 +63,7 @@ static void setup(void)
         ck_assert(base != MAP_FAILED);
         make(false);
         copy = NULL;
+        UNIT_TEST_SPOIL(ids);
         image_identities_init(&ids);
 }
 

@@ -33,6 +33,7 @@ static void begin(uint32_t n_blocks_max)
                 ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_THREADS, &row, &threads[i]),
                                  0);
         }
+        UNIT_TEST_SPOIL(s);
         memory_stats_init(&s, &dictionary, n_blocks_max);
         process = 0;
 }

@@ -14,6 +14,9 @@
  * Conditions and ranges are evaluated in main().  A test whose condition does not hold is named with it in a
  * line of the output, "# left out: ...".  A range without a number fails: such a test would never run.
  *
+ * UNIT_TEST_SPOIL(object) fills an object of the file, before its init, with bytes that are no zeros, as
+ * those of a stack are: what its init leaves out shows.
+ *
  * UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown, .begin = begin), once at most in a
  * file, states what differs from the usual.
  */
@@ -22,6 +25,7 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define UNIT_TEST_TIMEOUT_S 60
 
@@ -73,6 +77,8 @@ _Noreturn void unit_test_skip_all(const char *reason);
 #define START_LOOP_TEST(name, first, end)               UNIT_TEST(name, NULL, true, first, end)
 #define START_TEST_IF(condition, name)                  UNIT_TEST(name, #condition, condition, 0, 1)
 #define START_LOOP_TEST_IF(condition, name, first, end) UNIT_TEST(name, #condition, condition, first, end)
+
+#define UNIT_TEST_SPOIL(object) memset(&(object), 0xa5, sizeof(object))
 
 #define UNIT_TEST_PLAN(...)                                                \
         __attribute__((constructor)) static void plan_of_this_file(void)   \
