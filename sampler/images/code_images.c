@@ -18,7 +18,7 @@
 #include "sampler/keep/code_keeper.h"
 #include "sampler/keep/image_reader.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/tables/code_regions.h"
 #include "sampler/tables/code_tables.h"
@@ -29,7 +29,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +50,6 @@ struct code_images {
         struct jit_lists lists;
         uint8_t *n_wanted; /* heap; by module: how often its image was asked for, up to WANTED_MAX */
         size_t wanted_capacity;
-        uint64_t left_ns, refilled_ns; /* time that may be spent now, and when it was reckoned */
-        uint64_t mapped_ns;            /* when a JIT was seen to have made memory executable; 0 = never */
         struct recent_mappings recent;
         struct image_identities identities;
         struct watched_images watched;
@@ -74,8 +71,7 @@ int code_images_new(const struct recording *recording, struct code_images **ret_
         sampled_places_init(&c->places);
         searched_processes_init(&c->searched);
         image_identities_init(&c->identities);
-        c->left_ns = PACE_IMAGES_LEFT_NS;
-        c->refilled_ns = clock_raw_ns();
+        c->watched.pace = recording->pace;
         *ret_images = c;
         return 0;
 }
@@ -101,18 +97,12 @@ void code_images_free(struct code_images *c)
 /* False if enough time has been spent on images recently. */
 static bool begin_work(struct code_images *c, uint64_t now_ns)
 {
-        c->left_ns += (now_ns - c->refilled_ns) / PACE_IMAGES_SHARE;
-        c->refilled_ns = now_ns;
-        if (c->left_ns > PACE_IMAGES_LEFT_NS)
-                c->left_ns = PACE_IMAGES_LEFT_NS;
-        return c->left_ns > 0;
+        return recorder_pace_left(c->recording->pace, PACED_IMAGES, now_ns) > 0;
 }
 
 static void end_work(struct code_images *c, uint64_t began_ns)
 {
-        uint64_t spent_ns = clock_raw_ns() - began_ns;
-
-        c->left_ns -= spent_ns < c->left_ns ? spent_ns : c->left_ns;
+        recorder_pace_spend(c->recording->pace, PACED_IMAGES, clock_raw_ns() - began_ns);
 }
 
 /* ---- changes ------------------------------------------------------------------------------------------- */
@@ -182,14 +172,7 @@ static bool may_want(struct code_images *c, uint32_t module)
 /* Recognising images comes first: @left_ns of the time is reserved for that. */
 static bool has_more_time(const struct code_images *c, uint64_t began_ns, uint64_t left_ns)
 {
-        uint64_t spent_ns = clock_raw_ns() - began_ns;
-
-        return spent_ns < c->left_ns && c->left_ns - spent_ns > left_ns;
-}
-
-static bool has_time_to_search(const struct code_images *c, uint64_t began_ns)
-{
-        return has_more_time(c, began_ns, PACE_IMAGES_LEFT_NS / 2);
+        return recorder_pace_has(c->recording->pace, PACED_IMAGES, clock_raw_ns() - began_ns, left_ns);
 }
 
 /* Looks for the whole image while the program has it.  Returns 1 if the keeper has it, 0, -ENOMEM. */
@@ -201,7 +184,7 @@ static int add_whole(struct code_images *c, uint32_t module, const struct code_s
         struct byte_buffer bytes = { .data = NULL };
         int r;
 
-        if (!process || !has_time_to_search(c, began_ns) ||
+        if (!process || !has_more_time(c, began_ns, PACE_IMAGES_LEFT_NS / 2) ||
             (process->n_misses >= PACE_IMAGES_MISSES && process->n_misses++ % PACE_IMAGES_MISSES_SKIP != 0))
                 return 0;
         limits.near_avma = process->near_avma;
@@ -586,7 +569,7 @@ static int look_for_whole(struct code_images *c)
         const struct memory_image_place place = place_of_image(&c->image);
         int r;
 
-        c->left_ns += PACE_WATCHED_WHOLE_NS;
+        recorder_pace_repay(c->recording->pace, PACED_IMAGES, PACE_WATCHED_WHOLE_NS);
         r = look_at(c, &place, clock_raw_ns());
         return r == -ENOMEM ? r : 1;
 }
@@ -725,7 +708,7 @@ static int look_at_lists(struct code_images *c, const struct memory_image_place 
 
         if (!jit_lists_has(&c->lists, place->pid))
                 return 0;
-        c->mapped_ns = clock_raw_ns();
+        c->recording->pace->jit_ns = clock_raw_ns();
         return update_lists(c, &code);
 }
 
@@ -763,15 +746,9 @@ void code_images_see_records(struct code_images *c)
         recent_mappings_look(&c->recent);
 }
 
-int code_images_pause_ms(const struct code_images *c)
+bool code_images_lack_data(const struct code_images *c, uint64_t now_ns)
 {
-        uint64_t now_ns = c->mapped_ns > 0 ? clock_raw_ns() : 0;
-
-        if (c->mapped_ns > 0 && now_ns < c->mapped_ns + PACE_IMAGES_SOON_NS)
-                return 1;
-        return c->mapped_ns > 0 && now_ns < c->mapped_ns + PACE_IMAGES_EXPECTING_NS
-                       ? PACE_IMAGES_PAUSE_MS
-                       : landmark_files_pause_ms(&c->files);
+        return landmark_files_lack_data(&c->files, now_ns);
 }
 
 int code_images_note_fork(struct code_images *c, uint32_t parent_pid, uint32_t pid, uint64_t time_ns)

@@ -75,11 +75,8 @@ int code_images_look_again(struct code_images *c);
 /* Reads the lists of JITs.  Returns 0 or -ENOMEM. */
 int code_images_update(struct code_images *c);
 
-/*
- * The longest time to wait before the lists are read again: a JIT that has just made memory executable may be
- * about to announce it.
- */
-int code_images_pause_ms(const struct code_images *c);
+/* Are there mapped files whose data will be there soon? */
+bool code_images_lack_data(const struct code_images *c, uint64_t now_ns);
 
 /* The next change up to @until_ns, in the order of time.  Returns false if no change is left. */
 bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_change *ret_change);

@@ -90,8 +90,8 @@ int landmark_files_announce(struct landmark_files *l, uint32_t pid, const struct
 /* Looks at those that wait again.  Returns 0 or -ENOMEM. */
 int landmark_files_decide(struct landmark_files *l);
 
-/* How long until they are to be looked at again, at most; INT_MAX = whenever there is work. */
-int landmark_files_pause_ms(const struct landmark_files *l);
+/* Are there some whose data will be there soon? */
+bool landmark_files_lack_data(const struct landmark_files *l, uint64_t now_ns);
 
 /* A child has its parent's files.  Returns 0 or -ENOMEM. */
 int landmark_files_fork(struct landmark_files *l, uint32_t parent_pid, uint32_t pid, uint64_t time_ns);

@@ -12,7 +12,6 @@
 #include "symbolize/images/module_landmarks.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #define NOTED_MAX   4096
@@ -138,14 +137,12 @@ int landmark_files_decide(struct landmark_files *l)
         return r;
 }
 
-int landmark_files_pause_ms(const struct landmark_files *l)
+bool landmark_files_lack_data(const struct landmark_files *l, uint64_t now_ns)
 {
-        uint64_t now_ns = l->n_noted > 0 ? clock_raw_ns() : 0;
-
         for (size_t i = 0; i < l->n_noted; i++)
                 if (l->noted[i].first_ns > 0 && now_ns < l->noted[i].first_ns + PACE_LANDMARKS_READY_NS)
-                        return PACE_LANDMARKS_PAUSE_MS;
-        return INT_MAX;
+                        return true;
+        return false;
 }
 
 /* Files that are ahead of their turn may belong to a later program. */

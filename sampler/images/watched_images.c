@@ -6,7 +6,7 @@
 #include "sampler/images/image_changes.h"
 #include "sampler/images/image_identity.h"
 #include "sampler/images/memory_image.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -62,7 +62,7 @@ static bool have_room(const struct watched_images *w, const struct memory_image 
                 (void)take_room(ret_bytes, memory_image_count_hashed(&other->image) + other->copy.n_bytes);
         }
         return take_room(ret_bytes, memory_image_count_hashed(image)) && n_others < WATCHED_IMAGES_MAX &&
-               w->over_ns < PACE_WATCHED_LEFT_NS;
+               recorder_pace_has(w->pace, PACED_WATCHED, 0, 0);
 }
 
 uint64_t watched_images_copy_room(const struct watched_images *w, const struct memory_image *image)
@@ -74,12 +74,10 @@ uint64_t watched_images_copy_room(const struct watched_images *w, const struct m
 
 int watched_images_begin_look(struct watched_images *w, struct image_changes *changes, uint64_t now_ns)
 {
-        uint64_t rest_ns = (now_ns - w->looked_ns) / PACE_WATCHED_SHARE;
+        bool has_time = recorder_pace_left(w->pace, PACED_WATCHED, now_ns) > 0;
         int n_gone = 0;
 
-        w->over_ns -= rest_ns < w->over_ns ? rest_ns : w->over_ns;
-        w->looked_ns = now_ns;
-        while (w->over_ns >= PACE_WATCHED_LEFT_NS && w->n_images > 0) {
+        while (!has_time && w->n_images > 0) {
                 const struct watched_image *last = &w->images[--w->n_images];
 
                 n_gone++;
@@ -190,6 +188,6 @@ int watched_images_check(struct watched_images *w, size_t *at, bool searches, st
         uint64_t before_ns = clock_cpu_ns(RUSAGE_THREAD);
         int r = check_rest(w, at, searches, ret_image, ret_seen_ns);
 
-        w->over_ns += clock_cpu_ns(RUSAGE_THREAD) - before_ns;
+        recorder_pace_spend(w->pace, PACED_WATCHED, clock_cpu_ns(RUSAGE_THREAD) - before_ns);
         return r;
 }

@@ -23,16 +23,16 @@
 struct image_changes;
 struct image_copy;
 struct memory_image;
+struct recorder_pace;
 struct watched_image;
 
 /* All zero is empty. */
 struct watched_images {
+        struct recorder_pace *pace;   /* borrowed */
         struct watched_image *images; /* heap */
         size_t n_images, capacity;
         size_t to_search;     /* the next one whose whole may not be the only one, or be found by now */
         uint64_t searched_ns; /* the last time */
-        /* Processor time that looks have had beyond their share up to the last of them. */
-        uint64_t over_ns, looked_ns;
 };
 
 void watched_images_deinit(struct watched_images *w);

@@ -17,7 +17,7 @@
 #include "sampler/keep/module_file.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/tables/code_regions.h"
 #include "sampler/tables/code_tables.h"
@@ -70,8 +70,7 @@ struct jit_files {
         struct intern left_out; /* PIDs of those that found no room */
         size_t frames_bytes;    /* of all processes */
         uint64_t since_ns;      /* CLOCK_REALTIME at the start of the recording */
-        uint64_t now_ns, maps_read_ns, next_ns;
-        uint64_t rest_ns; /* what is left of PACE_JIT_REST_NS */
+        uint64_t now_ns, next_ns;
         bool final;
         struct tick_clock monotonic, arch;
         bool has_arch;
@@ -90,7 +89,6 @@ int jit_files_new(const struct recording *recording, struct jit_files **ret_file
         f->since_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
         f->recording = recording;
         f->next_ns = UINT64_MAX;
-        f->rest_ns = PACE_JIT_REST_NS;
         intern_init(&f->left_out, sizeof(uint32_t), 0);
         *ret_files = f;
         return 0;
@@ -171,11 +169,11 @@ static int add_process(struct jit_files *f, uint32_t pid, uint32_t process, stru
  */
 static bool has_time(struct jit_files *f, uint64_t *at_ns)
 {
-        uint64_t now_ns = clock_thread_ns(), spent_ns = now_ns - *at_ns;
+        uint64_t now_ns = clock_thread_ns();
 
+        recorder_pace_spend(f->recording->pace, PACED_JIT_REST, now_ns - *at_ns);
         *at_ns = now_ns;
-        f->rest_ns -= spent_ns < f->rest_ns ? spent_ns : f->rest_ns;
-        return f->rest_ns > 0;
+        return recorder_pace_has(f->recording->pace, PACED_JIT_REST, 0, 0);
 }
 
 /* ---- perf maps ----------------------------------------------------------------------------------------- */
@@ -756,16 +754,16 @@ static void read_clocks(struct jit_files *f)
 
 int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
 {
-        bool reads_maps = final || f->n_processes <= PACE_JIT_MAPS_EACH_CYCLE ||
-                          now_ns - f->maps_read_ns >= PACE_JIT_MAPS_NS;
+        bool reads_maps;
         int r = 0;
 
         f->now_ns = now_ns;
         if (!f->final) /* the last cycle reads twice */
-                f->rest_ns = PACE_JIT_REST_NS;
+                recorder_pace_repay(f->recording->pace, PACED_JIT_REST, PACE_JIT_REST_NS);
         f->final = final;
         if (f->n_processes == 0)
                 return 0;
+        reads_maps = recorder_pace_read_jit_maps(f->recording->pace, f->n_processes, now_ns) || final;
         read_clocks(f);
         for (size_t i = f->n_processes; r == 0 && i-- > 0;) {
                 struct jit_process *p = &f->processes[i];
@@ -785,8 +783,6 @@ int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
                         r = code_tables_want_jit(f->recording->tables, p->process, &p->frames);
                 count_garbage(f, p);
         }
-        if (reads_maps)
-                f->maps_read_ns = now_ns;
         if (r == 0)
                 r = code_regions_decide(f->recording->regions);
         return r < 0 ? r : jit_files_run(f, 0);

@@ -23,7 +23,7 @@
 #include "sampler/keep/module_file.h"
 #include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"
 #include "symbolize/images/image_spool.h"
@@ -103,11 +103,10 @@ struct code_keeper {
         size_t build_ids_capacity;
         struct leaving_image *leaving; /* heap; from first_leaving on */
         size_t first_leaving, n_leaving, leaving_capacity;
-        size_t n_released;             /* of these, how many may leave: their rows are written */
-        uint64_t window_ns, waited_ns; /* for room in the queue */
-        uint64_t few_left_bytes;       /* of FEW_BYTES_MAX */
-        bool has_enough;               /* code that is STAGED has its places */
-        uint8_t *part;                 /* heap: scratch of ATTACHMENT_CHUNK_BYTES_MAX */
+        size_t n_released;       /* of these, how many may leave: their rows are written */
+        uint64_t few_left_bytes; /* of FEW_BYTES_MAX */
+        bool has_enough;         /* code that is STAGED has its places */
+        uint8_t *part;           /* heap: scratch of ATTACHMENT_CHUNK_BYTES_MAX */
 };
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
@@ -281,30 +280,19 @@ static bool is_worth_a_try(const struct kept_code *code)
 
 /* ---- wanting ------------------------------------------------------------------------------------------- */
 
-/* How long to wait for room in the queue. */
-static uint64_t room_wait_ns(struct code_keeper *k, uint64_t now_ns)
-{
-        uint64_t left_ns;
-
-        if (now_ns - k->window_ns >= PACE_KEEP_WINDOW_NS) {
-                k->window_ns = now_ns;
-                k->waited_ns = 0;
-        }
-        left_ns = k->waited_ns < PACE_KEEP_IN_WINDOW_NS ? PACE_KEEP_IN_WINDOW_NS - k->waited_ns : 0;
-        return left_ns < PACE_KEEP_ROOM_NS ? left_ns : PACE_KEEP_ROOM_NS;
-}
-
 /* Has the image read.  A file that finds no room in the queue can only be requested again. */
 static void put(struct code_keeper *k, uint32_t id, struct image_request *request)
 {
-        uint64_t now_ns = clock_raw_ns();
+        uint64_t now_ns = clock_raw_ns(),
+                 left_ns = recorder_pace_left(k->recording->pace, PACED_ROOM, now_ns);
 
         request->id = id;
-        if (image_reader_put(k->reader, request, room_wait_ns(k, now_ns)) == 0)
+        if (image_reader_put(k->reader, request, left_ns < PACE_KEEP_ROOM_NS ? left_ns : PACE_KEEP_ROOM_NS) ==
+            0)
                 code_of_id(k, id)->state = CODE_COMING;
         else
                 miss(k, id, TRACE_IMAGE_TOO_LATE);
-        k->waited_ns += clock_raw_ns() - now_ns;
+        recorder_pace_spend(k->recording->pace, PACED_ROOM, clock_raw_ns() - now_ns);
 }
 
 /* Gives a module its code, which is in the file @fd; -1 = it is not there.  Returns 0 or -ENOMEM. */

@@ -9,7 +9,7 @@
 #include "sampler/jit/jit_files.h"
 #include "sampler/keep/opened_files.h"
 #include "sampler/merge/kernel_side_parts.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tables/code_tables.h"
@@ -22,19 +22,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * While programs are started one after the other, an unwind table is only made once a call stack has waited
- * long for it.  Zones do not wait for such a stack: where there are zones, tables are made at once.
- */
 void kernel_side_set_table_deadline(struct kernel_side *s)
 {
         struct code_tables *tables = s->recording->tables;
+        bool has_zones = s->recording->zones && s->recording->zones->n_regions > 0;
         uint64_t now_ns = clock_raw_ns();
 
         if (!tables)
                 return;
-        code_tables_set_patient(tables, (!s->recording->zones || s->recording->zones->n_regions == 0) &&
-                                                fork_rate_is_high(&s->forks, now_ns));
+        code_tables_set_patient(tables, recorder_pace_tables_may_wait(s->recording->pace, has_zones, now_ns));
         if (stack_unwinder_is_overdue(s->recording->unwinder, now_ns))
                 code_tables_release(tables);
 }
@@ -108,7 +104,7 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
                             perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) < 0)
                                 continue;
                         if (rec.kind == PERF_RECORD_KIND_FORK && rec.fork.parent_pid != rec.pid) {
-                                fork_rate_note(&s->forks, rec.time_ns);
+                                recorder_pace_note_fork(s->recording->pace, rec.time_ns);
                                 kernel_side_set_table_deadline(s);
                         }
                         if (!may_matter(s, &rec))

@@ -50,12 +50,14 @@ static int make_code(struct collector *m, const struct collector_options *option
         int r = code_keeper_new(shared, &options->keeper, &shared->keeper, err);
 
         if (r == 0 && options->table_process)
-                r = code_tables_new(options->table_process, shared->losses, &shared->tables, err);
+                r = code_tables_new(options->table_process, shared->pace, shared->losses, &shared->tables,
+                                    err);
         if (r < 0)
                 return r;
         if (shared->tables)
                 code_tables_use_opened(shared->tables, shared->opened);
-        r = stack_unwinder_new(&options->unwinder, shared->tables, shared->losses, &shared->unwinder, err);
+        r = stack_unwinder_new(&options->unwinder, shared->tables, shared->pace, shared->losses,
+                               &shared->unwinder, err);
         if (r < 0)
                 return r;
         if (options->wants_python)
@@ -78,12 +80,11 @@ int collector_init(struct collector *m, const struct recording *recording,
                                  .writer = options->writer,
                                  .inbox = options->inbox,
                                  .in_ring = options->in_ring,
-                                 .chunk_age_ns = PACE_CHUNK_AGE_FIRST_NS,
                                  .priority = options->priority,
                                  .guard = options->guard,
-                                 .tables_wait_ns = PACE_END_TABLES_NS,
-                                 .flushed_ns = clock_raw_ns() };
-        m->accounted_ns = m->flushed_ns;
+                                 .tables_wait_ns = PACE_END_TABLES_NS };
+        recorder_pace_init(&m->pace, clock_raw_ns());
+        shared->pace = &m->pace;
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
                                         .dictionary = shared->dictionary,
                                         .losses = &m->losses,
@@ -106,7 +107,6 @@ int collector_init(struct collector *m, const struct recording *recording,
         if (r < 0)
                 goto fail;
         r = kernel_side_init(&m->samples, shared);
-        m->samples.run_ns_max = PACE_MERGE_KERNEL_NS;
         if (r < 0) {
                 (void)error_set(err, r, "no memory for the merge");
                 goto fail;
@@ -304,7 +304,7 @@ static int flush_all(struct collector *m, uint64_t now_ns)
         }
         if (r == 0)
                 r = flush_events(m);
-        m->flushed_ns = now_ns;
+        m->pace.flushed_ns = now_ns;
         return r;
 }
 
@@ -315,12 +315,12 @@ static int flush_if_full(void *context)
         if (event_encoder_count_bytes(&m->encoder) < PACE_CHUNK_BYTES &&
             m->zones.translator.attachments.waiting_bytes < PACE_CHUNK_BYTES)
                 return 0;
-        return flush_all(m, m->cycled_ns);
+        return flush_all(m, m->pace.cycled_ns);
 }
 
 int collector_flush(struct collector *m)
 {
-        return flush_all(m, m->cycled_ns);
+        return flush_all(m, m->pace.cycled_ns);
 }
 
 /* ---- messages of the recorder's ------------------------------------------------------------------------ */
@@ -419,9 +419,7 @@ static int merge_pending(struct collector *m, uint64_t until_ns)
 /* Other programs need the processor as well. */
 static void give_way(struct collector *m, uint64_t now_ns)
 {
-        uint64_t since_ns = m->zone_merge.behind_since_ns;
-
-        if (m->gave_way || since_ns == 0 || now_ns < since_ns + PACE_MERGE_BEHIND_NS)
+        if (m->gave_way || !recorder_pace_must_give_way(&m->pace, now_ns))
                 return;
         m->gave_way = true;
         priority_guard_release(m->guard);
@@ -466,7 +464,8 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         uint64_t until_ns = final ? UINT64_MAX : now_ns - PACE_MERGE_LAG_NS;
         int r = open_regions(m, final ? PACE_REGIONS_ANNOUNCED_LAST : PACE_REGIONS_ANNOUNCED, err);
 
-        m->cycled_ns = now_ns;
+        m->pace.cycled_ns = now_ns;
+        m->pace.has_tables = false;
         m->until_ns = final ? now_ns : until_ns;
         if (r < 0)
                 return r;
@@ -491,19 +490,15 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         if (r < 0)
                 goto fail;
         /* Full chunks are handed out more often than the accounts of losses and clocks are due. */
-        if (final || now_ns - m->accounted_ns >= PACE_MERGE_ACCOUNTS_NS) {
+        if (recorder_pace_account(&m->pace, now_ns) || final) {
                 r = add_accounts(m, final, now_ns);
                 if (m->in_ring)
                         dump_head_forget(m->recording.dictionary);
-                m->accounted_ns = now_ns;
         }
         if (r < 0)
                 goto fail;
-        if (final || now_ns - m->flushed_ns >= m->chunk_age_ns) {
-                m->chunk_age_ns = m->chunk_age_ns < PACE_CHUNK_AGE_NS / 2 ? 2 * m->chunk_age_ns
-                                                                          : PACE_CHUNK_AGE_NS;
+        if (recorder_pace_flush(&m->pace, now_ns) || final)
                 r = flush_all(m, now_ns);
-        }
         if (r < 0)
                 goto fail;
         r = flush_code(m, final);

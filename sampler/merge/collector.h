@@ -16,6 +16,7 @@
 #include "sampler/keep/code_keeper.h"
 #include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -34,7 +35,8 @@ struct writer_thread;
 struct zone_trigger;
 
 struct collector {
-        struct recording recording;   /* of its own: all but what the recorder opened */
+        struct recording recording; /* of its own: all but what the recorder opened */
+        struct recorder_pace pace;
         struct writer_thread *writer; /* borrowed */
         struct process_table processes;
         struct loss_counter losses;
@@ -49,14 +51,10 @@ struct collector {
         uint64_t n_others;            /* events of programs that are not about zones, written */
         bool in_ring;                 /* see collector_options */
         uint64_t until_ns;            /* everything before it was merged in the last cycle */
-        uint64_t cycled_ns;           /* when the last cycle began */
-        uint64_t chunk_age_ns;        /* chunks are handed to the writer when they are so old */
         int priority;                 /* to fall back to, once */
         struct priority_guard *guard; /* borrowed; or NULL */
         bool gave_way;
         uint64_t tables_wait_ns; /* in the final cycle, for unwind tables */
-        uint64_t flushed_ns;     /* when chunks were last handed to the writer */
-        uint64_t accounted_ns;   /* when losses and clocks last became rows */
 };
 
 struct collector_options {

@@ -13,7 +13,7 @@
 #include "sampler/keep/file_versions.h"
 #include "sampler/keep/kernel_code.h"
 #include "sampler/merge/kernel_side_parts.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/proc/running_process.h"
 #include "sampler/python/python_frames.h"
@@ -575,13 +575,12 @@ static int take_from_ring(struct kernel_side *s, size_t ring)
 /* Hurries the stack unwinder if a ring is more than half full. */
 static void look_at_rings(struct kernel_side *s)
 {
-        bool is_hurried = false;
+        const struct event_set *events = s->recording->events;
 
-        for (size_t i = 0; i < s->recording->events->n_rings; i++)
-                if (perf_ring_count_unread(&s->recording->events->rings[i]) >
-                    s->recording->events->rings[i].data_bytes / 2)
-                        is_hurried = true;
-        stack_unwinder_set_hurried(s->recording->unwinder, is_hurried);
+        s->recording->pace->is_hurried = false;
+        for (size_t i = 0; i < events->n_rings; i++)
+                recorder_pace_note_ring(s->recording->pace, perf_ring_count_unread(&events->rings[i]),
+                                        events->rings[i].data_bytes);
 }
 
 /* Takes the code that was there before the next record, as jitdumps report it. */
@@ -595,11 +594,6 @@ static int run_jit(struct kernel_side *s, const struct perf_record *of_bpf, cons
         return s->recording->jit && jit_files_next_ns(s->recording->jit) <= until_ns
                        ? jit_files_run(s->recording->jit, until_ns)
                        : 0;
-}
-
-static bool has_time_left(const struct kernel_side *s, uint64_t began_ns)
-{
-        return s->run_ns_max == 0 || clock_raw_ns() - began_ns < s->run_ns_max;
 }
 
 /* A run's way through the records. */
@@ -645,9 +639,10 @@ static int take_oldest(struct kernel_side *s, struct pass *pass, struct error *e
 int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
 {
         struct pass pass = { .until_ns = until_ns, .more_of_bpf = s->recording->switches != NULL };
-        uint64_t began_ns = clock_raw_ns(), before_ns = s->reached_ns;
+        uint64_t before_ns = s->reached_ns;
         int r;
 
+        s->recording->pace->kernel_ns = clock_raw_ns();
         s->has_cuts = false;
         s->reached_ns = until_ns;
         python_frames_look(s->recording->python);
@@ -658,7 +653,8 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         while (r == 1) {
                 if (s->n_unhurried++ % PACE_MERGE_UNHURRIED == 0) {
                         look_at_rings(s);
-                        if (until_ns != UINT64_MAX && pass.taken_ns != 0 && !has_time_left(s, began_ns)) {
+                        if (until_ns != UINT64_MAX && pass.taken_ns != 0 &&
+                            !recorder_pace_may_take(s->recording->pace, clock_raw_ns())) {
                                 /*
                                  * Other records of the same time may follow.  A record that came late is
                                  * older: then the limit stays.

@@ -18,7 +18,6 @@
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/syscall_names.h"
-#include "sampler/pace/fork_rate.h"
 #include "sampler/stacks/stack_builder.h"
 
 #include <stdbool.h>
@@ -62,7 +61,6 @@ struct kernel_side {
         struct stack_builder stacks;
         struct syscall_frames syscalls;
         struct group_counts counts;
-        struct fork_rate forks;
         struct ring_head *heads; /* heap, owned: one a ring */
         uint32_t
                 *on_cpus; /* heap, owned: by CPU, the thread that came onto it last, by number; 0 = unknown */
@@ -73,9 +71,7 @@ struct kernel_side {
         /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
         bool has_cuts;
         unsigned n_unhurried;     /* records since the rings were last looked at */
-        uint64_t run_ns_max;      /* the limit of each run but the last; 0 = no limit */
         uint64_t reached_ns;      /* the last run took every record up to here */
-        uint64_t look_again_ns;   /* until then no maps are read: see sample_records.c */
         uint32_t command_pid;     /* its end is the recording's; 0 = no command */
         uint64_t command_exit_ns; /* the latest end of its threads; 0 = none so far */
         uint64_t others_ns;       /* the latest record of another process */
@@ -97,7 +93,7 @@ int kernel_side_take(struct kernel_side *s, const struct perf_record *rec);
 
 /*
  * kernel_side_run() - apply every record up to @until_ns, inclusively; UINT64_MAX = all there are
- * Ends earlier after `run_ns_max`: `reached_ns` says how far it got.
+ * Ends earlier when its time is over: `reached_ns` says how far it got.
  * Returns 0, -ENOMEM, or -EBADMSG if a ring is corrupt.
  */
 int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err);
@@ -123,7 +119,7 @@ int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *e
  */
 int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err);
 
-/* Whether tables are made at once: see ahead_of_turn.c. */
+/* Whether tables are made at once: see recorder_pace_tables_may_wait(). */
 void kernel_side_set_table_deadline(struct kernel_side *s);
 
 /*

@@ -6,7 +6,7 @@
 #include "sampler/events/event_set.h"
 #include "sampler/images/code_images.h"
 #include "sampler/merge/kernel_side.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/proc/process_maps.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"
@@ -91,19 +91,13 @@ static int take_unknown(struct kernel_side *s, struct process_track *process, ui
 static int look_at_maps_again(struct kernel_side *s, const struct thread_track *thread, uint64_t time_ns)
 {
         struct process_track *process = thread->process;
-        uint64_t now_ns = clock_raw_ns(), end_ns;
+        uint64_t now_ns = clock_raw_ns();
         int r;
 
-        if (now_ns < process->look_again_ns || now_ns < s->look_again_ns || thread->exits)
+        if (thread->exits || !recorder_pace_may_look(s->recording->pace, &process->maps_look, now_ns))
                 return 0;
         r = take_unknown(s, process, thread->tid, time_ns);
-        if (r > 0)
-                process->n_looks_in_vain = 0;
-        else if (process->n_looks_in_vain < PACE_MAPS_DOUBLED)
-                process->n_looks_in_vain++;
-        end_ns = clock_raw_ns();
-        process->look_again_ns = end_ns + (PACE_MAPS_PERIOD_NS << process->n_looks_in_vain);
-        s->look_again_ns = end_ns + PACE_MAPS_SHARE * (end_ns - now_ns);
+        recorder_pace_note_look(s->recording->pace, &process->maps_look, r > 0, now_ns, clock_raw_ns());
         return r < 0 ? r : 0;
 }
 

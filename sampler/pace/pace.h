@@ -377,7 +377,7 @@
 /* ---- the recording's own loop, and its end ------------------------------------------------------------- */
 
 #define PACE_LOOP_PROGRESS_NS (NS_PER_S / 5) /* between two reports of progress */
-#define PACE_LOOP_QUIET_MS    100 /* the pause without instrumented programs; with some, see drain_pace */
+#define PACE_LOOP_QUIET_MS    100 /* the pause without instrumented programs; with some, see recorder_pace */
 /*
  * Some call stacks are longer than their copies, and samples are so far apart that few can be completed by
  * others: the missing part is read from memory, the sooner the better.  The same pause holds for code that

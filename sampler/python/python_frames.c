@@ -57,7 +57,7 @@ int python_frames_new(const struct recording *recording, bool keep_c, struct pyt
 {
         struct python_frames *p = calloc(1, sizeof(*p));
 
-        if (!p || python_functions_new(recording->dictionary, &p->functions) < 0 ||
+        if (!p || python_functions_new(recording->dictionary, recording->pace, &p->functions) < 0 ||
             (!recording->python_source && python_late_new(&p->late) < 0)) {
                 python_frames_free(p);
                 return -ENOMEM;

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/intern.h"
 #include "format/trace_dictionary.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/python/python_objects.h"
 
 #include <errno.h>
@@ -54,17 +54,19 @@ struct python_functions {
         size_t capacity;
         size_t lines_bytes; /* of all entries */
         struct intern numbers;
-        uint64_t work_start_ns, work_bytes; /* since then */
+        struct recorder_pace *pace; /* borrowed */
         struct cached_place cache[1U << CACHE_BITS];
 };
 
-int python_functions_new(struct trace_dictionary *dictionary, struct python_functions **ret_functions)
+int python_functions_new(struct trace_dictionary *dictionary, struct recorder_pace *pace,
+                         struct python_functions **ret_functions)
 {
         struct python_functions *f = calloc(1, sizeof(*f));
 
         if (!f)
                 return -ENOMEM;
         f->dictionary = dictionary;
+        f->pace = pace;
         intern_init(&f->keys, sizeof(struct code_key), PYTHON_FUNCTIONS_MAX);
         intern_init(&f->numbers, sizeof(struct function_key), NUMBERS_MAX);
         *ret_functions = f;
@@ -107,11 +109,7 @@ void python_functions_forget(struct python_functions *f, uint32_t pid)
 
 static bool may_work(struct python_functions *f, uint64_t now_ns)
 {
-        if (now_ns - f->work_start_ns >= PACE_PYTHON_WORK_NS) {
-                f->work_start_ns = now_ns;
-                f->work_bytes = 0;
-        }
-        return f->work_bytes < PACE_PYTHON_WORK_BYTES;
+        return recorder_pace_left(f->pace, PACED_PYTHON, now_ns) > 0;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -138,7 +136,7 @@ static int add_module(struct python_functions *f, uint32_t file, uint32_t *ret_m
 static void add_work(struct python_functions *f, const struct python_reader *reader, size_t n_bytes)
 {
         if (!reader->pieces)
-                f->work_bytes += n_bytes;
+                recorder_pace_spend(f->pace, PACED_PYTHON, n_bytes);
 }
 
 /*
@@ -209,13 +207,13 @@ static int complete_lines(struct python_functions *f, const struct python_place 
         size_t n_bytes;
         int r = python_code_read(&reader, place->objects, place->code_avma, &code);
 
-        f->work_bytes += READ_BYTES;
+        recorder_pace_spend(f->pace, PACED_PYTHON, READ_BYTES);
         if (r < 0 || code.identity != entry->code.identity)
                 return 0;
         r = python_bytes_read(&reader, place->objects, code.lines_avma, &lines, &n_bytes);
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
-        f->work_bytes += n_bytes;
+        recorder_pace_spend(f->pace, PACED_PYTHON, n_bytes);
         if (r == 1 && n_bytes <= entry->lines_bytes) {
                 free(lines);
                 return 0;
@@ -369,7 +367,7 @@ int python_functions_find(struct python_functions *f, const struct python_place 
         if (!may_work(f, now_ns))
                 return -EAGAIN;
         entry = &f->entries[id];
-        f->work_bytes += entry->lines_bytes;
+        recorder_pace_spend(f->pace, PACED_PYTHON, entry->lines_bytes);
         r = add_python_frame(f, entry, line_of(entry, place->instruction_avma), ret_frame);
         if (r < 0) {
                 *ret_frame = 0;

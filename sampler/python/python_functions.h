@@ -32,10 +32,12 @@
 
 struct python_functions;
 struct python_objects;
+struct recorder_pace;
 struct trace_dictionary;
 
-/* @dictionary: borrowed.  Returns 0 or -ENOMEM. */
-int python_functions_new(struct trace_dictionary *dictionary, struct python_functions **ret_functions);
+/* Both are borrowed.  Returns 0 or -ENOMEM. */
+int python_functions_new(struct trace_dictionary *dictionary, struct recorder_pace *pace,
+                         struct python_functions **ret_functions);
 
 /* NULL is fine. */
 void python_functions_free(struct python_functions *f);

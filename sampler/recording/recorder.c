@@ -147,42 +147,27 @@ static void take_signal(struct recorder *r)
         }
 }
 
-/* The longest pause after a cycle. */
-static int cycle_pause_ms(const struct recorder *r)
+static struct recorder_needs needs_of(const struct recorder *r, uint64_t now_ns)
 {
-        int ms = (int)(drain_pace_rest_ns(&r->merge.zones.pace) / NS_PER_MS);
+        const struct collector *m = &r->merge;
 
-        if (r->merge.zones.n_waiting > 0)
-                ms = 1; /* a program writes already, and its ring is not read yet */
-        else if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
-                ms = PACE_LOOP_QUIET_MS;
-        if (((r->merge.samples.has_cuts && r->request.rate_hz <= PACE_LOOP_CUT_RATE_HZ) ||
-             code_keeper_has_parts(r->merge.recording.keeper)) &&
-            ms > PACE_LOOP_CUT_MS)
-                ms = PACE_LOOP_CUT_MS;
-        if (python_frames_are_late(r->merge.recording.python) && ms > PACE_PYTHON_PAUSE_MS)
-                ms = PACE_PYTHON_PAUSE_MS;
-        if (ms > code_images_pause_ms(r->merge.samples.images))
-                ms = code_images_pause_ms(r->merge.samples.images);
-        return ms;
-}
-
-static int sleep_ms(const struct recorder *r, uint64_t now_ns)
-{
-        int ms = cycle_pause_ms(r);
-
-        if (now_ns < r->young_until_ns && ms > PACE_LOOP_OPEN_MS)
-                ms = PACE_LOOP_OPEN_MS;
-        if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
-                ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
-        return ms;
+        return (struct recorder_needs){ .has_zones = m->zones.n_regions > 0,
+                                        .opens = m->zones.n_waiting > 0,
+                                        .is_ending = r->deadline_ns != 0,
+                                        .has_cuts = m->samples.has_cuts,
+                                        .has_parts = code_keeper_has_parts(m->recording.keeper),
+                                        .reads_python = python_frames_are_late(m->recording.python),
+                                        .lacks_data = code_images_lack_data(m->samples.images, now_ns),
+                                        .rate_hz = r->request.rate_hz };
 }
 
 /* Sleeps, and returns the reasons for waking: a bit for each enum wake_reason; 0 = time has passed. */
 static unsigned wait_for_work(struct recorder *r)
 {
         struct epoll_event events[16];
-        int ms = sleep_ms(r, clock_raw_ns()), n;
+        uint64_t now_ns = clock_raw_ns();
+        const struct recorder_needs needs = needs_of(r, now_ns);
+        int ms = recorder_pace_sleep_ms(&r->merge.pace, &needs, r->stop_ns, now_ns), n;
         unsigned reasons = 0;
 
         priority_guard_expect(r->guard, ms);
@@ -194,23 +179,21 @@ static unsigned wait_for_work(struct recorder *r)
 
 /*
  * True if only new regions and files of young processes are to be opened: whole cycles are for full rings
- * and for time that passed.  The more a cycle has to do, the less each record costs.
+ * and for time that passed.
  */
 static bool only_opens(const struct recorder *r, unsigned woken, uint64_t now_ns)
 {
         const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES | 1u << WAKE_CODE;
-        uint64_t pause_ms = woken == 0 && !r->has_new_tables ? (uint64_t)cycle_pause_ms(r)
-                                                             : PACE_LOOP_OPEN_MS;
+        const struct recorder_needs needs = needs_of(r, now_ns);
 
-        return (woken & ~looks) == 0 && now_ns - r->merge.cycled_ns < pause_ms * NS_PER_MS;
+        return (woken & ~looks) == 0 &&
+               !recorder_pace_cycle_is_due(&r->merge.pace, &needs, woken == 0, now_ns);
 }
 
 static int collect_once(struct recorder *r, unsigned woken, uint64_t now_ns, struct error *err)
 {
-        if (only_opens(r, woken, now_ns))
-                return collector_open_regions(&r->merge, err);
-        r->has_new_tables = false;
-        return collector_cycle(&r->merge, false, err);
+        return only_opens(r, woken, now_ns) ? collector_open_regions(&r->merge, err)
+                                            : collector_cycle(&r->merge, false, err);
 }
 
 /*
@@ -257,11 +240,11 @@ static int collect(struct recorder *r, struct error *err)
                         return 0; /* joining the writer says why */
                 }
                 if (woken & 1u << WAKE_TRACKER)
-                        r->young_until_ns = now_ns + PACE_LOOP_YOUNG_NS;
+                        r->merge.pace.code_ns = now_ns;
                 if (woken & 1u << WAKE_SIGNAL)
                         take_signal(r);
                 if (woken & 1u << WAKE_TABLES) {
-                        r->has_new_tables = true;
+                        r->merge.pace.has_tables = true;
                         if (code_tables_take(r->merge.recording.tables) < 0)
                                 return error_set(err, -ENOMEM, "no memory for unwind tables");
                 }

@@ -95,18 +95,16 @@ struct recorder {
         struct cpu_quota quota;
         sigset_t child_signals;
         uint64_t start_ns, progress_ns;
-        uint64_t young_until_ns; /* code was mapped PACE_LOOP_YOUNG_NS before that */
-        uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = none ended it */
-        uint64_t stop_ns;        /* the duration is over; UINT64_MAX = none was given */
-        uint64_t cpu_ns;         /* that this process and its children had taken before */
-        uint64_t waited_ns;      /* for a processor, before */
+        uint64_t deadline_ns; /* until then the command is waited for after a signal; 0 = none ended it */
+        uint64_t stop_ns;     /* the duration is over; UINT64_MAX = none was given */
+        uint64_t cpu_ns;      /* that this process and its children had taken before */
+        uint64_t waited_ns;   /* for a processor, before */
         int signal_fd, epoll_fd, fail_fd;
-        int filter_fd;       /* of system calls; see system_calls_prepare() */
-        int priority;        /* of this thread before */
-        bool merging;        /* `merge` is initialised */
-        bool has_new_tables; /* since the last cycle: stacks wait for them */
-        bool interrupted;    /* a signal came */
-        bool started;        /* the command was released */
+        int filter_fd;    /* of system calls; see system_calls_prepare() */
+        int priority;     /* of this thread before */
+        bool merging;     /* `merge` is initialised */
+        bool interrupted; /* a signal came */
+        bool started;     /* the command was released */
         bool busy_noted;
         bool write_failed;
 };

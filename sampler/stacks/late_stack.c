@@ -2,7 +2,7 @@
 #include "sampler/stacks/late_stack.h"
 
 #include "base/clock.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_rule.h"
 #include "unwind/unwind_table.h"
@@ -13,9 +13,9 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-int late_stack_init(struct late_stack *l)
+int late_stack_init(struct late_stack *l, struct recorder_pace *pace)
 {
-        *l = (struct late_stack){ .bytes = malloc(LATE_STACK_BYTES_MAX), .left_ns = PACE_LATE_LEFT_NS };
+        *l = (struct late_stack){ .bytes = malloc(LATE_STACK_BYTES_MAX), .pace = pace };
         return l->bytes ? 0 : -ENOMEM;
 }
 
@@ -25,27 +25,18 @@ void late_stack_deinit(struct late_stack *l)
         l->bytes = NULL;
 }
 
-static void refill(struct late_stack *l, uint64_t now_ns)
-{
-        l->left_ns += (now_ns - l->refilled_ns) / PACE_LATE_SHARE;
-        l->refilled_ns = now_ns;
-        if (l->left_ns > PACE_LATE_LEFT_NS)
-                l->left_ns = PACE_LATE_LEFT_NS;
-}
-
 static void spend(struct late_stack *l, uint64_t spent_ns)
 {
         l->spent_ns += spent_ns;
-        l->left_ns -= spent_ns < l->left_ns ? spent_ns : l->left_ns;
+        recorder_pace_spend(l->pace, PACED_LATE_STACKS, spent_ns);
 }
 
 bool late_stack_begin(struct late_stack *l, uint64_t start_avma, uint64_t now_ns)
 {
-        refill(l, now_ns);
         l->start_avma = start_avma;
         l->n_bytes = 0;
         l->began_ns = now_ns;
-        return l->left_ns > 0;
+        return recorder_pace_left(l->pace, PACED_LATE_STACKS, now_ns) > 0;
 }
 
 /* One call, which may end early at unmapped memory.  Returns the number of bytes. */
@@ -88,8 +79,7 @@ size_t late_stack_read_code(struct late_stack *l, uint32_t tid, uint64_t avma, v
         uint64_t began_ns = clock_raw_ns();
         size_t n;
 
-        refill(l, began_ns);
-        if (l->left_ns == 0)
+        if (recorder_pace_left(l->pace, PACED_LATE_STACKS, began_ns) == 0)
                 return 0;
         n = read_memory(tid, avma, to, n_bytes);
         spend(l, clock_raw_ns() - began_ns);

@@ -21,17 +21,19 @@ struct stack_walk_space;
 
 #define LATE_STACK_BYTES_MAX (UINT32_C(1) << 18)
 
+struct recorder_pace;
+
 struct late_stack {
-        uint8_t *bytes; /* heap, owned; LATE_STACK_BYTES_MAX */
+        struct recorder_pace *pace; /* borrowed */
+        uint8_t *bytes;             /* heap, owned; LATE_STACK_BYTES_MAX */
         uint64_t start_avma;
         size_t n_bytes;
-        uint64_t began_ns;             /* of the reading that is under way */
-        uint64_t left_ns, refilled_ns; /* what may be spent now, and when that was reckoned */
-        uint64_t n_read, spent_ns;     /* in all */
+        uint64_t began_ns;         /* of the reading that is under way */
+        uint64_t n_read, spent_ns; /* in all */
 };
 
 /* Returns 0 or -ENOMEM. */
-int late_stack_init(struct late_stack *l);
+int late_stack_init(struct late_stack *l, struct recorder_pace *pace);
 void late_stack_deinit(struct late_stack *l);
 
 /*

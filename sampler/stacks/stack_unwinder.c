@@ -18,7 +18,7 @@
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/kernel/unwind_request.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/stacks/late_stack.h"
 #include "sampler/stacks/stack_end.h"
 #include "sampler/stacks/waiting_stacks.h"
@@ -48,6 +48,7 @@
 struct stack_unwinder {
         struct unwind_request options;
         struct code_tables *tables;           /* borrowed; NULL = there are none */
+        const struct recorder_pace *pace;     /* borrowed */
         struct loss_counter *losses;          /* borrowed */
         const struct unwind_machine *machine; /* NULL = by frame pointers only */
         struct stack_walker *walker;
@@ -61,7 +62,6 @@ struct stack_unwinder {
         uint64_t last_generation;
         uint64_t epoch_generation; /* lower generations predate the last table */
         uint32_t epoch;
-        bool is_hurried;
         uint64_t table_wait_ns; /* in this walk, for a table that is coming */
         bool met_late_table;    /* in this walk, */
         uint32_t late_module;   /* of this module */
@@ -95,7 +95,8 @@ struct task {
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
 int stack_unwinder_new(const struct unwind_request *options, struct code_tables *tables,
-                       struct loss_counter *losses, struct stack_unwinder **ret_unwinder, struct error *err)
+                       struct recorder_pace *pace, struct loss_counter *losses,
+                       struct stack_unwinder **ret_unwinder, struct error *err)
 {
         struct stack_unwinder *u = calloc(1, sizeof(*u));
 
@@ -103,11 +104,12 @@ int stack_unwinder_new(const struct unwind_request *options, struct code_tables 
                 return error_set(err, -ENOMEM, "no memory for unwinding");
         u->options = unwind_request_complete(options, true);
         u->tables = tables;
+        u->pace = pace;
         u->losses = losses;
         if (u->options.mode != UNWIND_FP) {
                 u->machine = unwind_machine_own();
                 u->walker = stack_walker_new(u->machine);
-                if (!u->walker || late_stack_init(&u->late) < 0) {
+                if (!u->walker || late_stack_init(&u->late, pace) < 0) {
                         stack_unwinder_free(u);
                         return error_set(err, -ENOMEM, "no memory for unwinding");
                 }
@@ -127,11 +129,6 @@ void stack_unwinder_free(struct stack_unwinder *u)
         late_stack_deinit(&u->late);
         stack_walker_free(u->walker);
         free(u);
-}
-
-void stack_unwinder_set_hurried(struct stack_unwinder *u, bool is_hurried)
-{
-        u->is_hurried = is_hurried;
 }
 
 void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread)
@@ -158,7 +155,7 @@ static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t mo
                 return answer;
         if (u->met_late_table) /* once a walk is enough: later frames are doubtful anyway */
                 return answer;
-        if (!u->is_hurried && code_tables_wait(u->tables, module, u->table_wait_ns))
+        if (!u->pace->is_hurried && code_tables_wait(u->tables, module, u->table_wait_ns))
                 return code_tables_find(u->tables, module, ret_module);
         u->met_late_table = true;
         u->late_module = module;
@@ -194,7 +191,9 @@ static size_t read_code(const void *context, uint64_t avma, uint8_t *bytes, size
 
         if (lookup->space != &lookup->process->space) /* other code may be there by now */
                 return 0;
-        return u->is_hurried ? 0 : late_stack_read_code(&u->late, lookup->process->pid, avma, bytes, n_bytes);
+        return u->pace->is_hurried
+                       ? 0
+                       : late_stack_read_code(&u->late, lookup->process->pid, avma, bytes, n_bytes);
 }
 
 static uint64_t generation_of(struct stack_unwinder *u, struct address_space *space)
@@ -407,7 +406,7 @@ static enum trace_stack_state complete(struct stack_unwinder *u, struct task *ta
                 if (task->is_now)
                         keep(u, task, true);
                 return TRACE_STACK_APPROXIMATE;
-        } else if (task->is_now && !u->is_hurried &&
+        } else if (task->is_now && !u->pace->is_hurried &&
                    task->now_ns - thread->late_read_ns >= PACE_LATE_PERIOD_NS) {
                 thread->late_read_ns = task->now_ns;
                 if (walk_late(u, task, copy->start_avma + copy->n_bytes)) {
@@ -476,7 +475,7 @@ static void wait_for_table(struct stack_unwinder *u, struct task *task)
                                         .copy = copy->bytes,
                                         .copy_bytes = copy->n_bytes };
 
-        if (task->is_full && !u->is_hurried)
+        if (task->is_full && !u->pace->is_hurried)
                 wanted.window = late_windows_take(&u->windows, &u->late, task->thread->tid, copy->start_avma);
         if (waiting_stacks_add(&u->waiting, &wanted, task->chain))
                 task->ticket = wanted.ticket;
@@ -620,7 +619,7 @@ void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thr
         struct lookup lookup;
         struct task task;
 
-        if (u->is_hurried || cuts->n_items == 0)
+        if (u->pace->is_hurried || cuts->n_items == 0)
                 return;
         task = make_task(u, thread, &thread->process->space, &lookup);
         for (size_t i = cuts->n_items; i-- > 0 && i + PACE_LATE_STACKS >= cuts->n_items;) {
@@ -647,7 +646,7 @@ static bool complete_closed(struct stack_unwinder *u, struct thread_track *threa
         struct late_window *window;
         bool is_complete;
 
-        if (u->is_hurried || thread->exits || cut->generation != task.space.generation)
+        if (u->pace->is_hurried || thread->exits || cut->generation != task.space.generation)
                 return false;
         task.input.registers = cut->registers;
         window = late_windows_take(&u->windows, &u->late, thread->tid, cut->registers.values[u->machine->sp]);
@@ -731,7 +730,7 @@ bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track 
         while (u->waiting_at < waiting->n_items) {
                 size_t at = u->waiting_at++;
                 struct waiting_stack *stack = waiting->items[at];
-                bool gives_up = now_ns >= PACE_STACKS_WAIT_NS + stack->since_ns;
+                bool gives_up = recorder_pace_stack_is_lost(stack->since_ns, now_ns);
 
                 if ((process && stack->thread->process != process) ||
                     (!gives_up &&

@@ -31,13 +31,15 @@ struct error;
 struct loss_counter;
 struct process_track;
 struct raw_stack;
+struct recorder_pace;
 struct stack_unwinder;
 struct thread_track;
 struct unwind_request;
 
-/* @tables: borrowed; NULL = there are none.  @losses: borrowed.  Returns 0 or -ENOMEM. */
+/* @tables: borrowed; NULL = there are none.  @pace, @losses: borrowed.  Returns 0 or -ENOMEM. */
 int stack_unwinder_new(const struct unwind_request *options, struct code_tables *tables,
-                       struct loss_counter *losses, struct stack_unwinder **ret_unwinder, struct error *err);
+                       struct recorder_pace *pace, struct loss_counter *losses,
+                       struct stack_unwinder **ret_unwinder, struct error *err);
 
 /* NULL is fine. */
 void stack_unwinder_free(struct stack_unwinder *u);
@@ -48,7 +50,7 @@ void stack_unwinder_free(struct stack_unwinder *u);
  * @chain:   overwritten; its state says how far it goes
  * Counts missing parts under their reason.  Bounded; about a microsecond; a read of the thread's memory
  * (process_vm_readv) takes some tens more and is done for at most one hundredth of all time (late_stack.h).
- * A table that is coming is waited for, unless stack_unwinder_set_hurried() says that there is no time.
+ * A table that is coming is waited for, unless rings are filling up (@pace).  No memory is read then.
  */
 void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
                         uint64_t now_ns, struct call_chain *chain);
@@ -121,9 +123,6 @@ struct stack_unwinder_copy {
  */
 bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwinder_copy *copy,
                              struct thread_track *thread, struct call_chain *chain);
-
-/* Rings are filling up: nothing is waited for, and no memory read, until it is said that it is over. */
-void stack_unwinder_set_hurried(struct stack_unwinder *u, bool is_hurried);
 
 /* Forgets the state of a thread: it has ended. */
 void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread);

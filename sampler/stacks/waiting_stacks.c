@@ -2,7 +2,7 @@
 #include "sampler/stacks/waiting_stacks.h"
 
 #include "base/array.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/stacks/late_stack.h"
 #include "sampler/tracks/process_table.h"
 
@@ -147,8 +147,7 @@ bool waiting_stacks_are_overdue(const struct waiting_stacks *s, uint64_t now_ns)
 {
         for (size_t i = 0; i < s->n_items; i++)
                 if (s->items[i]) /* the oldest */
-                        return s->n_bytes > PACE_STACKS_LATE_BYTES ||
-                               now_ns >= s->items[i]->since_ns + PACE_STACKS_LATE_NS;
+                        return recorder_pace_stack_is_late(s->items[i]->since_ns, s->n_bytes, now_ns);
         return false;
 }
 

@@ -19,7 +19,7 @@
 #include "sampler/keep/module_file.h"
 #include "sampler/keep/opened_files.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tables/jit_frames.h"
 #include "sampler/tables/table_process.h"
 #include "sampler/tables/table_store.h"
@@ -69,6 +69,7 @@ struct queued {
 
 struct code_tables {
         struct table_process *process; /* borrowed */
+        struct recorder_pace *pace;    /* borrowed */
         struct loss_counter *losses;   /* borrowed */
         struct opened_files *opened;   /* borrowed; or NULL */
         struct unwind_cache cache;
@@ -80,14 +81,13 @@ struct code_tables {
         struct queued *queue; /* heap; from `first_queued` on, in their order */
         size_t first_queued, n_queued, queue_capacity;
         size_t n_open; /* of the queue */
-        uint64_t window_ns, waited_ns;
         uint32_t epoch;
         bool is_patient;  /* what is queued waits, ... */
         bool is_released; /* ... unless it was released, until all of it is sent */
         bool is_gone;     /* the table process: nothing comes any more */
 };
 
-int code_tables_new(struct table_process *process, struct loss_counter *losses,
+int code_tables_new(struct table_process *process, struct recorder_pace *pace, struct loss_counter *losses,
                     struct code_tables **ret_tables, struct error *err)
 {
         struct code_tables *t = calloc(1, sizeof(*t));
@@ -95,6 +95,7 @@ int code_tables_new(struct table_process *process, struct loss_counter *losses,
         if (!t)
                 return error_set(err, -ENOMEM, "no memory for unwind tables");
         t->process = process;
+        t->pace = pace;
         t->losses = losses;
         t->epoch = 1;
         unwind_cache_init(&t->cache, 0);
@@ -650,16 +651,13 @@ bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns)
 
 bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
 {
-        uint64_t began_ns = clock_raw_ns(), now_ns = began_ns;
+        uint64_t began_ns = clock_raw_ns(), now_ns = began_ns, left_ns;
 
         if (!is_coming(t, module))
                 return true;
-        if (began_ns - t->window_ns >= PACE_TABLES_WINDOW_NS) {
-                t->window_ns = began_ns;
-                t->waited_ns = 0;
-        }
-        if (limit_ns > PACE_TABLES_WAIT_MAX_NS - t->waited_ns)
-                limit_ns = PACE_TABLES_WAIT_MAX_NS - t->waited_ns;
+        left_ns = recorder_pace_left(t->pace, PACED_TABLES, began_ns);
+        if (limit_ns > left_ns)
+                limit_ns = left_ns;
         advance(t, t->file_of[module]);
         if (limit_ns > 0)
                 code_tables_release(t);
@@ -668,6 +666,7 @@ bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
                 wait_for_answer(t, limit_ns - (now_ns - began_ns));
                 now_ns = clock_raw_ns();
         }
-        t->waited_ns += now_ns - began_ns < limit_ns ? now_ns - began_ns : limit_ns;
+        recorder_pace_spend(t->pace, PACED_TABLES,
+                            now_ns - began_ns < limit_ns ? now_ns - began_ns : limit_ns);
         return !is_coming(t, module);
 }

@@ -23,6 +23,7 @@ struct loss_counter;
 struct module_landmarks;
 struct opened_files;
 struct perf_mmap;
+struct recorder_pace;
 struct table_process;
 struct trace_module;
 struct unwind_module;
@@ -30,8 +31,8 @@ struct unwind_table;
 
 struct code_tables;
 
-/* @process, @losses: borrowed; a process that was not started gives no tables.  Returns 0 or -ENOMEM. */
-int code_tables_new(struct table_process *process, struct loss_counter *losses,
+/* The first three are borrowed; a process that was not started gives no tables.  Returns 0 or -ENOMEM. */
+int code_tables_new(struct table_process *process, struct recorder_pace *pace, struct loss_counter *losses,
                     struct code_tables **ret_tables, struct error *err);
 
 /* Files are looked for there first.  @opened: borrowed; or NULL */

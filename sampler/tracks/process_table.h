@@ -11,6 +11,7 @@
 #define SAMPLER_TRACKS_PROCESS_TABLE_H
 
 #include "base/intern.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/thread_track.h"
 
@@ -53,8 +54,7 @@ struct process_track {
                 fibers; /* by the number that the program has for them; see process_table_add_fiber() */
         struct track_map own_threads; /* by thread_track.own_tid, as far as it is known */
         uint64_t n_threads_ever;
-        uint64_t look_again_ns;  /* until then its maps are not read for code without a record */
-        uint8_t n_looks_in_vain; /* looks since the last one that found something */
+        struct paced_look maps_look;                      /* for code without a record */
         uint64_t return_probes_avma, return_probes_bytes; /* the kernel's uretprobes; 0 = none seen */
 };
 

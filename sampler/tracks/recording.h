@@ -31,6 +31,7 @@ struct process_table;
 struct python_frames;
 struct python_gil;
 struct python_source;
+struct recorder_pace;
 struct stack_builder;
 struct stack_unwinder;
 struct switch_source;
@@ -54,6 +55,7 @@ struct recording {
         bool keep_stacks; /* copies of stacks become events as well */
 
         /* ---- by collector_init(), which owns them ---- */
+        struct recorder_pace *pace;
         struct loss_counter *losses;
         struct process_table *processes;
         struct thread_sink *sink;

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
 #include "instrument/client_abi.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/proc/running_process.h"
 #include "sampler/stacks/event_stack.h"
@@ -45,9 +45,7 @@ void zone_merge_init(struct zone_merge *m, const struct recording *recording, zo
                                   .sink = recording->sink,
                                   .flush_if_full = flush_if_full,
                                   .context = context,
-                                  .last_ns = UINT64_MAX,
-                                  .region_ns = PACE_ZONES_REGION_NS,
-                                  .cycle_ns = PACE_ZONES_CYCLE_NS };
+                                  .last_ns = UINT64_MAX };
         fiber_order_init(&m->order);
 }
 
@@ -449,7 +447,7 @@ static bool is_spent(struct zone_merge *m)
 
         if (m->final && m->last_ns > now_ns + PACE_ZONES_LAST_NS && is_urged(m))
                 m->last_ns = now_ns + PACE_ZONES_LAST_NS;
-        return now_ns >= (m->final ? m->last_ns : m->spent_ns);
+        return m->final ? now_ns >= m->last_ns : !recorder_pace_may_merge(m->recording->pace, now_ns);
 }
 
 /*
@@ -691,21 +689,17 @@ static void count_unread(struct zone_merge *m)
  * Merges the regions, beginning with number @first, each with its share of the cycle: those of programs
  * that have ended, or the others.
  */
-static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint64_t now_ns)
+static int merge_those(struct zone_merge *m, size_t first, bool have_ended)
 {
         struct zone_source *zones = m->zones;
         int r = 0;
 
         for (size_t n = 0; r == 0 && n < zones->n_regions; n++) {
                 size_t i = (first + n) % zones->n_regions;
-                uint64_t begin_ns = clock_raw_ns();
 
                 if ((zones->regions[i].n_cycles_ended != 0) != have_ended)
                         continue;
-                m->spent_ns = begin_ns + m->region_ns;
-                if (m->spent_ns > now_ns + m->cycle_ns)
-                        m->spent_ns = now_ns + m->cycle_ns;
-                if (begin_ns < now_ns + m->cycle_ns)
+                if (recorder_pace_begin_region(m->recording->pace, clock_raw_ns()))
                         m->next_region = i + 1;
                 r = merge_region(m, &zones->regions[i]);
                 m->is_behind = m->is_behind || zones->regions[i].is_behind;
@@ -717,14 +711,14 @@ static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint
  * A program that replaced another (execve) has the same threads, and its events come after
  * those of the other one.
  */
-static int merge_regions(struct zone_merge *m, uint64_t now_ns)
+static int merge_regions(struct zone_merge *m)
 {
         size_t first = m->next_region;
         int r;
 
         m->is_behind = false;
-        r = merge_those(m, first, true, now_ns);
-        return r == 0 ? merge_those(m, first, false, now_ns) : r;
+        r = merge_those(m, first, true);
+        return r == 0 ? merge_those(m, first, false) : r;
 }
 
 int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
@@ -738,13 +732,9 @@ int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
         if (final && m->last_ns == UINT64_MAX)
                 m->last_ns = now_ns + PACE_ZONES_FINAL_NS;
         forget_stalls(m);
-        r = merge_regions(m, now_ns);
-        if (m->is_behind)
-                drain_pace_hurry(&m->zones->pace);
-        if (!m->is_behind)
-                m->behind_since_ns = 0;
-        else if (m->behind_since_ns == 0)
-                m->behind_since_ns = now_ns;
+        m->recording->pace->zones_ns = now_ns;
+        r = merge_regions(m);
+        recorder_pace_end_zones(m->recording->pace, m->is_behind, now_ns);
         if (r == 0 && final && m->is_behind)
                 count_unread(m);
         return r;

@@ -81,12 +81,9 @@ struct zone_merge {
          * zone_merge_run().
          */
         bool final;
-        uint64_t region_ns, cycle_ns; /* PACE_ZONES_REGION_NS, PACE_ZONES_CYCLE_NS; tests have others */
-        size_t next_region;           /* where the next cycle begins */
-        uint64_t spent_ns;            /* when the work for this region is to end; UINT64_MAX = no bound */
-        bool is_behind;               /* some of the last cycle's work was left to the next */
-        uint64_t behind_since_ns;     /* since when each cycle has left some; 0 = the last one did not */
-        uint64_t last_ns;             /* when the final run is to end; UINT64_MAX = no hurry */
+        size_t next_region; /* where the next cycle begins */
+        bool is_behind;     /* some of the last cycle's work was left to the next */
+        uint64_t last_ns;   /* when the final run is to end; UINT64_MAX = no hurry */
 };
 
 /* Borrows @recording, whose zones and sink must be there already. */

@@ -9,7 +9,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/own_number.h"
 #include "instrument/region_finder.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/rights/privileges.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -526,7 +526,7 @@ int zone_source_begin_cycle(struct zone_source *s)
         s->stood_still |= s->cycled_ns != 0 && s->now_ns - s->cycled_ns >= PACE_ZONES_STANDSTILL_NS;
         s->cycled_ns = s->now_ns;
         s->n_lookups_left = PACE_ZONES_LOOKUPS;
-        drain_pace_begin(&s->pace, s->now_ns);
+        recorder_pace_begin_drain(s->recording->pace, s->now_ns);
         mark_waiting(s, false);
         r = admit_waiting(s, false);
         if (r == 0)
@@ -611,8 +611,9 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
 {
         struct client_stream *stream = &slot->stream;
 
-        drain_pace_add(&s->pace, client_region_ring_bytes(region->region),
-                       client_region_spare_bytes(region->region) / region->n_slots, slot->filled_bytes);
+        recorder_pace_note_drained(s->recording->pace, client_region_ring_bytes(region->region),
+                                   client_region_spare_bytes(region->region) / region->n_slots,
+                                   slot->filled_bytes);
         slot->filled_bytes = 0;
         account(s, slot, client_stream_count_bytes(stream));
         /*

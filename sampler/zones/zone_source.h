@@ -14,7 +14,6 @@
 #include "base/intern.h"
 #include "format/trace_spec.h"
 #include "instrument/tick_clock.h"
-#include "sampler/pace/drain_pace.h"
 #include "sampler/zones/event_translator.h"
 #include "sampler/zones/full_ring_event.h"
 #include "sampler/zones/spare_memory.h"
@@ -86,7 +85,6 @@ struct zone_source {
         uint64_t cycled_ns;      /* when it began; 0 = there was none */
         bool stood_still;        /* for long before it, or before one since drops were last counted */
         unsigned n_lookups_left; /* in /proc, of numbers of threads in PID namespaces, in this cycle */
-        struct drain_pace pace;
         struct full_ring_event
                 full_ring;      /* wakes the collector when a program fills much of its spare memory */
         uint64_t armed_ns;      /* when it was last set */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "format/trace_rows.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tables/code_tables.h"
 #include "sampler/tables/table_process.h"
 #include "sampler/tracks/loss_counter.h"
@@ -57,6 +58,7 @@ static int fetch(struct table_process *process, const char *path, struct cost *b
         const struct trace_module row = { .kind = TRACE_MODULE_FILE };
         const struct unwind_module *module = NULL;
         struct loss_counter losses = { .totals = { 0 } };
+        struct recorder_pace pace = { .rest_ns = 0 };
         struct perf_mmap m = mmap_of(path);
         struct code_tables *tables = NULL;
         uint64_t began_ns = clock_raw_ns();
@@ -64,7 +66,7 @@ static int fetch(struct table_process *process, const char *path, struct cost *b
         double ready, used;
         enum code_tables_answer answer;
 
-        if (code_tables_new(process, &losses, &tables, NULL) < 0 ||
+        if (code_tables_new(process, &pace, &losses, &tables, NULL) < 0 ||
             code_tables_want(tables, 1, &row, (uint32_t)getpid(), &m) < 0)
                 return -1;
         while ((answer = code_tables_find(tables, 1, &module)) == CODE_TABLES_COMING) {
@@ -108,11 +110,12 @@ static void measure_known(struct table_process *process, const char *path)
 {
         const struct trace_module row = { .kind = TRACE_MODULE_FILE };
         struct loss_counter losses = { .totals = { 0 } };
+        struct recorder_pace pace = { .rest_ns = 0 };
         struct perf_mmap m = mmap_of(path);
         struct code_tables *tables = NULL;
         double began;
 
-        if (code_tables_new(process, &losses, &tables, NULL) < 0 ||
+        if (code_tables_new(process, &pace, &losses, &tables, NULL) < 0 ||
             code_tables_want(tables, 1, &row, (uint32_t)getpid(), &m) < 0)
                 return;
         while (!code_tables_wait(tables, 1, NS_PER_S))

@@ -10,7 +10,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/raw_stack.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_late.h"
 #include "sampler/python/python_layout.h"
@@ -111,11 +111,12 @@ static void merge(const struct python_late_sample *read, const struct python_sta
 static void find_functions(const struct python_layout *layout, const struct python_late_sample *read)
 {
         struct trace_dictionary dictionary;
+        struct recorder_pace pace = { .rest_ns = 0 };
         struct python_functions *functions;
         static struct python_stack stack;
 
         trace_dictionary_init(&dictionary, 0);
-        if (python_functions_new(&dictionary, &functions) < 0)
+        if (python_functions_new(&dictionary, &pace, &functions) < 0)
                 abort();
         stack.n_frames = read->sample.n_frames;
         for (uint32_t i = 0; i < read->sample.n_frames; i++) {
@@ -143,13 +144,14 @@ static void learn_copies(const struct python_layout *layout)
         const struct python_copies copies = { .pieces = memory, .n_bytes = memory_bytes };
         struct python_place place = { .pid = PID, .identity = 1, .objects = &layout->objects };
         struct trace_dictionary dictionary;
+        struct recorder_pace pace = { .rest_ns = 0 };
         struct python_functions *functions;
         struct python_code code;
         struct python_reader reader = { .pieces = memory, .n_bytes = memory_bytes };
         uint32_t frame;
 
         trace_dictionary_init(&dictionary, 0);
-        if (python_functions_new(&dictionary, &functions) < 0)
+        if (python_functions_new(&dictionary, &pace, &functions) < 0)
                 abort();
         if (memory_bytes >= sizeof(place.code_avma))
                 memcpy(&place.code_avma, memory, sizeof(place.code_avma));

@@ -32,7 +32,7 @@ allowed() { # folder -> the other folders and single files that it may include
         sampler/switches)  echo symbolize instrument unwind sampler/pace sampler/bpf sampler/kernel sampler/proc ;;
         sampler/rights)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc ;;
         sampler/events)    echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/rights ;;
-        sampler/tracks)    echo symbolize instrument unwind sampler/kernel ;;
+        sampler/tracks)    echo symbolize instrument unwind sampler/pace sampler/kernel ;;
         sampler/python)    echo symbolize instrument unwind sampler/pace sampler/bpf sampler/kernel sampler/proc \
                                 sampler/switches sampler/tracks ;;
         sampler/keep)      echo symbolize instrument unwind sampler/pace sampler/kernel sampler/proc sampler/rights \

@@ -26,10 +26,10 @@ struct code_tables {
         unsigned n_waits;
 };
 
-int code_tables_new(struct table_process *process, struct loss_counter *losses,
+int code_tables_new(struct table_process *process, struct recorder_pace *pace, struct loss_counter *losses,
                     struct code_tables **ret_tables, struct error *err)
 {
-        (void)process, (void)losses, (void)ret_tables, (void)err;
+        (void)process, (void)pace, (void)losses, (void)ret_tables, (void)err;
         return -1;
 }
 

@@ -19,13 +19,17 @@ void fake_kernel_side_open(struct fake_kernel_side *f, uint32_t n_rows_max)
         f->recording = (struct recording){ .dictionary = &f->dictionary,
                                            .events = &f->events,
                                            .sample_events = sample_events,
+                                           .pace = &f->pace,
                                            .losses = &f->losses,
                                            .processes = &f->processes };
+        recorder_pace_init(&f->pace, 0);
+        f->pace.kernel_max_ns = UINT64_MAX;
         fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         trace_dictionary_init(&f->dictionary, n_rows_max);
         process_table_init(&f->processes, &f->dictionary);
-        ck_assert_int_eq(
-                stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->recording.unwinder, NULL), 0);
+        ck_assert_int_eq(stack_unwinder_new(&by_frame_pointers, NULL, &f->pace, &f->losses,
+                                            &f->recording.unwinder, NULL),
+                         0);
         ck_assert_int_eq(kernel_side_init(&f->source, &f->recording), 0);
 }
 

@@ -10,6 +10,7 @@
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -27,6 +28,7 @@ struct fake_kernel_side {
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses;
+        struct recorder_pace pace; /* a run may last for as long as it likes */
         struct recording recording;
         struct kernel_side source;
         struct byte_buffer record; /* on its way into a ring */

@@ -32,11 +32,13 @@ void merged_program_set_up_as(struct merged_program *f, uint32_t pid)
         memset(f, 0, sizeof(*f));
         f->recording = (struct recording){ .dictionary = &f->dictionary,
                                            .stop_fd = -1,
+                                           .pace = &f->pace,
                                            .losses = &f->losses,
                                            .processes = &f->processes,
                                            .sink = &f->sink,
                                            .stacks = &f->stacks,
                                            .zones = &f->zones };
+        recorder_pace_init(&f->pace, 0);
         trace_dictionary_init(&f->dictionary, 0);
         ck_assert_int_eq(trace_dictionary_add(&f->dictionary, TRACE_TABLE_SAMPLE_EVENTS, &sampled, &id), 0);
         f->stacks.dictionary = &f->dictionary;

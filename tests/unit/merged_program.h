@@ -12,6 +12,7 @@
 
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/stacks/stack_builder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -32,6 +33,7 @@ struct merged_program {
         struct trace_dictionary dictionary;
         struct loss_counter losses;
         struct process_table processes;
+        struct recorder_pace pace;
         struct recording recording;
         struct zone_source zones;
         struct stack_builder stacks;

@@ -10,6 +10,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/images/image_changes.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -66,7 +67,10 @@ static void add_range(void)
         ck_assert_int_eq(address_space_add(&thread->process->space, &range), 0);
 }
 
-static const struct recording recording = { .dictionary = &dictionary, .events = &events, .losses = &losses };
+static struct recorder_pace pace;
+static const struct recording recording = {
+        .dictionary = &dictionary, .events = &events, .losses = &losses, .pace = &pace
+};
 
 static void setup(void)
 {
@@ -74,6 +78,7 @@ static void setup(void)
         trace_dictionary_init(&dictionary, 0);
         process_table_init(&processes, &dictionary);
         losses = (struct loss_counter){ .totals = { 0 } };
+        recorder_pace_init(&pace, 0);
         ck_assert_int_eq(code_images_new(&recording, &images), 0);
         make_code();
         add_range();

@@ -10,6 +10,7 @@
 #include "sampler/keep/code_keeper.h"
 #include "sampler/keep/image_reader.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/recording.h"
 #include "symbolize/images/image_spool.h"
@@ -33,7 +34,8 @@
 static struct code_keeper *keeper;
 static struct trace_dictionary dictionary;
 static struct loss_counter losses;
-static const struct recording recording = { .dictionary = &dictionary, .losses = &losses };
+static struct recorder_pace pace;
+static const struct recording recording = { .dictionary = &dictionary, .losses = &losses, .pace = &pace };
 static struct image_spool spool;
 static unsigned n_freed;
 
@@ -42,6 +44,7 @@ static void start(enum code_keeper_mode mode, uint64_t bytes_max)
         struct code_keeper_options options = { .mode = mode, .bytes_max = bytes_max, .spool = &spool };
 
         memset(&losses, 0, sizeof(losses));
+        recorder_pace_init(&pace, 0);
         n_freed = 0;
         trace_dictionary_init(&dictionary, 0);
         image_spool_init(&spool);

@@ -10,6 +10,7 @@
 #include "base/regular_file.h"
 #include "format/trace_rows.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tables/code_tables.h"
 #include "sampler/tables/jit_frames.h"
 #include "sampler/tables/table_process.h"
@@ -49,6 +50,7 @@ static const struct trace_module vdso_row = { .kind = TRACE_MODULE_VDSO };
 
 static struct table_process process;
 static struct loss_counter losses;
+static struct recorder_pace pace;
 static struct code_tables *tables;
 static char *own_path;
 static struct perf_mmap m; /* of the own file, by a start */
@@ -90,10 +92,11 @@ static void start_with(struct table_store *store, table_process_task *task)
         struct error err = ERROR_NONE;
 
         losses = (struct loss_counter){ .totals = { 0 } };
+        recorder_pace_init(&pace, 0);
         ck_assert_msg((task ? table_process_start_task(&process, store, 0, 0, task, &err)
                             : table_process_start(&process, store, 0, 0, &err)) == 0,
                       "%s", err.text);
-        ck_assert_int_eq(code_tables_new(&process, &losses, &tables, NULL), 0);
+        ck_assert_int_eq(code_tables_new(&process, &pace, &losses, &tables, NULL), 0);
         own_path = own_code_path();
         m = mmap_of_own();
 }
@@ -649,9 +652,10 @@ START_TEST(test_without_a_builder)
         struct table_process none = { .fd = -1 };
 
         losses = (struct loss_counter){ .totals = { 0 } };
+        recorder_pace_init(&pace, 0);
         own_path = own_code_path();
         m = mmap_of_own();
-        ck_assert_int_eq(code_tables_new(&none, &losses, &tables, NULL), 0);
+        ck_assert_int_eq(code_tables_new(&none, &pace, &losses, &tables, NULL), 0);
         ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
         ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);

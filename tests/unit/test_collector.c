@@ -725,7 +725,7 @@ START_TEST(test_region_comes_after_its_end)
         put_comm(&when, "gone");
         put_mapping(&when, "/memfd:hyprof-client (deleted)", false);
         for (int i = 0; i < 4; i++) {
-                f.merge.accounted_ns = 0; /* each cycle settles its accounts */
+                f.merge.pace.accounted_ns = 0; /* each cycle settles its accounts */
                 if (i == 1)
                         ck_assert_int_eq(
                                 zone_source_receive(&f.merge.zones, GONE_PID, fake_program_fd(&program)), 0);

@@ -103,10 +103,10 @@ static void tear_down(void)
 START_TEST(test_first_chunks_come_soon)
 {
         for (uint64_t age_ns = FIRST_AGE_NS; age_ns <= 4 * FIRST_AGE_NS; age_ns *= 2) {
-                while (clock_raw_ns() < f.merge.flushed_ns + age_ns)
+                while (clock_raw_ns() < f.merge.pace.flushed_ns + age_ns)
                         ;
                 cycle(false);
-                ck_assert_uint_eq(f.merge.flushed_ns, f.merge.cycled_ns);
+                ck_assert_uint_eq(f.merge.pace.flushed_ns, f.merge.pace.cycled_ns);
         }
         finish();
 }
@@ -123,13 +123,13 @@ START_TEST(test_priority_falls_back)
                          0);
         fake_program_start(&program, PID);
         ck_assert_int_eq(zone_source_receive(&f.merge.zones, PID, fake_program_fd(&program)), 0);
-        f.merge.zone_merge.region_ns = 0; /* too little for anything */
+        f.merge.pace.region_max_ns = 0; /* too little for anything */
         cycle(false);
         cycle(false);
         ck_assert_uint_eq(f.merge.zones.n_regions, 1);
-        ck_assert_uint_ne(f.merge.zone_merge.behind_since_ns, 0);
+        ck_assert_uint_ne(f.merge.pace.behind_ns, 0);
         ck_assert_int_eq(thread_priority_get(), before);
-        f.merge.zone_merge.behind_since_ns -= PACE_MERGE_BEHIND_NS;
+        f.merge.pace.behind_ns -= PACE_MERGE_BEHIND_NS;
         cycle(false);
         ck_assert_int_eq(thread_priority_get(), LOWER_NICE);
         finish();

@@ -12,6 +12,7 @@
 #include "sampler/jit/jitdump.h"
 #include "sampler/keep/attachment_store.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/tables/code_regions.h"
 #include "sampler/tables/code_tables.h"
 #include "sampler/tables/table_process.h"
@@ -40,6 +41,7 @@ struct fixture {
         struct loss_counter losses;
         struct process_table processes;
         struct attachment_store attachments;
+        struct recorder_pace pace;
         struct recording recording;
         struct jit_files *files;
         struct thread_track *thread; /* this process itself */
@@ -59,9 +61,11 @@ static void set_up(void)
         (void)snprintf(f.dump_path, sizeof(f.dump_path), "/tmp/jit-%u.dump", pid);
         (void)unlink(f.map_path);
         f.recording = (struct recording){ .dictionary = &f.dictionary,
+                                          .pace = &f.pace,
                                           .losses = &f.losses,
                                           .processes = &f.processes,
                                           .attachments = &f.attachments };
+        recorder_pace_init(&f.pace, 0);
         trace_dictionary_init(&f.dictionary, 0);
         process_table_init(&f.processes, &f.dictionary);
         attachment_store_init(&f.attachments, &f.dictionary, &f.losses);
@@ -457,7 +461,7 @@ START_TEST_IF(unwind_machine_own() == &unwind_machine_x86_64, test_unwinding)
         struct thread_track *child;
 
         ck_assert_int_eq(table_process_start(&tables, NULL, 0, 0, NULL), 0);
-        ck_assert_int_eq(code_tables_new(&tables, &f.losses, &f.recording.tables, NULL), 0);
+        ck_assert_int_eq(code_tables_new(&tables, &f.pace, &f.losses, &f.recording.tables, NULL), 0);
         ck_assert_int_eq(
                 process_table_add_thread(&f.processes, CHILD_PID, CHILD_PID, (uint32_t)getpid(), 2, &child),
                 0);

@@ -171,7 +171,7 @@ START_TEST(test_a_run_has_a_limit)
         uint64_t before_ns = 0;
         unsigned n_runs = 0;
 
-        f.source.run_ns_max = 1;
+        f.pace.kernel_max_ns = 1;
         for (uint64_t i = 0; i < 200; i++) {
                 struct kernel_record_identity when = at(10 + i);
 
@@ -525,7 +525,7 @@ START_TEST(test_scan_passes_over_other_processes)
         filter.everything = true;
         ck_assert_int_eq(process_filter_add_own(&filter, FAKE_PID + 1), 0);
         f.recording.filter = &filter;
-        ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.recording.tables, NULL), 0);
+        ck_assert_int_eq(code_tables_new(&none, &f.pace, &f.losses, &f.recording.tables, NULL), 0);
         own.pid = FAKE_PID + 1;
         kernel_record_add_fork(&f.record, &own, FAKE_PID + 1, FAKE_PID + 1);
         put_mapping(FAKE_TRACKER_0, &own, FAKE_CODE, "/nowhere/a");
@@ -586,7 +586,7 @@ START_TEST(test_tables_are_wanted_ahead)
         uint32_t pid;
 
         n_wanted = &f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED];
-        ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.recording.tables, NULL), 0);
+        ck_assert_int_eq(code_tables_new(&none, &f.pace, &f.losses, &f.recording.tables, NULL), 0);
         put_mapping(FAKE_TRACKER_0, &identity, FAKE_CODE, "/nowhere/a");
         put_mapping(FAKE_TRACKER_0, &identity, FAKE_CODE + 0x1000, "//anon");
         put_mapping(FAKE_TRACKER_1, &identity, FAKE_CODE + 0x2000, "/nowhere/b");

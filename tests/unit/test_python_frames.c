@@ -3,6 +3,7 @@
  * sampler/python/python_frames.c: what was read at a sample is merged when its native stack is there, also of
  * a process that has ended by then
  */
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/python/python_frames.h"
 
 #include "format/trace_dictionary.h"
@@ -28,6 +29,7 @@ static const uint8_t runtime[PYTHON_LAYOUT_HEAD_BYTES];
 
 static struct trace_dictionary dictionary;
 static struct loss_counter losses;
+static struct recorder_pace pace;
 static struct recording recording;
 static struct python_frames *frames;
 static struct call_chain chain;
@@ -35,7 +37,8 @@ static struct call_chain chain;
 static void setup(void)
 {
         trace_dictionary_init(&dictionary, 0);
-        recording = (struct recording){ .dictionary = &dictionary, .losses = &losses };
+        recording = (struct recording){ .dictionary = &dictionary, .losses = &losses, .pace = &pace };
+        recorder_pace_init(&pace, 0);
         ck_assert_int_eq(python_frames_new(&recording, false, &frames), 0);
         chain.frames[0] = (struct call_frame){ .avma = EVAL_AVMA + 8 };
         chain.n_frames = 1;

@@ -5,7 +5,7 @@
  * object that takes another's place is another function; what cannot be read has none
  */
 #include "format/trace_dictionary.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_layout.h"
 #include "sampler/python/python_objects.h"
@@ -46,6 +46,7 @@ struct code_object {
 
 struct fixture {
         struct trace_dictionary dictionary;
+        struct recorder_pace pace;
         struct python_functions *functions;
         struct python_layout layout;
         struct text_object name, file;
@@ -73,7 +74,7 @@ static void setup(void)
         f = calloc(1, sizeof(*f));
         ck_assert_ptr_nonnull(f);
         trace_dictionary_init(&f->dictionary, 0);
-        ck_assert_int_eq(python_functions_new(&f->dictionary, &f->functions), 0);
+        ck_assert_int_eq(python_functions_new(&f->dictionary, &f->pace, &f->functions), 0);
         ck_assert_int_eq(python_layout_find(VERSION_3_11, head, &f->layout), 0);
         set_ascii(&f->name, "Net.forward");
         set_ascii(&f->file, "/srv/net.py");

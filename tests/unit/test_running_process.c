@@ -4,6 +4,7 @@
  * other process is taken
  */
 #include "sampler/kernel/unwind_request.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/proc/running_process.h"
 
 #include "base/error.h"
@@ -214,7 +215,9 @@ START_TEST(test_add)
         struct loss_counter losses = { .totals = { 0 } };
         static struct kernel_side source;
         const uint32_t sample_events[] = { 1, 2 };
+        static struct recorder_pace pace;
         struct recording recording = { .events = &events,
+                                       .pace = &pace,
                                        .processes = &processes,
                                        .dictionary = &dictionary,
                                        .losses = &losses,
@@ -229,8 +232,8 @@ START_TEST(test_add)
         fake_events_open(&events, 0);
         trace_dictionary_init(&dictionary, 0);
         process_table_init(&processes, &dictionary);
-        ck_assert_int_eq(stack_unwinder_new(&(struct unwind_request){ .mode = UNWIND_FP }, NULL, &losses,
-                                            &recording.unwinder, NULL),
+        ck_assert_int_eq(stack_unwinder_new(&(struct unwind_request){ .mode = UNWIND_FP }, NULL, &pace,
+                                            &losses, &recording.unwinder, NULL),
                          0);
         ck_assert_int_eq(kernel_side_init(&source, &recording), 0);
 

@@ -8,6 +8,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -46,6 +47,7 @@ struct fixture {
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses;
+        struct recorder_pace pace;
         struct recording recording;
         struct kernel_side source;
         struct byte_buffer record;
@@ -94,8 +96,11 @@ static void set_up(struct fixture *f)
         f->recording = (struct recording){ .dictionary = &f->dictionary,
                                            .events = &f->events,
                                            .sample_events = sample_events,
+                                           .pace = &f->pace,
                                            .losses = &f->losses,
                                            .processes = &f->processes };
+        recorder_pace_init(&f->pace, 0);
+        f->pace.kernel_max_ns = UINT64_MAX;
         cfi_builder_init(&f->builder);
         cfi_builder_add_cie(&f->builder, &(struct cfi_builder_cie){ .version = 1 },
                             CFI_BYTES(0x0c, 7, 8, 0x90, 1));
@@ -113,8 +118,9 @@ static void set_up(struct fixture *f)
         f->events.layout.user_registers = unwind_machine_x86_64.perf_registers;
         trace_dictionary_init(&f->dictionary, 1000);
         process_table_init(&f->processes, &f->dictionary);
-        ck_assert_int_eq(stack_unwinder_new(&options, &f->tables, &f->losses, &f->recording.unwinder, NULL),
-                         0);
+        ck_assert_int_eq(
+                stack_unwinder_new(&options, &f->tables, &f->pace, &f->losses, &f->recording.unwinder, NULL),
+                0);
         ck_assert_int_eq(kernel_side_init(&f->source, &f->recording), 0);
         f->identity = (struct kernel_record_identity){ .pid = (uint32_t)getpid(),
                                                        .tid = (uint32_t)getpid(),

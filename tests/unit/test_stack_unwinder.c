@@ -6,6 +6,7 @@
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/kernel/unwind_request.h"
+#include "sampler/pace/recorder_pace.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/stacks/waiting_stacks.h"
 #include "sampler/tracks/loss_counter.h"
@@ -41,6 +42,7 @@ struct fixture {
         struct elf_image_part segment;
         struct unwind_module module;
         struct code_tables tables;
+        struct recorder_pace pace;
         struct loss_counter losses;
         struct process_track process;
         struct thread_track thread;
@@ -101,7 +103,7 @@ static void set_up(enum unwind_mode mode)
         map(BIAS, MODULE_GOOD);
         map(LATE, MODULE_LATE);
         map(JIT, MODULE_JIT);
-        ck_assert_int_eq(stack_unwinder_new(&options, &f.tables, &f.losses, &f.unwinder, NULL), 0);
+        ck_assert_int_eq(stack_unwinder_new(&options, &f.tables, &f.pace, &f.losses, &f.unwinder, NULL), 0);
         f.now_ns = 1000000000;
         f.raw.registers = (const uint8_t *)f.registers;
         f.raw.registers_bytes = sizeof(uint64_t) *
@@ -319,7 +321,7 @@ START_TEST_IF(IS_X86_64, test_table_is_late)
         ck_assert_uint_eq(count(TRACE_LOSS_STACK_TABLE_LATE), 1);
         ck_assert_uint_eq(f.tables.n_waits, 1);
 
-        stack_unwinder_set_hurried(f.unwinder, true);
+        f.pace.is_hurried = true;
         ck_assert_int_eq(run(), TRACE_STACK_TABLE_LATE);
         ck_assert_uint_eq(f.tables.n_waits, 1); /* there was no time */
 
@@ -518,7 +520,7 @@ START_TEST_IF(IS_X86_64, test_goes_on_in_memory)
         ck_assert_int_eq(run(), TRACE_STACK_APPROXIMATE);
 
         stack_unwinder_forget(f.unwinder, &f.thread);
-        stack_unwinder_set_hurried(f.unwinder, true);
+        f.pace.is_hurried = true;
         stand(BIAS + PLAIN, 0, COPIED);
         ck_assert_int_eq(run(), TRACE_STACK_TRUNCATED);
         ck_assert_uint_eq(f.chain.n_frames, 5);

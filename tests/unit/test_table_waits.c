@@ -44,11 +44,11 @@ static void start_programs(struct fake_kernel_side *f, struct table_process *pro
         fake_kernel_side_open(f, 0);
         f->recording.zones = zones;
         ck_assert_int_eq(table_process_start(process, NULL, 0, 0, NULL), 0);
-        ck_assert_int_eq(code_tables_new(process, &f->losses, &f->recording.tables, NULL), 0);
+        ck_assert_int_eq(code_tables_new(process, &f->pace, &f->losses, &f->recording.tables, NULL), 0);
         stack_unwinder_free(f->recording.unwinder);
-        ck_assert_int_eq(
-                stack_unwinder_new(&by_tables, f->recording.tables, &f->losses, &f->recording.unwinder, NULL),
-                0);
+        ck_assert_int_eq(stack_unwinder_new(&by_tables, f->recording.tables, &f->pace, &f->losses,
+                                            &f->recording.unwinder, NULL),
+                         0);
         for (int i = 0; i < 2; i++) {
                 child.pid = are_threads ? FAKE_PID : FAKE_PID + 2;
                 kernel_record_add_fork(&f->record, &child, FAKE_PID, FAKE_PID);

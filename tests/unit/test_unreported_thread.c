@@ -115,8 +115,8 @@ END_TEST
 /* A slow machine ends a cycle in the middle otherwise, and the number of searches is the subject. */
 static void give_time(struct merged_program *f)
 {
-        f->merge.region_ns = UINT64_MAX / 4;
-        f->merge.cycle_ns = UINT64_MAX / 4;
+        f->pace.region_max_ns = UINT64_MAX / 4;
+        f->pace.zones_max_ns = UINT64_MAX / 4;
 }
 
 /* A program may name any number of threads: each is sought once, and so many of a program in a cycle. */

@@ -9,7 +9,7 @@
 #include "sampler/images/image_changes.h"
 #include "sampler/images/image_identity.h"
 #include "sampler/images/memory_image.h"
-#include "sampler/pace/pace.h"
+#include "sampler/pace/recorder_pace.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
@@ -23,13 +23,15 @@
 #define PART_BYTES UINT64_C(0x100)
 #define ROOM_BYTES ((size_t)0x8000) /* for one image of the test's own */
 
-static struct watched_images watched;
+static struct recorder_pace pace;
+static struct watched_images watched = { .pace = &pace };
 static struct image_changes changes;
 
 static void teardown(void)
 {
         watched_images_deinit(&watched);
-        watched = (struct watched_images){ .images = NULL };
+        watched = (struct watched_images){ .pace = &pace };
+        recorder_pace_init(&pace, 0);
         image_changes_deinit(&changes);
 }
 
@@ -251,10 +253,10 @@ START_TEST(looks_have_a_share_of_the_time)
         while (drop_change())
                 ;
         ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns), 0);
-        watched.over_ns = PACE_WATCHED_LEFT_NS + 1;
+        pace.works[PACED_WATCHED].spent = PACE_WATCHED_LEFT_NS + 1;
         ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + 2 * PACE_WATCHED_SHARE), 0);
         expect_nothing();
-        watched.over_ns = PACE_WATCHED_LEFT_NS + 2;
+        pace.works[PACED_WATCHED].spent = PACE_WATCHED_LEFT_NS + 2;
         ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + 3 * PACE_WATCHED_SHARE), 1);
         expect_one_gone(CODE);
         expect_nothing();

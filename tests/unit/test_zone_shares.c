@@ -34,7 +34,7 @@ static void teardown(void)
 /* Works until what this program may take of the cycle is over. */
 static void use_up(struct merged_program *p)
 {
-        while (clock_raw_ns() < p->merge.spent_ns)
+        while (recorder_pace_may_merge(&p->pace, clock_raw_ns()))
                 ;
 }
 
@@ -177,7 +177,7 @@ START_TEST(test_a_share_for_each)
         for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
                 fake_program_begin(&f.program, slot, f.start_ns + 10, zone);
         f.merge.next_region = 0;
-        f.merge.cycle_ns = UINT64_MAX / 4; /* it alone is the subject here */
+        f.pace.zones_max_ns = UINT64_MAX / 4; /* it alone is the subject here */
         f.on_flush = use_up_once;
         cycle(n_zones);
         ck_assert_uint_eq(n_zones[0] + n_zones[1] + n_zones[2], 1);
@@ -200,7 +200,7 @@ START_TEST(test_cycles_end)
         size_t n_zones[MERGED_PROGRAM_THREADS], n_before[N_OTHERS] = { 0 };
 
         add_others(&others);
-        f.merge.cycle_ns = 2 * f.merge.region_ns;
+        f.pace.zones_max_ns = 2 * f.pace.region_max_ns;
         f.merge.next_region = 0;
         f.on_flush = use_up;
         for (unsigned n = 1; n <= N_OTHERS / 2 + 1; n++) {
