@@ -34,12 +34,7 @@ struct early_opener {
         size_t n_rings;
         struct event_set *events; /* borrowed, for its doorbells */
         struct wakeup_throttle throttle;
-        uint64_t reported_ns;             /* when the collector was last woken */
-        bool unreported;                  /* since then mappings of code were seen, ... */
-        bool urgent;                      /* ... and one of these may be gone soon */
         int epoll_fd, stop_fd, notify_fd; /* owned */
-        uint64_t window_ns;               /* when it began */
-        uint64_t spent_ns, looked_ns;     /* the thread's processor time then, and after the last look */
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t changed;
@@ -64,13 +59,6 @@ bool early_opener_wants_path(const char *path, size_t path_bytes)
         return true;
 }
 
-static void note_mapping(struct early_opener *o, const struct perf_record *rec, bool is_urgent)
-{
-        wakeup_throttle_note(&o->throttle, rec->pid, is_urgent, clock_raw_ns());
-        o->unreported = true;
-        o->urgent |= is_urgent;
-}
-
 /* Opens the files that the records of a ring report.  Returns false if there may be more. */
 static bool look(struct early_opener *o, struct ring_watch *ring)
 {
@@ -90,11 +78,12 @@ static bool look(struct early_opener *o, struct ring_watch *ring)
                     rec.kind != PERF_RECORD_KIND_MMAP || !rec.mmap.executable)
                         continue;
                 if (region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes)) {
-                        note_mapping(o, &rec, false);
+                        wakeup_throttle_note(&o->throttle, rec.pid, false, clock_raw_ns());
                         continue;
                 }
                 wants = early_opener_wants_path(rec.mmap.path, rec.mmap.path_bytes);
-                note_mapping(o, &rec, wants || perf_mmap_is_anonymous(&rec.mmap));
+                wakeup_throttle_note(&o->throttle, rec.pid, wants || perf_mmap_is_anonymous(&rec.mmap),
+                                     clock_raw_ns());
                 if (!wants)
                         continue;
                 n_opens++;
@@ -115,33 +104,13 @@ static bool look_at_all(struct early_opener *o)
         return all;
 }
 
-static uint64_t count_own_ns(void)
-{
-        struct timespec now = { .tv_sec = 0 };
-
-        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-/*
- * Sleeps if this window's time is used up: briefly, since files that are mapped meanwhile may be gone again.
- */
 static void rest(struct early_opener *o)
 {
-        uint64_t now_ns = clock_raw_ns(), spent_ns = count_own_ns();
-        uint64_t pause_ns = (spent_ns - o->looked_ns) * PACE_OPENER_PAUSE_TIMES;
+        const struct timespec pause = { .tv_nsec = (long)wakeup_throttle_pause_ns(
+                                                &o->throttle, clock_thread_ns(), clock_raw_ns()) };
 
-        if (pause_ns > PACE_OPENER_PAUSE_MAX_NS)
-                pause_ns = PACE_OPENER_PAUSE_MAX_NS;
-        o->looked_ns = spent_ns;
-        if (now_ns - o->window_ns >= PACE_OPENER_WINDOW_NS) {
-                o->window_ns = now_ns;
-                o->spent_ns = spent_ns;
-        } else if (spent_ns - o->spent_ns >= PACE_OPENER_TIME_NS) {
-                struct timespec pause = { .tv_nsec = (long)pause_ns };
-
+        if (pause.tv_nsec > 0)
                 (void)nanosleep(&pause, NULL);
-        }
 }
 
 static void say_ready(struct early_opener *o)
@@ -152,20 +121,12 @@ static void say_ready(struct early_opener *o)
         (void)pthread_mutex_unlock(&o->lock);
 }
 
-/*
- * Wakes the collector whenever a doorbell has rung; while the doorbells are silent, only urgent files wake
- * it at once.
- */
 static void report(struct early_opener *o, bool rang)
 {
         static const uint64_t one = 1;
-        uint64_t now_ns = clock_raw_ns();
 
-        if (!rang && !o->urgent && (!o->unreported || now_ns - o->reported_ns < PACE_OPENER_REPORT_NS))
-                return;
-        o->unreported = o->urgent = false;
-        o->reported_ns = now_ns;
-        (void)io_write_all(o->notify_fd, &one, sizeof(one), NULL);
+        if (wakeup_throttle_report(&o->throttle, rang, clock_raw_ns()))
+                (void)io_write_all(o->notify_fd, &one, sizeof(one), NULL);
 }
 
 /*

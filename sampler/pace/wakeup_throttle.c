@@ -25,6 +25,8 @@ static void note_urgent(struct wakeup_throttle *c, uint32_t pid, uint64_t now_ns
 void wakeup_throttle_note(struct wakeup_throttle *c, uint32_t pid, bool is_urgent, uint64_t now_ns)
 {
         c->n_mappings++;
+        c->is_unreported = true;
+        c->has_urgent |= is_urgent;
         if (is_urgent)
                 note_urgent(c, pid, now_ns);
 }
@@ -56,4 +58,28 @@ int wakeup_throttle_wait_ms(const struct wakeup_throttle *c, uint64_t now_ns)
                 return -1;
         return c->urgent_ns != 0 && now_ns - c->urgent_ns < PACE_BELLS_URGENT_NS ? PACE_BELLS_URGENT_POLL_MS
                                                                                  : PACE_BELLS_POLL_MS;
+}
+
+uint64_t wakeup_throttle_pause_ns(struct wakeup_throttle *c, uint64_t cpu_ns, uint64_t now_ns)
+{
+        uint64_t pause_ns = (cpu_ns - c->looked_cpu_ns) * PACE_OPENER_PAUSE_TIMES;
+
+        c->looked_cpu_ns = cpu_ns;
+        if (now_ns - c->begun_ns >= PACE_OPENER_WINDOW_NS) {
+                c->begun_ns = now_ns;
+                c->begun_cpu_ns = cpu_ns;
+                return 0;
+        }
+        if (cpu_ns - c->begun_cpu_ns < PACE_OPENER_TIME_NS)
+                return 0;
+        return pause_ns < PACE_OPENER_PAUSE_MAX_NS ? pause_ns : PACE_OPENER_PAUSE_MAX_NS;
+}
+
+bool wakeup_throttle_report(struct wakeup_throttle *c, bool rang, uint64_t now_ns)
+{
+        if (!rang && !c->has_urgent && (!c->is_unreported || now_ns - c->reported_ns < PACE_OPENER_REPORT_NS))
+                return false;
+        c->is_unreported = c->has_urgent = false;
+        c->reported_ns = now_ns;
+        return true;
 }

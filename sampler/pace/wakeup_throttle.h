@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/pace/wakeup_throttle.h - when the doorbells of mappings are worth their price, and when
- * looking now and then is
+ * sampler/pace/wakeup_throttle.h - the opener's tempo: when the doorbells of mappings are worth their price,
+ * and when looking now and then is; its pauses; when it wakes the collector
  *
  * Way of the data:  early_opener (what it saw in the tracker's rings) -> [wakeup_throttle]
- *                   -> event_set_silence()
+ *                   -> early_opener, event_set_silence()
  *
  * A doorbell interrupts the program that rings it for some 25 us (a virtual machine with 2 CPUs).  Where
  * programs are started all the time (make, configure, tests of shells), each rings several times and has
@@ -36,6 +36,10 @@ struct wakeup_throttle {
                 uint64_t first_ns;
         } mappers[WAKEUP_THROTTLE_PIDS]; /* of urgent code, the latest */
         size_t n_mappers;
+        bool is_unreported, has_urgent;       /* mappings of which the collector does not know yet */
+        uint64_t reported_ns;                 /* when it was last woken */
+        uint64_t begun_ns;                    /* when a window of free processor time began */
+        uint64_t begun_cpu_ns, looked_cpu_ns; /* the time then, and after the last look */
 };
 
 /* A mapping of code was seen.  @is_urgent: it may be gone soon. */
@@ -49,5 +53,17 @@ bool wakeup_throttle_decide(struct wakeup_throttle *c, unsigned n_rings, uint64_
 
 /* How long to wait for a bell until the rings are looked at; -1 = until it rings. */
 int wakeup_throttle_wait_ms(const struct wakeup_throttle *c, uint64_t now_ns);
+
+/*
+ * How long to sleep after a look, since this window's time is used up: briefly, as files that are mapped
+ * meanwhile may be gone again.  @cpu_ns: the thread's processor time so far
+ */
+uint64_t wakeup_throttle_pause_ns(struct wakeup_throttle *c, uint64_t cpu_ns, uint64_t now_ns);
+
+/*
+ * Is the collector to be woken?  It is whenever a bell has rung; while the bells are silent, only urgent
+ * files wake it at once.
+ */
+bool wakeup_throttle_report(struct wakeup_throttle *c, bool rang, uint64_t now_ns);
 
 #endif /* SAMPLER_PACE_WAKEUP_THROTTLE_H */

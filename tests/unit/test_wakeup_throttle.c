@@ -110,3 +110,45 @@ START_TEST(test_kernels_in_a_storm)
         ck_assert(c.silent);
 }
 END_TEST
+
+/* A window's time is free; beyond it each look is followed by a pause, and the next window is free again. */
+START_TEST(test_pauses)
+{
+        struct wakeup_throttle c = { .silent = false };
+        uint64_t cpu_ns = NS_PER_S, now_ns = begin_ns;
+
+        for (int window = 0; window < 3; window++) {
+                ck_assert_uint_eq(wakeup_throttle_pause_ns(&c, cpu_ns, now_ns), 0);
+                cpu_ns += PACE_OPENER_TIME_NS - 1;
+                ck_assert_uint_eq(wakeup_throttle_pause_ns(&c, cpu_ns, now_ns + PACE_OPENER_TIME_NS), 0);
+                cpu_ns += NS_PER_US;
+                ck_assert_uint_eq(wakeup_throttle_pause_ns(&c, cpu_ns, now_ns + PACE_OPENER_WINDOW_NS - 1),
+                                  PACE_OPENER_PAUSE_TIMES * NS_PER_US);
+                cpu_ns += PACE_OPENER_PAUSE_MAX_NS;
+                ck_assert_uint_eq(wakeup_throttle_pause_ns(&c, cpu_ns, now_ns + PACE_OPENER_WINDOW_NS - 1),
+                                  PACE_OPENER_PAUSE_MAX_NS);
+                now_ns += PACE_OPENER_WINDOW_NS;
+        }
+}
+END_TEST
+
+/* Without a bell the collector is woken at once for what is urgent, and now and then for the rest. */
+START_TEST(test_reports)
+{
+        struct wakeup_throttle c = { .silent = false };
+        uint64_t now_ns = begin_ns;
+
+        ck_assert(wakeup_throttle_report(&c, true, now_ns));
+        now_ns += PACE_OPENER_REPORT_NS;
+        ck_assert(!wakeup_throttle_report(&c, false, now_ns));
+        for (int i = 0; i < 3; i++) {
+                wakeup_throttle_note(&c, 7, false, now_ns);
+                ck_assert(!wakeup_throttle_report(&c, false, now_ns - 1));
+                ck_assert(wakeup_throttle_report(&c, false, now_ns));
+                ck_assert(!wakeup_throttle_report(&c, false, now_ns));
+                wakeup_throttle_note(&c, 7, true, now_ns + 1);
+                ck_assert(wakeup_throttle_report(&c, false, now_ns + 1));
+                now_ns += 1 + PACE_OPENER_REPORT_NS;
+        }
+}
+END_TEST
