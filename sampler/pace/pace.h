@@ -9,6 +9,7 @@
  * known.  A name without a unit is a number of things.  A share is one part in so many.
  *
  * tests/unit/test_pace.c has the relations that must hold between rows: one deadline must not defeat another.
+ * recorder_pace.h and wakeup_throttle.h decide by them; tests/unit/test_recorder_pace.c plays loads to both.
  * Constants of formats and of the client ABI, limits of memory, and the times of BPF programs are not here.
  */
 #ifndef SAMPLER_PACE_PACE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/pace/recorder_pace.c: its rules, one by one */
+/* sampler/pace/recorder_pace.c: its rules, one by one; test_recorder_pace.c has all of them at work */
 #include "base/clock.h"
 #include "sampler/pace/recorder_pace.h"
 #include "tests/unit/unit_test.h"
