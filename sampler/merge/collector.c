@@ -506,6 +506,7 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
                 goto fail;
         give_way(m, now_ns);
         zone_source_end_cycle(&m->zones);
+        m->pace.ended_ns = clock_raw_ns();
         return 0;
 
 fail:

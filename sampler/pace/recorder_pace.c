@@ -247,10 +247,20 @@ static int pause_ms(const struct recorder_pace *p, const struct recorder_needs *
         return ms;
 }
 
+/* The longest time from a cycle to the next, if nothing else, or something, wakes the recorder. */
+static int cycle_ms(const struct recorder_pace *p, const struct recorder_needs *needs, bool timed_out,
+                    uint64_t now_ns)
+{
+        int ms = pause_ms(p, needs, now_ns);
+
+        return (!timed_out || p->has_tables) && ms > PACE_LOOP_OPEN_MS ? PACE_LOOP_OPEN_MS : ms;
+}
+
 int recorder_pace_sleep_ms(const struct recorder_pace *p, const struct recorder_needs *needs,
                            uint64_t stop_ns, uint64_t now_ns)
 {
-        int ms = pause_ms(p, needs, now_ns);
+        uint64_t end_ns = p->ended_ns + (uint64_t)cycle_ms(p, needs, true, now_ns) * NS_PER_MS;
+        int ms = end_ns > now_ns ? (int)((end_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
 
         if (is_since(p->code_ns, PACE_LOOP_YOUNG_NS, now_ns) && ms > PACE_LOOP_OPEN_MS)
                 ms = PACE_LOOP_OPEN_MS;
@@ -262,7 +272,5 @@ int recorder_pace_sleep_ms(const struct recorder_pace *p, const struct recorder_
 bool recorder_pace_cycle_is_due(const struct recorder_pace *p, const struct recorder_needs *needs,
                                 bool timed_out, uint64_t now_ns)
 {
-        int ms = timed_out && !p->has_tables ? pause_ms(p, needs, now_ns) : PACE_LOOP_OPEN_MS;
-
-        return now_ns - p->cycled_ns >= (uint64_t)ms * NS_PER_MS;
+        return now_ns - p->cycled_ns >= (uint64_t)cycle_ms(p, needs, timed_out, now_ns) * NS_PER_MS;
 }

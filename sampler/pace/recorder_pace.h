@@ -46,6 +46,7 @@ struct recorder_pace {
         /* ---- what stages see, and write here ---- */
         uint64_t cycled_ns, kernel_ns,
                 zones_ns;    /* when a cycle began, and its parts for the kernel and zones */
+        uint64_t ended_ns;   /* when the last cycle ended; its rest begins then */
         uint64_t flushed_ns; /* when chunks were last handed to the writer */
         uint64_t code_ns;    /* when the opener last woke the collector; 0 = never */
         uint64_t jit_ns;     /* when a JIT had made memory executable; 0 = never */
@@ -145,7 +146,7 @@ void recorder_pace_note_look(struct recorder_pace *p, struct paced_look *look, b
 
 /* ---- the loop ---- */
 
-/* How long to sleep, at most until @stop_ns. */
+/* How long to sleep, at most until @stop_ns.  Wake-ups since the last cycle put nothing off. */
 int recorder_pace_sleep_ms(const struct recorder_pace *p, const struct recorder_needs *needs,
                            uint64_t stop_ns, uint64_t now_ns);
 

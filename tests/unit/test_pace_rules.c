@@ -78,17 +78,27 @@ START_TEST(test_rests_of_the_loop)
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
                 const struct recorder_needs *n = &rows[i].needs;
                 uint64_t rest_ns = (uint64_t)rows[i].ms * NS_PER_MS;
+                uint64_t told_ns = least(rest_ns, PACE_LOOP_OPEN_MS * NS_PER_MS);
 
-                p.cycled_ns = now_ns;
+                p.cycled_ns = p.ended_ns = now_ns;
+                ck_assert_int_eq(recorder_pace_sleep_ms(&p, n, UINT64_MAX, now_ns + rest_ns - 1), 1);
                 ck_assert_int_eq(recorder_pace_sleep_ms(&p, n, UINT64_MAX, now_ns), rows[i].ms);
                 ck_assert(!recorder_pace_cycle_is_due(&p, n, true, now_ns + rest_ns - 1));
                 ck_assert(recorder_pace_cycle_is_due(&p, n, true, now_ns + rest_ns));
-                ck_assert(!recorder_pace_cycle_is_due(&p, n, false,
-                                                      now_ns + PACE_LOOP_OPEN_MS * NS_PER_MS - 1));
-                ck_assert(recorder_pace_cycle_is_due(&p, n, false, now_ns + PACE_LOOP_OPEN_MS * NS_PER_MS));
+                ck_assert(!recorder_pace_cycle_is_due(&p, n, false, now_ns + told_ns - 1));
+                ck_assert(recorder_pace_cycle_is_due(&p, n, false, now_ns + told_ns));
         }
 }
 END_TEST
+
+/* With no other reason to wake, and a cycle that has just ended. */
+static int sleep_at(struct recorder_pace *p, uint64_t stop_ns, uint64_t now_ns)
+{
+        const struct recorder_needs none = { .rate_hz = 997 };
+
+        p->ended_ns = now_ns;
+        return recorder_pace_sleep_ms(p, &none, stop_ns, now_ns);
+}
 
 START_TEST(test_reasons_to_come_soon)
 {
@@ -98,20 +108,16 @@ START_TEST(test_reasons_to_come_soon)
 
         recorder_pace_init(&p, now_ns);
         p.jit_ns = now_ns;
-        ck_assert_int_eq(recorder_pace_sleep_ms(&p, &none, UINT64_MAX, now_ns + PACE_IMAGES_SOON_NS - 1), 1);
-        ck_assert_int_eq(recorder_pace_sleep_ms(&p, &none, UINT64_MAX, now_ns + PACE_IMAGES_SOON_NS),
-                         PACE_IMAGES_PAUSE_MS);
-        ck_assert_int_eq(recorder_pace_sleep_ms(&p, &none, UINT64_MAX, now_ns + PACE_IMAGES_EXPECTING_NS),
-                         PACE_LOOP_QUIET_MS);
+        ck_assert_int_eq(sleep_at(&p, UINT64_MAX, now_ns + PACE_IMAGES_SOON_NS - 1), 1);
+        ck_assert_int_eq(sleep_at(&p, UINT64_MAX, now_ns + PACE_IMAGES_SOON_NS), PACE_IMAGES_PAUSE_MS);
+        ck_assert_int_eq(sleep_at(&p, UINT64_MAX, now_ns + PACE_IMAGES_EXPECTING_NS), PACE_LOOP_QUIET_MS);
         p.jit_ns = 0;
         p.code_ns = now_ns;
-        ck_assert_int_eq(recorder_pace_sleep_ms(&p, &none, UINT64_MAX, now_ns + PACE_LOOP_YOUNG_NS - 1),
-                         PACE_LOOP_OPEN_MS);
-        ck_assert_int_eq(recorder_pace_sleep_ms(&p, &none, UINT64_MAX, now_ns + PACE_LOOP_YOUNG_NS),
-                         PACE_LOOP_QUIET_MS);
+        ck_assert_int_eq(sleep_at(&p, UINT64_MAX, now_ns + PACE_LOOP_YOUNG_NS - 1), PACE_LOOP_OPEN_MS);
+        ck_assert_int_eq(sleep_at(&p, UINT64_MAX, now_ns + PACE_LOOP_YOUNG_NS), PACE_LOOP_QUIET_MS);
         p.code_ns = 0;
-        ck_assert_int_eq(recorder_pace_sleep_ms(&p, &none, now_ns + NS_PER_MS, now_ns), 2);
-        ck_assert_int_eq(recorder_pace_sleep_ms(&p, &none, now_ns, now_ns), 0);
+        ck_assert_int_eq(sleep_at(&p, now_ns + NS_PER_MS, now_ns), 2);
+        ck_assert_int_eq(sleep_at(&p, now_ns, now_ns), 0);
         /* Tables that came are a reason for a cycle at the next time out. */
         p.cycled_ns = now_ns;
         ck_assert(!recorder_pace_cycle_is_due(&p, &none, true, now_ns + PACE_LOOP_OPEN_MS * NS_PER_MS));
