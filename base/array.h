@@ -20,20 +20,20 @@
 int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_bytes);
 
 /*
- * array_extend() - the same, and items from @n_items on, up to @wanted, are zero
- * @n_items:  how many there are; the caller counts the new ones
+ * array_extend() - as array_reserve(), and makes the items from @n_items up to @wanted zero
+ * @n_items:  how many there are; the caller adds the new ones to its count
  */
 int array_extend(void *items, size_t *capacity, size_t n_items, size_t wanted, size_t item_bytes);
 
 /*
- * array_reach() - at least @wanted items: the new ones are zero, and counted in @n_items
+ * array_reach() - makes an array hold at least @wanted items: new items are zero, and @n_items counts them
  * Returns 0, or -ENOMEM and leaves the array as it was.
  */
 int array_reach(void *items, size_t *capacity, uint32_t *n_items, uint32_t wanted, size_t item_bytes);
 
 /*
- * array_count_to() - how many items have at most @value in a uint64_t by which they are sorted
- * @field_at:  offsetof() of that
+ * array_count_to() - counts the items of a sorted array whose key, a uint64_t, is at most @value
+ * @field_at:  offsetof() of the key
  * Logarithmic time.
  */
 size_t array_count_to(const void *items, size_t n_items, size_t item_bytes, size_t field_at, uint64_t value);

@@ -23,7 +23,7 @@ struct byte_buffer {
         uint8_t *data;     /* heap, owned; NULL while empty */
         size_t used_bytes; /* written so far */
         size_t capacity_bytes;
-        bool failed; /* out of memory: what follows was not written */
+        bool failed; /* memory ran out: later writes did nothing */
 };
 
 /* Frees what the buffer owns and makes it empty and valid. */
@@ -59,7 +59,7 @@ static inline void byte_buffer_add_u8(struct byte_buffer *b, uint8_t v)
         b->used_bytes++;
 }
 
-/* The same without asking, for who has reserved BYTE_BUFFER_VARINT_BYTES for it. */
+/* Appends a varint for which the caller has reserved BYTE_BUFFER_VARINT_BYTES. */
 static inline void byte_buffer_put_varint(struct byte_buffer *b, uint64_t v)
 {
         uint8_t *at = b->data + b->used_bytes;
@@ -70,15 +70,15 @@ static inline void byte_buffer_put_varint(struct byte_buffer *b, uint64_t v)
                 return;
         }
         /*
-         * Both bytes, whether the second counts or not: times alternate between one and two,
-         * which no processor guesses.
+         * Writes both bytes, whether the second counts or not: lengths of times alternate between one byte
+         * and two, which no processor can predict.
          */
         b->used_bytes += 1 + more;
         at[0] = (uint8_t)(v | more << 7);
         at[1] = (uint8_t)(v >> 7);
 }
 
-/* One or two bytes in the usual case, hence inline. */
+/* Inline, because most values take one or two bytes. */
 static inline void byte_buffer_add_varint(struct byte_buffer *b, uint64_t v)
 {
         if (b->capacity_bytes - b->used_bytes >= BYTE_BUFFER_VARINT_BYTES && !b->failed)

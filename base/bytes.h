@@ -27,7 +27,7 @@ static inline struct byte_reader byte_reader_of(const void *data, size_t data_by
         return (struct byte_reader){ .at = (const uint8_t *)data, .left = data_bytes };
 }
 
-/* The next @n bytes, stepped over; NULL and sticky if fewer are left. */
+/* Steps over the next @n bytes and returns where they begin; NULL and sticky if fewer are left. */
 static inline const uint8_t *bytes_take(struct byte_reader *r, size_t n)
 {
         const uint8_t *at = r->at;
@@ -97,8 +97,8 @@ static inline uint64_t bytes_varint_long(struct byte_reader *r)
 }
 
 /*
- * The same.  Both bytes of a short one are looked at whether the second counts or not: times alternate
- * between one and two, which no processor guesses.
+ * The same.  Reads both bytes of a short number, whether the second counts or not: lengths of times alternate
+ * between one byte and two, which no processor can predict.
  */
 static inline uint64_t bytes_varint(struct byte_reader *r)
 {

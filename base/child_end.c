@@ -13,7 +13,7 @@
 
 #define KILLED_MS 1000 /* until one that was killed has ended */
 
-/* If no descriptor was left to watch the child, the child gets all of the time. */
+/* Without a descriptor of the child (@fd < 0), always waits for @patience_ms. */
 static bool child_has_ended(pid_t pid, int fd, int patience_ms)
 {
         struct pollfd ended = { .fd = fd, .events = POLLIN };

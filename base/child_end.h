@@ -11,8 +11,8 @@
 
 /*
  * child_end_within() - waits @patience_ms at most, then kills the child and waits for a second at most
- * It may be stopped, or hang.  One that we may not kill any more is left; it dies with us if it has asked for
- * that.
+ * The child may be stopped, or hang.  If this process may no longer kill it, it is left running; it ends with
+ * this process if it has set PR_SET_PDEATHSIG.
  */
 void child_end_within(pid_t pid, int patience_ms);
 

@@ -18,10 +18,10 @@
 /* See namespace_clock.h; 0 before clock_begin(). */
 extern int64_t clock_namespace_ns;
 
-/* To be called first, by one thread: from then on times are the machine's, in a time namespace as well. */
+/* Call this first, in one thread: clock_raw_ns() is the machine's time then, in a time namespace as well. */
 void clock_begin(void);
 
-/* Nanoseconds of the machine's CLOCK_MONOTONIC_RAW: never set, never slewed.  About 20 ns. */
+/* Nanoseconds of the machine's CLOCK_MONOTONIC_RAW: never set, never slewed.  Takes about 20 ns. */
 static inline uint64_t clock_raw_ns(void)
 {
         struct timespec t;
@@ -30,7 +30,7 @@ static inline uint64_t clock_raw_ns(void)
         return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec - (uint64_t)clock_namespace_ns;
 }
 
-/* Processor time that was taken so far, user's and kernel's.  @whose: RUSAGE_SELF, _THREAD or _CHILDREN */
+/* Processor time used so far, also by the kernel for it.  @whose: RUSAGE_SELF, _THREAD or _CHILDREN */
 static inline uint64_t clock_cpu_ns(int whose)
 {
         struct rusage usage;

@@ -26,7 +26,7 @@
 #define STATM_BYTES_MAX  4096
 #define STATM_DATA_FIELD 6 /* "data" of proc(5), in pages */
 
-/* The parent's handlers would run over state that is not theirs any more. */
+/* The parent's signal handlers would act on state that belongs to the parent. */
 static void reset_signals(void)
 {
         const struct sigaction standard = { .sa_handler = SIG_DFL };
@@ -43,7 +43,7 @@ static void reset_signals(void)
         (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
-/* A file that is empty and stays so: to write to it fails. */
+/* Opens a file that stays empty: every write to it fails. */
 static int open_sealed(void)
 {
         int fd = memfd_create("null", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -74,9 +74,9 @@ static int open_null(void)
 }
 
 /*
- * The kept descriptors are first moved to right after the numbers that they will get, since the limit of
- * open files may be low.  At every return each of @fds is open: the caller reports a failure to its parent
- * through one of them.
+ * First moves each kept descriptor out of the way of the final numbers, to the lowest free number above them:
+ * the limit of open files may be low.  At every return each of @fds is open: the caller reports a failure to
+ * its parent through one of them.
  */
 static int keep_files(int *fds, size_t n_fds, struct error *err)
 {
@@ -124,7 +124,7 @@ static int change_user(struct confinement_user user, struct error *err)
         return 0;
 }
 
-/* A set of the kernel's that no library of ours needs; see capabilities(7) for their names. */
+/* Calls capset(2) directly, so that no library is needed; see capabilities(7). */
 static int drop_capabilities(struct error *err)
 {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -142,7 +142,7 @@ static int drop_rights(struct confinement_user user, struct error *err)
 
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return error_errno(err, "giving up new privileges");
-        /* Not permitted to a user without rights, who has nothing to drop there. */
+        /* Fails for a user without rights, who has no capability to drop. */
         for (int i = 0; i <= CAPABILITY_LAST; i++)
                 (void)prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
         r = change_user(user, err);
@@ -165,7 +165,7 @@ static int lower_limit(int resource, uint64_t value, struct error *err)
         return 0;
 }
 
-/* The bytes that count against RLIMIT_DATA now: what the parent has in memory is not the child's doing. */
+/* The bytes that count against RLIMIT_DATA now: the child has inherited them from its parent. */
 static uint64_t count_data_bytes(void)
 {
         struct byte_buffer text = { .data = NULL };
@@ -209,7 +209,7 @@ int confinement_enter_serving(struct confinement_user user, int *fds, size_t n_f
                 r = drop_rights(user, err);
         if (r < 0)
                 return r;
-        /* After the change of user, which resets both. */
+        /* Comes after the change of user, which resets both. */
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
                 return error_errno(err, "prctl");
         return 0;

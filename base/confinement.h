@@ -30,14 +30,14 @@ struct confinement_user {
 
 /*
  * confinement_enter() - for a child right after fork(2); there is no way back
- * @fds:  kept open, under the new numbers that are written back, -1 stays -1; all others are closed,
+ * @fds:  descriptors that stay open; their new numbers are written back, -1 stays -1.  All others are closed,
  *        and 0, 1 and 2 lead to /dev/null, or to an empty file where there is none
- * Returns 0 or -errno.  After a failure the process has too many rights: it must end, and can only say why
- * through @fds, which are open under the numbers that are written back then too.
+ * Returns 0 or -errno.  After a failure the process has too many rights: it must end, and can report the
+ * reason only through @fds, whose numbers are valid then too.
  */
 int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, struct error *err);
 
-/* The same without Landlock, for a child that writes files of at most so many bytes. */
+/* The same without Landlock, for a child that writes files of at most @file_bytes_max. */
 int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
                               struct error *err);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/content_hash.h - a number that stands for bytes: equal for equal ones, and hardly ever for others
+ * base/content_hash.h - a number that identifies bytes: equal bytes have equal numbers, other bytes hardly
+ * ever
  *
  * Way of the data:  sampler -> [content_hash] -> trace_dictionary
  *
- * XXH3, 64 bits, seed 0, as docs/understand/trace-format.md has it.  Not a protection against an attacker who
+ * XXH3, 64 bits, seed 0, as docs/understand/trace-format.md has it.  No protection against an attacker who
  * wants a collision.
  */
 #ifndef BASE_CONTENT_HASH_H
@@ -16,7 +17,7 @@
 /* Several gigabytes a second.  @bytes may be NULL if there are none. */
 uint64_t content_hash(const void *bytes, size_t n_bytes);
 
-/* The same of bytes that come in pieces. */
+/* The same for bytes that come in pieces. */
 struct content_hasher;
 
 /* NULL = no memory. */
@@ -36,7 +37,7 @@ struct content_number {
         uint64_t low, high;
 };
 
-/* XXH3, 128 bits, with a secret: who does not know @key cannot make bytes that have the number of others. */
+/* XXH3, 128 bits, with a secret: without @key, no attacker can make bytes that have the number of others. */
 struct content_number content_hash_keyed(const struct content_key *key, const void *bytes, size_t n_bytes);
 
 #endif /* BASE_CONTENT_HASH_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/helper_thread.h - a thread beside the main one, which leaves all signals to it, and waits for it
+ * base/helper_thread.h - a helper thread, which leaves all signals to the main thread, and timed waits for it
  *
  * Way of the data:  the code that needs a helper -> [helper_thread] -> pthread_create(3)
  */
@@ -22,12 +22,12 @@
 int helper_thread_start(pthread_t *ret_thread, const char *name, void *(*run)(void *context), void *context);
 
 /*
- * Waits for another thread that end in time, whatever becomes of the time of day.  A condition waits by
- * CLOCK_REALTIME unless it is told otherwise: if a board's clock is set back by an hour, such a wait lasts an
- * hour longer.
+ * Timed waits for another thread, which end in time even if the time of day is set meanwhile.  A condition
+ * waits by CLOCK_REALTIME unless its attributes name another clock: if a board's clock is set back by an
+ * hour, such a wait lasts an hour longer.
  */
 
-/* A condition for pthread_cond_timedwait() with moments of timed_wait_end(). */
+/* Makes a condition for pthread_cond_timedwait() with the results of timed_wait_end(). */
 static inline void timed_wait_init(pthread_cond_t *ret_condition)
 {
         pthread_condattr_t by;
@@ -38,7 +38,7 @@ static inline void timed_wait_init(pthread_cond_t *ret_condition)
         (void)pthread_condattr_destroy(&by);
 }
 
-/* The moment in which a wait of @ns ends that begins now. */
+/* The moment at which a wait that begins now ends after @ns. */
 static inline struct timespec timed_wait_end(uint64_t ns)
 {
         struct timespec when;

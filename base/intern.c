@@ -64,8 +64,7 @@ static bool equals(const struct intern *t, uint32_t id, const void *bytes, size_
 }
 
 /*
- * The slot that holds an equal item, or the empty slot where it belongs.  Other items are told apart by
- * their hashes.
+ * The slot that holds an equal item, or the empty slot where it belongs.  Compares hashes before bytes.
  */
 static uint64_t *slot_of(const struct intern *t, uint32_t hash, const void *bytes, size_t n_bytes)
 {
@@ -106,7 +105,7 @@ static int grow(struct intern *t, size_t n_slots)
         return 0;
 }
 
-/* Brings the hash table up to date; with one more item it would still be at most half full. */
+/* Brings the hash table up to date, and leaves room for one more item: it is at most half full then. */
 static int hash_all(struct intern *t)
 {
         size_t wanted = t->n_slots ? t->n_slots : FIRST_SLOTS;

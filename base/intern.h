@@ -55,15 +55,19 @@ int intern_add_row(struct intern *t, const void *item, void *rows, size_t *capac
                    uint32_t *ret_id);
 
 /*
- * intern_add_new() - intern_add() of an item of which the caller knows that no equal one was added
- * Compares nothing, so the processor need not wait for the table.  Otherwise there are two ids for one item.
+ * intern_add_new() - as intern_add(), for an item that the caller knows to be new
+ * Compares nothing, so the processor need not wait for the table.  If the caller is wrong, one item has two
+ * ids.
  */
 int intern_add_new(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id);
 
 /* The id of an item, or 0 if it is not there.  Items that came by intern_append() alone are not found. */
 uint32_t intern_find(const struct intern *t, const void *bytes, size_t n_bytes);
 
-/* Adds without looking: the item gets the id n_items + 1.  Returns 0, -ENOMEM or -EOVERFLOW. */
+/*
+ * Adds an item without looking for an equal one: it gets the id n_items + 1.  Returns 0, -ENOMEM or
+ * -EOVERFLOW.
+ */
 int intern_append(struct intern *t, const void *bytes, size_t n_bytes);
 
 /*

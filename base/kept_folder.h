@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * base/kept_folder.h - a folder of files that can be made again: it has an owner and a bound, and the oldest
- * files go first
+ * files are removed first
  *
  * Way of the data:  index_cache, timeline_cache, table_store -> [kept_folder] -> files
  *
@@ -23,20 +23,21 @@ struct kept_folder {
 
 /*
  * kept_folder_open() - make the folder if it is not there, with all folders above it
- * It must belong to the owner, and no other user may be able to write into it.  Root that works for a user
- * looks for it
- * and makes it with the user's rights, so that no name in it leads root astray.
+ * It must belong to the owner, and no other user may be able to write into it.  When root works for a user,
+ * it looks for the folder and makes it with that user's rights, so that no link in the path leads root
+ * elsewhere.
  * Returns 0, -EPERM, -ENOTDIR, -errno.
  */
 int kept_folder_open(struct kept_folder *f, const char *path, uint32_t uid, uint32_t gid, struct error *err);
 void kept_folder_close(struct kept_folder *f);
 
-/* Files that root makes for another user belong to that user: to be called for each new file. */
+/* Gives a file that root has made to the owner of the folder.  Call it for each new file. */
 void kept_folder_give(const struct kept_folder *f, int fd);
 
 /*
- * kept_folder_remove_oldest() - until the files whose names end in @suffix have @bytes_max at most
- * The age is that of the last change of the file.  @newest: is not removed.  Abandoned parts go as well.
+ * kept_folder_remove_oldest() - removes the oldest files until those whose names end in @suffix have
+ * @bytes_max at most
+ * A file is as old as its last change.  @newest is not removed; abandoned parts are.
  */
 void kept_folder_remove_oldest(const struct kept_folder *f, const char *suffix, const char *newest,
                                uint64_t bytes_max);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/landlock.h - what a process that reads hostile files may do with files by their names: landlock(7)
+ * base/landlock.h - limits what a process that reads hostile files may do with files by name: landlock(7)
  *
  * Way of the data:  symbol_process -> fork -> confinement -> [landlock] -> symbolizer
  *
@@ -20,9 +20,9 @@ enum landlock_ban {
 int landlock_version(void);
 
 /*
- * landlock_restrict() - before this, no_new_privs is to be set
- * With the ban come those that the kernel's version knows: no TCP connections, no signals to processes
- * outside, no abstract sockets of theirs.
+ * landlock_restrict() - puts a ban on this thread; no_new_privs must be set before
+ * Adds the bans that the kernel's version knows: no TCP connections, no signals to processes outside, no
+ * abstract sockets of such processes.
  * Returns 0, -ENOTSUP if the kernel has no Landlock, -errno.
  */
 int landlock_restrict(enum landlock_ban ban);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define PAGE_BYTES ((size_t)1 << 21) /* of the usual machines; another size is no harm */
+#define PAGE_BYTES ((size_t)1 << 21) /* on the usual machines; another size does no harm */
 
 void large_memory_hint(void *block, size_t n_bytes)
 {

@@ -4,10 +4,9 @@
  *
  * Way of the data:  array, byte_buffer, intern, unwind_table -> [large_memory] -> kernel
  *
- * A table of some megabytes has more pages than the processor remembers the
- * addresses of, so that each look costs another walk through the page tables, and each
- * page costs an interrupt when it is first touched.  With pages of two mebibytes there are few.
- * Where the kernel has none to give, or is told not to, nothing changes.
+ * A table of some megabytes has more pages than the processor's TLB holds, so that each look-up costs a walk
+ * through the page tables, and each page costs a page fault when it is first touched.  With pages of two
+ * mebibytes there are few.  If the kernel has no large pages free, or they are turned off, nothing changes.
  */
 #ifndef BASE_LARGE_MEMORY_H
 #define BASE_LARGE_MEMORY_H
@@ -15,8 +14,7 @@
 #include <stddef.h>
 
 /*
- * Asks for large pages for those of a block that lie in it whole.  Before it is touched, or
- * it is too late for most.
+ * Asks for large pages wherever a whole one fits into the block.  Call it before the block is touched.
  */
 void large_memory_hint(void *block, size_t n_bytes);
 

@@ -87,7 +87,8 @@ void name_guess_offer_bytes(struct name_guess *g, const char *bytes, size_t n_by
                 g->n_offers++;
                 found = distance(name, g->wanted);
                 /*
-                 * A program has many names, and short ones: one letter in three may be wrong, and one more.
+                 * A program has many names, some of them short: one letter in three may be wrong, and one
+                 * more.
                  */
                 if (found > n_wanted / 3 + 1 || found >= n_wanted)
                         return;

@@ -15,8 +15,7 @@
 #define NAME_GUESS_BYTES 128
 
 /*
- * Names of a trace that are compared letter by letter: it bounds the work, which is about
- * ten microseconds each.
+ * So many names of a trace at most are compared letter by letter, each in about ten microseconds.
  */
 #define NAME_GUESS_OFFERS_MAX 20000
 

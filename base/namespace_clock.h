@@ -4,8 +4,8 @@
  *
  * Way of the data:  /proc -> [namespace_clock] -> clock, the client's ticks
  *
- * The kernel stamps its records with the machine's clock, in every namespace.  So traces have that clock:
- * what clock_gettime(2) says, less this.  In a header, as the client is linked without base.
+ * The kernel stamps its records with the machine's clock, in every namespace.  So traces use that clock:
+ * clock_gettime(2) less this offset.  All of it is in a header, because the client is linked without base.
  */
 #ifndef BASE_NAMESPACE_CLOCK_H
 #define BASE_NAMESPACE_CLOCK_H
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The file has the offsets of children to come; they are our own if both links name one namespace. */
+/* The file states the offsets of future children; they are our own if both links name one namespace. */
 static inline int namespace_clock_is_of_children(void)
 {
         char own[64], children[64];
@@ -28,8 +28,8 @@ static inline int namespace_clock_is_of_children(void)
 }
 
 /*
- * namespace_clock_offset_ns() - of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW; 0 outside of time namespaces, and
- * if it is not known.  Three system calls or so; async-signal-safe, keeps errno.
+ * namespace_clock_offset_ns() - the offset of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW; 0 outside of time
+ * namespaces, or if it is unknown.  Makes about three system calls; async-signal-safe, keeps errno.
  */
 static inline int64_t namespace_clock_offset_ns(void)
 {

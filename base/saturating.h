@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/saturating.h - sums of numbers that a trace says
+ * base/saturating.h - sums of numbers that a trace states
  *
  * Way of the data:  sample_stats, live_window, callstack_sums, trace_loss -> [saturating]
  *
- * Weights and times of a trace may be any number, so a sum of them stops at the largest one: a part is
+ * Weights and times of a trace may be any number, so a sum of them stops at UINT64_MAX: a part is
  * never more than the whole.  Pure; neither blocks nor allocates.
  */
 #ifndef BASE_SATURATING_H

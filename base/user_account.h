@@ -17,7 +17,7 @@
 
 struct user_account {
         struct passwd entry;
-        char text[USER_ACCOUNT_BYTES]; /* that the entry points into: do not copy */
+        char text[USER_ACCOUNT_BYTES]; /* the entry points into it: do not copy the struct */
 };
 
 /* Returns whether there is an entry; without one @ret_account is undefined. */
