@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* The tolerance: CLOCK_REALTIME may have been set by this much, and slewed (500 ppm) meanwhile. */
+/*
+ * The tolerance: CLOCK_REALTIME may have been set by this much, and slewed (500 ppm) between the
+ * recordings.
+ */
 #define CLOCK_STEP_NS   NS_PER_S
 #define CLOCK_SLEW_PART 1000 /* a thousandth: the slew and the error that it corrects */
 
@@ -47,9 +50,9 @@ static uint32_t find_less_sure(uint32_t a, uint32_t b)
 
 /*
  * Gives the parts of @in their offset, error and clock relative to the reference.
- * @exact:              the part by which @in was placed: it and all parts of its boot get @error_ns and
- * @clock; to the other parts, the error that they had relative to it is added.  NULL = @in was placed as a
- * whole.
+ * @exact:  the part by which @in was placed: it and all parts of its boot get @error_ns and @clock; the
+ *          errors of all other parts grow by its former error and @error_ns.  NULL = @in was placed as a
+ *          whole
  */
 static void put_parts(struct merge_input *in, const struct merge_part *exact, uint64_t error_ns,
                       uint32_t clock)
@@ -122,7 +125,7 @@ static bool place_by_boot(struct merge_input *in, const struct merge_input *plac
 static void place_by_realtime(struct merge_input *in, const struct merge_input *placed)
 {
         uint64_t error_ns = add(in->clock_error_ns, placed->clock_error_ns);
-        /* If one boot has two clocks, the wrong one may be CLOCK_REALTIME, which was set meanwhile. */
+        /* If one boot seems to have two clocks, CLOCK_REALTIME may have been set between the recordings. */
         bool is_known = in->is_synchronised && placed->is_synchronised && !in->has_other_clock;
 
         in->shift_ns = add_saturated(add_saturated(in->realtime_ns, -placed->realtime_ns), placed->shift_ns);

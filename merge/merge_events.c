@@ -30,7 +30,7 @@ struct slice {
         uint32_t n_events;
 };
 
-/* An input, and the part of it that was read ahead. */
+/* An input, and the slices of it that were read ahead. */
 struct source {
         struct merge_input *in;
         struct slice slices[N_SLICES];
@@ -80,7 +80,10 @@ static void map_cpu(struct source *s, uint32_t thread, struct trace_event *event
                 event->wakeup.cpu += shift;
 }
 
-/* Gives the event's first operand the name of this recording alone.  @name: the name in the input. */
+/*
+ * Sets the event's first operand to @name, a name of the input, with the recording's label; for 0, to
+ * @unnamed.
+ */
 static int label_first(struct copying *c, struct source *s, uint64_t name, uint32_t unnamed,
                        struct trace_event *event)
 {
@@ -91,7 +94,7 @@ static int label_first(struct copying *c, struct source *s, uint64_t name, uint3
         return merge_tables_label(c->tables, s->in, name, &event->operand[0]);
 }
 
-/* Names that views tell apart by the name alone get the recording's label. */
+/* Adds the recording's label to the names of things that views tell apart by name alone. */
 static int map_names(struct copying *c, struct source *s, const struct trace_event *was,
                      struct trace_event *event)
 {

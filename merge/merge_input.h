@@ -44,13 +44,12 @@ struct merge_input {
         uint64_t first_ns, last_ns; /* of its events, by the headers of chunks; 0 = it has none */
         uint64_t start_ns;          /* of the recording, or its first event */
         bool has_realtime;
-        int64_t realtime_ns; /* CLOCK_REALTIME when its clock was 0 */
-        uint64_t
-                clock_error_ns; /* of `realtime_ns`: as the kernel says, and the drift during the recording */
-        bool is_synchronised;   /* the kernel says that its CLOCK_REALTIME was */
-        bool has_other_clock;   /* than another input of its boot, by CLOCK_REALTIME */
-        bool is_placed;         /* `shift_ns` is known */
-        int64_t shift_ns;       /* added to all its times, see merge_input_time() */
+        int64_t realtime_ns;     /* CLOCK_REALTIME when its clock was 0 */
+        uint64_t clock_error_ns; /* of `realtime_ns`: as the kernel states, plus the drift while recording */
+        bool is_synchronised;    /* the kernel says that its CLOCK_REALTIME was */
+        bool has_other_clock;    /* CLOCK_REALTIME shows: an input of the same boot has another clock */
+        bool is_placed;          /* `shift_ns` is known */
+        int64_t shift_ns;        /* added to all its times, see merge_input_time() */
         uint32_t *ids[TRACE_TABLE_COUNT]; /* heap: the result's ids by its own; [0] is 0 */
         uint32_t *labelled; /* heap: by string, the result's string with the label added; 0 = not made yet */
 };

@@ -24,8 +24,8 @@ struct trace_writer;
  * merge_clock_place() - how far the times of each trace are moved, and how sure that is
  *
  * Recordings of one boot share CLOCK_MONOTONIC_RAW, so their traces are placed exactly.  Others are placed by
- * CLOCK_REALTIME.  The uncertainty of that is what both kernels state about their synchronisation, and what
- * both clocks drifted from the monotonic one while they recorded.
+ * CLOCK_REALTIME.  The uncertainty is the error that both kernels state, plus the drift of CLOCK_REALTIME
+ * from the monotonic clock during both recordings.
  *
  * Fills in `shift_ns` of all inputs, and offset, error, clock and CPUs of their parts, from META and
  * RECORDINGS.
@@ -36,17 +36,17 @@ int merge_clock_place(struct merge_input *inputs, size_t n_inputs, struct error 
 /* ------------------------------------------------------------------ META */
 
 /*
- * The words of several recordings about themselves, as one.  Words that differ are joined, numbers are added;
+ * Joins what several recordings state about themselves.  Words that differ are joined, numbers are added;
  * rows with keys of newer versions are taken over.
  */
 
-/* All keys but end_raw_ns, which says that every recording came to its end.  Returns 0 or -errno. */
+/* Adds all keys but end_raw_ns, which states that every recording came to its end.  Returns 0 or -errno. */
 int merge_meta_add(struct merge_tables *t, const struct merge_input *inputs, size_t n_inputs,
                    struct error *err);
 
 /*
- * merge_meta_add_end() - the end of the latest recording, if all inputs state theirs and none is cut off
- * @is_whole:  none is
+ * merge_meta_add_end() - adds the end of the latest recording, if all inputs state theirs and none is cut off
+ * @is_whole:  no input is cut off
  */
 int merge_meta_add_end(struct merge_tables *t, const struct merge_input *inputs, size_t n_inputs,
                        int is_whole, struct error *err);
@@ -62,7 +62,7 @@ struct merge_inputs {
 
 struct merge_event_counts {
         uint64_t n_events;  /* written */
-        uint64_t n_unknown; /* left out: of a newer version of the format */
+        uint64_t n_unknown; /* left out, because they are of a newer version of the format */
         uint64_t last_ns;   /* of the latest event, on the result's timeline */
 };
 

@@ -25,7 +25,7 @@ struct merge_tables {
         struct trace_counter *counters;     /* heap; by sample event */
         size_t counters_capacity;
         uint8_t *named; /* heap; by frame: 1 = an input before the present one has its name */
-        uint8_t *kept;  /* heap; by module: 1 = likewise, its code */
+        uint8_t *kept;  /* heap; by module: 1 = an input before the present one has its code */
         size_t named_capacity, kept_capacity;
         struct intern notices; /* struct trace_notice, each once */
 };
@@ -34,22 +34,22 @@ void merge_tables_init(struct merge_tables *t);
 void merge_tables_deinit(struct merge_tables *t);
 
 /*
- * merge_tables_add_recordings() - the parts of all inputs, as rows; they get their ids
+ * merge_tables_add_recordings() - adds the parts of all inputs as rows, and sets their ids
  * Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int merge_tables_add_recordings(struct merge_tables *t, struct merge_input *inputs, size_t n_inputs,
                                 struct error *err);
 
-/* All rows of an input but META; fills in its `ids`.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/* Adds all rows of an input but META; fills in its `ids`.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int merge_tables_add(struct merge_tables *t, struct merge_input *in, struct error *err);
 
 /* After all inputs: the totals of events. */
 int merge_tables_add_counters(struct merge_tables *t, struct error *err);
 
-/* A key of META.  Returns 0, -ENOMEM, -EOVERFLOW, as the next two. */
+/* Adds a key to META. Returns 0, -ENOMEM, -EOVERFLOW, as the next two do. */
 int merge_tables_add_meta(struct merge_tables *t, const char *key, struct text_view value);
 
-/* A notice that is not there yet.  @detail may be empty. */
+/* Adds a notice unless the result has it.  @detail may be empty. */
 int merge_tables_add_notice(struct merge_tables *t, uint32_t notice, struct text_view detail);
 
 /*
@@ -58,7 +58,7 @@ int merge_tables_add_notice(struct merge_tables *t, uint32_t notice, struct text
  */
 int merge_tables_label(struct merge_tables *t, struct merge_input *in, uint64_t string, uint64_t *ret_string);
 
-/* The same of other words; 0 for a trace that was merged before. */
+/* The same for words that are no string of the input; 0 for a trace that was merged before. */
 int merge_tables_label_words(struct merge_tables *t, const struct merge_input *in, struct text_view words,
                              uint32_t *ret_string);
 

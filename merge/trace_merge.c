@@ -194,7 +194,7 @@ static int copy_attachments_of(struct merge_input *in, struct trace_writer *writ
                 struct attachment_chunk part;
 
                 if (attachment_chunk_decode(in->dictionary, item.body, item.body_bytes, &part, NULL) < 0)
-                        return 0; /* the trace is damaged there: its events say so */
+                        return 0; /* the trace is damaged there: copying its events finds that */
                 part.attachment = merge_input_id(in, TRACE_TABLE_ATTACHMENTS, part.attachment);
                 r = copy_part(writer, part, &have[part.attachment], err);
         }

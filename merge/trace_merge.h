@@ -21,17 +21,17 @@ struct trace_writer;
 #define TRACE_MERGE_RECORDINGS_MAX 4096
 
 struct trace_merge {
-        struct merge_input *inputs; /* heap: of each path, with its place on the timeline */
-        struct error *damages;      /* heap: likewise: code 0 = it is whole */
+        struct merge_input *inputs; /* heap: one for each path, with its place on the timeline */
+        struct error *damages;      /* heap: one for each path: code 0 = the trace is whole */
         size_t n_inputs;
         uint64_t n_events, n_unknown; /* written; left out, of a newer version */
         uint64_t n_unknown_chunks;    /* of the inputs: left out */
 };
 
 /*
- * trace_merge_run() - read all, write one
+ * trace_merge_run() - read all traces, write one
  * @paths:  2 .. TRACE_MERGE_INPUTS_MAX; borrowed until trace_merge_deinit()
- * A trace that is cut off or damaged gives what is before that, and the result has a notice of it.
+ * If a trace is cut off or damaged, the result has everything before that point, and a notice.
  * Returns 0, what trace_reader_open() returns, -EEXIST: two traces hold one recording, -EINVAL: a trace
  * cannot be placed in time, -EOVERFLOW: too many recordings, -ENOMEM, -errno.  To be deinitialised in any
  * case.
