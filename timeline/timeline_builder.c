@@ -311,14 +311,14 @@ bool timeline_builder_open_span(const struct timeline_builder *b, uint32_t lane,
         return ret_span->end_ns >= ret_span->begin_ns && ret_span->begin_ns >= b->index->start_ns;
 }
 
-/* Names of threads come between the events: the last one counts. */
+/* A thread may be named several times: the last name counts. */
 static int name(struct timeline_builder *b, const struct walked_thread *thread)
 {
         return timeline_index_set_title(b->index, b->threads[thread->id - 1].track - 1,
                                         trace_dictionary_text(b->dictionary, thread->timeline.name));
 }
 
-/* After the walk: the threads that live still, and all names. */
+/* After the walk: ends the threads that live still, and sets all names. */
 static int builder_end(struct timeline_builder *b, uint64_t end_ns, struct error *err)
 {
         int r = 0;

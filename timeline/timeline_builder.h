@@ -8,16 +8,16 @@
  *
  *      timeline_builder_build(&index, trace, &options, err)
  *
- * or chunk by chunk, of a trace that still grows; the index answers questions at any time in between, about
- * all zones, waits and so on that are over, and timeline_builder_open_span() about zones and functions that
- * are not:
+ * or chunk by chunk, for a trace that still grows.  Between two chunks the index answers questions about
+ * zones, waits and so on that are over, and timeline_builder_open_span() about zones and functions that are
+ * not:
  *
  *      timeline_builder_init(&b, &index, dictionary, err)
  *      timeline_builder_add(&b, item, err) ...
  *      timeline_builder_finish(&b, end_ns, err)
  *
- * One walk.  Memory: that of the walk, of the index, and some hundred bytes a thread; the orders in which
- * events of several threads are put have a bound each (event_order).  Not thread-safe.
+ * One walk.  Memory: that of the walk, of the index, and some hundred bytes a thread; each buffer that puts
+ * events of several threads in order has a bound (event_order).  Not thread-safe.
  */
 #ifndef TIMELINE_TIMELINE_BUILDER_H
 #define TIMELINE_TIMELINE_BUILDER_H
@@ -45,8 +45,8 @@ struct timeline_thread {
 
 struct timeline_build_options {
         /*
-         * Called now and then with 0 .. 1, the part that is done; may be NULL.  Anything but
-         * 0 stops it: -ECANCELED.
+         * Called now and then with 0 .. 1, the part that is done; may be NULL.  Any result but 0 stops the
+         * builder: -ECANCELED.
          */
         int (*progress)(void *context, double part);
         void *context;
@@ -66,11 +66,11 @@ struct timeline_builder {
         struct timeline_ghosts ghosts;
         struct timeline_rates rates;
         uint32_t n_until_progress;
-        bool has_locks; /* or may have: then each zone is looked at for waits that were given up */
+        bool has_locks; /* the trace may have locks: each zone may show that a wait was given up */
 };
 
 /*
- * timeline_builder_build() - all of a trace
+ * timeline_builder_build() - the index of a whole trace
  * @index:  empty, of this trace's time
  * Returns 0, -ECANCELED, what loaded_trace_walk() and timeline_index_add_span() return.
  */
@@ -89,8 +89,8 @@ int timeline_builder_add(struct timeline_builder *b, const struct trace_item *it
 int timeline_builder_add_open_lanes(struct timeline_builder *b, struct error *err);
 
 /*
- * timeline_builder_open_span() - the zone or the function of a lane that is not over
- * @ret_span: since CLOCK_MONOTONIC_RAW began; it ends where the thread was seen last, @now_ns for a zone
+ * timeline_builder_open_span() - the zone or function of a lane that is not over
+ * @ret_span: in CLOCK_MONOTONIC_RAW; a zone ends at @now_ns, a function where its thread was last seen in it
  * Returns whether there is one.
  */
 bool timeline_builder_open_span(const struct timeline_builder *b, uint32_t lane, uint64_t now_ns,

@@ -105,7 +105,8 @@ int timeline_cache_begin(const struct timeline_cache *c, const struct timeline_i
 }
 
 /*
- * Other processes see it only when it is complete.  Its descriptor stays good whatever becomes of its name.
+ * Other processes see the file only when it is complete.  Its descriptor stays valid even if its name is
+ * removed.
  */
 static void entry_end(const struct timeline_cache *c, const struct timeline_identity *identity,
                       const struct timeline_entry_name *part, uint64_t size_bytes, bool is_good)

@@ -21,8 +21,7 @@ struct error;
 struct loaded_trace;
 struct timeline_index;
 
-#define TIMELINE_CACHE_BYTES_MAX \
-        (UINT64_C(4) << 30) /* of the folder; an index that is larger than that is not kept */
+#define TIMELINE_CACHE_BYTES_MAX (UINT64_C(4) << 30) /* of the folder; a larger index is not kept */
 
 struct timeline_cache {
         struct kept_folder folder;
@@ -35,21 +34,21 @@ int timeline_cache_open(struct timeline_cache *c, const char *folder, uint32_t u
 void timeline_cache_close(struct timeline_cache *c);
 
 /*
- * timeline_cache_load() - the index that was kept of a trace
+ * timeline_cache_load() - the index of a trace that is in the cache
  * @ret_index:  to be deinitialised if 1 is returned
- * Returns 1, or 0 if there is none, or one that is old or damaged: then it is removed.
+ * Returns 1, or 0 if there is none.  An old or damaged index is removed, and counts as none.
  */
 int timeline_cache_load(const struct timeline_cache *c, const struct timeline_identity *identity,
                         struct timeline_index *ret_index);
 
-/* Removes it: for who finds later that a page is damaged (-EBADMSG). */
+/* Removes the index of a trace, for a caller that finds a damaged page in it later (-EBADMSG). */
 void timeline_cache_forget(const struct timeline_cache *c, const struct timeline_identity *identity);
 
 /*
  * timeline_cache_make() - the index of a trace, from the cache or made, saved and kept there
  * @c:  NULL = there is no cache: the index lies in a file without a name, in $TMPDIR
- * A cache that cannot be written makes no difference but the next time.  Until the end,
- * `ret_index` is of no use.
+ * If the cache cannot be written, the next call makes the index again.  While the call runs, `ret_index` is
+ * of no use.
  * Returns 1 if it was made now, 0 if it was found, -ECANCELED, what timeline_builder_build() returns.  To be
  * deinitialised in any case.
  */
@@ -58,12 +57,12 @@ int timeline_cache_make(const struct timeline_cache *c, const struct timeline_id
                         struct timeline_index *ret_index, struct error *err);
 
 /*
- * The same in two processes, for one that may not change files when it has begun to read the trace:
+ * The same in two steps, for a process that may not change files once it has begun to read the trace:
  *
- * timeline_cache_begin()  a file for a new index; @number tells those that are made at a time apart.
- *                         Its descriptor, for timeline_index_init(), or -errno
- * timeline_cache_end()    after timeline_directory_save(): it is found from now on, or goes if it is not
- *                         good
+ * timeline_cache_begin()  makes a file for a new index; @number tells apart those made at the same time.
+ *                         Returns its descriptor, for timeline_index_init(), or -errno
+ * timeline_cache_end()    after timeline_directory_save(): the index is found from now on; it is removed
+ *                         unless @is_good
  */
 int timeline_cache_begin(const struct timeline_cache *c, const struct timeline_identity *identity,
                          long number, struct error *err);

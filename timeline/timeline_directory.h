@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline/timeline_directory.h - an index as a file that is complete: its head, its pages, and
- * the directory after them
+ * timeline/timeline_directory.h - an index as a complete file: its head, its pages, and the directory after
+ * them
  *
  * Way of the data:  timeline_index -> [timeline_directory] -> file of the cache ->
  *                   [timeline_directory] -> timeline_index
@@ -31,7 +31,7 @@ int timeline_identity_read(int fd, struct timeline_identity *ret_identity, struc
 
 /*
  * timeline_directory_save() - make the file complete
- * The index goes on growing as it was; after that the file is to be saved again.
+ * The index may go on growing; then the caller saves it again.
  * Returns 0, -ENOMEM, -errno of write(2).
  */
 int timeline_directory_save(struct timeline_index *t, const struct timeline_identity *identity,
@@ -40,7 +40,7 @@ int timeline_directory_save(struct timeline_index *t, const struct timeline_iden
 /*
  * timeline_directory_open() - an index from a file, for questions; it does not grow
  * @fd:        the index's from now on, also after a failure
- * @identity:  of the trace as it is; NULL = whatever it was made from
+ * @identity:  of the trace as it is now; NULL = any trace
  * Returns 0, -ESTALE (made from another trace, or by another version), -EBADMSG, -ENODATA, -ENOMEM, -errno of
  * read(2).  To be deinitialised in any case.
  */

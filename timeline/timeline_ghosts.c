@@ -17,7 +17,7 @@
 #define GAP_DEFAULT_NS  (10 * NS_PER_MS) /* of events that are not sampled by time */
 #define GAP_MIN_NS      (100 * NS_PER_US)
 
-/* The first event that is sampled by itself. */
+/* Finds the first event that has samples of its own. */
 static uint32_t find_event(const struct trace_dictionary *d, uint64_t *ret_gap_ns)
 {
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS); i++) {

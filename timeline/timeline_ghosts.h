@@ -5,16 +5,13 @@
  * Way of the data:  trace_walk, function_table -> [timeline_ghosts] -> timeline_index
  *
  * Samples that follow each other and have their outer functions in common are one span for each of these
- * functions, by
- * depth.  A function that the next sample does not have any more ends there.  A thread that is switched off
- *         its CPU has
- * the call stack of the switch until it comes back, if one was recorded; else all functions end.  They end as
- * well if
- * no sample follows within some periods of sampling.
+ * functions, by depth.  A function that the next sample does not have any more ends there.  A thread that is
+ * switched off its CPU has the call stack of the switch until it comes back, if one was recorded; else all
+ * functions end. They end as well if no sample follows within some periods of sampling.
  *
  * Functions that were inlined have a depth of their own.  Only samples of the first event count.  Symbols
- * that the dictionary does not have when this is initialised give no names, unless they come from `names`.
- * Memory: a few bytes for each depth of a thread.
+ * that the dictionary gets after the initialisation are used only if `names` supplies them. Memory: a few
+ * bytes for each depth of a thread.
  */
 #ifndef TIMELINE_TIMELINE_GHOSTS_H
 #define TIMELINE_TIMELINE_GHOSTS_H
@@ -42,7 +39,7 @@ struct timeline_thread_ghosts {
         struct timeline_ghost *open; /* heap; the outermost first */
         size_t capacity;
         uint32_t n_open;
-        uint64_t until_ns; /* it is known to be so until then */
+        uint64_t until_ns; /* the functions of `open` are known to run until then */
 };
 
 /* The functions of frames whose names come while the trace grows. */
@@ -59,7 +56,7 @@ struct timeline_ghosts {
         struct timeline_index *index;
         const struct trace_dictionary *dictionary;
         struct function_table functions;
-        struct timeline_ghost_names names;      /* in place of `functions`; all NULL = not */
+        struct timeline_ghost_names names;      /* used in place of `functions` unless NULL */
         uint32_t event;                         /* whose samples count; 0 = there is none */
         uint64_t gap_ns;                        /* between two samples, at most */
         uint32_t *chain;                        /* heap; labels of a call stack, the outermost first */
@@ -77,7 +74,10 @@ void timeline_ghosts_deinit(struct timeline_ghosts *g);
 /* Makes room for the threads 1 .. @n_threads.  Returns 0 or -ENOMEM. */
 int timeline_ghosts_reserve(struct timeline_ghosts *g, uint32_t n_threads);
 
-/* A sample of any event, a wait that is over, and the end.  Return as timeline_index_add_span(). */
+/*
+ * Take a sample of any event, a wait that is over, the end of a thread.  Return as
+ * timeline_index_add_span().
+ */
 int timeline_ghosts_sample(struct timeline_ghosts *g, uint32_t track, uint32_t thread,
                            const struct trace_event *event, struct error *err);
 int timeline_ghosts_wait(struct timeline_ghosts *g, uint32_t track, uint32_t thread,

@@ -57,7 +57,7 @@ enum timeline_track_kind {
                 TIMELINE_TRACK_KIND_COUNT
 };
 
-/* The same, with what `what` of an item is. */
+/* The same for lanes; behind each kind, the meaning of an item's `what`. */
 #define TIMELINE_LANE_KINDS(X)                                              \
         X(ZONES, "zones")       /* location of the trace */                 \
         X(GHOSTS, "ghosts")     /* label of the function table, less 1 */   \
@@ -79,8 +79,8 @@ enum timeline_lane_kind {
 };
 
 /*
- * The states of a thread: `what` of a span of a lane of states, shifted by
- * TIMELINE_STATE_SHIFT, with a value.
+ * The states of a thread.  In a lane of states, `what` of a span is a state, shifted by TIMELINE_STATE_SHIFT,
+ * and a value that depends on the state.
  */
 enum timeline_state {
         TIMELINE_STATE_RUNNING = 1,  /* CPU; TIMELINE_STATE_VALUE_MAX = unknown */
@@ -123,15 +123,15 @@ struct timeline_index {
         struct timeline_lane **lanes; /* heap; by id, from 0 */
         uint32_t n_lanes;
         struct byte_buffer texts;
-        struct intern keys;     /* struct timeline_track_key: id of the track + 1 */
+        struct intern keys;     /* struct timeline_track_key; its id is that of the track + 1 */
         struct intern messages; /* texts of messages */
         size_t tracks_capacity, lanes_capacity;
         uint64_t open_bytes_max; /* of `pages` */
-        uint64_t n_left_out;     /* spans beyond TIMELINE_LANES_MAX lanes, values that are no numbers */
+        uint64_t n_left_out;     /* spans beyond TIMELINE_LANES_MAX lanes, values that are not finite */
 };
 
 /*
- * timeline_index_init() - an empty one that grows
+ * timeline_index_init() - an empty index that grows
  * @fd:  an empty file for reading and writing; the index's from now on, also after a failure
  * Returns 0 or -ENOMEM; to be deinitialised in any case.
  */
@@ -153,20 +153,20 @@ int timeline_index_lane(struct timeline_index *t, uint32_t track, enum timeline_
 
 /*
  * timeline_index_add_span() - the next span of a lane
- * One that begins before the span before it is over begins there; one that ends before it begins has no
- * length.  Amortised constant time.  Returns 0, -ENOMEM, -errno of write(2).
+ * A span that begins before the end of the previous one is moved to begin at that end; a span that ends
+ * before it begins has no length.  Amortised constant time.  Returns 0, -ENOMEM, -errno of write(2).
  */
 int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struct timeline_raw_span *span,
                             struct error *err);
 
-/* Whether a span that begins then would not be moved. */
+/* Whether timeline_index_add_span() would leave a span that begins then where it is. */
 bool timeline_index_is_free(const struct timeline_index *t, uint32_t lane, uint64_t begin_raw_ns);
 
-/* The next value of a lane.  Returns the same; one that is no number is counted and left out. */
+/* Adds the next value of a lane.  Returns the same; a value that is not finite is counted and left out. */
 int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t raw_ns, double value,
                              struct error *err);
 
-/* The number of a text of a message, for `what`; 0 if there is no room for more.  Returns 0 or -ENOMEM. */
+/* Gives the text of a message a number, for `what`; 0 if there is no room for more.  Returns 0 or -ENOMEM. */
 int timeline_index_add_message(struct timeline_index *t, struct text_view text, uint32_t *ret_what);
 
 /* Descriptions of lanes and tracks, for the model; borrowed, valid until the index grows. */

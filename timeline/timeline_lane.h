@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline/timeline_lane.h - one lane: an open page a level, of which the full ones go to the file
+ * timeline/timeline_lane.h - one lane: an open page for each level, which goes to the file when it is full
  *
  * Way of the data:  timeline_index -> [timeline_lane] -> timeline_pages
  *
- * All that is older lies to the left: the references of the open node of the highest level come first, then
- * those of the next, then the open spans.
+ * In the order of time, the references of the open node of the highest level come first, then those of the
+ * next level, and at last the open spans.
  */
 #ifndef TIMELINE_TIMELINE_LANE_H
 #define TIMELINE_TIMELINE_LANE_H

@@ -26,8 +26,8 @@ int timeline_lane_list_make(struct timeline_lane_list *l, struct timeline_index 
 
 /*
  * timeline_lane_list_get() - the lane of a depth
- * Returns its id, -ENOMEM, or -EOVERFLOW: there are too many lanes, and what it would hold is to
- * be counted as left out.
+ * Returns its id, -ENOMEM, or -EOVERFLOW: there are too many lanes, and the caller counts the lane's spans as
+ * left out.
  */
 static inline int timeline_lane_list_get(struct timeline_lane_list *l, struct timeline_index *t,
                                          uint32_t track, enum timeline_lane_kind kind, uint32_t depth)

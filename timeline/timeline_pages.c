@@ -14,7 +14,7 @@
 
 #define PENDING_BYTES (UINT32_C(1) << 20)
 
-/* Pages of one level never displace those of another: a query has one of each at a time. */
+/* Pages of one level never displace those of another: a query uses one page of each level at a time. */
 #define LEAVES_CACHED (UINT32_C(1) << 9)
 #define NODES_CACHED  (UINT32_C(1) << 6) /* of each level */
 #define PAGES_CACHED  (LEAVES_CACHED + TIMELINE_LEVELS_MAX * NODES_CACHED)

@@ -52,7 +52,7 @@ static inline uint64_t timeline_ref_bit(uint32_t what)
 }
 
 void timeline_ref_put(uint8_t *at, const struct timeline_ref *ref);
-/* Returns 0, or -EBADMSG for one that no writer makes. */
+/* Returns 0, or -EBADMSG for a reference that no writer makes. */
 int timeline_ref_get(const uint8_t *at, struct timeline_ref *ret_ref);
 
 struct timeline_cached_page {
@@ -76,8 +76,7 @@ struct timeline_pages {
 };
 
 /*
- * @fd: taken over; pages begin at @begin_bytes, and end there or, of a file to be read, at
- * @size_bytes.  Returns 0 or -ENOMEM.
+ * @fd: taken over; new pages are appended at @size_bytes.  Returns 0 or -ENOMEM.
  */
 int timeline_pages_init(struct timeline_pages *p, int fd, uint64_t size_bytes);
 void timeline_pages_deinit(struct timeline_pages *p);
@@ -88,7 +87,7 @@ int timeline_pages_append(struct timeline_pages *p, const void *bytes, size_t n_
 int timeline_pages_flush(struct timeline_pages *p, struct error *err);
 
 /*
- * timeline_pages_read() - the bytes of a page, with its checksum checked
+ * timeline_pages_read() - the bytes of a page, after a check of its checksum
  * Borrowed until the next page of the same level is read, or anything is appended.
  * Returns 0, -EBADMSG, -ENOMEM, -errno of read(2).
  */

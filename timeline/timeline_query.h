@@ -8,14 +8,14 @@
  *
  *      spans    each span of at least q that touches [from, to) is an item; all shorter spans that begin in
  *               one bucket (begin >> bucket_log2) are one item: begin of the first, end of the last, count,
- *               and the longest (begin, length, `what`; the first of equals).  It is in the view if its
- *               bucket, or its end, reaches into [from, to), and then always whole
+ *               and the longest (begin, length, `what`; the first of equals).  Such an item is in the view if
+ *               its bucket, or its end, reaches into [from, to), and then it is whole
  *      values   all values of one bucket are one item: begin, min, max, first, last, count.  The items
  *               before and after those that reach into [from, to) are in the view as well, so that
  *               lines can be drawn to them
  *
  * So an item does not depend on where the view begins and ends.  There are at most 2 * (to - from) / q + 4
- * items.  Takes time in proportion to them and to the logarithm of the lane's length.
+ * items.  A query takes time in proportion to the number of items and to the logarithm of the lane's length.
  */
 #ifndef TIMELINE_TIMELINE_QUERY_H
 #define TIMELINE_TIMELINE_QUERY_H
@@ -35,8 +35,8 @@ struct timeline_view {
 };
 
 /*
- * One array a field, by item; times since the start of the recording.  The union of what
- * both kinds of lanes need.
+ * One array a field, by item; times since the start of the recording.  Has the fields for both kinds of
+ * lanes.
  */
 struct timeline_columns {
         double *begin_ns, *end_ns; /* heap, as all of them; exact below 2^53 */
@@ -61,13 +61,13 @@ void timeline_columns_deinit(struct timeline_columns *c);
 /*
  * timeline_query_view() - fill the columns
  * @columns:  overwritten; incomplete after a failure
- * Returns 0, -EINVAL (no such lane, or from >= to), -E2BIG, -ENOMEM, -EBADMSG (the file is damaged: to be
- * built again), -errno of read(2).
+ * Returns 0, -EINVAL (no such lane, or from >= to), -E2BIG, -ENOMEM, -EBADMSG (the file is damaged: build it
+ * again), -errno of read(2).
  */
 int timeline_query_view(struct timeline_index *t, const struct timeline_view *view,
                         struct timeline_columns *columns, struct error *err);
 
-/* Appends one span, that of the end: one that is not over, at its length so far.  Returns 0 or -ENOMEM. */
+/* Appends the last span of a lane, which is not over, with its length so far.  Returns 0 or -ENOMEM. */
 int timeline_columns_add_open(struct timeline_columns *c, uint64_t begin_ns, uint64_t end_ns, uint32_t what);
 
 struct timeline_search {
@@ -87,7 +87,7 @@ struct timeline_found {
 
 /*
  * timeline_query_find() - the nearest span of any of the lanes
- * If two are equally near, the lane that is named first wins.  Pages without the `what` are stepped over.
+ * If two are equally near, the lane that is named first wins.  Pages without the wanted `what` are skipped.
  * Returns 1, 0 if there is none, or as timeline_query_view().
  */
 int timeline_query_find(struct timeline_index *t, const struct timeline_search *search,

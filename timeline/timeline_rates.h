@@ -5,10 +5,8 @@
  * Way of the data:  trace_walk (samples), cpu_lanes -> [timeline_rates] -> timeline_index
  *
  * A value of a counter is the count between two samples of a thread, divided by the time that the thread ran
- * in
- * between.  Events whose weight is a time (cpu-clock) are no counters.  The load is known at the end only:
- *           the mean in
- * each of some ten thousand equal parts of the recording.
+ * in between.  Events whose weight is a time (cpu-clock) are no counters.  The load is known only at the end:
+ * the mean in each of some ten thousand equal parts of the recording.
  */
 #ifndef TIMELINE_TIMELINE_RATES_H
 #define TIMELINE_TIMELINE_RATES_H
@@ -48,14 +46,17 @@ int timeline_rates_init(struct timeline_rates *c, struct timeline_index *index,
                         const struct trace_dictionary *dictionary);
 void timeline_rates_deinit(struct timeline_rates *c);
 
-/* A sample of any event.  Returns as timeline_index_add_value(). */
+/* Takes a sample of any event.  Returns as timeline_index_add_value(). */
 int timeline_rates_sample(struct timeline_rates *c, const struct walked_thread *thread,
                           const struct trace_event *event, struct error *err);
 
 /* A CPU was busy. */
 void timeline_rates_busy(struct timeline_rates *c, uint64_t begin_ns, uint64_t end_ns);
 
-/* The load until @end_ns, if any CPU is known to have been busy.  Returns as timeline_index_add_value(). */
+/*
+ * Adds the load until @end_ns, if any CPU is known to have been busy.  Returns as
+ * timeline_index_add_value().
+ */
 int timeline_rates_finish(struct timeline_rates *c, uint64_t end_ns, struct error *err);
 
 #endif /* TIMELINE_TIMELINE_RATES_H */

@@ -104,7 +104,7 @@ static int shared_take_lock(void *context, const struct lock_span *lock, struct 
                                       err);
 }
 
-/* The last name counts, so all are named at the end. */
+/* The last name of a lock counts, so all locks are named at the end. */
 static int name_locks(struct timeline_shared *s, struct error *err)
 {
         for (uint32_t i = 0; i < s->index->n_tracks; i++) {
@@ -218,7 +218,7 @@ static int shared_take_memory(struct timeline_shared *s, const struct ordered_ev
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
-/* The first lane from its depth on that is free when the zone begins. */
+/* Adds a zone to the first lane, from its depth on, that is free when the zone begins. */
 static int shared_take_device(void *context, const struct device_zone *zone, struct error *err)
 {
         const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };

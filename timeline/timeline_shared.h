@@ -11,7 +11,7 @@
  *      memory   bytes in use in a pool, after each change
  *      devices  zones by depth; where zones of a depth overlap, the later one is a lane further down
  *
- * Memory: that of the statistics which commands use as well, and some bytes a track.
+ * Memory: that of the statistics, which commands use as well, and some bytes a track.
  */
 #ifndef TIMELINE_TIMELINE_SHARED_H
 #define TIMELINE_TIMELINE_SHARED_H
@@ -56,7 +56,7 @@ int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index
                          const struct trace_dictionary *dictionary);
 void timeline_shared_deinit(struct timeline_shared *s);
 
-/* Room for the threads and locks that the dictionary has by now.  Returns 0 or -ENOMEM. */
+/* Makes room for the threads and locks that the dictionary has by now.  Returns 0 or -ENOMEM. */
 int timeline_shared_reserve(struct timeline_shared *s);
 
 /* Nothing more comes.  Locks that are held are held until then.  Returns as timeline_index_add_span(). */

@@ -123,8 +123,8 @@ static int add(struct timeline_states *s, uint32_t track, uint32_t thread, struc
 }
 
 /*
- * A thread runs from its first event on, except a wake-up or a switch-in before any zone; a fiber is
- * entered first.
+ * A thread runs from its first event on, unless that is a wake-up or a switch-in before any zone.  A fiber
+ * runs only when it is entered.
  */
 static void begin_thread(struct timeline_thread_states *state, const struct walked_thread *thread,
                          const struct trace_event *event)

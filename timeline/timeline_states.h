@@ -5,8 +5,8 @@
  * Way of the data:  trace_walk, cpu_lanes -> [timeline_states] -> timeline_index
  *
  * A thread runs from its first event, or from when it came onto a CPU, until it is switched off it; then it
- * waits, until another thread makes it ready to run; then it could run, until it does.  Threads of a trace
- * without context switches have no states.
+ * waits, until another thread makes it ready to run; then it is runnable, until it gets a CPU.  Threads of a
+ * trace without context switches have no states.
  */
 #ifndef TIMELINE_TIMELINE_STATES_H
 #define TIMELINE_TIMELINE_STATES_H
@@ -55,14 +55,15 @@ void timeline_states_deinit(struct timeline_states *s);
 int timeline_states_reserve(struct timeline_states *s, uint32_t n_threads);
 
 /*
- * Any event of a thread but zones, also samples.  @track: the thread's.  Return as timeline_index_add_span().
+ * Take an event of a thread, also a sample but no zone, and a wait.  @track: the thread's.  Return as
+ * timeline_index_add_span().
  */
 int timeline_states_event(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
                           const struct trace_event *event, struct error *err);
 int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
                          const struct thread_wait *wait, struct error *err);
 
-/* The end of a thread that lives, and then of all. */
+/* End a thread that still lives, and then the spans of all CPUs. */
 int timeline_states_finish_thread(struct timeline_states *s, uint32_t track,
                                   const struct walked_thread *thread, uint64_t end_ns, struct error *err);
 int timeline_states_finish(struct timeline_states *s, uint64_t end_ns, struct error *err);
