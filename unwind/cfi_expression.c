@@ -200,7 +200,7 @@ static uint64_t divide(struct machine *m, uint64_t a, uint64_t b)
                 fail(m, -EBADMSG);
                 return 0;
         }
-        if (b == UINT64_MAX) /* -1: the quotient of the least number would not fit */
+        if (b == UINT64_MAX) /* division by -1: the quotient of INT64_MIN would not fit */
                 return 0 - a;
         return (uint64_t)((int64_t)a / (int64_t)b);
 }

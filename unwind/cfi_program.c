@@ -25,7 +25,7 @@ static uint64_t mix(uint64_t v)
 }
 
 /*
- * The contribution of a register to the digest.  Expressions count by what they say, not by where they lie.
+ * The contribution of a register to the digest.  An expression counts by its bytes, not by its place.
  */
 static uint64_t digest_of(const struct cfi_section *s, unsigned number, const struct cfi_saved *saved)
 {
@@ -52,7 +52,7 @@ static void set_saved(struct cfi_program *p, uint64_t number, struct cfi_saved s
         *old = saved;
 }
 
-/* Numbers are checked where they are stored: what a compiler writes fits into 32 bits. */
+/* Checks a number before it is stored: the numbers of compilers fit into 32 bits. */
 static int32_t to_value(struct cfi_program *p, int64_t factor, int64_t align)
 {
         int64_t value;
@@ -214,12 +214,12 @@ static bool run_register(struct cfi_program *p, uint8_t op, struct byte_reader *
         }
 }
 
-/* All others that do not move the location. */
+/* All other instructions that do not move the location. */
 static void run_other(struct cfi_program *p, uint8_t op, struct byte_reader *in)
 {
         switch (op) {
         case DW_CFA_nop:
-        case CFA_GNU_WINDOW_SAVE: /* signatures are cut away from every return address */
+        case CFA_GNU_WINDOW_SAVE: /* the walk cuts signatures away from every return address */
         case CFA_AARCH64_NEGATE_RA_STATE_PC:
                 return;
         case DW_CFA_GNU_args_size:

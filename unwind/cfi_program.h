@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CFI_STATES_MAX           8    /* DW_CFA_remember_state within each other; compilers nest them once */
+#define CFI_STATES_MAX           8    /* nested DW_CFA_remember_state; compilers use one level */
 #define CFI_EXPRESSION_BYTES_MAX 4096 /* of one expression */
 
 enum cfi_saved_kind {
@@ -43,8 +43,8 @@ struct cfi_row {
         int32_t cfa_value; /* added to the register, or the expression's offset in the section */
         struct cfi_saved saved[UNWIND_REGISTERS_MAX];
         /*
-         * The digest of all of `saved`: rows with equal entries have equal digests, in whatever order they
-         * came.
+         * The digest of all of `saved`: rows with equal entries have equal digests, in whatever order the
+         * entries came.
          */
         uint64_t digest;
 };
@@ -52,7 +52,7 @@ struct cfi_row {
 struct cfi_program {
         const struct cfi_section *section; /* borrowed */
         const struct cfi_cie *cie;         /* borrowed */
-        const struct cfi_row *initial;     /* borrowed; what DW_CFA_restore goes back to; NULL in a CIE */
+        const struct cfi_row *initial;     /* borrowed; DW_CFA_restore goes back to it; NULL in a CIE */
         size_t at_off, end_off;            /* instructions */
         uint64_t svma, end_svma;           /* code */
         struct cfi_row row;
@@ -63,19 +63,19 @@ struct cfi_program {
 };
 
 /*
- * Runs the instructions of a CIE: what each of its functions starts with.  Returns false
- * if they make no sense.
+ * Runs the instructions of a CIE, for the row with which each of its functions starts.  Returns false if they
+ * make no sense.
  */
 bool cfi_program_run_cie(const struct cfi_section *section, const struct cfi_cie *cie,
                          struct cfi_row *ret_row);
 
-/* Starts on a function whose CIE has given @initial. */
+/* Starts on a function.  @initial: the row of its CIE. */
 void cfi_program_start(struct cfi_program *p, const struct cfi_section *section, const struct cfi_fde *fde,
                        const struct cfi_row *initial);
 
 /*
  * cfi_program_next() - runs to the end of the next row
- * Returns 1 with `row` valid from @ret_start_svma up to the next one's, 0 at the end.
+ * Returns 1 with `row`, which is valid from @ret_start_svma up to the start of the next row; 0 at the end.
  */
 int cfi_program_next(struct cfi_program *p, uint64_t *ret_start_svma);
 

@@ -10,12 +10,12 @@
 #define DEPTH_MAX        4096 /* bytes of stack, either way */
 #define WORD_BYTES       8
 
-/* The stack pointer relative to its value at first, and the state of the frame pointer. */
+/* The stack pointer relative to its first value, and the state of the frame pointer. */
 struct exit_state {
-        int64_t depth;       /* bytes that were taken off the stack; negative: put onto it */
-        int64_t pushed_at;   /* the depth after the frame pointer was pushed here; 1 = it was not */
-        bool is_frame;       /* the frame pointer was set to the stack pointer then */
-        bool is_fp_restored; /* from the stack that was there at first, ... */
+        int64_t depth;       /* bytes popped off the stack; negative: pushed onto it */
+        int64_t pushed_at;   /* the depth after the code pushed the frame pointer; 1 = it did not */
+        bool is_frame;       /* the code set the frame pointer to the stack pointer then */
+        bool is_fp_restored; /* from the stack as it was at first, ... */
         int64_t fp_at;       /* ... at this place */
         /* the stack pointer comes from a frame pointer that was set before; depths count from it */
         bool by_fp;
@@ -201,7 +201,7 @@ bool code_exit_is_sigreturn(const struct unwind_machine *machine, const uint8_t 
                            machine->n_short_sigreturn_code_bytes);
 }
 
-/* In the first function of a thread, the call is followed by hlt, ud2 or the system call exit. */
+/* In the first function of a thread, hlt, ud2 or the system call exit follows the call. */
 bool code_exit_is_never(const struct unwind_machine *machine, const uint8_t *bytes, size_t n_bytes)
 {
         static const uint8_t hlt[] = { 0xf4 }, ud2[] = { 0x0f, 0x0b };

@@ -17,7 +17,7 @@ struct x86_form {
         uint8_t n_head;
         uint8_t n_bytes; /* of the instruction */
         uint8_t n_pushed;
-        /* code after a jump is entered from elsewhere, with only a return address on the stack */
+        /* other code enters after a jump, with only a return address on the stack */
         bool is_jump;
 };
 
@@ -42,7 +42,7 @@ static const struct x86_form x86_forms[] = {
         { { 0x0f, 0x1f, 0x84, 0x00 }, 4, 8, 0, false },
 };
 
-/* AArch64: what an instruction does, by some of its bits. */
+/* AArch64: some bits of an instruction, and its effect. */
 struct arm_form {
         uint32_t mask, bits;
         uint8_t n_pushed;
@@ -147,7 +147,7 @@ static size_t step_arm(struct plt_frames *f, const uint8_t *bytes, size_t n_left
         return 0;
 }
 
-/* Goes on by one instruction.  Returns false at the end. */
+/* Steps over one instruction.  Returns false at the end. */
 static bool step(struct plt_frames *f)
 {
         const uint8_t *bytes = f->section->bytes + f->at;
@@ -158,7 +158,7 @@ static bool step(struct plt_frames *f)
         else if (f->machine == &unwind_machine_aarch64)
                 n_bytes = step_arm(f, bytes, n_left);
         else
-                n_bytes = n_left; /* RISC-V: they leave the stack and the return address alone */
+                n_bytes = n_left; /* RISC-V: stubs leave the stack and the return address alone */
         f->at += n_bytes;
         return n_bytes > 0 && f->cfa_offset <= PLT_CFA_OFFSET_MAX;
 }

@@ -6,9 +6,9 @@
  * Way of the data:  elf_image -> [plt_frames] -> unwind_table
  *
  * GNU ld and gold describe their stubs in .eh_frame for x86-64; mold and lld do not, and no linker does
- * for AArch64 and RISC-V.  A stub has a few instructions of a known form: they are followed one by one,
- * and an instruction that is not known ends it.  Found by the names of the sections, so only in a file
- * that has section headers.
+ * for AArch64 and RISC-V.  A stub has a few instructions of a known form: this code follows them one by one,
+ * and ends at an instruction that it does not know.  It finds stubs by the names of their sections, so only
+ * in a file that has section headers.
  */
 #ifndef UNWIND_PLT_FRAMES_H
 #define UNWIND_PLT_FRAMES_H
@@ -36,14 +36,14 @@ struct plt_section {
 struct plt_frames_row {
         uint64_t svma;
         uint8_t cfa_offset; /* CFA = stack pointer + this */
-        /* the return address is on the stack, PLT_RA_BYTES below the CFA; else in its register */
+        /* the return address is on the stack, PLT_RA_BYTES below the CFA; else it is in its register */
         bool is_ra_saved;
 };
 
 struct plt_frames {
         const struct unwind_machine *machine;
         const struct plt_section *section;
-        size_t at;          /* bytes that are done; at the end: that are understood */
+        size_t at;          /* bytes that were followed; at the end, all that are understood */
         uint8_t cfa_offset; /* there */
         bool has_row;       /* the first row was handed out */
 };
@@ -55,7 +55,10 @@ size_t plt_frames_find(const struct elf_image *image, struct plt_section ret_sec
 void plt_frames_init(struct plt_frames *f, const struct unwind_machine *machine,
                      const struct plt_section *section);
 
-/* The next place where the stack is another.  Returns 1, or 0 at the end of what is understood. */
+/*
+ * The next address from which the stack differs.  Returns 1, or 0 at the end of the bytes that are
+ * understood.
+ */
 int plt_frames_next(struct plt_frames *f, struct plt_frames_row *ret_row);
 
 #endif /* UNWIND_PLT_FRAMES_H */

@@ -4,8 +4,8 @@
  * address, which is the CFA of the frame before it.  Its own CFA is mostly known as well, because it needs
  * only a register and a number.  A kept frame that agrees in all of these is the same call.
  *
- * A walk that was joined shares its outer part with the kept stack, so keeping it means copying only the
- * frames further in.
+ * A joined walk shares its outer part with the kept stack, so keeping it means copying only the frames
+ * further in.
  */
 #include "unwind/stack_stitch.h"
 
@@ -66,7 +66,7 @@ static bool is_same(const struct stack_walk_frame *a, const struct stack_walk_fr
         return a->pc_avma == b->pc_avma && a->cfa_avma == b->cfa_avma && a->is_exact == b->is_exact;
 }
 
-/* How many of the outermost frames are the same already. */
+/* Counts the outermost frames that are the same already. */
 static uint32_t count_same(const struct stack_stitch *s, const struct stack_walk *walk)
 {
         uint32_t n = 0;

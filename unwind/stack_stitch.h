@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind/stack_stitch.h - joins a walk that ran out of its copy to the thread's stack before
+ * unwind/stack_stitch.h - joins a walk that reached the end of its copy to the thread's previous stack
  *
  * Way of the data:  stack_walk -> [stack_stitch] -> call_chain
  *
- * A frame is the same call as before if it has the same return address and the
- * same CFA; what called it is then the same too, all the way to the root.  Found by
- * experiment: of clang's stacks, copied to 16 KiB, 91% could be joined, all of
- * them rightly.
+ * A frame is the same call as before if it has the same return address and the same CFA; its callers are then
+ * the same too, all the way to the root.  In an experiment with clang's stacks, copied to 16 KiB, 91% of the
+ * walks that were cut could be joined, all of them rightly.
  *
  * One kept stack a thread.  The caller decides which stack to keep: a complete stack that fits into half a
  * copy never needs to be joined.
@@ -24,16 +23,16 @@ struct stack_walk_frame;
 
 /* A thread's last stack that went to the root; zeroed = nothing is kept. */
 struct stack_stitch {
-        struct stack_walk_frame *frames; /* heap, owned; outermost first: what changes is at the end */
+        struct stack_walk_frame *frames; /* heap, owned; outermost first, since the innermost change */
         uint32_t n_frames, capacity;
-        uint64_t generation; /* of the mappings then: others may have other code at the same addresses */
+        uint64_t generation; /* of the mappings then: later ones may have other code at an address */
         bool is_approximate; /* its outer part was read late */
 };
 
-/* Nothing is kept any more, and its memory is given back. */
+/* Forgets the kept stack and frees its memory. */
 void stack_stitch_deinit(struct stack_stitch *s);
 
-/* Nothing is kept any more, but its memory. */
+/* Forgets the kept stack, but keeps its memory. */
 void stack_stitch_clear(struct stack_stitch *s);
 
 /* Bytes of memory that it takes. */
@@ -44,8 +43,8 @@ size_t stack_stitch_count_bytes_for(const struct stack_stitch *s, const struct s
 
 /*
  * stack_stitch_keep() - remember a walk that went to the root
- * @is_approximate:  its outer part was read late, or joined to one that was
- * Without memory nothing is kept.
+ * @is_approximate:  its outer part was read late, or joined to a stack that was
+ * If memory runs out, nothing is kept.
  */
 void stack_stitch_keep(struct stack_stitch *s, const struct stack_walk *walk, uint64_t generation,
                        bool is_approximate);

@@ -10,9 +10,9 @@
  * return addresses.  The call lies before its return address and may be the last instruction of its
  * function, so the walk looks up the address less one byte.
  *
- * gcc does not say in its rules when an epilogue has restored a register.  The slot that the rule names is
- * then below the stack pointer, and the register has its old value again: this can only happen where the
- * address is exact.
+ * gcc's rules do not state when an epilogue has restored a register.  The slot that the rule names is then
+ * below the stack pointer, and the register has its old value again: this can only happen where the address
+ * is exact.
  */
 #include "unwind/stack_walk.h"
 
@@ -33,7 +33,7 @@
 /* A frame that would reach further than this, the usual limit of a stack, continues on another stack. */
 #define FRAME_BYTES_MAX (UINT64_C(1) << 23)
 #define STACKS_BEGIN    UINT64_C(0x10000) /* kernels map nothing below that */
-#define SWITCHES_MAX    64                /* to lower stacks: two could lead to each other for ever */
+#define SWITCHES_MAX    64                /* to lower stacks: two stacks could lead to each other for ever */
 
 /* ------------------------------------------------------------------- memory */
 
@@ -88,7 +88,7 @@ void stack_walk_expect(const struct stack_walk_input *input, const struct stack_
         }
 }
 
-/* True if @avma is further away than a frame of this stack reaches. */
+/* True if @avma is too far away to be in the same frame. */
 static bool is_out_of_frame(const struct walk *w, uint64_t avma)
 {
         return avma < w->sp || avma - w->sp >= FRAME_BYTES_MAX;
@@ -168,9 +168,8 @@ static uint64_t sp_of(const struct walk *w, uint32_t frame)
 }
 
 /*
- * One step inwards in the search for a register's value: looks at what @frame has done with the register.
- * Returns 1 if the value was found, 0 if it is to be looked for further in under @number, or a negative
- * number.
+ * One step inwards in the search for a register's value: looks up where @frame has saved the register.
+ * Returns 1 if the value was found, 0 if the search goes on further in, under @number, or a negative number.
  */
 static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, uint64_t *ret_value)
 {
@@ -209,7 +208,7 @@ static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, 
                 *number = (uint8_t)saved->value;
                 return 0;
         case UNWIND_SAVED_UNDEFINED:
-        case UNWIND_SAVED_AT_EXPRESSION: /* an expression in an expression: not met anywhere */
+        case UNWIND_SAVED_AT_EXPRESSION: /* an expression in an expression: no known file has one */
         case UNWIND_SAVED_BY_EXPRESSION:
         case UNWIND_SAVED_ELSEWHERE:
         default:
@@ -459,7 +458,7 @@ bool walk_step_signal(struct walk *w, struct stack_walk_frame *frame)
             !walk_read_u64(w, w->sp + m->signal_registers[m->sp], &sp) ||
             !walk_read_u64(w, w->sp + m->signal_registers[m->fp], &fp))
                 return walk_stop(w, walk_why_unread(w, w->sp + m->signal_pc));
-        /* On the same stack the interrupted function is right above. */
+        /* On the same stack, the frame of the interrupted function is right above. */
         w->is_on_other_stack = sp - w->sp >= SIGNAL_BYTES_MAX && !is_copied(w, sp);
         frame->cfa_avma = sp;
         w->pc = unwind_machine_address(m, pc);

@@ -4,8 +4,8 @@
  *
  * Way of the data:  perf_record (sample), unwind_table -> [stack_walk] -> call_chain
  *
- * Reads nothing but the copy that it is given, and code by `read_code`.  All of it, and the tables, come
- * from the profiled program: whatever they say, a walk ends.
+ * Reads only the given copy of the stack, and code by `read_code`.  Both, and the tables, come from the
+ * profiled program: whatever they contain, a walk ends.
  *
  * A walker belongs to one thread.  It allocates nothing after stack_walker_new().
  */
@@ -34,14 +34,14 @@ struct stack_walk_space {
         /* The code at an address; false if no code is mapped there. */
         bool (*find)(const void *context, uint64_t avma, struct stack_walk_code *ret_code);
         /*
-         * Bytes of code that no table knows, as they are now: up to @n_bytes from an address on.  Returns how
-         * many there are; 0 if they cannot be read, or should not be.  NULL is fine.
+         * Reads code that no table describes, as it is now: up to @n_bytes from an address on.  Returns how
+         * many it read; 0 if they cannot be read, or should not be.  NULL is fine.
          */
         size_t (*read_code)(const void *context, uint64_t avma, uint8_t *bytes, size_t n_bytes);
         const void *context;
         /*
-         * A number for the state of this process's mappings, never 0 and never used for another:
-         * what the walker remembers of an address is only good while it stays.
+         * A number for the state of this process's mappings, never 0 and never used for another state: what
+         * the walker remembers of an address is valid only while the number stays the same.
          */
         uint64_t generation;
 };
@@ -55,7 +55,7 @@ struct stack_walk_piece {
 
 struct stack_walk_input {
         struct unwind_registers registers;
-        struct stack_walk_piece pieces[STACK_WALK_PIECES_MAX]; /* the first is where most is looked for */
+        struct stack_walk_piece pieces[STACK_WALK_PIECES_MAX]; /* most reads are in the first one */
         size_t n_pieces;
         bool tables_only; /* code without a table ends the walk, whatever its frame pointer says */
 };
@@ -64,9 +64,9 @@ struct stack_walk_input {
 enum stack_walk_way {
         STACK_WALK_WAY_NONE = 0, /* it was not */
         STACK_WALK_WAY_TABLE,
-        STACK_WALK_WAY_CODE,          /* by the instructions up to its return: likely, not certain */
+        STACK_WALK_WAY_CODE,          /* by the instructions up to the frame's return: likely, not certain */
         STACK_WALK_WAY_FRAME_POINTER, /* the code has no table: likely, not certain */
-        STACK_WALK_WAY_GUESS,         /* the thread stood outside of all code: a call into nowhere */
+        STACK_WALK_WAY_GUESS,         /* the thread stood outside of all code: it called a wrong address */
         STACK_WALK_WAY_SIGNAL,        /* by the registers that the kernel saved for a handler */
 };
 
@@ -84,7 +84,7 @@ enum stack_walk_end {
         STACK_WALK_END_CUT,      /* the copy is too short */
         /* the caller, or what a signal interrupted, is on another stack, which is not copied */
         STACK_WALK_END_OTHER_STACK,
-        STACK_WALK_END_NO_TABLE,    /* code that nothing is known of, without a usable frame pointer */
+        STACK_WALK_END_NO_TABLE,    /* the code has no known rule, and no usable frame pointer */
         STACK_WALK_END_NOT_CODE,    /* invalid return address */
         STACK_WALK_END_NO_REGISTER, /* a rule needs a register whose value is lost */
         STACK_WALK_END_BROKEN,      /* a rule or the stack makes no sense */
@@ -99,7 +99,10 @@ struct stack_walk {
         uint64_t sp_avma;
         uint64_t fp_avma;
         bool is_fp_known;
-        /* at the ends CUT and OTHER_STACK: what could not be read; at NOT_CODE: the return address */
+        /*
+         * at the ends CUT and OTHER_STACK: the address that could not be read; at NOT_CODE: the return
+         * address
+         */
         uint64_t unread_avma;
 };
 
@@ -114,14 +117,14 @@ void stack_walker_free(struct stack_walker *walker);
 /*
  * stack_walk_expect() - fetches the part of a copy into the caches that its walk will probably read
  * @input:   of that walk
- * @before:  any other walk, the last one of the same thread if possible: most callers are the same, and their
- *           return addresses lie where they lay
+ * @before:  any other walk, the last one of the same thread if possible: most callers are the same then, and
+ *           their return addresses lie at the same places
  */
 void stack_walk_expect(const struct stack_walk_input *input, const struct stack_walk *before);
 
 /*
  * stack_walk_run() - walks one stack
- * @ret_walk:  overwritten; only what `n_frames` says of its frames
+ * @ret_walk:  overwritten, but only the first `n_frames` of its frames
  */
 void stack_walk_run(struct stack_walker *walker, const struct stack_walk_space *space,
                     const struct stack_walk_input *input, struct stack_walk *ret_walk);

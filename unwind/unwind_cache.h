@@ -5,8 +5,8 @@
  * Way of the data:  unwind_module -> [unwind_cache] -> stack_walk
  *
  * The cache belongs to one thread; the modules that it hands out never change and
- * live as long as it does.  Its memory is bounded: what no longer fits is remembered
- * as a file without a table, and counted.  A file has its id before its module is there.
+ * live as long as it does.  Its memory is bounded: a module that no longer fits is dropped and counted, and
+ * its file has no table.  A file gets its id before its module is there.
  */
 #ifndef UNWIND_UNWIND_CACHE_H
 #define UNWIND_UNWIND_CACHE_H
@@ -47,8 +47,8 @@ void unwind_cache_init(struct unwind_cache *cache, uint64_t n_bytes_max);
 void unwind_cache_deinit(struct unwind_cache *cache);
 
 /*
- * The key of a file: by @build_id alone if @n_bytes is not 0 (cut to what counts), else
- * by what fstat(2) said.
+ * The key of a file: the first one takes the build-id alone, cut to UNWIND_CACHE_BUILD_ID_MAX; for a file
+ * without a build-id, the second one takes what fstat(2) stated.
  */
 struct unwind_cache_key unwind_cache_key_of_build_id(const void *build_id, size_t n_bytes);
 struct unwind_cache_key unwind_cache_key_of_file(uint64_t device, uint64_t inode, uint64_t file_bytes,
@@ -66,8 +66,8 @@ int unwind_cache_add(struct unwind_cache *cache, const struct unwind_cache_key *
 
 /*
  * unwind_cache_put() - the module of a file that has none yet
- * @module:  the cache's from here on, also after a failure
- * Returns 0, or -EOVERFLOW if it is too large: it is counted, and the file stays without one.
+ * @module:  belongs to the cache from here on, also after a failure
+ * Returns 0, or -EOVERFLOW if it is too large: the cache counts it, and the file stays without one.
  */
 int unwind_cache_put(struct unwind_cache *cache, uint32_t id, struct unwind_module *module);
 

@@ -52,7 +52,7 @@ const struct unwind_machine unwind_machine_x86_64 = {
         .record_ra = 8,
         .record_cfa = 16,
         /*
-         * sp is at the ucontext, 40 bytes before its registers r8 .. r15, rdi, rsi, rbp, rbx,
+         * sp points to the ucontext, 40 bytes before its registers r8 .. r15, rdi, rsi, rbp, rbx,
          * rdx, rax, rcx, rsp, rip
          */
         .signal_pc = 168,
@@ -72,7 +72,7 @@ const struct unwind_machine unwind_machine_aarch64 = {
         .sp = 31,
         .fp = 29,
         .ra = 30,
-        .pc_mask = (UINT64_C(1) << 48) - 1, /* above are the pointer authentication code and the tag */
+        .pc_mask = (UINT64_C(1) << 48) - 1, /* above are a signature and a tag */
         .perf_registers = (UINT64_C(1) << 33) - 1,
         .perf_to_dwarf = aarch64_from_perf,
         .n_perf = sizeof(aarch64_from_perf),

@@ -23,15 +23,15 @@ struct unwind_machine {
         const char *name;
         uint16_t elf_machine; /* EM_* */
         uint8_t sp, fp, ra;   /* DWARF numbers; @ra is the column of the return address */
-        /* the call itself puts it onto the stack; else it is in the register @ra */
+        /* the call itself puts the return address onto the stack; else it is in the register @ra */
         bool is_return_address_saved;
-        uint64_t pc_mask; /* bits of a return address that are address, not a signature */
+        uint64_t pc_mask; /* the bits of a return address that are no signature */
 
         uint64_t perf_registers;      /* for perf_event_attr.sample_regs_user */
         const uint8_t *perf_to_dwarf; /* by the number of the bit in perf_registers */
         uint8_t n_perf;
 
-        /* The contents at a frame pointer, in bytes from it. */
+        /* Places of the saved frame pointer, return address and CFA, in bytes from the frame pointer. */
         int8_t record_fp, record_ra, record_cfa;
 
         /*
@@ -46,8 +46,8 @@ struct unwind_machine {
         uint8_t n_short_sigreturn_code_bytes;
         bool is_fp_kept; /* calls without a frame record are rare, and the first record's pointer is 0 */
         /*
-         * How the function begins that a function of makecontext(3) returns to;
-         * n_context_start_bytes: all of it.
+         * The first bytes of the function to which a function of makecontext(3) returns;
+         * n_context_start_bytes is the length of all of it.
          */
         const uint8_t *context_start_code;
         uint8_t n_context_start_code_bytes, n_context_start_bytes; /* 0 = not known */
@@ -57,7 +57,7 @@ extern const struct unwind_machine unwind_machine_x86_64;
 extern const struct unwind_machine unwind_machine_aarch64;
 extern const struct unwind_machine unwind_machine_riscv64;
 
-/* By EM_*; NULL for a machine that there are no rules for. */
+/* Finds a machine by EM_*; NULL for one without rules here. */
 const struct unwind_machine *unwind_machine_find(uint16_t elf_machine);
 
 /* The machine that this program was compiled for, or NULL. */
@@ -65,8 +65,8 @@ const struct unwind_machine *unwind_machine_own(void);
 
 /*
  * unwind_machine_address() - a return address as it was saved, without the signature that processors add
- * On an AArch64 processor it is asked itself: signatures begin above the addresses that the kernel gives to
- * programs, which have 39 bits on many boards.
+ * On AArch64 the processor itself removes the signature: signatures begin above the addresses that the kernel
+ * gives to programs, which have 39 bits on many boards.
  */
 uint64_t unwind_machine_address(const struct unwind_machine *machine, uint64_t saved);
 
@@ -80,7 +80,7 @@ struct unwind_registers {
  * unwind_registers_decode() - the registers of a sample
  * @mask:   attr.sample_regs_user of its event
  * @bytes:  a number of 8 bytes for each bit of @mask, lowest bit first
- * Returns false if these are too few, or the program counter or the stack pointer is not among them.
+ * Returns false if there are fewer numbers, or the program counter or the stack pointer is missing.
  */
 bool unwind_registers_decode(const struct unwind_machine *machine, uint64_t mask, const void *bytes,
                              size_t n_bytes, struct unwind_registers *ret_registers);

@@ -19,7 +19,7 @@
 
 #define SIGRETURNS_MAX          8 /* trampolines in one file; a C library has one */
 #define CONTEXT_STARTS_MAX      4
-#define DYNAMIC_NAMES_BYTES_MAX (UINT32_C(1) << 22) /* of a file that is searched for one name */
+#define DYNAMIC_NAMES_BYTES_MAX (UINT32_C(1) << 22) /* larger tables of names are not searched */
 
 struct source {
         struct unwind_table_source table;
@@ -198,7 +198,7 @@ static int take_segments(struct source *s, const struct elf_image *image, struct
 }
 
 /*
- * Go's own .debug_frame, where it was not stripped, describes all that Go's table of functions describes.
+ * Go's own .debug_frame, unless it was stripped, describes all functions of Go's own table.
  */
 static bool has_debug_frame(const struct source *s)
 {

@@ -33,8 +33,8 @@ struct unwind_module {
 /*
  * unwind_module_build() - reads an ELF file's unwind information
  * @image:  needed during the call only
- * Returns 0, also for a file without such information; -ENOTSUP for a machine that there are no rules for,
- * -EBADMSG, -ENOMEM.
+ * Returns 0, also for a file without such information; -ENOTSUP for a machine without rules here, -EBADMSG,
+ * -ENOMEM.
  */
 int unwind_module_build(const struct elf_image *image, struct unwind_module **ret_module, struct error *err);
 

@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC        UINT32_C(0x31747768) /* other bytes were not sent by this program */
+#define MAGIC        UINT32_C(0x31747768) /* bytes of this program begin with it */
 #define SEGMENTS_MAX 4096                 /* of one file, as elf_image has it */
 
-/* The most that a builder can have made: all rows, a gap for each function, and the end. */
+/* The most rows that a builder makes: all rows of its input, a gap for each function, and the end. */
 #define ROWS_MAX (UNWIND_TABLE_ROWS_MAX + UNWIND_TABLE_FDES_MAX + 64)
 
 #define BUCKET_BITS_MAX 31
@@ -70,7 +70,7 @@ void unwind_module_encode(const struct unwind_module *module, struct byte_buffer
 /* ------------------------------------------------------------------- decoding */
 
 /*
- * Copies the next @n_items into memory of its own.  Memory is only allocated if the input has as many
+ * Copies the next @n_items into new memory.  Memory is only allocated if the input has as many
  * bytes.
  * Returns 0, -ENODATA, -ENOMEM.
  */

@@ -21,8 +21,8 @@
 #define UNWIND_TABLE_RULES_MAX        65535
 #define UNWIND_TABLE_SAVED_MAX        (UINT32_C(1) << 20)
 #define UNWIND_TABLE_EXPRESSIONS_MAX  (UINT32_C(1) << 22) /* bytes */
-#define UNWIND_TABLE_INSTRUCTIONS_MAX (UINT64_C(1) << 28) /* run for one table; the rest is left out */
-#define UNWIND_TABLE_GAP_BYTES_MIN    16 /* less between two functions is padding, and counts to the first */
+#define UNWIND_TABLE_INSTRUCTIONS_MAX (UINT64_C(1) << 28) /* run for one table at most */
+#define UNWIND_TABLE_GAP_BYTES_MIN    16 /* a smaller gap is padding, and belongs to the function before */
 
 struct error;
 struct go_functions;
@@ -65,7 +65,7 @@ struct unwind_go_code {
 
 struct unwind_table_source {
         const struct unwind_machine *machine;
-        const struct cfi_section *sections; /* borrowed; where two speak of a function, the first counts */
+        const struct cfi_section *sections; /* borrowed; if two describe a function, the first counts */
         size_t n_sections;
         const struct unwind_code_range *code; /* executable segments; borrowed */
         size_t n_code;
@@ -75,9 +75,9 @@ struct unwind_table_source {
         size_t n_context_starts;
         struct unwind_go_code go_code[UNWIND_GO_CODES_MAX];
         size_t n_go_code;
-        const struct plt_section *plts; /* stubs, for those that no section describes; borrowed */
+        const struct plt_section *plts; /* stubs, where no section describes them; borrowed */
         size_t n_plts;
-        const struct go_functions *go; /* the same for functions of Go; borrowed; NULL = none */
+        const struct go_functions *go; /* functions of Go without a section; borrowed; NULL = none */
         uint64_t entry_svma;           /* 0 = none */
 };
 

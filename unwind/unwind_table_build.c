@@ -3,8 +3,8 @@
  * How a table is built.
  *
  * Each function's program is run once; each of its rows gets the number of its rule.  There are few different
- * rules, so each row stores only where it begins and that number.  A rule is recognised by a digest of all it
- * says, kept up to date instruction by instruction; two rules with one digest of 64 bits would give wrong
+ * rules, so each row stores only where it begins and that number.  A digest of a whole rule, kept up to date
+ * instruction by instruction, identifies the rule; two rules with one digest of 64 bits would give wrong
  * stacks, never a wrong access.
  *
  * The functions come nearly in the order of their addresses, but not quite: they are sorted at the end, and
@@ -35,7 +35,7 @@ _Static_assert(CFI_REGISTERS_MAX == UNWIND_REGISTERS_MAX,
 #define RADIX_BITS      8
 #define RADIX_SIZE      (1U << RADIX_BITS)
 
-#define GO_RA_BYTES 8 /* of a return address, which is at the call's stack pointer */
+#define GO_RA_BYTES 8 /* of a return address, to which the stack pointer points after a call */
 
 /* Bytes of a section per row and per function: somewhat less than is usual. */
 #define ROW_BYTES_USUAL      5
@@ -151,7 +151,7 @@ static void fill_cfa(struct builder *b, const struct cfi_row *row, bool is_signa
         const struct unwind_machine *machine = b->table->machine;
 
         if (is_signal_frame && !machine->is_return_address_saved) {
-                rule->cfa = UNWIND_CFA_SIGNAL; /* ignores its entry: kernels have written different ones */
+                rule->cfa = UNWIND_CFA_SIGNAL; /* ignores the entry: different kernels have different ones */
                 return;
         }
         if (row->is_cfa_expression) {
@@ -170,7 +170,7 @@ static void fill_cfa(struct builder *b, const struct cfi_row *row, bool is_signa
                 rule->cfa = UNWIND_CFA_REGISTER;
 }
 
-/* The short form of what a rule says of a register, where it has one. */
+/* Shortens the place of a saved register, if it has a short form. */
 static uint8_t shorten(const struct cfi_saved *saved, int16_t *ret_value)
 {
         *ret_value = 0;
@@ -238,7 +238,7 @@ static int fill_rule(struct builder *b, const struct cfi_row *row, const struct 
                 rule->ra_value = (int16_t)cie->ra_register;
         }
         if (rule->ra == UNWIND_SAVED_ELSEWHERE && cie->ra_register != machine->ra)
-                rule->cfa = UNWIND_CFA_NONE; /* a walk would look up another register in the list */
+                rule->cfa = UNWIND_CFA_NONE; /* a walk would look up the wrong register in the list */
         return fill_saved(b, row, rule);
 }
 
@@ -406,7 +406,7 @@ static int add_function(struct builder *b, const struct cfi_section *section, co
 }
 
 /*
- * Reserves the size that usual sections stay below: growing step by step would move all of the memory, and
+ * Reserves the size that usual sections stay below: growing step by step would move all of the memory, also
  * out of large pages.
  */
 static int reserve(struct builder *b, const struct cfi_section *section)

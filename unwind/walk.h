@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind/walk.h - one walk while it runs: what the files that walk stacks share
+ * unwind/walk.h - one walk while it runs, which the files that walk stacks share
  *
  * Way of the data:  stack_walk -> [walk] -> walk_without_rule, walk_go_call
  *
@@ -22,8 +22,8 @@
 #define CACHE_LINE_BYTES 64
 
 /*
- * Copies end somewhere above the stack pointer.  An address further above it than this was never on this
- * stack.
+ * Copies end somewhere above the stack pointer.  An address further above the stack pointer than this was
+ * never on this stack.
  */
 #define STACK_BYTES_MAX (UINT64_C(1) << 28)
 
@@ -37,7 +37,7 @@ _Static_assert(CACHE_LINE_BYTES == 2 * sizeof(struct cache_entry), "two entries 
 
 struct stack_walker {
         _Alignas(CACHE_LINE_BYTES) struct cache_entry rules[CACHE_SIZE];
-        struct cache_entry exits[EXITS_SIZE]; /* of code without a table: by its instructions */
+        struct cache_entry exits[EXITS_SIZE]; /* rules of code without a table, found by its instructions */
         const struct unwind_machine *machine;
 };
 
@@ -55,7 +55,7 @@ struct walk {
         unsigned n_switches;
 };
 
-/* Reads 8 bytes of the stack; false, with `unread_avma` set, if no piece has them. */
+/* Reads 8 bytes of the stack.  Returns false, with `unread_avma` set, if no piece has them. */
 bool walk_read_u64(const struct walk *w, uint64_t avma, uint64_t *ret_value);
 
 /* Why an address could not be read. */
@@ -73,7 +73,7 @@ bool walk_find_rule(const struct walk *w, uint64_t avma, struct stack_walk_code 
 /* The value of a register in the last frame.  Returns 0 or -ENOENT. */
 int walk_read_register(const struct walk *w, uint64_t number, uint64_t *ret_value);
 
-/* The caller's frame pointer.  That it is lost matters only if a rule asks for it. */
+/* Finds the caller's frame pointer.  A lost frame pointer matters only if a rule asks for it. */
 void walk_find_frame_pointer(struct walk *w, const struct unwind_rule *rule, uint64_t cfa);
 
 /* Ends the walk for a reason.  Returns false. */
@@ -85,10 +85,10 @@ bool walk_step_signal(struct walk *w, struct stack_walk_frame *frame);
 /* Out of code that no table describes. */
 bool walk_step_without_rule(struct walk *w, struct stack_walk_frame *frame);
 
-/* A thread that stands where no code is has called a wrong address: who called is known. */
+/* A thread that stands where there is no code has called a wrong address: its caller is known. */
 bool walk_step_from_nowhere(struct walk *w, struct stack_walk_frame *frame);
 
-/* Out of a function of Go's runtime that has called on another stack (UNWIND_CFA_GO_SYSTEM, _C). */
+/* Steps out of a function of Go's runtime that has called on another stack (UNWIND_CFA_GO_SYSTEM, _C). */
 bool walk_step_go_call(struct walk *w, const struct unwind_rule *rule, struct stack_walk_frame *frame);
 
 #endif /* UNWIND_WALK_H */

@@ -4,7 +4,7 @@
 #include "unwind/unwind_table.h"
 #include "unwind/walk.h"
 
-#define ROOT_BYTES_MAX 128 /* of code without a rule at a file's entry: ld.so's _start */
+#define ROOT_BYTES_MAX 128 /* the length of code without a rule at a file's entry, such as ld.so's _start */
 
 /* Reads from the instructions how code without a table returns, or that it never returns. */
 static struct unwind_rule read_exit(const struct walk *w)
@@ -23,7 +23,10 @@ static struct unwind_rule read_exit(const struct walk *w)
         return rule;
 }
 
-/* How code without a table reaches its return, mostly remembered; a rule of UNWIND_CFA_NONE if unknown. */
+/*
+ * Finds how code without a table reaches its return, mostly in the cache; a rule of UNWIND_CFA_NONE if
+ * unknown.
+ */
 static struct unwind_rule find_exit(struct walk *w)
 {
         uint64_t avma = w->pc - !w->is_exact;
