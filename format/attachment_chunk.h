@@ -8,7 +8,7 @@
  * Specification:    docs/understand/trace-format.md, "Attachments"
  *
  * The header of such a chunk has the kind TRACE_CHUNK_ATTACHMENT and one item.
- * Its attachment's row stands in a chunk before it.  Distinct objects may be
+ * The row of its attachment is in an earlier chunk.  Distinct objects may be
  * used from distinct threads.
  */
 #ifndef FORMAT_ATTACHMENT_CHUNK_H
@@ -21,7 +21,7 @@ struct byte_buffer;
 struct error;
 struct trace_dictionary;
 
-/* One part, small enough that its body has at most 1 MiB and parts under way need little memory. */
+/* The most bytes of one part: its body has at most 1 MiB, and parts on their way need little memory. */
 #define ATTACHMENT_CHUNK_BYTES_MAX ((UINT32_C(1) << 20) - 32)
 
 struct attachment_chunk {
@@ -47,8 +47,8 @@ int attachment_chunk_decode(const struct trace_dictionary *dictionary, const uin
                             struct attachment_chunk *ret_part, struct error *err);
 
 /*
- * How much of each attachment a trace has so far.  The parts of an attachment come in order; those of others
- * may lie between them.
+ * How much of each attachment a trace has so far.  The parts of an attachment come in order; parts of other
+ * attachments may lie between them.
  */
 struct attachment_tally {
         uint64_t *n_bytes; /* heap; by id - 1 */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ZSTD_LEVEL 3 /* as trace_writer: the chunks go into files as they are */
+#define ZSTD_LEVEL 3 /* the same as trace_writer's: the chunks go into files as they are */
 
 void chunk_ring_init(struct chunk_ring *ring, const struct chunk_ring_options *options)
 {
@@ -122,7 +122,7 @@ void chunk_ring_deinit(struct chunk_ring *ring)
 /*
  * Goes through a chunk.
  * @states: gets the events before @from_ns
- * @encoder:  gets the rest, with its run open; NULL = there is none
+ * @encoder:  gets the other events, run by run; NULL = there are none
  */
 static int split(struct chunk_ring *ring, const struct ring_chunk *chunk, uint64_t from_ns,
                  struct stream_states *states, struct event_encoder *encoder, struct error *err)

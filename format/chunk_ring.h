@@ -7,8 +7,8 @@
  *
  * Chunks are kept as they would be in a file.  Chunks of events make room for later ones: the oldest goes
  * first, as a whole; the state at its end is remembered (stream_states.h).  Tables and attachments stay:
- * later events refer to them.  A snapshot is what a trace of the last so long has to hold: it shares its
- * chunks with the ring, which goes on.
+ * later events refer to them.  A snapshot has all chunks for a trace of the last `keep_ns`: it shares them
+ * with the ring, which goes on.
  *
  * Used by one thread at a time, together with all of its snapshots.
  */
@@ -40,7 +40,7 @@ struct ring_chunk_list {
 };
 
 struct chunk_ring_options {
-        uint64_t keep_ns;   /* so long before the newest event; 0 = as many as fit */
+        uint64_t keep_ns;   /* keep events so long before the newest one; 0 = as many as fit */
         uint64_t bytes_max; /* of events, as they are kept */
 };
 
@@ -48,22 +48,22 @@ struct chunk_ring {
         struct chunk_ring_options options;
         struct ring_chunk_list events, tables, parts; /* each in the order in which they came */
         uint64_t listed_bytes; /* of `events`: at most bytes_max, but for the newest chunk */
-        /* with what only snapshots have: until they are written, at most twice as much */
+        /* also of chunks that only snapshots have: at most twice as much, until these are written */
         uint64_t events_bytes;
         uint64_t events_bytes_peak;
-        uint64_t kept_bytes;         /* of tables and parts */
-        uint64_t newest_ns;          /* of all events */
-        uint64_t dropped_ns;         /* of the newest event that was dropped; 0 = none was */
-        bool was_full;               /* something was dropped because of `bytes_max`, earlier than asked */
-        struct stream_states before; /* what the dropped events left open */
-        struct trace_dictionary any_ids; /* no rows, but any id is valid: this process wrote the events */
+        uint64_t kept_bytes;             /* of tables and parts */
+        uint64_t newest_ns;              /* of all events */
+        uint64_t dropped_ns;             /* of the newest event that was dropped; 0 = none was */
+        bool was_full;                   /* an event was dropped earlier than asked, because of `bytes_max` */
+        struct stream_states before;     /* what the dropped events left open */
+        struct trace_dictionary any_ids; /* has no rows, but accepts any id: this process wrote the events */
         struct byte_buffer packed, raw;  /* scratch */
 };
 
 struct chunk_snapshot {
         struct ring_chunk_list events;
         uint64_t from_ns; /* events before it are not in it */
-        uint64_t n_open;  /* zones that were open then, and begin then */
+        uint64_t n_open;  /* zones that were open at `from_ns`, and begin there */
         bool is_cut;      /* there were events before it */
 };
 
@@ -71,9 +71,9 @@ void chunk_ring_init(struct chunk_ring *ring, const struct chunk_ring_options *o
 void chunk_ring_deinit(struct chunk_ring *ring); /* after its snapshots */
 
 /*
- * chunk_ring_add() - one chunk of events, of a table, or with a part of an attachment
+ * chunk_ring_add() - adds one chunk: events, rows of a table, or a part of an attachment
  * @header:  kind, n_items and times, as for trace_chunk_encode()
- * Returns 0, -ENOMEM, -EBADMSG for events that are none.
+ * Returns 0, -ENOMEM, -EBADMSG for malformed events.
  */
 int chunk_ring_add(struct chunk_ring *ring, struct trace_chunk_header header, const uint8_t *raw,
                    size_t raw_bytes, struct error *err);
@@ -86,7 +86,7 @@ int chunk_ring_snapshot(struct chunk_ring *ring, uint64_t end_ns, struct chunk_s
                         struct error *err);
 void chunk_snapshot_deinit(struct chunk_ring *ring, struct chunk_snapshot *snapshot);
 
-/* One that was written is given back early. */
+/* Gives back chunk @i of a snapshot early, once it was written. */
 void chunk_snapshot_drop(struct chunk_ring *ring, struct chunk_snapshot *snapshot, size_t i);
 
 #endif /* FORMAT_CHUNK_RING_H */

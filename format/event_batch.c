@@ -37,7 +37,7 @@ static int add_run(struct event_batch *b)
 }
 
 /*
- * Adds one event that event_decoder_next_zones() leaves over.  Returns 1, 0 at the end of the run,
+ * Adds one event that event_decoder_next_zones() cannot read.  Returns 1, 0 at the end of the run,
  * -EBADMSG, -ENOMEM.
  */
 static int add_next(struct event_batch *b)
@@ -61,7 +61,7 @@ static int add_next(struct event_batch *b)
         return 1;
 }
 
-/* Events of the run that the decoder is in.  Returns 1 if there may be more of them, 0, -EBADMSG, -ENOMEM. */
+/* Adds events of the decoder's present run.  Returns 1 if there may be more of them, 0, -EBADMSG, -ENOMEM. */
 static int fill_run(struct event_batch *b, uint32_t n_max)
 {
         size_t n_before = b->n_events;

@@ -4,14 +4,14 @@
  *
  * Way of the data:  trace_reader -> event_decoder -> [event_batch] -> trace_walk
  *
- * Zones take 16 bytes each; of all other events there is the whole event beside.
+ * Begins and ends of zones take 16 bytes each; all other events are kept whole in `others`.
  *
  *      event_batch_open(&b, ...);
  *      while ((r = event_batch_next(&b, n, err)) == 1)
  *              b.runs[0 .. n_runs), b.events[0 .. n_events), b.others[0 .. n_others)
  *
- * Several may be filled by several threads at once, each by one; the dictionary is only read.  Bounded by
- * what the caller asks for.
+ * Several threads may fill one batch each at once; they only read the dictionary.  Memory: bounded by the
+ * number of events for which the caller asks.
  */
 #ifndef FORMAT_EVENT_BATCH_H
 #define FORMAT_EVENT_BATCH_H
@@ -23,14 +23,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many that they stay in the processor's cache. */
+/* For event_batch_next(): so many events stay in the processor's cache. */
 #define EVENT_BATCH_EVENTS 4096
 
 struct event_batch {
         struct event_decoder decoder;
-        /* heap; those that the events belong to, one after the other, with their numbers here */
+        /* heap; the runs of the events, one after the other; `n_events` counts those in this batch */
         struct event_run *runs;
-        struct packed_event *events; /* heap; `value` of others than zones: where the event is in `others` */
+        struct packed_event *events; /* heap; `value` of other events than zones: the index in `others` */
         struct trace_event *others;  /* heap; texts are borrowed from the body */
         size_t n_runs, runs_capacity;
         size_t n_events, events_capacity;
@@ -54,7 +54,7 @@ void event_batch_open(struct event_batch *b, const struct trace_dictionary *dict
 
 /*
  * event_batch_next() - the next events
- * @n_max:  of them; of those that are no zones an eighth of it
+ * @n_max:  at most so many events, and an eighth as many that are no zones
  * Returns 1, 0 at the end, -EBADMSG (after all events before the fault), -ENOMEM.
  */
 int event_batch_next(struct event_batch *b, uint32_t n_max, struct error *err);

@@ -143,7 +143,10 @@ static int decode_operands(struct event_decoder *d, const struct trace_op_schema
         return 1;
 }
 
-/* A fast check without the schema, which nearly every event passes.  False: the schema has to judge. */
+/*
+ * A fast check without the schema, which nearly every event passes.  Returns false if the schema has to
+ * judge.
+ */
 static bool decode_zone_begin(struct event_decoder *d, struct trace_event *event)
 {
         struct byte_reader *column = &d->operands[TRACE_OP_ZONE_BEGIN][0];
@@ -177,14 +180,17 @@ int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, s
                 schema = trace_op_schema_find(op);
                 if (schema)
                         return decode_operands(d, schema, ret_event, err);
-                /* Its operands lie in columns of its own, so nothing else is disturbed. */
+                /*
+                 * An unknown op has columns of its own for its operands, so skipping it disturbs no other
+                 * event.
+                 */
                 d->n_unknown_ops++;
         }
         return 0;
 }
 
 /*
- * Reads any varint, for which all VARINT_BYTES bytes must be readable.  Returns how many it has; 0 = it is
+ * Reads a varint of any length; VARINT_BYTES bytes must be readable.  Returns its length; 0 = it is
  * malformed.
  */
 static size_t take_varint(const uint8_t *at, uint64_t *ret_value)

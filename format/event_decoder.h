@@ -10,7 +10,7 @@
  *              while ((r = event_decoder_next(&d, &event, err)) == 1)
  *                      ...
  *
- * Every id in an event was checked against the dictionary.  Allocates nothing;
+ * The decoder checks every id of an event against the dictionary.  Allocates nothing;
  * borrows the body and the dictionary.  Not thread-safe.
  */
 #ifndef FORMAT_EVENT_DECODER_H
@@ -30,7 +30,7 @@ struct event_run {
         uint32_t n_events;
 };
 
-/* The event that nearly all are, closely packed. */
+/* The begin or end of a zone, as nearly all events are, closely packed. */
 struct packed_event {
         uint64_t time_ns;
         uint32_t op;    /* enum trace_op */
@@ -43,7 +43,7 @@ struct event_decoder {
         struct byte_reader runs;
         uint64_t n_runs_left;
         uint32_t n_events_left; /* of the run */
-        uint64_t run_first_ns;  /* of the run: the next one's is written as a difference */
+        uint64_t run_first_ns;  /* of the run: the first time of the next run is written as a difference */
         uint64_t now_ns;        /* time of the event before in this run */
         uint64_t n_unknown_ops; /* events of a newer version that were skipped */
         struct byte_reader ops, times;
@@ -65,8 +65,7 @@ int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, s
 int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, struct error *err);
 
 /*
- * event_decoder_next_zones() - the begins and ends of zones that follow one another in the
- * run, as many as are plain
+ * event_decoder_next_zones() - the next begins and ends of zones of the run, up to the first other event
  * Returns how many, at most @n_max; 0 if the next event needs event_decoder_next().
  */
 uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *events, uint32_t n_max);

@@ -8,9 +8,9 @@
  * A run is a stretch of one thread's stream.  Columns go on across runs, so
  * that many short runs compress as well as one long.  Not thread-safe.
  *
- * A recorder does hardly anything more often than adding the begin and the end
- * of a zone.  So both are inline, and write where room was made for many events
- * at once: no call, and the one branch that is ever taken otherwise asks for room.
+ * A recorder does hardly anything more often than adding the begin and the end of a zone.  So both are
+ * inline, and make room for many events at once: they call no function, and have one branch, which asks for
+ * room.
  */
 #ifndef FORMAT_EVENT_ENCODER_H
 #define FORMAT_EVENT_ENCODER_H
@@ -26,14 +26,14 @@
 struct event_encoder {
         struct byte_buffer ops, times; /* one byte of ops an event, so used_bytes is the number of events */
         uint64_t last_ns;              /* of the open run */
-        size_t n_events_fit; /* up to this number there is room in `ops`, `times` and zone_begin's column */
+        size_t n_events_fit; /* `ops`, `times` and zone_begin's column have room for so many events */
 
         struct byte_buffer runs; /* the table of runs so far */
         uint32_t n_runs;
-        uint32_t run_thread;        /* of the open run; 0 = none is open */
-        size_t run_first_event;     /* of the open run: events before it */
-        uint64_t run_first_ns;      /* of the open run */
-        uint64_t previous_first_ns; /* of the run before: first times are written as differences */
+        uint32_t run_thread;                    /* of the open run; 0 = none is open */
+        size_t run_first_event;                 /* of the open run: events before it */
+        uint64_t run_first_ns;                  /* of the open run */
+        uint64_t previous_first_ns;             /* of the previous run: a run has the difference to it */
         uint64_t chunk_first_ns, chunk_last_ns; /* of all events */
         struct byte_buffer operands[TRACE_OP_COUNT][TRACE_OPERANDS_MAX];
         uint64_t previous[TRACE_OP_COUNT][TRACE_OPERANDS_MAX]; /* for delta columns */
@@ -50,7 +50,7 @@ bool event_encoder_make_room(struct event_encoder *e, uint64_t time_ns);
 /* Private: any event, inline for none. */
 void event_encoder_add_any(struct event_encoder *e, const struct trace_event *event);
 
-/* Private: what every event has.  False if it cannot be added. */
+/* Private: adds the op and the time, which every event has.  Returns false if memory ran out. */
 static inline bool event_encoder_put(struct event_encoder *e, uint8_t op, uint64_t time_ns)
 {
         if (__builtin_expect(e->ops.used_bytes == e->n_events_fit, 0) && !event_encoder_make_room(e, time_ns))
@@ -77,8 +77,8 @@ static inline void event_encoder_end_zone(struct event_encoder *e, uint64_t time
 /*
  * event_encoder_add() - add an event to the open run
  * Its time is at least that of the event before in the run.  A text is copied; it has at most
- * TRACE_TEXT_BYTES_MAX, and who writes long ones looks at event_encoder_count_bytes() after
- * each: a body has an end.
+ * TRACE_TEXT_BYTES_MAX. A caller that adds long texts checks event_encoder_count_bytes() after each, since a
+ * body has a limit.
  */
 static inline void event_encoder_add(struct event_encoder *e, const struct trace_event *event)
 {
@@ -92,7 +92,7 @@ static inline void event_encoder_add(struct event_encoder *e, const struct trace
 
 void event_encoder_end_run(struct event_encoder *e);
 
-/* Bytes that the body would have now, nearly. */
+/* The approximate length of the body as it would be now. */
 size_t event_encoder_count_bytes(const struct event_encoder *e);
 
 /* Whether any event so far is a THREAD_NAME. */

@@ -12,7 +12,7 @@
 
 #define SLOTS_MAX (READ_AHEAD_HELPERS_MAX + 2)
 
-/* A chunk on its way: it belongs to the thread that takes it, and to the caller when it is ready. */
+/* A chunk on its way: it belongs to the thread that has taken it, and to the caller once it is ready. */
 struct ahead_slot {
         bool is_ready;
         int fetched, unpacked; /* as trace_reader_fetch() and trace_chunk_decode_body() return */
@@ -26,12 +26,12 @@ struct read_ahead {
         struct trace_reader *reader; /* of the thread that has set `is_fetching` */
         const struct trace_dictionary *dictionary;
         struct read_ahead_options options;
-        uint64_t at_bytes;     /* end of the last chunk; up to `lock`, all is the caller's */
+        uint64_t at_bytes;     /* end of the last chunk; all members before `lock` belong to the caller */
         uint64_t n_given;      /* chunks that were handed out */
         uint64_t events_bytes; /* of them, unpacked */
         bool has_ended;
         bool were_started;  /* the helpers, or it was tried */
-        unsigned n_slots;   /* one for each thread, and one that is ready */
+        unsigned n_slots;   /* one for each thread, and one that is ready for the caller */
         unsigned n_helpers; /* that run */
         pthread_t helpers[READ_AHEAD_HELPERS_MAX];
         pthread_mutex_t lock; /* guards everything below, and is_ready of all slots */
@@ -39,7 +39,7 @@ struct read_ahead {
         uint64_t n_taken; /* chunks: number i is in slot i % n_slots */
         uint64_t n_room;  /* number i may be taken if i < n_room: its slot is free */
         uint64_t fetched_to_bytes;
-        bool is_fetching; /* one at a time reads from the file */
+        bool is_fetching; /* a thread is reading from the file; only one may */
         bool no_more;     /* nothing is to be taken any more */
         struct ahead_slot slots[SLOTS_MAX];
 };
@@ -185,7 +185,7 @@ int read_ahead_open(struct trace_reader *reader, const struct read_ahead_options
         return 0;
 }
 
-/* The next chunk, when it is ready.  The slot of the one before is free. */
+/* Waits until the next chunk is ready.  Frees the slot of the previous chunk. */
 static struct ahead_slot *wait_for_next(struct read_ahead *a)
 {
         struct ahead_slot *s = &a->slots[a->n_given % a->n_slots];
@@ -196,7 +196,7 @@ static struct ahead_slot *wait_for_next(struct read_ahead *a)
         while (!s->is_ready) {
                 bool is_next = a->n_taken == a->n_given;
 
-                /* While another thread works on the next one, there is time for the one after it. */
+                /* While another thread works on the next chunk, there is time for the one after it. */
                 if (is_next ? can_take(a) : can_help(a))
                         take(a, !is_next);
                 else

@@ -5,16 +5,16 @@
  * Way of the data:  trace_reader -> [read_ahead] -> event_batch -> loaded_trace
  *
  * Helper threads take chunks from the file, check and unpack them and decode their events, while the caller
- * works on those before.  A caller who has to wait takes a chunk itself.  The result is the same with any
+ * works on earlier chunks.  A caller who has to wait takes a chunk itself.  The result is the same with any
  * number of helpers, including none: EVENTS and STATES chunks in order, and a damaged chunk of any kind, the
- * end of the file or a failed read only after all that came before it.
+ * end of the file or a failed read only after everything before it.
  *
- * The helpers are started when it turns out that the trace is not a small one; if they cannot be, the caller
- * does all.  Memory: READ_AHEAD_HELPERS_MAX + 2 chunks at most, each with READ_AHEAD_EVENTS events; what a
- * chunk has more is decoded when it is asked for.
+ * The helpers start once the trace turns out to be large; if they cannot start, the caller does all the work.
+ * Memory: READ_AHEAD_HELPERS_MAX + 2 chunks at most, each with READ_AHEAD_EVENTS events; further events of a
+ * chunk are decoded when the caller asks for them.
  *
- * One thread calls; from read_ahead_open() until read_ahead_close() it leaves the reader alone,
- * but for its dictionary.
+ * One thread calls; from read_ahead_open() until read_ahead_close() it uses nothing of the reader but its
+ * dictionary.
  */
 #ifndef FORMAT_READ_AHEAD_H
 #define FORMAT_READ_AHEAD_H
@@ -29,13 +29,16 @@ struct read_ahead;
 
 #define READ_AHEAD_HELPERS_MAX 3
 #define READ_AHEAD_EVENTS      (UINT32_C(1) << 19)
-/* Bytes of events, unpacked, that the caller is given before helpers are started. */
+/* The helpers start after the caller has got so many bytes of events, unpacked. */
 #define READ_AHEAD_ALONE_BYTES (UINT32_C(1) << 21)
 
 struct read_ahead_options {
         unsigned n_helpers; /* at most */
 
-        /* nothing that begins there or later is read before it is asked for; 0 = all is */
+        /*
+         * chunks that begin there or later are read only when the caller asks for them; 0 = all are read
+         * ahead
+         */
         uint64_t until_bytes;
 };
 
@@ -56,7 +59,7 @@ struct read_ahead_item {
         struct event_batch *events; /* opened */
 };
 
-/* The next chunk of one of the two kinds.  Returns as trace_reader_next(). */
+/* The next EVENTS or STATES chunk.  Returns as trace_reader_next(). */
 int read_ahead_next(struct read_ahead *a, struct read_ahead_item *ret_item, struct error *err);
 
 /* Where the chunk after the last one that was handed out begins. */

@@ -14,7 +14,7 @@ struct stream_state {
         uint32_t *zones; /* heap, owned: locations, the outermost first */
         size_t n_zones, zones_capacity;
         uint32_t name;  /* string; 0 = none */
-        uint32_t fiber; /* that the thread goes on as; 0 = as itself */
+        uint32_t fiber; /* that the thread runs; 0 = none */
         bool has_group;
         struct trace_event group, last_switch; /* the events; an op of 0 = there was no switch */
 };
@@ -135,7 +135,7 @@ static int name_lock(struct stream_states *s, uint32_t lock, uint32_t name)
         return r;
 }
 
-/* The kernel leaves that state afterwards, whatever happens. */
+/* Forgets the state of a thread that has ended; its later events are ignored. */
 static int forget_thread(struct stream_states *s, uint32_t thread)
 {
         int r = reach(&s->ended, &s->ended_capacity, thread, sizeof(*s->ended));

@@ -4,7 +4,7 @@
  *
  * Way of the data:  events that are thrown away -> [stream_states] -> events that a trace begins with
  *
- * Keeps what later events need from events that no reader will see: the names and groups of living threads,
+ * Keeps what later events need of events that no reader will see: the names and groups of living threads,
  * their open zones, the fibers that they run, whether they have a CPU or what they wait for, and the names of
  * locks.
  *
@@ -37,14 +37,14 @@ void stream_states_deinit(struct stream_states *s);
 int stream_states_copy(const struct stream_states *s, struct stream_states *ret);
 
 /*
- * stream_states_apply() - an event of @thread, an id of the table THREADS; those of a thread come in order
+ * stream_states_apply() - takes in an event of @thread, an id of THREADS; events of a thread come in order
  * Returns 0 or -ENOMEM.
  */
 int stream_states_apply(struct stream_states *s, uint32_t thread, const struct trace_event *event);
 
 /*
- * stream_states_encode() - the events at @time_ns that make a reader know the same
- * @encoder:  no run is open, nor is one afterwards
+ * stream_states_encode() - adds events at @time_ns from which a reader learns these states
+ * @encoder:  has no open run, before and after the call
  * Returns how many zones are open.
  */
 uint64_t stream_states_encode(const struct stream_states *s, uint64_t time_ns, struct event_encoder *encoder);

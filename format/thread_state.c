@@ -21,7 +21,7 @@ static void add_zone(struct event_encoder *encoder, uint32_t location, uint64_t 
 
 /*
  * Sample and zones come before the switch where the thread had none: a switch onto a CPU is a thread's first
- * time there only if nothing else was heard of it.
+ * time there only if no event of the thread came before.
  */
 void thread_state_encode(const struct thread_state *s, struct event_encoder *encoder)
 {

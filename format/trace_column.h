@@ -50,7 +50,7 @@ static inline void trace_column_add_text(struct byte_buffer *column, const char 
         byte_buffer_add(column, text, n_bytes);
 }
 
-/* The next text, borrowed from what the column lies in; NULL and sticky if it is cut off. */
+/* The next text, borrowed from the column's bytes; NULL and sticky if it is cut off. */
 static inline const char *trace_column_next_text(struct byte_reader *column, uint64_t *ret_n_bytes)
 {
         *ret_n_bytes = bytes_varint(column);

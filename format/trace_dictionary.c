@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define ROW_BYTES_MAX        64
-#define STRING_BYTES_PER_ROW 16 /* string bytes are limited to this many times the row limit */
+#define STRING_BYTES_PER_ROW 16 /* the limit for bytes of strings is this many times the limit for rows */
 #define FIELDS_MAX           16
 #define ROWS_PER_BODY        (UINT32_C(1) << 18) /* keeps a body of numbers far below the limit */
 #define STRING_BYTES_MAX     (TRACE_CHUNK_RAW_MAX - (UINT32_C(1) << 16))
@@ -360,7 +360,7 @@ static int find_columns(struct incoming *in, struct trace_column_list *list, str
         if (r < 0)
                 return r;
         /*
-         * Every column of the table's first version must be present, so that the bytes of a body bound the
+         * Every column of the table's first version must be present, so that the length of a body bounds the
          * number of its rows.
          */
         for (uint32_t i = 0; i < n_known; i++)
@@ -444,7 +444,7 @@ static int decode_rows(struct trace_dictionary *d, struct incoming *in, struct e
         return r;
 }
 
-/* Takes rows away again that a body brought before it turned out to be malformed. */
+/* Removes the rows of a body that turned out to be malformed. */
 static void forget_rows(struct intern *t, uint32_t n_items, size_t items_used_bytes)
 {
         t->n_items = n_items;

@@ -40,8 +40,8 @@ struct trace_row_range {
 };
 
 /*
- * @n_rows_max: limit for each table, for a recorder's bounded memory; the bytes of all strings are limited
- * to 16 times as much.  0 = no limit but INTERN_ITEMS_MAX.
+ * @n_rows_max: the limit for each table, since a recorder's memory is bounded; all strings together may have
+ *              16 times as many bytes.  0 = no limit but INTERN_ITEMS_MAX.
  */
 void trace_dictionary_init(struct trace_dictionary *d, uint32_t n_rows_max);
 void trace_dictionary_deinit(struct trace_dictionary *d);
@@ -56,8 +56,7 @@ int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, con
                          uint32_t *ret_id);
 
 /*
- * The same for a row of which the caller knows that it was not added: one that refers to
- * a row that is new, say.
+ * The same for a row that the caller knows to be new, for instance because it refers to a new row.
  */
 int trace_dictionary_add_new(struct trace_dictionary *d, enum trace_table table, const void *row,
                              uint32_t *ret_id);
@@ -66,18 +65,24 @@ int trace_dictionary_add_new(struct trace_dictionary *d, enum trace_table table,
 int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                 uint32_t *ret_id);
 
-/* The same for texts that a program can make any number of: half of the room is left for other strings. */
+/*
+ * The same for texts of which a program can make any number: they leave half of the room for other
+ * strings.
+ */
 int trace_dictionary_add_program_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                         uint32_t *ret_id);
 
 /*
- * The same for paths of files that programs map: a quarter of the room is left for the
- * recorder's own strings.
+ * The same for paths of files that programs map: they leave a quarter of the room for the recorder's own
+ * strings.
  */
 int trace_dictionary_add_path(struct trace_dictionary *d, const void *path, size_t path_bytes,
                               uint32_t *ret_id);
 
-/* Programs add no more: from now on only INTERN_ITEMS_MAX limits each table, for symbols. */
+/*
+ * Call this when programs add no more rows: from then on only INTERN_ITEMS_MAX limits each table, for
+ * symbols.
+ */
 void trace_dictionary_lift_limits(struct trace_dictionary *d);
 
 /* How many rows the table has; ids are 1 .. this. */
@@ -90,8 +95,8 @@ uint32_t trace_dictionary_count_left(const struct trace_dictionary *d, enum trac
 const void *trace_dictionary_row(const struct trace_dictionary *d, enum trace_table table, uint32_t id);
 
 /*
- * Row @id of SYMBOLS is shown with the string @name from now on; its `plain_name` is what the file has, and 0
- * while that is shown.
+ * From now on, row @id of SYMBOLS is shown with the string @name.  Its `plain_name` gets the name in the
+ * file; it is 0 while the row is shown with that.
  */
 void trace_dictionary_rename_symbol(struct trace_dictionary *d, uint32_t id, uint32_t name);
 
@@ -99,8 +104,9 @@ void trace_dictionary_rename_symbol(struct trace_dictionary *d, uint32_t id, uin
  * A frame has a group of rows in SYMBOLS.  The group ends with the row that is not inlined into the next one;
  * a later group of the frame replaces an earlier one.
  *
- * trace_dictionary_find_symbols() - by frame id, the first row of the frame's last group; 0 = no group
- * The caller frees it; NULL if memory ran out.
+ * trace_dictionary_find_symbols() - an array: by frame id, the first row of the frame's last group; 0 = no
+ * group
+ * The caller frees the array; NULL if memory ran out.
  */
 uint32_t *trace_dictionary_find_symbols(const struct trace_dictionary *d);
 /* The row after @id in its group; 0 = @id is the last one. */
@@ -110,21 +116,22 @@ uint32_t trace_dictionary_next_symbol(const struct trace_dictionary *d, uint32_t
 const char *trace_dictionary_string(const struct trace_dictionary *d, uint32_t id, size_t *ret_bytes);
 
 /*
- * trace_dictionary_encode() - the rows of a table that were not encoded yet, as a chunk body
+ * trace_dictionary_encode() - encodes the rows of a table that were not encoded yet, as a chunk body
  * @body:        appended to
  * @ret_n_rows:  how many; with 0 nothing was appended
- * Returns 0 or -ENOMEM.  At most about TRACE_CHUNK_RAW_MAX bytes at once: call again until 0 rows come.
+ * Returns 0 or -ENOMEM.  Appends at most about TRACE_CHUNK_RAW_MAX bytes: call it again until it encodes 0
+ * rows.
  */
 int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, struct byte_buffer *body,
                             uint32_t *ret_n_rows);
 
-/* How many rows of all tables were not encoded yet. */
+/* How many rows of all tables are not encoded yet. */
 uint64_t trace_dictionary_count_new(const struct trace_dictionary *d);
 
 /* The name of a table that is full, or NULL. */
 const char *trace_dictionary_find_full(const struct trace_dictionary *d);
 
-/* Forgets the last @n_rows rows of a table that was never encoded and whose ids are not in use. */
+/* Keeps only the last @n_rows rows of a table that was never encoded and whose ids are not in use. */
 void trace_dictionary_keep_last(struct trace_dictionary *d, enum trace_table table, uint32_t n_rows);
 
 /* All present rows count as encoded: they came from the file that new ones are appended to. */

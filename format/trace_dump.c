@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The data that a struct trace_item borrows may be any bytes: only printable ASCII is printed as it is. */
+/* The bytes of a struct trace_item may be anything: only printable ASCII is printed as it is. */
 static void put_quoted(FILE *out, const char *text, size_t n_bytes)
 {
         (void)fputc('"', out);

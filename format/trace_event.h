@@ -19,9 +19,9 @@ struct trace_event {
         uint64_t time_ns; /* CLOCK_MONOTONIC_RAW; never decreases within a thread */
         uint64_t op;      /* enum trace_op */
         /*
-         * The bytes of an op whose first operand is their number, such as ZONE_TEXT; in any encoding.
-         * Borrowed: the encoder uses them during the call only, and those from the decoder are valid as long
-         * as its chunk.
+         * The text of an op whose first operand is its length, such as ZONE_TEXT; in any encoding.  Borrowed:
+         * the encoder uses it during the call only, and a text from the decoder is valid as long as the
+         * decoder's chunk.
          */
         const char *text;
         union {
@@ -34,12 +34,12 @@ struct trace_event {
                         uint64_t cpu;    /* number of the logical CPU */
                         uint64_t stack;  /* 0 = none was recorded */
                         uint64_t path;   /* zone_path open on the thread; 0 = outside of every zone */
-                        uint64_t weight; /* how much it stands for, in the unit of the sample_event */
+                        uint64_t weight; /* how much the sample stands for, in the unit of the sample_event */
                         uint64_t state;  /* of the stack: enum trace_stack_state */
                 } sample;
                 struct {
                         uint64_t cpu;
-                        uint64_t preempted;   /* 1: it could have run on; 0: it waits for something */
+                        uint64_t preempted;   /* 1: the thread could have run on; 0: it waits for something */
                         uint64_t wait;        /* enum trace_wait_state */
                         uint64_t stack;       /* where it waits; 0 = not recorded */
                         uint64_t stack_state; /* enum trace_stack_state */
@@ -123,7 +123,7 @@ struct trace_event {
                         uint64_t name; /* string */
                 } lock_name;
                 struct {
-                        uint64_t fiber; /* thread of kind FIBER, in whose stream its zones are */
+                        uint64_t fiber; /* thread of kind FIBER, which has a stream with the fiber's zones */
                 } fiber_enter;
                 struct {
                         int64_t group;
@@ -169,7 +169,7 @@ struct trace_operand {
         uint8_t reference; /* enum trace_reference */
         uint8_t table;     /* the enum trace_table that it refers to */
         uint8_t show;      /* enum trace_show of format/trace_schema.h */
-        bool appended;     /* an older trace has no such column: then it is 0 */
+        bool appended;     /* 0 in an older trace, which has no such column */
 };
 
 struct trace_op_schema {

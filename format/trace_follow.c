@@ -22,20 +22,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD_BYTES 4096              /* of the file's beginning, by which its content is known */
-#define READ_BYTES ((size_t)1 << 20) /* at once: a header may promise more than ever comes */
+#define HEAD_BYTES 4096              /* from the file's beginning, to notice another content */
+#define READ_BYTES ((size_t)1 << 20) /* read at once: a header may announce more than ever comes */
 
 struct trace_follow {
         int fd;
         bool owns_fd, is_file, leaves_events;
-        bool has_path;            /* `path` is the file's name, not a word for it */
+        bool has_path;            /* `path` leads to the file; it is not only for messages */
         bool was_held;            /* a process held the lock once */
         char *path;               /* heap */
-        uint64_t at_bytes;        /* where the chunk begins that is being read */
+        uint64_t at_bytes;        /* where the present chunk begins */
         uint64_t index_at;        /* offset of the INDEX chunk once it was read; else 0 */
         uint64_t quiet_ns;        /* how long a file without a lock may stay as it is */
-        uint64_t grown_ns;        /* when it was seen to grow last, by our clock */
-        struct byte_buffer bytes; /* of that chunk, as far as they are there */
+        uint64_t grown_ns;        /* when the file was last seen to grow, by our clock */
+        struct byte_buffer bytes; /* of the present chunk, as far as they are there */
         struct byte_buffer raw;   /* its body, unpacked */
         uint8_t head[HEAD_BYTES];
         size_t n_head;
@@ -107,7 +107,7 @@ void trace_follow_close(struct trace_follow *f)
 
 /* ---- ends ---------------------------------------------------------------------------------------------- */
 
-/* Each returns 0, the "no more" of trace_follow_next(). */
+/* These functions return 0, the "no more" of trace_follow_next(). */
 static int end_with(struct trace_follow *f, enum trace_follow_state state)
 {
         f->state = state;
@@ -137,8 +137,7 @@ static int truncated(struct trace_follow *f, const char *cause)
 /* ---- the file as it is now ----------------------------------------------------------------------------- */
 
 /*
- * The bytes read from the file's beginning must stay the same; a file that is written anew has different
- * ones.
+ * Whether the file still begins with the bytes that were read there; a file that is written anew does not.
  */
 static bool has_its_head(struct trace_follow *f)
 {
@@ -192,8 +191,8 @@ static int judge_pause(struct trace_follow *f, bool is_held)
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
 /*
- * If a chunk finds no room on the disk, the recorder removes the part it wrote: the bytes read of it may be
- * gone, or belong to another chunk.
+ * If the disk has no room for a chunk, the recorder removes the part that it wrote: the bytes that were read
+ * of it may be gone, or belong to another chunk.
  */
 static void drop_taken_back(struct trace_follow *f)
 {
@@ -226,7 +225,7 @@ static ssize_t read_available(struct trace_follow *f, uint8_t *to, size_t n)
         return got;
 }
 
-/* Until @n bytes of the chunk are there.  Returns 1, 0 if they are not yet, -errno. */
+/* Reads until @n bytes of the chunk are there.  Returns 1, 0 if they are not there yet, -errno. */
 static int fill(struct trace_follow *f, size_t n, struct error *err)
 {
         while (f->bytes.used_bytes < n) {
@@ -250,7 +249,7 @@ static int fill(struct trace_follow *f, size_t n, struct error *err)
         return 1;
 }
 
-/* A chunk that is not wanted: it is not read from a file.  Returns 1, 0, -errno. */
+/* Steps over a chunk that is not wanted; does not read it if the trace is a file.  Returns 1, 0, -errno. */
 static int skip(struct trace_follow *f, struct error *err)
 {
         struct stat status;
@@ -296,7 +295,7 @@ static int read_trailer(struct trace_follow *f, struct error *err)
         return end_with(f, TRACE_FOLLOW_WHOLE);
 }
 
-/* A few bytes show that a file is no trace: it is not waited for. */
+/* The first few bytes may show that a file is no trace: then there is no reason to wait for more. */
 static bool is_no_trace(const struct trace_follow *f)
 {
         struct byte_reader in = byte_reader_of(f->bytes.data, f->bytes.used_bytes);
@@ -305,7 +304,7 @@ static bool is_no_trace(const struct trace_follow *f)
                bytes_u32(&in) != TRACE_CHUNK_MAGIC;
 }
 
-/* The header of the next chunk.  Returns 1, 0 if it is not there yet or never, -errno. */
+/* Reads the header of the next chunk.  Returns 1, 0 if it is not there yet or never comes, -errno. */
 static int read_header(struct trace_follow *f, struct error *err)
 {
         struct error cause = ERROR_NONE;
@@ -392,7 +391,7 @@ int trace_follow_next(struct trace_follow *f, struct trace_item *ret_item, struc
         if (f->state != TRACE_FOLLOW_PAUSED)
                 return 0;
         /*
-         * The lock is checked first: all that the recorder wrote before releasing it can then be read
+         * Checks the lock first: everything that the recorder wrote before it released the lock can be read
          * below.
          */
         is_held = f->is_file && trace_lock_is_held(f->fd);

@@ -4,15 +4,15 @@
  *
  * Way of the data:  file, pipe -> [trace_follow] -> live_stats, timeline_builder
  *
- * trace_follow_next() hands out a chunk once all of its bytes are there, and says 0 when there is none;
+ * trace_follow_next() hands out a chunk once all of its bytes are there, and returns 0 when there is none;
  * trace_follow_state() then tells a pause from an end.  Tables are taken into the dictionary, which grows.
  * Nothing blocks.  Memory: one chunk, and the dictionary.
  *
  * A file ends
  *   - whole, when its index and trailer are there;
- *   - cut off, when no process holds its lock (format/trace_lock.h) any more; if none ever did, when it has
- *     not grown for TRACE_FOLLOW_QUIET_NS;
- *   - truncated, when bytes that were read are gone or are others now;
+ *   - cut off, when no process holds its lock (format/trace_lock.h) any more; if no process ever held it,
+ *     when the file has not grown for TRACE_FOLLOW_QUIET_NS;
+ *   - truncated, when bytes that were read are gone or have changed;
  *   - replaced, when its name leads to another file and no process holds this one's lock.
  * A pipe ends with its last writer.  Not thread-safe.
  */
@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TRACE_FOLLOW_LOOK_MS  100                   /* a file is to be looked at again after this time */
+#define TRACE_FOLLOW_LOOK_MS  100                   /* the caller looks at a file again after this time */
 #define TRACE_FOLLOW_QUIET_NS UINT64_C(10000000000) /* see above */
 
 struct error;
@@ -43,7 +43,7 @@ enum trace_follow_state {
 struct trace_follow_options {
         const char *path;   /* "-" = standard input */
         int fd;             /* > 0: follow this; owned after a successful open; `path` is then for messages */
-        bool leaves_events; /* hand out only chunks of tables, and step over the others without a check */
+        bool leaves_events; /* hands out only chunks of tables, and steps over all others unchecked */
         uint64_t quiet_ns;  /* 0 = TRACE_FOLLOW_QUIET_NS */
 };
 
@@ -57,19 +57,22 @@ void trace_follow_close(struct trace_follow *follow);
 
 /*
  * trace_follow_next() - the next chunk of whatever kind, if all of it is there
- * Returns 1; 0 if there is none now, see trace_follow_state(); -EBADMSG if this is no trace, -ENOTSUP for
+ * Returns 1; 0 if there is no chunk now, see trace_follow_state(); -EBADMSG if this is no trace, -ENOTSUP for
  * another major version, -errno of read(2), -ENOMEM.  After a failure it is only good for
  * trace_follow_close().  The item's bytes are borrowed until the next call.
  */
 int trace_follow_next(struct trace_follow *follow, struct trace_item *ret_item, struct error *err);
 
-/* After 0 of trace_follow_next().  @ret_words: the end in words, "" for a whole trace or a pause. */
+/*
+ * Call it after trace_follow_next() has returned 0.  @ret_words: the end in words, "" for a whole trace or a
+ * pause.
+ */
 enum trace_follow_state trace_follow_state(const struct trace_follow *follow, const char **ret_words);
 
 /* The descriptor to poll for more, or -1: then look again after TRACE_FOLLOW_LOOK_MS. */
 int trace_follow_fd(const struct trace_follow *follow);
 
-/* Whether a recorder still holds the file, or has the pipe open: then it is the recorder that pauses. */
+/* Whether a recorder still holds the file, or has the pipe open: if so, a pause is the recorder's. */
 bool trace_follow_is_held(const struct trace_follow *follow);
 
 /* The bytes of the whole chunks that were handed out or stepped over. */

@@ -20,7 +20,7 @@ struct trace_dictionary;
 /* @reason: an enum trace_loss_reason, or one of a later version, which counts as no loss */
 bool trace_loss_is_lost(uint32_t reason);
 
-/* How much was lost, by the rows that are there. */
+/* How much was lost, by the rows that the dictionary has so far. */
 uint64_t trace_loss_total(const struct trace_dictionary *dictionary);
 
 #endif /* FORMAT_TRACE_LOSS_H */

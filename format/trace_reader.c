@@ -24,7 +24,7 @@ struct trace_reader {
         uint64_t at_bytes;           /* where the next chunk starts */
         uint64_t second_chunk_bytes; /* where the one after FILE does */
         bool tables_known;           /* trace_reader_read_tables() took them in */
-        uint64_t until_bytes;        /* read nothing beyond it: the trace grew then; 0 = no bound */
+        uint64_t until_bytes;        /* of a growing trace: end of what is read; 0 = no bound */
         uint64_t index_at_bytes;     /* of the last INDEX chunk seen */
         enum trace_ending ending;
         struct error why; /* words of the ending */
@@ -58,7 +58,7 @@ static int end_growing(struct trace_reader *r)
         return end(r, TRACE_ENDING_GROWING);
 }
 
-/* The bytes after an INDEX chunk: a trailer and nothing else. */
+/* Judges the bytes after an INDEX chunk: a trailer and nothing else. */
 static int end_after_index(struct trace_reader *r, const uint8_t *bytes, size_t n_bytes)
 {
         struct byte_reader in = byte_reader_of(bytes, n_bytes);
@@ -147,7 +147,7 @@ static void step_over(struct trace_reader *r, const struct trace_chunk_header *h
         r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
 }
 
-/* Reads the chunk's body in the same way; then the next chunk is the next to be read. */
+/* Reads the chunk's body in the same way, and moves on to the next chunk. */
 static int read_body(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
 {
         uint8_t *body;
@@ -275,8 +275,8 @@ static int spool(struct trace_reader *r, struct error *err)
         if (fd < 0)
                 return error_prefix(err, fd, "%s", r->path);
         /*
-         * The parts that were read already are left out: the holes before them keep every offset as it is in
-         * the trace.
+         * Leaves a hole in place of the part that was read already, so every offset is the same as in the
+         * trace.
          */
         if (lseek(fd, (off_t)r->at_bytes, SEEK_SET) < 0)
                 result = error_errno(err, "%s: lseek", r->path);
@@ -394,7 +394,7 @@ int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uin
         return trace_reader_rewind(r, err);
 }
 
-/* A look at all headers from the second chunk on. */
+/* Reads all headers from the second chunk on. */
 static int find_range(struct trace_reader *r, struct trace_reader_range *range, struct error *err)
 {
         const struct trace_chunk_header *header = &r->chunk.header;

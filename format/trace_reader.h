@@ -6,8 +6,8 @@
  *
  * A trace that ends early (a crash, a full disk) is read up to its last whole
  * chunk.  That is no error of trace_reader_next(): it returns 0, and
- * trace_reader_ending() says what happened.  One that is still being written is
- * read up to where its tables were.  Not thread-safe.
+ * trace_reader_ending() says what happened.  A trace that is still being written is read up to where its
+ * tables were complete.  Not thread-safe.
  */
 #ifndef FORMAT_TRACE_READER_H
 #define FORMAT_TRACE_READER_H
@@ -47,11 +47,11 @@ enum trace_ending {
         TRACE_ENDING_OPEN,    /* not at the end yet */
         TRACE_ENDING_WHOLE,   /* index and trailer were there */
         TRACE_ENDING_CUT_OFF, /* the bytes stop before the index */
-        TRACE_ENDING_GROWING, /* the same, and a recorder holds the file, or it has grown meanwhile */
+        TRACE_ENDING_GROWING, /* the same, and a recorder holds the file, or the file has grown meanwhile */
         TRACE_ENDING_DAMAGED, /* a chunk is malformed or fails its checksum; nothing after it was read */
 };
 
-/* Whether there may be more than was read. */
+/* Whether the trace may have more than was read. */
 static inline bool trace_ending_is_early(enum trace_ending ending)
 {
         return ending == TRACE_ENDING_CUT_OFF || ending == TRACE_ENDING_GROWING ||
@@ -75,8 +75,7 @@ void trace_reader_close(struct trace_reader *reader);
 int trace_reader_next(struct trace_reader *reader, struct trace_item *ret_item, struct error *err);
 
 /*
- * trace_reader_next_wanted() - the same, but for chunks that @is_wanted does not want: these are
- * stepped over unchecked
+ * trace_reader_next_wanted() - the same, but steps over chunks that @is_wanted does not want, unchecked
  * For a file, after trace_reader_read_tables().
  */
 int trace_reader_next_wanted(struct trace_reader *reader,
@@ -85,11 +84,10 @@ int trace_reader_next_wanted(struct trace_reader *reader,
 
 /*
  * For callers that unpack chunks elsewhere, after trace_reader_read_tables(): see read_ahead.
- * trace_reader_fetch() - the next chunk as it is; returns as trace_reader_next()
+ * trace_reader_fetch() - the next chunk as it is in the file; returns as trace_reader_next()
  * trace_reader_seek() - go on at a chunk that was fetched before, or after the last one
- * trace_reader_refuse() - trace_chunk_decode_body() of a chunk returned @code: the trace
- * ends with a damaged chunk;
- *                         returns 0, or -ENOMEM if memory was what it lacked
+ * trace_reader_refuse() - trace_chunk_decode_body() of a chunk returned @code: the trace ends with a damaged
+ *                         chunk; returns 0, or -ENOMEM if memory ran out
  */
 int trace_reader_fetch(struct trace_reader *reader, struct trace_stored_chunk *chunk, struct error *err);
 int trace_reader_seek(struct trace_reader *reader, uint64_t at_bytes, struct error *err);
@@ -97,13 +95,13 @@ int trace_reader_refuse(struct trace_reader *reader, const struct trace_stored_c
                         const struct error *cause, struct error *err);
 
 /*
- * trace_reader_read_tables() - take in all tables, stepping over events and attachments, and
- * go back to the beginning
- * @ret_first_ns, @ret_last_ns:  of all events, as their chunks say; 0 if there are none Right after
- * trace_reader_open().  The dictionary is complete then, and trace_reader_next() hands out the same chunks
- * from the beginning, without taking in tables twice (`rows` is empty then).  A file that cannot seek is
- * first copied into an unlinked file in $TMPDIR, else /tmp.  Returns 0, -errno of read(2), write(2) and
- * open(2), -ENOMEM.
+ * trace_reader_read_tables() - take in all tables, stepping over events and attachments, and go back to the
+ * beginning
+ * @ret_first_ns, @ret_last_ns:  of all events, as their chunks say; 0 if there are none
+ * Call it right after trace_reader_open().  The dictionary is complete then, and trace_reader_next() hands
+ * out the same chunks from the beginning, without taking in tables twice (`rows` is empty then).  A file that
+ * cannot seek is first copied into an unlinked file in $TMPDIR, else /tmp.  Returns 0, -errno of read(2),
+ * write(2) and open(2), -ENOMEM.
  */
 int trace_reader_read_tables(struct trace_reader *reader, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
                              struct error *err);
@@ -114,14 +112,17 @@ int trace_reader_rewind(struct trace_reader *reader, struct error *err);
 /* The request to trace_reader_seek_range(), and its result. */
 struct trace_reader_range {
         uint64_t from_ns, to_ns; /* set by the caller */
-        /* the STATES chunk that comes next; 0 = there is none, and the first chunk does */
+        /*
+         * the STATES chunk before that place; 0 = there is none, and the trace is read from its first
+         * chunk
+         */
         uint64_t states_at_bytes;
         uint64_t end_bytes; /* no EVENTS chunk from here on has an event before to_ns */
 };
 
 /*
  * trace_reader_seek_range() - go to where a part of the trace begins
- * After trace_reader_read_tables().  No EVENTS chunk before the place has an event at from_ns or later.
+ * After trace_reader_read_tables().  No EVENTS chunk before that place has an event at from_ns or later.
  * Looks at all headers, at no body.  Returns 0 or -errno.
  */
 int trace_reader_seek_range(struct trace_reader *reader, struct trace_reader_range *range, struct error *err);
@@ -138,7 +139,10 @@ int trace_reader_skip_rest(struct trace_reader *reader, struct error *err);
 /* The header of the FILE chunk, which trace_reader_open() read; borrowed. */
 const struct trace_chunk_header *trace_reader_first_header(const struct trace_reader *reader);
 
-/* The trace's version; what is unknown in the chunks so far.  Borrowed, lives as long as the reader. */
+/*
+ * The trace's version, and how much is unknown in the chunks so far.  Borrowed, lives as long as the
+ * reader.
+ */
 const struct trace_version *trace_reader_version(const struct trace_reader *reader);
 
 /* All rows of the chunks so far; borrowed, lives as long as the reader. */

@@ -33,7 +33,7 @@ struct trace_thread {
         uint32_t tid; /* in the recorder's PID namespace */
         uint64_t start_ns;
         uint32_t kind;  /* enum trace_thread_kind */
-        uint32_t fiber; /* FIBER: tells those of a process apart; `tid` is 0 */
+        uint32_t fiber; /* FIBER: tells the fibers of a process apart; `tid` is 0 */
 };
 
 /* Values of `generation` with a meaning of their own. */
@@ -47,7 +47,7 @@ struct trace_module {
         uint32_t build_id; /* string of raw bytes; 0 = unknown */
         uint32_t kind;     /* enum trace_module_kind */
         uint32_t process;  /* for ANONYMOUS: whose memory; else 0 */
-        uint64_t device;   /* st_dev, 0 = unknown: the kernel tells either this or the build-id */
+        uint64_t device;   /* st_dev, 0 = unknown: the kernel reports either this or the build-id */
         uint64_t inode;
         /*
          * IMAGE: XXH3 of its code, where it has no build-id; FILE: see
@@ -57,7 +57,7 @@ struct trace_module {
         uint32_t generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the
                              * inode; IMAGE: 1 = a JIT announced it; KERNEL: 0 = its own code, else how many
                              * codes were there that it made while it ran, with this one */
-        uint32_t recording;  /* whose module it is, if nothing says that two of a path are one; else 0 */
+        uint32_t recording;  /* whose module it is, if two modules of one path may differ; else 0 */
 };
 
 struct trace_mapping {
@@ -102,7 +102,7 @@ struct trace_sample_event {
         uint64_t rate;     /* Hz or events per sample, see `mode` */
         uint32_t mode;     /* enum trace_sample_mode */
         uint32_t unit;     /* string: of the samples' weight, "ns", "cycles", "events" */
-        uint32_t leader;   /* sample_event; WITH_LEADER: with whose samples it was read; else 0 */
+        uint32_t leader;   /* WITH_LEADER: the sample_event with whose samples it was read; else 0 */
         uint32_t reserved; /* not in the file */
 };
 
@@ -117,20 +117,20 @@ struct trace_symbol {
         uint32_t line;     /* 0 = unknown */
         uint32_t column;   /* 0 = unknown */
         uint32_t flags;    /* TRACE_SYMBOL_* */
-        /* where the function begins in its ELF file; 0 = unknown, inlined, or of code that may move */
+        /* where the function begins in its ELF file; 0 = unknown, inlined, or the code may move */
         uint64_t start_svma;
         uint32_t declared_file; /* string: where the function is declared; 0 = unknown */
         uint32_t declared_line; /* 0 = unknown */
         uint32_t instance;      /* tells functions of one name and declaration apart */
         uint32_t aliases;       /* string: other names of its address, one a line; 0 = none known */
-        uint32_t plain_name;    /* string, not in the file: `function` as the file has it; see loaded_trace */
+        uint32_t plain_name;    /* string, not in the trace: its `function`; see loaded_trace */
         uint32_t reserved;      /* not in the file */
 };
 
 #define TRACE_SYMBOL_INLINED    UINT32_C(1) /* inlined into the function of the next row */
-#define TRACE_SYMBOL_STALE_FILE UINT32_C(2) /* the file there is another one now; not believed, no name */
+#define TRACE_SYMBOL_STALE_FILE UINT32_C(2) /* another file has the path now: no name is taken from it */
 #define TRACE_SYMBOL_UNNAMED \
-        UINT32_C(4) /* no symbol: `function` is made of the module and its first address */
+        UINT32_C(4) /* no symbol: `function` consists of the module and the first address */
 
 struct trace_loss {
         uint32_t reason; /* enum trace_loss_reason */
@@ -172,7 +172,7 @@ struct trace_lock {
 struct trace_device {
         uint32_t process;
         uint32_t name;        /* string */
-        uint64_t period_bits; /* of a double: nanoseconds a tick; 0 = its clock pairs tell */
+        uint64_t period_bits; /* of a double: nanoseconds a tick; 0 = follows from its pairs of times */
         uint32_t kind;        /* the program's */
         uint32_t number;      /* tells devices of one process and name apart */
 };
@@ -187,14 +187,14 @@ struct trace_device_clock {
 /* A fact that a program reports about itself; a later row of the same process and key replaces an earlier. */
 struct trace_program_info {
         uint32_t process;
-        uint32_t key;   /* string; 0 = free text, which adds up */
+        uint32_t key;   /* string; 0 = free text: all rows count, not the last alone */
         uint32_t value; /* string */
 };
 
 /* Something large that came with the program; its bytes are in ATTACHMENT chunks. */
 struct trace_attachment {
         uint64_t size_bytes;
-        uint64_t hash; /* XXH3 of its bytes: the same one is kept once */
+        uint64_t hash; /* XXH3 of its bytes: equal attachments are kept once */
         uint32_t kind; /* enum trace_attachment_kind */
         uint32_t name; /* string: SOURCE_TEXT: the file's; else the code's */
 };
@@ -209,8 +209,8 @@ struct trace_code_region {
         uint32_t attachment; /* its ELF image; 0 = none */
         uint32_t gone;       /* 1: there is no code there any more */
         uint32_t source;     /* enum trace_code_source */
-        uint32_t module; /* ANONYMOUS: what the memory was then: frames of it, and of later generations that
-                                nothing covers, are named by this region; 0 = not known */
+        uint32_t module; /* ANONYMOUS: the memory at that time: this region names frames of it, and of later
+                          * generations that nothing covers; 0 = not known */
 };
 
 /* The code of a module, kept in the trace; a later row of the same module replaces an earlier. */
@@ -220,7 +220,7 @@ struct trace_module_image {
         uint32_t state;      /* enum trace_image_state */
 };
 
-/* From this byte of a region on, to the next row's, the code is of this line. */
+/* The code of a region belongs to this line from this byte on, up to that of the next row. */
 struct trace_code_line {
         uint32_t region;       /* code_region */
         uint32_t offset_bytes; /* from the region's start; rows of a region ascend */
@@ -235,7 +235,7 @@ struct trace_code_line {
 struct trace_counter {
         uint64_t value;
         uint64_t enabled_ns; /* wanted to count; of all CPUs together */
-        uint64_t running_ns; /* did count: if less, the value is to be scaled by enabled / running */
+        uint64_t running_ns; /* in which it counted: if less, readers scale the value by enabled / running */
         uint32_t event;      /* sample_event */
         uint32_t reserved;   /* not in the file */
 };
@@ -245,8 +245,8 @@ struct trace_syscall {
         uint64_t n_calls, n_errors; /* that returned */
         uint64_t time_ns;           /* from entry to return, with waiting */
         uint64_t longest_ns;        /* of one call */
-        uint64_t n_bytes;           /* that read, write and the like returned; 0 for other calls */
-        uint32_t thread;            /* 0 = of several threads, for which there was no room */
+        uint64_t n_bytes;           /* the sum of what read, write and the like returned; 0 for other calls */
+        uint32_t thread;            /* 0 = several threads, for which there was no room */
         uint32_t name;              /* string: "write" */
 };
 
@@ -254,15 +254,15 @@ struct trace_syscall {
 struct trace_recording {
         uint64_t start_ns; /* on this trace's timeline; 0 = unknown, as the next */
         uint64_t end_ns;
-        uint64_t offset_ns; /* that was added to its times; two's complement */
-        uint64_t error_ns;  /* the times may be wrong by so much against the first recording; see `clock` */
+        uint64_t offset_ns; /* the time added to its times; two's complement */
+        uint64_t error_ns;  /* the largest error of its times against the first recording; see `clock` */
         uint32_t label;     /* string: for people, each once: "node1", "node1:rank0" */
         uint32_t hostname;  /* string */
         uint32_t boot_id;   /* string; 0 = unknown */
         uint32_t command;   /* string */
         uint32_t trace;     /* string: the name of its file */
         uint32_t clock;     /* enum trace_alignment */
-        uint32_t first_cpu; /* was added to the numbers of its CPUs */
+        uint32_t first_cpu; /* the number added to the numbers of its CPUs */
         uint32_t n_cpus;
 };
 

@@ -305,8 +305,8 @@ uint64_t trace_field_max(const struct trace_field *field)
 }
 
 /*
- * Tables go by number, except RECORDINGS, which was added later: processes refer to it, and it refers only
- * to texts.
+ * Tables are in the order of their numbers, except RECORDINGS, which is newer: processes refer to it, and it
+ * refers only to texts.
  */
 uint32_t trace_schema_nth_table(uint32_t n)
 {

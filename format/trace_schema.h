@@ -38,7 +38,7 @@ enum trace_show {
         TRACE_SHOW_HEX = 1,
         TRACE_SHOW_SIGNED = 2, /* two's complement */
         TRACE_SHOW_DOUBLE = 3, /* bits of an IEEE 754 double */
-        TRACE_SHOW_DIGEST = 4, /* of a text that is not for people: how long it is, and which */
+        TRACE_SHOW_DIGEST = 4, /* of a text that is not for people: its length and a hash */
 };
 
 struct trace_field {
@@ -50,7 +50,7 @@ struct trace_field {
         uint8_t reference;   /* enum trace_reference */
         uint8_t table;       /* the enum trace_table that it refers to */
         uint8_t show;        /* enum trace_show */
-        bool optional;       /* came in a later minor version than the table: absent is 0 */
+        bool optional;       /* newer than the first version of the table: absent is 0 */
         bool is_time;        /* on the trace's timeline */
 };
 
@@ -74,7 +74,7 @@ uint32_t trace_schema_nth_table(uint32_t n);
 
 /* Reads a member of a row as a number. */
 uint64_t trace_field_get(const struct trace_field *field, const void *row);
-/* Writes it; @value fits if it is at most trace_field_max(). */
+/* Sets a member of a row; @value fits if it is at most trace_field_max(). */
 void trace_field_set(const struct trace_field *field, void *row, uint64_t value);
 uint64_t trace_field_max(const struct trace_field *field);
 

@@ -19,7 +19,7 @@
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
 #define TRACE_CHUNK_RAW_MAX      (UINT32_C(1) << 26)  /* bytes of a body, stored or unpacked */
-#define TRACE_CHUNK_NO_NAMES     UINT32_C(1)          /* flag of an EVENTS chunk: none is a THREAD_NAME */
+#define TRACE_CHUNK_NO_NAMES     UINT32_C(1)          /* flag of an EVENTS chunk: it has no THREAD_NAME */
 #define TRACE_TRAILER_MAGIC      UINT32_C(0x45505948) /* "HYPE": last four bytes of a whole trace */
 #define TRACE_TRAILER_BYTES      12
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format/trace_version.h - which version of the format a trace has, and what of it is not known here
+ * format/trace_version.h - the version of a trace's format, and how much of the trace this program does not
+ * know
  *
  * Way of the data:  FILE chunk -> [trace_version] -> trace_reader, trace_follow -> people
  *
- * A newer minor version only adds what a reader can skip (docs/understand/trace-format.md, Versions).  Here
- * the skipped chunks are counted; event_decoder counts events.
+ * A newer minor version only adds what a reader can skip (docs/understand/trace-format.md, Versions).  This
+ * struct counts skipped chunks; event_decoder counts skipped events.
  */
 #ifndef FORMAT_TRACE_VERSION_H
 #define FORMAT_TRACE_VERSION_H
@@ -29,7 +30,7 @@ struct trace_version {
 int trace_version_decode(struct trace_version *ret, const uint8_t *body, size_t body_bytes, const char *path,
                          struct error *err);
 
-/* For each chunk once: counts it if its kind is not known. */
+/* Counts a chunk if its kind is not known.  Call it once for each chunk. */
 void trace_version_count(struct trace_version *v, uint16_t chunk_kind);
 
 /* Whether a newer hyprof wrote it. */

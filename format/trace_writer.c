@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ZSTD_LEVEL      3 /* zstd's default: 500 MB/s and more keep the recorder small */
-#define ZSTD_LEVEL_FAST 1 /* of attachments (code): a tenth longer, in half of the time */
+#define ZSTD_LEVEL      3 /* zstd's default: at 500 MB/s and more, it costs the recorder little */
+#define ZSTD_LEVEL_FAST 1 /* for attachments (code): a tenth larger, in half of the time */
 
 struct trace_writer {
         int fd;
-        bool regular;             /* can be cut back after a failed write */
+        bool regular;             /* can be truncated after a failed write */
         uint64_t n_bytes;         /* of whole chunks */
         struct byte_buffer out;   /* one chunk on its way */
         struct byte_buffer index; /* entries of the INDEX chunk */

@@ -22,7 +22,7 @@ struct trace_writer;
 
 /*
  * trace_writer_new() - start a trace: writes its FILE chunk
- * @fd:    borrowed until trace_writer_free(); written to at its position, never sought
+ * @fd:    borrowed until trace_writer_free(); written to at its present position
  * Returns 0, -errno of the write, -ENOMEM.
  */
 int trace_writer_new(int fd, struct trace_writer **ret_writer, struct error *err);
@@ -60,12 +60,13 @@ int trace_writer_put_tables(struct trace_writer *writer, struct trace_dictionary
 int trace_writer_finish(struct trace_writer *writer, struct error *err);
 
 /*
- * trace_writer_go_on() - a trace that this writer has finished gets more chunks: takes its index away
- * The trace is a regular file of our own, from its first byte.  To be finished again.  Returns 0 or -errno.
+ * trace_writer_go_on() - takes the index away from a trace that this writer has finished, so that more chunks
+ * can follow
+ * This writer wrote all of the trace, a regular file.  To be finished again.  Returns 0 or -errno.
  */
 int trace_writer_go_on(struct trace_writer *writer, struct error *err);
 
-/* True if a write has failed: the words of the error are about the file. */
+/* True if a write has failed: then an error is about the file. */
 bool trace_writer_has_failed(const struct trace_writer *writer);
 
 /* Bytes of whole chunks written so far. */
