@@ -28,7 +28,7 @@ static char *copy_string(struct text_view string)
         return copy;
 }
 
-/* The attachment of the module's latest row, the one that counts; 0 if nothing was kept. */
+/* The attachment of the module's latest row, which replaces earlier ones; 0 if nothing was kept. */
 static uint32_t find_attachment(const struct trace_dictionary *d, uint32_t module)
 {
         for (uint32_t id = trace_dictionary_count(d, TRACE_TABLE_MODULE_IMAGES); id > 0; id--) {

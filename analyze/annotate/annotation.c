@@ -201,7 +201,7 @@ static uint32_t leaf_of(const struct annotation *a, const struct sample_key *key
         return stack->frame;
 }
 
-/* The frames of the function at which there are samples of any event: each once, by offset. */
+/* Finds the frames of the function that have samples of any event: each once, by offset. */
 static int find_places(const struct annotation *a, struct place **ret_places, size_t *ret_n)
 {
         const struct sample_stats *samples = &a->trace->samples;
@@ -252,7 +252,7 @@ static int copy_symbol(struct annotation *a, uint32_t id, struct listing_symbol 
         return r < 0 ? r : 0;
 }
 
-/* A place that was sampled, without its code. */
+/* Adds a place that was sampled, without its code. */
 static int add_bare(struct annotation *a, const struct place *place)
 {
         struct code_listing *l = &a->listing;
@@ -286,7 +286,7 @@ static int list_bare(struct annotation *a, const struct place *places, size_t n_
         return r;
 }
 
-/* @frame: a place where the function was inlined.  The listing has names as the module has them. */
+/* @frame: a place where the function was inlined.  The listing has the names of the module itself. */
 static int keep_inlined(struct annotation *a, uint32_t frame)
 {
         const struct trace_dictionary *d = a->trace->dictionary;
@@ -329,7 +329,7 @@ static int list(struct annotation *a, const struct annotation_options *options, 
 
 /* ---- counts -------------------------------------------------------------------------------------------- */
 
-/* The instruction that a place is in, by index; UINT32_MAX if it is in none. */
+/* The index of the instruction that contains a place; UINT32_MAX if none does. */
 static uint32_t find_instruction(const struct annotation *a, uint64_t offset)
 {
         for (size_t p = 0; p < a->listing.n_parts; p++) {
@@ -354,8 +354,7 @@ static uint32_t find_instruction(const struct annotation *a, uint64_t offset)
 }
 
 /*
- * Whether the innermost function at @frame is the annotated one: reports count a function's own time
- * likewise.
+ * Whether the innermost function at @frame is the annotated one: so do reports count a function's own time.
  */
 static bool is_self(const struct annotation *a, uint32_t frame)
 {
@@ -423,7 +422,7 @@ static int count(struct annotation *a, const struct place *places, size_t n_plac
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
 
-/* An instruction's line, before those of one line are put together. */
+/* The line of one instruction, before equal lines are joined. */
 struct line_key {
         uint32_t file, line;
         uint32_t instruction;

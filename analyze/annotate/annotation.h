@@ -6,13 +6,12 @@
  *                   listing_process; source_texts -> [annotation] -> annotation_view
  *
  * A sample counts for the instruction at its address: the next one to run when the interrupt came, often one
- * or a few after the one that took the time (skid).  Callers' frames do not count.
+ * or a few after the one that took the time (skid).  The frames of its callers do not count.
  *
- * The instructions of a function that was inlined everywhere are those of its places: a part for each
- * piece of code.
+ * A function that was inlined everywhere has the instructions of its places: a part for each piece of code.
  *
- * Addresses are those of the module's ELF file; of code that the program made itself, those in its memory.
- * Not thread-safe.
+ * Addresses are those of the module's ELF file; code that the program made itself has its addresses in
+ * memory. Not thread-safe.
  */
 #ifndef ANALYZE_ANNOTATE_ANNOTATION_H
 #define ANALYZE_ANNOTATE_ANNOTATION_H
@@ -32,7 +31,7 @@ struct source_texts;
 struct symbol_search;
 struct trace_dictionary;
 
-#define ANNOTATION_LANES_MAX  8    /* of arrows beside each other; further ones are not drawn */
+#define ANNOTATION_LANES_MAX  8    /* the most arrows beside each other; further ones are not drawn */
 #define ANNOTATION_ARROWS_MAX 4096 /* of a part; if there are more, the longest are not drawn */
 #define ANNOTATION_NO_LANE    UINT32_MAX
 
@@ -65,17 +64,17 @@ struct annotation {
         struct chosen_function function;
         uint32_t event;
         struct unsampled_time unsampled; /* judged for the event */
-        struct code_listing
-                listing; /* without code: the sampled places alone, with lines as the trace has them */
-        bool is_python;  /* it has lines only; what they called in C or in the kernel counts for them */
+        struct code_listing listing; /* without code: only the sampled places, with lines from the trace */
+        /* the function has only lines, with the samples in the C code and the kernel that they called */
+        bool is_python;
         bool has_code;
         bool is_kept;                               /* the code is the trace's own */
         struct error no_code;                       /* the reason why it has no code */
         struct annotated_instruction *instructions; /* heap, as many as the listing has */
         struct sample_sum sum;                      /* of the instructions: of the function */
-        struct sample_sum self;          /* of it at its own lines, not at functions inlined into it */
+        struct sample_sum self;          /* of the function's own lines, not of functions inlined into it */
         struct sample_sum inlined;       /* of the function where it was inlined into others; not in `sum` */
-        struct sample_sum elsewhere;     /* of it at places that are not in the listing */
+        struct sample_sum elsewhere;     /* of the function at places that are not in the listing */
         struct annotation_arrow *arrows; /* heap; by first instruction */
         size_t n_arrows, arrows_capacity;
         struct annotated_line *lines; /* heap; by file and line */
@@ -92,7 +91,7 @@ struct annotation_options {
 };
 
 /*
- * annotation_init() - look at one function
+ * annotation_init() - annotate one function
  * @trace:    borrowed until annotation_deinit()
  * @options:  borrowed for the call
  * A function without code gets an annotation as well: see `has_code`.
@@ -111,9 +110,9 @@ struct text_view annotation_function_name(const struct trace_dictionary *d,
 struct text_view annotation_string(const struct annotation *a, uint32_t id);
 
 /*
- * annotation_files_fill() - put a row without samples for each line of the files that `lines` has no row for
- * Files without text keep their rows as they are, and so do those that would make it more than
- * ANNOTATION_FILE_LINES_MAX rows: `n_short_files` counts the latter.  Returns 0 or -ENOMEM.
+ * annotation_files_fill() - add a row without samples for each line of the files that has no row in `lines`
+ * Files without text keep their rows as they are; so do files that would bring more than
+ * ANNOTATION_FILE_LINES_MAX rows, which `n_short_files` counts.  Returns 0 or -ENOMEM.
  */
 int annotation_files_fill(struct annotation *a, struct source_texts *sources);
 

@@ -126,7 +126,7 @@ static int add_call_of(struct diff_callers *callers, uint32_t key, uint32_t name
         return 0;
 }
 
-/* Gives each call the caller that made more than half of those sampled, if there is one. */
+/* Gives each call the caller that made more than half of its samples, if there is one. */
 static int settle_callers(const struct diff_callers *callers)
 {
         struct diff_run *run = callers->run;
@@ -214,7 +214,7 @@ int diff_calls_take_wait(struct diff_calls *c, const struct thread_wait *wait)
         int r;
 
         /*
-         * Open waits come last: if others ended, the open ones belong to idle threads, or to helpers
+         * Open waits come last: if other waits ended, the open ones belong to idle threads, or to helpers
          * without work.
          */
         if (wait->preempted || (!wait->ended && (wait->stack == 0 || c->ended_ns > c->run->duration_ns / 2)))
@@ -273,9 +273,8 @@ static bool is_write_name(struct text_view name)
 }
 
 /*
- * Whether the call waits until data is on a disk; data that is read may happen to be in memory already.  A
- * function of the program may have the name of such a call, so the kernel's function has to agree, if it is
- * known.
+ * Whether the call waits until data is on a disk; reads may find their data in memory already.  A function of
+ * the program may have the name of such a call, so the kernel's function has to agree, if it is known.
  */
 static bool is_write(const struct call_finder *finder, const struct kernel_entry *entry,
                      struct text_view call)
@@ -342,7 +341,7 @@ int diff_calls_finish(struct diff_calls *c)
                 c->run->waited_ns += c->rows[id - 1].sum.ns;
                 n_stacks += key->stack != 0;
         }
-        /* Without the right to see call stacks, waits are recorded and their places are not. */
+        /* A recorder without the right to see call stacks records waits, but not their places. */
         c->run->has_waits &= n_stacks != 0 || !(c->run->waited_ns > 0);
         for (int i = 0; i < 2 && r == 0; i++)
                 if (c->callers[i].run)

@@ -23,12 +23,12 @@ struct text_view diff_program_name(struct text_view command);
 /* The arguments, blanks between; empty without any. */
 struct text_view diff_program_arguments(struct text_view command);
 
-/* A variable of one of two environments, or of both with other values. */
+/* A variable of one of two environments, or of both with different values. */
 struct diff_variable {
         struct text_view name, first, second; /* values; `bytes` is NULL where it is not set */
 };
 
-/* The variables that are left to compare; zero-initialised but for both environments. */
+/* The variables that are left to compare; the caller sets both environments, the rest is 0. */
 struct diff_environment {
         struct text_view first, second; /* "A=1 B=2"; empty = unknown, so nothing differs */
         size_t at;

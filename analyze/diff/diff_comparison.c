@@ -121,7 +121,7 @@ static double whole_of(enum diff_kind kind, const struct diff_run *run)
         return kind == DIFF_ZONE ? (double)run->duration_ns : diff_run_threads_ns(run);
 }
 
-/* Marks an item by the kind of time that most of its time is, on either side. */
+/* Marks an item by the kind to which most of its time belongs, on either side. */
 static void mark_side(struct diff_item *item, double weight, double self, double outside)
 {
         bool has_parts = item->kind == DIFF_ZONE || item->kind == DIFF_WAIT;
@@ -253,8 +253,8 @@ static void put_all_instances(const struct diff_comparison *c, const struct diff
 }
 
 /*
- * How much of an item's number may belong to other items: samples may miss their function, and waits for
- * memory or for another zone move between zones.
+ * How much of an item's number may belong to other items: samples may fall beside their function, and waits
+ * for memory or for another zone move between zones.
  */
 static double moved_of(const struct diff_comparison *c, const struct diff_item *item,
                        const struct diff_run *run, uint64_t n)
@@ -276,7 +276,7 @@ static double moved_of(const struct diff_comparison *c, const struct diff_item *
 
 /*
  * One side may have a single long wait, so the number of waits is too coarse a measure.  Sets of runs show
- * how runs differ: there an amount too small to matter is added to both sides, and a single wait is enough.
+ * how runs differ: both sides get an amount that is too small to matter, so that a single wait is enough.
  */
 static void put_wait_or_call(const struct diff_comparison *c, const struct diff_item *item,
                              const struct diff_run *run, struct diff_number *number)
@@ -410,8 +410,7 @@ static bool is_asked_by_name(const struct diff_comparison *c, const struct diff_
 }
 
 /*
- * Sleeps whose lengths differ within a run may differ between runs too: by half of their standard
- * deviation.
+ * Sleeps whose lengths differ within a run may differ between runs, too: by half of their standard deviation.
  */
 static double sleeps_vary(const struct diff_numbers *numbers)
 {
@@ -451,8 +450,9 @@ static void show_without_floor(const struct diff_comparison *c, struct diff_item
 
 /*
  * Waits for others, and calls that wait for something, may differ by any factor in one pair of runs,
- * however steady they are in each run.  In sets of runs, numbers of calls count, and items that one side
- * lacks; but a server that has less to do waits longer, which is no slowdown.
+ * however steady they are in each run.  In sets of runs, the numbers of calls can be tested, and items that
+ * one side lacks; but not longer waits as such: a server that has less to do waits longer, which is no
+ * slowdown.
  */
 static bool is_testable(const struct diff_comparison *c, const struct diff_item *item)
 {

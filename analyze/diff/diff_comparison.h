@@ -4,8 +4,8 @@
  *
  * Way of the data:  diff_run -> [diff_comparison]: diff_steps, diff_test -> diff_view
  *
- * The method is in docs/use/diff.md.  The probability that anything that has not changed is called
- * significant is at most `alpha` (Holm's correction over all items that are judged, and the whole).
+ * The method is in docs/use/diff.md.  If nothing has changed, the probability of calling any item significant
+ * is at most `alpha` (Holm's correction over all judged items, and the whole run).
  */
 #ifndef ANALYZE_DIFF_DIFF_COMPARISON_H
 #define ANALYZE_DIFF_DIFF_COMPARISON_H
@@ -32,11 +32,11 @@
 #define DIFF_ALPHA_SETS 0.05
 #define DIFF_ALPHA_MANY 0.005
 #define DIFF_MANY_RUNS  8     /* on each side */
-#define DIFF_ALPHA_LOST 0.005 /* where a run lost samples: what it cannot know makes no claim likelier */
+#define DIFF_ALPHA_LOST 0.005 /* where a run lost samples: lost data must not make a claim likelier */
 
 #define DIFF_SHARE_MIN 0.005
 
-/* Where more zones of a program were lost, the rest may be others than those lost. */
+/* If a larger share of a program's zones was lost, the remaining zones may be no fair sample. */
 #define DIFF_LOST_ZONES_MAX 0.01
 
 /* Sets of this size are recommended after a pair. */
@@ -71,18 +71,19 @@ struct diff_comparison {
         double waited_ns_before, waited_ns_after;
         uint64_t n_samples_before, n_samples_after; /* of all runs */
         bool weight_is_ns;
-        bool lacks_switches;                       /* zones are compared by wall-clock time for that reason */
+        bool lacks_switches;                       /* so zones are compared by wall-clock time */
         double alpha;                              /* that was applied */
         uint32_t n_asked;                          /* functions and zones that --only leaves */
         uint32_t n_judged[DIFF_KIND_COUNT];        /* without the whole */
         uint32_t n_significant;                    /* with the whole */
-        struct lost_zones lost_before, lost_after; /* of the run that lost the largest part */
+        struct lost_zones lost_before, lost_after; /* of the run that has lost the largest share */
         struct unsampled_time unsampled_before, unsampled_after; /* of the run with the largest share */
         bool is_folded; /* native code counts for the Python functions that called it */
         struct python_parts python_before, python_after; /* of all runs */
         uint32_t n_unspread;
         uint64_t n_unnamed;
-        bool has_kind[DIFF_KIND_COUNT]; /* every run has, or could have, some, so that they can be compared */
+        /* each run has items of the kind, or could have some, so they can be compared */
+        bool has_kind[DIFF_KIND_COUNT];
         bool any_kind[DIFF_KIND_COUNT]; /* a run has some */
 };
 
@@ -105,7 +106,7 @@ void diff_comparison_deinit(struct diff_comparison *c);
  */
 bool diff_comparison_has_interval(const struct diff_comparison *c, const struct diff_item *item);
 
-/* The interval in which the change is with 95 % confidence, as changes: 0.05 is +5 %. */
+/* The 95 % confidence interval of the change; 0.05 is +5 %. */
 void diff_comparison_interval(const struct diff_verdict *v, double *ret_low, double *ret_high);
 
 /*
@@ -120,18 +121,21 @@ double diff_comparison_detectable(const struct diff_comparison *c, const struct 
 
 uint32_t diff_comparison_count_judged(const struct diff_comparison *c);
 
-/* How many judged items could count as a change for the worse, with the whole. */
+/* How many judged items could count as a change for the worse, the whole run included. */
 uint32_t diff_comparison_count_gates(const struct diff_comparison *c);
 
-/* Whether it counts as a change for the worse: waits and system calls only if options.only asks for them. */
+/*
+ * Whether an item can count as a change for the worse: waits and system calls only if options.only asks for
+ * them.
+ */
 bool diff_comparison_gates(const struct diff_comparison *c, const struct diff_item *item);
 
 bool diff_comparison_is_pair(const struct diff_comparison *c);
 
 /*
  * diff_comparison_worst() - the largest significant change for the worse of all that is asked for
- * Functions do not count in a run that got faster: their time moved.  A new function or zone counts as much
- * as it slowed the run down.
+ * Functions do not count in a run that got faster: their time only moved.  A new function or zone counts as
+ * much as it slowed the run down.
  * @ret_item:  the item with this change; NULL = the whole, or there is no such change
  * Returns the change: 0.05 is 5 %, 0 is none.
  */
@@ -145,12 +149,11 @@ double diff_comparison_worst(const struct diff_comparison *c, const struct diff_
 double diff_comparison_suspected(const struct diff_comparison *c, const struct diff_item **ret_item);
 
 /*
- * How much more time of a run, or of a unit, an item took; for a zone, at the number of instances
- * before.
+ * How much more time an item took in a run, or in a unit; for a zone, with the number of instances before.
  */
 double diff_moved_ns(const struct diff_item *item);
 
-/* The same as a part of the longer run, where items of all kinds are weighed against each other. */
+/* The same as a share of the longer run, to weigh items of all kinds against each other. */
 double diff_moved_share(const struct diff_comparison *c, const struct diff_item *item);
 
 #endif /* ANALYZE_DIFF_DIFF_COMPARISON_H */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Whether a run had too many zones to look at this one's instances. */
+/* Whether a run had so many zones that this one's instances were not examined. */
 static bool is_beyond_limit(const struct diff_comparison *c, const struct diff_item *item,
                             const struct diff_run *const *runs)
 {
@@ -68,7 +68,7 @@ static bool lacks_data(const struct diff_comparison *c, const struct diff_item *
         return false;
 }
 
-/* All functions, and calls, without a name share one label, so a missing one cannot be identified. */
+/* All functions and calls without a name share one label, so it cannot be known which of them is missing. */
 static bool is_nameless(const struct diff_comparison *c, const struct diff_item *item)
 {
         uint32_t key = diff_item_key(item);

@@ -72,7 +72,7 @@ double diff_item_count_variance(const struct diff_item *item, const struct diff_
         return basis->wall ? sum.typical_wall.variance : sum.typical_cpu.variance;
 }
 
-/* How much the time that was waited varies between parts of the recording. */
+/* How much the waited time varies between parts of the recording. */
 static double waits_spread(const struct diff_sum *sum)
 {
         double all = 0, squares = 0;

@@ -25,8 +25,8 @@ enum diff_doubt {
         DIFF_TOO_SMALL, /* a share that does not matter */
         DIFF_ONE_SIDED, /* new or gone, and the other side has too little */
         DIFF_TOO_MANY,  /* zones of a run: DIFF_RUN_ZONES_MAX */
-        DIFF_LOST,      /* what it is judged by was lost: zones, context switches, all samples of it */
-        DIFF_OF_KERNEL, /* in a pair: its time, or number, depends on what else the machine did */
+        DIFF_LOST,      /* the data to judge it was lost: zones, context switches, all of its samples */
+        DIFF_OF_KERNEL, /* in a pair: its time, or number, depends on other work of the machine */
 };
 
 struct diff_item {
@@ -34,8 +34,8 @@ struct diff_item {
         enum diff_kind kind;
         enum diff_doubt doubt;
         /*
-         * A zone most of whose time is in zones inside, which say the same; a wait most of whose time was
-         * ended by threads of the recording, or by the ends of children.
+         * Most of a zone's time is in zones inside of it, which are items themselves; or most of a wait's
+         * time was ended by threads of the recording, or by the ends of children.
          */
         bool is_outer;
         bool is_outside;          /* waits and calls: how much depends on other threads and programs */
@@ -51,9 +51,10 @@ struct diff_item {
                 share_after;         /* of the samples' weight; of zones of the recording's time; of waits and
                                                * calls of diff_run_threads_ns() */
         struct diff_verdict verdict; /* if it is judged */
-        double moved_share;          /* diff_moved_ns() as a part of the longer run: what is named first */
-        bool is_few;                 /* one side's counts are judged as Poisson numbers */
-        bool is_significant;         /* after the correction for looking at many */
+        /* diff_moved_ns() as a part of the longer run; items with more are named first */
+        double moved_share;
+        bool is_few;         /* one side's counts are judged as Poisson numbers */
+        bool is_significant; /* after the correction for looking at many */
 };
 
 /* Whether it is new or gone. */
@@ -62,7 +63,7 @@ static inline bool diff_item_is_one_sided(const struct diff_item *item)
         return item->key_before == 0 || item->key_after == 0;
 }
 
-/* The key by which it is named: that of after, if there is one. */
+/* The key by which the item is named: `key_after` if there is one. */
 static inline uint32_t diff_item_key(const struct diff_item *item)
 {
         return item->key_after != 0 ? item->key_after : item->key_before;
@@ -74,28 +75,34 @@ struct diff_basis {
         bool wall;     /* zones by their wall-clock time, not by that on a CPU */
 };
 
-/* The value of an item in a run: @before says by which of its keys.  Not above 0 if it is unknown. */
+/*
+ * The value of an item in a run, by `key_before` if @before, else by `key_after`.  Not above 0 if it is
+ * unknown.
+ */
 double diff_item_value(const struct diff_item *item, const struct diff_run *run,
                        const struct diff_basis *basis, bool before);
 
-/* The time of all instances of a zone, or of all system calls, in a run, or of a unit; else its value. */
+/*
+ * The time of all instances of a zone, or of all system calls, in a run or in a unit; the value of other
+ * items.
+ */
 double diff_item_total(const struct diff_item *item, const struct diff_run *run,
                        const struct diff_basis *basis, bool before);
 
-/* The bounds of that value, whatever the lost samples belonged to.  Zones: lost ones are left out. */
+/* The bounds of that value, whatever the lost samples belonged to.  Ignores lost zones. */
 void diff_item_bounds(const struct diff_item *item, const struct diff_run *run,
                       const struct diff_basis *basis, bool before, double *ret_low, double *ret_high);
 
 /*
- * Variance of the logarithm of that value by counts alone, as if samples and zones were independent;
+ * The variance of the logarithm of that value by counts alone, as if samples and zones were independent;
  * HUGE_VAL if it is unknown.
  */
 double diff_item_count_variance(const struct diff_item *item, const struct diff_run *run,
                                 const struct diff_basis *basis, bool before);
 
 /*
- * The same, as far as the run itself shows it: of a function the larger one of that and of how much its share
- * varies between parts of the recording.  HUGE_VAL if it is unknown.
+ * The same, as far as the run itself shows it: for a function, the larger one of that variance and of the
+ * variance of its share between parts of the recording.  HUGE_VAL if it is unknown.
  */
 double diff_item_spread_variance(const struct diff_item *item, const struct diff_run *run,
                                  const struct diff_basis *basis, bool before);

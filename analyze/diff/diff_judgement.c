@@ -67,7 +67,10 @@ static struct lost_range take_logs(struct side side, double *logs)
         return range;
 }
 
-/* Leaves out lost samples, and those that may be another item's. */
+/*
+ * The part of a number that surely belongs to the item: without lost samples, and without those that may be
+ * another item's.
+ */
 static double surely_of(const struct diff_number *number)
 {
         return number->low - number->moved;
@@ -111,8 +114,8 @@ static struct diff_verdict judge_both(const struct diff_numbers *numbers)
 }
 
 /*
- * Assumes that the few are as many as they may be, and that the two runs differ by as much as runs usually
- * do.
+ * Assumes the largest number that the few may stand for, and that the two runs differ by as much as runs
+ * usually do.
  */
 static void judge_few_steady(const struct diff_numbers *numbers, const struct diff_number *dear, double far,
                              struct diff_verdict *v)

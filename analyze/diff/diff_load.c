@@ -88,7 +88,7 @@ static int add_caller(struct loading *l, struct diff_run *run, uint32_t key, uin
         return r == -EOVERFLOW ? 0 : r;
 }
 
-/* Too many names are a loss, which is counted. */
+/* If there are too many names, counts the loss. */
 static int take_key(struct diff_run *run, int r, uint32_t *key)
 {
         if (r != -EOVERFLOW)
@@ -104,7 +104,7 @@ static double scale_of(const struct loading *l, const struct walked_thread *thre
         return l->scales ? l->scales[thread->id - 1] : 1;
 }
 
-/* The part of the recording that a time is in. */
+/* The number of the part of the recording that contains a time. */
 static uint32_t block_of(const struct loading *l, uint64_t time_ns)
 {
         uint64_t block_ns = l->run->duration_ns / DIFF_RUN_BLOCKS + 1;
@@ -281,7 +281,7 @@ static uint32_t find_event(const struct loaded_trace *trace, const char *name)
         return 0;
 }
 
-/* Which samples count, and whether their weight is a time. */
+/* Chooses the event whose samples count, and finds whether their weight is a time. */
 static int choose_event(struct diff_run *run, struct loaded_trace *trace,
                         const struct diff_run_request *request, struct error *err)
 {
@@ -327,7 +327,10 @@ static double share_of_lost_switches(const struct trace_walk *walk)
         return (double)n_lost / ((double)walk->n_switches + 1);
 }
 
-/* The first pass, if samples were lost: how long each thread ran for each ns that its samples stand for. */
+/*
+ * The first pass, if samples were lost: finds how long each thread ran for each nanosecond that its samples
+ * stand for.
+ */
 struct thread_weights {
         double *weights; /* heap; by thread - 1 */
         uint32_t event;

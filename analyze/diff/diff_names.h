@@ -4,7 +4,7 @@
  *
  * Way of the data:  function_table, trace_dictionary -> [diff_names] -> diff_run, diff_comparison
  *
- * Ids of a trace mean nothing in another one.  Compared items get a key that all traces share:
+ * Ids of a trace mean nothing in another one.  So compared items get a key that all traces share, made of:
  *
  *      function   where it is declared, its name without what compilers append to copies of it
  *                 (".constprop.0", ".cold", " [clone ...]"), and the file name of its module without folders
@@ -34,7 +34,7 @@ struct trace_symbol;
 #define DIFF_NAMES_PAGE_FAULTS  "page faults" /* the call of waits for a page */
 #define DIFF_NAMES_UNKNOWN_CALL "[unknown]"   /* nothing is known of the call */
 
-/* Waits and system calls: by what was called, waits also by who called. */
+/* The kinds of items.  A wait is known by the call and its caller, a system call by the call alone. */
 enum diff_kind { DIFF_FUNCTION, DIFF_ZONE, DIFF_WAIT, DIFF_CALL, DIFF_KIND_COUNT };
 
 /* Strings are ids of diff_names; 0 = none.  Compared as bytes. */
@@ -51,7 +51,7 @@ struct diff_key {
 struct diff_names {
         struct intern strings;
         struct intern keys; /* struct diff_key */
-        uint32_t *shown;    /* heap; by key: string, what it is called in reports; NULL = their `name` */
+        uint32_t *shown;    /* heap; by key: string, the name in reports; NULL = the `name` of the key */
         uint32_t n_shown;
 };
 
@@ -68,7 +68,7 @@ int diff_names_add_function(struct diff_names *n, const struct trace_dictionary 
 int diff_names_add_zone(struct diff_names *n, const struct trace_dictionary *d,
                         const struct trace_location *location, uint32_t *ret_key);
 
-/* Who made a call; both are NULL where that is unknown. */
+/* The caller of a call; both are NULL if it is unknown. */
 struct diff_caller {
         const struct function *function;
         const struct trace_symbol *symbol;
@@ -78,7 +78,7 @@ struct diff_caller {
 int diff_names_add_call(struct diff_names *n, const struct trace_dictionary *d, enum diff_kind kind,
                         struct text_view call, const struct diff_caller *caller, uint32_t *ret_key);
 
-/* A string: what a function is called, without its module; returns as above. */
+/* Adds the name of a function, without its module, as a string; returns as above. */
 int diff_names_add_name(struct diff_names *n, const struct trace_dictionary *d,
                         const struct function *function, const struct trace_symbol *symbol, uint32_t *ret_id);
 
@@ -90,10 +90,13 @@ struct text_view diff_names_shown(const struct diff_names *n, uint32_t key);
 /* Borrowed until the next add. */
 struct text_view diff_names_string(const struct diff_names *n, uint32_t id);
 
-/* Whether a name is that text, or fits it as a glob. */
+/* Whether a name equals @glob, or fits it as a glob. */
 bool diff_names_fits_glob(struct text_view name, const char *glob);
 
-/* Whether it is the kernel's, or a wait for a page: its share depends on what else the machine does. */
+/*
+ * Whether a key is a function of the kernel, or a wait for a page: its share depends on other work of the
+ * machine.
+ */
 bool diff_names_is_kernel(const struct diff_names *n, const struct diff_key *key);
 
 /* The part of a path that is compared; exported for tests. */

@@ -5,9 +5,9 @@
  * Way of the data:  loaded_trace, trace_walk -> [diff_run] -> diff_item, diff_comparison
  *
  * A sample counts for the innermost function of its callstack, inlined ones included, with its weight.  A
- * zone counts where it ends, if it did.  Memory: 176 bytes for each function, zone, wait and system call,
+ * zone counts when it ends, if it ends.  Memory: 176 bytes for each function, zone, wait and system call,
  * twice where there are Python functions, and while a trace is read 3 KiB for each zone, of at most
- * DIFF_RUN_ZONES_MAX; further ones are not judged.  Never the events.  Not thread-safe.
+ * DIFF_RUN_ZONES_MAX; further ones are not judged.  Events are not kept.  Not thread-safe.
  */
 #ifndef ANALYZE_DIFF_DIFF_RUN_H
 #define ANALYZE_DIFF_DIFF_RUN_H
@@ -28,22 +28,25 @@ struct zone_pattern;
 
 #define DIFF_RUN_ZONES_MAX 16384
 
-/* Equally long parts of a recording: whether a function runs all the time is seen in its samples of each. */
+/*
+ * Equally long parts of a recording: a function's samples in each of them show whether it runs all the
+ * time.
+ */
 #define DIFF_RUN_BLOCKS 16
 
 #define DIFF_RUN_PARTS (UINT32_C(1) << 20)
 
 #define DIFF_SPREAD_OCTAVES     64
-#define DIFF_SPREAD_ONE_LEFT_OF 1000 /* the slowest of so many is left out */
+#define DIFF_SPREAD_ONE_LEFT_OF 1000 /* of so many instances, the slowest is left out */
 
 /*
  * The times of a zone's instances by their magnitude, so that the slowest few can be left out.
  *
- * One instance of 10 ns that an interrupt or a switch fell into lasts as long as a hundred thousand
- * others: a mean with it says nothing about the program.  So the slowest of each thousand, and at
+ * If an interrupt or a switch falls into an instance of 10 ns, the instance lasts as long as a hundred
+ * thousand others: a mean with it does not describe the program.  So the slowest of each thousand, and at
  * least one, do not count.
  *
- * By power of two; zero-initialised is empty.
+ * The counts are by power of two; zero-initialised is empty.
  */
 struct diff_spread {
         uint64_t n[DIFF_SPREAD_OCTAVES];
@@ -51,8 +54,9 @@ struct diff_spread {
 };
 
 struct diff_typical {
-        double mean;     /* without the slowest; 0 if there is no instance */
-        double variance; /* of the mean, relative to its square, by counts alone; HUGE_VAL if it is unknown */
+        double mean; /* without the slowest; 0 if there is no instance */
+        /* of the mean, relative to the mean's square, by counts alone; HUGE_VAL if unknown */
+        double variance;
 };
 
 /* The statistics of a zone's instances while they are counted. */
@@ -60,7 +64,7 @@ struct diff_zone_spreads {
         struct diff_spread cpu, wall;
 };
 
-/* Waits at one place, until their threads could run again. */
+/* Sums of the waits at one place, each until its thread could run again. */
 struct diff_wait {
         double n, ns;
         double n_seen;       /* of `n`, those with a call stack, which stand for the others */
@@ -87,8 +91,8 @@ struct diff_sum {
         /* Zones: wall_ns without the zones directly inside; waits: their time without by_others_ns. */
         double self_ns;
         double squares, outside_ns, n_seen; /* of waits */
-        struct diff_typical typical_cpu,
-                typical_wall;              /* zones, after diff_run_finish(): of one, without the slowest */
+        /* zones, after diff_run_finish(): of one instance, without the slowest */
+        struct diff_typical typical_cpu, typical_wall;
         struct diff_zone_spreads *spreads; /* heap; until diff_run_finish() */
 };
 
@@ -105,7 +109,7 @@ struct diff_run {
         uint64_t blocks[DIFF_RUN_BLOCKS]; /* samples in each part; all 0 = not counted */
         struct lost_zones lost;           /* its numbers of zones are lower bounds */
         struct unsampled_time unsampled;
-        double weight; /* of the samples, and for those that were lost on their threads */
+        double weight; /* of the samples, with an addition for lost samples of their threads */
         double added;  /* the part of that for lost ones */
         uint64_t duration_ns;
         double waited_ns;   /* by all threads that are not idle */
@@ -114,9 +118,9 @@ struct diff_run {
         bool lost_calls;    /* not all of them */
         bool weight_is_ns;  /* of the samples */
         bool has_switches;  /* `cpu` of zones is known */
-        bool lost_switches; /* so many that `cpu` of zones is only roughly known */
-        bool lost_waits;    /* likewise, so many that waits are not compared */
-        bool is_cut;        /* the trace stops before the recording's end: what a run costs is not known */
+        bool lost_switches; /* so many were lost that `cpu` of zones is only roughly known */
+        bool lost_waits;    /* so many switches were lost that waits are not compared */
+        bool is_cut;        /* the trace stops before the recording's end: the cost of the run is unknown */
         /* heap; sums in which native code counts for its Python callers; NULL = no Python functions */
         struct diff_run *folded;
         struct python_parts parts; /* of the samples, where `folded` is known */
@@ -125,8 +129,9 @@ struct diff_run {
 
 struct diff_run_request {
         const struct trace_filter *filter; /* NULL = everything */
-        const char *event; /* whose samples; NULL = the event with the most.  Without it: no samples */
-        const struct zone_pattern *unit; /* zones that are the unit of work; NULL = the run is */
+        /* whose samples count; NULL = the event with the most; if the trace lacks it, none do */
+        const char *event;
+        const struct zone_pattern *unit; /* zones that are the unit of work; NULL = the run is the unit */
         bool shows_native;               /* never fold native functions into Python functions */
 };
 
@@ -143,7 +148,7 @@ void diff_run_deinit(struct diff_run *run);
 /* The numbers of a key; all 0 if it does not occur, also for 0. */
 struct diff_sum diff_run_sum(const struct diff_run *run, uint32_t key);
 
-/* Lets native code count for the Python functions that called it; `folded` is there.  0 or -ENOMEM. */
+/* Lets native code count for the Python functions that called it; needs `folded`.  0 or -ENOMEM. */
 int diff_run_fold(struct diff_run *run, const struct diff_names *names);
 
 /* The same for waits and system calls: Python functions are the callers. */
@@ -153,8 +158,8 @@ int diff_run_fold_calls(struct diff_run *run, const struct diff_names *names);
 int diff_run_move(struct diff_run *run, uint32_t from, uint32_t to);
 
 /*
- * Whether the context switches give the run's time on CPUs: a switch that the kernel did not report may leave
- * out much of it, which the samples have.
+ * Whether the context switches give the run's time on CPUs.  A switch that the kernel did not report may hide
+ * much of the time, which the samples show.
  */
 bool diff_run_has_time(const struct diff_run *run);
 
@@ -166,11 +171,11 @@ double diff_run_threads_ns(const struct diff_run *run);
  * part of @weight for lost samples.  Return 0 or -ENOMEM.
  */
 int diff_run_add_sample(struct diff_run *run, uint32_t key, double weight, double added);
-/* In which part of the recording a sample that was added lies; key 0 = of a function without a key. */
+/* Counts a sample that was added in the part @block of the recording; key 0 = a function without a key. */
 void diff_run_add_block(struct diff_run *run, uint32_t key, uint32_t block);
-/* The caller of the function of a sample that was added, a string of diff_names; 0 = none. */
+/* Adds the caller of the function of a sample that was added, a string of diff_names; 0 = none. */
 void diff_run_add_caller(struct diff_run *run, uint32_t key, uint32_t caller, double weight);
-/* Waits with a call stack, or system calls; they may be several of one key. */
+/* Add waits with a call stack, or system calls, once or several times for a key. */
 int diff_run_add_wait(struct diff_run *run, uint32_t key, const struct diff_wait *wait);
 int diff_run_add_calls(struct diff_run *run, uint32_t key, uint64_t n, double ns);
 int diff_run_add_zone(struct diff_run *run, uint32_t key, double cpu_ns, double wall_ns, double self_ns);
@@ -179,7 +184,7 @@ void diff_run_finish(struct diff_run *run);
 /* Counts an instance of @ns, not negative. */
 void diff_spread_add(struct diff_spread *s, double ns);
 
-/* For all but the slowest; those are accurate to a power of two. */
+/* Describes all instances but the slowest, which are known to a power of two only. */
 struct diff_typical diff_spread_typical(const struct diff_spread *s);
 
 #endif /* ANALYZE_DIFF_DIFF_RUN_H */

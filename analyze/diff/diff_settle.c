@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------------ Python */
 
-/* After a Python function was fixed, less than half of a run may be below the other ones. */
+/* After a Python function became faster, less than half of a run may be below Python functions. */
 static bool are_all_python(const struct diff_run *runs, uint32_t n_runs)
 {
         bool are_most = false;
@@ -182,7 +182,7 @@ static void match_file(struct entry *entries, size_t n)
         }
 }
 
-/* An entry from after the change stands for all, because its place is the one to look at. */
+/* An entry from after the change stands for all, because readers look at the present code. */
 static void match_all(struct entry *entries, size_t n)
 {
         size_t chosen = 0;

@@ -25,8 +25,8 @@ struct diff_run;
 #define DIFF_RENAMES_MAX 64 /* of each side */
 
 /*
- * diff_renames_find() - put pairs into one item each: new functions and zones that are old ones under another
- * name
+ * diff_renames_find() - find new functions and zones that are old ones under another name, and join each such
+ * pair
  *
  * A function that is gone and a new one are the same if, in this order,
  *
@@ -34,9 +34,8 @@ struct diff_run;
  *      - they are in the same module, are called by the same function (zones: are in the same file and
  *        function), cost the same to 15 %, and share half of the longer name.
  *
- * A partner must be the only one that fits.  Only the heaviest of each side are looked at.
- * The gone item of a pair gets the key, the numbers and the share of the new one; the new
- * one is left with no keys.
+ * A partner must be the only one that fits.  Only the heaviest of each side are examined.  The gone item of a
+ * pair gets the key, the numbers and the share of the new one, whose keys become 0.
  */
 void diff_renames_find(const struct diff_names *names, struct diff_item *items, size_t n_items);
 
@@ -49,7 +48,7 @@ void diff_renames_find(const struct diff_names *names, struct diff_item *items, 
 enum diff_doubt diff_doubt_find(const struct diff_comparison *c, const struct diff_item *item,
                                 const struct diff_run *const *runs, bool is_named);
 
-/* Whether a run lost so many zones that the rest may be others than those. */
+/* Whether a run lost so many zones that the remaining ones may be no fair sample. */
 bool diff_doubt_lost_zones(const struct diff_run *run);
 
 /* Whether the trace of a run is cut off, so that its costs are those of an unknown part of its work. */
@@ -58,20 +57,20 @@ bool diff_doubt_is_cut(const struct diff_comparison *c, const struct diff_run *r
 /* ------------------------------------------------------------------ verdicts */
 
 /*
- * The verdict on one thing, from a number of each run.
+ * The verdict on one item, from one number of each run.
  *
- * The larger side must have enough in each of its runs.  Where the smaller one has less, or nothing, its
+ * The larger side must have enough counts in each of its runs.  If the smaller side has fewer, or none, its
  * counts are judged as Poisson numbers.
  */
 
 struct diff_number {
-        double value, low, high; /* the cost in a run, and its bounds by what the run lost */
+        double value, low, high; /* the cost in a run, and its bounds if lost data is considered */
         double variance;         /* of its logarithm, by counts alone */
-        double spread; /* the same by the spread within the run; at least that; HUGE_VAL = unknown */
+        double spread; /* the same by the spread within the run, at least `variance`; HUGE_VAL = unknown */
         double moved;  /* so much of it may be another item's */
-        double one;    /* the cost of one count, where there may be none */
+        double one;    /* the cost of one count, for runs that may have no count */
         uint64_t n;    /* samples, zones */
-        double n_seen; /* of `n`, those that `variance` is of, if these are fewer; waits */
+        double n_seen; /* of waits: how many of `n` have a call stack, and determine `variance` */
 };
 
 /* The numbers of all runs: @n_before, then @n_after. */
@@ -81,8 +80,8 @@ struct diff_numbers {
         uint32_t n_before, n_after;
         uint64_t n_min;       /* counts of a run that are enough */
         double noise;         /* struct diff_options */
-        bool is_few_steady;   /* the spread within the run counts as well where the other side has few */
-        double steady_noises; /* DIFF_STEADY_..._NOISES; 0 = the spread within a run says nothing of it */
+        bool is_few_steady;   /* use the spread within the run also if the other side has few counts */
+        double steady_noises; /* DIFF_STEADY_..._NOISES; 0 = the spread within a run is no measure */
 };
 
 enum diff_basis_of_judgement {

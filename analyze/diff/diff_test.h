@@ -6,8 +6,8 @@
  *
  * Each run gives one number, the logarithm of what the item cost in it.  With several runs a side, the two
  * groups of numbers are compared by Student's t test, which takes the variance between runs of one program
- * from them.  A pair of runs does not show that: there a prior stands in, which was fitted on repeats of
- * several programs (docs/use/diff.md).
+ * from them.  A pair of runs does not show this variance: instead, the test uses a prior, which was fitted on
+ * repeats of several programs (docs/use/diff.md).
  *
  * Pure functions; thread-safe.
  */
@@ -28,9 +28,10 @@
 #define DIFF_PRIOR_DF     3.0
 
 /*
- * Two runs of one program may differ for reasons that no single run shows.  At most, all of one is slower by
- * so many standard deviations from run to run (the machine, the layout of memory), and such a part of the run
- * moves between items (samples fall beside a function, a cache misses in another zone).
+ * Two runs of one program may differ for reasons that no single run shows.  At most, one whole run is slower
+ * by DIFF_STEADY_..._NOISES standard deviations (the machine, the layout of memory), and the part
+ * DIFF_STEADY_..._MOVED of a run moves between items (samples fall beside a function, a cache misses in
+ * another zone).
  */
 #define DIFF_STEADY_FUNCTION_NOISES 6.0
 #define DIFF_STEADY_FUNCTION_MOVED  0.03
@@ -40,8 +41,8 @@
 
 /*
  * Waits and numbers of system calls: how much more than functions they vary from run to run, as standard
- * deviations, and how many of these are the margin of a pair.  Sleeps last as long as was asked for, disks do
- * not.
+ * deviations, and how many of these are the margin of a pair.  Sleeps last as long as the program asked for;
+ * accesses to disks vary.
  */
 #define DIFF_SLEEP_NOISES       4.0
 #define DIFF_DISK_NOISES        24.0
@@ -49,15 +50,17 @@
 #define DIFF_STEADY_CALL_NOISES 6.0
 #define DIFF_STEADY_WAIT_MOVED  0.05 /* of the time of all threads, on a disk */
 
-/* Runs may agree by chance: no change is known better than this, as a standard deviation. */
+/* Runs may agree by chance: no change is known more exactly than this standard deviation. */
 #define DIFF_SE_MIN 0.0025
 
 struct diff_verdict {
-        double change;              /* natural logarithm of after / before */
-        double variance;            /* of one run's logarithm */
-        double se, df;              /* of `change` */
-        double p;                   /* of such a change, or a larger one, if nothing changed */
-        double lost_low, lost_high; /* what was lost may make the true change so much smaller, larger */
+        double change;   /* natural logarithm of after / before */
+        double variance; /* of one run's logarithm */
+        double se, df;   /* of `change` */
+        /* the probability of such a change, or a larger one, if nothing changed */
+        double p;
+        /* so much smaller, or larger, the true change may be because of lost data */
+        double lost_low, lost_high;
 };
 
 /*
@@ -66,21 +69,25 @@ struct diff_verdict {
  */
 struct diff_verdict diff_test_sets(const double *logs, uint32_t n_before, uint32_t n_after);
 
-/* diff_test_pair() - the same of two runs; @variance: of each one's logarithm, by diff_test_prior() */
+/*
+ * diff_test_pair() - the same for two runs; the variances are those of their logarithms, by
+ * diff_test_prior()
+ */
 struct diff_verdict diff_test_pair(double log_before, double log_after, double variance_before,
                                    double variance_after);
 
 /* Two runs, each of which shows how even its costs are. */
 struct diff_steady {
-        double low, high; /* of the cheaper run the most, of the dearer one the least that it may have cost */
+        double low, high; /* the most that the cheaper run, the least that the dearer run may have cost */
         double far;       /* runs differ by that logarithm at most */
         double variance;  /* of the logarithm of both, by the spread within each run */
         double df;
 };
 
 /*
- * diff_test_steady() - lower v->p if the change is larger than what runs of one program differ by
- * The largest difference between runs is assumed, so what is left is compared with the spread within each.
+ * diff_test_steady() - lower v->p if the change is larger than the differences between runs of one program
+ * It assumes the largest such difference, and compares the rest of the change with the spread within each
+ * run.
  */
 void diff_test_steady(struct diff_verdict *v, const struct diff_steady *steady);
 
@@ -92,19 +99,20 @@ struct diff_few {
         const double *logs;     /* of the larger side's runs */
         uint32_t n;             /* number of those; at least 1 */
         double prior;           /* variance of one such logarithm, by diff_test_prior() */
-        double lost;            /* the larger side may be so much smaller, as a logarithm */
+        double lost;            /* lost data may make the larger side so much smaller, as a logarithm */
         double mean, low, high; /* of a run of the smaller side, and its 95 % bounds; `low` may be 0 */
         double far;             /* a run of the smaller side exceeds it with probability DIFF_FEW_TAIL */
-        uint32_t n_few;         /* runs that `far` is of; more than 1: they vary as the larger side does */
-        bool is_after;          /* the smaller side is the later one */
+        /* number of runs behind `far`; if above 1, they vary as the larger side does */
+        uint32_t n_few;
+        bool is_after; /* the smaller side is the later one */
 };
 
 #define DIFF_FEW_TAIL 1e-6
 
 /*
  * diff_test_few() - how certain it is that the smaller side is smaller
- * The variance of the larger side's runs and the prior count together, each by its degrees of freedom.  p is
- * that of a change from the larger side to `far`, plus the probability that `far` is exceeded.
+ * Combines the variance of the larger side's runs with the prior, each by its degrees of freedom.  p is that
+ * of a change from the larger side to `far`, plus the probability that `far` is exceeded.
  */
 struct diff_verdict diff_test_few(const struct diff_few *few);
 
@@ -114,34 +122,36 @@ double diff_test_count_low(uint64_t n);
 double diff_test_count_far(uint64_t n);
 
 /*
- * diff_test_widen() - take into account what was lost
- * No assumption on whose time was lost: p is that of the change that is nearest to none.
+ * diff_test_widen() - take lost data into account
+ * Nothing is assumed about whose time was lost: p becomes that of the smallest possible change.
  */
 void diff_test_widen(struct diff_verdict *v, double lost_low, double lost_high);
 
 /*
- * diff_test_show() - let a verdict that was found by other numbers say the change of the true ones
- * Its p stays, and the interval has 0 in it as before; p is 1 where the two changes have different signs.
+ * diff_test_show() - set the change of a verdict that was found by adjusted numbers to the change of the true
+ * ones
+ * Its p stays, and the interval contains 0 exactly if it did before; p becomes 1 if the two changes have
+ * different signs.
  */
 void diff_test_show(struct diff_verdict *v, double change);
 
 /*
- * diff_test_prior() - the variance of one run's logarithm that is expected of any program
+ * diff_test_prior() - the variance of one run's logarithm to expect of any program
  * @run:        standard deviation from run to run; DIFF_PRIOR_RUN unless the user knows better
  * @by_counts:  variance by the number of samples or zones alone
  */
 double diff_test_prior(double run, double by_counts);
 
 /*
- * diff_test_detectable() - the change that sets of runs find with probability 0.9, as a logarithm
+ * diff_test_detectable() - the change that sets of so many runs find with probability 0.9, as a logarithm
  * @variance:  of one run's logarithm
  * @alpha:     what p must not exceed
  */
 double diff_test_detectable(double variance, uint32_t n_before, uint32_t n_after, double alpha);
 
 /*
- * Student's distribution: how surprising a difference is.  By the continued fraction of the incomplete beta
- * function (Abramowitz and Stegun 26.5.8); exact to 1e-10.
+ * Student's distribution: how surprising a difference is.  Computed by the continued fraction of the
+ * incomplete beta function (Abramowitz and Stegun 26.5.8); exact to 1e-10.
  */
 
 /* Above these degrees of freedom, it is the normal distribution. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/live/live_labels.h - the frames of a trace that grows -> functions, as they are named by now
+ * analyze/live/live_labels.h - the frames of a trace that grows -> functions, with their present names
  *
  * Way of the data:  trace_dictionary (frames, modules), live_names -> [live_labels] -> live_rows
  *
- * Names come while the trace grows.  So the labels are made anew for each list, or kept and renewed when
- * there are new names.  When they are renewed, earlier labels stay valid, and a label of a frame that had no
- * name is shown with the name from then on.  Frames that were looked up and have no function share one label
- * in each module.  A frame that was not looked up yet has a label of its own, with module and offset.
+ * Names come while the trace grows.  So the caller makes the labels anew for each list, or keeps and renews
+ * them when there are new names.  When it renews them, earlier labels stay valid, and the label of a frame
+ * that had no name gets the name.  Frames that were looked up and have no function share one label in each
+ * module.  A frame that was not looked up yet has a label of its own, with module and offset.
  */
 #ifndef ANALYZE_LIVE_LIVE_LABELS_H
 #define ANALYZE_LIVE_LIVE_LABELS_H
@@ -42,8 +42,8 @@ struct live_label_origin {
 struct live_labels {
         const struct trace_dictionary *dictionary; /* borrowed */
         const struct live_names *names;            /* borrowed; NULL = none */
-        const struct live_shown *shown; /* borrowed; names that tell functions of one name apart; or NULL */
-        struct intern keys;             /* the module, whether it has a name, the name or the frame */
+        const struct live_shown *shown;    /* borrowed; different names for functions of one name; or NULL */
+        struct intern keys;                /* the module, whether it has a name, the name or the frame */
         struct live_label_origin *origins; /* heap; by label - 1 */
         size_t origins_capacity;
         uint32_t *of_frame; /* heap; by frame - 1: the label of its innermost function; 0 = not made yet */
@@ -55,7 +55,7 @@ int live_labels_init(struct live_labels *l, const struct trace_dictionary *dicti
                      const struct live_names *names, const struct live_shown *shown);
 void live_labels_deinit(struct live_labels *l);
 
-/* To be called when there are new names: all frames are looked up again, and may get other labels. */
+/* Call this when there are new names: all frames are looked up again, and may get other labels. */
 void live_labels_renew(struct live_labels *l, const struct live_shown *shown);
 
 /* How many functions a frame has, inlined into each other: 1 at least. */
@@ -76,7 +76,7 @@ void live_labels_describe(const struct live_labels *l, uint32_t label, struct li
 void live_labels_describe_frame(const struct live_labels *l, uint32_t frame, uint32_t i,
                                 struct live_label *ret);
 
-/* Whether a frame is one of the kernel; whether it stands for something that is no code. */
+/* Whether a frame is the kernel's code; whether it is a mark, and no code. */
 bool live_labels_is_kernel(const struct live_labels *l, uint32_t frame);
 bool live_labels_is_mark(const struct live_labels *l, uint32_t frame);
 

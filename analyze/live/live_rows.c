@@ -28,7 +28,7 @@ static uint32_t stack_of_key(uint64_t key, bool is_wait)
         return is_wait ? live_wait_stack(key) : (uint32_t)(key - 1);
 }
 
-/* Few short waits have a call stack; the others are skipped. */
+/* Skips waits without a call stack: few short waits have one. */
 static int add_parts(const struct live_folds *f, const struct live_rows *of, bool is_wait,
                      struct python_parts *parts)
 {
@@ -76,7 +76,7 @@ void live_folds_deinit(struct live_folds *f)
 struct function_sum {
         double self, total;
         uint64_t n;
-        uint32_t seen_in; /* the number of the stack in which it was met last */
+        uint32_t seen_in; /* the number of the stack in which the function was last found */
 };
 
 struct function_sums {

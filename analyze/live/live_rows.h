@@ -4,8 +4,8 @@
  *
  * Way of the data:  live_stats, live_names -> [live_rows] -> `hyprof top`, the live screen
  *
- * Each list is made at the moment that it is asked for, largest first.  Texts are foreign bytes, borrowed
- * from the dictionary and the names until either grows or is renewed.  Not thread-safe.
+ * Each call makes its list anew, the largest first.  Texts are foreign bytes, borrowed from the dictionary
+ * and the names until either grows or is renewed.  Not thread-safe.
  */
 #ifndef ANALYZE_LIVE_LIVE_ROWS_H
 #define ANALYZE_LIVE_LIVE_ROWS_H
@@ -51,24 +51,25 @@ struct live_thread_row {
         enum live_thread_state state;
         uint32_t wait_state;     /* enum trace_wait_state, if it waits */
         uint32_t cpu;            /* TRACE_WALK_NO_CPU = not known */
-        uint64_t since_ns;       /* for how long it is in this state, if it waits or is ready */
+        uint64_t since_ns;       /* how long it has been in this state, if it waits or is ready */
         double on_cpu;           /* share of the window; negative = not known */
         struct live_label where; /* if it waits */
         struct text_view zone;   /* the name of the innermost zone that is open; empty = none */
 };
 
 struct live_wait_row {
-        struct live_label where;  /* the function of the program */
-        struct live_label kernel; /* of the kernel, which says what for; may be empty */
-        uint32_t state;           /* enum trace_wait_state */
+        struct live_label where; /* the function of the program */
+        /* the kernel's function, which shows the reason for the wait; may be empty */
+        struct live_label kernel;
+        uint32_t state; /* enum trace_wait_state */
         uint64_t n, sum_ns, mean_ns, largest_ns;
 };
 
 /* The source of all lists. */
 struct live_rows {
         const struct live_stats *stats;
-        const struct live_names *names; /* NULL = none but those of the trace */
-        const struct live_shown *shown; /* of these names; NULL = as they are */
+        const struct live_names *names; /* NULL = only the names of the trace */
+        const struct live_shown *shown; /* made from these names; NULL = show the names as they are */
         bool all;                       /* of all time, else of the window */
         bool shows_native;              /* never fold native functions into Python functions */
 };
@@ -80,7 +81,7 @@ int live_rows_threads(const struct live_rows *of, struct live_thread_row **ret_r
 int live_rows_waits(const struct live_rows *of, struct live_wait_row **ret_rows);
 
 /*
- * Durations of the zones of one place: how many there are up to each power of two.
+ * Counts the durations of the zones of one place by powers of two.
  * @ret_counts:  64 numbers; the bucket i is from 2^i to 2^(i+1) - 1 ns
  */
 void live_rows_histogram(const struct live_rows *of, uint32_t location, uint64_t ret_counts[64]);

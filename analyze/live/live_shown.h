@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/live/live_shown.h - names while a trace is written: different functions of one name are told apart
+ * analyze/live/live_shown.h - different names for different functions of one name, while a trace is written
  *
  * Way of the data:  trace_dictionary, live_names -> [live_shown] (function_labels) -> live_labels, live_rows
  *
- * Names come while the trace grows, and another function of a name may come with any of them, so the names of
- * all frames are looked at again.  A copy of them is settled: those that are given stay.
+ * Names come while the trace grows, and any of them may bring another function of a known name, so each
+ * renewal examines the names of all frames.  It settles a copy of the names: the given names stay.
  */
 #ifndef ANALYZE_LIVE_LIVE_SHOWN_H
 #define ANALYZE_LIVE_LIVE_SHOWN_H
@@ -20,8 +20,8 @@ struct trace_dictionary;
 
 /*
  * live_shown_renew() - read all names again, after live_names_step() has reported new ones
- * @shown: what is there is freed, and with it the texts that it gave; NULL if no name says where its function
- *         is.  Returns 0 or -ENOMEM.
+ * @shown: its former value is freed, and with it the texts that it gave; NULL if no name states where its
+ *         function is.  Returns 0 or -ENOMEM.
  */
 int live_shown_renew(const struct trace_dictionary *dictionary, const struct live_names *names,
                      struct live_shown **shown);

@@ -13,7 +13,7 @@
 #define ZONE_NO_ROOM UINT32_MAX
 #define JUMP_NS      (LIVE_SLOTS * LIVE_SLOT_NS)
 
-/* Before this time, samples that are still to come weigh too much. */
+/* Before this time, samples that are yet to come would make up too large a share. */
 #define UNSAMPLED_FROM_NS UINT64_C(100000000)
 
 static int no_memory(struct error *err)

@@ -8,7 +8,8 @@
  * time of the latest events; a clock that goes back by more than the window starts the window anew, and is
  * counted.  Memory: bounded by the limits of live_window, LIVE_ZONES_MAX and LIVE_THREADS_MAX, and
  * that of the walk: open zones and threads.  Durations take half a KiB for each power of two that one place
- * has in a second: a few MiB as a rule, 340 MiB where a program means it.  Not thread-safe.
+ * has in a second: a few MiB as a rule, 340 MiB if a program is made to use as much as it can.  Not
+ * thread-safe.
  */
 #ifndef ANALYZE_LIVE_LIVE_STATS_H
 #define ANALYZE_LIVE_LIVE_STATS_H
@@ -53,7 +54,7 @@ struct live_mark {
 struct live_tally {
         uint64_t second; /* as in struct live_slot */
         uint64_t n_samples, n_zones;
-        uint64_t n_zones_beside; /* of n_zones, those whose place found no room */
+        uint64_t n_zones_beside; /* of n_zones, those for whose place there was no room */
 };
 
 struct live_stats {
@@ -70,9 +71,10 @@ struct live_stats {
         struct live_mark marks[LIVE_SLOTS + 1];
         uint32_t next_mark;
         struct sample_sum sum; /* of all these samples so far */
-        uint32_t event;        /* whose samples count: the first that is sampled by itself; 0 = none yet */
-        uint64_t first_ns;     /* of the events */
-        uint64_t now_ns;       /* 0 = there was none yet */
+        /* whose samples count: the first event with samples of its own; 0 = none yet */
+        uint32_t event;
+        uint64_t first_ns; /* of the events */
+        uint64_t now_ns;   /* 0 = there was none yet */
         uint32_t n_clock_jumps;
 };
 
@@ -82,11 +84,14 @@ void live_stats_deinit(struct live_stats *s);
 
 /*
  * live_stats_add() - a chunk, with the dictionary as it is after it
- * Returns 0, -EBADMSG (events that cannot be decoded: those before them were taken), -ENOMEM.
+ * Returns 0, -EBADMSG (events that cannot be decoded; the events before them were added), -ENOMEM.
  */
 int live_stats_add(struct live_stats *s, const struct trace_item *item, struct error *err);
 
-/* Time goes on without events.  @now_ns: of the trace's clock; an earlier one than before is ignored. */
+/*
+ * Moves the present time on without events.  @now_ns: by the trace's clock; a time before the present one is
+ * ignored.
+ */
 void live_stats_advance(struct live_stats *s, uint64_t now_ns);
 
 /*
@@ -98,10 +103,10 @@ uint64_t live_stats_window_ns(const struct live_stats *s, bool all);
 /* When the window began. */
 uint64_t live_stats_window_start(const struct live_stats *s, bool all);
 
-/* The numbers of the window: sums of the rows that it has, and of those that found no room. */
+/* The numbers of the window: sums of its rows, and of those for which there was no room. */
 struct live_tally live_stats_tally(const struct live_stats *s, bool all);
 
-/* How much has no samples, from the beginning to now. */
+/* How much time has no samples, from the beginning to now. */
 struct unsampled_time live_stats_unsampled(const struct live_stats *s);
 
 /* Of `waits`: the call stack and the state, enum trace_wait_state. */

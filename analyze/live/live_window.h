@@ -4,9 +4,9 @@
  *
  * Way of the data:  live_stats -> [live_window] -> live_rows
  *
- * A ring of slots of a second each, and one slot for all time.  A slot that comes round again is emptied by
- * the first thing that is added to it, so that time may jump by any amount at no cost.  Memory: LIVE_KEYS_MAX
- * cells a slot at most; sums of keys beyond that are kept together.  Not thread-safe.
+ * A ring of slots of a second each, and one slot for all time.  When a slot comes round again, the first
+ * addition to it empties it, so that time may jump by any amount at no cost.  Memory: LIVE_KEYS_MAX cells a
+ * slot at most; all further keys share one sum.  Not thread-safe.
  */
 #ifndef ANALYZE_LIVE_LIVE_WINDOW_H
 #define ANALYZE_LIVE_LIVE_WINDOW_H
@@ -83,7 +83,7 @@ static inline bool live_slot_is_recent(uint64_t second, uint64_t now_ns)
 /*
  * live_window_collect() - the sums of all recent slots, or of all time
  * @ret_cells:  a heap array, the caller's to free; NULL if there are none
- * @ret_others: what found no room
+ * @ret_others: the sum of keys for which there was no room
  * Returns how many cells, or -ENOMEM.
  */
 int live_window_collect(const struct live_window *w, uint64_t now_ns, bool all, struct live_cell **ret_cells,

@@ -218,7 +218,7 @@ struct waits_pass {
         const struct report *report;
         struct waited_calls *calls;
         struct wait_scale scale;
-        const uint64_t *own_ns; /* by row - 1: waits that recorded threads ended */
+        const uint64_t *own_ns; /* by row - 1: time of the waits that recorded threads ended */
         bool is_of_causes;
         bool leaves_open; /* waits that never ended */
 };
@@ -256,7 +256,7 @@ static void add_to_scale(struct waits_pass *p, uint32_t id)
         wait_scale_add(&p->scale, key, row->ended.n_waits, ns);
 }
 
-/* Few of the many short waits have a call stack: those with one are taken as a sample of all. */
+/* Few of the many short waits have a call stack: these few are taken as a sample of all. */
 static int scale_waits(struct waits_pass *p, struct call_sums *sums)
 {
         const struct call_finder finder = finder_of(
@@ -288,8 +288,7 @@ static int scale_waits(struct waits_pass *p, struct call_sums *sums)
 
 /*
  * If the waits that ended would fill one thread's time, threads that never came back are idle: helpers that
- * wait for work.  If hardly any wait ended, the open waits are what is asked for, as with a program that
- * hangs.
+ * wait for work.  If hardly any wait ended, the open waits matter, as in a program that hangs.
  */
 static bool leaves_open_waits(const struct report *report)
 {
@@ -345,8 +344,8 @@ static int fill_wait_calls(struct kernel_calls *k, const struct report *report)
 }
 
 /*
- * Whether the recording was made with -a.  The scope does not tell: processes that already ran are recorded
- * by CPU as well.
+ * Whether the recording was made with -a.  The scope does not show it: a recording of processes that already
+ * ran is by CPU as well.
  */
 static bool is_whole_machine(const struct report *report)
 {

@@ -39,7 +39,7 @@ static void fill_recording(struct report *report, const struct trace_dictionary 
         uint64_t end_ns = meta_value_number(d, "end_raw_ns");
         struct report_recording *recording = &report->recording;
 
-        /* Events come until their sources are closed, which takes a while on a busy machine. */
+        /* Events come until the recorder has closed their sources, which takes a while on a busy machine. */
         if (end_ns != 0 && totals->walk.any && totals->walk.last_ns > end_ns)
                 end_ns = totals->walk.last_ns;
 
@@ -144,7 +144,7 @@ static uint64_t last_in_range_ns(const struct trace_filter *filter, const struct
         return filter && timeline->last_ns > filter->to_ns ? filter->to_ns : timeline->last_ns;
 }
 
-/* Whether the thread was asked for and lived in the range of time. */
+/* Whether the filter wants the thread, and the thread lived in the range of time. */
 static bool is_thread_wanted(const struct trace_totals *totals, const struct walked_thread *thread)
 {
         return thread->timeline.started && trace_totals_wants_thread(totals, thread->id);
@@ -415,7 +415,7 @@ static struct report_also count_rest(const struct trace_totals *totals,
 /* @n_stacks: as in struct trace_totals. */
 static struct report_callstacks count_callstacks(const uint64_t n_stacks[TRACE_STACK_STATE_COUNT + 1])
 {
-        /* The other states are those of newer versions, and mean nothing to this one. */
+        /* All other states are from newer versions, and unknown to this one. */
         static const bool is_known[TRACE_STACK_STATE_COUNT + 1] = {
 #define X(id, name, words) [id] = true,
                 TRACE_STACK_STATES(X)

@@ -198,7 +198,7 @@ static int add_losses(struct report_gaps *g, const struct trace_dictionary *d)
                 const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
                 uint32_t reason = row->reason;
 
-                /* Slot 0, which no reason has, gathers the reasons of newer versions. */
+                /* Slot 0, which belongs to no reason, gathers the reasons of newer versions. */
                 if (reason >= TRACE_LOSS_COUNT || !loss_texts[reason].code)
                         reason = 0;
                 counts[reason] += row->count;
@@ -273,7 +273,7 @@ static int add_replaced(struct report *report, uint64_t n_unnamed)
                        : 0;
 }
 
-/* One line a module, however many functions of it have no symbol. */
+/* Adds one line a module, however many functions of it have no symbol. */
 static int add_unnamed_modules(struct report *report)
 {
         const struct trace_dictionary *d = report->samples.dictionary;
@@ -302,7 +302,7 @@ static int add_unnamed_modules(struct report *report)
         return r == 0 ? add_replaced(report, n_in_memory) : r;
 }
 
-/* Samples that no module can name, or whose module is another file now. */
+/* Adds samples that no module can name, or whose module is another file now. */
 static int add_nameless(struct report *report)
 {
         static const struct gap_text texts[FUNCTION_KIND_COUNT] = {
@@ -367,7 +367,7 @@ static int add_images(struct report *report, const struct trace_dictionary *d,
         return r;
 }
 
-/* Missing symbols: all of them, all names, or the names of single modules. */
+/* Adds missing symbols: of all samples, all names, or the names of single modules. */
 static int add_samples(struct report *report, const struct trace_dictionary *d)
 {
         struct report_gap gap = { .source = REPORT_GAP_ANALYSIS };
@@ -431,7 +431,10 @@ static int add_zones(struct report *report, const struct trace_totals *totals)
                            report->trace.version->n_unknown_chunks);
 }
 
-/* Times on the CPU come from context switches: reports that there are none, unless the recorder did. */
+/*
+ * Times on the CPU come from context switches: reports that there are none, unless the recorder has reported
+ * it.
+ */
 static int add_switches(struct report *report, const struct trace_dictionary *d)
 {
         struct report_gap gap = {

@@ -16,9 +16,10 @@ struct report;
 
 /* Modules of the same path are one. */
 struct report_module {
-        uint32_t path;                 /* string; 0 = outside of every module, or nothing known */
-        uint32_t module;               /* one of them; 0 = none */
-        struct sample_sum self, named; /* by the innermost function; those whose function has a name */
+        uint32_t path;   /* string; 0 = outside of every module, or unknown */
+        uint32_t module; /* one of them; 0 = none */
+        /* samples by their innermost function; of these, those whose function has a name */
+        struct sample_sum self, named;
         uint64_t weight_by_kind[FUNCTION_KIND_COUNT];
         uint32_t n_functions;
 };
@@ -28,7 +29,7 @@ struct report_modules {
         uint32_t n_rows;
 };
 
-/* @report: loaded.  Returns 0 or -ENOMEM; then there is nothing to free. */
+/* @report: loaded.  Returns 0, or -ENOMEM with nothing to free. */
 int report_modules_init(struct report_modules *m, const struct report *report);
 void report_modules_deinit(struct report_modules *m);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/report/report_parts.h - what fills the tables of a report; for the files of this folder
+ * analyze/report/report_parts.h - the functions that fill the tables of a report; for the files of this
+ * folder
  *
  * Way of the data:  trace_totals, trace_dictionary, report_samples -> [report_parts] -> report_tables
  *
@@ -35,15 +36,15 @@ struct trace_totals;
 
 /* ------------------------------------------------------------------ source lines */
 
-/* @report: its event and samples are there.  Returns 0, -ENOMEM, -EOVERFLOW; to be deinitialised. */
+/* @report: has its event and samples.  Returns 0, -ENOMEM, -EOVERFLOW; to be deinitialised. */
 int report_lines_fill(struct report_lines *l, const struct report *report);
 void report_lines_deinit(struct report_lines *l);
 
 /* ------------------------------------------------------------------ counters */
 
 /*
- * report_counters_fill() - fill report->counters; functions and zones are there already
- * @samples:  of the trace; goes over to other events
+ * report_counters_fill() - fill report->counters, after functions and zones
+ * @samples:  of the trace; the call selects other events in it
  * Returns 0 or -ENOMEM; report_counters_deinit() frees the memory.
  */
 int report_counters_fill(struct report *report, const struct trace_dictionary *d,
@@ -59,7 +60,7 @@ void report_cpus_deinit(struct report_cpus *c);
 
 /*
  * report_owners_fill() - walk through the trace once more, if any thread was ready to run
- * @totals:  finished, with `wants_ready`; stops are there with `wants_waits`
+ * @totals:  finished, with `wants_ready`; stopped time is known only with `wants_waits`
  * Returns as loaded_trace_walk().
  */
 int report_owners_fill(struct report_owners *o, struct loaded_trace *trace, struct trace_totals *totals,
@@ -68,8 +69,8 @@ void report_owners_deinit(struct report_owners *o);
 
 /*
  * report_renamed_fill() - find the threads of the report that did something under at least two names
- * A name under which a thread did less than 1 % is left out: a thread has that of its maker before it takes
- * its own.  Returns 0 or -ENOMEM.
+ * A name under which a thread did less than 1 % is left out: before a thread takes its own name, it has that
+ * of its creator.  Returns 0 or -ENOMEM.
  */
 int report_renamed_fill(struct report_renamed *n, const struct report *report);
 void report_renamed_deinit(struct report_renamed *n);
@@ -79,7 +80,7 @@ void report_renamed_deinit(struct report_renamed *n);
 /* Whether native code counts for the Python function that called it. */
 enum report_waits_view {
         REPORT_WAITS_NATIVE,  /* never */
-        REPORT_WAITS_AS_MOST, /* if more than half of the waiting, by time, is below Python functions */
+        REPORT_WAITS_AS_MOST, /* if more than half of the waited time is below Python functions */
         REPORT_WAITS_PYTHON
 };
 
@@ -100,8 +101,8 @@ int kernel_calls_fill(struct kernel_calls *k, const struct report *report);
 struct text_view kernel_calls_counted_call(const struct report *report, uint32_t label);
 
 /*
- * The function of the program that made the call of which @stack is the user's part: the innermost one
- * outside of the C library that has a name, if there is one.  Its label; 0 = not known.
+ * The label of the function that made the call with the program's frames @stack: the innermost one outside of
+ * the C library that has a name, if there is one; 0 = not known.
  */
 uint32_t kernel_calls_caller(const struct report *report, uint32_t stack);
 
@@ -112,26 +113,26 @@ void report_syscalls_deinit(struct report_syscalls *s);
 /* ------------------------------------------------------------------ missing data */
 
 /*
- * report_gaps_find() - fill report->gaps from all the rest of the report
+ * report_gaps_find() - fill report->gaps from all other parts of the report
  * @totals:  of the same trace, finished
  * Returns 0 or -ENOMEM.
  */
 int report_gaps_find(struct report *report, const struct trace_totals *totals);
 
 /*
- * A module with samples in functions without a symbol, and what would give them names: from the functions of
- * the report, for the gaps.
+ * A module with samples in functions without a symbol, and the remedy: made from the functions of the report,
+ * for the gaps.
  */
 struct unnamed_module {
         uint32_t path;          /* string; modules of one path are one row */
         struct sample_sum self; /* samples in functions without a symbol */
-        bool is_memory;         /* of no file: code that the program made */
-        bool has_addresses;     /* their functions, or some of them, are told apart by their addresses */
+        bool is_memory;         /* of no file: the program made the code */
+        bool has_addresses;     /* at least some of its functions are distinguished by their addresses */
         const char *advice;     /* static, as in struct report_gap; NULL = nothing is known to help */
 };
 
 /*
- * unnamed_modules_find() - those of a report's functions, the most samples first
+ * unnamed_modules_find() - finds such modules, the ones with the most samples first
  * @ret_rows:  heap, the caller's
  * Returns 0 or -ENOMEM.
  */

@@ -93,7 +93,7 @@ static void sort_by_path(struct report_samples *s, uint32_t event)
                 if (key->event == event)
                         s->by_path[s->path_first[key->path]++] = i;
         }
-        /* Filling moved the start of each path to that of the next one. */
+        /* The loop above moved the start of each path to that of the next one. */
         memmove(s->path_first + 1, s->path_first, ((size_t)s->n_paths + 1) * sizeof(*s->path_first));
         s->path_first[0] = 0;
 }
@@ -169,7 +169,7 @@ void report_samples_fold(struct report_samples *s)
                 s->stacks.nodes[i].parent = python_stacks_shown(&s->python, s->stacks.nodes[i].parent);
 }
 
-/* The program's part of a stack; a stack of the kernel alone is kept.  Callers have lower ids. */
+/* The program's part of a stack; a stack of the kernel alone stays whole.  Callers have lower ids. */
 static uint32_t skip_kernel(const struct report_samples *s, uint32_t stack)
 {
         uint32_t at = stack;
@@ -226,7 +226,7 @@ static int compare_functions(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->label, y->label);
 }
 
-/* Sums the weights that were put on stacks, and sorts. */
+/* Sums the weights on the stacks by function, and sorts the functions. */
 static int sum_functions(struct report_samples *s, uint32_t n_max, struct report_functions *ret_functions)
 {
         struct report_functions functions = { .rows = NULL };

@@ -6,8 +6,8 @@
  *                   [report_samples] -> report
  *
  * "In a zone" means that the zone was open on the sample's thread at that
- * instant, also when others were open inside it.  Native code below Python functions may be shown as
- * theirs: report_samples_fold().  Not thread-safe.
+ * instant, also when others were open inside it.  Native code below Python functions may count for these
+ * functions: report_samples_fold().  Not thread-safe.
  */
 #ifndef ANALYZE_REPORT_REPORT_SAMPLES_H
 #define ANALYZE_REPORT_REPORT_SAMPLES_H
@@ -29,7 +29,7 @@ struct report_samples {
         const struct sample_stats *stats;          /* borrowed */
         struct function_table functions;
         struct python_stacks python;
-        struct python_parts parts; /* of all samples of the event, for whether to fold */
+        struct python_parts parts; /* of all samples of the event, to decide whether to fold */
         bool is_folded;
         struct label_tree stacks;      /* node s is stack s; the one after the last is "no callstack" */
         struct label_groups locations; /* group l is location l, with itself as its only label */
@@ -43,8 +43,8 @@ struct report_samples {
 };
 
 /*
- * Is it an event at one place in the kernel?  Its innermost function says nothing of the program.  The
- * same holds for system calls that were counted.
+ * Whether the event is at one place in the kernel, or a counted system call: then the innermost function of
+ * its samples says nothing about the program.
  */
 bool report_samples_is_tracepoint(const struct trace_sample_event *event);
 
@@ -58,8 +58,8 @@ int report_samples_init(struct report_samples *s, const struct sample_stats *sta
 void report_samples_deinit(struct report_samples *s);
 
 /*
- * From now on a stack is shown from its innermost Python function on, see python_stacks.h.  To be called
- * before anything is asked.
+ * From now on a stack is shown from its innermost Python function on, see python_stacks.h.  Call this before
+ * all functions below.
  */
 void report_samples_fold(struct report_samples *s);
 
@@ -70,11 +70,11 @@ static inline const struct python_stacks *report_samples_folds(const struct repo
 }
 
 /*
- * The stack that samples with @stack count for, as a node of `stacks`; the last node = no function.
+ * The stack for which samples with @stack count, as a node of `stacks`; the last node = no function.
  */
 uint32_t report_samples_node(const struct report_samples *s, uint32_t stack);
 
-/* The label of the function that samples with @stack count for. */
+/* The label of the function for which samples with @stack count. */
 uint32_t report_samples_label(const struct report_samples *s, uint32_t stack);
 
 /*
@@ -82,7 +82,7 @@ uint32_t report_samples_label(const struct report_samples *s, uint32_t stack);
  */
 int report_samples_functions(struct report_samples *s, struct report_functions *ret_functions);
 
-/* Goes over to the samples of another event and adds them up, for what follows. */
+/* Selects the samples of another event and adds them up, for later calls. */
 void report_samples_select(struct report_samples *s, uint32_t event);
 
 /* After report_samples_select(): the sums of a function, by its label. */

@@ -6,8 +6,8 @@
  * Way of the data:  trace_totals, trace_dictionary, sample_stats, wait_stats, cpu_lanes, ready_owners,
  *                   name_times -> report_parts -> [report_tables] in report -> views
  *
- * Each begins with where it comes from.  report_parts.h has the functions that fill them and free what they
- * own; here are those that views call as well.  Times are ns.
+ * Each table begins with its sources. report_parts.h has the functions that fill tables and free their
+ * memory; this header has the functions that views call as well.  Times are ns.
  */
 #ifndef ANALYZE_REPORT_REPORT_TABLES_H
 #define ANALYZE_REPORT_REPORT_TABLES_H
@@ -53,10 +53,10 @@ struct report_functions {
  *
  * A sample is at one line: that of its innermost function, as the trace's SYMBOLS have it; in a report that
  * is folded, the line of Python that called the native code.  These are the lines of `hyprof annotate`.
- * No debug information is read for it, so the time is that of the rows of sample_stats.
+ * This takes time in proportion to the rows of sample_stats, since it reads no debug information.
  */
 
-/* A line of a function; of code without lines, all of the function. */
+/* A line of a function, or the whole of a function without lines. */
 struct report_line {
         uint32_t label;        /* the innermost function's */
         uint32_t line;         /* 0 = unknown */
@@ -133,7 +133,7 @@ struct report_counters {
         struct report_ratios totals_ratios;
 };
 
-/* Fills `counters` with the events that share the samples of @leader, and itself; none if it is alone. */
+/* Fills `counters` with @leader and the events that share its samples; with none if the leader is alone. */
 void report_counters_find_group(struct report_counters *c, const struct trace_dictionary *d, uint32_t leader);
 
 /* The ratios of one row of numbers, in the order of `counters`. */
@@ -143,17 +143,17 @@ enum report_counter_kind report_counter_kind_of(struct text_view name);
 
 /* ------------------------------------------------------------------ counts */
 
-/* Sums of trace_totals, and numbers of rows of trace_dictionary at the end of the trace. */
+/* From the sums of trace_totals, and the numbers of rows of trace_dictionary at the end of the trace. */
 
-/* Numbers of events, and of the different things that they are about. */
+/* Numbers of events, and of the locks, plots and so on that they are about. */
 struct report_also {
         uint64_t n_messages;
         uint64_t n_frame_marks, n_frame_begins, n_frame_ends;
-        uint32_t n_frame_names; /* the main frames, which have none, count as one */
+        uint32_t n_frame_names; /* the main frames, which have no name, count as one */
         uint64_t n_plot_values;
         uint32_t n_plots;
         uint64_t n_allocations, n_frees, n_discards;
-        uint32_t n_pools; /* with the main one, if it was used */
+        uint32_t n_pools; /* the main pool included, if it was used */
         uint32_t n_locks;
         uint64_t n_lock_waits, n_lock_obtains;
         uint32_t n_fibers;
@@ -167,10 +167,10 @@ struct report_also {
         uint64_t n_switches; /* context switches of threads that passed the filter, in and out */
 };
 
-/* Samples whose recorder said how far their callstack goes; of all events, each sample once. */
+/* Samples whose recorder stated how far their callstack goes; of all events, each sample once. */
 struct report_callstacks {
         uint64_t n_samples;
-        uint64_t n_complete; /* with those that were joined, stitched or approximate */
+        uint64_t n_complete; /* joined, stitched and approximate ones included */
         uint64_t n_stitched, n_approximate;
         uint64_t n_frame_pointers;
         uint64_t n_truncated;                           /* of every state from TRACE_STACK_TRUNCATED on */
@@ -181,7 +181,7 @@ struct report_callstacks {
 
 /*
  * Missing data of a trace, and the reasons.  Three sources: the limits that the recorder knew from the start
- * (notices), losses on the way (added up by reason), and the findings of the analysis (the rest).
+ * (notices), losses on the way (added up by reason), and the findings of the analysis.
  */
 
 enum report_gap_source { REPORT_GAP_NOTICE, REPORT_GAP_LOSS, REPORT_GAP_ANALYSIS };
@@ -192,9 +192,9 @@ struct report_gap {
         const char *words;  /* for people, without a full stop; static, or of struct report_gaps */
         const char *advice; /* static: "try: ...", in which TRACE and MODULE stand for paths; NULL = none */
         struct text_view detail; /* reason and remedy, or the module that it is about; may be empty */
-        uint64_t count;          /* how many; 0 = not a thing to count */
-        double share;            /* of the samples shown; 0 = not about a share */
-        bool is_share_said;      /* `words` have the share, which may be one of another whole */
+        uint64_t count;          /* how many; 0 = nothing to count */
+        double share;            /* of the shown samples; 0 = no share is known */
+        bool is_share_said;      /* `words` state the share already, perhaps of another whole */
 };
 
 struct report_gaps {
@@ -209,8 +209,7 @@ struct report_gaps {
 void report_gaps_deinit(struct report_gaps *g);
 
 /*
- * report_gaps_add_recorded() - add what the recorder could not have, and what it lost: time without
- * samples first
+ * report_gaps_add_recorded() - add the recorder's limits and losses: time without samples first
  * @g:  is not copied afterwards: rows point into it
  * Returns 0 or -ENOMEM.
  */
@@ -223,7 +222,7 @@ int report_gaps_add_recorded(struct report_gaps *g, const struct trace_dictionar
  * System calls: how often, how long, and who called.  From trace_dictionary (SYSCALLS), sample_stats and
  * kernel_calls.
  *
- * Numbers, times, bytes and errors are exact sums of the whole recording, whatever a filter leaves.
+ * Numbers, times, bytes and errors are exact sums of the whole recording, even if there is a filter.
  * Callers and zones are those of sampled calls: each sample represents the calls of its kind since the
  * one before.
  */
@@ -234,10 +233,10 @@ struct report_syscall {
         uint64_t time_ns; /* from entry to return, with waiting */
         uint64_t longest_ns;
         uint64_t n_bytes;   /* 0 = it transfers no data */
-        uint32_t n_threads; /* that called it; those that were not told apart count as one */
+        uint32_t n_threads; /* that called it; all threads for which there was no room count as one */
         uint64_t n_samples;
         uint64_t sampled_calls; /* that the samples stand for */
-        uint32_t caller;        /* function label: who called most often; 0 = not known */
+        uint32_t caller;        /* function label: the most frequent caller; 0 = not known */
         uint64_t caller_calls;  /* of `sampled_calls` */
 };
 
@@ -258,18 +257,19 @@ struct report_syscall_thread {
 
 struct report_syscalls {
         bool is_recorded; /* with `hyprof record --syscalls` */
-        bool lacks_end;   /* the recording did not come to its end, when the numbers are written */
-        /* heap, owned; each by what weighs most: time, sampled calls, sampled calls, time */
+        /* the recording did not come to its end, at which the recorder writes the numbers */
+        bool lacks_end;
+        /* heap, owned; the largest first: by time, sampled calls, sampled calls, time */
         struct report_syscall *rows;
         struct report_syscall_place *callers, *zones;
         struct report_syscall_thread *threads;
         uint32_t n_rows, n_callers, n_zones, n_threads;
         uint64_t n_calls, n_errors, time_ns, n_samples;
-        uint64_t threads_ns; /* from each thread's first event to its last: what `time_ns` is a part of */
+        uint64_t threads_ns; /* the sum over threads from first event to last: `time_ns` is a part of it */
         bool has_zones;      /* some of the samples were taken in zones */
 };
 
-/* How many calls of its kind a place made, as the samples tell. */
+/* Estimates from samples how many calls of a kind a place made. */
 uint64_t report_syscalls_estimate(const struct report_syscall *row, uint64_t sampled_calls);
 
 /* ------------------------------------------------------------------ calls into the kernel */
@@ -280,11 +280,14 @@ uint64_t report_syscalls_estimate(const struct report_syscall *row, uint64_t sam
  * An innermost function like finish_task_switch() does not say why a program is in the kernel.
  */
 
-/* The call with the most weight, and of its callers the one with the most. */
+/* The call with the most weight, and its caller with the most weight. */
 struct kernel_call {
         struct text_view call;   /* empty = page faults, if `weight` is not 0 */
-        struct text_view caller; /* empty = unknown, or no caller has most of it */
-        /* Path; functions in it have most of it together.  Empty = unknown, or `caller` is known. */
+        struct text_view caller; /* empty = unknown, or no caller has more than half of the weight */
+        /*
+         * Path of the module whose functions together have most of the weight.  Empty = unknown, or `caller`
+         * is known.
+         */
         struct text_view module;
         uint64_t weight; /* 0 = no call is known */
 };
@@ -293,20 +296,20 @@ struct waited_calls {
         uint64_t total_ns;
         uint64_t delay_ns; /* of that, from being woken until running */
         uint64_t n_waits, n_with_stack;
-        bool leaves_open; /* waits that never ended are of idle threads, and not in here */
+        bool leaves_open; /* waits that never ended belong to idle threads, and are left out */
         /* Waits with a call stack stand for those without one of the same state and length. */
         struct kernel_call top;
 };
 
 struct kernel_calls {
         /*
-         * Weights of the report's event in samples.  A tracepoint has all of them here, by the system call,
-         * or by what the program called.
+         * Weights of the report's event in samples.  For a tracepoint, all samples count here: by the system
+         * call, or by the function that the program called.
          */
         uint64_t kernel_weight; /* in the kernel, for a call, a page fault or an interrupt */
         struct kernel_call sampled;
 
-        struct waited_calls waits; /* all but those without a call stack that lasted to the end */
+        struct waited_calls waits; /* all waits, except those that lasted to the end without a call stack */
         /* Waits that ended otherwise than by a child's end or by a thread of the recording. */
         struct waited_calls causes;
         /* No thread ran for at least `idle_ns` of `whole_ns`; 0 = less than half of it, or unknown. */
@@ -319,8 +322,8 @@ struct kernel_calls {
  * The waits of threads: by place, by zone and by thread, and who ended them.  From wait_stats,
  * function_table and wait_places.
  *
- * A wait's time is that from leaving a CPU until running again,
- * hence with the scheduling delay, which is also told apart.
+ * A wait lasts from leaving a CPU until running again, so its time includes the scheduling delay, which has
+ * sums of its own as well.
  */
 
 struct report_wait_frame {
@@ -328,10 +331,10 @@ struct report_wait_frame {
         enum function_kind kind;
 };
 
-/* The threads that ended waits, as far as the trace says. */
+/* The threads that ended waits, as far as the trace shows. */
 struct report_waker {
         struct text_view thread; /* name; empty = unknown, or an interrupt */
-        /* Where it was: its innermost function outside of the C library, else of the kernel. */
+        /* The waker's innermost function outside of the C library, else of the kernel. */
         struct report_wait_frame function;
         bool has_function;
         uint32_t process;      /* in PROCESSES; 0 = not recorded, or an interrupt */
@@ -343,18 +346,17 @@ struct report_waker {
 struct report_wait_place {
         const struct report_wait_frame *frames; /* borrowed; of the program, innermost first */
         uint32_t n_frames;
-        uint32_t frame;          /* the innermost outside of the C library; n_frames if there is
-                                      * no such one */
-        struct text_view kernel; /* the function of the kernel that it waits in; empty = unknown */
+        uint32_t frame;          /* the innermost one outside of the C library; n_frames if there is none */
+        struct text_view kernel; /* the function of the kernel in which it waits; empty = unknown */
         uint32_t wait;           /* enum trace_wait_state, or TRACE_WAIT_STATE_COUNT: of a newer version */
         const char *wait_words;
-        bool has_stack; /* false: no wait of this state and length has one */
+        bool has_stack; /* false: no wait of this state and length has a call stack */
         uint32_t line;  /* of a Python function, frames[0]; 0 = none, or unknown */
         bool is_cut;    /* the callers beyond WAIT_PLACES_FRAMES_MAX frames are left out */
         bool is_idle;   /* idle threads: waits without a stack, begun before the recording or never ended */
         /* With a call stack: an estimate that includes waits of the same state and length without one. */
         struct wait_row sum;
-        uint64_t seen_ns;                  /* of that, in waits that have the callstack themselves */
+        uint64_t seen_ns;                  /* the part of that in waits that have the callstack themselves */
         const struct report_waker *wakers; /* borrowed; that with the most time first */
         uint32_t n_wakers;
 };
@@ -363,7 +365,8 @@ struct report_wait_place {
 #define REPORT_WAIT_NAMES_MAX 64
 
 struct report_wait_zone {
-        const struct text_view *names; /* borrowed; of the zones, the outermost first; none: outside */
+        /* borrowed; of the zones, the outermost first; none: outside of zones */
+        const struct text_view *names;
         uint32_t n_names;
         bool is_cut; /* there are zones around the first */
         struct wait_row sum;
@@ -378,12 +381,12 @@ struct report_wait_thread {
 };
 
 struct report_waits {
-        /* heap; those with a callstack, then others, then those that are idle; most time first */
+        /* heap; places with a callstack, then others, then idle threads; most time first */
         struct report_wait_place *places;
         uint32_t n_places;
         struct report_wait_zone *zones; /* heap; most time first */
         uint32_t n_zones;
-        struct report_wait_thread *threads; /* heap; most time first; those that waited or were preempted */
+        struct report_wait_thread *threads; /* heap; most time first; threads that waited or were preempted */
         uint32_t n_threads;
 
         struct wait_row all;
@@ -392,7 +395,7 @@ struct report_waits {
         struct wait_sum preempted;
         struct wait_sum woken; /* of the waits that ended: those whose waker was recorded */
         bool is_folded;        /* native code counts for the Python function that called it */
-        bool has_wakeups;      /* the trace has any: else delays are unknown */
+        bool has_wakeups;      /* the trace has wake-ups; without them, delays are unknown */
 
         struct report_wait_frame *frames; /* heap; what places borrow */
         struct report_waker *wakers;      /* heap */
@@ -431,7 +434,7 @@ struct report_owner {
         enum ready_owner_kind kind; /* STOPPED: by thread alone */
         uint32_t owner;             /* thread of OWN and PROGRAM; 0 = none */
         double ns;
-        double share; /* of all time of the subject that is here */
+        double share; /* of all the subject's time in this table */
 };
 
 struct report_owners {
@@ -448,9 +451,9 @@ struct report_renamed_row {
         struct text_view name;
         bool is_more;       /* several more names, together */
         uint64_t on_cpu_ns; /* see the report's `on_cpu_known` */
-        double share;       /* of the thread's time on CPUs, or of its samples where that is not known */
+        double share;       /* of the thread's time on CPUs, or of its samples if that time is unknown */
         uint64_t n_samples;
-        uint64_t first_ns, last_ns; /* from when until when it had the name, in the range of time */
+        uint64_t first_ns, last_ns; /* when it got the name, and lost it, within the range of time */
 };
 
 /* Rows of a thread are together, in the order of `first_ns`, and threads as in the report. */
@@ -461,13 +464,13 @@ struct report_renamed {
 
 /* ------------------------------------------------------------------ shares and order */
 
-/* @part as a share of @whole; 0 if that is nothing. */
+/* @part as a share of @whole; 0 if @whole is 0. */
 static inline double report_share(uint64_t part, uint64_t whole)
 {
         return whole != 0 ? (double)part / (double)whole : 0.0;
 }
 
-/* Whether it is a Python function, and native code below it counts for it. */
+/* Whether it is a Python function for which the native code below it counts. */
 static inline bool report_function_has_parts(const struct report_function *f)
 {
         return python_parts_below(&f->parts) != 0;

@@ -20,7 +20,7 @@ static const char *const wait_words[TRACE_WAIT_STATE_COUNT + 1] = {
                 [TRACE_WAIT_STATE_COUNT] = "of a newer version of hyprof",
 };
 
-/* The waker of waits at a place, identified the way people know it.  Compared as bytes. */
+/* The waker of waits at a place, as people know it: by process, name and function.  Compared as bytes. */
 struct waker {
         uint32_t place;
         uint32_t name;    /* string */
@@ -34,7 +34,7 @@ struct waker_row {
         bool are_several;
 };
 
-/* One filling, with what it needs on the way. */
+/* The state of report_waits_fill(). */
 struct filling {
         struct report_waits *waits;
         const struct trace_totals *totals;
@@ -97,8 +97,8 @@ static void scale_sum(const struct filling *f, const struct wait_key *key, struc
 }
 
 /*
- * Waits with a call stack are scaled to stand for the waits of their class without one, which are then not
- * added.
+ * Waits with a call stack are scaled to stand for the waits of their class without one, which then are not
+ * added themselves.
  */
 static void sum_row(struct filling *f, uint32_t id)
 {

@@ -146,7 +146,9 @@ static struct place place_of(const struct building *b, uint32_t stack, uint32_t 
 
 /* ------------------------------------------------------------------ where the tree begins */
 
-/* The outermost wanted function in the innermost frame of @stack; the frames around it have none. */
+/*
+ * Finds the outermost wanted function in the innermost frame of @stack, around which no frame has one.
+ */
 static bool find_wanted(const struct building *b, uint32_t stack, uint32_t *ret_at)
 {
         for (uint32_t at = end_of(b, stack); at > first_of(b, stack); at--)
@@ -223,8 +225,8 @@ static int move_to_callees(struct building *b, const struct place *place)
 }
 
 /*
- * A place without a caller adds to the self of its node: in this direction, self is the sum that ends
- * there.
+ * A place without a caller adds to the self of its node: in this direction, self is the sum of the call
+ * stacks that end there.
  */
 static int move_to_caller(struct building *b, const struct place *place)
 {
@@ -348,7 +350,7 @@ static int compare_places(const void *a, const void *b)
         return (x->node > y->node) - (x->node < y->node);
 }
 
-/* One level: the places of each node follow each other. */
+/* Builds one level: the places of each node follow each other. */
 static int build_level(struct building *b, bool is_deep)
 {
         struct place_list level = b->next;

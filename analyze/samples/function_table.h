@@ -5,10 +5,9 @@
  * Way of the data:  trace_dictionary (frames, modules, symbols) -> [function_table] -> label_tree, report
  *
  * A function is a name in a module, after different functions of one name got different names
- * (analyze/trace/function_labels.h); the module is known by its path.  A function
- * without a symbol has one made of where it begins.  Frames without either are one
- * "function" a module, by the reason why there is no name.  A frame in inlined code has several
- * functions, the innermost first.
+ * (analyze/trace/function_labels.h); the module is known by its path.  A function without a symbol gets a
+ * name from its start address.  Frames without either are one "function" for each module and reason.  A frame
+ * in inlined code has several functions, the innermost first.
  *
  * Made once, when the trace was read to its end.  Borrows nothing.
  */
@@ -25,16 +24,19 @@ struct error;
 struct trace_dictionary;
 struct trace_symbol;
 
-/* More functions inlined into each other at one address are left out: it bounds the work for one frame. */
+/*
+ * Further functions inlined into each other at one address are left out: the limit bounds the work for one
+ * frame.
+ */
 #define FUNCTION_TABLE_INLINED_MAX 64
 
 enum function_kind {
         FUNCTION_NAMED = 0,
         FUNCTION_NO_SYMBOL = 1,    /* the module gives no name for the address */
-        FUNCTION_STALE_FILE = 2,   /* the module's file is another one now, and not believed */
+        FUNCTION_STALE_FILE = 2,   /* the module's file is another one now, and gives no name */
         FUNCTION_NO_MODULE = 3,    /* the address lies outside of every known mapping */
         FUNCTION_NO_CALLSTACK = 4, /* not even an address was recorded */
-        FUNCTION_MARK = 5,         /* no function: `name` is said in its place, as "[truncated]" */
+        FUNCTION_MARK = 5,         /* no function: `name` stands in its place, as "[truncated]" */
         FUNCTION_UNNAMED = 6,      /* no symbol; `name` is made of the module and its first address */
         FUNCTION_KIND_COUNT
 };
@@ -61,11 +63,14 @@ void function_table_deinit(struct function_table *t);
 /* The function with a label, 1 .. n_labels. */
 const struct function *function_table_get(const struct function_table *t, uint32_t label);
 
-/* A row that says where the function with a label is declared, or else any of it; NULL if it has none. */
+/*
+ * A row that states where the function with a label is declared, or else any row of the function; NULL if it
+ * has none.
+ */
 const struct trace_symbol *function_table_symbol(const struct function_table *t,
                                                  const struct trace_dictionary *dictionary, uint32_t label);
 
-/* Whether another function has the handle of this one as its name, with parameters or without. */
+/* Whether another function's name, with parameters or without, is the handle of this one. */
 bool function_table_is_shadowed(const struct function_table *t, const struct trace_dictionary *dictionary,
                                 uint32_t label);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/samples/inlined_code.h - the code that a function was inlined into, near its instructions
+ * analyze/samples/inlined_code.h - the code into which a function was inlined, near its instructions
  *
  * Way of the data:  code_listing (of the hosts) -> [inlined_code] -> annotation
  */
@@ -13,7 +13,7 @@
 
 struct code_listing;
 
-/* Functions of one name are told apart by where they are declared; a line of 0 = any of that name. */
+/* The declaration distinguishes functions of one name; a line of 0 = any of that name. */
 struct inlined_function {
         struct text_view name, declared_file;
         uint32_t declared_line, instance;
@@ -23,7 +23,7 @@ struct inlined_function {
 
 /*
  * inlined_code_keep() - drop the instructions that are far from those of @function
- * Each piece that is left is a part of its own, with the name of the function that it is in.  A listing that
+ * Each remaining piece is a part of its own, with the name of the function that contains it.  A listing that
  * has no instruction of @function stays as it is.  Returns 0 or -ENOMEM.
  */
 int inlined_code_keep(struct code_listing *listing, const struct inlined_function *function);

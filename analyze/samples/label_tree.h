@@ -4,16 +4,15 @@
  *
  * Way of the data:  sample_stats -> [label_tree] -> report
  *
- * Two trees of a trace ask the same question.  Callstacks: the nodes are
- * stacks, the labels functions (several on one node where functions were
- * inlined).  Zone paths: the labels are source locations.
+ * Two trees of a trace need this.  Callstacks: the nodes are stacks, the labels functions (several on one
+ * node where functions were inlined).  Zone paths: the labels are source locations.
  *
  *      self of a label:   the weight on nodes of which it is the innermost label
  *      total of a label:  the weight on nodes from which the way to the root
  *                         meets it at least once; recursion counts once
  *
- * A question costs time in proportion to the nodes that lie on the way of those
- * it adds, however deep the tree is.  Not thread-safe.
+ * A sum takes time in proportion to the nodes with weights and those between them and the root, however deep
+ * the tree is.  Not thread-safe.
  */
 #ifndef ANALYZE_SAMPLES_LABEL_TREE_H
 #define ANALYZE_SAMPLES_LABEL_TREE_H
@@ -43,7 +42,7 @@ struct label_node {
 
 struct label_sum {
         struct sample_sum self, total;
-        uint32_t n_on_way; /* while summing: how often it lies between here and the root */
+        uint32_t n_on_way; /* while summing: how often the label lies between the present node and the root */
         bool listed;
 };
 
@@ -66,12 +65,12 @@ void label_groups_deinit(struct label_groups *g);
 int label_tree_init(struct label_tree *t, const struct label_groups *groups, uint32_t n_nodes);
 void label_tree_deinit(struct label_tree *t);
 
-/* Puts weight on a node, 1 .. n_nodes, for the next question. */
+/* Puts weight on a node, 1 .. n_nodes, for the next label_tree_sum(). */
 void label_tree_add(struct label_tree *t, uint32_t node, const struct sample_sum *sum);
 
 /*
- * label_tree_sum() - answer the question and forget its weights
- * `found` lists the labels that were met, `sums` holds their self and total, until the next question
+ * label_tree_sum() - sum up the weights and forget them
+ * `found` lists the labels that were met, `sums` holds their self and total, until the next label_tree_sum()
  * or label_tree_add().
  */
 void label_tree_sum(struct label_tree *t);

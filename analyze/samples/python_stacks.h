@@ -27,7 +27,7 @@ struct python_stacks {
         uint32_t n_stacks;
 };
 
-/* Samples below Python functions, by the code that they were in. */
+/* Samples below Python functions, by the kind of code: Python, native, the kernel's. */
 struct python_parts {
         uint64_t python, native, kernel; /* weights; of samples without Python functions nothing */
         uint64_t all;
@@ -67,7 +67,7 @@ static inline bool python_stacks_hides(const struct python_stacks *p, uint32_t s
 void python_stacks_add(const struct python_stacks *p, const struct trace_dictionary *dictionary,
                        uint32_t stack, uint64_t weight, struct python_parts *parts);
 
-/* The same of all samples of an event. */
+/* The same for all samples of an event. */
 struct python_parts python_stacks_sum(const struct python_stacks *p,
                                       const struct trace_dictionary *dictionary,
                                       const struct sample_stats *stats, uint32_t event);
@@ -85,7 +85,7 @@ static inline void python_parts_add(struct python_parts *parts, const struct pyt
         parts->all = saturating_add(parts->all, added->all);
 }
 
-/* The rule: more than half of it lies below Python functions. */
+/* The rule: more than half of the weight lies below Python functions. */
 static inline bool python_parts_are_most(const struct python_parts *parts)
 {
         return python_parts_below(parts) > parts->all / 2;

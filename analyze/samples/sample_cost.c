@@ -40,7 +40,7 @@ struct lists {
         size_t n_without, n_once;
 };
 
-/* How many instances with a sample one instance without, or several of one duration, stand for. */
+/* For how many instances with a sample one instance without a sample stands, or several of one duration. */
 static double predicted_by(const struct sample_cost_point *p, double period_ns)
 {
         return p->n * p->duration_ns / (period_ns - p->duration_ns);
@@ -133,7 +133,7 @@ int sample_cost_learn(struct sample_cost *c, const struct sample_cost_point *wit
         if (c->is_known) {
                 double scale;
 
-                /* Samples do not fall into the time that samples cost. */
+                /* No sample falls into the time that samples cost. */
                 c->period_ns = period_ns - c->cost_ns;
                 scale = find_scale(&lists, c);
                 take(c, list, match(&lists, c->period_ns, scale, list));

@@ -43,7 +43,7 @@ static int add_attachment(struct sampled_trace *t, const struct trace_item *item
         return r;
 }
 
-/* Events go through the walk, code and sources beside it. */
+/* Events go through the walk; code and sources are kept for later. */
 static int read_items(struct sampled_trace *t, struct trace_walk *walk, struct error *err)
 {
         struct trace_item item;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/samples/sampled_trace.h - a trace read to its end for the places that its samples are at
+ * analyze/samples/sampled_trace.h - a trace read to its end for the places of its samples
  *
  * Way of the data:  loaded_trace -> trace_walk, image_spool, source_texts -> [sampled_trace] -> annotation
  *
- * Also the code and the sources that the trace keeps.  Not thread-safe.
+ * Has also the code and the sources that the trace keeps.  Not thread-safe.
  */
 #ifndef ANALYZE_SAMPLES_SAMPLED_TRACE_H
 #define ANALYZE_SAMPLES_SAMPLED_TRACE_H
@@ -42,11 +42,11 @@ struct sampled_trace {
 };
 
 /*
- * sampled_trace_load() - read it
+ * sampled_trace_load() - read the trace
  * @path:    "-" for standard input
  * @filter:  whose samples count; NULL = all
  * @ret:     to be deinitialised by the caller, after a failure too
- * A trace that is cut off gives everything up to that point.  Returns 0, what trace_reader_open() returns,
+ * If a trace is cut off, @ret has everything up to that point.  Returns 0, what trace_reader_open() returns,
  * -EBADMSG for malformed events, what trace_filter_init() returns, -ENOMEM.
  */
 int sampled_trace_load(struct sampled_trace *ret, const char *path, const struct trace_filter_request *filter,
@@ -57,20 +57,20 @@ void sampled_trace_deinit(struct sampled_trace *t);
 struct text_view sampled_trace_meta(const struct sampled_trace *t, const char *key);
 
 /*
- * sampled_trace_symbols() - what a frame is: the innermost inlined function first
+ * sampled_trace_symbols() - the functions of a frame: the innermost inlined function first
  * @ret_first:  id in SYMBOLS of the first row; the others follow
  * Returns how many rows there are, 0 if nothing is known.
  */
 uint32_t sampled_trace_symbols(const struct sampled_trace *t, uint32_t frame, uint32_t *ret_first);
 
 /*
- * The name (a string) of the function that the code at @frame is of, which others may be
- * inlined into; 0 = unknown.
+ * The name (a string) of the function that contains the code at @frame, into which others may be inlined; 0 =
+ * unknown.
  */
 uint32_t sampled_trace_function(const struct sampled_trace *t, uint32_t frame);
 
 /*
- * The innermost Python function of a call stack, whose line called all that is further inwards, in C or in
+ * The innermost Python function of a call stack, whose line called all functions further inwards, in C or in
  * the kernel.  A row of FRAMES; 0 = there is none.
  */
 uint32_t sampled_trace_python_frame(const struct sampled_trace *t, uint32_t stack);

@@ -20,7 +20,7 @@
 #define SHARE_MIN         0.01
 #define SHARE_MIN_UNKNOWN 0.05
 #define DEVIATIONS_MIN    4.0
-#define SHARE_MIN_PYTHON  0.05               /* the first milliseconds of a program never have any */
+#define SHARE_MIN_PYTHON  0.05               /* a program's first milliseconds never have any */
 #define NS_WITHOUT_ANY    UINT64_C(50000000) /* with no sample at all */
 
 uint64_t unsampled_time_lost_records(const struct trace_dictionary *d)
@@ -115,8 +115,7 @@ static void set(struct unsampled_time *u, enum unsampled_of of, uint64_t missing
 }
 
 /*
- * Samples come by chance where only a part of the time is looked at: as much may be missing without a
- * reason.
+ * In a part of the time, the number of samples varies by chance: some may be missing without a reason.
  */
 static bool is_beyond_chance(const struct unsampled_time *u, uint64_t missing, double mean_weight)
 {
@@ -185,7 +184,7 @@ static void judge_count(struct unsampled_time *u, const struct trace_dictionary 
         u->lost_weight = fmax(u->lost_weight, (double)missing);
 }
 
-/* Work that moved into the kernel is as much less of the whole run as it was there. */
+/* Work that moved into the kernel has no samples: it may weigh as much per nanosecond as the sampled work. */
 static void judge_command(struct unsampled_time *u, const struct sample_sum *sum)
 {
         set(u, UNSAMPLED_COMMAND, u->command_kernel_ns,
@@ -201,7 +200,7 @@ static bool is_weighed(const struct trace_sample_event *row, const struct sample
                (sum->weight > sum->n_samples || sum->n_samples == 0); /* a sample without weight weighs 1 */
 }
 
-/* The event whose samples there should have been; 0 = nothing is sampled. */
+/* The event that should have samples; 0 = nothing is sampled. */
 static uint32_t first_sampled_event(const struct trace_dictionary *d)
 {
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS); i++) {

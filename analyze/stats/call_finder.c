@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define FRAMES_MAX 256 /* of a stack: bounds the work per stack */
+#define FRAMES_MAX 256 /* frames read of a stack: bounds the work per stack */
 
 static bool has_text(struct text_view name, const char *text)
 {
@@ -94,7 +94,7 @@ struct text_view call_finder_as_written(struct text_view name)
 }
 
 /*
- * Whether a function inside of the C library only carries out the system call: "__utimensat64_helper", or
+ * Whether a function of the C library only carries out the system call: "__utimensat64_helper", or
  * "openat64_nocancel".  No program calls it by that name.
  */
 static bool is_inner_call_name(struct text_view name, struct text_view system_call)

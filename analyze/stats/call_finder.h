@@ -25,12 +25,12 @@ struct call_finder {
         const struct function_table *functions;
         /* Not NULL = the caller is the innermost Python function, if there is one. */
         const struct python_stacks *folds;
-        bool skips_python; /* Python functions are no callers, as in a recording without them */
+        bool skips_python; /* ignores Python functions, as if the recording had none */
 };
 
 /* Two numbers without a gap: compared as bytes. */
 struct found_call {
-        uint32_t call;   /* label; 0 = page faults, or nothing is known */
+        uint32_t call;   /* label; 0 = page faults, or unknown */
         uint32_t caller; /* label; 0 = unknown */
 };
 
@@ -45,7 +45,7 @@ struct kernel_entry {
 struct kernel_entry call_finder_entry(const struct call_finder *f, uint32_t stack);
 
 /*
- * call_finder_of_stack() - the call of which @stack is the program's part
+ * call_finder_of_stack() - the call with the program's frames @stack
  * The caller is the innermost function outside of the C library that has a name, if there is one.
  * @in_kernel:  NULL = no call is wanted; label of the kernel's function for the call, 0 = unknown
  */
@@ -54,19 +54,22 @@ struct found_call call_finder_of_stack(const struct call_finder *f, uint32_t sta
 
 struct text_view call_finder_name(const struct call_finder *f, uint32_t label);
 
-/* The call that a function of the kernel is for: "futex" of "__x64_sys_futex"; empty = not for one call. */
+/*
+ * The call that a function of the kernel serves: "futex" of "__x64_sys_futex"; empty = it serves no single
+ * call.
+ */
 struct text_view call_finder_system_call(struct text_view name);
 
 /* "write" of "sys_write", which is the frame of a counted system call; empty = no such function. */
 struct text_view call_finder_counted_call(const struct call_finder *f, uint32_t label);
 
-/* As programs write it: "__libc_write", "write@@GLIBC_2.2.5" and "__x64_sys_write" are write. */
+/* The name that programs use: "write" for "__libc_write", "write@@GLIBC_2.2.5" and "__x64_sys_write". */
 struct text_view call_finder_as_written(struct text_view name);
 
-/* Does the system call, as a rule, wait for something else to happen, so that its time is no work? */
+/* Whether the system call, as a rule, waits for something else to happen, so that its time is no work. */
 bool call_finder_only_waits(struct text_view name);
 
-/* A page fault within a system call is part of that. */
+/* Whether it is a page fault; one within a system call is part of the call. */
 static inline bool kernel_entry_is_page_fault(const struct kernel_entry *entry)
 {
         return entry->is_fault && !entry->is_system_call;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_stats.h - what devices were busy with
+ * analyze/stats/device_stats.h - the work of devices, and how long they were busy
  *
  * Way of the data:  device_zones -> [device_stats] -> devices_view
  *
- * Busy is a device in any of its zones, those at the same time once.  Memory: a
+ * A device is busy while any of its zones lasts; overlapping zones count once.  Memory: a
  * histogram for each device and location, DEVICE_STATS_ROWS_MAX of them, and DEVICE_STATS_SPANS_MAX spans of
- * time a device, from whose older half busy time is settled when they are too many.
+ * time a device; when there are more, the older half is added to the busy time and dropped.
  */
 #ifndef ANALYZE_STATS_DEVICE_STATS_H
 #define ANALYZE_STATS_DEVICE_STATS_H
@@ -24,7 +24,8 @@ struct busy_span {
 struct busy_time {
         struct busy_span *spans; /* heap */
         size_t n_spans, capacity;
-        uint64_t settled_ns;        /* earlier time is in `busy_ns`; later reports about it are left out */
+        /* `busy_ns` has all time before this; later reports of such time are left out */
+        uint64_t settled_ns;
         uint64_t busy_ns;           /* complete after busy_time_finish() */
         uint64_t first_ns, last_ns; /* if `any` */
         bool any;

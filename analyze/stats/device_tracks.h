@@ -5,9 +5,9 @@
  *
  * Way of the data:  device_zones -> [device_tracks] -> export_firefox, export_chrome, timeline_shared
  *
- * A zone is known when its times have come, which is late and in any order.  DEVICE_TRACKS_ZONES_MAX are
- * kept, and the older half is handed out when they are that many; even later ones are handed out of order.  A
- * pass through the trace of its own.  Memory: these zones.  Not thread-safe.
+ * The times of a zone come late and in any order.  So up to DEVICE_TRACKS_ZONES_MAX zones are kept; at that
+ * number, the older half is handed out, and zones that come even later are handed out of order.  Needs its
+ * own pass through the trace.  Memory: these zones.  Not thread-safe.
  */
 #ifndef ANALYZE_STATS_DEVICE_TRACKS_H
 #define ANALYZE_STATS_DEVICE_TRACKS_H
@@ -26,13 +26,12 @@ struct device_tracks {
         struct device_zone *kept; /* heap */
         size_t n_kept;
         uint64_t n_handed;
-        uint64_t n_unplaced; /* of devices whose clock was never read: their times are unknown */
+        uint64_t n_unplaced; /* zones of devices whose clock was never read: their times are unknown */
 };
 
 /*
  * The object does not move from here on; to be deinitialised in any case.  Without devices in the dictionary,
- * events of
- * them are left out.  Returns 0 or -ENOMEM.
+ * events of them are left out.  Returns 0 or -ENOMEM.
  */
 int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
                        device_zones_take_zone *take, void *context);
@@ -42,7 +41,7 @@ int device_tracks_add(struct device_tracks *t, const struct ordered_event *event
 int device_tracks_finish(struct device_tracks *t, struct error *err);
 
 /*
- * device_tracks_take() - go through the trace, if it has devices at all
+ * device_tracks_take() - go through the trace, if it has devices
  * @take:  as of device_zones
  * Returns as device_zones_take().  To be deinitialised in any case.
  */

@@ -115,7 +115,7 @@ static int settle(struct device_zones *z, uint32_t slot, struct error *err)
 
 /* ------------------------------------------------------------------ events */
 
-/* From now on a time with this query is of that zone.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/* From now on a time with this query belongs to the zone in @slot.  Returns 0, -ENOMEM, -EOVERFLOW. */
 static int wait_for(struct device_zones *z, const struct ordered_event *event, uint32_t slot,
                     uint32_t *ret_query)
 {
@@ -220,7 +220,7 @@ static int give_time(struct device_zones *z, const struct ordered_event *event, 
         struct open_device_zone *open;
 
         if (slot == 0) {
-                /* A time of 0 says that the zone never happened; both halves of such a zone say so. */
+                /* A time of 0 means that the zone never happened; both halves of such a zone have it. */
                 z->n_alone += event->value[1] != 0;
                 return 0;
         }

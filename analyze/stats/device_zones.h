@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_zones.h - zones of devices, put together from what the program said
- * and what the device timed
+ * analyze/stats/device_zones.h - zones of devices, put together from events of the program and times of the
+ * device
  *
  * Way of the data:  event_walk, device_clock -> [device_zones] -> device_stats, tracy_csv
  *
- * A program begins and ends zones as it hands work to a device, under numbers
- * of queries; when they happened comes later, with these numbers, which are used again.  An end belongs to
- * what the same thread began last on this device.  A DEVICE_SPAN says all at once.
+ * A program begins and ends zones as it hands work to a device, and gives each begin and end the number of a
+ * query; the times come later, with these numbers, which are reused.  An end belongs to the last open zone
+ * that the same thread began on this device.  A DEVICE_SPAN has everything at once.
  *
  * Memory: zones whose times have not come yet, DEVICE_ZONES_OPEN_MAX at most.  Zones beyond that are counted.
  */
@@ -33,18 +33,18 @@ struct device_zone {
         uint64_t said_ns;          /* when the program handed it over */
         uint32_t device, location;
         uint32_t thread, path; /* which handed it over, in which zones */
-        uint32_t depth;        /* of zones of the same thread on the device; 0 = outermost, and spans */
+        uint32_t depth;        /* among zones of the same thread on the device; 0 = outermost, and spans */
 };
 
 /* Returns 0, or -errno after error_set(), which ends the walk. */
 typedef int device_zones_take_zone(void *context, const struct device_zone *zone, struct error *err);
 
-/* One whose end or times have not come yet. */
+/* A zone whose end or times have not come yet. */
 struct open_device_zone {
         struct device_zone zone;
         uint32_t begin_query, end_query; /* ids of `queries` */
         uint64_t begin_ticks, end_ticks;
-        uint32_t around; /* index + 1 of the one that the thread began before on the device */
+        uint32_t around; /* index + 1 of the zone around it, of the same thread on the device */
         uint32_t next_free;
         bool has_end, has_begin_time, has_end_time;
         bool is_lost; /* it never happened, or its query was used again first */

@@ -102,7 +102,8 @@ static void vote(struct frame_set *set, uint32_t thread)
 }
 
 /*
- * Zones that are open at a mark enclose frames, and are not in them.  Zones around a known one are known.
+ * Zones that are open at a mark enclose frames, and are not in them.  If a zone is noted already, so are the
+ * zones around it.
  */
 static int note_around(struct frame_stats *s, struct frame_set *set, uint32_t path)
 {
@@ -173,7 +174,7 @@ uint64_t frame_set_split_ns(const struct frame_set *set, const struct frame_set_
         return frame_set_time_before(set, key, UINT64_MAX);
 }
 
-/* Between marks there is no gap: all time from the first to the last is in a frame. */
+/* Marks leave no gaps: all time from the first mark to the last is in a frame. */
 static uint64_t marked_before(const struct frame_set *set, uint64_t time_ns)
 {
         if (time_ns > set->last_ns)

@@ -4,12 +4,12 @@
  *
  * Way of the data:  event_walk -> [frame_stats] -> frames_view
  *
- * A set of frames has a name.  With FRAME_MARK a frame lasts from one mark to the
- * next, of whatever thread; with FRAME_BEGIN and FRAME_END from one to the
- * other.  Memory: a histogram and FRAME_STATS_SLOWEST frames a set, of which there are FRAME_STATS_SETS_MAX.
+ * A set of frames has a name.  With FRAME_MARK a frame lasts from one mark to the next, of whatever thread;
+ * with FRAME_BEGIN and FRAME_END from the begin to the end.  Memory: a histogram and FRAME_STATS_SLOWEST
+ * frames a set, of which there are FRAME_STATS_SETS_MAX.
  *
- * The first FRAME_STATS_SPLIT_MAX sets also have the data that frame_zones needs: which zones are open when a
- * frame is marked, and when the frames with gaps were, FRAME_STATS_SPANS_MAX of them.
+ * The first FRAME_STATS_SPLIT_MAX sets also have the data that frame_zones needs: the zones that are open
+ * when a frame is marked, and the times of frames with gaps, FRAME_STATS_SPANS_MAX of them.
  */
 #ifndef ANALYZE_STATS_FRAME_STATS_H
 #define ANALYZE_STATS_FRAME_STATS_H
@@ -51,7 +51,7 @@ struct frame_set_key {
 
 struct frame_set {
         struct histogram durations_ns;
-        struct slow_frame slowest[FRAME_STATS_SLOWEST]; /* the slowest first; of equal ones the first */
+        struct slow_frame slowest[FRAME_STATS_SLOWEST]; /* the slowest first; among equal ones, the first */
         uint32_t n_slowest;
         uint64_t n_marks; /* or beginnings */
         uint64_t first_ns, last_ns;
@@ -63,7 +63,7 @@ struct frame_set {
         struct id_set around;     /* zone paths that were open at a mark */
         struct frame_span *spans; /* heap; of frames with gaps, in order */
         size_t n_spans, spans_capacity;
-        bool is_cut; /* later frames have no span: there are too many */
+        bool is_cut; /* there were too many frames: later ones have no span */
 };
 
 struct frame_stats {
@@ -71,11 +71,13 @@ struct frame_stats {
         struct frame_set *sets; /* heap; by id - 1 */
         uint32_t n_sets;
         size_t capacity;
-        struct zone_paths paths;         /* that `around` names; empty unless frame_stats_take() filled it */
-        const struct zone_paths *naming; /* borrowed: the same while events come; NULL = they have no paths */
-        size_t n_spans;                  /* of all sets */
-        uint64_t n_lost;                 /* events of sets beyond the limit */
-        uint64_t n_late;                 /* see event_order */
+        /* the paths in `around`; empty unless frame_stats_take() filled it */
+        struct zone_paths paths;
+        /* borrowed: the same while events come; NULL = events have no paths */
+        const struct zone_paths *naming;
+        size_t n_spans;  /* of all sets */
+        uint64_t n_lost; /* events of sets beyond the limit */
+        uint64_t n_late; /* see event_order */
 };
 
 /* How long the frames of a set that are split among zones take together. */

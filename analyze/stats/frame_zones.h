@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_walk, frame_stats -> [frame_zones] -> frames_view
  *
- * A zone that is open when a frame is marked is around frames; so is every zone of its path.  The
- * outermost of all other zones are in frames, and their time in frames is added up by place.  A second
- * pass through the trace: only then it is known which paths are around.  Memory: a row for each set of
+ * A zone that is open when a frame is marked is around frames; so is every zone of its path.  The outermost
+ * of all other zones are in frames, and their time in frames is added up by place.  This takes a second pass
+ * through the trace: the first one finds which paths are around.  Memory: a row for each set of
  * frames and place.  Not thread-safe.
  */
 #ifndef ANALYZE_STATS_FRAME_ZONES_H
@@ -35,7 +35,8 @@ struct frame_zone_key {
 struct frame_zone {
         uint64_t n_zones; /* that have time in frames */
         uint64_t total_ns;
-        uint64_t slowest_ns[FRAME_STATS_SLOWEST]; /* of each of the slowest frames, as `slowest` of the set */
+        /* time in each of the slowest frames, in the order of `slowest` of the set */
+        uint64_t slowest_ns[FRAME_STATS_SLOWEST];
 };
 
 struct frame_zones {
@@ -48,8 +49,8 @@ struct frame_zones {
 
 /*
  * frame_zones_take() - go through the trace again
- * @stats:   of the same trace and filter; gives its paths away, and is borrowed
- * @filter:  NULL = everything; its range of time is for frames: a zone that began before is looked at as well
+ * @stats:   of the same trace and filter; borrowed, but its paths move to @z
+ * @filter:  NULL = everything; its range of time selects frames: zones that began before count as well
  * Returns 0, -ENOMEM, what loaded_trace_walk() returns.  To be deinitialised in any case.
  */
 int frame_zones_take(struct frame_zones *z, struct frame_stats *stats, struct loaded_trace *trace,

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#define WIDE_RATIO    16 /* largest to smallest: from here bars grow with the numbers */
+#define WIDE_RATIO    16 /* if largest / smallest is at least this, bars grow with the numbers */
 #define BINS_WANTED   12
 #define BUCKETS_EXACT 64 /* a bucket spans at most 1/64 of its numbers */
 
@@ -50,7 +50,7 @@ static void add_bin(struct histogram_bins *b, const struct histogram *h, uint64_
                 return;
         bin.n_values = to == UINT64_MAX ? h->n_values : histogram_count_below(h, to);
         bin.n_values -= histogram_count_below(h, from);
-        /* The middle of a bucket may be on the other side of a limit than the bucket's numbers. */
+        /* The middle of a bucket and its numbers may be on different sides of a limit. */
         if (bin.n_values == 0 && b->n_bins == 0)
                 return;
         if (bin.n_values > b->n_largest)

@@ -4,9 +4,8 @@
  *
  * Way of the data:  histogram -> [histogram_bins] -> zones_view, zone_view
  *
- * Numbers that span much are in bars of 1, 2 and 5 times a power of ten, or of
- * powers of ten; others in bars of equal width.  No bar is narrower than the
- * buckets of the histogram.
+ * A wide range of numbers is in bars of 1, 2 and 5 times a power of ten, or of powers of ten; a narrow one in
+ * bars of equal width.  No bar is narrower than the buckets of the histogram.
  */
 #ifndef ANALYZE_STATS_HISTOGRAM_BINS_H
 #define ANALYZE_STATS_HISTOGRAM_BINS_H
@@ -24,14 +23,14 @@ struct histogram_bin {
 
 struct histogram_bins {
         struct histogram_bin bins[HISTOGRAM_BINS_MAX];
-        uint32_t n_bins;    /* 0 of an empty histogram; the first and the last are not empty */
+        uint32_t n_bins;    /* 0 for an empty histogram; the first and the last bar are not empty */
         uint64_t n_largest; /* of the fullest */
 };
 
 /* @step: the numbers are multiples of it, and no bar is narrower; 0 = of 1 */
 void histogram_bins_fill(struct histogram_bins *b, const struct histogram *h, uint64_t step);
 
-/* Finer, for drawing: each power of two in 16 steps of equal width, numbers below 64 in steps of 4. */
+/* Finer bars, for drawing: each power of two in 16 steps of equal width, numbers below 64 in steps of 4. */
 #define HISTOGRAM_STEPS_MAX (HISTOGRAM_BUCKETS / 4)
 
 struct histogram_step {

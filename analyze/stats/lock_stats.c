@@ -142,7 +142,7 @@ static int enter(struct lock_stats *s, struct lock_parties *p, const struct orde
         return 0;
 }
 
-/* The wait or hold at @index is over. */
+/* Ends the wait or hold at @index. */
 static int leave(struct lock_stats *s, uint32_t lock, struct lock_parties *p, uint32_t index,
                  uint64_t time_ns)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/lock_stats.h - what a program says of its locks -> who waited, how long, and for whom
+ * analyze/stats/lock_stats.h - a program's events of locks -> who waited, how long, and for whom
  *
  * Way of the data:  event_walk -> [lock_stats] -> locks_view
  *
- * A wait lasts from LOCK_WAIT to the same thread's LOCK_OBTAIN; if the thread says something else before, it
- * gave up.  A wait is contended if another thread held the lock in its time, and both could not have it at
- * once.  While threads wait, their time is put down to those that hold it: with two waiting, a nanosecond
- * counts twice.  Waits and holds that are open at the end of the trace count up to there.
+ * A wait lasts from LOCK_WAIT to the same thread's LOCK_OBTAIN; if another event of the thread comes before,
+ * the thread gave up.  A wait is contended if another thread held the lock in that time, and they could not
+ * share it.  The time of waits is attributed to the holders: with two threads waiting, a nanosecond counts
+ * twice.  Waits and holds that are open at the end of the trace count up to there.
  *
  * Memory: two histograms a lock, a row for each lock, thread and zone path up to LOCK_STATS_ROWS_MAX, and
- * LOCK_STATS_PARTIES_MAX that hold a lock or wait for it at once.  More are counted.
+ * LOCK_STATS_PARTIES_MAX threads that hold a lock or wait for it at once.  Further ones are counted.
  */
 #ifndef ANALYZE_STATS_LOCK_STATS_H
 #define ANALYZE_STATS_LOCK_STATS_H
@@ -31,12 +31,12 @@ struct trace_filter;
 #define LOCK_STATS_ROWS_MAX    (UINT32_C(1) << 20)
 #define LOCK_STATS_PARTIES_MAX 64
 
-/* One that holds a lock, or waits for it. */
+/* A thread that holds a lock, or waits for it. */
 struct lock_party {
         uint64_t since_ns;
         uint64_t blocked_ns; /* of others, while it held it */
         uint32_t thread, path;
-        uint32_t place; /* the lowest number that no other of these has at the same time */
+        uint32_t place; /* the lowest number that no other party has at the same time */
         bool shared, contended;
 };
 
@@ -52,11 +52,11 @@ struct lock_state {
         struct histogram waits_ns, holds_ns; /* that ended */
         uint64_t n_obtains;
         uint64_t n_shared;    /* of them */
-        uint64_t n_contended; /* waits that another thread was the reason of */
+        uint64_t n_contended; /* waits because another thread held the lock */
         uint64_t n_given_up;  /* waits without an obtain */
         uint64_t blocked_ns;  /* put down to holders */
-        uint32_t name;        /* string: what it was called last; 0 = as its location */
-        uint32_t mark;        /* location that was said to hold it, the last; 0 = none */
+        uint32_t name;        /* string: its last name; 0 = named by its location */
+        uint32_t mark;        /* last location that the program named as holding it; 0 = none */
         bool is_gone, any;
 };
 
@@ -68,7 +68,7 @@ struct lock_row_key {
 
 struct lock_row {
         uint64_t n, total_ns, max_ns;
-        uint64_t blocked_ns;  /* of who held it: that others waited in the meantime */
+        uint64_t blocked_ns;  /* of holds: how long others waited in the meantime */
         uint64_t n_contended; /* of who waited */
 };
 
@@ -76,7 +76,7 @@ struct lock_row {
 struct lock_span {
         uint64_t begin_ns, end_ns;
         uint32_t lock, thread;
-        uint32_t place; /* of struct lock_party: spans of a place do not overlap */
+        uint32_t place; /* as in struct lock_party: spans of one place do not overlap */
         bool holds;
 };
 
@@ -93,17 +93,17 @@ struct lock_stats {
         struct intern keys;       /* struct lock_row_key */
         struct lock_row *rows;    /* heap; of the key with id i at i - 1 */
         size_t rows_capacity;
-        uint64_t n_rows_lost;      /* holds and waits that are in no row */
+        uint64_t n_rows_lost;      /* holds and waits that no row has */
         uint64_t n_untracked;      /* obtains and waits beyond LOCK_STATS_PARTIES_MAX at once */
-        uint64_t n_releases_alone; /* of what the thread did not hold, as far as is known */
+        uint64_t n_releases_alone; /* releases of locks that the thread did not hold, as far as is known */
         uint64_t n_open_holds, n_open_waits;
 };
 
-/* All unused.  Returns 0 or -ENOMEM; to be deinitialised in any case. */
+/* All locks are unused then.  Returns 0 or -ENOMEM; to be deinitialised in any case. */
 int lock_stats_init(struct lock_stats *s, uint32_t n_locks);
 void lock_stats_deinit(struct lock_stats *s);
 
-/* For locks that were not known yet.  Returns 0 or -ENOMEM. */
+/* Makes room for locks that were not known yet.  Returns 0 or -ENOMEM. */
 int lock_stats_reserve(struct lock_stats *s, uint32_t n_locks);
 
 /*
@@ -114,7 +114,7 @@ int lock_stats_add(struct lock_stats *s, const struct ordered_event *event);
 int lock_stats_finish(struct lock_stats *s, uint64_t end_ns);
 
 /*
- * lock_stats_take() - of a whole trace
+ * lock_stats_take() - the statistics of a whole trace
  * @walk:  not initialised; keeps the paths of the rows, to be deinitialised in any case
  * Returns 0, -ENOMEM, what loaded_trace_walk() returns.
  */

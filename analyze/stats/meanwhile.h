@@ -4,10 +4,10 @@
  *
  * Way of the data:  trace_walk, waits -> [meanwhile] -> why_meanwhile
  *
- * A wait is for a lock, and then for any thread that holds it, or for the thread that ended it, which
- * "holds itself" all the time.  Each thread's samples, waits and preemptions in this time are added up.
- * Where a thread that is waited for waits itself, the next level is about the thread that ended that
- * wait.  One walk a level.  Time counts once for each wait that it falls into.
+ * A wait is either for a lock, and so for any thread that holds it, or for the thread that ended the wait,
+ * which "holds itself" all the time.  Each thread's samples, waits and preemptions in this time are added up.
+ * If a thread for which others wait waits itself, the next level is about the thread that ended that wait.
+ * Each level takes one walk.  Time counts once for each wait into which it falls.
  * Memory: a row for each wait's kind, thread and callstack, bounded by MEANWHILE_ROWS_MAX, and
  * MEANWHILE_WAITS_MAX waits.  Not thread-safe.
  */
@@ -26,8 +26,8 @@ struct loaded_trace;
 /* Waits of a level; further ones are left out. */
 #define MEANWHILE_WAITS_MAX (UINT32_C(1) << 16)
 /*
- * Waits that are looked at, all together: a trace in which all wait for one lock all
- * the time takes no longer.
+ * The most waits that are examined in all: it bounds the work for a trace in which all threads wait for one
+ * lock all the time.
  */
 #define MEANWHILE_STEPS_MAX (UINT64_C(1) << 28)
 /* Locks that a thread holds at once; further ones are not followed. */
@@ -44,9 +44,9 @@ enum meanwhile_doing {
 
 struct meanwhile_wait {
         uint64_t begin_ns, end_ns;
-        uint32_t lock, by; /* what it is for: a lock; or, if that is 0, the thread that ended it */
+        uint32_t lock, by; /* the lock for which it waits; if that is 0, the thread that ended the wait */
         uint32_t thread;   /* that waits */
-        uint32_t kind;     /* the caller's, by which rows are told apart */
+        uint32_t kind;     /* chosen by the caller: waits of different kinds have different rows */
 };
 
 struct meanwhile_waits {
@@ -58,11 +58,11 @@ struct meanwhile_waits {
 /* Compared as bytes. */
 struct meanwhile_key {
         uint32_t kind;  /* of the first wait */
-        uint32_t level; /* 0: it was that wait's; 1: it was that of a wait of such a thread ... */
+        uint32_t level; /* 0: during the first wait; 1: during a wait of a thread of level 0; ... */
         uint32_t thread;
         uint32_t doing; /* enum meanwhile_doing */
         uint32_t stack; /* 0 of MEANWHILE_HELD and MEANWHILE_PREEMPTED */
-        uint32_t by;    /* of MEANWHILE_WAITED: the thread that ended it; 0 = unknown */
+        uint32_t by;    /* of MEANWHILE_WAITED: the thread that ended that wait; 0 = unknown */
 };
 
 struct meanwhile_sum {

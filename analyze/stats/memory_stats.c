@@ -14,14 +14,14 @@
 #include <sys/random.h>
 
 #define SLOTS_MIN     1024
-#define ANCESTORS_MAX 64 /* of a process, along the chain of its forks */
+#define ANCESTORS_MAX 64 /* parents of a process that are followed, fork by fork */
 
 /* ------------------------------------------------------------------ blocks */
 
 void memory_blocks_init(struct memory_blocks *b, uint32_t n_max)
 {
         *b = (struct memory_blocks){ .n_max = n_max != 0 ? n_max : MEMORY_BLOCKS_MAX };
-        /* Without a random seed, a trace could be made whose addresses all hash to one place. */
+        /* Without a random seed, an attacker could make a trace whose addresses all hash to one place. */
         if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) < 0)
                 b->seed = (uintptr_t)b;
 }
@@ -90,7 +90,7 @@ static int make_slots(struct memory_blocks *b)
 {
         if (b->n_slots == 0)
                 return rebuild(b, SLOTS_MIN, true);
-        /* A program that frees what it allocates must not cost more memory than it uses. */
+        /* Freed blocks must not cost more memory than the blocks in use. */
         if (b->n_blocks - b->n_live > b->n_live + b->n_max / 8)
                 return rebuild(b, b->n_slots, false);
         if (b->n_blocks >= b->n_max) {
@@ -192,7 +192,7 @@ static bool is_live(const struct memory_stats *s, const struct memory_block *blo
         return block->site != 0 && block->generation == s->pools[block->pool - 1].generation;
 }
 
-/* Takes a block out of use; a discarded one is out of all sums already. */
+/* Takes a block out of use; the sums lack a discarded one already. */
 static void drop(struct memory_stats *s, struct memory_block *block)
 {
         struct memory_pool *pool = &s->pools[block->pool - 1];

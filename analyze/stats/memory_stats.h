@@ -34,8 +34,8 @@ struct memory_block {
         uint64_t address, size_bytes;
         uint64_t time_ns;
         uint32_t pool;       /* 1 .. : of memory_stats; 0 = an empty place */
-        uint32_t site;       /* which allocated it; 0 = it is freed */
-        uint32_t generation; /* of the pool: an older one was discarded */
+        uint32_t site;       /* the site that allocated it; 0 = it is freed */
+        uint32_t generation; /* of the pool; blocks of an older one were discarded */
         uint32_t reserved;
 };
 
@@ -50,7 +50,7 @@ struct memory_blocks {
         uint32_t n_blocks;          /* also freed ones */
         uint32_t n_live;
         uint32_t n_max;
-        uint64_t seed; /* of the hash; the results do not depend on it */
+        uint64_t seed; /* of the hash; does not change the results */
 };
 
 /* The same address means other memory in another process.  Compared as bytes. */
@@ -66,7 +66,7 @@ struct memory_pool {
         uint64_t largest_bytes;     /* of one allocation */
         uint64_t n_freed_twice;     /* frees of blocks that are free already */
         uint64_t n_freed_unknown;   /* frees of blocks that were never allocated, as far as is known */
-        uint64_t n_freed_inherited; /* frees of what a process allocated that this one was forked from */
+        uint64_t n_freed_inherited; /* frees of blocks that a parent process allocated before a fork */
         uint64_t n_allocated_over;  /* allocations at an address that is in use: its free is missing */
         uint64_t n_untracked;       /* allocations beyond a limit: they are in `allocated_bytes` alone */
         uint64_t first_ns, last_ns;
@@ -82,9 +82,9 @@ struct memory_site_key {
 struct memory_site {
         uint64_t n_allocations, allocated_bytes;
         uint64_t n_live, live_bytes;
-        /* of those in use at the end: when the oldest was allocated; see memory_stats_finish() */
+        /* when the oldest block still in use at the end was allocated; see memory_stats_finish() */
         uint64_t first_live_ns;
-        uint32_t generation; /* of the pool, that n_live and live_bytes are of */
+        uint32_t generation; /* the generation of the pool to which n_live and live_bytes belong */
 };
 
 struct memory_stats {
@@ -96,7 +96,7 @@ struct memory_stats {
         struct memory_site *sites;                 /* heap; by id of site_keys - 1 */
         size_t pools_capacity, sites_capacity;
         uint64_t n_pools_lost; /* events of pools beyond MEMORY_STATS_POOLS_MAX */
-        uint64_t n_discarded;  /* blocks that were in use in discarded pools, and are in `blocks` still */
+        uint64_t n_discarded;  /* blocks that were in use in discarded pools, and are still in `blocks` */
         bool has_stacks;       /* of any event */
 };
 
@@ -122,7 +122,7 @@ void memory_stats_deinit(struct memory_stats *s);
 
 /*
  * Events of the ops MEMORY_ALLOC, _FREE and _DISCARD in the order of time.  Returns 0 or -ENOMEM.
- * @ret_pool:  may be NULL; whose event it was, or 0: its pool is beyond MEMORY_STATS_POOLS_MAX
+ * @ret_pool:  may be NULL; the pool of the event, or 0: it is beyond MEMORY_STATS_POOLS_MAX
  */
 int memory_stats_add(struct memory_stats *s, const struct ordered_event *event, uint32_t *ret_pool);
 void memory_stats_finish(struct memory_stats *s);

@@ -43,7 +43,7 @@ void message_list_deinit(struct message_list *l)
         l->first = l->n_messages = 0;
 }
 
-/* Removes the oldest; the rest moves down when half of the array is empty. */
+/* Removes the oldest message; the rest moves down when half of the array is empty. */
 static void make_room(struct message_list *l, uint32_t n_bytes)
 {
         while (l->first < l->n_messages &&

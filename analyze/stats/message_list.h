@@ -58,7 +58,7 @@ void message_list_init(struct message_list *l, uint32_t severity_min, uint32_t n
 void message_list_deinit(struct message_list *l);
 
 /*
- * message_list_take() - of a whole trace, once
+ * message_list_take() - reads a whole trace; call it once
  * @walk:   not initialised; keeps the paths, to be deinitialised in any case
  * Returns 0, -ENOMEM, what loaded_trace_walk() returns.
  */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/plot_stats.h - values that a program plotted -> smallest, largest, mean, and how they went
+ * analyze/stats/plot_stats.h - values that a program plotted -> smallest, largest, mean, and their course
  *
  * Way of the data:  event_walk -> [plot_stats] -> plots_view
  *
  * Values are doubles: whole numbers beyond 2^53 are rounded.  The mean is of the
- * values, however long each stood.  The course is PLOT_STATS_BINS equal parts
- * of the time that is looked at, with the mean of the values in each.  Memory: about 1.2 KiB a plot, of
- * which there are PLOT_STATS_PLOTS_MAX.
+ * values, however long each stood.  The course is the mean of the values in each of PLOT_STATS_BINS equal
+ * parts of the wanted time.  Memory: about 1.2 KiB a plot, of which there are PLOT_STATS_PLOTS_MAX.
  */
 #ifndef ANALYZE_STATS_PLOT_STATS_H
 #define ANALYZE_STATS_PLOT_STATS_H
@@ -27,7 +26,7 @@ struct trace_filter;
 
 struct plot_row {
         uint64_t n_values;
-        uint64_t n_not_finite; /* of them; the numbers below do not include them */
+        uint64_t n_not_finite; /* of `n`; the numbers below do not include them */
         double first, last, min, max, mean;
         uint64_t first_ns, last_ns;
         double means[PLOT_STATS_BINS]; /* of each part of the time, if there are any */
@@ -50,8 +49,8 @@ void plot_stats_deinit(struct plot_stats *s);
 int plot_stats_add(struct plot_stats *s, const struct ordered_event *event);
 
 /*
- * The height of each part of the course, 0 .. 1; negative before the first value.  A part without
- * values has the last one's.
+ * The height of each part of the course, 0 .. 1; negative before the first value.  A part without values has
+ * the height of the part before.
  */
 void plot_stats_course(const struct plot_row *row, double ret_heights[PLOT_STATS_BINS]);
 

@@ -5,9 +5,9 @@
  * Way of the data:  wait_stats, function_table -> [wait_places] -> report_waits
  *
  * The same place has many callstacks: they differ in addresses, and in how the
- * kernel came from the system call to its scheduler.  A place is the chain of
- * the program's functions, one function of the kernel, which says what for, and
- * the state.  Folded, the chain begins at the innermost Python function, and has its line.  Not thread-safe.
+ * kernel came from the system call to its scheduler.  A place is the chain of the program's functions, one
+ * function of the kernel, which shows the reason for the wait, and the state.  If call stacks are folded, the
+ * chain begins at the innermost Python function, and has its line.  Not thread-safe.
  */
 #ifndef ANALYZE_STATS_WAIT_PLACES_H
 #define ANALYZE_STATS_WAIT_PLACES_H
@@ -23,8 +23,8 @@
 struct trace_dictionary;
 
 /*
- * How functions of the kernel begin that each wait or wake-up goes through, and those that record it: they do
- * not say what it is for.
+ * How the names of functions of the kernel begin that are part of every wait or wake-up, or that record it:
+ * they do not show what the wait is for.
  */
 #define WAIT_PLACES_PLUMBING(X)    \
         X("schedule")              \
@@ -52,7 +52,7 @@ struct trace_dictionary;
  */
 #define WAIT_PLACES_FRAMES_MAX 128
 
-/* A place as it is kept: so many numbers of a struct, then a label for each function. */
+/* A place as it is stored: the members of this struct, then a label for each function. */
 struct wait_place {
         uint32_t wait;         /* as in struct wait_key */
         uint32_t kernel_label; /* 0 = none */
@@ -78,14 +78,14 @@ void wait_places_deinit(struct wait_places *p);
 int wait_places_fold(struct wait_places *p, const struct python_stacks *folds);
 
 /*
- * The id of the place of a callstack; equal ones get the same.  @stack 0 = none.  Returns
+ * The id of the place of a callstack; equal places have one id.  @stack 0 = none.  Returns
  * 0, -ENOMEM, -EOVERFLOW.
  */
 int wait_places_add(struct wait_places *p, uint32_t stack, uint32_t wait, uint32_t *ret_id);
 /*
- * wait_places_add_told() - the same of a callstack that the program recorded itself, of no wait
- * Functions of the client library, which stand in headers, are left out at the inner end,
- * if any others are there.
+ * wait_places_add_told() - the same for a callstack that the program recorded itself, without a wait
+ * Functions of the client library, which are in headers, are left out at the inner end, if there are any
+ * others.
  */
 int wait_places_add_told(struct wait_places *p, uint32_t stack, uint32_t *ret_id);
 void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place *ret_place);
@@ -96,19 +96,19 @@ void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place
  */
 uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_place *place);
 
-/* The function of the C library that the program called there, as pthread_mutex_lock(); 0 = none. */
+/* The function of the C library that the program called there, such as pthread_mutex_lock(); 0 = none. */
 uint32_t wait_places_find_call(const struct wait_places *p, const struct wait_place *place);
 
-/* A function outside of the C library and the loader, no mark. */
+/* Whether it is a function outside of the C library and the loader, and no mark. */
 bool wait_places_is_own(const struct wait_places *p, uint32_t label);
 
 /* The function to name for a waker's callstack; 0 = nothing is known. */
 uint32_t wait_places_find_waker(const struct wait_places *p, uint32_t stack);
 
-/* The name of a function of the kernel begins as WAIT_PLACES_PLUMBING says. */
+/* Whether the name of a function of the kernel begins with an item of WAIT_PLACES_PLUMBING. */
 bool wait_places_is_plumbing(struct text_view name);
 
-/* The path of a module: the C library, the dynamic loader (glibc's and musl's), or the vdso. */
+/* Whether a module's path is that of the C library, the dynamic loader (glibc's or musl's), or the vdso. */
 bool wait_places_is_c_library(struct text_view path);
 
 #endif /* ANALYZE_STATS_WAIT_PLACES_H */

@@ -4,8 +4,8 @@
  *
  * Way of the data:  wait_stats -> [wait_scale] -> report_waits, kernel_calls
  *
- * Callstacks of waits are recorded up to a rate, so that of many short waits few have one.  Those
- * that have one are a sample of all waits of the same state and of about the same length.
+ * The recorder limits the rate of callstacks of waits, so that only few of many short waits have one.  These
+ * few are a sample of all waits of the same state and of about the same length.
  * Not thread-safe.
  */
 #ifndef ANALYZE_STATS_WAIT_SCALE_H
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One wait with a callstack is no sample. */
+/* A single wait with a callstack is no sample. */
 #define WAIT_SCALE_MIN 2
 
 /* Waits of one state and of about one length: all, and those with a callstack. */
@@ -29,7 +29,7 @@ struct wait_class {
 /* Zero-initialised is empty. */
 struct wait_scale {
         struct wait_class classes[TRACE_WAIT_STATE_COUNT + 1][WAIT_LENGTHS];
-        bool knows_states; /* the recording says why threads left their CPUs */
+        bool knows_states; /* the recording states why threads left their CPUs */
 };
 
 static inline void wait_scale_add(struct wait_scale *s, const struct wait_key *key, uint64_t n, uint64_t ns)
@@ -43,7 +43,10 @@ static inline void wait_scale_add(struct wait_scale *s, const struct wait_key *k
         s->knows_states |= key->wait != TRACE_WAIT_UNKNOWN && key->wait != TRACE_WAIT_PREEMPTED;
 }
 
-/* Whether threads slept before the recording began: else the reason is known.  After all rows. */
+/*
+ * Whether these are waits of threads that slept before the recording began: only of those is the reason
+ * unknown.  After all rows.
+ */
 static inline bool wait_scale_is_from_before(const struct wait_scale *s, const struct wait_key *key)
 {
         return s->knows_states && key->stack == 0 && key->wait == TRACE_WAIT_UNKNOWN;
@@ -57,7 +60,7 @@ static inline bool wait_scale_is_known(const struct wait_scale *s, const struct 
         return class->n_with_stack >= WAIT_SCALE_MIN && class->with_stack_ns > 0;
 }
 
-/* For which time a time of waits with a callstack stands. */
+/* The time of all waits for which a time of waits with a callstack stands. */
 static inline double wait_scale_ns(const struct wait_scale *s, const struct wait_key *key, uint64_t ns)
 {
         const struct wait_class *class = &s->classes[key->wait][key->length];
@@ -65,7 +68,7 @@ static inline double wait_scale_ns(const struct wait_scale *s, const struct wait
         return (double)ns * (wait_scale_is_known(s, key) ? class->all_ns / class->with_stack_ns : 1);
 }
 
-/* For how many waits so many with a callstack stand. */
+/* The number of all waits for which a number of waits with a callstack stands. */
 static inline double wait_scale_count(const struct wait_scale *s, const struct wait_key *key, uint64_t n)
 {
         const struct wait_class *class = &s->classes[key->wait][key->length];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/trace/clock_step.h - how fine the times are that programs report
+ * analyze/trace/clock_step.h - the resolution of the times that programs report
  *
  * Way of the data:  trace_dictionary (CLOCKS) -> [clock_step] -> report, why, view/answers
  *

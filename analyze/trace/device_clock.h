@@ -4,11 +4,10 @@
  *
  * Way of the data:  trace_dictionary (DEVICES, DEVICE_CLOCKS) -> [device_clock] -> device_zones
  *
- * Between two readings of the device's clock time is a straight line from one to
- * the other; before the first and after the last it goes on with the period that
- * the program named, else as between the first and the last reading.  One reading
- * is enough where there is a period.  Without either a tick counts as a nanosecond, and without a reading
- * tick 0 as time 0: lengths may be right then, places are not (`is_placed`).
+ * Between two readings of the device's clock, time is a straight line; before the first and after the last
+ * reading, it goes on with the period that the program named, else with the mean period of all readings.
+ * With a named period, one reading is enough.  If no period is known, a tick counts as a nanosecond; without
+ * a reading, tick 0 is time 0: lengths may be right then, but not the times themselves (`is_placed`).
  * Readings that go backwards are left out and counted.
  */
 #ifndef ANALYZE_TRACE_DEVICE_CLOCK_H
@@ -47,7 +46,7 @@ void device_clocks_deinit(struct device_clocks *c);
  */
 void device_clock_complete(struct device_clock *c, double period_ns);
 
-/* Never decreases with the ticks; what would be before 0 or beyond 64 bits is that. */
+/* Never decreases with the ticks; times below 0 or beyond 64 bits become these limits. */
 uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks);
 
 #endif /* ANALYZE_TRACE_DEVICE_CLOCK_H */

@@ -5,9 +5,9 @@
  * Way of the data:  trace_walk -> [event_order] -> lock_stats, memory_stats, frame_stats, device_zones
  *
  * A trace reports its threads alternately, a few milliseconds from each other.  Frees of memory that another
- * thread allocated, and waits for locks that it holds, need one order.  Keeps EVENT_ORDER_EVENTS_MAX events,
- * and hands out the older half when it is full: events further out of order than that half are counted, and
- * handed out late.  Not thread-safe.
+ * thread allocated, and waits for locks that another thread holds, need one order.  Keeps
+ * EVENT_ORDER_EVENTS_MAX events, and hands out the older half when it is full: events that come after later
+ * ones were handed out are counted, and handed out late.  Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_EVENT_ORDER_H
 #define ANALYZE_TRACE_EVENT_ORDER_H
@@ -24,7 +24,7 @@ struct ordered_event {
         uint64_t time_ns;
         uint64_t sequence; /* set by event_order_add(): equal times stay in the order of arrival */
         uint64_t value[2];
-        uint32_t op;      /* enum trace_op, or what the two ends agree on */
+        uint32_t op;      /* enum trace_op, or a number that sender and receiver agree on */
         uint32_t thread;  /* in THREADS */
         uint32_t subject; /* lock, pool, name, device */
         uint32_t path;    /* zone path that was open; 0 = none */
@@ -47,7 +47,7 @@ struct event_order {
         uint64_t n_late;    /* handed out after a later one */
 };
 
-/* @n_max: 0 = EVENT_ORDER_EVENTS_MAX; a test wants less. */
+/* @n_max: 0 = EVENT_ORDER_EVENTS_MAX; tests use less. */
 void event_order_init(struct event_order *o, uint32_t n_max, event_order_take *take, void *context);
 void event_order_deinit(struct event_order *o);
 

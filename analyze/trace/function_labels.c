@@ -43,7 +43,7 @@ struct place_key {
 
 struct group {
         uint32_t first_row; /* the first row with the function's place; 0 = none */
-        uint32_t base;      /* of a part: the group of the whole function; else its own */
+        uint32_t base;      /* for a part of a function, the group of the whole function; else its own */
         bool is_candidate;  /* rows say different places */
         bool is_ambiguous;  /* it has several functions */
         bool has_line;      /* lines are always shown */
@@ -84,7 +84,7 @@ struct settling {
         size_t groups_capacity;
         struct intern files;       /* paths without "." and ".." */
         struct intern places;      /* struct place_key */
-        struct byte_buffer *texts; /* heap; by place: what is shown of it */
+        struct byte_buffer *texts; /* heap; by place: the text that is shown of it */
         struct byte_buffer scratch;
 };
 
@@ -154,7 +154,10 @@ static bool is_placed(const struct trace_symbol *row)
         return row->function != 0 && (is_declared(row) || row->start_svma != 0);
 }
 
-/* Whether two rows obviously give the same place.  Most do, so comparing the others may take longer. */
+/*
+ * Whether two rows obviously give the same place.  Most do, so a longer comparison of the others matters
+ * little.
+ */
 static bool say_the_same(const struct trace_symbol *a, const struct trace_symbol *b)
 {
         if (is_declared(a) || is_declared(b))
@@ -389,8 +392,8 @@ static int count_place(struct settling *s, struct first_values *first, uint32_t 
 }
 
 /*
- * A unit without debug information contains the code of a function that units with debug information
- * inlined.  If there is one place of each kind, and nothing says that they are two functions, they are one.
+ * A unit without debug information may contain the code of a function that units with debug information
+ * inlined.  If there is one place of each kind, and no row shows two functions, they are one.
  */
 static void join_kinds(struct settling *s, uint32_t *places)
 {

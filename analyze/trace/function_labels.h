@@ -5,10 +5,10 @@
  * Way of the data:  trace_reader's dictionary -> [function_labels] -> loaded_trace -> reports, exports
  *
  * A function is a place in a module: where it is declared, or where it begins.  Where several functions of a
- * module share a name, each gets a suffix: "step (a.c)", and the line as well for lambdas,
- * "operator() (main.cpp:12)", and where files are equal; an address where no declaration is known.
- * A part that the compiler put elsewhere ("step.cold") goes with its function.  Functions of two modules that
- * have one file name get the folder of theirs, "step (one/lib.so)".
+ * module share a name, each gets a suffix: "step (a.c)", and the line as well for lambdas, "operator()
+ * (main.cpp:12)", and where files are equal; an address if no declaration is known.  A part that the compiler
+ * put elsewhere ("step.cold") goes with its function.  If two modules have the same file name, their
+ * functions get the folder of their module, "step (one/lib.so)".
  *
  * Code that a program made has no such places, and recordings of older versions have none at all: there a
  * name is a function.
@@ -25,15 +25,15 @@ struct byte_buffer;
 struct trace_dictionary;
 
 /*
- * function_labels_settle() - give rows of SYMBOLS their names to be shown
- * The name that the file has stays as `plain_name` of a row that gets another.
+ * function_labels_settle() - give rows of SYMBOLS the names to show
+ * If a row gets another name, `plain_name` keeps that of the file.
  * Returns 0, -ENOMEM or -EOVERFLOW; the names are as before then.
  */
 int function_labels_settle(struct trace_dictionary *d);
 
 /*
- * Appends the line of a declaration as names have it, ":12", and with @with_instance what tells functions of
- * one line apart: ":12 #2", or the column of a lambda, ":12:25".
+ * Appends the line of a declaration as names have it, ":12"; with @with_instance also a number that
+ * distinguishes functions of one line: ":12 #2", or the column of a lambda, ":12:25".
  */
 void function_labels_put_place(struct byte_buffer *out, struct text_view name, uint32_t line,
                                uint32_t instance, bool with_instance);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/trace/function_name.h - a function's name: what was appended to it, and whether it is a wrapper
+ * analyze/trace/function_name.h - a function's name: its suffixes, and whether the function is a wrapper
  *
  * Way of the data:  names of SYMBOLS -> [function_name] -> function_labels, function_choice, diff_names,
  *                   wait_places, call_finder, reports
  *
- * Compilers and function_labels append to names.  Languages put functions around a wait: C++ and Rust have
- * much of their libraries in headers, so that it becomes part of the program; a wait in std::mutex::lock()
- * says no more than one in pthread_mutex_lock().
+ * Compilers and function_labels append to names.  Languages put functions around a wait: much of the
+ * libraries of C++ and Rust becomes part of the program; a wait in std::mutex::lock() means no more than one
+ * in pthread_mutex_lock().
  */
 #ifndef ANALYZE_TRACE_FUNCTION_NAME_H
 #define ANALYZE_TRACE_FUNCTION_NAME_H
@@ -24,14 +24,14 @@ struct text_view plain_name_of_function(struct text_view name);
 size_t plain_name_label_bytes(struct text_view name);
 
 /*
- * Whether a function of this name, readable and with parameters and return type or without, is one that
+ * Whether a function of this demangled name, with parameters and return type or without, is one that
  * languages put around a wait.
  */
 bool wrapper_names_have(struct text_view name);
 
 /*
- * Whether it is one of the client library, by which a program reports its events, or of an interface on
- * top of that.
+ * Whether the function belongs to the client library, by which a program reports its events, or to an
+ * interface on top of it.
  */
 bool wrapper_names_have_client(struct text_view name);
 

@@ -5,7 +5,7 @@
  * Way of the data:  command line -> [handle_word] -> name_list, zone_pattern, functions
  *
  * "handle:z7" means the handle and "name:z7" the name.  "z7" means either, so it is refused where both exist
- * and are not the same.  The prefixes are nothing special before other words.
+ * and are not the same.  Before other words, the prefixes have no special meaning.
  */
 #ifndef ANALYZE_TRACE_HANDLE_WORD_H
 #define ANALYZE_TRACE_HANDLE_WORD_H
@@ -26,16 +26,16 @@ struct handle_text {
 struct handle_word {
         const char *bare; /* the word without a prefix */
         uint32_t id;      /* 0 = it means no handle */
-        bool is_certain;  /* it has a prefix, or cannot be a handle */
+        bool is_certain;  /* the word has a prefix, or cannot be a handle */
 };
 
 /* @letter: the kind of handle that is expected: 'f' (function), 't' (thread) or 'z' (zone) */
 struct handle_word handle_word_parse(const char *word, char letter);
 
 /*
- * handle_word_refuse() - the word may be meant in two ways
+ * handle_word_refuse() - report that the word may mean two things
  * @kind:    "zone"
- * @holder:  the name of what has the handle
+ * @holder:  the name of the thing with the handle
  * Returns -EINVAL, with both spellings.
  */
 int handle_word_refuse(const struct handle_word *word, const char *kind, struct text_view holder,

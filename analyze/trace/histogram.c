@@ -11,7 +11,7 @@
 
 _Static_assert(HISTOGRAM_BUCKETS == (64 - GROUP_BITS + 1) << GROUP_BITS, "bucket of UINT64_MAX");
 
-#define LISTED_MAX 64 /* numbers before there are buckets: the room of one group */
+#define LISTED_MAX 64 /* so many numbers are listed before there are buckets: the room of one group */
 
 uint64_t histogram_bucket_middle(uint32_t bucket)
 {

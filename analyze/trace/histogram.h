@@ -24,10 +24,12 @@
 
 struct histogram {
         uint64_t n_values;
-        uint64_t sum;                     /* modulo 2^64 */
-        uint64_t smallest, largest;       /* of the added numbers; 0 while empty */
-        uint64_t *counts;                 /* heap; of the buckets from `first_bucket` on, or the numbers */
-        uint32_t first_bucket, n_buckets; /* both multiples of the 64 of a power of two; 0 = the numbers */
+        uint64_t sum;               /* modulo 2^64 */
+        uint64_t smallest, largest; /* of the added numbers; 0 while empty */
+        /* heap; counts of the buckets from `first_bucket` on, or the numbers themselves */
+        uint64_t *counts;
+        /* multiples of the 64 buckets of a power of two; n_buckets 0 = a list of numbers */
+        uint32_t first_bucket, n_buckets;
 };
 
 void histogram_deinit(struct histogram *h);
@@ -44,19 +46,19 @@ static inline uint32_t histogram_bucket_of(uint64_t value)
         if (value < HISTOGRAM_GROUP_BUCKETS)
                 return (uint32_t)value;
         shift = 63 - (uint32_t)__builtin_clzll(value) - HISTOGRAM_GROUP_BITS;
-        /* The leading one of `value >> shift` is what moves the number into the next group. */
+        /* The leading bit of `value >> shift` moves the number into the next group. */
         return (shift << HISTOGRAM_GROUP_BITS) + (uint32_t)(value >> shift);
 }
 
 /* Private: counts a number that has no bucket.  Returns 0 or -ENOMEM. */
 int histogram_add_beside(struct histogram *h, uint64_t value);
 
-/* Counts one number.  Constant time.  Returns 0 or -ENOMEM, which leaves it as it was. */
+/* Counts one number.  Constant time.  Returns 0, or -ENOMEM with the histogram as it was. */
 static inline int histogram_add(struct histogram *h, uint64_t value)
 {
         uint32_t at = histogram_bucket_of(value) - h->first_bucket;
 
-        /* One comparison for both ends: below the first bucket the difference wraps around. */
+        /* One comparison checks both ends: below the first bucket the difference wraps around. */
         if (at < h->n_buckets) {
                 h->counts[at]++;
         } else {
@@ -74,7 +76,7 @@ static inline int histogram_add(struct histogram *h, uint64_t value)
         return 0;
 }
 
-/* Counts all numbers of another.  Returns 0, or -ENOMEM, after which @h has some of them. */
+/* Counts all numbers of @more.  Returns 0, or -ENOMEM, after which @h has some of them. */
 int histogram_merge(struct histogram *h, const struct histogram *more);
 
 /*
@@ -91,8 +93,8 @@ uint64_t histogram_count_below(const struct histogram *h, uint64_t value);
 uint64_t histogram_bucket_middle(uint32_t bucket);
 
 /*
- * Its contents, one after the other for @i = 0, 1 ..: a number and how often it is there, which may be 0.
- * False at the end.
+ * The contents, one after the other for @i = 0, 1 ..: a number and how often it occurs, perhaps 0 times.
+ * Returns false at the end.
  */
 bool histogram_get(const struct histogram *h, uint32_t i, uint64_t *ret_value, uint64_t *ret_n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/trace/meta_value.h - what the recorder said about the recording
+ * analyze/trace/meta_value.h - the recorder's facts about the recording
  *
  * Way of the data:  trace_dictionary (table META) -> [meta_value] -> report, loaded_trace, annotation
  */
@@ -13,7 +13,7 @@
 
 struct trace_dictionary;
 
-/* The value of a key, the last one if it was said again; empty if it is not there. */
+/* The value of a key, the last one if there are several; empty if there is none. */
 struct text_view meta_value_find(const struct trace_dictionary *d, const char *key);
 
 /* The same as a decimal number; 0 if it is not a number. */

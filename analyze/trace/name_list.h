@@ -29,7 +29,7 @@ struct name_list {
 int name_list_init(struct name_list *l, const char *text, struct error *err);
 void name_list_deinit(struct name_list *l);
 
-/* Items such as "handle:t3" and "name:t3" are what they say, for handles with this letter.  0 or -ENOMEM. */
+/* Reads items such as "handle:t3" and "name:t3", for handles with this letter.  Returns 0 or -ENOMEM. */
 int name_list_read_handles(struct name_list *l, char letter);
 
 bool name_list_fits(const struct name_list *l, struct text_view name);

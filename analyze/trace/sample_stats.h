@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/trace/sample_stats.h - samples that say the same are added up
+ * analyze/trace/sample_stats.h - sums of equal samples
  *
  * Way of the data:  event_decoder -> trace_totals -> [sample_stats] -> label_tree -> report
  *
@@ -22,7 +22,7 @@
 
 struct trace_event;
 
-/* The base of shares: weights where samples stand for different amounts, as frequencies make them. */
+/* Shares are of weights, because with a sampling frequency, samples stand for different amounts. */
 struct sample_sum {
         uint64_t n_samples;
         uint64_t weight; /* in the unit of the sample event */

@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_reader (ATTACHMENT chunks), files -> [source_texts] -> annotation_view
  *
- * Texts that the program handed over or the recorder kept come first: by name, then by the end of the
- * path, where one is the end of the other.  Else the present file counts, which may differ from the
- * compiled one.  Not thread-safe.
+ * Texts that the program handed over or the recorder kept come first: by name, then by the end of the path,
+ * if one name is the end of the other.  Otherwise the present file counts, which may differ from the compiled
+ * one.  Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_SOURCE_TEXTS_H
 #define ANALYZE_TRACE_SOURCE_TEXTS_H
@@ -21,13 +21,13 @@
 
 struct trace_dictionary;
 
-#define SOURCE_TEXTS_BYTES_MAX (UINT64_C(1) << 29) /* of all texts of a trace; more are passed over */
+#define SOURCE_TEXTS_BYTES_MAX (UINT64_C(1) << 29) /* of all texts of a trace; further ones are ignored */
 
 struct attachment_chunk;
 
 enum source_origin {
         SOURCE_NOT_FOUND,
-        SOURCE_WITHHELD, /* there is a file, which source_rule does not allow */
+        SOURCE_WITHHELD, /* there is a file, but source_rule does not allow it */
         SOURCE_OF_TRACE,
         SOURCE_OF_FILE,
         SOURCE_OF_NEWER_FILE, /* written after the recording began */
@@ -35,10 +35,10 @@ enum source_origin {
 
 struct source_text {
         uint32_t attachment;     /* its id; 0 = a file's */
-        struct byte_buffer name; /* of the file that was asked for; empty for an attachment */
+        struct byte_buffer name; /* of the wanted file; empty for an attachment */
         struct byte_buffer bytes;
-        size_t *line_ends; /* heap, made when the first line is asked for: the position after the
-                            * last byte of each */
+        /* heap, made for the first source_text_line(): the position after each line's last byte */
+        size_t *line_ends;
         size_t n_lines;
         enum source_origin origin;
 };
@@ -56,7 +56,7 @@ struct source_texts {
 void source_texts_init(struct source_texts *s, const struct trace_dictionary *dictionary);
 void source_texts_deinit(struct source_texts *s);
 
-/* A part of an attachment of the trace; those of other kinds are passed over.  Returns 0 or -ENOMEM. */
+/* Adds a part of an attachment of the trace; ignores other kinds of attachments.  Returns 0 or -ENOMEM. */
 int source_texts_add_part(struct source_texts *s, const struct attachment_chunk *part);
 
 /*
@@ -65,7 +65,7 @@ int source_texts_add_part(struct source_texts *s, const struct attachment_chunk 
  */
 const struct source_text *source_texts_find(struct source_texts *s, struct text_view name);
 
-/* The same among those of the trace alone; NULL if it has none.  Its lines are not asked for. */
+/* The same among the texts of the trace alone; NULL if it has none.  Not for source_text_line(). */
 const struct source_text *source_texts_find_kept(struct source_texts *s, struct text_view name);
 
 /* A line, 1 .. n_lines, without its end; empty beyond. */

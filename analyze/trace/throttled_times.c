@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Of 32 years: sums of a few thousand of them do not overflow as nanoseconds. */
+/* About 36 years: the sum of a few thousand of them, in nanoseconds, does not overflow. */
 #define US_MAX (UINT64_C(1) << 50)
 
 /* A decimal number of microseconds and the character after it. */

@@ -5,7 +5,8 @@
  *
  * Way of the data:  trace_dictionary (META cpu_throttled) -> [throttled_times] -> ready_owners
  *
- * The kernel adds a throttled time up when it is over, so a span's time may have begun before the span.
+ * The kernel adds a throttled time to its sum only when that time is over, so the time of a span may have
+ * begun before the span.
  */
 #ifndef ANALYZE_TRACE_THROTTLED_TIMES_H
 #define ANALYZE_TRACE_THROTTLED_TIMES_H
@@ -29,7 +30,7 @@ struct throttled_times {
 };
 
 /*
- * Reads the list of a trace, which is empty without a quota; a malformed one counts up to its fault.
+ * Reads the list of a trace, which is empty without a quota; a malformed list is read up to its fault.
  * Returns 0 or -ENOMEM.
  */
 int throttled_times_read(struct throttled_times *ret, const struct trace_dictionary *d);

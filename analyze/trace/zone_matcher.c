@@ -152,7 +152,7 @@ void zone_matcher_deinit(struct zone_matcher *m)
         *m = (struct zone_matcher){ .pattern = NULL };
 }
 
-/* Finds out which steps a location fits; once for each. */
+/* Finds which steps a location fits; done once for each location. */
 static int classify(struct zone_matcher *m, uint32_t location)
 {
         const struct zone_pattern *pattern = m->pattern;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/trace/zone_matcher.h - whether a pattern means the zones that are open on a thread, a step a zone
+ * analyze/trace/zone_matcher.h - whether a pattern means the zones that are open on a thread, found step by
+ * step
  *
  * Way of the data:  zone_pattern -> [zone_matcher] -> zone_paths, trace_walk
  *
- * A pattern is a state machine: each zone that begins takes the state around it
- * to a new one, which says whether the pattern names the zone and whether it
- * names one around it.  States and steps are computed when they first occur, so
- * a zone costs two look-ups, however many different paths a trace has.
+ * A pattern is a state machine: each zone that begins leads from the state around it to a new state, which
+ * shows whether the pattern names the zone and whether it names one around it.  States and steps are computed
+ * when they first occur, so a zone costs two look-ups, however many different paths a trace has.
  *
  * Memory: four bytes a location, and the states that occur: a handful for the
  * patterns that people write, never more than there are different paths.

@@ -17,7 +17,7 @@ struct recent_step {
         uint32_t parent, location, path;
 };
 
-/* Judges a path of which only the row is known; its number is the next one. */
+/* Judges a new path, known by its parent and location; its number is the next one. */
 static int judge(struct zone_paths *p, uint32_t parent, uint32_t location, uint32_t path)
 {
         int r;
@@ -70,8 +70,8 @@ int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *diction
                 const struct trace_zone_path *row = trace_dictionary_row(dictionary, TRACE_TABLE_ZONE_PATHS,
                                                                          i);
                 /*
-                 * Not added by value, so that the numbers are the same even if a foreign
-                 * writer has a row twice.
+                 * Appends without a search, so that the numbers are the trace's even if a foreign writer has
+                 * a row twice.
                  */
                 int r = intern_append(&p->paths, row, sizeof(*row));
 

@@ -4,10 +4,9 @@
  *
  * Way of the data:  trace_dictionary, thread_timeline -> [zone_paths] -> trace_walk -> report, exports
  *
- * The trace names the paths that its samples fell into.  Others come to it while
- * events are read; the ids 1 .. n of the trace's own stay what they are.
- * Whether a path is wanted, because it or a path around it fits a pattern, is
- * found out once for each.  Not thread-safe.
+ * The trace names the paths of its samples, with the ids 1 .. n, which stay the same.  Further paths are
+ * added while events are read.  Whether a path is wanted, because it or a path around it fits a pattern, is
+ * judged once for each path.  Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_ZONE_PATHS_H
 #define ANALYZE_TRACE_ZONE_PATHS_H
@@ -28,7 +27,7 @@ struct zone_paths {
         const struct zone_pattern *pattern;        /* borrowed; NULL = every path is wanted */
         struct intern paths;                       /* struct trace_zone_path: parent, location */
         struct zone_matcher matcher;               /* of the pattern, if there is one */
-        uint32_t *states;                          /* heap; of it, by path id - 1 */
+        uint32_t *states;                          /* heap; states of `matcher`, by path id - 1 */
         size_t states_capacity;
         struct recent_step *recent; /* heap */
 };
@@ -39,7 +38,7 @@ int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *diction
 void zone_paths_deinit(struct zone_paths *p);
 
 /*
- * The path of a zone of @location directly inside of the path @parent; 0 = of none.  Returns
+ * The path of a zone of @location directly inside of the path @parent; 0 = no path.  Returns
  * 0, -ENOMEM, -EOVERFLOW.
  */
 int zone_paths_step(struct zone_paths *p, uint32_t parent, uint32_t location, uint32_t *ret_path);

@@ -23,8 +23,7 @@ static size_t count_char(const char *text, char c)
 }
 
 /*
- * One step, @n_bytes at @text, with its backslashes but for that before a separator, which
- * fnmatch() would take too.
+ * Adds one step, @n_bytes at @text, for fnmatch(): keeps its backslashes, except those before a separator.
  */
 static int add_step(struct zone_pattern_choice *choice, const char *text, size_t n_bytes, struct error *err)
 {
@@ -198,8 +197,8 @@ int zone_pattern_check_handles(const struct zone_pattern *p, const struct trace_
 }
 
 /*
- * Fits the steps to the zones from @locations on, to their end.  As with globs of text, only the last "**"
- * is ever tried again with more zones, so the work is at most the product of both lengths.
+ * Fits all steps to all zones at @locations.  As with globs of text, only the last "**" is tried again with
+ * more zones, so the work is at most the product of both lengths.
  */
 static bool steps_fit(const struct zone_pattern_choice *choice, const struct trace_dictionary *dictionary,
                       const uint32_t *locations, uint32_t n)
@@ -229,7 +228,7 @@ static bool steps_fit(const struct zone_pattern_choice *choice, const struct tra
         return step == choice->n_steps;
 }
 
-/* A last "**" has to stand for at least one zone: a zone is not one of the zones inside of it. */
+/* A last "**" has to stand for at least one zone: a zone is not inside of itself. */
 static bool choice_fits(const struct zone_pattern_choice *choice, const struct trace_dictionary *dictionary,
                         const uint32_t *locations, uint32_t n)
 {

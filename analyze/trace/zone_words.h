@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/trace/zone_words.h - what a program says about one zone: texts, another name, a value, a color
+ * analyze/trace/zone_words.h - a program's words about one zone: texts, another name, a value, a color
  *
  * Way of the data:  event_decoder -> trace_walk -> [zone_words] -> csv, exports
  */
@@ -14,11 +14,11 @@
 
 struct trace_event;
 
-/* Longer texts of one zone are cut: a program may add lines without end. */
+/* Longer texts of one zone are cut: a program may add any number of lines. */
 #define ZONE_WORDS_TEXT_MAX (UINT32_C(1) << 20)
 
 struct zone_words {
-        struct byte_buffer name; /* what the zone is called instead; empty = nothing was said */
+        struct byte_buffer name; /* replaces the name of the zone; empty = none was given */
         struct byte_buffer text; /* lines, '\n' between them */
         int64_t value;           /* the last one, if has_value */
         uint32_t color;          /* 0xRRGGBB, if has_color */
@@ -28,7 +28,7 @@ struct zone_words {
 
 void zone_words_deinit(struct zone_words *w);
 
-/* Forgets all that was said, before the next zone; keeps the memory. */
+/* Forgets all words, before the next zone; keeps the memory. */
 void zone_words_clear(struct zone_words *w);
 
 /* Takes in an event of the ops ZONE_TEXT, _NAME, _VALUE, _COLOR.  Returns 0 or -ENOMEM. */

@@ -9,7 +9,7 @@
 
 /*
  * The most switches that are kept to sort them by time.  A trace has some milliseconds of one thread, then of
- * the next: if a thread has more switches than this in its turn, they come out of order.
+ * the next: if a thread has more switches than this in one such stretch, they come out of order.
  */
 #define ORDER_EVENTS_MAX (UINT32_C(1) << 16)
 
@@ -66,7 +66,7 @@ static int find_lane(struct cpu_lanes *l, uint64_t cpu, struct cpu_lane **ret_la
         return 0;
 }
 
-/* Gives the thread the CPU's time until @until_ns, except for time that another thread has had. */
+/* Gives the thread the CPU's time until @until_ns, except for time that another thread has got already. */
 static int give(struct cpu_lanes *l, struct cpu_lane *lane, uint32_t thread, uint64_t cpu, uint64_t until_ns)
 {
         uint64_t since_ns = l->threads[thread - 1].since_ns;
@@ -160,7 +160,7 @@ static int switch_out(struct cpu_lanes *l, const struct ordered_event *event)
 
 /*
  * Most threads are not reported to leave the CPU after their exit, so the exit ends their time there.  If a
- * SWITCH_OUT follows, the thread gets the rest then: the kernel's last work for it.
+ * SWITCH_OUT follows, the thread then gets the time until it: the kernel's last work for the thread.
  */
 static int end(struct cpu_lanes *l, const struct ordered_event *event)
 {

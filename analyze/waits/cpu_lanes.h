@@ -4,12 +4,10 @@
  *
  * Way of the data:  event_decoder -> trace_totals -> [cpu_lanes] -> event_order -> report_cpus
  *
- * A thread runs on the CPU of its SWITCH_IN until its SWITCH_OUT.  One that runs
- * when the recording begins is known by its first switch or sample.  A stretch
- * whose other end the trace lacks counts as no time, unless another thread comes
- * onto the CPU: then it lasts until there, but not beyond the thread's exit.  A CPU
- * has one thread at a time: no instant counts twice, whatever switches the trace
- * lacks.
+ * A thread runs on the CPU of its SWITCH_IN until its SWITCH_OUT.  The first switch or sample of a thread
+ * shows whether it ran when the recording began.  If the trace lacks the end of a stretch, the stretch counts
+ * as no time, unless another thread comes onto the CPU: then it lasts until that moment, but not beyond the
+ * thread's exit.  A CPU has one thread at a time: no instant counts twice, whatever switches the trace lacks.
  *
  * Keeps a state for each thread and each CPU, a sum for each pair of CPU and
  * thread, and some ten thousand switches, to put them into one order.
@@ -29,7 +27,7 @@ struct trace_event;
 
 /* Compared as bytes. */
 struct cpu_lane_key {
-        uint64_t cpu; /* a number of the recorder, not yet judged */
+        uint64_t cpu; /* a number from the trace, unchecked */
         uint32_t thread;
         uint32_t reserved; /* 0 */
 };
@@ -40,18 +38,21 @@ struct cpu_lane_sum {
 };
 
 struct cpu_thread {
-        uint64_t cpu, since_ns; /* in the order of time, as the next three */
+        uint64_t cpu, since_ns; /* these and the next three are as of the last event in the order of time */
         bool is_running, is_cpu_known, has_ended;
-        bool has_begun, was_seen; /* as its events come, as the next one; seen: on a CPU */
+        bool has_begun, was_seen; /* these and the next are as of its last event that came; seen: on a CPU */
         uint64_t expected_ns;
 };
 
 struct cpu_lane {
-        uint64_t given_ns; /* all before it has been given to a thread, or is no thread's */
-        uint32_t thread;   /* that it has now, not after its exit; 0 = none */
+        uint64_t given_ns; /* all time before it was given to a thread, or belongs to none */
+        uint32_t thread;   /* the thread that has it now, until that thread's exit; 0 = none */
 };
 
-/* The thread had the CPU in [begin_ns, end_ns); of a CPU in the order of time.  Returns 0 or -errno. */
+/*
+ * The thread had the CPU in [begin_ns, end_ns).  Calls for one CPU come in the order of time.  Returns 0 or
+ * -errno.
+ */
 typedef int cpu_lanes_take(void *context, uint64_t cpu, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
 
 struct cpu_lanes {
@@ -76,18 +77,17 @@ void cpu_lanes_deinit(struct cpu_lanes *l);
 int cpu_lanes_reserve(struct cpu_lanes *l, uint32_t n_threads);
 
 /*
- * A thread whose first event is to come lived at @time_ns: if that event shows that it
- * runs, it ran since then.
+ * A thread without events so far lived at @time_ns: if its first event shows that it runs, it ran since then.
  */
 void cpu_lanes_expect(struct cpu_lanes *l, uint32_t thread, uint64_t time_ns);
 
 /*
  * cpu_lanes_add() - takes in an event of a thread that is no fiber, of any op
- * The object does not move from the first one on.  Amortised constant time.  Returns 0, -ENOMEM, -EOVERFLOW.
+ * The object must not move after the first call.  Amortised constant time.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int cpu_lanes_add(struct cpu_lanes *l, uint32_t id, const struct trace_event *event);
 
-/* Nothing more comes: threads that run did so until @end_ns.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/* Nothing more comes: threads that run are taken to run until @end_ns.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int cpu_lanes_finish(struct cpu_lanes *l, uint64_t end_ns);
 
 #endif /* ANALYZE_WAITS_CPU_LANES_H */

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The times on one CPU: [next, end) of the sorted ones, without those that are over. */
+/* The times on one CPU that are not over: [next, end) of the sorted times. */
 struct ready_range {
         size_t next, end;
         uint32_t cpu;
@@ -31,7 +31,7 @@ struct owners_pass {
         struct ready_owners *owners;
         const struct trace_dictionary *dictionary;
         struct ready_list all;    /* the times as they are */
-        struct ready_list merged; /* without overlaps on a CPU; only where there is a quota */
+        struct ready_list merged; /* without overlaps on a CPU; only if there is a quota */
         struct cpu_lanes lanes;
         uint64_t n_steps;
 };
@@ -219,8 +219,8 @@ static size_t find_throttled(const struct throttled_times *t, uint64_t time_ns)
 }
 
 /*
- * The kernel counts throttled time when it is over.  So a span is extended back by its length, at most to
- * the span before it, and throttled time that does not fit into a span is moved to the span before.
+ * The kernel counts throttled time when that time is over.  So each span is extended back by its length, at
+ * most to the previous span, and throttled time that does not fit into a span moves to the previous one.
  */
 static void spread_back(struct throttled_times *t, const double *there)
 {

@@ -5,9 +5,9 @@
  * Way of the data:  ready_times, trace_walk, cpu_lanes, throttled_times -> [ready_owners] ->
  *                   why_cpu_owners, report_owners
  *
- * Recorded threads are known by their switches.  The time that none of them had is called throttled as far as
- * the control group counted throttled time in the same span; the owner of the rest is not known.
- * One more pass through the trace.  Not thread-safe.
+ * Switches show which recorded threads had the CPU. The time that none of them had counts as throttled, as
+ * far as the control group counted throttled time in the same span; the owner of the rest is not known.  This
+ * takes one more pass through the trace.  Not thread-safe.
  */
 #ifndef ANALYZE_WAITS_READY_OWNERS_H
 #define ANALYZE_WAITS_READY_OWNERS_H
@@ -23,14 +23,17 @@ struct loaded_trace;
 struct ready_times;
 
 #define READY_OWNER_ROWS_MAX (UINT32_C(1) << 20)
-/* Pairs of a ready time and a stretch of a CPU that are examined; the owner of what follows is not known. */
+/*
+ * The most pairs of a ready time and a stretch of a CPU that are examined; beyond that, owners are
+ * unknown.
+ */
 #define READY_OWNER_STEPS_MAX (UINT64_C(1) << 28)
 
 enum ready_owner_kind {
         READY_OWNER_OWN,     /* a thread of the same process */
         READY_OWNER_PROGRAM, /* a thread of another process that was recorded */
         READY_OWNER_QUOTA,   /* no one: the control group was throttled */
-        READY_OWNER_STOPPED, /* no one: a signal or a debugger stopped the thread; added by the callers */
+        READY_OWNER_STOPPED, /* not an owner: a signal or a debugger stopped the thread; added by callers */
         READY_OWNER_OTHERS,  /* not known: no recorded thread */
         READY_OWNER_KINDS,
 };

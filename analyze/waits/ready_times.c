@@ -51,7 +51,7 @@ int ready_times_add(struct ready_times *t, const struct ready_time *time)
 
         if (ready_time_ns(time) == 0 || !stays(time, t->n_halved))
                 return 0;
-        /* If a hash keeps all times after 63 halvings, the trace was made for that purpose. */
+        /* A hash keeps all times after 63 halvings only if the trace was made for that purpose. */
         while (t->n_items >= READY_TIMES_MAX && t->n_halved < 63)
                 halve(t);
         if (t->n_items >= READY_TIMES_MAX || !stays(time, t->n_halved))

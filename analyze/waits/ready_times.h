@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_walk -> [ready_times] -> ready_owners
  *
- * A thread is ready on the CPU that it was preempted on; after a wake-up, on the one that it then came onto.
- * Memory is bounded: if there are too many, every second one is left out, by a hash of thread and time, and
- * those that stay count double.  Not thread-safe.
+ * A preempted thread is ready on the CPU that it left; a woken one, on the CPU onto which it then comes.
+ * Memory is bounded: if there are too many times, half of them are dropped, by a hash of thread and time, and
+ * the others count double.  Not thread-safe.
  */
 #ifndef ANALYZE_WAITS_READY_TIMES_H
 #define ANALYZE_WAITS_READY_TIMES_H
@@ -20,7 +20,7 @@ struct thread_wait;
 
 struct ready_time {
         uint64_t begin_ns, end_ns;
-        uint64_t owned_ns; /* a recorded thread had the CPU; see ready_owners */
+        uint64_t owned_ns; /* how long a recorded thread had the CPU; see ready_owners */
         uint32_t cpu;
         uint32_t thread;
         uint32_t tag; /* the caller's, to tell rows apart */
@@ -29,16 +29,16 @@ struct ready_time {
 struct ready_times {
         struct ready_time *items; /* heap */
         size_t n_items, capacity;
-        unsigned n_halved; /* times that every second one was left out */
+        unsigned n_halved; /* how often half of the times were dropped */
 };
 
 /*
  * ready_time_of() - the part of a wait, from @from_ns on, in which the thread was ready to run
- * Empty (not longer than 0) if there is none, or it is not known.
+ * Empty (no longer than 0) if there is no such part, or it is not known.
  */
 struct ready_time ready_time_of(const struct thread_wait *wait, uint32_t thread, uint64_t from_ns);
 
-/* Empty ones are not kept.  Amortised constant time.  Returns 0 or -ENOMEM. */
+/* Ignores empty times.  Amortised constant time.  Returns 0 or -ENOMEM. */
 int ready_times_add(struct ready_times *t, const struct ready_time *time);
 void ready_times_deinit(struct ready_times *t);
 

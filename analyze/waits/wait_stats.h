@@ -7,12 +7,12 @@
  * A wait is the time from a SWITCH_OUT that is no preemption to the thread's
  * next SWITCH_IN.  Waits at the same callstack, in the same zone path, of the
  * same state and of about the same length are one row; names play no part, since
- * they may stand at the end of the trace.  If a WAKEUP lies in between, the first one says who ended the
- * wait, and what follows it is the scheduling delay, which is part of the wait.
+ * they may stand at the end of the trace.  If a WAKEUP lies in between, the first one shows who ended the
+ * wait, and the time after it is the scheduling delay, which is part of the wait.
  *
- * Left out: threads that end, idle threads of the kernel, and what began or
- * ended with a switch that the trace lacks.  Callstacks are those that were
- * recorded: a wait without one is a row of its own, and nothing is guessed.
+ * Left out: the ends of threads, idle threads of the kernel, and waits whose first or last switch the trace
+ * lacks.  Callstacks are those that were recorded: waits without one have rows of their own, and nothing is
+ * guessed.
  *
  * Keeps a state for each thread and a sum for each distinct row, never events.
  * Not thread-safe.
@@ -53,13 +53,13 @@ static inline uint32_t wait_length_of(uint64_t wait_ns)
 
 struct wait_row {
         struct wait_sum ended;
-        struct wait_sum delays; /* from the wake-up until it ran; of those that have one */
+        struct wait_sum delays; /* from the wake-up until the thread ran; of waits with a wake-up */
         uint64_t n_open;        /* had not ended when the recording did */
         uint64_t open_ns;       /* how long they had lasted by then */
 };
 
 struct waker_key {
-        uint32_t row;    /* of the waits that it ended: its id in `keys` */
+        uint32_t row;    /* row of the waits that it ended, an id in `keys` */
         uint32_t thread; /* 0 = not recorded, or an interrupt */
         uint32_t name;   /* string; 0 = unknown */
         uint32_t stack;  /* 0 = not recorded */
@@ -67,8 +67,9 @@ struct waker_key {
 
 struct wait_thread {
         struct wait_row waits;
-        struct wait_sum preempted; /* it could have run on, and did not */
-        uint64_t stopped_ns;       /* of the waits that ended: a signal or a debugger had stopped it */
+        struct wait_sum preempted; /* the time in which it could have run on, and did not */
+        /* time of the waits that ended in which a signal or a debugger had stopped it */
+        uint64_t stopped_ns;
 };
 
 struct wait_stats {
@@ -76,7 +77,7 @@ struct wait_stats {
         struct wait_row *rows; /* heap; of the key with id i at i - 1 */
         size_t rows_capacity;
         struct intern waker_keys; /* struct waker_key */
-        struct wait_sum *wakers;  /* heap; the waits that each ended, as for `keys` */
+        struct wait_sum *wakers;  /* heap; the waits that each waker ended, by id - 1 */
         size_t wakers_capacity;
         struct wait_thread *threads; /* heap; by thread id - 1 */
         size_t threads_capacity;

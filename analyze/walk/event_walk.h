@@ -27,7 +27,7 @@ struct event_walk {
 /*
  * event_walk_take() - go through the trace
  * Returns 0, -ENOMEM, what loaded_trace_walk() and `take` return.  The object is to be deinitialised in any
- * case; until then its `walk.paths` name the paths of the events.
+ * case; until then `walk.paths` has the paths of the events.
  */
 int event_walk_take(struct event_walk *w, struct loaded_trace *trace, const struct trace_filter *filter,
                     const struct event_walk_request *request, struct error *err);

@@ -185,7 +185,7 @@ static int say_sample(const struct trace_filter *f, struct error *err)
                          f->request.module);
 }
 
-/* Reports the condition that nothing passes, whatever the other conditions are. */
+/* Reports a condition that no event passes, whatever the other conditions are. */
 static int say(const struct survey *s, const struct zone_paths *paths, const struct loaded_trace *trace,
                struct error *err)
 {
@@ -228,7 +228,7 @@ int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *f
         s->filter = filter;
         r = trace_walk_init(&walk, trace, &only_zone, &sink);
         if (r == 0 && filter->has_zone) {
-                /* The zone pattern is only used to judge paths, not events. */
+                /* Here the zone pattern only judges paths, not events. */
                 zone_paths_deinit(&walk.paths);
                 r = zone_paths_init(&walk.paths, trace->dictionary, &filter->zone);
         }

@@ -18,7 +18,7 @@ static bool may_have_names(const struct trace_chunk_header *header)
         return header->kind == TRACE_CHUNK_EVENTS && !(header->flags & TRACE_CHUNK_NO_NAMES);
 }
 
-/* Whether a chunk names any thread: few do, and only these are decoded. */
+/* Whether a chunk names any thread: few chunks do, and only these are decoded. */
 static bool has_names(const struct trace_item *item)
 {
         struct byte_reader in = byte_reader_of(item->body, item->body_bytes);
@@ -45,7 +45,7 @@ static int name_process(struct loaded_trace *t, uint32_t process, uint32_t name)
         return r < 0 ? r : 0;
 }
 
-/* The name that a thread is about to lose.  Beyond the limit such names are not known. */
+/* Notes the name that a thread is about to lose; beyond the limit, such names are forgotten. */
 static int note_former(struct loaded_trace *t, uint32_t thread)
 {
         struct former_name item = { .thread = thread, .name = t->thread_names[thread - 1] };
@@ -70,7 +70,7 @@ static int take_name(void *context, uint32_t thread, uint32_t name)
         return row->tid == process->pid ? name_process(t, row->process, name) : 0;
 }
 
-/* A chunk that cannot be decoded ends the walk, which says so. */
+/* A chunk that cannot be decoded is no failure here: the walk ends there and reports it. */
 static int read_names(const struct loaded_trace *t, const struct trace_item *item, loaded_trace_name *take,
                       void *context)
 {

@@ -4,8 +4,8 @@
  *
  * Way of the data:  trace_reader -> [loaded_trace] -> trace_filter, trace_walk -> reports, exports
  *
- * Names come after the events that they belong to, symbols at the end.  The tables are therefore read first,
- * stepping over the events, and these in a second pass, as often as one likes.  From a pipe the trace goes
+ * Names come after the events to which they belong, symbols at the end.  So the tables are read first,
+ * stepping over the events; events are read in later passes, any number of times.  From a pipe the trace goes
  * through an unlinked file in $TMPDIR.  Memory: the tables, never the events.  Not thread-safe.
  */
 #ifndef ANALYZE_WALK_LOADED_TRACE_H
@@ -24,8 +24,8 @@ struct trace_version;
 struct trace_walk;
 
 /*
- * A process is called what its first thread is, or was: the program before an exec, or
- * before it named its thread.
+ * The names of a process are those of its first thread, former ones included: that before an exec, or before
+ * it renamed its thread.
  */
 struct process_name {
         uint32_t process;
@@ -46,7 +46,8 @@ struct loaded_trace {
         struct intern process_names; /* struct process_name, each once; see has_names */
         struct intern former_names;  /* struct former_name, the same; the first million */
         bool has_names;              /* loaded_trace_read_names() was here */
-        uint64_t start_ns, end_ns; /* of the recording; without META of the first and last chunk of events */
+        /* of the recording; if META lacks them, of the first and last chunk of events */
+        uint64_t start_ns, end_ns;
         const struct trace_version *version; /* the reader's: all chunks are counted */
         uint64_t n_unknown_events;           /* left out; valid after a walk */
         enum trace_ending ending;            /* valid after a walk */
@@ -55,13 +56,13 @@ struct loaded_trace {
 };
 
 /*
- * loaded_trace_open() - read the tables; different functions of one name get different names
+ * loaded_trace_open() - read the tables, and give different functions of one name different names
  * @path:  "-" for standard input
  * Returns 0, what trace_reader_open() returns, -errno of read(2) and of writing the temporary file, -ENOMEM.
  * The object is to be closed in any case.
  */
 int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *err);
-/* The same with the names as the file has them. */
+/* The same with the names of the file. */
 int loaded_trace_open_plain(struct loaded_trace *ret, const char *path, struct error *err);
 void loaded_trace_close(struct loaded_trace *t);
 
@@ -77,17 +78,17 @@ int loaded_trace_each_name(struct loaded_trace *t, uint64_t until_bytes, loaded_
 
 /*
  * loaded_trace_walk() - hand all events to a walk, from the beginning
- * A trace that is cut off or damaged gives everything up to that point; `ending` says so.  Calls
+ * If a trace is cut off or damaged, hands over everything up to that point; `ending` states it.  Calls
  * trace_walk_finish().  Returns 0, what a sink returned, -errno of read(2), -ENOMEM.
  */
 int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err);
 
-/* The value of a key of META; empty, 0 if it is not there or no number. */
+/* The value of a key of META; empty, or 0, if it is not there or no number. */
 struct text_view loaded_trace_meta(const struct loaded_trace *t, const char *key);
 uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key);
 
 /*
- * loaded_trace_read_names() - find the threads' names, which stand between the events
+ * loaded_trace_read_names() - find the threads' names, which are between the events
  * Unpacks all events, about a second for 500 million; done once.  Returns 0 or -errno of read(2), -ENOMEM.
  */
 int loaded_trace_read_names(struct loaded_trace *t, struct error *err);

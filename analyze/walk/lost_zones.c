@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The counts of one program: each zone that it began is in one of them. */
+/* The counts of one program: each zone that it began is in one of these counts. */
 struct program_zones {
         uint64_t n_lost, n_recorded;
 };
@@ -76,7 +76,7 @@ static void count_recorded(const struct trace_walk *walk, struct program_zones *
                         program_of(walk, programs, i + 1)->n_recorded += walk->threads[i].timeline.n_zones;
 }
 
-/* Losses of a thread that is not known belong to the only program, if there is one alone. */
+/* Losses of an unknown thread belong to the only program, if there is just one. */
 static void find_share(struct lost_zones *lost, struct program_zones *programs, uint32_t n_programs)
 {
         uint32_t n_with_zones = 0, last = 0;

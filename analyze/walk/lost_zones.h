@@ -16,15 +16,18 @@
 struct trace_walk;
 
 struct lost_zones {
-        uint64_t n_lost; /* dropped by the programs that are looked at, in the whole recording; 0 = none */
-        /* of the zones of the program that lost the largest part; 0 = unknown: a range is looked at */
+        uint64_t n_lost; /* dropped by the wanted programs, in the whole recording; 0 = none */
+        /*
+         * of the program that lost the largest share of its zones; 0 = unknown, because only a range is
+         * read
+         */
         double share;
         bool is_one_program; /* no other is looked at */
-        bool has_others;     /* events were lost of which it is not known whether they were zones */
+        bool has_others;     /* events were lost that may or may not be zones */
 };
 
 /*
- * lost_zones_find() - add up what the programs dropped whose threads the walk's filter wants
+ * lost_zones_find() - add up the zones dropped by the programs whose threads the walk's filter wants
  * @walk:  at its end; all of its threads must have been seen for `share`, so it must
  *         not have skipped anything
  * Returns 0 or -ENOMEM.

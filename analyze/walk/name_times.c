@@ -32,7 +32,7 @@ static uint64_t since(uint64_t now, uint64_t before)
         return now > before ? now - before : 0;
 }
 
-/* Adds what the thread did since its last change of name to the name that it had in that time. */
+/* Adds the thread's time and samples since its last change of name to the name that it had then. */
 static int add(struct name_times *n, const struct trace_walk *walk, const struct walked_thread *thread,
                uint64_t time_ns, uint64_t on_cpu_ns)
 {

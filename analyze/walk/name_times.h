@@ -6,7 +6,7 @@
  *
  * A thread that renames itself, or executes another program, is one thread with several names.  A thread
  * that had one name all the time has no rows.  At most NAME_TIMES_PER_THREAD names of a thread are told
- * apart; what ran under later ones is one row.  Not thread-safe.
+ * apart; all later names share one row.  Not thread-safe.
  */
 #ifndef ANALYZE_WALK_NAME_TIMES_H
 #define ANALYZE_WALK_NAME_TIMES_H
@@ -27,7 +27,7 @@ struct name_time_key {
 };
 
 struct name_time {
-        uint64_t on_cpu_ns; /* of what passes the walk's filter, as are the samples */
+        uint64_t on_cpu_ns; /* within the walk's filter, as the samples are */
         uint64_t n_samples;
         uint64_t first_ns, last_ns; /* when the thread got the name first, and lost it last */
 };
@@ -39,7 +39,7 @@ struct name_times_mark {
 };
 
 struct name_times {
-        struct intern keys;     /* struct name_time_key; of a thread in the order of its names */
+        struct intern keys;     /* struct name_time_key; the keys of a thread are in the order of its names */
         struct name_time *rows; /* heap; of the key with id i at i - 1 */
         size_t rows_capacity;
         struct name_times_mark *marks; /* heap; by thread id - 1 */
@@ -57,7 +57,10 @@ void name_times_deinit(struct name_times *n);
 int name_times_end(struct name_times *n, const struct trace_walk *walk, const struct walked_thread *thread,
                    uint64_t time_ns);
 
-/* After trace_walk_finish(): the last names of threads that had others.  Returns as name_times_end(). */
+/*
+ * After trace_walk_finish(): adds the last names of threads that had other names before.  Returns as
+ * name_times_end().
+ */
 int name_times_finish(struct name_times *n, const struct trace_walk *walk);
 
 #endif /* ANALYZE_WALK_NAME_TIMES_H */

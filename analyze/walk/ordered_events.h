@@ -5,13 +5,10 @@
  * Way of the data:  trace_walk (a sink of the caller's) -> [ordered_events] -> event_order -> event_walk,
  *                   timeline
  *
- * The sink hands over the beginnings and ends of zones (only if `wants_give_up`: a thread that says anything
- * does not
- * wait for a lock any more) and all other events.  The first operand of an event is `subject`, the next two
- * are `value`;
- * for a DEVICE_SPAN the location is `detail`, and the values are its beginning and its length.  Memory: a few
- * bytes a
- * thread, and that of event_order.
+ * The sink hands over all events; the beginnings and ends of zones only if `wants_give_up`: any event of a
+ * thread shows that it does not wait for a lock any more.  The first operand of an event is `subject`, the
+ * next two are `value`; for a DEVICE_SPAN the location is `detail`, and the values are its beginning and its
+ * length.  Memory: a few bytes a thread, and that of event_order.
  */
 #ifndef ANALYZE_WALK_ORDERED_EVENTS_H
 #define ANALYZE_WALK_ORDERED_EVENTS_H
@@ -27,7 +24,7 @@ struct trace_event;
 struct trace_walk;
 struct walked_thread;
 
-/* In place of an op: the thread goes on without the lock that it waited for. */
+/* In place of an op: the thread goes on without the lock for which it waited. */
 #define EVENT_WALK_GIVE_UP UINT32_C(1000)
 
 #define EVENT_WALK_OP(op) (UINT64_C(1) << (op))
@@ -43,8 +40,9 @@ struct event_walk_request {
 struct ordered_events {
         struct event_order order;
         struct event_walk_request request;
-        uint32_t *stacks; /* heap; by thread id - 1: of a CALLSTACK whose event is to come; 0 = none */
-        uint32_t *waits;  /* heap; likewise: the lock that it waits for */
+        /* heap; by thread id - 1: stack of the last CALLSTACK, for the next event; 0 = none */
+        uint32_t *stacks;
+        uint32_t *waits; /* heap; by thread id - 1: the lock for which it waits */
         size_t stacks_capacity, waits_capacity;
         uint32_t n_threads;
 };
@@ -55,13 +53,16 @@ void ordered_events_deinit(struct ordered_events *o);
 /* Makes room for the threads 1 .. @n_threads.  Returns 0 or -ENOMEM. */
 int ordered_events_reserve(struct ordered_events *o, uint32_t n_threads);
 
-/* A zone begins, or ended.  Return 0, -ENOMEM, what `take` returns, as those below. */
+/*
+ * Take the begin, or the end, of a zone.  Return 0, -ENOMEM, what `take` returns, as the next function
+ * does.
+ */
 int ordered_events_begin_zone(struct ordered_events *o, struct trace_walk *walk, struct walked_thread *thread,
                               uint64_t time_ns, struct error *err);
 int ordered_events_end_zone(struct ordered_events *o, struct trace_walk *walk, struct walked_thread *thread,
                             uint64_t time_ns, struct error *err);
 
-/* Any other event, of any op.  @walk: for paths. */
+/* Takes any other event, of any op.  @walk: for paths. */
 int ordered_events_add(struct ordered_events *o, struct trace_walk *walk, struct walked_thread *thread,
                        const struct trace_event *event, struct error *err);
 int ordered_events_finish(struct ordered_events *o, struct error *err);

@@ -150,15 +150,15 @@ void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns)
         if (t->running && t->n_switches == 1 && t->n_samples > 0)
                 t->ran_ns = elapsed(t->running_since_ns, t->before_ns);
         else if (t->running && !is_new)
-                return; /* the switch out before was lost; its time is unknown */
+                return; /* the SWITCH_OUT before it was lost, so its time is unknown */
         t->running = true;
         t->running_since_ns = time_ns;
 }
 
-/* The kernel's last work for the thread comes after its exit: it runs on until it is switched out. */
+/* After its exit, the thread runs on until it is switched out: the kernel's last work for it. */
 void thread_timeline_exit(struct thread_timeline *t)
 {
-        free(t->open); /* a program may have had a hundred thousand short threads */
+        free(t->open); /* gives memory back, because a program may have a hundred thousand short threads */
         t->open = NULL;
         t->open_capacity = 0;
         t->n_open = 0;

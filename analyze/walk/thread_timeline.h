@@ -6,10 +6,9 @@
  *
  * Follows which zones are open and how long the thread ran.  A thread is taken
  * to run from its first event until a context switch says otherwise; if the first
- * switch is onto a CPU, before any zone or sample, only from there on. Whether
- * the trace has context switches at all is for the caller to judge.  A fiber is
- * a thread whose switches say when it was entered and left as well: it does not
- * run before the first of them.
+ * switch is onto a CPU, before any zone or sample, only from there on. The caller judges whether the trace
+ * has context switches at all.  A fiber is a thread whose switches are its entries and exits: it does not run
+ * before the first one.
  *
  * Keeps the open zones only.  Times that go backwards, which no recorder
  * writes, count as no time.  Not thread-safe.
@@ -26,13 +25,13 @@
 
 struct zone_paths;
 
-/* Zones nested deeper are counted and otherwise left out: it bounds the memory and the work for one event. */
+/* Zones nested deeper are only counted: this bounds the memory and the work for one event. */
 #define THREAD_TIMELINE_DEPTH_MAX 4096
 
 /* Patterns of zones that are followed at once. */
 enum thread_timeline_pattern {
         THREAD_TIMELINE_FILTER, /* what the filter leaves */
-        THREAD_TIMELINE_ASKED,  /* what the sink asks about: the flags of a struct zone_instance */
+        THREAD_TIMELINE_ASKED,  /* the pattern of the sink, for the flags of a struct zone_instance */
         THREAD_TIMELINE_PATTERNS,
 };
 
@@ -40,8 +39,8 @@ struct timeline_zone {
         uint64_t begin_ns;
         uint64_t children_ns;  /* of the zones directly inside that are over */
         uint64_t ran_ns;       /* by the thread until it began */
-        uint64_t around;       /* bit `location % 64` is set for every zone around it */
-        uint32_t n_interrupts; /* of the thread by then, the lower half */
+        uint64_t around;       /* bit `location % 64` of each zone around it is set */
+        uint32_t n_interrupts; /* the lower half of the thread's number at its begin */
         uint32_t location;
         uint32_t path; /* see thread_timeline_find_path(); 0 = not asked for yet */
         uint32_t states[THREAD_TIMELINE_PATTERNS];
@@ -55,7 +54,7 @@ struct thread_timeline {
         uint32_t n_open;
         uint32_t n_wanted;   /* of the open ones: see thread_timeline_want_zone() */
         bool wants_all;      /* set by the caller before the first event: every zone is wanted as it begins */
-        bool dropped_wanted; /* the last zone that was reported was a wanted one */
+        bool dropped_wanted; /* the zone that was reported last was wanted */
         uint64_t n_open_too_deep; /* begun beyond THREAD_TIMELINE_DEPTH_MAX, not ended yet */
 
         uint64_t first_ns, last_ns; /* of its events */
@@ -71,11 +70,11 @@ struct thread_timeline {
         uint64_t n_too_deep;
         uint64_t n_unbalanced; /* ends of zones of which none was open, left out */
         uint64_t n_switches;   /* in and out */
-        uint64_t n_lost;       /* switches that there must have been between two others */
+        uint64_t n_lost;       /* switches missing between two others */
         uint64_t n_samples;
         uint64_t n_interrupts; /* the same without values read with the sample of another event */
-        uint32_t name;         /* string: the last one it was given; 0 = none */
-        uint32_t name_before;  /* the one before that, which was another; 0 = none */
+        uint32_t name;         /* string: the thread's last name; 0 = none */
+        uint32_t name_before;  /* the previous, different name; 0 = none */
 };
 
 /* Zero-initialised is a thread without events. */
@@ -88,7 +87,7 @@ static inline void thread_timeline_name(struct thread_timeline *t, uint32_t name
         t->name = name;
 }
 
-/* Has to be told the time of every event, before anything else. */
+/* Call this with the time of every event, before anything else. */
 static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t time_ns)
 {
         if (!t->started) {
@@ -102,14 +101,15 @@ static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t t
 }
 
 /*
- * How long the thread ran from its first event until @time_ns, which is not before the last context switch.
+ * How long the thread ran from its first event until @time_ns, which is no earlier than the last context
+ * switch.
  */
 static inline uint64_t thread_timeline_ran_until(const struct thread_timeline *t, uint64_t time_ns)
 {
         return t->ran_ns + (t->running && time_ns > t->running_since_ns ? time_ns - t->running_since_ns : 0);
 }
 
-/* The same while a trace grows: one that has exited runs no longer than its last event. */
+/* The same while a trace grows: a thread that has exited ran until its last event. */
 static inline uint64_t thread_timeline_ran_so_far(const struct thread_timeline *t, uint64_t now_ns)
 {
         return thread_timeline_ran_until(t, t->exited ? t->last_ns : now_ns);
@@ -145,13 +145,13 @@ static inline int thread_timeline_begin_zone(struct thread_timeline *t, uint64_t
         return 0;
 }
 
-/* The innermost zone that is open; one is. */
+/* The innermost open zone; there must be one. */
 static inline struct timeline_zone *thread_timeline_innermost(const struct thread_timeline *t)
 {
         return &t->open[t->n_open - 1];
 }
 
-/* Takes the innermost zone away; its place stays as it is until another one begins.  Returns its duration. */
+/* Removes the innermost zone, whose memory stays valid until another zone begins.  Returns its duration. */
 static inline uint64_t thread_timeline_pop(struct thread_timeline *t, uint64_t time_ns)
 {
         const struct timeline_zone *zone = thread_timeline_innermost(t);
@@ -164,12 +164,12 @@ static inline uint64_t thread_timeline_pop(struct thread_timeline *t, uint64_t t
         return duration_ns;
 }
 
-/* Private: an end of a zone of which none is open, or that is too deep. */
+/* Private: takes the end of a zone if none is open, or the zone is too deep. */
 void thread_timeline_end_none(struct thread_timeline *t);
 
 /*
- * Whether the end of a zone closes the innermost one: false, counted, if none is open,
- * or one that is too deep.
+ * Whether the end of a zone closes the innermost one; if none is open, or it ends a zone that is too deep,
+ * counts the end and returns false.
  */
 static inline bool thread_timeline_can_end(struct thread_timeline *t)
 {
@@ -179,10 +179,10 @@ static inline bool thread_timeline_can_end(struct thread_timeline *t)
         return false;
 }
 
-/* Private: whether a zone around has its location. */
+/* Private: whether a zone around @zone has the same location. */
 bool thread_timeline_is_inside_itself(const struct thread_timeline *t, const struct timeline_zone *zone);
 
-/* Takes the innermost zone away and reports it; one is open. */
+/* Removes the innermost zone, of which there must be one, and reports it. */
 static inline void thread_timeline_close(struct thread_timeline *t, uint64_t time_ns, bool closed,
                                          struct zone_instance *ret)
 {
@@ -209,7 +209,10 @@ static inline void thread_timeline_close(struct thread_timeline *t, uint64_t tim
         t->dropped_wanted = zone->wanted;
 }
 
-/* Closes the innermost zone.  Returns true and reports it; false if none is open, or one that is too deep. */
+/*
+ * Closes the innermost zone.  Returns true and reports it; false if none is open, or a zone that is too deep
+ * ends.
+ */
 static inline bool thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns,
                                             struct zone_instance *ret)
 {
@@ -220,15 +223,15 @@ static inline bool thread_timeline_end_zone(struct thread_timeline *t, uint64_t 
 }
 
 /*
- * The zones that are still open when nothing more comes, the innermost first.  Returns false when
- * all are closed.
+ * Closes and reports a zone that is still open when nothing more comes, the innermost first.  Returns false
+ * when all are closed.
  */
 bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_instance *ret);
 
 /*
- * thread_timeline_find_path() - the zones that are open now, as one number
- * @paths:     grows by new ones, always the same one for a thread
- * @ret_path:  the id of the innermost there; 0 if none is open
+ * thread_timeline_find_path() - the path of the open zones, as one number
+ * @paths:     grows by new paths; always the same object for a thread
+ * @ret_path:  the id of the path of the innermost zone; 0 if none is open
  * Amortised constant time: each zone gets its number once.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *paths, uint32_t *ret_path);
@@ -237,15 +240,18 @@ int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *path
  * thread_timeline_match() - goes on with a pattern, after each
  * thread_timeline_begin_zone() that was not too deep
  * @matcher:  always the same one for @which
- * Returns 0, -ENOMEM, -EOVERFLOW.
+ *            Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int thread_timeline_match(struct thread_timeline *t, enum thread_timeline_pattern which,
                           struct zone_matcher *matcher);
 
-/* Its result for the innermost open zone: enum zone_matcher_flag, together; 0 if none is. */
+/*
+ * The result of the pattern for the innermost open zone: values of enum zone_matcher_flag, or-ed; 0 if none
+ * is open.
+ */
 unsigned thread_timeline_flags(const struct thread_timeline *t, enum thread_timeline_pattern which);
 
-/* The location of the innermost zone that is open; 0 if none is. */
+/* The location of the innermost open zone; 0 if there is none. */
 uint32_t thread_timeline_location(const struct thread_timeline *t);
 
 /* Marks the innermost zone as one that a caller wants to be notified of: see `n_wanted`. */
@@ -263,7 +269,7 @@ void thread_timeline_exit(struct thread_timeline *t);
 /*
  * thread_timeline_finish() - nothing more comes
  * @end_ns:  when the recording ended; a thread that did not exit lived until then
- * Brings `last_ns` and `ran_ns` to the end; then open zones are to be dropped at `last_ns`.
+ * Brings `last_ns` and `ran_ns` to the end; then the caller drops open zones at `last_ns`.
  */
 void thread_timeline_finish(struct thread_timeline *t, uint64_t end_ns);
 

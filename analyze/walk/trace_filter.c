@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More CPUs than any machine has: it bounds what a list of them may ask for. */
+/* More CPUs than any machine has: bounds the memory for a list of CPUs. */
 #define CPUS_MAX 65536
 
 static int no_memory(struct error *err)
@@ -79,7 +79,10 @@ static bool name_fits(const struct loaded_trace *trace, const struct name_list *
         return name_list_fits(list, name);
 }
 
-/* By process id - 1, whether its number or one of its names fits; to be freed.  NULL without memory. */
+/*
+ * By process id - 1, whether its number or one of its names fits; the caller frees it.  NULL without
+ * memory.
+ */
 static bool *choose_processes(const struct loaded_trace *trace, const struct name_list *list)
 {
         uint32_t n = trace_dictionary_count(trace->dictionary, TRACE_TABLE_PROCESSES);
@@ -110,7 +113,7 @@ static bool thread_fits(const struct loaded_trace *trace, const struct name_list
                          loaded_trace_thread_name(trace, thread));
 }
 
-/* By string, whether it is the last name of a thread; to be freed.  NULL without memory. */
+/* By string, whether it is the last name of a thread; the caller frees it.  NULL without memory. */
 static bool *list_last_names(const struct loaded_trace *trace)
 {
         bool *is_last = calloc((size_t)trace_dictionary_count(trace->dictionary, TRACE_TABLE_STRINGS) + 1,
@@ -122,9 +125,9 @@ static bool *list_last_names(const struct loaded_trace *trace)
 }
 
 /*
- * By thread id - 1, whether the thread is still left and fits; to be freed.  NULL without memory.  A former
- * name that is the last name of a thread finds that thread alone: a thread has the name of its creator
- * before its own.
+ * By thread id - 1, whether the thread is still wanted and fits; the caller frees it.  NULL without memory.
+ * A name that is the last name of any thread does not count as a former name of others: before its own name,
+ * a thread has that of its creator.
  */
 static bool *choose_threads(const struct trace_filter *f, const struct loaded_trace *trace,
                             const struct name_list *list)
@@ -193,7 +196,7 @@ static int no_thread(const struct loaded_trace *trace, const struct name_list *l
         return not_there(by_process ? "process" : "thread", words, &guess, err);
 }
 
-/* Takes away the threads that do not fit @words; there must be one left. */
+/* Removes the threads that do not fit @words; one must remain. */
 static int keep_threads(struct trace_filter *f, struct loaded_trace *trace, const char *words,
                         bool by_process, struct error *err)
 {
@@ -482,7 +485,7 @@ struct trace_range trace_filter_range(const struct trace_filter *f, const struct
         return range;
 }
 
-/* Names of a trace that is still being written. */
+/* Takes names of a trace that is still being written. */
 static int take_live_names(struct loaded_trace *trace, int names_fd, struct error *err)
 {
         struct trace_dictionary *d = trace_reader_edit(trace->reader);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/trace_filter.h - which part of a trace a command looks at
+ * analyze/walk/trace_filter.h - which part of a trace a command reads
  *
  * Way of the data:  command line (filter_options) -> [trace_filter] -> trace_walk
  *
  * Names are looked up once, in a trace whose tables are all known (loaded_trace), so that an event costs a
  * look into an array.
  *
- *      time     a zone counts, as a whole, if it begins in the range; what has one time, if that is in it
- *      process, thread   the stream that the event is in
- *      cpu      of a sample, switch or wake-up its own; of anything else the one that the
- *               thread was last seen on
- *      zone     zones that fit and what is inside of them: zone_pattern
+ *      time     a zone counts, as a whole, if it begins in the range; an event, if its time is in the range
+ *      process, thread   the thread in whose stream the event is
+ *      cpu      that of a sample, switch or wake-up; for any other event, the last known CPU of the thread
+ *      zone     zones that fit, and everything inside of them: zone_pattern
  *      module   samples and waits whose innermost frame with code is in it; nothing else
  *      event    samples of that event; nothing else
  */
@@ -33,20 +32,21 @@ struct trace_event;
 struct trace_filter_request {
         uint64_t from_ns, to_ns; /* since the start of the recording; valid if has_* */
         bool has_from, has_to;
-        const char *process; /* PIDs, or names as the kernel's threads of that PID have them */
+        const char *process; /* PIDs, or names of their first threads */
         const char *thread;  /* TIDs, names, handles "t3" */
         const char *cpu;     /* numbers and ranges: "0-3,7" */
         const char *zone;
         const char *module; /* paths or their last parts */
         const char *event;  /* one name, as recorded */
-        int names_fd;       /* no condition: > 0 = names that the trace does not have yet: live_names_file */
+        /* not a condition: > 0 = a file with names that the trace does not have yet: live_names_file */
+        int names_fd;
 };
 
 struct trace_filter {
         uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC_RAW; everything: 0 and UINT64_MAX */
         bool *threads;           /* heap; by thread id - 1; NULL = all */
         bool *modules;           /* heap; by module id - 1; NULL = all */
-        /* heap; by stack id - 1, whether its innermost frame is in a module that is wanted; NULL = all */
+        /* heap; by stack id - 1, whether its innermost frame is in a wanted module; NULL = all */
         bool *stacks;
         bool *cpus; /* heap; NULL = all */
         uint32_t n_threads, n_modules, n_stacks, n_cpus;
@@ -68,7 +68,7 @@ int trace_filter_init(struct trace_filter *f, const struct trace_filter_request 
                       struct loaded_trace *trace, struct error *err);
 void trace_filter_deinit(struct trace_filter *f);
 
-/* The part of the recording that the filter leaves, by time; ns since its start, within its length. */
+/* The range of time that the filter wants; ns since the start of the recording, within its length. */
 struct trace_range {
         uint64_t from_ns, to_ns;
         bool is_part; /* false: all of it */
@@ -76,7 +76,7 @@ struct trace_range {
 
 struct trace_range trace_filter_range(const struct trace_filter *f, const struct loaded_trace *trace);
 
-/* -ENOENT, with the names of those that there are. */
+/* Returns -ENOENT, with the names of the events that the trace has. */
 int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, struct error *err);
 
 /* Adds to the error about a missing zone that another recorder had the zones of a program, if so. */
@@ -84,7 +84,7 @@ void trace_filter_add_who_has_zones(const struct trace_dictionary *d, struct err
 
 /*
  * filter_miss_explain() - why nothing of a trace passed a filter, after loaded_trace_walk() found nothing
- * Goes through the trace once more and asks of each condition what it alone would leave.
+ * Goes through the trace once more and finds which events each condition alone would pass.
  * Returns -ENOENT with words that name the condition and what there is instead; or why
  * the trace cannot be read.
  */
@@ -105,7 +105,7 @@ static inline bool trace_filter_wants_cpu(const struct trace_filter *f, uint64_t
         return !f->cpus || (cpu < f->n_cpus && f->cpus[cpu]);
 }
 
-/* For the stack of a sample or wait; 0 = no stack, which no module is meant by. */
+/* @stack: of a sample or wait; 0 = none, which passes only without a wanted module. */
 static inline bool trace_filter_wants_stack(const struct trace_filter *f, uint64_t stack)
 {
         return !f->stacks || (stack != 0 && f->stacks[stack - 1]);

@@ -146,7 +146,7 @@ static bool is_sample_wanted(const struct trace_walk *w, const struct walked_thr
                       trace_filter_wants_stack(f, event->sample.stack));
 }
 
-/* Notes the thread's time on a CPU at both ends of the wanted range, to find what it ran in between. */
+/* Notes the thread's time on a CPU at both ends of the wanted range, to find its time in between. */
 static void pass_range_ends(const struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
 {
         struct thread_timeline *timeline = &thread->timeline;
@@ -215,7 +215,7 @@ static void follow_start(struct walked_thread *thread, uint64_t time_ns)
                         thread->ran_at_to_ns = 0;
 }
 
-/* @ran_ns:  run since the thread's first event, whatever is wanted */
+/* @ran_ns: all of the thread's time on a CPU since its first event */
 static uint64_t wanted_ran_ns(const struct trace_walk *w, const struct walked_thread *thread, uint64_t ran_ns)
 {
         uint64_t until_ns = thread->passed_to ? thread->ran_at_to_ns : ran_ns;
@@ -262,7 +262,7 @@ static int follow_zone(struct trace_walk *w, struct walked_thread *thread, uint6
         return r;
 }
 
-/* The words of the zone that begins, at its depth. */
+/* Prepares the words of the zone that begins, at its depth. */
 static int prepare_words(struct walked_thread *thread)
 {
         uint32_t n = thread->timeline.n_open;
@@ -282,7 +282,7 @@ static int prepare_words(struct walked_thread *thread)
         return 0;
 }
 
-/* Whether the sink gets the zone: the sink asks for all zones, or for this one. */
+/* Whether the sink gets the zone: it asks for all zones, or for this one. */
 static bool is_told(const struct trace_walk *w, const struct timeline_zone *zone)
 {
         return w->sink.asked_only == 0 || (zone->flags[THREAD_TIMELINE_ASKED] & w->sink.asked_only) != 0;
@@ -540,7 +540,7 @@ static int walk_name(struct trace_walk *w, struct walked_thread *thread, const s
         return r;
 }
 
-/* The effects of an event, before the sink gets it. */
+/* Applies the effects of an event, before the sink gets it. */
 static int follow_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
                         struct error *err)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/trace_walk.h - the events of a trace in order, with what stands around them
+ * analyze/walk/trace_walk.h - the events of a trace in order, with the zones and waits around them
  *
  * Way of the data:  loaded_trace -> event_decoder -> [trace_walk] -> a sink: trace_totals,
  *                   why, diff, csv, exports
  *
- * One pass.  Follows for each thread which zones are open and for what it waits, leaves out unwanted ones by
- * the filter, and reports the rest to the sink:
+ * One pass.  Follows for each thread which zones are open and for what it waits, and reports to the sink all
+ * events that pass the filter:
  *
  *      begin_zone   a zone begins
- *      zone         it is over, with its times (also at the end of the thread or the
- *                   trace, then not `closed`)
+ *      zone         a zone is over, with its times (also at the end of the thread or the trace, then not
+ *                   `closed`)
  *      sample       an event of the op SAMPLE
- *      wait         a thread is on a CPU again after it was off it (or never again: not `ended`)
+ *      wait         a thread is on a CPU again after it left one (or never again: not `ended`)
  *      event        every other event: switches, messages, plots, frames, memory, locks,
  *                   devices, words on zones
  *
@@ -46,31 +46,32 @@ struct zone_words;
 struct thread_wait {
         uint64_t out_ns, in_ns;
         uint64_t woken_ns;     /* if `is_woken`: then it could run */
-        uint32_t stack;        /* where it left the CPU; 0 = not recorded */
+        uint32_t stack;        /* where the thread left the CPU; 0 = not recorded */
         uint32_t path;         /* zone path at that time; 0 = none, or wants_paths is off */
         uint32_t state;        /* enum trace_wait_state; TRACE_WAIT_STATE_COUNT = of a newer version */
         uint32_t waker_thread; /* 0 = not recorded, or an interrupt */
         uint32_t waker_name;   /* string */
         uint32_t waker_stack;
         uint32_t out_cpu, in_cpu;
-        bool preempted; /* it could have run on; the rest about wakers does not apply */
+        bool preempted; /* the thread could have run on; the members about wakers do not apply */
         bool is_woken;
-        bool ended; /* false: it was off its CPU when the recording ended, at in_ns */
+        bool ended; /* false: the thread was off its CPU when the recording ended, at in_ns */
 };
 
 struct walked_thread {
         struct thread_timeline timeline;
-        uint32_t id;             /* in THREADS */
-        uint32_t cpu;            /* where it was seen last; TRACE_WALK_NO_CPU = never */
-        uint64_t n_migrations;   /* times that it was seen on another CPU than before, in the range of time */
-        uint64_t n_zones;        /* begun, that passed */
-        uint64_t n_samples;      /* that passed; values read with the sample of another event do not count */
+        uint32_t id;           /* in THREADS */
+        uint32_t cpu;          /* where it was seen last; TRACE_WALK_NO_CPU = never */
+        uint64_t n_migrations; /* times that it was seen on another CPU than before, in the range of time */
+        uint64_t n_zones;      /* begun, that passed */
+        /* that passed the filter; without values read with the sample of another event */
+        uint64_t n_samples;
         struct thread_wait wait; /* while is_out */
         bool is_out, is_wait_in_zone, has_ended;
-        bool passed_from, passed_to; /* the ends of the range of time that is wanted */
+        bool passed_from, passed_to; /* whether events passed the ends of the wanted range of time */
         uint64_t ran_at_from_ns, ran_at_to_ns;
         uint64_t ran_seen_ns; /* at its last event */
-        /* of that, in the range of time: on CPUs, or outside of zones, that are wanted */
+        /* of that, in the range of time: on unwanted CPUs, or outside of wanted zones */
         uint64_t ran_elsewhere_ns;
         struct zone_words *words; /* heap; by depth, if wants_words */
         uint32_t n_words;
@@ -96,18 +97,17 @@ struct trace_sink {
         bool wants_paths;      /* fill `path` of waits, and trace_walk_path() */
         bool wants_zone_paths; /* the same, and fill `path` of zones; costs about 5 ns a zone */
         /*
-         * Report no other zones than those that `asked` names, or of these and all inside of them; others
-         * cost half.  Both are of enum zone_matcher_flag; 0 = report all.
+         * Report only zones with one of these flags of enum zone_matcher_flag: those that `asked` names, or
+         * zones inside of them as well; 0 = report all.  All other zones take half of the time.
          */
         unsigned asked_only;
         /*
-         * Zones that are asked about: `is_named` and `is_inside` of zones, trace_walk_names();
-         * borrowed, may be NULL.
+         * A pattern, for `is_named` and `is_inside` of zones and trace_walk_names(); borrowed, may be NULL.
          */
         const struct zone_pattern *asked;
         /*
-         * A filter that wants a range of time reads what the range holds and no more.  The walk's threads are
-         * those that lived then: one that had ended before, or began after, may not have been seen.
+         * If the filter wants a range of time, read only that range.  Then the walk may lack threads that
+         * ended before it, or began after it.
          */
         bool may_skip;
         bool wants_words; /* keep the texts about open zones: trace_walk_words() */
@@ -124,10 +124,11 @@ struct trace_walk {
         size_t threads_capacity;
         uint64_t n_events[TRACE_OP_COUNT]; /* that passed */
         uint64_t n_waits;                  /* the same */
-        uint64_t n_samples, n_truncated;   /* the same, without values read with another event; cut stacks */
-        uint64_t n_unknown_ops;            /* events of a newer version of the format, left out */
-        uint64_t first_ns, last_ns;        /* of all events, also those that did not pass; valid if `any` */
-        uint64_t n_switches;               /* of threads of the kernel, all: 0 = on-CPU times are unknown */
+        /* that passed, without values read with another event; of these, with a cut stack */
+        uint64_t n_samples, n_truncated;
+        uint64_t n_unknown_ops;     /* events of a newer version of the format, left out */
+        uint64_t first_ns, last_ns; /* of all events, also those that did not pass; valid if `any` */
+        uint64_t n_switches;        /* of all threads but fibers; 0 = on-CPU times are unknown */
         bool any;
         bool follows_zones;        /* more than that they are open */
         struct event_batch *batch; /* heap; of trace_walk_chunk(), NULL before */
@@ -146,49 +147,50 @@ int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *d
                           const struct trace_sink *sink);
 
 /*
- * Before the events: the paths, with their numbers, of another walk through the trace with these
- * zones, which has none then.
+ * Call it before the events: takes the paths, with their numbers, from another walk through the trace with
+ * the same zones; that walk has none then.
  */
 void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths);
 
 /*
- * Before the events, and after all that were left out: a name that a thread was given.  Returns 0 or -ENOMEM.
+ * Takes a name of a thread; before the events, and after all names from skipped chunks.  Returns 0 or
+ * -ENOMEM.
  */
 int trace_walk_name(struct trace_walk *w, uint32_t thread, uint32_t name);
 
 /*
- * The events of a chunk.  Returns 0, -EBADMSG (those before the fault were reported), -ENOMEM,
- * what the sink returned.
+ * Reads the events of a chunk.  Returns 0, -EBADMSG (events before the fault were reported), -ENOMEM, what
+ * the sink returned.
  */
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err);
 
-/* The same of a batch that was opened, with the dictionary of this walk. */
+/* The same for a batch that was opened, with the dictionary of this walk. */
 int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct error *err);
 
-/* Whether the range of time is over for all that passed: no zone of it is open, and no wait. */
+/* Whether the range of time is over, and no zone or wait of it is still open. */
 bool trace_walk_is_done(const struct trace_walk *w);
 
 /*
- * The end: open zones and waits end at @end_ns, or at the last event if that is later.
+ * Ends the walk: open zones and waits end at @end_ns, or at the last event if that is later.
  * Returns as trace_walk_chunk().
  */
 int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err);
 
-/* After trace_walk_finish(): whether the filter, if there is one, let anything pass of what it chooses. */
+/* After trace_walk_finish(): whether anything that the filter selects passed it; true without a filter. */
 bool trace_walk_found(const struct trace_walk *w);
 
 /*
- * In a sink: the zones that are open on the thread, as a path; needs wants_paths.  For a
- * sample take its own path.
+ * In a sink: the path of the zones that are open on the thread; needs wants_paths.  For a sample use its own
+ * path.
  */
 int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t *ret_path);
 
-/* In a sink: whether the pattern that it asks about names the innermost zone that is open. */
+/* In a sink: whether the sink's pattern names the innermost open zone. */
 bool trace_walk_names(const struct walked_thread *thread);
 
 /*
- * How long the thread was on a CPU in the time, on the CPUs and in the zones that are wanted;
- * after trace_walk_finish().
+ * How long the thread was on a CPU in the wanted time, on wanted CPUs and in wanted zones; after
+ * trace_walk_finish().
  */
 uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread);
 
@@ -196,13 +198,13 @@ uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_threa
 uint64_t trace_walk_ran_so_far_ns(const struct trace_walk *w, const struct walked_thread *thread,
                                   uint64_t now_ns);
 
-/* In `zone`: the texts about the zone that ended; NULL if nothing.  Borrowed for the call. */
+/* In `zone`: the texts about the zone that ended; NULL if there are none.  Borrowed for the call. */
 const struct zone_words *trace_walk_words(const struct walked_thread *thread,
                                           const struct zone_instance *zone);
 
 /*
- * A number of 0 .. 1 that differs between threads and times, and is the same in each run: to choose some
- * of them (the finalizer of splitmix64).
+ * A number of 0 .. 1 that differs between threads and times, and is the same in each run: callers choose some
+ * of these by it (the finalizer of splitmix64).
  */
 static inline double trace_walk_chance(uint32_t thread, uint64_t time_ns)
 {

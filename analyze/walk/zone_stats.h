@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/zone_stats.h - what all zones of one source location add up to
+ * analyze/walk/zone_stats.h - the sums of all zones of one source location
  *
  * Way of the data:  thread_timeline -> [zone_stats] -> report
  *
@@ -24,17 +24,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One zone that came to its end, or to the end of the known events. */
+/* One zone that ended, or was still open at the end of the known events. */
 struct zone_instance {
         uint64_t begin_ns, end_ns;
         uint64_t self_ns;   /* without the zones directly inside */
         uint64_t on_cpu_ns; /* of its duration; meaningless without context switches */
         uint64_t
-                n_samples; /* that interrupted its thread meanwhile, filtered or not: what sampling cost it */
+                /*
+                 * samples that interrupted its thread meanwhile, filtered or not: they show the cost of
+                 * sampling
+                 */
+                n_samples;
         uint32_t location;
         uint32_t depth; /* 0 = outermost on its thread */
-        uint32_t path;  /* of struct zone_paths, with itself; 0 = not requested */
-        bool is_named;  /* the pattern that the sink asks about names it: struct trace_sink */
+        uint32_t path;  /* in struct zone_paths, the zone included; 0 = not requested */
+        bool is_named;  /* the sink's pattern names it: struct trace_sink */
         bool is_inside; /* and one around it */
         bool outermost; /* no other zone of its location is open around it */
         bool closed;
@@ -48,7 +52,7 @@ static inline uint64_t zone_instance_duration_ns(const struct zone_instance *zon
 
 struct zone_stat {
         struct histogram durations_ns;     /* of the closed ones */
-        struct histogram once_ns, more_ns; /* of these, those with one sample, and with more */
+        struct histogram once_ns, more_ns; /* of these, the ones with one sample, and with more */
         uint64_t n_more_samples;           /* in the latter */
         uint64_t n_unclosed;
         uint64_t total_ns; /* wall-clock, summed over threads */
@@ -70,7 +74,7 @@ int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations);
 
 void zone_stat_deinit(struct zone_stat *stat);
 
-/* Private: the duration of one with samples, beside all others. */
+/* Private: adds the duration of a zone with samples to the histograms of such zones. */
 int zone_stat_add_sampled(struct zone_stat *stat, const struct zone_instance *zone);
 
 /* Takes in the duration of a closed zone.  Returns 0 or -ENOMEM. */

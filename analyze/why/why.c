@@ -22,7 +22,7 @@
  * without that time.
  */
 #define MACHINE_DOMINATES 0.25
-/* The owners of the CPU are looked for from this smaller share on. */
+/* From this smaller share on, the pass for the owners of the CPU runs. */
 #define OWNERS_FROM 0.05
 
 void why_deinit(struct why *w)
@@ -52,7 +52,7 @@ static double keep_of(double n)
         return fmin(KEEP_FILL * WHY_INSTANCES_MAX / fmax(n, 1), 1);
 }
 
-/* For the owners, instances are divided by wall time, whatever they are ranked by in the end. */
+/* For the owners, instances are divided by wall time, whatever their final rank is by. */
 static int want_owners(struct why *w)
 {
         bool is_throttled = meta_value_find(w->dictionary, "cpu_throttled").n_bytes != 0;
@@ -77,7 +77,7 @@ static int rank_rows(struct why *w)
         w->machine_share = w->rank.machine_share;
         if (r == 0)
                 r = want_owners(w);
-        /* A limit in time is a limit of wall time, unless something else is asked for. */
+        /* A limit in time is a limit of wall time, unless the user asks for another time. */
         if (r == 0 && w->request.by == WHY_BY_AUTOMATIC && w->request.slower_than_ns == 0 &&
             w->machine_share >= MACHINE_DOMINATES) {
                 request.by = WHY_BY_OWN;
@@ -202,7 +202,7 @@ static void take_clock(struct why *w)
                 w->ns_per_weight = 1;
 }
 
-/* The samples in instances decide, or if there are none, the waits. */
+/* The samples of the instances decide, or the waits if there are no samples. */
 static bool is_mostly_python(const struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;

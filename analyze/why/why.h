@@ -4,11 +4,10 @@
  *
  * Way of the data:  loaded_trace -> why_survey -> why_collector -> meanwhile -> [why] -> why_view
  *
- * Three passes at most: durations, evidence, and if locks were waited for their
- * holders.  Slow instances are compared with all others.  The extra time is the mean
- * of the slow instances' durations, without what samples cost, less the mean of the
- * others'; causes are disjoint parts of it.  docs/use/why.md says how each number is
- * computed.  Not thread-safe.
+ * Three passes at most: durations, evidence, and the holders of locks, if there are waits for locks.  Slow
+ * instances are compared with all others.  The extra time is the mean of the slow instances' durations,
+ * without the cost of samples, less the mean of the others'; causes are disjoint parts of it.
+ * docs/use/why.md says how each number is computed.  Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_H
 #define ANALYZE_WHY_WHY_H
@@ -47,7 +46,8 @@ enum why_cause_kind {
         WHY_CAUSE_DELAY,
         WHY_CAUSE_STOPPED, /* by a signal or a debugger */
         WHY_CAUSE_INTERRUPTS,
-        WHY_CAUSE_SAME, /* running, in the same functions as typical instances; id: label of the most of it */
+        /* running, in the same functions as typical instances; id: label with the most of it */
+        WHY_CAUSE_SAME,
         WHY_CAUSE_UNEXPLAINED, /* no wait, and too few samples, or none */
 };
 
@@ -56,10 +56,10 @@ struct why_cause {
         enum why_confidence confidence;
         uint32_t id;
         uint32_t outer; /* FUNCTION: label of the outermost caller with the same extra time; 0 = itself */
-        uint32_t place; /* FUNCTION: label of the one that most of it is spent in; 0 = unknown */
+        uint32_t place; /* FUNCTION: label of the function with most of the time; 0 = unknown */
         struct why_share share;
-        double own_low;             /* of the share without the machine's, the lower end */
-        double p;                   /* corrected for all that was looked at; 1 if not judged */
+        double own_low;             /* lower end of the share without the machine's part */
+        double p;                   /* corrected for all candidates; 1 if not judged */
         uint64_t n_slow, n_typical; /* instances that have it */
         uint64_t n_times;           /* how often in slow ones: waits, samples */
         bool is_sampled;
@@ -68,14 +68,15 @@ struct why_cause {
 
 enum why_doing { WHY_DOING_UNKNOWN, WHY_DOING_RUN, WHY_DOING_WAIT, WHY_DOING_PREEMPTED };
 
-/* A thread in time that another one waited for it. */
+/* The activity of a thread while another one waited for it. */
 struct why_step {
         uint32_t thread;
-        enum why_doing doing; /* of most of the time that is known; PREEMPTED only if it did nothing else */
-        double preempted;     /* the part of the time that is known in which it could have run and did not */
-        uint32_t label;       /* the innermost function that over half of that was in; 0 = unknown */
-        uint32_t caller;      /* of the others that over half was in the innermost; 0 = unknown */
-        uint64_t ns;          /* in it */
+        enum why_doing doing; /* in most of the known time; PREEMPTED only if it did nothing else */
+        double preempted;     /* the part of the known time in which it could have run and did not */
+        /* the innermost function that contains over half of that activity; 0 = unknown */
+        uint32_t label;
+        uint32_t caller; /* the innermost other function that contains over half of it; 0 = unknown */
+        uint64_t ns;     /* in it */
 };
 
 struct why_steps {
@@ -94,7 +95,7 @@ struct why_waker {
         uint32_t id;
         uint32_t thread, name, label; /* as struct why_waker_key; label 0 = unknown */
         uint64_t n, ns;
-        struct why_steps did; /* of the thread in these waits, of its label or any other */
+        struct why_steps did; /* the thread's activity in these waits, with this label or any other */
 };
 
 /* Zones inside of instances, and counters. */
@@ -110,28 +111,28 @@ struct why_part {
 /* The labels by which a group of waits is named; 0 = unknown, or several. */
 struct why_wait_name {
         uint32_t label;  /* the function that they have in common */
-        uint32_t inner;  /* the one that most of them are directly in, if it is another one */
+        uint32_t inner;  /* the function in which most of them are directly, if it is another one */
         uint32_t call;   /* what it called in the C library */
-        uint32_t kernel; /* the kernel's function, which shows what it waits for */
+        uint32_t kernel; /* the kernel's function, which shows the reason for the waits */
 };
 
-/* Waits, grouped by the function that slow instances wait in. */
+/* Waits, grouped by the function in which slow instances wait. */
 struct why_waits {
         struct why_wait_name *names; /* heap; by place - 1, of the places that stand for their group */
-        uint64_t n_tested;           /* functions, and ways to wait in one, that were looked at */
+        uint64_t n_tested;           /* functions, and ways to wait in one, that were candidates */
 };
 
 /*
  * Causes that go with being slow, but take no part of the extra time themselves.
  *
  * A thread that was moved once waits for microseconds, and then runs the same code slower, with cold caches.
- * The same functions may take longer in one of the zones inside only.  Neither can be subtracted from the
- * rest as the causes can; that they go with being slow can be tested.
+ * The same functions may take longer in only one of the zones inside.  Neither time can be subtracted from
+ * the rest as that of causes can; but a test can show that it goes with being slow.
  */
 struct why_links {
         uint64_t n_moved_slow, n_moved_typical; /* instances that were seen on another CPU than before */
         double moved_p;                         /* corrected for all that was looked at */
-        bool is_moved;     /* most slow ones were, more often than their length explains */
+        bool is_moved;     /* most slow instances were moved, more often than their length explains */
         uint32_t zone;     /* location; 0 = the extra time is in no zone inside */
         double zone_share; /* of the extra time */
 };
@@ -158,27 +159,28 @@ struct why {
         struct why_tree tree;
         struct sample_cost cost;
         struct why_rank rank;
-        enum why_by by;                 /* that they are ranked by, never WHY_BY_AUTOMATIC */
-        double machine_share;           /* of what the slowest by wall time take longer: others had the CPU */
+        enum why_by by; /* the time by which instances are ranked, never WHY_BY_AUTOMATIC */
+        /* share of the extra time of the slowest by wall time in which others had the CPU */
+        double machine_share;
         struct why_group_sum groups[2]; /* of the instances that are compared: slow, and all others */
         uint64_t n_samples[2];
         double weight[2];                /* of the samples */
         double ns_per_weight;            /* of a sample, whichever the group */
         double on_cpu_ns[2], n_moves[2]; /* means */
-        /* instances of fibers are among them: of what they wait for only that they do is known */
+        /* some instances are of fibers: it is known that they wait, but not for what */
         bool are_fibers;
         double extra_ns;
         struct why_group_sum own_groups[2]; /* the same without the time when others had the CPU */
         uint32_t *place_ids;    /* heap; by id in collector.waits - 1: the place that stands for its group */
         struct why_waits waits; /* the groups */
         struct why_cause
-                *causes; /* heap; those of the program that are more than doubtful, then others, by share */
+                *causes; /* heap; causes of the program that are more than doubtful, then others, by share */
         size_t n_causes, causes_capacity;
         struct why_holder *holder_rows; /* heap; by lock, by time */
         size_t n_holders, holders_capacity;
         struct why_waker *waker_rows; /* heap; by time */
         size_t n_wakers, wakers_capacity;
-        struct why_part *zones, *counters; /* heap; by extra time; in the order of the trace */
+        struct why_part *zones, *counters; /* heap; zones by extra time; counters in the order of the trace */
         size_t n_zones, n_counters;
         uint64_t n_tests; /* candidates that were looked at */
         struct why_links links;
@@ -187,7 +189,7 @@ struct why {
 
 /*
  * why_init() - answer the question
- * @filter:  NULL = everything; its own zones are not looked at
+ * @filter:  NULL = everything; the zones that it names are ignored
  * Returns 0, also if there is nothing to compare; -EINVAL for a bad pattern; what loaded_trace_walk()
  * returns; -ENOMEM.  To be deinitialised in any case.
  */
@@ -195,13 +197,16 @@ int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filte
              const struct why_request *request, struct error *err);
 void why_deinit(struct why *w);
 
-/* Whether the slow instances take longer by less than two steps of the clock: not to be explained. */
+/*
+ * Whether the slow instances take longer by less than two steps of the clock: then there is nothing to
+ * explain.
+ */
 bool why_is_below_clock(const struct why *w);
 
 /* The cause that the answer names; NULL if no cause can be named. */
 const struct why_cause *why_find_answer(const struct why *w);
 
-/* The largest part of the extra time, whatever it is; NULL without any. */
+/* The cause with the largest part of the extra time, of any kind; NULL without causes. */
 const struct why_cause *why_find_largest(const struct why *w);
 
 /* Whether both groups have samples enough to compare functions. */
@@ -211,7 +216,10 @@ bool why_compares_functions(const struct why *w);
 const struct why_holder *why_find_holder(const struct why *w, uint32_t lock);
 const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind kind, uint32_t id);
 
-/* The place that stands for a wait's group.  @id: of the wait; 0 = beyond the limit, as the first one. */
+/*
+ * The place that stands for a wait's group.  @id: of the wait; 0, a wait beyond the limit, counts as the
+ * first one.
+ */
 static inline uint32_t why_place_of(const struct why *w, uint32_t id)
 {
         return w->place_ids[id != 0 ? id - 1 : 0];

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Per instance: times are measured, not drawn at random, so this only keeps a variance from being zero. */
+/* Per instance: times are measured, not sampled, so this only keeps variances above zero. */
 #define TIMES_UNIT       0.1
 #define PLACED_MIN       0.25 /* of the waits without a call stack */
 #define MOVED_OF_ALL_MIN 0.5  /* slow instances that were moved, at least */
@@ -18,7 +18,7 @@
 struct tallies {
         struct why_tally times; /* a part of the duration: locks, places, other waits by enum why_kind */
         struct why_tally runs;  /* a part of the samples: WHY_STACK_* */
-        bool are_gaps_moves;    /* preemptions that end on another CPU are no accident */
+        bool are_gaps_moves;    /* preemptions that end on another CPU are more than chance */
         uint32_t n_locks, n_places;
 };
 
@@ -196,7 +196,7 @@ static int put(struct why *w, const struct why_cause *cause)
         return r;
 }
 
-/* Puts a cause that is a measured part of the extra time, unless no instance of either group has it. */
+/* Adds a cause that is a measured part of the extra time, unless no instance of either group has it. */
 static int put_measure(struct why *w, struct why_cause cause, const struct why_measure *m)
 {
         cause.share = why_share_of(m, w->groups);
@@ -227,9 +227,9 @@ static double share_of_instances(const struct why *w)
 }
 
 /*
- * Compares by the part that a thing has of all the time of a group, and by how many instances have it.  A
- * thing that comes at a fixed pace is in more of those instances that last longer even without it, so the
- * time without it is the base of chance.
+ * Compares a thing's part of all the time of a group, and the number of instances that have it.  Longer
+ * instances meet a thing that comes at a fixed pace more often, even if it costs no time: so the time without
+ * the thing determines how often it is expected by chance.
  */
 static double compare_times(const struct why *w, const struct why_measure *m)
 {
@@ -244,7 +244,7 @@ static double compare_times(const struct why *w, const struct why_measure *m)
         if (all_ns > 0)
                 presence = why_binomial_tail(slow->n_with, slow->n_with + typical->n_with,
                                              fmax(slow_ns / all_ns, share_of_instances(w)));
-        /* The better of two tests, hence twice its probability. */
+        /* The better one of two tests counts, hence twice its probability. */
         return fmin(2 * fmin(p, presence), 1);
 }
 
@@ -297,7 +297,7 @@ static int put_unwaited(struct why *w, const struct tallies *t)
         return r;
 }
 
-/* Too few samples in a group cannot divide its time: then that time is unexplained. */
+/* If a group has too few samples to divide its time, that time is unexplained. */
 static int put_runs(struct why *w, const struct tallies *t)
 {
         struct why_cause interrupts = { .kind = WHY_CAUSE_INTERRUPTS, .p = 1 };

@@ -70,7 +70,7 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
         return 0;
 }
 
-/* Zones inside are added up for all instances. */
+/* Adds up the zones inside an instance, for all instances. */
 static void take_zones(struct why_collector *c, struct why_inside *inside, enum why_group group,
                        double duration)
 {
@@ -220,7 +220,7 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         return r < 0 ? no_memory(err) : 0;
 }
 
-/* A key beyond the limit is the unknown one. */
+/* A key beyond the limit gets the id 0, unknown. */
 static int find_id(struct intern *keys, const void *key, uint32_t *ret_id)
 {
         int r = intern_add(keys, key, keys->item_bytes, ret_id);
@@ -346,8 +346,8 @@ static int obtain_lock(struct why_collector *c, struct why_collector_thread *sta
 }
 
 /*
- * The kernel knows of no waits of a fiber: either the fiber is taken off its thread, or the thread off the
- * CPU.
+ * The kernel reports no waits of fibers: a fiber does not run if it left its thread, or if its thread left
+ * the CPU.
  */
 static int take_fiber_switch(struct why_collector_thread *state, const struct trace_event *event)
 {
@@ -374,7 +374,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
                 state->lock = 0;
         } else if (event->op == TRACE_OP_LOCK_RELEASE || event->op == TRACE_OP_LOCK_OBTAIN) {
                 /*
-                 * A thread that uses another lock has given up waiting: its wait was a try with a time
+                 * A thread that uses another lock has given up waiting: it tried to get this one with a time
                  * limit.
                  */
                 state->lock = 0;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_collector.h - the second pass of `why`: what happened in the slow
- * instances, and in typical ones
+ * analyze/why/why_collector.h - the second pass of `why`: evidence of the slow instances, and of typical ones
  *
  * Way of the data:  trace_walk, why_survey -> [why_collector] -> why_instances
  *
- * The parts of an instance are known only when it is over, so each open one has a draft.  Those with samples
- * or waits are kept; of the others there are sums.  If there are more than fit, a hash of thread and time
- * chooses: a sample that does not depend on what happened in them.
+ * The parts of an instance are known only when it is over, so each open instance has a draft.  Instances with
+ * samples or waits are kept; all others are only added up.  If there are more than fit, a hash of thread and
+ * time chooses: so the choice does not depend on what happened in them.
  * Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_COLLECTOR_H
@@ -33,7 +32,7 @@ struct trace_dictionary;
 struct trace_filter;
 struct zone_pattern;
 
-/* Different waits and wakers; further ones are counted as unknown, 0. */
+/* The most distinct waits and wakers; further ones count as unknown, 0. */
 #define WHY_KEYS_MAX (UINT32_C(1) << 20)
 
 /* Samples of threads that ran fibers. */
@@ -60,7 +59,7 @@ struct why_bounds {
         double keep_slow, keep_typical; /* share of them that is looked at */
 };
 
-/* Instances without samples and time off the CPU: their times are all that is known of them. */
+/* Instances without samples and without time off the CPU: only their times are known. */
 struct why_bare {
         struct why_group_sum sum;
         double on_cpu_ns;
@@ -82,15 +81,15 @@ struct why_collector {
         const struct zone_pattern *pattern; /* borrowed: whose zones are instances */
         struct why_bounds bounds;
         uint32_t event;    /* whose samples count; 0 = none */
-        bool has_switches; /* else a wait for a lock lasts from its event to the one when it is obtained */
+        bool has_switches; /* else a wait for a lock lasts from its LOCK_WAIT to its LOCK_OBTAIN */
         const struct trace_dictionary *dictionary;
         struct why_collector_thread *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         struct why_instances instances;
         struct why_bare bare[2];   /* by enum why_group */
-        struct why_tally zones[2]; /* inside of instances, by location: time, and time on a CPU */
+        struct why_tally zones[2]; /* zones inside of instances, by location: time, and time on a CPU */
         struct why_common common;  /* of all instances */
-        /* Waits of slow instances: their kind is a lock, or after all locks an id of `waits`. */
+        /* Waits of slow instances.  Their kind is the id of a lock or, above all locks, an id of `waits`. */
         struct meanwhile_waits waits_for;
         struct why_cpu_owners owners; /* wanted or not: by the caller */
         struct intern waits;          /* struct why_wait_key */
@@ -100,7 +99,7 @@ struct why_collector {
                 n_moved_gaps; /* preemptions in instances that are not slow, and those that moved a thread */
 };
 
-/* pattern, bounds, event and has_switches are set by the caller in a collector that is else zero. */
+/* The caller sets pattern, bounds, event and has_switches; all other members are zero. */
 int why_collector_take(struct why_collector *c, struct loaded_trace *trace, const struct trace_filter *filter,
                        struct error *err);
 void why_collector_deinit(struct why_collector *c);
@@ -108,10 +107,11 @@ void why_collector_deinit(struct why_collector *c);
 /*
  * why_fibers_take() - samples of threads that ran fibers -> instances of those fibers' zones
  *
- * A fiber has zones and no samples; these are in the streams of the threads that it ran on, which come before
- * it or after.  So they are put into the instances when these are known, in a pass of its own, which is left
- * out if no instance is a fiber's.  Memory: WHY_FIBERS_SAMPLES_MAX samples; more are counted.
- * @event:  whose samples count; those of others become counters
+ * A fiber has zones but no samples: these are in the streams of the threads on which it ran, which come
+ * before it or after it.  So a pass of its own puts the samples into the instances when all instances are
+ * known; there is no such pass if no instance is a fiber's.  Memory: WHY_FIBERS_SAMPLES_MAX samples; more are
+ * counted.
+ * @event:  whose samples count; samples of other events become counters
  * Returns 0, -ENOMEM, what loaded_trace_walk() returns.
  */
 int why_fibers_take(struct why_instances *instances, struct loaded_trace *trace,

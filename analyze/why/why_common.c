@@ -187,7 +187,7 @@ static bool is_put_already(const struct why_common *c, const struct why_common_r
         return false;
 }
 
-/* Puts a row where it belongs, if it is certain enough; the last one falls out of a full list. */
+/* Inserts a row in its place, if it is certain enough; a full list loses its last row. */
 static void judge(struct why_common *c, struct why_common_row row, uint64_t n_tests)
 {
         double n_slow = (double)c->n[WHY_SLOW], n_typical = (double)c->n[WHY_TYPICAL];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_common.h - what slow instances have in common, whatever they run
+ * analyze/why/why_common.h - attributes that slow instances have in common, whatever they run
  *
  * Way of the data:  why_collector -> [why_common] -> why_view
  *
- * Their text, value, thread, process, the zone around them, CPU and time: each is counted in all slow
- * instances and in all others, and tested.  It goes with being slow; whether it is the reason, no count
- * tells.  Bounded: WHY_COMMON_KEYS_MAX different ones, the first that occur; instances with others are
- * counted.  Not thread-safe.
+ * Their text, value, thread, process, the zone around them, CPU and time: each attribute is counted in all
+ * slow instances and in all others, and tested.  It goes with being slow; no count can show that it is the
+ * reason.  Bounded: WHY_COMMON_KEYS_MAX distinct attributes, the first that occur; instances with further
+ * ones are only counted.  Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_COMMON_H
 #define ANALYZE_WHY_WHY_COMMON_H
@@ -27,7 +27,7 @@ struct zone_words;
 #define WHY_COMMON_TEXT_MAX 240 /* bytes of a text that are kept; longer ones are told apart by a hash */
 #define WHY_COMMON_ROWS_MAX 8
 #define WHY_COMMON_SLICES   64 /* of the time of the recording */
-#define WHY_COMMON_BITS     65 /* of values: how many bits they have, 0 .. 64 */
+#define WHY_COMMON_BITS     65 /* lengths of values in bits, 0 .. 64 */
 #define WHY_COMMON_NO_CPU   UINT32_MAX
 
 enum why_common_kind {                        /* id */
@@ -38,8 +38,8 @@ enum why_common_kind {                        /* id */
                        WHY_COMMON_PROCESS,    /* process */
                        WHY_COMMON_PARENT,     /* location of the zone around */
                        WHY_COMMON_CPU,        /* number: where they ended */
-                       WHY_COMMON_FIRST, /* value: ns from the begin of the recording, in which they began */
-                       WHY_COMMON_LAST,  /* value: ns before its end */
+                       WHY_COMMON_FIRST,      /* they began within the first `value` ns of the recording */
+                       WHY_COMMON_LAST,       /* value: ns before its end */
                        WHY_COMMON_KINDS,
 };
 
@@ -93,7 +93,7 @@ void why_common_deinit(struct why_common *c);
 /* One more instance.  Returns 0 or -ENOMEM. */
 int why_common_add(struct why_common *c, enum why_group group, const struct why_common_instance *instance);
 
-/* After all instances: fills in the rows, first those that the fewest typical instances have. */
+/* After all instances: fills in the rows; rows that the fewest typical instances have come first. */
 void why_common_find(struct why_common *c);
 
 #endif /* ANALYZE_WHY_WHY_COMMON_H */

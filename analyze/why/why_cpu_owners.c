@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times outside of instances, which are needed to divide what a quota took. */
+/* Times outside of instances, which are needed to divide the time that a quota took. */
 #define TAG_OUTSIDE 2
 
 int why_cpu_owners_init(struct why_cpu_owners *o, const struct why_rank *rank, const struct sample_cost *cost,

@@ -5,8 +5,9 @@
  *
  * Way of the data:  why_collector -> [why_cpu_owners] -> why_view
  *
- * Instances are divided by their wall time here, whatever they are ranked by elsewhere: the time of the
- * others is what makes them slow.  Measured, not judged.  Memory: what ready_times and ready_owners need.
+ * Here instances are divided by their wall time, whatever they are ranked by elsewhere: it includes the time
+ * in which others had the CPU. The results are measured, not judged.  Memory: what ready_times and
+ * ready_owners need.
  * Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_CPU_OWNERS_H
@@ -28,10 +29,10 @@ struct thread_wait;
 struct why_owner {
         enum ready_owner_kind kind;
         uint32_t n;      /* OWN: threads; PROGRAM: processes */
-        uint32_t thread; /* of OWN and PROGRAM: the one that had the most of it */
-        double most;     /* of the kind's time: that thread's, or its process's */
+        uint32_t thread; /* of OWN and PROGRAM: the thread that had the CPU the longest */
+        double most;     /* share of that thread, or of its process, in the time of the kind */
         double ns[2];    /* mean of an instance; by enum why_group */
-        double part;     /* of the time that all kinds together take longer in slow instances: 0 .. 1 */
+        double part;     /* share of the extra time of all kinds together: 0 .. 1 */
 };
 
 /* The ready times of a thread's open instance. */
@@ -41,8 +42,9 @@ struct why_owner_thread {
 };
 
 struct why_cpu_owners {
-        bool is_wanted;       /* else nothing is collected */
-        bool wants_all;       /* times outside of instances as well, to share what a quota took */
+        bool is_wanted; /* else nothing is collected */
+        /* take times outside of instances as well, to divide the time that a quota took */
+        bool wants_all;
         struct why_rank rank; /* by wall time */
         struct sample_cost cost;
         struct why_owner_thread *threads; /* heap; by thread id - 1 */
@@ -59,7 +61,10 @@ int why_cpu_owners_init(struct why_cpu_owners *o, const struct why_rank *rank, c
                         uint32_t n_threads, bool wants_all);
 void why_cpu_owners_deinit(struct why_cpu_owners *o);
 
-/* An instance begins on a thread; a wait of a thread, in an instance or not; an instance is over. */
+/*
+ * Take the begin of an instance on a thread; a wait of a thread, in an instance or not; the end of an
+ * instance.
+ */
 void why_cpu_owners_begin(struct why_cpu_owners *o, uint32_t thread);
 int why_cpu_owners_wait(struct why_cpu_owners *o, uint32_t thread, const struct thread_wait *wait,
                         const struct why_wait_parts *parts, bool is_open);
@@ -68,7 +73,7 @@ int why_cpu_owners_end(struct why_cpu_owners *o, uint32_t thread, const struct w
 /* Walks through the trace once more, if there is anything to find.  Returns as loaded_trace_walk(). */
 int why_cpu_owners_take(struct why_cpu_owners *o, struct loaded_trace *trace, struct error *err);
 
-/* The kind that had most of it, if it is known; NULL if it is not, or nothing was looked for. */
+/* The kind of owner with most of the time; NULL if that is unknown, or owners were not looked for. */
 const struct why_owner *why_cpu_owners_find_known(const struct why_cpu_owners *o);
 
 #endif /* ANALYZE_WHY_WHY_CPU_OWNERS_H */

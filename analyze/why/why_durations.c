@@ -12,8 +12,8 @@
 
 #define HIGH_SHARE 0.75
 /*
- * As a part of the median: if a sample costs less, instances with a sample are ranked as exactly as the
- * others.
+ * As a part of the median: if a sample costs less than this, instances with a sample are ranked as exactly as
+ * the others.
  */
 #define WEIGH_MIN 0.1
 /*
@@ -41,7 +41,7 @@ struct why_bin {
 /* Instances that are alike: one, or those of a bin. */
 struct ranked {
         double value_ns, on_cpu_ns, machine_ns, waiting_ns,
-                n_samples; /* means; value and on_cpu without the cost of samples */
+                n_samples; /* means of the instances; value and on_cpu without the cost of samples */
         double n;          /* instances */
         double weight;     /* how many they stand for */
 };
@@ -371,12 +371,12 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
         rank.slow_ns = request->slower_than_ns != 0 ? (double)request->slower_than_ns
                                                     : slowest_from(items, n, total, request->slowest);
         /*
-         * An instance that takes no longer than three quarters of all is not slow: then there is nothing to
-         * compare.
+         * If the slowest instances take no longer than three quarters of all, none is slow, and there is
+         * nothing to compare.
          */
         if (request->slower_than_ns == 0 && rank.slow_ns <= rank.high_ns)
                 rank.slow_ns = rank.high_ns + 1;
-        /* Samples do not explain a limit that most instances exceed. */
+        /* Samples cannot be the reason if most instances exceed the limit. */
         rank.slow_sampled_ns = rank.slow_ns;
         if (cost->is_known && rank.slow_ns > rank.high_ns)
                 rank.slow_sampled_ns = slow_sampled_from(items, n, cost, &rank);

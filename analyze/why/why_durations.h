@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_durations.h - which instances are the slow ones: ranked by a time,
- * without what samples cost
+ * analyze/why/why_durations.h - which instances are slow: ranks them by a time, without the cost of samples
  *
  * Way of the data:  trace_walk, why_spent -> [why_durations] -> why
  *
- * Exact for WHY_DURATIONS_EXACT_MAX instances; of more there are histograms, within 0.8 %, in memory that
- * does not grow: for each measure, those without a sample, with one and with more, each with and without time
- * off the CPU.  Not thread-safe.
+ * Exact for WHY_DURATIONS_EXACT_MAX instances; more instances are in histograms, within 0.8 %, in memory that
+ * does not grow: for each measure, one for instances without a sample, with one and with more, each with and
+ * without time off the CPU.  Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_DURATIONS_H
 #define ANALYZE_WHY_WHY_DURATIONS_H
@@ -27,7 +26,7 @@ struct why_bin;
 struct why_durations {
         uint64_t n, n_samples, on_cpu_ns; /* of all */
         uint64_t n_evident;               /* instances with a sample, or with time off the CPU */
-        struct why_spent *exact;          /* heap; all of them, while they are few */
+        struct why_spent *exact;          /* heap; all instances, while they are few */
         size_t n_exact, capacity;
         struct why_bin *bins[WHY_BY_COUNT][WHY_DURATIONS_CLASSES]; /* heap; NULL until needed */
 };
@@ -49,19 +48,20 @@ struct why_rank_request {
 struct why_rank {
         double median_ns, high_ns; /* high: three of four are no slower */
         double slow_ns;            /* what the slow ones take at least */
-        double slow_sampled_ns; /* the same of those with a sample: the sample's cost does not explain more */
+        /* the same for instances with a sample: from here on, its cost cannot be the reason */
+        double slow_sampled_ns;
         /*
          * An instance that waits so long by itself is slow from slow_ns on, with a sample as well: no sample
          * makes it wait.  INFINITY if instances are not ranked by what they wait.
          */
         double sure_wait_ns;
         double n_slow;        /* about how many */
-        double machine_share; /* of what the slow ones take longer: others had the CPU */
+        double machine_share; /* share of the slow ones' extra time in which others had the CPU */
 };
 
 /*
- * why_durations_rank() - where the slow ones begin
- * Instances without a sample decide; each stands for those of its length that have one.
+ * why_durations_rank() - find from which time on instances are slow
+ * Instances without a sample decide; each stands for the instances of its length with one.
  * Returns 0 or -ENOMEM.
  */
 int why_durations_rank(const struct why_durations *d, const struct why_rank_request *request,

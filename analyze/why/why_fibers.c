@@ -60,7 +60,7 @@ static int compare_samples(const void *a, const void *b)
         return (x->item > y->item) - (x->item < y->item);
 }
 
-/* The instance of the fiber at that time; those of one thread do not overlap. */
+/* The instance of the fiber at that time; instances of one thread do not overlap. */
 static const struct why_instance *find_instance(const struct placing *p, uint32_t fiber, uint64_t time_ns)
 {
         size_t begin = 0, end = p->n_order;

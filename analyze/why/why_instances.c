@@ -58,7 +58,7 @@ static int compare(const void *a, const void *b)
         return (left->id > right->id) - (left->id < right->id);
 }
 
-/* Rows in order, one for each kind and id: additions to a kept instance may repeat its rows. */
+/* Sorts and joins rows, one for each kind and id: additions to a kept instance may repeat its rows. */
 static void merge(struct why_draft *d)
 {
         size_t n = 0;
@@ -158,7 +158,7 @@ int why_instances_add(struct why_instances *s, const struct why_instance *instan
         return 0;
 }
 
-/* The rows of the instance are written anew after all others; the old rows stay, unused. */
+/* Writes the rows of the instance anew after all others; the old rows stay, unused. */
 int why_instances_extend(struct why_instances *s, struct why_instance *item, struct why_draft *draft)
 {
         int r = 0;

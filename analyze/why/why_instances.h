@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_instances.h - what happened in each of the instances that are compared
+ * analyze/why/why_instances.h - the evidence of each instance that is compared
  *
  * Way of the data:  why_collector -> [why_instances] -> why_functions, why_causes, why_tree
  *
@@ -17,14 +17,16 @@
 
 #define WHY_INSTANCES_MAX    32768               /* of each group */
 #define WHY_ROWS_MAX         (UINT32_C(1) << 22) /* of all instances together: 96 MiB */
-#define WHY_DRAFT_ROWS_MAX   (UINT32_C(1) << 17) /* different ones, of an instance that is not over yet */
+#define WHY_DRAFT_ROWS_MAX   (UINT32_C(1) << 17) /* distinct rows of an open instance */
 #define WHY_INSIDE_ZONES_MAX (UINT32_C(1) << 16) /* locations of zones inside of an open instance */
 
-enum why_kind {                     /* id; amount: */
-                WHY_LOCK = 1,       /* lock; ns that it was waited for */
-                WHY_WAIT = 2,       /* struct why_wait_key; ns until it could run again */
-                WHY_MOVED = 3,      /* 0; ns that it waited to be moved, and to run on the other CPU */
-                WHY_DISPLACED = 4,  /* 0; ns between a CPU and another one, though it could have run on */
+enum why_kind {               /* id; amount: */
+                WHY_LOCK = 1, /* lock; ns that it was waited for */
+                WHY_WAIT = 2, /* struct why_wait_key; ns until the thread could run again */
+                /* 0; ns from the wait to be moved until the thread ran on the other CPU */
+                WHY_MOVED = 3,
+                /* 0; ns between leaving a CPU and running on another, though it could have run on */
+                WHY_DISPLACED = 4,
                 WHY_PREEMPTED = 5,  /* 0; the same, but on the same CPU again */
                 WHY_DELAY = 6,      /* 0; ns from a wake-up until it ran */
                 WHY_SAMPLE = 7,     /* stack; weight */
@@ -45,10 +47,10 @@ struct why_row {
 struct why_instance {
         uint64_t begin_ns, wall_ns;
         uint64_t duration_ns,
-                on_cpu_ns;   /* the time that is compared, and that on a CPU: without what samples cost */
+                on_cpu_ns;   /* the compared time, and that on a CPU, both without the cost of samples */
         uint64_t machine_ns; /* others had the CPU */
         uint64_t n_samples, weight;    /* of the event whose samples count */
-        uint64_t n_moves;              /* times that it was seen on another CPU than before */
+        uint64_t n_moves;              /* how often it was seen on another CPU than before */
         uint64_t n_gaps, n_moved_gaps; /* preemptions, and those that ended on another CPU */
         uint32_t thread;
         bool is_slow;
@@ -65,8 +67,8 @@ struct why_draft {
 };
 
 /*
- * The zones inside of an instance that is open, added up by location.  At most WHY_INSIDE_ZONES_MAX
- * locations; zones of further ones are counted.
+ * Sums of the zones inside of an open instance, by location.  At most WHY_INSIDE_ZONES_MAX locations; zones
+ * of further ones are counted.
  */
 struct why_inside_zone {
         uint32_t location;
@@ -97,7 +99,7 @@ void why_draft_deinit(struct why_draft *d);
 /* Nothing happened yet; keeps the memory. */
 void why_draft_clear(struct why_draft *d);
 
-/* One more thing that happened.  Amortised constant time.  Returns 0 or -ENOMEM. */
+/* Adds an amount of one kind and id.  Amortised constant time.  Returns 0 or -ENOMEM. */
 int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t amount);
 
 /* Zero-initialised is empty and valid. */
@@ -106,15 +108,14 @@ void why_inside_deinit(struct why_inside *s);
 /* Nothing happened yet; keeps the memory. */
 void why_inside_clear(struct why_inside *s);
 
-/* One more zone.  Amortised constant time.  Returns 0 or -ENOMEM. */
+/* Adds a zone.  Amortised constant time.  Returns 0 or -ENOMEM. */
 int why_inside_add(struct why_inside *s, uint32_t location, uint64_t ns, uint64_t ran_ns);
 
 /* Keeps an instance with the rows of its draft, which is empty afterwards.  Returns 0 or -ENOMEM. */
 int why_instances_add(struct why_instances *s, const struct why_instance *instance, struct why_draft *draft);
 
 /*
- * More that happened in an instance that is kept: the rows of @draft, which is empty
- * afterwards.  Returns 0 or -ENOMEM.
+ * Adds the rows of @draft, which is empty afterwards, to an instance that is kept.  Returns 0 or -ENOMEM.
  */
 int why_instances_extend(struct why_instances *s, struct why_instance *item, struct why_draft *draft);
 

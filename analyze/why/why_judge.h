@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_judge.h - how sure it is that something is a cause
+ * analyze/why/why_judge.h - how certain it is that something is a cause
  *
  * Way of the data:  why_causes -> [why_judge] -> why
  *
- * All thresholds of `why` that decide whether something is called a cause are here; docs/use/why.md
+ * This header has all thresholds of `why` that decide what is called a cause; docs/use/why.md
  * lists them.  Thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_JUDGE_H
@@ -13,14 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WHY_SLOW_MIN    8  /* instances of a group below which nothing is concluded */
-#define WHY_SAMPLES_MIN 20 /* samples in a group below which nothing is said of functions */
+#define WHY_SLOW_MIN    8  /* with fewer instances in a group, nothing is concluded */
+#define WHY_SAMPLES_MIN 20 /* with fewer samples in a group, functions are not judged */
 #define WHY_WITH_MIN    4  /* slow instances that have the cause */
 #define WHY_TIMES_MIN   10 /* samples of the cause in slow instances */
 
 #define WHY_P_HIGH       0.001
 #define WHY_P_MEDIUM     0.01
-#define WHY_LOW_HIGH     0.2  /* of the extra time without the machine's, at the lower end of the interval */
+#define WHY_LOW_HIGH     0.2  /* own_low of at least this */
 #define WHY_SHARE_HIGH   0.05 /* of the extra time */
 #define WHY_SHARE_MEDIUM 0.25
 
@@ -39,8 +39,9 @@ struct why_evidence {
         uint64_t n_tests;           /* candidates that were looked at */
         double p;                   /* of this one alone */
         double share;               /* of the extra time */
-        double own_low;  /* of the extra time that is not the machine's, the lower end of the 95 % interval */
-        bool is_sampled; /* known by samples, of which both groups have WHY_SAMPLES_MIN; else recorded */
+        /* share of the extra time without the machine's part: lower end of the 95 % interval */
+        double own_low;
+        bool is_sampled; /* known by samples, of which both groups have WHY_SAMPLES_MIN; else measured */
 };
 
 enum why_confidence why_judge(const struct why_evidence *e);

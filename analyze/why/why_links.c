@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define P_LINKED       0.01
-#define MOVED_OF_ALL   0.5  /* slow instances that were moved, of WHY_SLOW_MIN at least */
+#define MOVED_OF_ALL   0.5  /* share of slow instances that were moved; there are at least WHY_SLOW_MIN */
 #define ZONE_SLOW_MIN  4    /* slow instances with the zone */
 #define ZONE_SHARE_MIN 0.5  /* of the extra time */
 #define ZONE_EQUAL     0.95 /* of the one with the most */

@@ -10,7 +10,7 @@
 #define DOING_COUNT (WHY_DOING_PREEMPTED + 1)
 
 struct step_label {
-        double ns[DOING_COUNT]; /* of RUN and WAIT: in the function and its callees */
+        double ns[DOING_COUNT]; /* time of RUN and WAIT in the function and its callees */
         double depth;           /* sum of time times functions around it */
 };
 
@@ -89,8 +89,8 @@ static struct why_step judge_step(const struct step_sums *s, uint32_t thread)
         double best = 0, next = 0;
 
         /*
-         * A preempted thread is still doing what it did before: only if that is unknown, preemption is
-         * named.
+         * A preempted thread is still busy with its last activity: preemption is named only if that is
+         * unknown.
          */
         for (int doing = WHY_DOING_RUN; doing < WHY_DOING_PREEMPTED; doing++)
                 if (s->all_ns[doing] > s->all_ns[step.doing])

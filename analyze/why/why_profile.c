@@ -253,7 +253,7 @@ static void measure(struct why_profile *p, struct round *r)
 struct candidate {
         uint32_t label;
         double gain, depth, p;
-        double whole_gain, whole_depth; /* where callers are known; 0 if that is in too few samples */
+        double whole_gain, whole_depth; /* the same where callers are known; 0 if too few samples have them */
 };
 
 static double gain_of(const struct part *p, uint32_t label)
@@ -304,7 +304,10 @@ static bool consider(const struct why_profile *p, const struct round *r, uint32_
                ret->p * (double)n_candidates < WHY_FUNCTION_P_MAX;
 }
 
-/* A caller lacks the samples whose callers are unknown, so it is also compared without such samples. */
+/*
+ * Samples with unknown callers do not count for a caller, so candidates are also compared without such
+ * samples.
+ */
 static bool is_nearly(const struct candidate *c, const struct candidate *best)
 {
         return c->gain >= WHY_NEARLY_BEST * best->gain ||
@@ -351,7 +354,7 @@ static bool has_label(const struct why_profile *p, uint32_t frame, uint32_t labe
         return false;
 }
 
-/* By call stack: whether it has the function. */
+/* Finds, for each call stack, whether it has the function. */
 static bool *find_stacks(const struct why_profile *p, uint32_t label)
 {
         bool *has = calloc((size_t)p->n_stacks + 1, sizeof(*has));
@@ -419,8 +422,8 @@ static int is_deeper(const struct why_profile *p, const struct candidate *c, con
 }
 
 /*
- * The innermost function below @outer whose share grows by as much as that of the best one: for example,
- * the garbage collector that an allocator calls, and that takes the time.
+ * Finds the innermost function below @outer whose share grows by as much as that of the best one: for
+ * example, a garbage collector that takes the time, below the allocator that calls it.
  */
 static int find_deepest(const struct why_profile *p, const struct round *round, const struct candidate *outer,
                         double best_gain, struct candidate *ret)

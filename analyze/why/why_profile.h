@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_profile.h - in which functions slow instances ran and typical ones did not
+ * analyze/why/why_profile.h - the functions in which slow instances ran and typical ones did not
  *
  * Way of the data:  why_instances, function_table -> [why_profile] -> why_causes, why_tree
  *
@@ -21,7 +21,7 @@
 struct function_table;
 struct trace_dictionary;
 
-/* Frames of one callstack that are looked at, the innermost ones. */
+/* So many innermost frames of a callstack are read at most. */
 #define WHY_FRAMES_MAX 1024
 
 #define WHY_FUNCTIONS_MAX 4 /* causes of this kind */
@@ -30,7 +30,7 @@ struct trace_dictionary;
 #define WHY_STACK_SAME      0 /* nothing that slow instances have more of */
 #define WHY_STACK_INTERRUPT 1
 #define WHY_STACK_FAULT     2
-#define WHY_STACK_FUNCTION  3 /* and the following: the functions, in the order in which they were found */
+#define WHY_STACK_FUNCTION  3 /* and above: functions, in the order of their discovery */
 #define WHY_STACK_KINDS     (WHY_STACK_FUNCTION + WHY_FUNCTIONS_MAX)
 
 struct why_profile {
@@ -46,10 +46,10 @@ struct why_profile {
         uint64_t *seen;    /* heap; by label: the visit that counted it last */
         uint64_t n_visits;
         uint32_t labels[WHY_FUNCTIONS_MAX]; /* the functions that were found */
-        uint32_t outer[WHY_FUNCTIONS_MAX];  /* the outermost of its callers with the same; 0 = itself */
+        uint32_t outer[WHY_FUNCTIONS_MAX];  /* its outermost caller with the same share; 0 = itself */
         double p[WHY_FUNCTIONS_MAX];        /* of each, not corrected */
         uint32_t n_labels;
-        uint64_t n_tested; /* functions that were looked at, in all rounds */
+        uint64_t n_tested; /* functions that were candidates, in all rounds */
 };
 
 /*
@@ -59,10 +59,10 @@ int why_profile_init(struct why_profile *p, const struct trace_dictionary *dicti
                      const struct function_table *functions, const struct why_instances *instances);
 void why_profile_deinit(struct why_profile *p);
 
-/* A way through the functions of a callstack, each once, from the innermost on. */
+/* An iteration over the functions of a callstack, each once, from the innermost on. */
 struct why_visit {
         uint32_t stack;
-        uint32_t depth;   /* of the frame: 1 = the outermost, or that beyond which no frame is looked at */
+        uint32_t depth;   /* of the frame: 1 = the outermost, or the last one that is read */
         uint32_t n_taken; /* functions of the frame so far: more than one if the compiler inlined some */
         uint32_t frame, label;
 };
@@ -71,7 +71,7 @@ struct why_visit {
 struct why_visit why_profile_visit(struct why_profile *p, uint32_t stack);
 bool why_profile_next(struct why_profile *p, struct why_visit *v);
 
-/* For labels that are no callstack: a visit of them begins, and whether a label comes for the first time. */
+/* For labels without a callstack: begins a visit of them; finds whether a label comes for the first time. */
 static inline void why_profile_begin_visit(struct why_profile *p)
 {
         p->n_visits++;
@@ -85,12 +85,12 @@ static inline bool why_profile_is_first(struct why_profile *p, uint32_t label)
         return is_first;
 }
 
-/* Finds functions, if there are samples enough: `labels`.  `unit` is set by then.  Returns 0 or -ENOMEM. */
+/* Finds functions, if there are enough samples: fills `labels`.  Needs `unit`.  Returns 0 or -ENOMEM. */
 int why_profile_find(struct why_profile *p);
 
 /*
- * The function that most of the time of a kind of callstacks is in, the innermost one outside
- * of the kernel; folded, the innermost Python function, unless the kind is that of a native one.  0 = none.
+ * The function with most of the time of a kind of callstacks: the innermost one outside of the kernel or, if
+ * call stacks are folded, the innermost Python function, unless the kind is a native function.  0 = none.
  */
 int why_profile_place(struct why_profile *p, uint8_t kind, uint32_t *ret_label);
 

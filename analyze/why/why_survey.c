@@ -143,7 +143,7 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
         return r;
 }
 
-/* Clocks and cycles come at a pace of their own; faults and switches do not say where time goes. */
+/* Clocks and cycles measure time; faults and switches do not show where time goes. */
 static bool is_time(const struct why_survey *s, const struct trace_sample_event *event)
 {
         struct text_view unit = trace_dictionary_text(s->dictionary, event->unit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_survey.h - the first pass of `why`: how long the instances last, and what
- * there is to explain it with
+ * analyze/why/why_survey.h - the first pass of `why`: how long the instances last, and which data can explain
+ * it
  *
  * Way of the data:  trace_walk -> [why_survey] -> why
  *
@@ -40,12 +40,11 @@ struct why_survey {
         struct unsampled_time unsampled; /* judged by `why` */
         uint64_t n_unclosed;             /* instances without an end, which are left out */
         uint64_t n_wakeups;              /* that passed the filter */
-        uint64_t n_switches;             /* of the whole trace; 0 = who ran when is unknown */
+        uint64_t n_switches;             /* of the whole trace; 0 = it is unknown who ran when */
         struct sample_sum *samples;      /* heap; by sample event - 1: of the whole trace */
         uint64_t *n_inside;              /* heap; the same, inside of instances */
         uint32_t n_events;
-        uint32_t *
-                lock_names; /* heap; strings by lock id - 1: what each was called last; 0 = by its location */
+        uint32_t *lock_names; /* heap; strings by lock id - 1: its last name; 0 = named by its location */
         uint32_t n_locks;
 };
 
@@ -58,7 +57,8 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
 void why_survey_deinit(struct why_survey *s);
 
 /*
- * The event whose samples say where time went: one of time if there is any, else the most frequent; 0 = none.
+ * The event whose samples show where time went: one that measures time if there is any, else the most
+ * frequent one; 0 = none.
  */
 uint32_t why_survey_choose_event(const struct why_survey *s);
 

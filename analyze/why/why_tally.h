@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_tally.h - what slow and typical instances spend on each of many things,
- * and how they vary in it
+ * analyze/why/why_tally.h - the amounts that slow and typical instances spend on each of many things, and
+ * their variance
  *
  * Way of the data:  why_instances -> [why_tally] -> why_causes
  *
@@ -27,7 +27,7 @@ struct why_group_sum {
 
 struct why_measure {
         struct why_ratio
-                ratio[2];      /* by enum why_group; of the base: w, ww and n are those of all instances */
+                ratio[2];      /* by enum why_group; w, ww and n, those of the base, are of all instances */
         double by_duration[2]; /* sum of amount times duration */
         double by_own[2];      /* the same, times the part of the duration that is not the machine's */
         uint64_t n_times[2];   /* how often, or how many samples */
@@ -48,16 +48,17 @@ void why_tally_deinit(struct why_tally *t);
 void why_tally_add(struct why_tally *t, enum why_group group, uint32_t thing, double amount,
                    uint64_t n_times);
 /*
- * @base: what the amounts of this instance are a part of.  @own: of its duration, without the machine's part.
+ * @base: the whole to which the amounts of this instance belong.  @own: its duration without the machine's
+ *        part.
  */
 void why_tally_close(struct why_tally *t, enum why_group group, double base, double duration, double own);
-/* Many instances, whose durations are all that is known: they have no amount of anything. */
+/* Adds many instances of which only the durations are known: they have no amount of any thing. */
 void why_tally_skip(struct why_tally *t, enum why_group group, const struct why_group_sum *sum);
-/* Nothing more comes: fills in what all instances have in common. */
+/* Nothing more comes: fills in the sums that all measures share. */
 void why_tally_finish(struct why_tally *t);
 
 /*
- * How much of the extra time of slow instances this is, and a 95 % interval for it: all 0 without extra time.
+ * A measure's share of the extra time of slow instances, with a 95 % interval: all 0 without extra time.
  */
 struct why_share {
         double slow_ns, typical_ns; /* mean of an instance */
@@ -70,8 +71,8 @@ struct why_share why_share_of(const struct why_measure *m, const struct why_grou
 struct why_share why_share_of_own(const struct why_measure *m, const struct why_group_sum own_groups[2]);
 
 /*
- * why_share_of_run() - for facts from samples: their ratio divides the time on a CPU
- * @on_cpu_ns:  by enum why_group, mean of an instance
+ * why_share_of_run() - the same for measures from samples, which divide the time on a CPU
+ * @on_cpu_ns:  by enum why_group: the mean of an instance
  * @unit:  weight of a sample
  */
 struct why_share why_share_of_run(const struct why_measure *m, const double on_cpu_ns[2],

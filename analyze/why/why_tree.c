@@ -85,7 +85,7 @@ static int compare(const void *a, const void *b)
         return (left->extra_ns > right->extra_ns) - (left->extra_ns < right->extra_ns);
 }
 
-/* From the smallest on, each becomes the first of its siblings. */
+/* From the smallest on, each node becomes the first of its siblings. */
 static int link_children(struct why_tree *t)
 {
         uint32_t n = t->keys.n_items;

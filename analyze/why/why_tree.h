@@ -4,8 +4,8 @@
  *
  * Way of the data:  why_instances, function_table -> [why_tree] -> why_view
  *
- * Nodes are functions below functions, from the root; time is in ns of an instance, including callees.  At
- * most WHY_NODES_MAX nodes.
+ * Nodes are functions below their callers, from the root; times are ns of a mean instance, including callees.
+ * At most WHY_NODES_MAX nodes.
  */
 #ifndef ANALYZE_WHY_WHY_TREE_H
 #define ANALYZE_WHY_WHY_TREE_H

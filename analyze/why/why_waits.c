@@ -15,7 +15,7 @@
 #define WAIT_GAIN_MIN      0.1
 #define WAIT_ROUNDS_MAX    10  /* each gains a tenth */
 #define WAIT_INSTANCES_MIN 4   /* slow ones that have it */
-#define WAIT_SAME_MIN      0.9 /* of a group's time, for a call to be named */
+#define WAIT_SAME_MIN      0.9 /* share of a group's time that a call needs to be named */
 
 /* A way to wait, for all callers of the function.  Compared as bytes. */
 struct spot_key {
@@ -31,7 +31,7 @@ struct waited_place {
 struct waited_label {
         double run_ns[2]; /* mean of an instance */
         double depth;     /* per round: sum of time multiplied by functions around it */
-        bool is_around;   /* every wait is inside it; set only if samples are too few */
+        bool is_around;   /* every wait is inside of it; set only if there are too few samples */
 };
 
 struct wait_rounds {
@@ -224,8 +224,8 @@ static double wait_gain(const struct wait_rounds *r, const struct why_tally *tal
 }
 
 /*
- * A way to wait is further in than any function; of two functions, the one with more functions around it
- * is.
+ * A way to wait counts as further in than any function; of two functions, the one with more functions around
+ * it does.
  */
 static bool is_inner(const struct wait_rounds *r, const struct why_tally *tally, uint32_t a, uint32_t b)
 {
@@ -235,7 +235,7 @@ static bool is_inner(const struct wait_rounds *r, const struct why_tally *tally,
                r->labels[b].depth / tally->measures[b].ratio[WHY_SLOW].x;
 }
 
-/* The function or way to wait of this round; 0 = no gain is large enough. */
+/* Chooses the function or way to wait of this round; 0 = no gain is large enough. */
 static uint32_t choose_thing(struct wait_rounds *r, struct why_waits *g, const struct why_tally *tally)
 {
         double best = 0;

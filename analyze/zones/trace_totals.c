@@ -106,7 +106,8 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
 }
 
 /*
- * A value read with the sample of another event is not a sample of its own: its place and state were counted.
+ * A value read with the sample of another event is no sample of its own: that sample has counted for place
+ * and state.
  */
 static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
                      struct error *err)
@@ -171,7 +172,7 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
         case TRACE_OP_SWITCH_IN:
                 t->n_switches += !thread->timeline.is_fiber;
                 break;
-        default: /* counted by the walk, and that is all */
+        default: /* the walk has counted it; there is nothing else to do */
                 break;
         }
         return r < 0 ? no_memory(err, r) : add_to_lanes(t, thread, event, err);

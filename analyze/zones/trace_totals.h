@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/zones/trace_totals.h - one pass over a trace's events: everything that is added up
+ * analyze/zones/trace_totals.h - one pass over a trace's events, with all sums
  *
  * Way of the data:  trace_walk -> [trace_totals] -> report
  *
@@ -32,20 +32,21 @@ struct trace_filter;
 
 struct trace_totals {
         struct trace_walk
-                walk; /* whose sink this is; has the threads, the counts of events and their range */
+                walk; /* this object is its sink; it has the threads, the counts of events and their range */
         struct zone_stats zones;
         struct sample_stats samples;
-        uint64_t n_stacks[TRACE_STACK_STATE_COUNT + 1];    /* samples by `state`; last: of a newer version */
+        /* samples by `state`; the last one: states of newer versions */
+        uint64_t n_stacks[TRACE_STACK_STATE_COUNT + 1];
         struct id_set frame_names, plot_names, pool_names; /* strings that events named */
         struct id_set locks, devices;                      /* rows of their tables */
-        uint64_t n_switches; /* of threads of the kernel; of those that passed */
-        bool wants_waits;    /* set by the caller before the start: fill `waits` */
-        bool wants_cpus;     /* the same for `cpus` */
-        bool wants_ready;    /* the same for `ready` */
-        /* the same for `instances`, and how many of the slowest; needs a filter for zones */
+        uint64_t n_switches;                               /* that passed; without switches of fibers */
+        bool wants_waits; /* set by the caller before the start: fill `waits` */
+        bool wants_cpus;  /* the same for `cpus` */
+        bool wants_ready; /* the same for `ready` */
+        /* set likewise: fill `instances`, with so many of the slowest; needs a filter for zones */
         uint32_t n_slowest;
         enum zone_group_key group_by; /* the same for `groups`, with n_slowest */
-        bool has_durations; /* the same: instances and groups are of closed zones that last so long */
+        bool has_durations; /* set likewise: instances and groups are of closed zones that last so long */
         uint64_t longer_than_ns, shorter_than_ns; /* if so: at least, and less than */
         struct wait_stats waits;
         struct cpu_lanes cpus;
@@ -59,21 +60,21 @@ void trace_totals_init(struct trace_totals *t);
 void trace_totals_deinit(struct trace_totals *t);
 
 /*
- * trace_totals_start() - prepare `walk` to add up what @filter wants of a trace; then
- * comes loaded_trace_walk()
+ * trace_totals_start() - prepare `walk` to add up the part of a trace that @filter wants; then call
+ * loaded_trace_walk()
  * Borrows both; @filter may be NULL.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
                        const struct trace_filter *filter);
 
 /*
- * The same for a dictionary that is complete; then come trace_walk_chunk() and
- * trace_walk_finish().  For tests.
+ * The same for a complete dictionary; then call trace_walk_chunk() and trace_walk_finish().  For tests.
  */
 int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictionary *dictionary);
 
 /*
- * After the walk: whether a thread lived in what the filter leaves; without a filter also one without events.
+ * After the walk: whether a thread lived in the part that the filter wants; without a filter, also a thread
+ * without events.
  */
 bool trace_totals_wants_thread(const struct trace_totals *t, uint32_t thread);
 

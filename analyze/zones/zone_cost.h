@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/zones/zone_cost.h - what samples cost a zone, and how long it would last without them
+ * analyze/zones/zone_cost.h - the cost of samples in a zone, and how long the zone would last without them
  *
  * Way of the data:  zone_stats, sample_cost -> [zone_cost] -> zone_view, zones_view
  *
@@ -16,17 +16,18 @@
 
 struct zone_stat;
 
-/* A smaller share of the time does not matter. */
+/* A cost of a smaller share of the time does not matter. */
 #define ZONE_COST_SHARE_MIN 0.01
 
 struct zone_cost {
         struct sample_cost sample;
-        bool is_known;                            /* exact enough to be printed; the rest is 0 otherwise */
+        /* the cost is exact enough to be printed; else the rest is 0 */
+        bool is_known;
         double share;                             /* of the duration of all instances */
         uint64_t mean_ns, p50_ns, p90_ns, p99_ns; /* without what samples cost */
 };
 
-/* From the closed instances.  Returns 0 or -ENOMEM. */
+/* Computes it from the closed instances.  Returns 0 or -ENOMEM. */
 int zone_cost_find(struct zone_cost *c, const struct zone_stat *stat);
 
 #endif /* ANALYZE_ZONES_ZONE_COST_H */

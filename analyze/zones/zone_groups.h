@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/zones/zone_groups.h - the zones that a pattern names, by what tells them apart: text,
- * name, value, thread, parent
+ * analyze/zones/zone_groups.h - the zones that a pattern names, grouped by text, name, value, thread or
+ * parent
  *
  * Way of the data:  trace_walk -> trace_totals -> [zone_groups] -> zone_view
  *
- * A row of GROUPS for each distinct text, name, value, thread or zone around them.
- * A program may give every zone a text of its own, so there are bounds, and what
- * lies beyond them is counted:
+ * There is a row for each distinct text, name, value, thread or zone around them.  A program may give every
+ * zone a text of its own, so there are bounds, and zones beyond them are counted:
  *
  *      ZONE_GROUPS_MAX groups, the first that occur; zones of further ones are added up in `others`
- *      ZONE_GROUPS_HISTOGRAMS_MAX of them, with two zones or more, have percentiles; all have sum and extreme
+ *      ZONE_GROUPS_HISTOGRAMS_MAX of them, with two zones or more, have percentiles; all have sum and maximum
  *      ZONE_GROUPS_LABEL_MAX bytes of a text are kept; longer ones are told apart by a hash of the whole
  *
  * Not thread-safe.
@@ -38,7 +37,7 @@ struct zone_words;
 enum zone_group_key {
         ZONE_GROUP_NONE, /* no groups are wanted */
         ZONE_GROUP_TEXT, /* all lines of a zone's text */
-        ZONE_GROUP_NAME, /* what the zone is called instead, else the name of its place */
+        ZONE_GROUP_NAME, /* the zone's own name, else the name of its place */
         ZONE_GROUP_VALUE,
         ZONE_GROUP_THREAD, /* or fiber */
         ZONE_GROUP_PARENT, /* the place of the zone directly around it */
@@ -48,15 +47,15 @@ enum zone_group_key {
 struct zone_group {
         uint64_t n_closed, n_unclosed;
         uint64_t total_ns;       /* recursion counts once, as in zone_instances */
-        uint64_t sum_ns, max_ns; /* of all closed ones: what the mean is of */
+        uint64_t sum_ns, max_ns; /* of all closed zones; for the mean */
         uint32_t histogram;      /* index + 1 in `histograms`; 0 = none */
 };
 
-/* A group's identity: `label` for people, and the row of the trace that it stands for. */
+/* A group's identity: `label` for people, and the row of the trace. */
 struct zone_group_label {
         struct text_view label; /* borrowed; valid until the next zone_groups_add() */
         uint32_t id;            /* thread or location; 0 = neither */
-        bool is_known;          /* false: the zones have no text, no value, no zone around */
+        bool is_known;          /* false: the zones have no such text, value or zone around them */
         bool is_cut;            /* the text goes on */
 };
 
@@ -97,7 +96,7 @@ struct zone_group_label zone_groups_label(const struct zone_groups *g, uint32_t 
 
 /*
  * zone_groups_quantile() - the duration that a share of the closed zones of a group does not exceed
- * Returns false if it does not exist, or the group has no percentiles.
+ * Returns false if the group has no closed zones, or no percentiles.
  */
 bool zone_groups_quantile(const struct zone_groups *g, const struct zone_group *group, double share,
                           uint64_t *ret_ns);

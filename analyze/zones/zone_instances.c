@@ -27,7 +27,7 @@ void zone_instances_deinit(struct zone_instances *s)
         *s = (struct zone_instances){ .threads = NULL };
 }
 
-/* The slowest are a heap whose root is the fastest of them. */
+/* The slowest zones are a heap whose root is the fastest of them. */
 static void sink_root(struct zone_instances *s)
 {
         uint32_t at = 0;

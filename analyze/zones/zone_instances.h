@@ -5,10 +5,9 @@
  *
  * Way of the data:  trace_walk -> trace_totals -> [zone_instances] -> zone_view
  *
- * Takes the zones of a walk whose sink asks about the pattern, and of these those that it names, not the
- * zones inside of them.  A zone inside of another that is named, too, counts and has its place in the
- * histogram, but its time is already in that of the outer one.  Memory: the threads and the slowest, with
- * what the program said about them.  Not thread-safe.
+ * Takes the zones that the pattern of the walk's sink names, not other zones inside of them.  If a named zone
+ * is inside of another one, it counts and is in the histogram, but its time is already in that of the outer
+ * one.  Memory: the threads, and the slowest zones with their texts.  Not thread-safe.
  */
 #ifndef ANALYZE_ZONES_ZONE_INSTANCES_H
 #define ANALYZE_ZONES_ZONE_INSTANCES_H
@@ -23,7 +22,7 @@
 /* More of the slowest are not kept. */
 #define ZONE_INSTANCES_SLOWEST_MAX 10000
 
-/* For each of them, this many bytes of its name and of its text are kept. */
+/* For each of the slowest zones, so many bytes of its name and of its text are kept. */
 #define ZONE_INSTANCES_NAME_MAX 256
 #define ZONE_INSTANCES_TEXT_MAX 4096
 
