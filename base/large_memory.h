@@ -18,7 +18,7 @@
  */
 void large_memory_hint(void *block, size_t n_bytes);
 
-/* As malloc(3); a block that has room for large pages begins with one. */
+/* As malloc(3); a block that is large enough for large pages begins at the start of one. */
 void *large_memory_new(size_t n_bytes);
 
 #endif /* BASE_LARGE_MEMORY_H */

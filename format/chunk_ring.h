@@ -48,7 +48,7 @@ struct chunk_ring {
         struct chunk_ring_options options;
         struct ring_chunk_list events, tables, parts; /* each in the order in which they came */
         uint64_t listed_bytes; /* of `events`: at most bytes_max, but for the newest chunk */
-        /* also of chunks that only snapshots have: at most twice as much, until these are written */
+        /* of `events`, and of chunks that only unwritten snapshots hold: at most twice bytes_max */
         uint64_t events_bytes;
         uint64_t events_bytes_peak;
         uint64_t kept_bytes;             /* of tables and parts */

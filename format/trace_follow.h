@@ -72,7 +72,7 @@ enum trace_follow_state trace_follow_state(const struct trace_follow *follow, co
 /* The descriptor to poll for more, or -1: then look again after TRACE_FOLLOW_LOOK_MS. */
 int trace_follow_fd(const struct trace_follow *follow);
 
-/* Whether a recorder still holds the file, or has the pipe open: if so, a pause is the recorder's. */
+/* Whether a recorder still holds the file, or has the pipe open: if so, the recorder itself is pausing. */
 bool trace_follow_is_held(const struct trace_follow *follow);
 
 /* The bytes of the whole chunks that were handed out or stepped over. */

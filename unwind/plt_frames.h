@@ -21,7 +21,7 @@
 #define PLT_SECTION_BYTES_MAX (UINT32_C(1) << 24) /* larger sections are left out */
 
 #define PLT_CFA_OFFSET_MAX 64 /* no stub pushes more */
-#define PLT_RA_BYTES       8  /* of a saved return address, below the CFA */
+#define PLT_RA_BYTES       8  /* a saved return address is so many bytes below the CFA */
 
 struct elf_image;
 struct unwind_machine;

@@ -142,8 +142,8 @@ bool diff_comparison_is_pair(const struct diff_comparison *c);
 double diff_comparison_worst(const struct diff_comparison *c, const struct diff_item **ret_item);
 
 /*
- * diff_comparison_suspected() - the same for changes that are not certain
- * It is the recorded change of the whole run or, where that is not judged, the largest change of an item
+ * diff_comparison_suspected() - the largest change for the worse that is not certain
+ * Returns the recorded change of the whole run or, where that is not judged, the largest change of an item
  * whose own interval is above 0.
  */
 double diff_comparison_suspected(const struct diff_comparison *c, const struct diff_item **ret_item);

@@ -45,8 +45,7 @@ struct diff_item {
                 caller_after;             /* of a function or call: struct diff_sum, of a run that has it */
         uint64_t n_before, n_after;       /* samples, zones, waits, calls; of all runs */
         double value_before, value_after; /* the compared number, a mean of the runs */
-        double total_before,
-                total_after; /* of all instances of a zone; time of system calls; else the same */
+        double total_before, total_after; /* see diff_item_total() */
         double share_before,
                 share_after;         /* of the samples' weight; of zones of the recording's time; of waits and
                                                * calls of diff_run_threads_ns() */

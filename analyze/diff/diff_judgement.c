@@ -114,8 +114,8 @@ static struct diff_verdict judge_both(const struct diff_numbers *numbers)
 }
 
 /*
- * Assumes the largest number that the few may stand for, and that the two runs differ by as much as runs
- * usually do.
+ * Assumes that the smaller side has as many as its bound allows, and that the two runs differ by as much as
+ * runs usually do.
  */
 static void judge_few_steady(const struct diff_numbers *numbers, const struct diff_number *dear, double far,
                              struct diff_verdict *v)

@@ -26,7 +26,7 @@ struct trace_filter;
 
 struct plot_row {
         uint64_t n_values;
-        uint64_t n_not_finite; /* of `n`; the numbers below do not include them */
+        uint64_t n_not_finite; /* of n_values; the numbers below do not include them */
         double first, last, min, max, mean;
         uint64_t first_ns, last_ns;
         double means[PLOT_STATS_BINS]; /* of each part of the time, if there are any */

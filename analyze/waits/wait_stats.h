@@ -36,7 +36,7 @@ struct wait_sum {
 
 #define WAIT_LENGTHS 32
 
-/* Rows are told apart by these, which are compared as bytes. */
+/* The identity of a row, compared as bytes. */
 struct wait_key {
         uint32_t stack; /* 0 = not recorded */
         uint32_t path;  /* of the walk's zone_paths; 0 = outside of every zone */

@@ -194,7 +194,7 @@ bool trace_walk_names(const struct walked_thread *thread);
  */
 uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread);
 
-/* The same in a sink, until the event at hand. */
+/* The same while a sink runs: until its present event. */
 uint64_t trace_walk_ran_so_far_ns(const struct trace_walk *w, const struct walked_thread *thread,
                                   uint64_t now_ns);
 

@@ -94,7 +94,7 @@ int why_cpu_owners_end(struct why_cpu_owners *o, uint32_t thread, const struct w
 /* The time of a thread, or of a process. */
 struct owner_sum {
         double ns;        /* slow less typical, means */
-        double thread_ns; /* of the thread that had the most of it */
+        double thread_ns; /* of the thread with the largest part of `ns` */
         uint32_t thread;
 };
 
