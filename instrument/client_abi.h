@@ -31,7 +31,7 @@
 #endif
 
 #define CLIENT_ABI_MEMFD_NAME     "hyprof-client"
-#define CLIENT_ABI_ADDRESS_PREFIX "@hyprof-" /* then the recorder's PID in decimal, a dash, any text */
+#define CLIENT_ABI_ADDRESS_PREFIX "@hyprof-" /* followed by the recorder's PID in decimal, a dash, any text */
 #define CLIENT_ABI_MAGIC          UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR          1                            /* a recorder refuses another major */
 #define CLIENT_ABI_MINOR          7
@@ -71,7 +71,7 @@
 
 /* The unit of the ticks in the rings; the numbers of enum trace_clock_kind. */
 enum client_abi_clock {
-        CLIENT_ABI_CLOCK_MONOTONIC_RAW = 1, /* nanoseconds, the machine's in a time namespace too */
+        CLIENT_ABI_CLOCK_MONOTONIC_RAW = 1, /* nanoseconds of the machine, in a time namespace too */
         CLIENT_ABI_CLOCK_TSC = 2,
         CLIENT_ABI_CLOCK_CNTVCT = 3,
         CLIENT_ABI_CLOCK_RDTIME = 4,
@@ -104,15 +104,15 @@ struct client_abi_header {
 
         /* Offset 128: the recorder's line. */
         uint32_t control_word; /* atomic; what to record, see above */
-        uint32_t recorder_pid; /* atomic; who set it, 0 = the client itself (HYPROF_RECORD) */
+        uint32_t recorder_pid; /* atomic; who set the word, 0 = the client itself (HYPROF_RECORD) */
         uint64_t
                 blobs_freed_bytes; /* atomic; of all blobs that were copied out, and of the gaps; see below */
         uint32_t n_chunks_allowed; /* 1.1; atomic; chunks from this number on are not to be taken now */
         uint32_t recorder_beat;    /* 1.1; atomic; changes as long as a recorder reads */
-        uint32_t wanted_word;      /* 1.2; atomic; the control word but for a pause of the client's */
+        uint32_t wanted_word;      /* 1.2; atomic; the control word as it is without the client's pause */
         /*
          * 1.3; atomic; not 0: a client that takes a chunk of this number or a higher one stores 0, and wakes
-         * who waits for that (FUTEX_WAKE)
+         * the waiter (FUTEX_WAKE)
          */
         uint32_t wake_chunk;
         uint8_t reserved_b[32];
@@ -130,8 +130,8 @@ struct client_abi_header {
 
 /* Where a thread went on when it left its ring, or a chunk. */
 struct client_abi_link {
-        uint64_t at_bytes; /* the count of bytes at which it did; stored before `next` */
-        /* atomic, stored with release; 0 = it did not, a chunk's number + 1, or CHUNK_IS_RING */
+        uint64_t at_bytes; /* the count of bytes at which it left; stored before `next` */
+        /* atomic, stored with release; 0 = it has not left, a chunk's number + 1, or CHUNK_IS_RING */
         uint32_t next;
         uint32_t reserved;
 };
@@ -173,7 +173,7 @@ struct client_abi_location {
         uint32_t ready;  /* atomic; 1 once the rest is written */
         uint32_t format; /* of a plot: enum client_abi_plot_format; of a device: its kind, free to choose */
         uint64_t unit;   /* string; of a plot: "ms" */
-        uint64_t period; /* of a device: bits of a double, nanoseconds a tick; 0 = it is to be found out */
+        uint64_t period; /* of a device: bits of a double, nanoseconds a tick; 0 = unknown */
         uint32_t flags;  /* of a plot: CLIENT_ABI_PLOT_* */
         uint32_t reserved;
 };
@@ -203,8 +203,8 @@ enum client_abi_plot_format {
  *
  * and then the event's payload, rounded up to whole words.  The high 32 bits
  * of the time stamp are those of the last CLIENT_ABI_EVENT_TIME; the client
- * writes one whenever they change.  Wraps at the end of the ring like the
- * bytes do: index = count of bytes modulo ring_bytes.
+ * writes one whenever they change.  An event wraps at the end of the ring: its index is the count of bytes
+ * modulo ring_bytes.
  *
  * From 16 on the number of an event gives the length of its payload, so that a recorder can skip unknown
  * events:
@@ -220,7 +220,10 @@ enum client_abi_plot_format {
 enum client_abi_event {
         /* Bits 0 .. 31 hold the high half of the ticks instead. */
         CLIENT_ABI_EVENT_TIME = 1,
-        /* Word 1: the tid of the thread that what follows comes from; every zone of this ring is closed. */
+        /*
+         * Word 1: the tid of the thread that writes the events after this one; every zone of this ring is
+         * closed.
+         */
         CLIENT_ABI_EVENT_THREAD = 2,
         /* Argument: location. */
         CLIENT_ABI_EVENT_ZONE_BEGIN = 3,
@@ -261,8 +264,8 @@ enum client_abi_event {
         /* Word 1: a number for the innermost open zone. */
         CLIENT_ABI_EVENT_ZONE_VALUE = 64,
         /*
-         * The thread goes on as a fiber.  Argument: location of the fiber; word 1: zones open
-         * on it; more were lost.
+         * The thread goes on as a fiber.  Argument: location of the fiber; word 1: how many zones are open on
+         * it; if a recorder knows of more, their ends were lost.
          */
         CLIENT_ABI_EVENT_FIBER_ENTER = 65,
         /* Argument: pool; word 1: address. */
@@ -335,10 +338,10 @@ enum client_abi_event {
 
 /*
  * A blob: 8 bytes with its own offset, as a check that nothing else was written there meanwhile, then its
- * bytes, rounded up to whole words.  At offset modulo blobs_bytes, never over the end: what would be
- * begins at the front.  The gap counts as used, and the client that leaves it adds it to
- * blobs_freed_bytes at once.  A client writes none while more than BLOBS_UNREAD_MAX are not freed yet;
- * the difference of the two is signed.
+ * bytes, rounded up to whole words.  It lies at its offset modulo blobs_bytes and never crosses the end of
+ * the area: a blob that would cross it begins at the front.  The gap counts as used, and the client that
+ * leaves it adds it to blobs_freed_bytes at once.  A client writes no blob while more than
+ * BLOBS_UNREAD_BYTES_MAX are not freed yet; the difference of the two counts is signed.
  */
 #define CLIENT_ABI_BLOB_HEADER_BYTES      8
 #define CLIENT_ABI_BLOB_BYTES_MAX         (UINT64_C(1) << 27)

@@ -49,7 +49,7 @@
 /* The program wakes a recorder that rests when so many bytes of chunks are full, or half of all. */
 #define WAKE_BYTES (UINT32_C(1) << 23)
 
-/* The memory that users of a region keep per slot, about. */
+/* About the memory that users of a region keep for each slot. */
 #define SLOT_BYTES_BESIDE 256
 
 /* Our side of one slot. */
@@ -230,7 +230,7 @@ static uint64_t read_blobs_refused(const struct client_region *region)
         return __atomic_load_n(&shared_header(region)->n_refused_blobs, __ATOMIC_RELAXED);
 }
 
-/* True for a client that records since its start and that no recorder has had yet. */
+/* True for a client that records since its start and that no recorder has taken over yet. */
 static bool is_self_started(uint32_t control_word, uint32_t recorder_pid)
 {
         return recorder_pid == 0 && (control_word & CLIENT_ABI_FAMILIES) != 0 &&
@@ -479,7 +479,7 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
                 adopt_bytes(region);
                 region->is_adopted = true;
         } else {
-                /* Stop first: a recorder that died left the program recording. */
+                /* Stops the program first: a recorder that died has left it recording. */
                 __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT, __ATOMIC_RELAXED);
                 skip_old_bytes(region);
                 session = next_session(session);
@@ -487,7 +487,10 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
         __atomic_store_n(&h->n_chunks_allowed, count_chunks_allowed(region), __ATOMIC_RELAXED);
         word = (word & (CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS)) | CLIENT_ABI_FAMILY_ALWAYS;
         region->families = word;
-        /* Release: a program that sees the new session also sees the tails from which there is room. */
+        /*
+         * Release: a program that sees the new session also sees the tails, which tell it how much room there
+         * is.
+         */
         put_word(region, session << CLIENT_ABI_SESSION_SHIFT | word);
         region->is_enabled = true;
         return 0;
@@ -519,7 +522,7 @@ void client_region_disable(struct client_region *region)
         /* The next recorder may not know of these fields. */
         __atomic_store_n(&h->n_chunks_allowed, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&h->wanted_word, 0,
-                         __ATOMIC_SEQ_CST); /* before the control word: a program does not resume */
+                         __ATOMIC_SEQ_CST); /* before the control word, so that no program resumes by it */
         (void)__atomic_and_fetch(&h->control_word, ~(CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS),
                                  __ATOMIC_RELAXED);
         (void)__atomic_compare_exchange_n(&h->recorder_pid, &self, 0, false, __ATOMIC_RELEASE,

@@ -82,7 +82,7 @@ static size_t payload_bytes(uint64_t word)
         }
 }
 
-/* True for the events that have a number in client_abi.h; those of each class are in a row. */
+/* True for the events that have a number in client_abi.h; within each class the numbers have no gaps. */
 static bool is_known(uint32_t event)
 {
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES)
@@ -94,7 +94,7 @@ static bool is_known(uint32_t event)
         return event <= CLIENT_ABI_EVENT_PLOT_CONFIG;
 }
 
-/* The number of bytes that every such payload begins with. */
+/* The size of the fixed part with which the payload of this event begins. */
 static uint32_t fixed_bytes(uint32_t event)
 {
         switch (event) {

@@ -37,9 +37,9 @@
 #include <stdint.h>
 
 /*
- * The largest size of an event and its prefixes: callstack, copy of the stack and the event itself, each as
- * long as a ring may hold it, and some words.  `pending` must have room for this much, or an event may never
- * be whole.
+ * The largest size of an event and its prefixes: callstack, copy of the stack and the event itself, each of
+ * the longest size that a ring may hold, and some words.  `pending` must have room for this much, or an event
+ * may never be whole.
  */
 #define CLIENT_STREAM_EVENT_BYTES_MAX (3 * (size_t)CLIENT_ABI_TEXT_BYTES_MAX + 128)
 
@@ -83,7 +83,7 @@ struct client_stream {
         size_t event_bytes;  /* of the event that was peeked at last, with its prefixes */
         uint32_t ticks_high; /* of the last TIME */
         bool in_thread;      /* a THREAD came: what follows belongs to this recording */
-        uint64_t n_garbage_bytes;  /* skipped: no event, or none that this version knows; prefixes of none */
+        uint64_t n_garbage_bytes;  /* skipped: words that are no known event, and prefixes of no event */
         uint64_t n_leftover_bytes; /* skipped: events before the first THREAD */
 };
 
@@ -92,8 +92,8 @@ void client_stream_deinit(struct client_stream *s);
 
 /*
  * client_stream_peek() - the next event, which stays the next until client_stream_consume()
- * Returns 1, or 0 when a whole event is not there yet; it begins at the same place then,
- * when more was appended.
+ * Returns 1, or 0 when a whole event is not there yet; when more was appended, the next call begins at the
+ * same place.
  *
  * The prefixes before an event come with it.  They are dropped if a THREAD, an unknown event, a word that is
  * no event or a second prefix of their kind follows instead, so that an event with prefixes is bounded.  One
@@ -147,7 +147,7 @@ size_t client_stream_count_bytes(const struct client_stream *s);
 /*
  * client_stream_move() - move the rest to the front of another buffer, which becomes `pending`
  * @buffer:  overwritten; gets the buffer that was `pending` before
- * Returns 0, or -ENOMEM with both as they were, but @buffer's contents.
+ * Returns 0, or -ENOMEM with both as they were, except for @buffer's contents.
  */
 int client_stream_move(struct client_stream *s, struct byte_buffer *buffer);
 

@@ -6,9 +6,10 @@
  * Specification:    docs/understand/client-abi.md, "How a recorder finds a region"
  *
  * A listening socket with an abstract address, which goes into the command's environment.  Its messages are
- * foreign: any local process can connect, and send any descriptor.  The kernel vouches for who it was.  Other
- * users are turned away here, unless the recorder is root's, whose programs may become other users; the
- * caller decides whether the sender is one of its programs, and client_region_open() what it sent.
+ * foreign: any local process can connect, and send any descriptor.  The kernel states who the sender is.
+ * Other users are turned away here, unless the recorder runs as root, whose programs may become other users.
+ * The caller decides whether the sender is one of its programs, and client_region_open() judges what was
+ * sent.
  */
 #ifndef INSTRUMENT_REGION_INBOX_H
 #define INSTRUMENT_REGION_INBOX_H
@@ -33,7 +34,10 @@ struct region_inbox {
         char address[REGION_INBOX_ADDRESS_BYTES]; /* "@...", the value of HYPROF_RECORDER */
         struct region_inbox_sender held[REGION_INBOX_HELD_MAX]; /* the oldest first */
         size_t n_held;
-        /* those of all users may hand in, not only the recorder's; set by it if it may record them */
+        /*
+         * programs of all users may hand in regions, not only the recorder's own; the recorder sets it if it
+         * may record them
+         */
         bool any_user;
 };
 

@@ -196,7 +196,9 @@ void ring_reader_resume(struct ring_reader *r, const struct chunk_pool *pool, ui
                 r->chunk = 0;
 }
 
-/* The chunk is marked as taken meanwhile, so that no thread takes it. */
+/*
+ * Gives a chunk's memory to the kernel.  Meanwhile the chunk is marked as taken, so that no thread takes it.
+ */
 static void trim(const struct chunk_pool *pool, uint32_t index)
 {
         const struct client_abi_header *h = pool->h;

@@ -28,7 +28,7 @@ struct chunk_pool {
         size_t n_freed;    /* of those that are not 0 */
 };
 
-/* Gives the memory of all chunks back that are free, and frees what it owns. */
+/* Gives back the memory of all free chunks, and frees what the pool owns. */
 void chunk_pool_deinit(struct chunk_pool *pool);
 
 /* One slot. */
@@ -51,15 +51,18 @@ int ring_reader_drain(struct ring_reader *r, struct chunk_pool *pool, uint32_t s
 /* Bytes that are written and not read yet, as the program says; any number. */
 uint64_t ring_reader_count_unread(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot);
 
-/* False, and then it is broken, if so much cannot be unread: to be asked before memory is made for it. */
+/*
+ * Returns false, and marks the ring as broken, if so much cannot be unread.  To be called before memory is
+ * allocated for it.
+ */
 bool ring_reader_is_possible(struct ring_reader *r, const struct chunk_pool *pool, uint64_t unread_bytes);
 
-/* From where the recorder before has stopped, as the region says. */
+/* Goes on where the previous recorder stopped, as the region states it. */
 void ring_reader_resume(struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot);
 
 /*
- * Gives the memory of chunks back that were given back before @until_ns and are free; about
- * 50 us each, 64 at most.
+ * Gives the kernel the memory of chunks that have been free since before @until_ns; about 50 us each, 64 at
+ * most.
  */
 void chunk_pool_trim(struct chunk_pool *pool, uint64_t until_ns);
 

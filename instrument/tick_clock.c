@@ -47,7 +47,7 @@ void tick_clock_add(struct tick_clock *clock, uint64_t ticks, uint64_t ns, uint6
                 clock->n_pairs--;
         }
         clock->pairs[clock->n_pairs++] = (struct tick_pair){ .ticks = ticks, .ns = ns };
-        clock->line.n_ticks = 0; /* it may have been extrapolated after the last pair */
+        clock->line.n_ticks = 0; /* the line may go on past the pair that was the last */
         if (error_ns > clock->error_ns)
                 clock->error_ns = error_ns;
         if (clock->n_pairs >= 2)

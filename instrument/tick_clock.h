@@ -28,8 +28,8 @@ struct error;
  * tick_source.c - the counters that clients take their time stamps from: what each architecture has
  *
  * The counterpart of the client's ticks.h.  tick_source_kind(): the enum client_abi_clock that this
- * architecture counts in; 0 = it has no counter that we can read.  tick_source_read(): the counter now, not
- * before what the program does before; 0 where the machine has none.
+ * architecture counts in; 0 = it has no counter that we can read.  tick_source_read(): the counter, read
+ * after everything that the program did before the call; 0 where the machine has none.
  */
 uint32_t tick_source_kind(void);
 uint64_t tick_source_read(void);
@@ -55,7 +55,7 @@ struct tick_clock {
         uint32_t n_pairs;
         uint64_t ns_per_tick;  /* from the first pair to the last, the same way; 0 with fewer than two */
         uint64_t error_ns;     /* the widest pair */
-        struct tick_line line; /* where the last time was: nearly all follow each other */
+        struct tick_line line; /* that the last time lay on: the next time mostly lies on it too */
         struct tick_pair pairs[TICK_CLOCK_PAIRS_MAX]; /* ticks and ns both increase */
 };
 
@@ -76,7 +76,7 @@ void tick_clock_pair(struct tick_clock *clock);
  */
 void tick_clock_add(struct tick_clock *clock, uint64_t ticks, uint64_t ns, uint64_t error_ns);
 
-/* tick_clock_to_ns() off the line at hand: finds the one that @ticks are on, and keeps it at hand. */
+/* tick_clock_to_ns() for @ticks outside of `line`: finds the line that they are on, and keeps it there. */
 uint64_t tick_clock_to_ns_slow(struct tick_clock *clock, uint64_t ticks);
 
 __extension__ typedef unsigned __int128 tick_product;
@@ -88,7 +88,7 @@ __extension__ typedef unsigned __int128 tick_product;
 static inline uint64_t tick_clock_to_ns(struct tick_clock *clock, uint64_t ticks)
 {
         const struct tick_line *line = &clock->line;
-        uint64_t since = ticks - line->ticks; /* before the line it is more than it is long */
+        uint64_t since = ticks - line->ticks; /* wraps before the line, to more than its length */
 
         if (since >= line->n_ticks)
                 return tick_clock_to_ns_slow(clock, ticks);

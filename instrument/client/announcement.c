@@ -41,7 +41,7 @@ static int send_fd(int socket_fd, int fd)
         return sendmsg(socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* The number in an address of CLIENT_ABI_ADDRESS_PREFIX; 0 = any other address. */
+/* The PID in an address with CLIENT_ABI_ADDRESS_PREFIX; 0 for any other address. */
 static uint64_t pid_in(const char *address)
 {
         static const char prefix[] = CLIENT_ABI_ADDRESS_PREFIX;
@@ -58,7 +58,8 @@ static uint64_t pid_in(const char *address)
 /*
  * Any process may bind the name once the recorder has ended, and every process can read it.  So the client
  * asks the kernel who listens: it must be our own user or root, and the recorder itself where its PID can
- * be seen.  A PID of another namespace shows as 0, a user of another namespace as one who is neither.
+ * be seen.  The kernel shows a PID of another namespace as 0, and a user of another namespace as one who is
+ * neither our own nor root.
  */
 static bool is_recorder(int socket_fd, const char *address)
 {

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * No program writes so many bytes: the client did not write a larger count.  Counts up to this limit can be
- * added without an overflow.
+ * No program writes so many bytes: a larger count does not come from the client.  Counts up to this limit can
+ * be added without an overflow.
  */
 #define COUNT_MAX (UINT64_C(1) << 62)
 

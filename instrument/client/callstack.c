@@ -48,8 +48,8 @@ static struct certain_stack find_certain(struct thread_ring *t, uintptr_t record
 }
 
 /*
- * True if @next, the caller's record according to the frame of @record, lies where a record can lie: then
- * it may be read.
+ * True if @next, to which the frame record @record points, lies where a frame record can lie: then it may be
+ * read.
  */
 static bool is_plausible(uintptr_t record, uintptr_t next, uintptr_t high)
 {
@@ -156,7 +156,7 @@ void callstack_walk(struct callstack *ret, struct callstack_origin from, uint32_
                 return;
         }
         if (from.caller_sp == 0)
-                return; /* then the frames that were found must do */
+                return; /* only the frames that were found are kept */
         note_stack(t, ret, &stack, bottom, from.caller_sp);
         ret->n_frames = 0;
 }

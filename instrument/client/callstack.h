@@ -10,8 +10,8 @@
  *              callstack_put(t, ticks, &callstack);     // a prefix
  *              thread_ring_put_event(t, ticks, ...);
  *
- * Everything between thread_ring_enter() and thread_ring_leave().  Return addresses as far as the frame
- * pointers lead, and from there on the stack itself, which the recorder unwinds later.
+ * Everything between thread_ring_enter() and thread_ring_leave().  A callstack has return addresses as far as
+ * the frame pointers lead, and from there on the stack itself, which the recorder unwinds later.
  */
 #ifndef INSTRUMENT_CLIENT_CALLSTACK_H
 #define INSTRUMENT_CLIENT_CALLSTACK_H
@@ -25,12 +25,13 @@
 
 /*
  * CALLSTACK_RECORD_AT: where, from a frame's address on, the caller's frame address and the return address
- * lie.  CALLSTACK_STAY(): after the last call of a function that says CALLSTACK_HERE; else a call in place of
- * the return would overwrite its record, where that lies at the low end of a frame.  CALLSTACK_CALLER_SP: the
- * stack pointer when the function that says this has returned; 0 = the compiler cannot tell.
- * CALLSTACK_SP_AFTER(): the same of the function whose record that is; 0 = the record does not tell.
- * CALLSTACK_ENDS_AT_0: nearly all code has frame pointers, and 0 is what the outermost function has.
- * CALLSTACK_ADDRESS: a saved return address without a signature.
+ * lie.  CALLSTACK_STAY() follows the last call of a function that uses CALLSTACK_HERE.  Without it, the
+ * compiler may make that call in place of the return, and the call overwrites the function's record where
+ * records lie at the low end of a frame.  CALLSTACK_CALLER_SP: the stack pointer when the function that uses
+ * this has returned; 0 = the compiler cannot tell.  CALLSTACK_SP_AFTER(): the stack pointer when the function
+ * with this record has returned; 0 = the record does not tell.  CALLSTACK_ENDS_AT_0: nearly all code has
+ * frame pointers, and the outermost function's is 0.  CALLSTACK_ADDRESS: a saved return address without a
+ * signature.
  */
 #if defined(__x86_64__)
 #define CALLSTACK_IS_KNOWN       1
@@ -71,7 +72,7 @@
 #endif
 
 #if defined(__aarch64__)
-/* XPACLRI, which does nothing where there are no signatures. */
+/* Removes the signature by XPACLRI, which does nothing where there are no signatures. */
 static inline uint64_t callstack_strip(uint64_t saved)
 {
         register uint64_t link __asm__("x30") = saved;
@@ -89,7 +90,7 @@ struct callstack {
         uint32_t n_frames;
         bool has_copy;
         uint32_t stack_bytes;                             /* from registers[1] on, still where they are */
-        uint32_t certain_bytes;                           /* of these; the rest may not be there */
+        uint32_t certain_bytes;                           /* of these, readable for certain */
         uint64_t registers[3];                            /* where the copy begins: pc, sp, frame pointer */
         uint64_t frames[CLIENT_ABI_CALLSTACK_FRAMES_MAX]; /* return addresses, the innermost first */
 };
@@ -131,8 +132,8 @@ static inline uint32_t callstack_depth(uint32_t word, uint32_t family, uint32_t 
 size_t callstack_room(const struct callstack *c);
 
 /*
- * The prefixes CALLSTACK and STACK_COPY, as far as there is something.  On another stack than the thread's
- * own, a copy is a system call.
+ * Writes the prefixes CALLSTACK and STACK_COPY, each only if there is something to put into it.  On another
+ * stack than the thread's own, a copy is a system call.
  */
 void callstack_put(struct thread_ring *t, uint64_t ticks, const struct callstack *c);
 

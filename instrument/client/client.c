@@ -76,7 +76,7 @@ static void announce(void)
 {
         int r = announcement_send(client_self.settings.recorder, client_self.region.fd);
 
-        if (r < 0) /* a sent region, if shown, could go to another recorder */
+        if (r < 0) /* once sent, it must not be shown: another recorder could take it */
                 region_memory_show(&client_self.region);
         client_self.is_orphan = r == -ECONNREFUSED && client_self.settings.wanted != 0;
         client_self.claim_ns = r == 0 || client_self.is_orphan ? ticks_kernel_ns() + CLAIM_NS : 0;
@@ -216,8 +216,8 @@ static bool begin_once(void)
 }
 
 /*
- * libc has not initialised itself while there is no environment; after our constructor the program may have
- * removed it.
+ * While libc has not initialised itself, there is no environment and nothing can begin.  Our constructor does
+ * not ask for the environment: the program may have removed it by then.
  */
 bool client_begin_now(void)
 {

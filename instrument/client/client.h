@@ -37,9 +37,9 @@
  * announcement_send() - send a descriptor to a listening socket
  * @address:  "@name" for an abstract address of AF_UNIX; "" = no recorder waits, nothing is done
  * @fd: stays the caller's; -1 = the program has no region, and its events are lost: no descriptor is sent
- * Nothing is sent to a process of another user but root, nor to one that is not the recorder in the address.
- * Returns 0, -EINVAL if there is no address, -ECONNREFUSED if no process listens there or another one than
- * the recorder, -errno.  Never blocks: without it the recorder looks for the region itself.
+ * Nothing is sent to a process of another user but root, nor to any process but the recorder that the address
+ * names.  Returns 0, -EINVAL if there is no address, -ECONNREFUSED if no process listens there or one that is
+ * not the recorder, -errno.  Never blocks: without it the recorder looks for the region itself.
  * Async-signal-safe.  Six system calls.
  */
 int announcement_send(const char *address, int fd);
@@ -74,7 +74,10 @@ struct client_settings {
 /* Reads the environment, which a program with raised privileges does not trust; nonsense is passed over. */
 struct client_settings client_settings_read(void);
 
-/* The parts, for their tests: 0 for what makes no sense.  @text may be NULL. */
+/*
+ * The parsers of single settings, public for their tests; they return 0 for a text that makes no sense.
+ * @text may be NULL.
+ */
 uint32_t client_settings_parse_wanted(const char *text);
 uint64_t client_settings_parse_ring_bytes(const char *text);
 uint64_t client_settings_parse_spare_bytes(const char *text);
@@ -102,7 +105,7 @@ uint64_t client_settings_parse_spare_bytes(const char *text);
  *      CLIENT_LINK_OWN(plot_int);
  */
 
-/* Another number is another layout of what follows, and its copies do not talk to each other. */
+/* Changes with the layout of the structs below; copies with different numbers do not call each other. */
 #define CLIENT_LINK_VERSION 1
 
 /*
@@ -161,7 +164,7 @@ struct client_link {
         uint32_t reserved;                      /* 0 */
         void *control_page;                     /* that this copy's program looks at */
         struct client_link *next;               /* of the copies that have joined the one with the region */
-        void (*join)(struct client_link *copy); /* to be called with one's own, when a copy comes ... */
+        void (*join)(struct client_link *copy); /* a new copy calls it with its own link ... */
         void (*part)(struct client_link *copy); /* ... and when it is unloaded */
         struct client_link_functions functions;
 };
@@ -177,7 +180,7 @@ bool client_link_join(const struct client_link_functions **ret_functions);
 /* This copy has made the region: others may join. */
 void client_link_lead(void);
 
-/* If it has: its code is never unloaded from now on. */
+/* If this copy has made the region, its code is never unloaded from now on. */
 void client_link_pin(void);
 
 /* After a fork: the copies that have joined look at the new region, or at zeros if there is no region. */
@@ -191,8 +194,8 @@ void client_link_renew(const struct region_memory *region);
         } while (0)
 
 /*
- * After the definition of hyprof_emit_NAME(): a second name for it, which certainly means this copy's.  The
- * first one may be bound to another copy's by the dynamic linker.
+ * After the definition of hyprof_emit_NAME(): a second name, which always means this copy's function.  The
+ * dynamic linker may bind the first name to another copy's function.
  */
 #define CLIENT_LINK_OWN(name)                                   \
         extern __typeof__(hyprof_emit_##name) client_own_##name \
@@ -217,12 +220,14 @@ struct client {
         uint32_t clock_kind;      /* enum client_abi_clock */
         uint32_t generation;      /* of the region: +1 for each fork on the way from the first process */
         pthread_key_t thread_key; /* its destructor gives a thread's slot back */
-        /* A recorder that knows of a region which records since its start has it by then; 0 = long ago. */
+        /*
+         * By then, a recorder that knows of a self-started region has taken it over; 0 = that time is over.
+         */
         uint64_t claim_ns;
         bool is_orphan; /* records since its start, but the recorder of its environment does not listen */
         /*
-         * The functions to call instead, in a copy without a region.  NULL in the one that has it: its fast
-         * paths never look, for in a copy without a region thread_ring_enter() always fails.
+         * The functions to call instead, in a copy without a region.  NULL in the copy that has the region.
+         * Fast paths never look at it: in a copy without a region thread_ring_enter() always fails.
          */
         const struct client_link_functions *other;
 };

@@ -36,7 +36,7 @@ void hyprof_emit_device_calibration(struct hyprof_device *device, uint64_t ticks
 }
 CLIENT_LINK_OWN(device_calibration);
 
-/* After thread_ring_enter().  @c: NULL = no call stack. */
+/* To be called after thread_ring_enter().  @c: NULL = no call stack. */
 static inline void put_begin(struct thread_ring *t, const struct callstack *c, struct hyprof_device *device,
                              struct hyprof_location *location, uint64_t query)
 {

@@ -47,7 +47,7 @@ static uint32_t zones_of(const struct name_entry *fiber, uint32_t session)
         return ((top ^ none) & ~ZONE_HANDLE_DEPTH_MAX) != 0 ? none : top;
 }
 
-/* Its room was kept since the fiber was entered. */
+/* Writes a FIBER_LEAVE; room for it has been kept since the thread entered the fiber. */
 static void put_leave(struct thread_ring *t)
 {
         thread_ring_put_event(t, ticks_read(client_self.clock_kind), CLIENT_ABI_EVENT_FIBER_LEAVE, 0);
@@ -60,7 +60,7 @@ static uint64_t bytes_for(uint32_t top)
         return (zone_handle_depth(top) + 1) * THREAD_RING_EVENT_BYTES;
 }
 
-/* True if there is room, as far as the thread knows; then the fiber's share of it is kept. */
+/* Returns true if there is room, as far as the thread knows, and then keeps the fiber's share of it free. */
 static bool keep_room(struct thread_ring *t, uint64_t n_bytes)
 {
         uint64_t kept_bytes = bytes_for(t->zone_top);
@@ -265,7 +265,7 @@ static __attribute__((noinline, cold)) void leave_slowly(void)
                 t->fiber = NULL;
                 t->is_astray = false;
                 t->zone_top = t->own_zone_top;
-                t->limit_bytes += kept_bytes; /* if it was unknown, it is still too low */
+                t->limit_bytes += kept_bytes; /* an unknown limit, 0, stays too low */
                 if (was_told)
                         put_leave(t);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instrument/client/location_table.h - all that events name by a number gets it here
+ * instrument/client/location_table.h - gives numbers to all that events name by a number
  *
  * Way of the data:  events, name_table -> [location_table] -> region -> client_region_location
  * Specification:    docs/understand/client-abi.md, "Location"
@@ -54,10 +54,16 @@ uint32_t location_table_add_content(const struct location_content *content);
 uint32_t location_table_add(struct hyprof_location *location);
 uint32_t location_table_add_device(struct hyprof_device *device);
 
-/* The name of the entry @id as the region says strings, to be said again; 0 if there is no such entry. */
+/*
+ * The name of the entry @id, packed as the region states strings, so that another entry can refer to it; 0 if
+ * there is no such entry.
+ */
 uint64_t location_table_name(uint32_t id);
 
-/* Says how the values of the plot @id are shown; a recorder is told by CLIENT_ABI_EVENT_PLOT_CONFIG. */
+/*
+ * Stores how the values of the plot @id are shown.  The caller reports it to a recorder by
+ * CLIENT_ABI_EVENT_PLOT_CONFIG.
+ */
 void location_table_set_plot(uint32_t id, const struct location_plot_config *config);
 
 /*

@@ -7,7 +7,7 @@
 #include "instrument/client/location_table.h"
 #include "instrument/client/word_event.h"
 
-/* After thread_ring_enter().  @n_words: of address and bytes; @c: NULL = no call stack. */
+/* To be called after thread_ring_enter().  @n_words: of address and bytes; @c: NULL = no call stack. */
 WORD_EVENT_INLINE void put(struct thread_ring *t, const struct callstack *c, enum client_abi_event event,
                            struct hyprof_location *pool, unsigned n_words, const uint64_t words[2])
 {

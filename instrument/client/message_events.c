@@ -106,7 +106,7 @@ CLIENT_LINK_OWN(message);
 
 /* ---- literals ------------------------------------------------------------------------------------------ */
 
-/* Binds @literal to its first text.  One that is too long for a name keeps no number. */
+/* Binds @literal to its first text.  A text that is too long for a name gets no number. */
 static void remember_literal(struct hyprof_location *literal, const char *text, size_t text_bytes)
 {
         const char *none = NULL;

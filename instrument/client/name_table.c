@@ -185,8 +185,8 @@ static uint32_t take_node(void)
 }
 
 /*
- * Where the strings of a new entry are.  The region states it, and a recorder may have written there: a
- * string outside of the region is not remembered.
+ * Remembers where the strings of a new entry are.  The region states it, and a recorder may have written
+ * there: a string outside of the region is not remembered.
  */
 static void remember_strings(struct name_entry *entry, const struct name_key *key, uint32_t id)
 {
@@ -220,10 +220,13 @@ static uint32_t make_node(const struct name_key *key, struct hash h)
         struct name_node *node;
         uint32_t id, number;
 
-        /* Makes the entry `too_many` while there is room: it is used when there is none left. */
+        /* Makes the entry `too_many` while there is room: names share it when no room is left. */
         (void)location_table_id(&too_many.location);
 
-        /* Takes the node first: unused nodes cost nothing, but all share the numbers. */
+        /*
+         * Takes the node before the number: a node that stays unused costs nothing, but a wasted number is
+         * missing to all.
+         */
         number = take_node();
         if (number == 0)
                 return 0;
@@ -288,8 +291,8 @@ bool name_table_is_too_many(const struct name_entry *entry)
 }
 
 /*
- * The place depends on the name's text, if long enough: names that are made at run time may all lie at one
- * address.
+ * The place depends on the name's text, if that is long enough: names that are made at run time may all lie
+ * at one address.
  */
 THREAD_RING_INLINE struct name_entry **recent_place(const char *name, size_t name_bytes, uint32_t line)
 {
@@ -300,7 +303,7 @@ THREAD_RING_INLINE struct name_entry **recent_place(const char *name, size_t nam
         return &recent[(x ^ line) * MIX_A >> (64 - RECENT_BITS)];
 }
 
-/* The difference between two texts of @n bytes: 0 = nothing. */
+/* The difference between two texts of @n bytes: 0 = they are equal. */
 THREAD_RING_INLINE uint64_t difference(const char *a, const char *b, size_t n)
 {
         const char *a_end = a + n, *b_end = b + n;

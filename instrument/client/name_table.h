@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All of this together is what tells one entry from another.  Borrowed for the call. */
+/* All members together tell one entry from another.  Borrowed for the call. */
 struct name_key {
         const char *name;     /* NULL, or of 0 bytes = the function's name */
         const char *function; /* NULL = none */
@@ -28,17 +28,16 @@ struct name_key {
         size_t file_bytes;
         uint32_t line;
         uint32_t color;
-        const void
-                *identity; /* two things of one name: an address, never followed; NULL = the name is enough */
+        const void *identity; /* an address, never followed, that tells things of one name apart, or NULL */
 };
 
 struct name_entry {
         struct hyprof_location location; /* its strings are in the region alone: NULL here */
-        uint32_t zone_top;               /* of a fiber: 0 at first; belongs to who uses it */
+        uint32_t zone_top;               /* of a fiber: 0 at first; only the callers use it */
         uint32_t reserved;
         /*
-         * Name, function and file lie there in the region, in this order and without a
-         * gap: surely inside of it.
+         * Where name, function and file lie in the region, in this order and without a gap; checked to be
+         * inside of it.
          */
         uint64_t strings_at;
         uint64_t lengths; /* of the three, 16 bits each; NAME_TABLE_NO_STRINGS = they are not there */

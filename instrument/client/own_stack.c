@@ -27,7 +27,7 @@
 #define ARGUMENTS_BYTES_MAX  (UINT64_C(1) << 20)
 #define MAIN_STACK_BYTES_MAX (UINT64_C(8) << 20) /* deeper is not certain: there the kernel is asked */
 #define STACK_BYTES_MIN      UINT64_C(16384)     /* PTHREAD_STACK_MIN, or less */
-#define STACK_BYTES_MAX      (UINT64_C(1) << 37) /* a larger word is an address, also if those have 39 bits */
+#define STACK_BYTES_MAX      (UINT64_C(1) << 37) /* a larger word is an address, even one of 39 bits */
 #define STACK_LOW_MIN        UINT64_C(4096)      /* a smaller word is a number */
 #define STATIC_TLS_BYTES_MAX (UINT64_C(1) << 20)
 
@@ -94,7 +94,10 @@ static __attribute__((no_sanitize("address", "thread"))) struct own_stack stack_
         return unknown;
 }
 #else
-/* musl reads its control block, without a lock.  It would have to search for the process's stack. */
+/*
+ * For another thread than the main one, musl reads its control block, without a lock.  For the process's
+ * stack musl would have to search.
+ */
 static struct own_stack stack_of_thread(void)
 {
         struct own_stack found = unknown;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TRIES_MAX 64 /* a recorder that changes its mind more often wins */
+#define TRIES_MAX 64 /* a recorder that changes the word more often keeps its own */
 
 static uint32_t word_before_pause; /* atomic */
 
@@ -76,7 +76,7 @@ void hyprof_emit_resume(void)
                 uint32_t wanted = wanted_word(h, word);
 
                 if ((word & CLIENT_ABI_FAMILIES) == 0 || wanted == 0)
-                        break; /* no recording, or one that began since and knows */
+                        break; /* no recorder, or one that came since the pause */
                 if (__atomic_compare_exchange_n(&h->control_word, &word, wanted, false, __ATOMIC_SEQ_CST,
                                                 __ATOMIC_SEQ_CST) &&
                     wanted_word(h, wanted) == wanted)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A program under a limit on its address space keeps nearly all of it. */
+/* The region takes one part in so many of a limited address space; the program keeps the rest. */
 #define SHARE_OF_ADDRESS_SPACE 8
 
 #define OPEN_STEP_BYTES \

@@ -27,13 +27,13 @@
 
 /*
  * A part of the region that can be read and written from its beginning up to the open end.  The rest is not
- * accessible: mlockall() fills all that is with memory.
+ * accessible: mlockall() would fill it with memory.
  */
 struct region_area {
         uint8_t *base;
         uint64_t bytes;      /* all of it */
         uint64_t open_bytes; /* atomic; only grows */
-        uint64_t step_bytes; /* is opened at least; 0 = no less than is open already */
+        uint64_t step_bytes; /* how much is opened at least; 0 = as much as is open already */
 };
 
 struct region_memory {
@@ -83,9 +83,9 @@ struct region_options {
 int region_memory_create(struct region_memory *m, const struct region_options *options, void *control_page);
 
 /*
- * region_memory_show() - a mapping of code, which tells recorders that the region is there
- * They may hear of no other mappings.  The first page is executable for a moment, in a mapping of its own
- * that nothing jumps to.  Where the system refuses that, nothing happens.  Two system calls,
+ * region_memory_show() - makes a mapping of code, which tells recorders that the region is there
+ * Recorders may hear of no other mappings.  The first page is executable for a moment, in a mapping of its
+ * own that nothing jumps to.  Where the system refuses that, nothing happens.  Two system calls,
  * async-signal-safe.
  */
 void region_memory_show(const struct region_memory *m);
@@ -97,14 +97,15 @@ void region_memory_show(const struct region_memory *m);
 int region_memory_copy_locations(struct region_memory *m, const struct region_memory *from);
 
 /*
- * Puts the region's first page over another control page as well.  Returns 0, or -errno and zeros are there.
+ * Puts the region's first page over another control page as well.  Returns 0, or -errno; the page is zeros
+ * then.
  */
 int region_memory_share_control(const struct region_memory *m, void *control_page);
 
 /*
  * region_area_open() - makes sure that the first @until_bytes of an area can be read and written
- * Any thread, and signal handlers; keeps errno.  A system call if they could not.  Returns 0 or -errno, and
- * -ENOSPC if the area is not so large.
+ * For any thread, and signal handlers; keeps errno.  Makes a system call only if they are not open yet.
+ * Returns 0 or -errno, and -ENOSPC if the area is not so large.
  */
 int region_area_open(struct region_area *area, uint64_t until_bytes);
 

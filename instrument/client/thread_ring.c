@@ -218,7 +218,7 @@ bool thread_ring_hold(struct thread_ring *t, uint32_t word, enum thread_ring_los
         __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         ready = (t->slot && t->generation == client_self.generation) || take_slot(t);
-        if (ready && t->session != session) /* else only the families changed, or it is astray */
+        if (ready && t->session != session) /* else only the families changed, or the thread is astray */
                 ready = begin_session(t, session);
         if (!ready) {
                 thread_ring_count_loss(t, kind);
@@ -285,7 +285,7 @@ static bool look_for_room(struct thread_ring *t, uint64_t n_bytes)
         return t->head_bytes + n_bytes <= t->limit_bytes;
 }
 
-/* Looks for room there, or where the thread can go on. */
+/* Looks for room where the thread writes now, or else where it can go on. */
 static bool look_everywhere(struct thread_ring *t, uint64_t n_bytes)
 {
         return look_for_room(t, n_bytes) ||

@@ -38,7 +38,7 @@ struct name_entry;
  *
  *      bits  0 .. 11   depth: how many zones are open on its track, with itself
  *      bits 12 .. 23   track, in which zones nest: a thread's, by its slot, or a fiber's, by its location
- *      bits 24 .. 31   which session, modulo 255, and never 0: so is no handle
+ *      bits 24 .. 31   which session, modulo 255, never 0: so no handle is 0
  *
  * A thread keeps the handle of its innermost zone, of depth 0 if none is open.
  * The next begin adds 1 to it, an end compares with it and takes 1 away.
@@ -124,16 +124,16 @@ enum thread_ring_loss {
 
 struct thread_ring {
         uint32_t state;       /* see above; shared with signal handlers of the thread */
-        uint32_t zone_top;    /* handle of the innermost zone, see above: the fiber's if on one */
+        uint32_t zone_top;    /* handle of the innermost zone: of the fiber, if it is on one */
         uint32_t session;     /* what the ring's last THREAD event opened; 0 = none */
         uint64_t last_ticks;  /* of the last event; an event about an open zone has no time of its own */
         uint64_t head_bytes;  /* ever written */
-        uint64_t limit_bytes; /* the head may go up to this, see thread_ring.c; less is fine: then we look */
+        uint64_t limit_bytes; /* the head may go up to this, see thread_ring.c; if it is too low, we look */
         uint64_t mask;        /* ring bytes - 1 */
         uint8_t *bytes;       /* the ring */
         struct client_abi_slot *slot; /* NULL = none taken */
 
-        struct name_entry *fiber;      /* the thread runs as; NULL = it is itself */
+        struct name_entry *fiber;      /* that the thread runs as; NULL = as itself */
         struct name_entry *last_fiber; /* that it entered last: programs often enter the same one again */
         const char *last_fiber_name;   /* as it was called then */
         uint32_t own_zone_top;         /* while on a fiber: of the thread's own zones */
@@ -161,15 +161,19 @@ bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes);
 
 /*
  * thread_ring_hold() - like thread_ring_enter(), but also for a thread that is astray
- * Then nothing may be written, only zones and fibers be kept account of.  Ends with thread_ring_let_go().
+ * A thread that is astray may write nothing, but its zones and fibers are followed.  Ends with
+ * thread_ring_let_go().
  */
 bool thread_ring_hold(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind);
 void thread_ring_let_go(struct thread_ring *t, uint32_t word);
 
-/* For a thread that is on a fiber: writes that it is.  False = no room: it is astray.  In fiber_events.c. */
+/*
+ * Writes which fiber the thread is on.  Returns false if there is no room: then the thread is astray.  In
+ * fiber_events.c.
+ */
 bool thread_ring_tell_fiber(struct thread_ring *t);
 
-/* The thread is on no fiber and no zone is open, in a new session or none (0). */
+/* Notes that the thread is on no fiber and has no open zone, in a new session or in none (0). */
 void thread_ring_forget_zones(struct thread_ring *t, uint32_t session);
 
 /* Counts an event that is not recorded. */
@@ -254,8 +258,8 @@ THREAD_RING_INLINE void thread_ring_put_word(struct thread_ring *t, uint64_t wor
 }
 
 /*
- * The last @n bytes before @end, of more than a word; without a call of memcpy(), which
- * takes longer than all else.
+ * The last @n bytes before @end as a word; 8 bytes before @end must be readable.  Makes no call of memcpy(),
+ * which would take longer than all else.
  */
 THREAD_RING_INLINE uint64_t thread_ring_end_word(const uint8_t *end, size_t n)
 {
@@ -324,8 +328,8 @@ THREAD_RING_INLINE bool thread_ring_is_near(const struct thread_ring *t, uint64_
 }
 
 /*
- * Where @n_bytes can be stored in one piece, if they fit by what the thread knows; NULL = look
- * for room, or put words.
+ * The place where @n_bytes can be stored in one piece, if the thread knows that they fit; NULL = look for
+ * room, or put words.
  */
 THREAD_RING_INLINE struct thread_ring_word *thread_ring_room_at_once(const struct thread_ring *t,
                                                                      uint64_t n_bytes)
@@ -336,7 +340,7 @@ THREAD_RING_INLINE struct thread_ring_word *thread_ring_room_at_once(const struc
         return CLIENT_LIKELY(fits) ? thread_ring_word_at(t->bytes, offset) : NULL;
 }
 
-/* The prefix of an event the rest of whose payload is what blob_area_put() has just written. */
+/* Writes the prefix of an event; blob_area_put() has just written the rest of the event's payload. */
 static inline void thread_ring_put_blob(struct thread_ring *t, uint64_t ticks, uint64_t at, uint64_t bytes)
 {
         thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_BLOB, 0);
@@ -366,7 +370,7 @@ THREAD_RING_INLINE void thread_ring_advance(struct thread_ring *t, uint64_t n_by
  * All threads of the process share the region's chunks.  A thread takes one
  * when its ring is full, another one when that is full, and returns to its ring
  * once the recorder has read all of it.  Chunks are used like rings, so that
- * the fast paths do not know which of both they write to.
+ * the fast paths do not know to which of the two they write.
  */
 
 /* Sets where @t writes, when it has taken its slot: where the slot's last owner stopped. */
@@ -380,7 +384,7 @@ uint64_t ring_chunks_begin(const struct thread_ring *t, uint64_t tail);
 
 /*
  * ring_chunks_move() - goes on in the ring, if that is empty, or in a free chunk
- * @n_bytes:  that must have room there
+ * @n_bytes:  must have room there
  * Returns false if there is neither; then nothing has changed.
  */
 bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes);

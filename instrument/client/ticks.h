@@ -80,7 +80,7 @@ uint64_t ticks_kernel_ns(void);
 /* The machine's time at @own_ns of ticks_kernel_ns(): they differ in a time namespace. */
 uint64_t ticks_machine_ns(uint64_t own_ns);
 
-/* True if ticks_counter() is what ticks_read() reads: without a call, or a reason for one. */
+/* True if ticks_read() reads ticks_counter().  Makes no call. */
 static inline bool ticks_are_counted(uint32_t kind)
 {
         return __builtin_expect(kind == TICKS_COUNTER_KIND, 1) != 0;

@@ -21,9 +21,9 @@
 #define WORD_EVENT_INLINE static inline __attribute__((always_inline))
 
 /*
- * For a callstack there must be room on the program's stack, but only if one is wanted.  Such a function
- * returns whether the thread could write, and is never the last thing that its caller does: the frame of
- * CALLSTACK_HERE must be there.
+ * For functions that capture a callstack: it takes room on the program's stack, which other events do not
+ * need.  Such a function returns whether the thread could write, and its caller never calls it in place of a
+ * return: the frame that evaluated CALLSTACK_HERE must still be there.
  */
 #define WORD_EVENT_RARE static __attribute__((noinline, cold))
 
@@ -33,7 +33,7 @@ struct word_event {
         enum thread_ring_loss loss; /* the counter to increase if there is no room */
         enum client_abi_event event;
         uint32_t argument;
-        bool is_lost; /* what it names has no number: it is only counted */
+        bool is_lost; /* its location has no number: the event is only counted */
         unsigned n_words;
         uint64_t words[WORD_EVENT_WORDS_MAX];
 };

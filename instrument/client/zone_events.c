@@ -39,7 +39,7 @@ static inline bool is_deepest(const struct thread_ring *t)
         return zone_handle_depth(t->zone_top) == ZONE_HANDLE_DEPTH_MAX;
 }
 
-/* A begin for which there was no location, depth or room. */
+/* Counts a begin for which there was no location, depth or room. */
 static RARE void count_lost_begin(struct thread_ring *t)
 {
         thread_ring_count_loss(t, is_deepest(t) ? THREAD_RING_LOSS_DEEP_ZONE : THREAD_RING_LOSS_ZONE);
@@ -238,7 +238,7 @@ static bool begin_detail(struct thread_ring *t, uint32_t word, hyprof_zone zone,
         return true;
 }
 
-/* The prefix that tells which zone, unless it is the innermost. */
+/* Writes the prefix that tells which zone, unless it is the innermost. */
 static void put_zone_at(struct thread_ring *t, uint64_t ticks, hyprof_zone zone)
 {
         if (zone != t->zone_top)

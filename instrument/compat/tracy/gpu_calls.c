@@ -2,9 +2,9 @@
 /*
  * instrument/compat/tracy/gpu_calls.c - Tracy's functions for GPUs and other queues with clocks of their own
  *
- * Programs make their contexts once, perhaps long before anybody records.  So the first and the last facts
- * about the clocks are kept here, and repeated at the first event of each recording.  A name counts if it
- * comes before the first event that is recorded, as Tracy's own helpers do it.
+ * Programs make their contexts once, perhaps long before a recording.  So the first and the last facts about
+ * the clocks are kept here, and repeated at the first event of each recording.  A name is used if the program
+ * gives it before the first recorded event, as Tracy's own helpers do.
  */
 #include "instrument/compat/tracy/tracy_api.h"
 

@@ -21,9 +21,9 @@
  *
  * Way of the data:  program -> *_calls -> [source_location] -> libhyprof
  *
- * Tracy's are constant, so that a number of ours has no room in them.  They are
- * known by their addresses here.  Any thread and signal handlers; nothing waits
- * and nothing allocates.
+ * Tracy's locations are constant, so they have no room for a number of ours.
+ * This table finds them by their addresses.  Any thread and signal handlers;
+ * nothing waits and nothing allocates.
  */
 
 /*

@@ -32,7 +32,7 @@ extern "C" {
 
 struct hyprof_device {
         struct hyprof_location location; /* its name */
-        double period_ns;                /* of a tick; 0 = two calibrations tell */
+        double period_ns;                /* of a tick; 0 = found from two calibrations */
         uint32_t kind;                   /* free to choose; shown, not interpreted */
         uint32_t reserved;
 };
@@ -62,14 +62,17 @@ static inline void hyprof_device_init(struct hyprof_device *device, const char *
         *device = fresh;
 }
 
-/* The device's clock and the host's at one moment; @host_ns: as of hyprof_now_ns(), 0 = now. */
+/* The device's clock and the host's at one moment; @host_ns: as hyprof_now_ns() returns it, 0 = now. */
 static inline void hyprof_device_calibrate(struct hyprof_device *device, uint64_t ticks, uint64_t host_ns)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_DEVICES_)))
                 hyprof_emit_device_calibration(device, ticks, host_ns);
 }
 
-/* Work is submitted: it begins when @query tells, which no other open query of the device is called. */
+/*
+ * Work is submitted: its zone begins at the time that @query gives.  No other open query of the device has
+ * this number.
+ */
 static inline void hyprof_device_zone_begin(struct hyprof_device *device, struct hyprof_location *location,
                                             uint64_t query)
 {
@@ -77,7 +80,10 @@ static inline void hyprof_device_zone_begin(struct hyprof_device *device, struct
                 hyprof_emit_device_zone_begin(device, location, query, 0);
 }
 
-/* And ends when @query tells: the zone that this thread began last on this device and did not end yet. */
+/*
+ * Ends the zone that this thread began last on this device and has not ended yet, at the time that @query
+ * gives.
+ */
 static inline void hyprof_device_zone_end(struct hyprof_device *device, uint64_t query)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_DEVICES_)))

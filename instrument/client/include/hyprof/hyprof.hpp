@@ -21,8 +21,8 @@
  *      };
  *
  * Everything is in this file; link with -lhyprof.  Nothing throws but the
- * program's own locks.  The objects belong to the thread that made them, but for
- * locks and devices, which any thread may use.
+ * program's own locks.  The objects belong to the thread that made them, except
+ * for locks and devices, which any thread may use.
  *
  * Cost.  Without a recorder: a load and a branch for a zone, a frame, a fiber and for each operation of a
  * lock.  While a recorder is active: the cost that hyprof.h states for events; a lock that is free costs two
@@ -31,8 +31,8 @@
  *
  * With HYPROF_DISABLE a lock is as large and its machine code the same as the
  * lock's alone, and the rest is nothing.  Files that are compiled with and
- * without it can be linked together, but what they share must not contain
- * these classes: the linker then says that it is missing.
+ * without it can be linked together, but nothing that they share may contain
+ * these classes: the linker would report it as missing.
  *
  * C++11 and later.
  */
@@ -73,7 +73,7 @@ inline namespace enabled
 class zone
 {
       public:
-        /* @location: static, or from hyprof_location_of(); NULL is nothing */
+        /* @location: static, or from hyprof_location_of(); NULL = no zone */
         explicit zone(struct hyprof_location *location) noexcept : handle_(hyprof_zone_begin(location))
         {
         }
@@ -89,7 +89,7 @@ class zone
         zone(const zone &) = delete;
         zone &operator=(const zone &) = delete;
 
-        /* Is it recorded?  Guards work that is only done to say something about it. */
+        /* True if the zone is recorded: guards work that is only done to say something about it. */
         explicit operator bool() const noexcept
         {
                 return handle_ != 0;
@@ -149,11 +149,11 @@ class zone
 };
 
 /*
- * A lock that tells who waits for it and who holds it, and is otherwise as Mutex: for std::lock_guard,
- * std::unique_lock, std::scoped_lock, std::condition_variable_any.
+ * A lock that reports who waits for it and who holds it, and otherwise behaves like Mutex: for
+ * std::lock_guard, std::unique_lock, std::scoped_lock, std::condition_variable_any.
  *
- * While it is recorded, lock() tries first, so that a wait is only told where there is one.  A Mutex without
- * try_lock() is told to be waited for each time.  Waits of try_lock_for() and try_lock_until() are recorded
+ * While it is recorded, lock() tries first, so that it reports a wait only where there is one.  For a Mutex
+ * without try_lock() it reports a wait each time.  Waits of try_lock_for() and try_lock_until() are recorded
  * when they obtain the lock.
  *
  * The release is recorded before the lock is given up: from then on it may belong to another thread, which
@@ -360,7 +360,7 @@ class frame
 class device
 {
       public:
-        /* @name: lives as long as the device; @period_ns: of a tick, 0 = two calibrations tell */
+        /* @name: lives as long as the device; @period_ns: of a tick, 0 = found from two calibrations */
         constexpr explicit device(const char *name, double period_ns = 0, uint32_t kind = 0)
             : device_{ { name, nullptr, nullptr, 0, 0, 0, 0 }, period_ns, kind, 0 }
         {
@@ -399,9 +399,9 @@ class device
         struct hyprof_device device_;
 };
 
-// The program's events are left out as long as one of these lives, in any thread: each begins with
-// hyprof_pause(), and the last ends with hyprof_resume().  A child of fork() begins without a pause, and its
-// parent's objects mean nothing there.  Cost: a system call for each begin and end.
+// The program's events are left out as long as an object of this class lives, in any thread: each object
+// begins with hyprof_pause(), and the last one ends with hyprof_resume().  A child of fork() begins without a
+// pause, and its parent's objects mean nothing there.  Cost: a system call for each begin and end.
 class paused
 {
       public:
@@ -422,12 +422,12 @@ class paused
         {
                 return static_cast<uint64_t>(getpid()) << 32;
         }
-        // How many live in this process: the number of another one is its parent's.
+        // How many objects live in this process; 0 if @count is still that of its parent.
         static uint32_t number_of(uint64_t count) noexcept
         {
                 return (count ^ self()) >> 32 == 0 ? static_cast<uint32_t>(count) : 0;
         }
-        // Others may count meanwhile, and act before: the last to act has seen the last number.
+        // Other threads may change the count at the same time; whichever acts last has seen the last count.
         static void change(int by) noexcept
         {
                 uint64_t before = __atomic_load_n(count(), __ATOMIC_SEQ_CST), after;
@@ -448,7 +448,7 @@ class paused
                         is_paused = number_of(__atomic_load_n(count(), __ATOMIC_SEQ_CST)) > 0;
                 } while (is_paused != was_paused);
         }
-        // One of the whole process, whichever library counts: its number in the upper half.
+        // One count for the whole process, in whichever library the object is; the PID is in the upper half.
         __attribute__((visibility("default"))) static uint64_t *count() noexcept
         {
                 static uint64_t n = 0;

@@ -18,7 +18,7 @@ extern "C" {
 
 /*
  * A place in the source code, or the name of a plot, of a sequence of frames or of a memory pool.
- * The macros define one; static storage, zero in the last two members.
+ * The macros below fill one; its storage is static, and its last two members are zero at first.
  */
 struct hyprof_location {
         const char *name;     /* the displayed name; NULL = the function's name */
@@ -30,7 +30,7 @@ struct hyprof_location {
         uint32_t reserved;    /* 0 */
 };
 
-/* Also for programs that are compiled with -Wold-style-cast. */
+/* These compile without warnings under -Wold-style-cast as well. */
 #ifdef __cplusplus
 #define HYPROF_NULL_              nullptr
 #define HYPROF_CAST_(type, value) static_cast<type>(value)
@@ -89,7 +89,9 @@ struct hyprof_location {
 #define HYPROF_FAMILY_DEVICES_  UINT32_C(0x40)
 #define HYPROF_FAMILY_ANY_      UINT32_C(0xff)
 
-/* The first page of the shared memory lies here, so that to ask is one load from a constant address. */
+/*
+ * The first page of the shared memory lies here, so that a program asks by one load from a constant address.
+ */
 #define HYPROF_CONTROL_WORDS_ 16384
 #define HYPROF_CONTROL_AT_    32
 extern HYPROF_API_ uint32_t hyprof_control[HYPROF_CONTROL_WORDS_];
@@ -142,7 +144,10 @@ static inline struct hyprof_location *hyprof_location_of(const char *name, size_
         return HYPROF_NULL_;
 }
 
-/* The same for the name of a plot, frames or a pool that is in memory only; @name ends in NUL. */
+/*
+ * The same for the name of a plot, of frames or of a pool that a program makes at run time; @name ends in
+ * NUL.
+ */
 static inline struct hyprof_location *hyprof_name_of(const char *name)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))

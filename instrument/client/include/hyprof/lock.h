@@ -31,7 +31,10 @@
 extern "C" {
 #endif
 
-/* A lock, beside the program's own.  The library remembers its number in it: 4,194,303 of all kinds, ever. */
+/*
+ * Stands beside the program's own lock.  The library keeps the lock's number here; a process has 4,194,303
+ * numbers for things of all kinds, and uses none again.
+ */
 struct hyprof_lock {
         struct hyprof_location location; /* name, and where it is defined */
 };
@@ -71,19 +74,19 @@ static inline void hyprof_lock_event_(struct hyprof_lock *lock, enum hyprof_lock
                 hyprof_emit_lock(lock, event);
 }
 
-/* The thread is going to wait for it. */
+/* The calling thread is going to wait for the lock. */
 static inline void hyprof_lock_wait(struct hyprof_lock *lock)
 {
         hyprof_lock_event_(lock, HYPROF_LOCK_WAIT_);
 }
 
-/* The thread holds it from now on, after a wait or without one. */
+/* The calling thread holds the lock from now on, after a wait or without one. */
 static inline void hyprof_lock_obtain(struct hyprof_lock *lock)
 {
         hyprof_lock_event_(lock, HYPROF_LOCK_OBTAIN_);
 }
 
-/* The thread does not hold it any more. */
+/* The calling thread does not hold the lock any more. */
 static inline void hyprof_lock_release(struct hyprof_lock *lock)
 {
         hyprof_lock_event_(lock, HYPROF_LOCK_RELEASE_);
@@ -105,7 +108,7 @@ static inline void hyprof_lock_release_shared(struct hyprof_lock *lock)
         hyprof_lock_event_(lock, HYPROF_LOCK_RELEASE_SHARED_);
 }
 
-/* The lock was tried: nothing if @obtained is 0. */
+/* The calling thread tried the lock; does nothing if @obtained is 0. */
 static inline void hyprof_lock_try(struct hyprof_lock *lock, int obtained)
 {
         if (obtained)
@@ -124,14 +127,14 @@ static inline void hyprof_lock_gone(struct hyprof_lock *lock)
         hyprof_lock_event_(lock, HYPROF_LOCK_GONE_);
 }
 
-/* This is the place that holds it; said after hyprof_lock_obtain(). */
+/* Says that @location is the place that holds the lock; to be called after hyprof_lock_obtain(). */
 static inline void hyprof_lock_mark(struct hyprof_lock *lock, struct hyprof_location *location)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_LOCKS_)))
                 hyprof_emit_lock_mark(lock, location);
 }
 
-/* Calls one instance something else; @name is copied. */
+/* Gives this one lock another name; @name is copied. */
 static inline void hyprof_lock_name(struct hyprof_lock *lock, const char *name, size_t name_bytes)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_LOCKS_)))

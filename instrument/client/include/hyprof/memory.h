@@ -29,8 +29,8 @@ HYPROF_API_ void hyprof_emit_memory_free(struct hyprof_location *pool, const voi
 HYPROF_API_ void hyprof_emit_memory_discard(struct hyprof_location *pool);
 
 /*
- * @address: any number that names the memory, never followed; say it after the
- * allocation, and before the free.
+ * @address: any number that names the memory, never followed.  Call hyprof_memory_alloc() after the
+ *           allocation, and hyprof_memory_free() before the free.
  */
 HYPROF_NOT_FOLLOWED_(2)
 static inline void hyprof_memory_alloc(struct hyprof_location *pool, const void *address, size_t bytes)

@@ -88,8 +88,8 @@ static inline void hyprof_message(const char *text, size_t text_bytes, enum hypr
 /*
  * hyprof_message_literal() - a line of text that is the same each time: 16 bytes of a ring, however long
  * @literal:  static, all zeros at first; the library keeps the text and its number there
- * @text:     ends in NUL, and never changes: a string literal.  A program that comes to one @literal with
- *            several texts has their names right, and the speed for the first.
+ * @text:     ends in NUL, and never changes: a string literal.  If a program uses one @literal with several
+ *            texts, all of them are recorded correctly, but only the first one fast.
  */
 static inline void hyprof_message_literal(struct hyprof_location *literal, const char *text,
                                           enum hyprof_severity severity, uint32_t color)
@@ -136,7 +136,8 @@ static inline void hyprof_plot_float(struct hyprof_location *name, float value)
  * @flags:  HYPROF_PLOT_STEP | HYPROF_PLOT_FILL
  * @color:  0xRRGGBB, 0 = the viewer chooses
  * @unit:   "ms", "tokens"; NULL = none; copied
- * Kept for recordings that begin later, so it may be said once when the program begins.
+ * Kept for recordings that begin later, so one call as the program starts is
+ * enough.
  */
 #ifndef HYPROF_DISABLE
 static inline void hyprof_plot_config(struct hyprof_location *name, enum hyprof_plot_format format,

@@ -46,7 +46,9 @@ static inline void hyprof_thread_name(const char *name)
 #endif
 }
 
-/* The same for the group that it belongs to; viewers show the threads of one group together. */
+/*
+ * The same for the group that the calling thread belongs to; viewers show the threads of one group together.
+ */
 static inline void hyprof_thread_group(int32_t group)
 {
 #ifndef HYPROF_DISABLE
@@ -63,7 +65,7 @@ static inline void hyprof_program_info(const char *text, size_t text_bytes)
                 hyprof_emit_program_info(HYPROF_NULL_, 0, text, text_bytes);
 }
 
-/* The same as a key and a value; both end in NUL; a later value of a key replaces an earlier. */
+/* The same as a key and a value; both end in NUL; a later value of a key replaces an earlier one. */
 static inline void hyprof_program_value(const char *key, const char *value)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
@@ -89,7 +91,7 @@ static inline void hyprof_source_text(const char *file, size_t file_bytes, const
  * @name:             of the function, or of the whole; copied
  * @image:            the ELF image that it comes from, with symbols and debug
  *                    information; NULL = none; copied
- * hyprof_code_remove() when it goes away: addresses are used again.
+ * Call hyprof_code_remove() when the code goes away: addresses are used again.
  */
 static inline void hyprof_code_add(const void *address, size_t bytes, const char *name, size_t name_bytes,
                                    const void *image, size_t image_bytes)

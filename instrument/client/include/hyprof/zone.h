@@ -4,9 +4,9 @@
  *
  * Way of the data:  program -> [zone.h] -> libhyprof -> shared memory -> hyprof record
  *
- * Zones nest, on each thread or fiber (see fiber.h) for itself.  Ending a zone
- * also ends those inside of it that were forgotten.  A zone that is ended twice,
- * on another thread, or in a later recording than it began in, is nothing.
+ * Zones nest, separately on each thread and each fiber (see fiber.h).  Ending a zone
+ * also ends those inside of it that were forgotten.  Ending a zone twice, on another
+ * thread, or in a later recording than it began in, does nothing.
  *
  * Cost while recording: one time stamp and a store of 8 bytes for each begin
  * and end; a number, colour or text about a zone one more event.
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* A zone that was begun; 0 = it is not recorded, and every operation on it is nothing. */
+/* A zone that was begun; 0 = it is not recorded, and no operation on it does anything. */
 typedef uint32_t hyprof_zone;
 
 /* A constant when disabled, like HYPROF_WANTED_(). */
@@ -43,9 +43,9 @@ HYPROF_API_ void hyprof_emit_zone_color(hyprof_zone zone, uint32_t color);
 
 /*
  * hyprof_zone_begin() - a piece of work begins on this thread
- * @location:  static, or from hyprof_location_of(); NULL is nothing
- * Returns what to give to the functions below.  4095 zones may be open on a thread; those
- * inside are not recorded.
+ * @location:  static, or from hyprof_location_of(); NULL = no zone begins
+ * Returns the zone for the functions below.  4095 zones may be open on a thread; deeper
+ * ones are not recorded.
  */
 static inline hyprof_zone hyprof_zone_begin(struct hyprof_location *location)
 {
@@ -81,7 +81,9 @@ static inline void hyprof_zone_text(hyprof_zone zone, const char *text, size_t t
                 hyprof_emit_zone_text(zone, text, text_bytes);
 }
 
-/* Calls this one instance of an open zone something else; it still counts among its location's. */
+/*
+ * Gives this one instance of an open zone another name; it is still counted with the zones of its location.
+ */
 static inline void hyprof_zone_name(hyprof_zone zone, const char *name, size_t name_bytes)
 {
         if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))

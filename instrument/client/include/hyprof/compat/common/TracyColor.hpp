@@ -4,9 +4,9 @@
  *
  * Way of the data:  program -> [TracyColor.hpp] -> Tracy.hpp -> hyprof.h
  *
- * The names and values of X.Org's rgb.txt, and those that CSS adds; where the
- * two mean different colours by one name, it is that of X11, and both are here
- * again as X11... and Web...
+ * The names and values of X.Org's rgb.txt, and those that CSS adds.  Where both
+ * give one name to different colours, the name means the colour of X11; both
+ * colours are here again as X11... and Web...
  */
 #ifndef HYPROF_COMPAT_TRACY_COLOR_HPP
 #define HYPROF_COMPAT_TRACY_COLOR_HPP

@@ -23,7 +23,10 @@
 namespace tracy
 {
 
-/* A name of its own where nothing is recorded: files with and without TRACY_ENABLE can be linked together. */
+/*
+ * Where nothing is recorded, the functions get names of their own, so that files with and without
+ * TRACY_ENABLE can be linked together.
+ */
 #if defined TRACY_ENABLE && !defined HYPROF_DISABLE
 inline namespace enabled
 {

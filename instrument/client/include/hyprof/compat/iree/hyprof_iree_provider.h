@@ -6,8 +6,8 @@
  * Specification:    docs/use/iree.md
  *
  * IREE's iree/base/tracing.h includes this file where it is configured with
- * -DIREE_TRACING_PROVIDER_H=.../hyprof_iree_provider.h, and says before what IREE_TRACING_FEATURES_REQUESTED
- * is.  IREE itself replaces the macros of a feature that is off by nothing.  C and C++.
+ * -DIREE_TRACING_PROVIDER_H=.../hyprof_iree_provider.h, and defines IREE_TRACING_FEATURES_REQUESTED before
+ * that.  IREE itself replaces the macros of a feature that is off by nothing.  C and C++.
  *
  * Names that IREE keeps for ever (of plots, frames, pools, fibers) are looked
  * up by their content, copied at the first use.
@@ -69,7 +69,9 @@ static inline void hyprof_iree_zone_cstring_(iree_zone_id_t zone, const char *te
         hyprof_zone_text(zone, text, zone && text ? __builtin_strlen(text) : 0);
 }
 
-/* @xbgr: 0xXXBBGGRR, what IREE says of the colours of zones alone; messages and plots have 0xXXRRGGBB. */
+/*
+ * @xbgr: 0xXXBBGGRR.  Only zones have this order in IREE; the colours of messages and plots are 0xXXRRGGBB.
+ */
 static inline void hyprof_iree_zone_color_(iree_zone_id_t zone, uint32_t xbgr)
 {
         hyprof_zone_color(zone, (xbgr & 0xff) << 16 | (xbgr & 0xff00) | (xbgr >> 16 & 0xff));
@@ -87,7 +89,10 @@ static inline void hyprof_iree_message_(const char *text, size_t text_bytes, uin
                        color & 0xffffff);
 }
 
-/* For frames and pools NULL is a name too, and a recording may end at any time. */
+/*
+ * Never returns NULL, which would mean the main frames or the main pool: hyprof_name_of() returns NULL when a
+ * recording has just ended.
+ */
 static inline struct hyprof_location *hyprof_iree_name_(const char *name)
 {
         struct hyprof_location *location = hyprof_name_of(name);

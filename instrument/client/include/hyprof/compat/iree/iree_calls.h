@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hyprof/compat/iree/iree_calls.h - what IREE calls by functions: locks, queues of
- * GPUs, and what needs memory
+ * hyprof/compat/iree/iree_calls.h - functions that IREE calls: locks, queues of GPUs, and what needs memory
  *
  * Way of the data:  IREE -> hyprof_iree_provider -> [iree_calls.h] -> libhyprof_iree -> libhyprof
  * Specification:    docs/use/iree.md
@@ -19,7 +18,7 @@
 
 typedef hyprof_zone iree_zone_id_t; /* 0 = no zone */
 
-/* Constant ones: hyprof's own locations are written to. */
+/* IREE's locations are constant, and hyprof writes to its own: so this is another struct. */
 typedef struct hyprof_iree_location {
         const char *name, *function, *file;
         uint32_t line, color;
@@ -38,7 +37,7 @@ typedef enum iree_tracing_gpu_context_type_e {
 extern "C" {
 #endif
 
-/* The name of an event without one, or of one that got its name while a recording ended. */
+/* The name of events that have none, or that got their name while a recording ended. */
 extern HYPROF_API_ struct hyprof_location hyprof_iree_no_name;
 
 /* @type: of IREE, 0 = number, 1 = memory, 2 = percentage; @color: 0xXXRRGGBB */
@@ -72,8 +71,8 @@ HYPROF_API_ void iree_tracing_gpu_zone_end(uint8_t context, uint16_t query);
 HYPROF_API_ void iree_tracing_gpu_zone_notify(uint8_t context, uint16_t query, int64_t gpu_ticks);
 
 /*
- * Returns @ptr in a way that no compiler sees through: it would warn about a use of memory that was given to
- * realloc().
+ * Returns @ptr.  Compilers cannot see that, and so do not warn that memory which was given to realloc() is
+ * used.
  */
 HYPROF_API_ void *hyprof_iree_obscure_ptr(void *ptr);
 

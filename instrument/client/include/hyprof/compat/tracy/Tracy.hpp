@@ -19,7 +19,7 @@
 #include "../common/TracyColor.hpp"
 #include "../common/TracySystem.hpp"
 
-/* A program may define these to say something else. */
+/* A program may define these in its own way first. */
 #ifndef TracyFunction
 #define TracyFunction __FUNCTION__
 #endif
@@ -60,9 +60,9 @@
         tracy::ScopedZone var(&HYPROF_JOIN_(hyprof_tracy_location_, __LINE__), (depth), (active))
 
 /*
- * An object in a block inside of another is on purpose: its events are about the inner zone.  g++ takes no
- * pragma inside of a class: a program with a zone in a function there that initialises a member says
- * TRACY_ALLOW_SHADOW_WARNING.
+ * The zone of an inner block shadows that of the outer one on purpose: events there are about the inner zone.
+ * g++ takes no pragma inside of a class.  So a program with a zone in a function that initialises a member
+ * defines TRACY_ALLOW_SHADOW_WARNING.
  */
 #ifdef TRACY_ALLOW_SHADOW_WARNING
 #define HYPROF_TRACY_SCOPED_(name, color, depth) \
@@ -167,8 +167,8 @@
 #define TracyMemoryDiscardS(name, depth)     hyprof_tracy_discard_(HYPROF_TRACY_NAME_(name))
 
 /*
- * From Tracy up to 0.13: safe to call before the program's constructors and after its destructors, as all of
- * them here.
+ * Up to Tracy 0.13, only these are safe before the program's constructors and after its destructors; here all
+ * macros are.
  */
 #define TracySecureAlloc(ptr, size)                TracyAlloc(ptr, size)
 #define TracySecureFree(ptr)                       TracyFree(ptr)

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A program may define these to say something else. */
+/* A program may define these in its own way first. */
 #ifndef TracyFunction
 #define TracyFunction __FUNCTION__
 #endif
@@ -80,7 +80,7 @@ extern "C" {
 
 /* ------------------------------------------------------------------- types */
 
-/* Static, as all strings are that functions here keep. */
+/* Static, like all strings that the functions here keep. */
 struct ___tracy_source_location_data {
         const char *name; /* NULL = the function's */
         const char *function;
@@ -105,7 +105,10 @@ struct __tracy_shared_lockable_context_data;
 typedef struct __tracy_lockable_context_data *TracyCLockCtx;
 typedef struct __tracy_shared_lockable_context_data *TracyCSharedLockCtx;
 
-/* For devices: `context` is the program's number for it, `queryId` for a time stamp, times are its ticks. */
+/*
+ * For devices: `context` is the program's number of the device, `queryId` that of a time stamp; times are
+ * ticks of the device.
+ */
 struct ___tracy_gpu_new_context_data {
         int64_t gpuTime; /* now */
         float period;    /* nanoseconds a tick */
@@ -276,8 +279,8 @@ TRACY_API void ___tracy_custom_name_shared_lockable_ctx(struct __tracy_shared_lo
 /* ------------------------------------------------------ memory: inline here */
 
 /*
- * The differences between the revisions are compiled into the program, so that it fits to any library of
- * ours.  The library has its own for programs that were compiled with Tracy's header.
+ * The functions that differ between the revisions are compiled into the program, so that it works with any
+ * library of ours.  The library has copies of its own for programs that were compiled with Tracy's header.
  */
 #ifndef HYPROF_TRACY_MEMORY_API_
 #define HYPROF_TRACY_MEMORY_API_ static inline
@@ -290,7 +293,7 @@ TRACY_API void ___tracy_custom_name_shared_lockable_ctx(struct __tracy_shared_lo
 #define HYPROF_TRACY_NOT_SECURE_ , 0
 #endif
 
-/* A pool by a pointer that may be anything; NULL = the main one. */
+/* The pool that a pointer names, which need not be a literal; NULL = the main one. */
 static inline struct hyprof_tracy_name_ hyprof_tracy_pool_(const char *name)
 {
         const struct hyprof_tracy_name_ pool = { HYPROF_NULL_, name };
@@ -366,7 +369,7 @@ HYPROF_TRACY_MEMORY_API_ void ___tracy_emit_memory_discard_callstack(const char 
         hyprof_tracy_discard_(hyprof_tracy_pool_(name));
 }
 
-/* The zones of the macros below: these know their place, so nothing has to be looked up. */
+/* Begins the zones of the macros below.  Each macro has its own location, so nothing has to be looked up. */
 static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *location, int32_t depth,
                                                        int32_t active)
 {
@@ -460,7 +463,8 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
 #define TracyCMemoryDiscardS(name, depth)     hyprof_tracy_discard_(HYPROF_TRACY_NAME_(name))
 
 /*
- * Up to 0.13: safe to call before the program's constructors and after its destructors, as all of them here.
+ * Up to Tracy 0.13, only these are safe before the program's constructors and after its destructors; here all
+ * macros are.
  */
 #define TracyCSecureAlloc(ptr, size)                TracyCAlloc(ptr, size)
 #define TracyCSecureFree(ptr)                       TracyCFree(ptr)
@@ -525,7 +529,7 @@ typedef const void *TracyCZoneCtx;
 typedef const void *TracyCLockCtx;
 typedef const void *TracyCSharedLockCtx;
 
-/* As with TRACY_ENABLE: also for the system, in top and in gdb. */
+/* Names the thread for the system (top, gdb), as the macro with TRACY_ENABLE also does. */
 #define TracyCSetThreadName(name) (void)prctl(PR_SET_NAME, name);
 
 #define TracyCZone(ctx, active)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * hyprof/compat/tracy/TracyCUDA.hpp - the macros of Tracy for CUDA: nothing
+ * hyprof/compat/tracy/TracyCUDA.hpp - Tracy's macros for CUDA, which do nothing
  *
  * Way of the data:  program -> [TracyCUDA.hpp]
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * hyprof/compat/tracy/TracyD3D11.hpp - the macros of Tracy for Direct3D 11: nothing
+ * hyprof/compat/tracy/TracyD3D11.hpp - Tracy's macros for Direct3D 11, which do nothing
  *
  * Way of the data:  program -> [TracyD3D11.hpp]
  *

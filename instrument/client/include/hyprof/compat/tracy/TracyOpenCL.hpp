@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * hyprof/compat/tracy/TracyOpenCL.hpp - the macros of Tracy for OpenCL: nothing
+ * hyprof/compat/tracy/TracyOpenCL.hpp - Tracy's macros for OpenCL, which do nothing
  *
  * Way of the data:  program -> [TracyOpenCL.hpp]
  *

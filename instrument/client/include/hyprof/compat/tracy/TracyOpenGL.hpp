@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * hyprof/compat/tracy/TracyOpenGL.hpp - the macros of Tracy for OpenGL: nothing
+ * hyprof/compat/tracy/TracyOpenGL.hpp - Tracy's macros for OpenGL, which do nothing
  *
  * Way of the data:  program -> [TracyOpenGL.hpp]
  *

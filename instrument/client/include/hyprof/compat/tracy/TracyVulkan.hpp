@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * hyprof/compat/tracy/TracyVulkan.hpp - the macros of Tracy for Vulkan: nothing
+ * hyprof/compat/tracy/TracyVulkan.hpp - Tracy's macros for Vulkan, which do nothing
  *
  * Way of the data:  program -> [TracyVulkan.hpp]
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * hyprof/compat/tracy/TracyWebGPU.hpp - the macros of Tracy for WebGPU: nothing
+ * hyprof/compat/tracy/TracyWebGPU.hpp - Tracy's macros for WebGPU, which do nothing
  *
  * Way of the data:  program -> [TracyWebGPU.hpp]
  *

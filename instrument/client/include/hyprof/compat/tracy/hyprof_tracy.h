@@ -47,7 +47,7 @@ struct hyprof_tracy_name_ {
         })
 #endif
 
-/* Inlined, one place may stand for several literals: the first keeps it. */
+/* In a function that was inlined, one place may stand for several literals: the first one keeps it. */
 static inline int hyprof_tracy_is_of_(struct hyprof_location *site, const char *text)
 {
         const char *known = __atomic_load_n(&site->name, __ATOMIC_ACQUIRE);
@@ -117,7 +117,7 @@ static inline enum hyprof_severity hyprof_tracy_severity_(uint32_t severity)
                                                  : HYPROF_SEVERITY_INFO;
 }
 
-/* Messages; no depth above 0 = no callstack. */
+/* Messages; @depth of 0 or less = no callstack. */
 static inline void hyprof_tracy_message_(const char *text, size_t text_bytes, uint32_t severity,
                                          uint32_t color, int32_t depth)
 {
@@ -126,7 +126,10 @@ static inline void hyprof_tracy_message_(const char *text, size_t text_bytes, ui
                                     depth > 0 ? HYPROF_CAST_(uint32_t, depth) : 0);
 }
 
-/* A text that Tracy wants to stay for ever: a literal, as far as compilers see that. */
+/*
+ * A message whose text Tracy requires to stay for ever.  Only where compilers see a literal, it gets a
+ * number.
+ */
 static inline void hyprof_tracy_message_literal_(struct hyprof_tracy_name_ text, uint32_t severity,
                                                  uint32_t color, int32_t depth)
 {

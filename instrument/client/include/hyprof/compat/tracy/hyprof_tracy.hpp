@@ -34,9 +34,9 @@ typedef void (*ParameterCallback)(void *data, uint32_t idx, int32_t val);
 typedef char *(*SourceContentsCallback)(void *data, const char *filename, size_t &size);
 
 /*
- * A place in the source; static, also `static constexpr`, and initialised with the first five
- * members.  It has the layout of struct hyprof_location, so that the library's number has its place
- * in it; hence `mutable`.
+ * A place in the source.  Programs make it static, also `static constexpr`, and initialise the first five
+ * members.  It has the layout of struct hyprof_location, so that it has room for the library's number;
+ * hence `mutable`.
  */
 struct SourceLocationData {
         const char *name;
@@ -141,7 +141,7 @@ class printed
         size_t size_;
 };
 
-/* An argument that is no number but becomes one, as std::atomic does, becomes what Tracy makes of it. */
+/* An argument that converts to a number, such as a std::atomic, becomes the type that it becomes in Tracy. */
 inline void plot(struct hyprof_tracy_name_ name, int64_t value)
 {
         hyprof_tracy_plot_int_(name, value);
@@ -188,8 +188,8 @@ inline void log_literal(struct hyprof_tracy_name_ text, MessageSeverity severity
 }
 
 /*
- * Sections are frames with gaps between them, by the name of the section.  Tracy's numbers for open ones are
- * places in a table here; beyond it they are 0 and not recorded.
+ * Sections are frames with gaps between them, by the name of the section.  The number of an open section is
+ * its place in a table; a section that finds no place has the number 0 and is not recorded.
  */
 inline struct hyprof_location **section_table(size_t *ret_n)
 {
@@ -390,8 +390,8 @@ template <class T> class SharedLockable : public hyprof::shared_lockable<T>
 };
 
 /*
- * For programs that wrap a lock themselves: they say before each lock that they wait, so
- * it costs three events.
+ * For programs that wrap a lock themselves: they report a wait before each lock, so a lock costs three
+ * events.
  */
 class LockableCtx
 {
