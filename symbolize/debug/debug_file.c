@@ -114,7 +114,10 @@ void debug_file_close(struct debug_file *file)
         *file = (struct debug_file){ .path = NULL };
 }
 
-/* The note in a file of sections alone: sizes of name and description, type, "GNU", and the build-id. */
+/*
+ * True if a file that has sections alone has this note: sizes of name and description, type, "GNU", the
+ * build-id.
+ */
 static bool has_note(Elf *elf, const uint8_t *build_id, size_t build_id_bytes)
 {
         size_t n_bytes;

@@ -28,7 +28,7 @@ struct debug_file {
 
 /*
  * debug_file_open() - open an executable, a shared object or a part that was split off one
- * @path:  heap, taken over, also by a failure; NULL is memory that ran out
+ * @path:  heap, taken over, also after a failure; NULL = memory ran out
  * Returns 1, 0 if there is no such file or it is no ELF file.
  */
 int debug_file_open(char *path, struct debug_file *ret_file);
@@ -47,7 +47,7 @@ bool debug_file_has_checksum(const struct debug_file *file, uint32_t wanted);
 /* The section of this name, or NULL; one without bytes in the file does not count.  Borrows from @elf. */
 Elf_Scn *debug_file_find_section(Elf *elf, const char *name);
 
-/* Its bytes as they lie in the file, unless they are outside of it or none; NULL then. */
+/* The section's bytes as they lie in the file; NULL if there are none or they are outside of the file. */
 const uint8_t *debug_file_find_bytes(Elf *elf, const char *name, size_t *ret_bytes);
 
 /* True if there is a .debug_info, in whatever way it is packed. */

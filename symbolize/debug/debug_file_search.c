@@ -125,7 +125,7 @@ static void keep_alike(struct hunt *hunt, struct debug_file *file)
         debug_file_close(file);
 }
 
-/* Takes the file without code if exactly one was found.  Returns whether. */
+/* Takes the file without code if exactly one was found.  Returns whether it did. */
 static bool take_alike(struct hunt *hunt, struct debug_file *ret_file)
 {
         if (!hunt->alike.elf || hunt->has_other_alike)
@@ -168,7 +168,7 @@ static int try_build_id(struct hunt *hunt, const char *root, const char *directo
                         ret_file);
 }
 
-/* A folder that the user named: DIR/.build-id, DIR/PATH, DIR/NAME, and what .gnu_debuglink says. */
+/* Tries a folder that the user named: DIR/.build-id, DIR/PATH, DIR/NAME, and the name in .gnu_debuglink. */
 static int try_folder(struct hunt *hunt, const char *folder, struct debug_file *ret_file)
 {
         static const char *const suffixes[] = { "", ".debug" };
@@ -209,7 +209,9 @@ static int try_all_of_folder(struct hunt *hunt, const char *folder, struct debug
         return found;
 }
 
-/* Beside the image, in .debug/ there, and in the debug folder under the image's path. */
+/*
+ * Tries the link's name beside the image, in .debug/ there, and in the debug folder under the image's path.
+ */
 static int try_link(struct hunt *hunt, const char *root, struct debug_file *ret_file)
 {
         const char *path = hunt->path;

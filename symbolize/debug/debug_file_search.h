@@ -20,7 +20,7 @@ struct debug_file;
 struct elf_image;
 struct symbol_search;
 
-/* The facts in a file that holds a part of another one's debug information. */
+/* How one debug file refers to another, which holds a part of its debug information. */
 struct debug_file_reference {
         const char *name;    /* NUL-terminated; may be "" */
         const uint8_t *id;   /* build-id, or the checksum of a .debug_sup */
@@ -39,7 +39,7 @@ int debug_file_search_find(const struct elf_image *image, const char *path,
                            const struct symbol_search *search, struct debug_file *ret_file);
 
 /*
- * supplement_link_read() - the words of a file about the one that dwz made of its common parts
+ * supplement_link_read() - read how a file refers to the one that dwz made of common parts
  * .gnu_debugaltlink, dwz's own: a name and a build-id.  .debug_sup of DWARF 5: a
  * name and a checksum, which the other file has in a section of the same name.
  * @ret_reference:  everything but `said_by`, borrowed from @elf

@@ -28,7 +28,7 @@
 #define CHDR64_BYTES   24 /* 4 bytes each: ch_type, a gap; 8 each: ch_size, ch_addralign */
 #define PACKED_ZSTD    2  /* ELFCOMPRESS_ZSTD, which older headers do not name */
 #define ZLIB_RATIO_MAX 1100
-#define ZSTD_RATIO_MAX 45000 /* a block of 4 bytes can say 128 KiB of one value */
+#define ZSTD_RATIO_MAX 45000 /* a block of 4 bytes can stand for 128 KiB of one value */
 #define SECTION_MAX    UINT32_MAX
 #define NAME_BYTES_MAX 32
 #define SECTION_SLACK  4096 /* bytes that any packed section may unpack to, however small it is */

@@ -147,7 +147,7 @@ static int reap(const struct receiver *receiver, pid_t pid, int r, struct error 
         int status = 0;
         pid_t done;
 
-        (void)kill(pid, SIGKILL); /* changes nothing for one that is dying already */
+        (void)kill(pid, SIGKILL); /* changes nothing for a child that is dying already */
         do
                 done = waitpid(pid, &status, 0);
         while (done < 0 && errno == EINTR);

@@ -4,11 +4,10 @@
  *
  * Way of the data:  build-ids of modules -> [debuginfod_fetch] -> files in the client's cache -> symbolizer
  *
- * Which servers, and where the cache is, is said by the environment as for every
- * client of debuginfod: DEBUGINFOD_URLS, DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT,
- * DEBUGINFOD_MAXSIZE.  The network is spoken to by a child that has no
- * capabilities and belongs to the user; only the child loads libdebuginfod, and
- * libcurl with it.  A file whose build-id is not the wanted one is thrown away.
+ * The environment states the servers and the cache, as for every client of debuginfod: DEBUGINFOD_URLS,
+ * DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXSIZE.  Only a child, which has no capabilities and
+ * belongs to the user, talks to the network and loads libdebuginfod, and libcurl with it.  A file whose
+ * build-id is not the wanted one is thrown away.
  * Call it before there are threads.  Blocks.
  */
 #ifndef SYMBOLIZE_DEBUG_DEBUGINFOD_FETCH_H
@@ -30,10 +29,10 @@ enum debuginfod_kind {
 };
 
 enum debuginfod_state {
-        DEBUGINFOD_NOT_TRIED = 0, /* it came to an end before */
+        DEBUGINFOD_NOT_TRIED = 0, /* the fetch ended before it */
         DEBUGINFOD_FOUND,         /* `path` is the file */
         DEBUGINFOD_NOT_FOUND,     /* no server has it */
-        DEBUGINFOD_FAILED,        /* no server answered, it was too large or took too long: see `code` */
+        DEBUGINFOD_FAILED,        /* no server answered, or the file was too large or too slow: see `code` */
         DEBUGINFOD_WRONG,         /* what came is not the file of this build-id */
 };
 
@@ -59,7 +58,7 @@ struct debuginfod_options {
         uint64_t file_bytes_max; /* 0 = DEBUGINFOD_FILE_BYTES_MAX */
         debuginfod_progress *progress;
         void *context;
-        int stop_fd; /* ends it when it can be read; -1 = nothing does */
+        int stop_fd; /* when it can be read, the fetch stops; -1 = never */
 };
 
 /* True if the user has named servers. */
@@ -67,7 +66,7 @@ bool debuginfod_fetch_is_wanted(void);
 
 /*
  * debuginfod_fetch_run() - get the files, one after the other
- * After a server that does not answer the rest is not tried.
+ * After a server that does not answer, the remaining files are not tried.
  * Returns 0, whatever was found; -ENOTSUP without libdebuginfod, -ENODATA if the user named no server, -EINTR
  * when stopped, -EPROTO if the child died, -ENOMEM.  Results up to then stay, and are freed as always.
  */

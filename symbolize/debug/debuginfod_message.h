@@ -40,7 +40,7 @@ void debuginfod_message_encode(struct byte_buffer *out, const struct debuginfod_
 /* Returns 1, 0 if more bytes are needed (the reader is moved by whole messages only), -EBADMSG. */
 int debuginfod_message_decode(struct byte_reader *in, struct debuginfod_message *ret_message);
 
-/* The child's life, up to its exit status; says all through @pipe_fd in messages. */
+/* All that the child does; it reports through @pipe_fd in messages.  Returns its exit status. */
 int debuginfod_client_main(const struct debuginfod_request *requests, size_t n_requests,
                            const struct debuginfod_options *options, int pipe_fd);
 

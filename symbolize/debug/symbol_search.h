@@ -4,8 +4,8 @@
  *
  * Way of the data:  options -> [symbol_search] -> symbolizer, debug_files
  *
- * All zero is: where the trace says, and the machine's own folders for debug
- * information.  Everything is borrowed.
+ * All zero means: look where the trace says, and in the machine's own folders for debug information.
+ * Everything is borrowed.
  */
 #ifndef SYMBOLIZE_DEBUG_SYMBOL_SEARCH_H
 #define SYMBOLIZE_DEBUG_SYMBOL_SEARCH_H
@@ -18,8 +18,8 @@
 struct symbol_search {
         /*
          * Looked into first, in this order: DIR/.build-id/ab/cdef.debug, DIR/PATH (as the module's),
-         * DIR/NAME, and the same with .debug appended.  For code without a build-id then each file there: it
-         * belongs to the code if its own code is the same, byte for byte.
+         * DIR/NAME, and the same with .debug appended.  For code without a build-id, each file in the folder
+         * after that: it belongs to the code if its own code is the same, byte for byte.
          */
         const char *debug_dirs[SYMBOL_SEARCH_FOLDERS_MAX];
         size_t n_debug_dirs;

@@ -34,9 +34,9 @@ struct address_map {
         size_t n_ranges, ranges_capacity;
         struct address_map_segment *segments; /* heap, ascending */
         size_t n_segments, segments_capacity;
-        uint32_t *buckets; /* heap; segments that begin before each, and the end; NULL = none */
+        uint32_t *buckets; /* heap; how many segments begin before each, and in all; NULL = none */
         uint32_t n_buckets;
-        uint8_t bucket_shift; /* bits of an address, less the first start, within a bucket */
+        uint8_t bucket_shift; /* a bucket has 2^this addresses, counted from the first start */
 };
 
 void address_map_deinit(struct address_map *map);

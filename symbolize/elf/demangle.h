@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/elf/demangle.h - names of linkers -> names of people
+ * symbolize/elf/demangle.h - names for linkers -> names for people
  *
  * Way of the data:  symbol_table, code_names -> [demangle] -> symbolizer
  *
@@ -27,14 +27,14 @@
 char *demangle_name(const char *mangled, enum mangling mangling);
 
 /*
- * demangle_symbol() - the same for what a symbol table says
- * Without the version that symbol tables add ("write@@GLIBC_2.2.5"); the "@plt" of a stub stays.
+ * demangle_symbol() - the same for a name in a symbol table
+ * Leaves out the version that symbol tables add ("write@@GLIBC_2.2.5"); the "@plt" of a stub stays.
  * Returns as demangle_name() does.
  */
 char *demangle_symbol(const char *symbol, enum mangling mangling);
 
 /*
- * demangle_find_rust_hash() - what tells instances of a Rust function apart that have one readable name
+ * demangle_find_rust_hash() - a number that tells apart instances of a Rust function with one readable name
  * Returns a part of the hash that Rust's older scheme appends; 0 if there is none.
  */
 uint32_t demangle_find_rust_hash(const char *mangled);

@@ -89,7 +89,7 @@ Elf_Scn *elf_image_find_section(const struct elf_image *image, const char *name,
 uint64_t elf_image_first_code(const struct elf_image *image);
 
 /*
- * elf_image_part_find_bias() - address as mapped - address of the file
+ * elf_image_part_find_bias() - the address as mapped, less that in the file
  * @start_avma:   of a mapping of the file,
  * @file_off:     of the byte that is mapped there, and
  * @length_bytes: the length of the mapping

@@ -4,8 +4,8 @@
  *
  * Way of the data:  elf_image -> [frame_sections] -> cfi_section
  *
- * .eh_frame and .debug_frame, also compressed; .eh_frame of a file whose sections
- * are stripped through PT_GNU_EH_FRAME.
+ * Finds .eh_frame and .debug_frame, also compressed; if the section headers are
+ * stripped, .eh_frame through PT_GNU_EH_FRAME.
  */
 #ifndef SYMBOLIZE_ELF_FRAME_SECTIONS_H
 #define SYMBOLIZE_ELF_FRAME_SECTIONS_H

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define EXPORTS_MAX        256 /* that are compared */
-#define OTHER_BOUNDS_SHARE 16  /* 1 function in so many may differ: assembler describes parts */
+#define OTHER_BOUNDS_SHARE 16  /* 1 function in so many may differ: assembly describes itself in parts */
 
 bool image_code_is_there(const struct elf_image *image)
 {

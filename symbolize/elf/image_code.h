@@ -18,9 +18,9 @@ struct trace_dictionary;
 bool image_code_is_there(const struct elf_image *image);
 
 /*
- * Whether all code of @a is in @b, at the same place, byte for byte, and its constants: the same code under
- * other names has other dynamic symbols.  The ELF header does not count, nor do segments of zeros, which an
- * image that was put together lacks.
+ * Whether all code and constants of @a are in @b, at the same place, byte for byte.  Constants count because
+ * the same code under other names has other dynamic symbols.  The ELF header does not count, nor do segments
+ * of zeros, which an image that was put together lacks.
  */
 bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b);
 
@@ -36,8 +36,8 @@ int image_code_is_described(const struct elf_image *image, const struct elf_imag
 
 /*
  * image_code_place() - where the code of a file with debug information only was in the file that was mapped
- * Its segments say addresses, but no places in that file; the mappings of the trace tell both.  Only if that
- * is certain: one segment with code, and a mapping that is just as long.
+ * Its segments state addresses, but no places in the mapped file; the mappings of the trace tell both.  It is
+ * found only where it is certain: if one segment has code, and a mapping is just as long.
  * Changes the segments of @image, so that elf_image_find_svma() answers.  Returns whether it does.
  */
 bool image_code_place(struct elf_image *image, const struct trace_dictionary *dictionary, uint32_t module);

@@ -149,7 +149,7 @@ static uint8_t *find_bytes(const struct object *o, const Elf64_Shdr *section)
         return o->bytes + section->sh_offset;
 }
 
-/* The beginning of its name, cut to NAME_BYTES and filled with zeros. */
+/* Reads the beginning of a section's name, cut to NAME_BYTES and filled with zeros. */
 static void read_name(const struct object *o, const Elf64_Shdr *section, char name[NAME_BYTES])
 {
         const Elf64_Shdr *names = o->header.e_shstrndx < o->header.e_shnum
@@ -254,7 +254,7 @@ static void relocate_all(struct object *o)
 
 /* ---- the form of a linked image ------------------------------------------------------------------------ */
 
-/* The first symbol table: an object has one. */
+/* Gives addresses to the symbols of the first symbol table: an object has one. */
 static void place_symbols(struct object *o)
 {
         const Elf64_Shdr *table = o->sections;

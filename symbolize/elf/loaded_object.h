@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/elf/loaded_object.h - a relocatable object that lies in memory already -> an image
- * as a linker had made it
+ * symbolize/elf/loaded_object.h - a relocatable object that lies in memory already -> an image as if a linker
+ * had made it
  *
  * Way of the data:  elf_image (ET_REL) -> [loaded_object] -> elf_image
  *
@@ -25,7 +25,7 @@ struct byte_buffer;
 struct error;
 
 /*
- * loaded_object_link() - do this to the object in @object
+ * loaded_object_link() - turn the object in @object into such an image
  * Damaged debug information is skipped.
  * Returns 0; -EBADMSG for another kind of file, a damaged one, or one without an address; -ENOMEM.
  */

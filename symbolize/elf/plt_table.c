@@ -34,7 +34,7 @@
 #define RISCV_LD_MASK    UINT32_C(0x000fffff)
 #define RISCV_STUB_BYTES 16
 
-/* The slots of the GOT, by the relocations of an image: which function each is for. */
+/* A slot of the GOT, and the function that it is for by the image's relocations. */
 struct slot {
         uint64_t svma;
         uint64_t addend;
@@ -46,7 +46,7 @@ struct slot {
 struct slots {
         struct slot *slots; /* heap, by `svma` */
         size_t n_slots, slots_capacity;
-        uint64_t *order; /* heap: slots as the relocations of the PLT have them */
+        uint64_t *order; /* heap: slots in the order of the PLT's relocations */
         size_t n_order, order_capacity;
 };
 
@@ -70,10 +70,7 @@ static void free_slots(struct slots *slots)
         *slots = (struct slots){ .slots = NULL };
 }
 
-/*
- * Relocations that are resolved when the module is loaded, to the address of a function
- * that is in the module.
- */
+/* True for relocations that the loader resolves by asking a function of the module, the resolver. */
 static bool is_resolver(GElf_Half machine, uint32_t type)
 {
         switch (machine) {

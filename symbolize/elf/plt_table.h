@@ -45,7 +45,7 @@ void plt_table_deinit(struct plt_table *table);
 /* Gives a name to an entry that has none.  Returns 0, -EOVERFLOW if there are too many, -ENOMEM. */
 int plt_table_add_name(struct plt_table *table, struct plt_entry *entry, const char *name);
 
-/* NULL if it has none; borrowed until the next name is added. */
+/* The name of an entry, NULL if it has none; borrowed until the next name is added. */
 const char *plt_table_find_name(const struct plt_table *table, const struct plt_entry *entry);
 
 #endif /* SYMBOLIZE_ELF_PLT_TABLE_H */

@@ -246,7 +246,7 @@ static int count_names(const struct found_image *found)
         return debug_file_find_section(found->image->elf, ".symtab") ? 1 : 0;
 }
 
-/* Whether addresses of @module can be looked up in @other: it has the code, or the places of functions. */
+/* True if addresses of @module can be looked up in @other, which has the code or the places of functions. */
 static bool speaks_for(const struct image_finder *f, uint32_t module, bool needs_code,
                        struct found_image *other)
 {

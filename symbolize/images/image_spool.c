@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * An attachment has its place in the memfd from its first part on, as large as its row says, so that parts of
- * several attachments may alternate; unwritten parts take no memory.  Places begin on pages.
+ * An attachment gets its place in the memfd with its first part, in the full size that its row states, so
+ * that parts of several attachments may alternate; unwritten parts take no memory.  Places begin on pages.
  */
 #define PLACE_ALIGN UINT64_C(65536) /* the largest page of any machine of ours */
 

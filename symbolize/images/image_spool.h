@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/images/image_spool.h - the code that a trace keeps, at hand for who needs it
+ * symbolize/images/image_spool.h - the code that a trace keeps, at hand in memory
  *
  * Way of the data:  code_keeper -> [image_spool] -> symbolizer (at the end of a recording)
  *                   trace_reader (ATTACHMENT chunks) -> [image_spool] -> symbolizer,
@@ -32,7 +32,7 @@ struct image_spool_item {
 
 struct image_spool {
         int fd;                         /* memfd; -1 = nothing is there yet */
-        struct image_spool_item *items; /* heap; by attachment - 1, of those that are not there all 0 */
+        struct image_spool_item *items; /* heap; by attachment - 1; all 0 for those that are not there */
         size_t n_items, capacity;
         uint64_t n_bytes; /* of all places: where the next one begins */
 };
@@ -65,8 +65,8 @@ int image_spool_map(const struct image_spool *s, const struct trace_dictionary *
 void image_spool_unmap(struct spooled_image *image);
 
 /*
- * No process can change the contents any more, even with the descriptor; nothing is added after that.
- * 0 or -errno.
+ * After this call no process can change the contents, even with the descriptor, and nothing can be added.
+ * Returns 0 or -errno.
  */
 int image_spool_seal(const struct image_spool *s, struct error *err);
 

@@ -155,7 +155,7 @@ static void add_folder(struct byte_buffer *out, const char *path)
         byte_buffer_add_u64(out, (uint64_t)status.st_ino);
 }
 
-/* All that decides which debug information is found. */
+/* Adds all that decides which debug information is found. */
 static void add_search(struct byte_buffer *out, const struct symbol_search *search)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
@@ -170,7 +170,7 @@ static void add_search(struct byte_buffer *out, const struct symbol_search *sear
         add_text(out, servers, servers ? strlen(servers) : 0);
 }
 
-/* Returns whether what the trace keeps of the module could be looked at. */
+/* Adds what the trace keeps of the module.  Returns false if that could not be read. */
 static bool add_content(struct byte_buffer *out, const struct index_cache *c,
                         const struct trace_dictionary *dictionary, const struct trace_module_image *kept,
                         const struct image_spool *spool)

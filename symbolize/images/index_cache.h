@@ -83,7 +83,7 @@ void index_cache_close(struct index_cache *c);
 
 /*
  * index_cache_prepare() - make files ahead, for a process that gives up the right to make any
- * Those that are not used go at the close.  Returns 0 or -ENOMEM; without files nothing is added.
+ * Files that stay unused are removed at the close.  Returns 0 or -ENOMEM; without files nothing is added.
  */
 int index_cache_prepare(struct index_cache *c, struct error *err);
 
@@ -96,14 +96,17 @@ struct index_cache_subject {
         uint32_t module;
 };
 
-/* Its name: parent and child come to the same one.  Returns false if the module can have no entry. */
+/*
+ * The name of its entry, which is the same in parent and child.  Returns false if the module can have no
+ * entry.
+ */
 bool index_cache_name_of(const struct index_cache *c, const struct index_cache_subject *subject,
                          struct index_cache_name *ret_name);
 
-/* The beginning of an entry: the identity of the file @fd, or, with -1, a mark that there is none. */
+/* Appends the beginning of an entry: the identity of the file @fd, or, with -1, a mark that there is none. */
 void index_cache_add_identity(struct byte_buffer *out, int fd);
 
-/* The entry, if it was made of the file @fd (-1 = of none).  Returns 1 or 0. */
+/* Maps the entry, if it was made of the file @fd (-1 = of none).  Returns 1 or 0. */
 int index_cache_map(const struct index_cache *c, const struct index_cache_name *name, int fd,
                     struct index_cache_entry *ret_entry);
 void index_cache_unmap(struct index_cache_entry *entry);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The mappings of a process at one address follow each other in time.  Frames of an anonymous module were
- * made between one of its mappings and the next mapping there, of whatever module.  So each mapping of the
- * module that lasted has to be followed by the same place of the same image.  If another anonymous mapping
- * follows, it perhaps held unobserved code.  But a JIT that makes more and more memory executable before
- * its list is read has the kernel report ever larger mappings.
+ * made between one of its mappings and the next mapping at that address, of any module.  So each mapping of
+ * the module that lasted for some time must be followed by the same place of the same image.  Another
+ * anonymous mapping that follows may have held code that was never observed.  It is accepted only if it is
+ * larger than the one before and the image was announced by a JIT: while a JIT makes more and more memory
+ * executable, and its list is not read yet, the kernel reports ever larger mappings.
  */
 #include "symbolize/images/late_images.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/images/late_images.h - frames in anonymous memory of which it became known
- * later what image lay there
+ * symbolize/images/late_images.h - frames in anonymous memory that was recognised as an image only later
  *
  * Way of the data:  trace_dictionary (MAPPINGS, MODULES) -> [late_images] -> symbolizer
  *
@@ -27,7 +26,7 @@ void late_images_free(struct late_images *l);
 /*
  * late_images_find() - what @avma in an ANONYMOUS @module is
  * @ret_module, @ret_file_off:  the IMAGE, and the byte in its file
- * Takes time in proportion to the process's mappings; all calls together a bounded time: then
+ * Takes time in proportion to the process's mappings; all calls together take a bounded time, after which
  * nothing more is found.
  */
 bool late_images_find(struct late_images *l, uint32_t module, uint64_t avma, uint32_t *ret_module,

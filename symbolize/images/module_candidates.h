@@ -5,8 +5,8 @@
  * Way of the data:  trace_module, symbol_search -> [module_candidates] -> image_finder
  *
  * In this order: each folder of the search by build-id, by the module's path, by its name; below the other
- * root, if there is one; at the module's own path; the machine's folder of debug files by build-id.  Only
- * names: whether a file is there, and the right one, is the caller's to find out.
+ * root, if there is one; at the module's own path; the machine's folder of debug files by build-id.  It gives
+ * names alone: the caller finds out whether a file is there and is the right one.
  */
 #ifndef SYMBOLIZE_IMAGES_MODULE_CANDIDATES_H
 #define SYMBOLIZE_IMAGES_MODULE_CANDIDATES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/images/module_landmarks.h - what a file has that leads to more: a JIT's list of code, an
+ * symbolize/images/module_landmarks.h - variables of a file that lead to more: a JIT's list of code, an
  * interpreter
  *
  * Way of the data:  elf_image -> [module_landmarks] -> table_process -> code_tables
@@ -23,7 +23,7 @@
 struct module_landmarks {
         struct elf_image_part code;   /* its first executable segment: tells where a mapping has them */
         uint64_t jit_svma;            /* of __jit_debug_descriptor */
-        uint64_t python_runtime_svma; /* of _PyRuntime; the others of Python are there if this is */
+        uint64_t python_runtime_svma; /* of _PyRuntime; if it is there, so are the next two */
         uint64_t python_version_svma; /* of Py_Version */
         uint64_t python_eval_svma, python_eval_bytes; /* of _PyEval_EvalFrameDefault() */
         uint64_t python_rest_svma, python_rest_bytes; /* of its other part (".cold"), if it was split */
@@ -36,7 +36,10 @@ static inline bool module_landmarks_are_there(const struct module_landmarks *l)
         return l->jit_svma != 0 || l->python_runtime_svma != 0 || l->python_is_old || l->python_is_stripped;
 }
 
-/* From .symtab or .dynsym; a section .PyRuntime makes an interpreter of a file without them. */
+/*
+ * Looks for them in .symtab or .dynsym.  A file without the symbols of Python, but with a section .PyRuntime,
+ * is a stripped interpreter.
+ */
 void module_landmarks_find(const struct elf_image *image, struct module_landmarks *ret_landmarks);
 
 #endif /* SYMBOLIZE_IMAGES_MODULE_LANDMARKS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/images/trace_origin.h - where and when a trace was recorded, for who asks whether this
- * machine still is that one
+ * symbolize/images/trace_origin.h - where and when a trace was recorded, and whether this machine still is
+ * that one
  *
  * Way of the data:  META -> [trace_origin] -> image_finder, symbolizer, `hyprof symbolize`
  *

@@ -159,7 +159,7 @@ static struct dwarf_unit *match_split(struct dwarf_units *split, const struct dw
         return NULL;
 }
 
-/* Functions from the split part of a unit, if it can be had. */
+/* Reads functions from the split part of a unit, if that is found. */
 static int walk_split(struct code_index *index, const struct dwarf_unit *skeleton)
 {
         const struct code_index_source *source = &index->source;

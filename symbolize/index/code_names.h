@@ -4,9 +4,8 @@
  *
  * Way of the data:  code_walk, code_unit_builder -> [code_names] -> module_symbols, saved_index
  *
- * A name is told apart by its place in memory, since linkers keep equal texts
- * once, and by where its function is declared; it is made readable when it is
- * asked for the first time.
+ * Names are told apart by their place in memory, since linkers keep equal texts once, and by where their
+ * functions are declared.  A name is made readable when it is first asked for.
  */
 #ifndef SYMBOLIZE_INDEX_CODE_NAMES_H
 #define SYMBOLIZE_INDEX_CODE_NAMES_H
@@ -57,7 +56,10 @@ int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
 int code_names_add_declared(struct code_names *names, const char *name,
                             const struct code_declaration *declaration, uint32_t *ret_id);
 
-/* How many functions of the name @id were counted in the unit @unit before, which is not 0. */
+/*
+ * Counts a function of the name @id in the unit @unit, which is not 0.  Returns how many were counted there
+ * before.
+ */
 uint32_t code_names_count_instance(struct code_names *names, uint32_t id, uint32_t unit);
 
 /* All zero for id 0. */
@@ -71,13 +73,13 @@ struct code_declaration code_names_declaration(const struct code_names *names, u
 int code_names_add_path(struct code_names *names, const char *file, const char *directory,
                         const char *comp_dir, uint32_t *ret_id);
 
-/* As it is in the files; NULL for id 0. */
+/* The name as it is in the files; NULL for id 0. */
 const char *code_names_linkage(const struct code_names *names, uint32_t id);
 
-/* Readable; NULL for id 0.  Borrowed until the deinit. */
+/* The readable name; NULL for id 0.  Borrowed until the deinit. */
 const char *code_names_show(struct code_names *names, uint32_t id);
 
-/* NULL for id 0.  Borrowed until the next path is added. */
+/* The path; NULL for id 0.  Borrowed until the next path is added. */
 const char *code_names_path(const struct code_names *names, uint32_t id);
 
 #endif /* SYMBOLIZE_INDEX_CODE_NAMES_H */

@@ -5,10 +5,10 @@
  * Way of the data:  code_unit_builder, saved_index -> [code_unit] -> code_index, module_symbols
  *
  * All of a unit is one block of bytes, little endian: nodes, the paths of files, heads of buckets and
- * buckets.  A bucket has what begins within some addresses: rows of lines, and segments (the innermost
- * function from there on).  It is one piece, so that a lookup waits for memory three times: for a head, for
- * its bucket, for a node.  The same block lies in memory and in a saved index, so it is not trusted: what a
- * number in it refers to is checked when it is followed.
+ * buckets.  A bucket has all that begins within its range of addresses: rows of lines, and segments (the
+ * innermost function from there on).  It is one piece, so that a lookup waits for memory three times: for a
+ * head, for its bucket, for a node.  The same block lies in memory and in a saved index, so it is not
+ * trusted: what a number in it refers to is checked when it is followed.
  */
 #ifndef SYMBOLIZE_INDEX_CODE_UNIT_H
 #define SYMBOLIZE_INDEX_CODE_UNIT_H
@@ -55,7 +55,7 @@ struct code_place {
         uint32_t line, column;
 };
 
-/* Buckets of a unit with these counts; there is a head more, for the end of the last. */
+/* How many buckets a unit with these counts has; there is one more head, for the end of the last bucket. */
 static inline uint32_t code_unit_buckets(const struct code_unit *unit)
 {
         return (unit->n_rows > unit->n_segments ? unit->n_rows : unit->n_segments) / CODE_BUCKET_ROWS + 1;

@@ -62,7 +62,7 @@ int code_unit_builder_add_range(struct code_unit_builder *b, uint64_t low_svma, 
         return 0;
 }
 
-/* Room for as many files as there are by now: programs may define some on their way. */
+/* Makes room for as many files as there are by now: a line program may define files as it runs. */
 static int reserve_file_places(struct code_unit_builder *b)
 {
         size_t n = b->lines.n_files;
@@ -343,7 +343,7 @@ static int order_rows(struct code_unit_builder *b, size_t *ret_n_rows)
         return 0;
 }
 
-/* The block is written without asking for room again and again: its size is known. */
+/* Writes without a check for room: the size of the block is known. */
 static inline uint8_t *put_u32(uint8_t *at, uint32_t v)
 {
         at[0] = (uint8_t)v;

@@ -59,7 +59,7 @@ struct code_unit_builder {
 
 void code_unit_builder_deinit(struct code_unit_builder *b);
 
-/* Begins a unit: nothing is collected.  `names` and `lines` are the caller's business. */
+/* Begins a unit, with nothing collected yet.  The caller sets `names` and `lines`. */
 void code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma);
 
 /*
@@ -67,7 +67,10 @@ void code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma);
  */
 int code_unit_builder_add_node(struct code_unit_builder *b, const struct code_node *node, uint32_t *ret_node);
 
-/* Addresses of a node, after those of its parent.  Returns 0 (also when they are out of reach) or -ENOMEM. */
+/*
+ * Adds addresses of a node; those of its parent are added before.  Returns 0 (also when they are out of
+ * reach) or -ENOMEM.
+ */
 int code_unit_builder_add_range(struct code_unit_builder *b, uint64_t low_svma, uint64_t high_svma,
                                 uint32_t node);
 

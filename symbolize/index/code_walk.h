@@ -45,7 +45,7 @@ struct code_walker {
 void code_walker_deinit(struct code_walker *walker);
 
 /*
- * code_walker_run() - fill @b with the functions of @unit; it has been started, and its lines are loaded
+ * code_walker_run() - fill @b, which has been started and has its lines loaded, with the functions of @unit
  * @bias:        added to addresses
  * @first_svma:  what begins below is not in the module: linkers leave entries of discarded functions in, at 0
  * Damaged entries end the walk.  Returns 0, -ENOMEM, -EOVERFLOW.

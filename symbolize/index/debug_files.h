@@ -65,8 +65,8 @@ int debug_files_find_sections(struct debug_files *files, const struct debug_sect
                               uint64_t *ret_bias, struct error *err);
 
 /*
- * Was something found in a debug file that only its folder tells?  An image without a build-id takes the one
- * that is like it, and another one may lie there the next time.
+ * True if something was found in a debug file that only its folder identifies.  An image without a build-id
+ * takes a file there that is like it, and another such file may lie there the next time.
  */
 bool debug_files_are_of_folder(const struct debug_files *files);
 

@@ -82,7 +82,7 @@ struct dwarf_abbrevs {
 /*
  * dwarf_abbrevs_load() - the table at @offset
  * @n_max:  stop after so many abbreviations
- * Fills a zero-initialised one, or one that was used before, whose memory is kept.
+ * Fills a zero-initialised table, or one that was used before, whose memory is kept.
  * Returns 0, -EBADMSG, -ENOMEM.
  */
 int dwarf_abbrevs_load(struct dwarf_abbrevs *a, const struct debug_sections *sections, uint64_t offset,
@@ -100,7 +100,7 @@ static inline const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_a
         return dwarf_abbrevs_search(a, code);
 }
 
-/* Bytes of a form that always has as many; -1 for the others. */
+/* How many bytes a form of fixed size has; -1 for other forms. */
 int dwarf_form_bytes(uint64_t form, struct dwarf_encoding encoding);
 
 /* Steps over the value of a form whose length varies. */

@@ -20,7 +20,7 @@ struct dwarf_cursor {
         bool is_big_endian;
 };
 
-/* At @offset of a section; an offset past its end reads nothing. */
+/* A cursor at @offset of a section; one past the section's end reads nothing. */
 static inline struct dwarf_cursor dwarf_cursor_at(const struct debug_sections *sections,
                                                   enum debug_section section, uint64_t offset)
 {
@@ -94,7 +94,7 @@ static inline uint64_t dwarf_cursor_number(struct dwarf_cursor *c, unsigned n_by
         }
 }
 
-/* LEB128.  Usually one byte, hence not the loop of the general form. */
+/* Reads a LEB128 number.  Most have one byte, which needs no loop. */
 static inline uint64_t dwarf_cursor_uleb(struct dwarf_cursor *c)
 {
         if (c->r.left > 0 && *c->r.at < 0x80)
@@ -128,8 +128,8 @@ static inline const char *dwarf_cursor_string(struct dwarf_cursor *c)
 }
 
 /*
- * The length at the start of a unit or a table.  @c is cut to what the length covers.
- * Returns true; false if it leads out of the section.
+ * Reads the length at the start of a unit or a table, and cuts @c to what the length covers.  Returns false
+ * if the length leads out of the section.
  */
 static inline bool dwarf_cursor_enter(struct dwarf_cursor *c, bool *ret_is_64)
 {

@@ -230,7 +230,7 @@ static int run_extended(struct dwarf_lines *lines, struct dwarf_line_row *ret_ro
         case DW_LNE_define_file: {
                 const char *name = dwarf_cursor_string(&operands);
 
-                /* Without memory for it rows show no file. */
+                /* If there is no memory for it, rows show no file. */
                 if (name)
                         (void)add_file(lines, name, dwarf_cursor_uleb(&operands));
                 return 0;

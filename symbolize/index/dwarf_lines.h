@@ -28,7 +28,7 @@ struct dwarf_lines {
         const char *comp_dir;     /* of the unit; NULL = unknown */
         const char **directories; /* heap; [0] is that of the unit */
         size_t n_directories, directories_capacity;
-        struct dwarf_line_file *files; /* heap; a place is the number in DWARF 5, one less than that before */
+        struct dwarf_line_file *files; /* heap; by number in DWARF 5; before that, by number - 1 */
         size_t n_files, files_capacity;
         const uint8_t *opcode_lengths; /* operands of opcode i + 1 */
         uint8_t version, address_bytes;
@@ -42,7 +42,7 @@ struct dwarf_lines {
  * dwarf_lines_load() - read the header of @unit's program
  * @lines:   zero, or used before: its memory is used again
  * @budget:  bytes of programs that may still be read, of the whole module; counted down
- * Returns 0; -EBADMSG, -ENOMEM: it has no lines then.
+ * Returns 0; -EBADMSG, -ENOMEM: then @lines has no rows.
  */
 int dwarf_lines_load(struct dwarf_lines *lines, const struct dwarf_unit *unit, uint64_t *budget);
 void dwarf_lines_deinit(struct dwarf_lines *lines);

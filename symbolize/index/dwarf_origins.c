@@ -71,8 +71,8 @@ static struct dwarf_value closure_value(struct dwarf_cursor *c, uint64_t form, i
 }
 
 /*
- * Reads the attributes of one abbreviation.  Their values go into @entry; NULL: the abbreviation is that of
- * another entry.
+ * Reads the attributes of one abbreviation.  Their values go into @entry; NULL = the abbreviation is that of
+ * another entry, and is only stepped over.
  */
 static bool read_attributes(const struct dwarf_unit *unit, struct dwarf_cursor *abbrevs,
                             struct dwarf_cursor *c, uint64_t *budget, struct closure_entry *entry)

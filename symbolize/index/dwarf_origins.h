@@ -26,7 +26,7 @@ struct dwarf_origin_table {
 
 struct dwarf_origins {
         struct dwarf_origin_table tables[DWARF_ORIGINS_TABLES]; /* by their offset */
-        uint64_t budget_bytes;   /* of tables that may still be read: hostile units take turns with them */
+        uint64_t budget_bytes;   /* of tables to be read yet: hostile units may alternate between them */
         uint64_t closure_budget; /* of dwarf_closure_find() */
 };
 

@@ -107,7 +107,7 @@ bool dwarf_value_constant(const struct dwarf_value *v, uint64_t *ret_number)
         return true;
 }
 
-/* Number @index of a table of @entry_bytes each at @base. */
+/* Reads number @index of the table at @base, whose numbers have @entry_bytes each. */
 static bool read_table(const struct debug_sections *sections, enum debug_section section, uint64_t base,
                        uint64_t index, unsigned entry_bytes, uint64_t *ret_number)
 {
@@ -297,7 +297,10 @@ static const struct dwarf_abbrev *find_abbrev(struct unit_reader *r, const struc
         return dwarf_abbrevs_find(&r->whole, code);
 }
 
-/* The header; @c is cut to the unit.  Returns false for one that is not understood, which is stepped over. */
+/*
+ * Reads a unit's header; @c is cut to the unit.  Returns false for a unit that is not understood, which is
+ * stepped over.
+ */
 static bool read_header(struct dwarf_cursor *c, struct dwarf_unit *unit)
 {
         struct dwarf_encoding *e = &unit->encoding;

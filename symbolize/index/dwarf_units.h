@@ -46,7 +46,7 @@ struct dwarf_extent {
 struct dwarf_unit {
         const struct dwarf_units *file;
         const struct debug_sections
-                *addresses;   /* with .debug_addr and .debug_ranges: for a split unit not its own */
+                *addresses;   /* has .debug_addr and .debug_ranges: of a split unit, another file's */
         uint64_t offset, end; /* in .debug_info; the end is that of the unit */
         uint64_t first_die;   /* in .debug_info */
         uint64_t abbrev_offset;
@@ -86,13 +86,13 @@ void dwarf_values_read(struct dwarf_cursor *c, const struct dwarf_abbrevs *abbre
                        const struct dwarf_abbrev *abbrev, struct dwarf_encoding encoding,
                        struct dwarf_value *values, uint32_t *ret_seen);
 
-/* True and the number of a constant that is not negative. */
+/* Returns true, and the number, for a constant that is not negative. */
 bool dwarf_value_constant(const struct dwarf_value *v, uint64_t *ret_number);
 
 /* Returns NULL if @v is no text or leads out of its section. */
 const char *dwarf_unit_text(const struct dwarf_unit *unit, const struct dwarf_value *v);
 
-/* False if @v is no address, or one that is not there. */
+/* Returns false if @v is no address, or refers to one that is not there. */
 bool dwarf_unit_address(const struct dwarf_unit *unit, const struct dwarf_value *v, uint64_t *ret_address);
 
 /* True for all ones, and one less: linkers write that for code which they discarded. */
@@ -102,8 +102,8 @@ bool dwarf_unit_is_nowhere(const struct dwarf_unit *unit, uint64_t address);
 bool dwarf_unit_indexed_address(const struct dwarf_unit *unit, uint64_t index, uint64_t *ret_address);
 
 /*
- * dwarf_unit_reference() - where an entry that @v refers to is
- * @ret_file:  the file with it
+ * dwarf_unit_reference() - find the entry that @v refers to
+ * @ret_file:  the file that has the entry
  * Returns its offset in the .debug_info there, or DWARF_NO_OFFSET.
  */
 uint64_t dwarf_unit_reference(const struct dwarf_unit *unit, const struct dwarf_value *v,

@@ -47,7 +47,7 @@ enum saved_part {
 struct saved_buckets {
         uint64_t first_svma;
         uint32_t n_buckets; /* 0 = there are none */
-        uint8_t shift;      /* bits of an address, less the first, within a bucket */
+        uint8_t shift;      /* a bucket has 2^this addresses, counted from the first */
 };
 
 struct saved_index {
@@ -78,7 +78,7 @@ struct saved_function {
 /* Appends.  Returns 0, -EOVERFLOW over SAVED_INDEX_BYTES_MAX, -ENOMEM. */
 int saved_index_write(const struct saved_content *content, struct byte_buffer *out, struct error *err);
 
-/* False if the bytes are not a whole index of @image, made by this version.  They are borrowed. */
+/* Returns false if the bytes are not a whole index of @image, made by this version.  They are borrowed. */
 bool saved_index_open(struct saved_index *index, const struct elf_image *image, const uint8_t *bytes,
                       size_t n_bytes);
 

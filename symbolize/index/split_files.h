@@ -5,8 +5,8 @@
  * Way of the data:  debug_files -> [split_files] -> code_index
  *
  * A program of thousands of objects has as many .dwo files: each is opened when
- * its unit is asked for, mapped, and kept.  They are told by the id of the unit,
- * so that one of another build is not believed.
+ * its unit is asked for, mapped, and kept.  A file is recognised by the id of
+ * its unit, so that one of another build is not believed.
  */
 #ifndef SYMBOLIZE_INDEX_SPLIT_FILES_H
 #define SYMBOLIZE_INDEX_SPLIT_FILES_H

@@ -126,7 +126,7 @@ static bool is_begin_of_entry(const struct function_bound *bound, uint64_t svma)
 
 /*
  * The end of a symbol without a size; its own address if it covers nothing.
- * @named_end:  where the earlier ones without a size end
+ * @named_end:  where the earlier symbols without a size end
  */
 static uint64_t find_end(const struct symbol_table *table, struct symbol_table_entry *entry,
                          const struct symbol_table_entry *next, uint64_t named_end)

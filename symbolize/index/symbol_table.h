@@ -48,7 +48,7 @@ struct symbol_table_entry {
         bool is_open_ended; /* `end_svma` is a guess, since a function may begin before it; set with it */
         bool is_export;     /* it stands in .dynsym, where all but exports are missing */
         uint32_t order;     /* of adding */
-        bool is_as_good;    /* an alias: it is as good, so debug information may choose it */
+        bool is_as_good;    /* an alias as good as the name: debug information may choose it */
 };
 
 /* Zero-initialised is empty and valid. */

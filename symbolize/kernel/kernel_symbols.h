@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define KERNEL_SYMBOLS_PATH "/proc/kallsyms"
-/* The list has no sizes: the last symbol before a gap does not fill it. */
+/* The list has no sizes: this limit keeps a function before a gap from filling the gap. */
 #define KERNEL_SYMBOLS_FUNCTION_MAX (UINT64_C(1) << 20)
 /* After the last function of a module there may be other code, but not in its page. */
 #define KERNEL_SYMBOLS_PAGE_BYTES UINT64_C(4096)
@@ -27,7 +27,7 @@ struct kernel_symbol {
         uint64_t address;
         size_t name_at; /* place in `names` */
         uint32_t rank;  /* of several names of one address the lowest counts */
-        uint32_t order; /* of the line, for those of one rank */
+        uint32_t order; /* of its line: of equal ranks, the lowest order counts */
 };
 
 /* Zero-initialised is empty and valid. */
@@ -54,8 +54,8 @@ int kernel_symbols_parse(struct kernel_symbols *kernel, const void *text, size_t
 int kernel_symbols_load(struct kernel_symbols *kernel, int fd, struct error *err);
 
 /*
- * The name of the function that holds @address, or NULL; borrowed from the table.  For the kernel itself and
- * its modules: of what else is listed the table does not tell where it ends.
+ * The name of the function that holds @address, or NULL; borrowed from the table.  Only for the kernel itself
+ * and its modules: the table does not tell where other code ends.
  */
 const char *kernel_symbols_find(const struct kernel_symbols *kernel, uint64_t address);
 

@@ -6,8 +6,8 @@
  * Way of the data:  kernel_symbols -> [saved_kernel] -> index_cache -> [saved_kernel] -> symbolizer
  *
  * To list its symbols takes a kernel longer than everything else that a short
- * recording does.  Those of the kernel itself are the same whenever it is booted, up to the
- * place where it lies; the first lines of the list tell that.  Modules are not kept: they come and go.
+ * recording does.  Those of the kernel itself are the same whenever it is booted, except for the address at
+ * which it lies; the first lines of the list tell that address.  Modules are not kept: they come and go.
  *
  * A header, arrays and texts, little endian; made by one version of hyprof for itself.  Every place
  * that a number leads to is checked when it is followed: damage gives wrong names, never a crash.
@@ -26,12 +26,12 @@ struct byte_buffer;
 
 /* The identity of the running kernel. */
 struct kernel_head {
-        uint64_t build;              /* a hash of its build-id, and what else it notes of itself */
+        uint64_t build;              /* a hash of its build-id and its other notes */
         struct kernel_symbols first; /* the first ones of the list */
 };
 
 struct saved_kernel {
-        const uint8_t *starts; /* borrowed, as is all: of each symbol, from `base_address`; ascending */
+        const uint8_t *starts; /* borrowed, like all here: of each symbol, from `base_address`; ascending */
         const uint8_t *places; /* of each name in `texts` */
         const char *texts;     /* each with its NUL; the last byte is one */
         size_t texts_bytes;
@@ -42,7 +42,7 @@ struct saved_kernel {
 /*
  * kernel_head_read() - the beginning of the list, and the kernel's notes
  * @kallsyms_fd:  open on /proc/kallsyms; its position stays
- * Returns whether that is known; if not, and at the end: kernel_head_deinit().
+ * Returns whether both are known.  Either way, the caller ends with kernel_head_deinit().
  */
 bool kernel_head_read(struct kernel_head *head, int kallsyms_fd);
 void kernel_head_deinit(struct kernel_head *head);
@@ -52,7 +52,8 @@ int saved_kernel_write(const struct kernel_symbols *all, const struct kernel_hea
                        struct byte_buffer *out);
 
 /*
- * False if the bytes are not of the kernel with this head, as this version writes them.  They are borrowed.
+ * Returns false if the bytes are not of the kernel with this head, as this version writes them.  They are
+ * borrowed.
  */
 bool saved_kernel_open(struct saved_kernel *k, const struct kernel_head *head, const uint8_t *bytes,
                        size_t n_bytes);
@@ -80,8 +81,8 @@ struct kernel_lookup {
 };
 
 /*
- * kernel_lookup_open() - nothing of the list is read yet but its beginning
- * @cache:  where an entry is looked for; NULL = nowhere, then nothing can be saved either
+ * kernel_lookup_open() - read the beginning of the list; the rest is read when needed
+ * @cache:  where an entry is looked for; NULL = nowhere, and nothing can be saved
  * @name:   the entry's
  */
 void kernel_lookup_open(struct kernel_lookup *k, int kallsyms_fd, const struct index_cache *cache,

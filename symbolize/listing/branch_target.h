@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum branch_kind {
-        BRANCH_NONE,        /* continues after itself, or has an unknown target */
+        BRANCH_NONE,        /* the code goes on after it, or its target is unknown */
         BRANCH_JUMP,        /* always */
         BRANCH_CONDITIONAL, /* perhaps */
         BRANCH_CALL,

@@ -4,8 +4,8 @@
  *
  * Way of the data:  listing_reader (child) -> [code_listing] -> pipe -> [code_listing] -> annotation
  *
- * A child that reads hostile files makes it; so it is plain data, which travels
- * as bytes, and is taken in with every number checked.
+ * A child that reads hostile files makes it.  So it is plain data, which travels as bytes, and the parent
+ * checks every number in it.
  */
 #ifndef SYMBOLIZE_LISTING_CODE_LISTING_H
 #define SYMBOLIZE_LISTING_CODE_LISTING_H
@@ -41,8 +41,8 @@ struct listing_instruction {
         uint32_t branch; /* enum branch_kind */
         uint32_t text;   /* string */
         /*
-         * In `symbols`, the innermost inlined function first; the last one is the
-         * function that the code is of.
+         * In `symbols`, the innermost inlined function first; the last one is the function that the code
+         * belongs to.
          */
         uint32_t first_symbol, n_symbols;
         /* string: function that the target is in, unless that is this part; 0 = unknown */
@@ -53,7 +53,7 @@ struct listing_instruction {
 /* Code without gaps: a function, or a part of one. */
 struct listing_part {
         uint64_t svma;     /* of its first byte */
-        uint64_t file_off; /* the same; of code without a file the address */
+        uint64_t file_off; /* of its first byte; without a file, its address */
         uint64_t n_bytes;
         uint32_t name; /* string */
         uint32_t first_instruction, n_instructions;
@@ -84,17 +84,17 @@ int code_listing_add_part(struct code_listing *l, const struct listing_part *par
 
 /*
  * code_listing_add() - the next instruction of the latest part
- * @symbols:  at it; the same as those of the instruction before share their rows.  May be none
+ * @symbols:  at it; may be none.  If they equal those of the instruction before, both share the rows
  * Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int code_listing_add(struct code_listing *l, const struct listing_instruction *instruction,
                      const struct symbol *symbols, uint32_t n_symbols);
 
-/* Appends the whole listing to @out; whether memory ran out, @out tells. */
+/* Appends the whole listing to @out; @out tells whether memory ran out. */
 void code_listing_encode(const struct code_listing *l, struct byte_buffer *out);
 
 /*
- * code_listing_decode() - the same, back from untrusted bytes
+ * code_listing_decode() - read a listing back from untrusted bytes
  * @l:  fresh; to be deinitialised in any case
  * Returns 0, -EBADMSG, -ENOMEM.
  */

@@ -138,7 +138,7 @@ static int create(struct disassembler *d, const struct machine_row *row, struct 
                                  row->triple);
         if (d->options.intel_syntax && strcmp(row->target, "X86") == 0)
                 (void)change(d->context, OTHER_SYNTAX);
-        (void)change(d->context, PRINT_IMM_HEX); /* after the syntax, which makes a printer of its own */
+        (void)change(d->context, PRINT_IMM_HEX); /* comes last: a change of syntax makes a new printer */
         return 0;
 }
 

@@ -77,7 +77,7 @@ static int reap(pid_t pid, struct error *err)
 {
         int status = 0;
 
-        (void)kill(pid, SIGKILL); /* changes nothing for one that is dying already */
+        (void)kill(pid, SIGKILL); /* changes nothing for a child that is dying already */
         while (waitpid(pid, &status, 0) < 0)
                 if (errno != EINTR)
                         return error_set(err, -EPROTO, "the disassembler is not a child process");

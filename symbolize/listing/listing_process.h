@@ -5,7 +5,7 @@
  * Way of the data:  annotation -> fork, drop rights -> listing_reader -> pipe ->
  *                   [listing_process] -> annotation
  *
- * A file or code that crashes the disassembler costs the listing, and nothing else.  Its standard
+ * A file or code that crashes the disassembler costs the listing, and nothing else.  The child's standard
  * error is discarded.
  */
 #ifndef SYMBOLIZE_LISTING_LISTING_PROCESS_H
@@ -20,7 +20,7 @@ struct error;
 struct listing_request;
 
 /*
- * listing_process_run() - what listing_reader_run() does, at arm's length
+ * listing_process_run() - listing_reader_run() in a child
  * The caller has one thread at this moment (it forks).  Blocks until the child is done.
  * Returns what listing_reader_run() does, and -EPROTO if the child died, -EBADMSG if it sent no listing.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/listing/listing_reader.h - finds the functions that sampled places are in, and
- * takes their code apart
+ * symbolize/listing/listing_reader.h - finds the functions that sampled places are in, and lists their
+ * instructions
  *
  * Way of the data:  image_spool, or image_finder -> [listing_reader] -> code_listing
  *
@@ -33,8 +33,8 @@ struct listing_request {
         /* 2. An ELF image in memory. */
         const uint8_t *image;
         size_t image_bytes;
-        uint64_t region_avma;  /* of one that a program announced: where its code lies; */
-        uint64_t region_bytes; /* then `offsets` are addresses there.  0 = it is a module's */
+        uint64_t region_avma;  /* of an image that a program announced: where its code lies; */
+        uint64_t region_bytes; /* then `offsets` are addresses there.  0 = a module's image */
         /* 3. The files for a module of a trace: a file that is certainly the same, this machine's vdso. */
         const struct image_finder *finder;
         uint32_t module;
@@ -51,7 +51,7 @@ struct listing_request {
 /*
  * listing_reader_run() - list the code around the sampled places
  * @ret_listing:  fresh; to be deinitialised by the caller, after a failure too
- * Each part is a function, as the module tells, that has a place in it.
+ * Each part is a function in which at least one of the places lies, with the bounds that the module states.
  * Returns 0; -ENOENT without a disassembler or a file, -ESTALE if the file is another one now or
  * nothing tells whether it is, -ENOTSUP for code of an unknown machine, -EBADMSG for a damaged
  * image, -ENOMEM, -errno.

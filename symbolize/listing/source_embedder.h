@@ -35,14 +35,14 @@ struct source_embedder_result {
         uint32_t n_missing;       /* there is no such file, or it may not be read */
         uint32_t n_withheld;      /* source_rule does not allow it */
         uint32_t n_no_text;       /* it is no text */
-        uint32_t n_over_limit;    /* it is too large, or the trace has its share */
+        uint32_t n_over_limit;    /* it is too large, or the sources together are */
         uint64_t n_bytes;         /* of those that were kept */
         struct byte_buffer names; /* of those that were kept, each ends with a NUL; owned by the caller */
 };
 
 /*
- * source_embedder_run() - when all symbols are there, and before the trace is finished
- * @dictionary:  gets rows; all of it that was not written is written
+ * source_embedder_run() - called when all symbols are there, before the trace is finished
+ * @dictionary:  gets rows; those that were not written yet are written
  * @ret:         its `names` are to be deinitialised in any case
  * Returns 0, -ENOMEM, -EOVERFLOW when a table is full, or what trace_writer_put() returns.
  */

@@ -5,8 +5,8 @@
  * Way of the data:  source_file -> [source_rule]
  *
  * The names come with the trace, which may be a stranger's, and the text may go on to others: in a page, in a
- * trace, in a terminal.  Taken are files that end like sources, in no hidden folder, and that everybody may
- * read or that lie below a folder that the user gave.
+ * trace, in a terminal.  The rule allows files that end like sources and lie in no hidden folder, if
+ * everybody may read them or they lie below a folder that the user gave.
  */
 #ifndef SYMBOLIZE_LISTING_SOURCE_RULE_H
 #define SYMBOLIZE_LISTING_SOURCE_RULE_H

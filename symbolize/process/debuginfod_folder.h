@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/process/debuginfod_folder.h - what debuginfod servers have of the modules that lack
- * something, as one more folder
+ * symbolize/process/debuginfod_folder.h - one more folder: what debuginfod servers have for modules that lack
+ * something
  *
  * Way of the data:  symbol_findings -> debuginfod_fetch -> [debuginfod_folder] -> symbol_search
  *
  * The files lie in the cache of debuginfod's client; the folder has links to them,
- * by build-id, and goes when it is closed.
+ * by build-id, and is removed at the close.
  */
 #ifndef SYMBOLIZE_PROCESS_DEBUGINFOD_FOLDER_H
 #define SYMBOLIZE_PROCESS_DEBUGINFOD_FOLDER_H

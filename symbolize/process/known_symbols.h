@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/process/known_symbols.h - what a trace says of its frames already, so that only news are added
+ * symbolize/process/known_symbols.h - what a trace says of its frames already, so that only news is added
  *
  * Way of the data:  trace_dictionary (SYMBOLS) -> [known_symbols] -> symbol_intake
  *
- * A later group of rows replaces an earlier one, so a group that says less than
- * the one before must not be written: a line is not given away for a name alone,
- * nor a name for the word that a file differs, nor a symbol for a function's address.  Made
- * before rows are added.
+ * A later group of rows replaces an earlier one, so a group that says less than the one before must not be
+ * written: a name alone does not replace a line, the remark that a file differs does not replace a name, and
+ * the address of a function does not replace its symbol.  Made before rows are added.
  */
 #ifndef SYMBOLIZE_PROCESS_KNOWN_SYMBOLS_H
 #define SYMBOLIZE_PROCESS_KNOWN_SYMBOLS_H
@@ -40,8 +39,8 @@ struct known_symbols_totals {
 };
 
 /*
- * known_symbols_count() - of the whole trace, with all rows that it has now
- * @by_module:  room for one more than there are modules, all zero: the same of each; NULL = not wanted
+ * known_symbols_count() - count frames of the whole trace, with all rows that it has now
+ * @by_module:  room for one more than there are modules, all zero: the counts of each; NULL = not wanted
  */
 int known_symbols_count(const struct trace_dictionary *dictionary, struct known_symbols_totals *by_module,
                         struct known_symbols_totals *ret_totals, struct error *err);

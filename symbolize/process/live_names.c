@@ -81,7 +81,7 @@ static int add_name(struct live_names *n, uint32_t frame, bool is_first, const s
         return 0;
 }
 
-/* The names of the trace itself.  Returns 1 if that is more than before, 0, -ENOMEM. */
+/* Takes in the names of the trace itself.  Returns 1 if there are more than before, 0, -ENOMEM. */
 static int take_symbols(struct live_names *n)
 {
         const struct trace_dictionary *d = n->options.dictionary;
@@ -256,7 +256,7 @@ static int take_row(struct live_names *n, struct byte_reader *in, uint32_t *open
         return 1;
 }
 
-/* Whole rows.  Returns the bytes they have, or -ENOMEM. */
+/* Takes whole rows.  Returns how many bytes they have, or -ENOMEM. */
 static ssize_t take_rows(struct live_names *n, const uint8_t *bytes, size_t n_bytes, uint32_t *open_frame)
 {
         struct byte_reader in = byte_reader_of(bytes, n_bytes);

@@ -5,10 +5,10 @@
  * Way of the data:  trace_follow (dictionary) -> [live_names] (fork) -> symbol_process -> live_rows, web
  *
  * A recorder names frames at its end.  Until then a child of this process, at low priority, symbolizes the
- * frames that are new, every half second at most, with the symbolizer's own children, and rests three times
- * as long as that took; the code has to be on this machine.  Names of the trace itself come first once they
- * are there.  Nothing blocks.  Memory: the names.  The process has one thread whenever live_names_step() is
- * called.  Not thread-safe.
+ * frames that are new, every half second at most, with the symbolizer's own children, and then rests three
+ * times as long as that took.  The code has to be on this machine.  Once the trace itself has names, those
+ * come first.  Nothing blocks.  Its memory grows with the names.  The process must have one thread whenever
+ * it calls live_names_step().  Not thread-safe.
  */
 #ifndef SYMBOLIZE_PROCESS_LIVE_NAMES_H
 #define SYMBOLIZE_PROCESS_LIVE_NAMES_H
@@ -21,9 +21,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LIVE_NAMES_PERIOD_NS     UINT64_C(500000000)            /* from one child to the next, at least */
-#define LIVE_NAMES_REST          3                              /* and so many times as long as it took */
-#define LIVE_NAMES_BYTES_MAX     (UINT64_C(256) << 20)          /* that one child may send */
+#define LIVE_NAMES_PERIOD_NS     UINT64_C(500000000)   /* from one child to the next, at least */
+#define LIVE_NAMES_REST          3                     /* and this many times what the last one took */
+#define LIVE_NAMES_BYTES_MAX     (UINT64_C(256) << 20) /* that one child may send */
 #define LIVE_NAMES_ROW_BYTES_MAX (3 * (UINT32_C(1) << 20) + 40) /* of one row */
 
 struct byte_reader;
@@ -39,7 +39,7 @@ struct live_names_options {
         int kallsyms_fd;                           /* <= 0 = opened when it is needed */
         uint32_t run_as_uid, run_as_gid;           /* when root; 0 = stay */
         bool is_off; /* start no children: only the trace's own names, and those of live_names_feed() */
-        /* All that a child has sent, for live_names_feed() of another process; NULL = not wanted. */
+        /* Gets all that a child has sent, for live_names_feed() of another process; NULL = not wanted. */
         void (*pass_on)(void *context, const uint8_t *bytes, size_t n_bytes);
         void *context;
 };
@@ -49,7 +49,7 @@ struct live_name {
         uint32_t function_at, n_function; /* place and bytes in `text`, or a string of the dictionary and 0 */
         uint32_t file_at, n_file;
         uint32_t declared_at, n_declared; /* the file in which the function is declared */
-        uint32_t line, flags;             /* of the row of SYMBOLS, as the next */
+        uint32_t line, flags;             /* as in the row of SYMBOLS, like the next ones */
         uint32_t declared_line, instance;
         uint64_t start_svma;
         bool is_of_trace; /* the first numbers are strings of the dictionary */
@@ -92,7 +92,7 @@ int live_names_step(struct live_names *n);
 
 /* A row as a child sends it. */
 struct live_names_row {
-        uint32_t frame, flags, line; /* as of the row of SYMBOLS, as all here */
+        uint32_t frame, flags, line; /* as in the row of SYMBOLS, like all here */
         uint32_t declared_line, instance;
         uint64_t start_svma;
         struct text_view function, file, declared_file; /* borrowed from the bytes */
@@ -108,19 +108,19 @@ int live_names_row_decode(struct byte_reader *in, struct live_names_row *ret);
  */
 ssize_t live_names_feed(struct live_names *n, const uint8_t *bytes, size_t n_bytes);
 
-/* To be polled for input before the next step; -1 = nothing. */
+/* The descriptor to poll for input before the next step; -1 = none. */
 int live_names_fd(const struct live_names *n);
 
 /* How many functions a frame has; 0 = it has no name yet. */
 uint32_t live_names_count(const struct live_names *n, uint32_t frame);
 
-/* The function number @i of them, the innermost first; empty if the symbolizer found none. */
+/* The function @i of a frame, from the innermost on; empty if the symbolizer found none. */
 struct text_view live_names_function(const struct live_names *n, uint32_t frame, uint32_t i);
 
-/* All that is known of the same, as a row. */
+/* All that is known of the function @i, as a row. */
 struct live_names_row live_names_describe(const struct live_names *n, uint32_t frame, uint32_t i);
 
-/* The source file of the same; empty if it is not known.  @ret_line: 0 likewise. */
+/* The source file of the function @i; empty if it is not known.  @ret_line: 0 if it is not known. */
 struct text_view live_names_file(const struct live_names *n, uint32_t frame, uint32_t i, uint32_t *ret_line);
 
 /*
@@ -129,7 +129,7 @@ struct text_view live_names_file(const struct live_names *n, uint32_t frame, uin
  * For a process that reads the trace once, in the middle of the recording: until its end the trace has no
  * names.
  * @fd:  the file, borrowed; its position stays, others may write to its end meanwhile
- * Rows of frames that @d does not have are left out, and so is what is not whole.  Returns 0, -ENOMEM, -errno
+ * Rows of frames that @d does not have are left out, and so are incomplete rows.  Returns 0, -ENOMEM, -errno
  * of pread(2).
  */
 int live_names_file_take(struct trace_dictionary *d, int fd, struct error *err);

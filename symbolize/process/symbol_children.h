@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/process/symbol_children.h - the children of symbol_process, and what becomes of their words
+ * symbolize/process/symbol_children.h - the children of symbol_process, and how their output is taken in
  *
  * Way of the data:  symbolizer -> fork, drop rights -> symbol_stream -> pipe -> [symbol_children] ->
  *                   trace_dictionary (SYMBOLS), symbol_findings, index_cache
@@ -9,8 +9,8 @@
  * ends with it: what a hostile file does to it ends there, too.
  *
  * The intake makes rows, findings and entries of the cache of what a child says of its task.  The child has
- * read hostile files.  It can say something of its own task's frames only, once each, and write the one entry
- * that belongs to its module.
+ * read hostile files.  It can give symbols only to frames of its own task, once each, and can write only the
+ * entry that belongs to its module.
  */
 #ifndef SYMBOLIZE_PROCESS_SYMBOL_CHILDREN_H
 #define SYMBOLIZE_PROCESS_SYMBOL_CHILDREN_H
@@ -60,7 +60,7 @@ int symbol_worker_start(struct symbol_worker *w, const struct symbol_worker_opti
                         struct error *err);
 
 /*
- * Reads the available bytes.  Returns 1, 0 at the end of the pipe, -ENOMEM, -EBADMSG if it sends
+ * Reads the available bytes.  Returns 1, 0 at the end of the pipe, -ENOMEM, -EBADMSG if the child sends
  * without end, -errno.
  */
 int symbol_worker_read(struct symbol_worker *w, struct error *err);
@@ -88,7 +88,7 @@ struct symbol_intake {
         uint32_t task;
         uint32_t module; /* the module that the child is working on; 0 before its first */
         bool is_at_end;  /* the child said that it was done */
-        bool is_found;   /* it said what there was for the module */
+        bool is_found;   /* it sent the module's finding */
         bool is_index_refused;
         struct index_cache_writer index;
 };
@@ -104,8 +104,8 @@ void symbol_intake_begin(struct symbol_intake *in, uint32_t task);
 
 /*
  * symbol_intake_take() - all whole records in @bytes; the rest is kept for later
- * Returns 0; -EBADMSG for what the symbolizer does not send; the code that the child failed with, in words;
- * -ENOMEM and -EOVERFLOW, with *@ret_is_own_failure, when the tables are full.
+ * Returns 0; -EBADMSG for what the symbolizer does not send; the code with which the child failed, and its
+ * words; -ENOMEM and -EOVERFLOW, with *@ret_is_own_failure, when the tables are full.
  */
 int symbol_intake_take(struct symbol_intake *in, struct byte_buffer *bytes, bool *ret_is_own_failure,
                        struct error *err);

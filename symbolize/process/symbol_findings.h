@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/process/symbol_findings.h - what there was for each module of a trace
+ * symbolize/process/symbol_findings.h - what the symbolizer found for each module of a trace
  *
  * Way of the data:  symbol_intake -> [symbol_findings] -> `hyprof symbolize`, `hyprof modules`
  */
@@ -16,7 +16,7 @@ struct error;
 
 struct symbol_findings {
         struct module_finding *items; /* heap; by module; n_frames 0 = it was not looked for */
-        char **paths;                 /* heap; by module: what the paths of the items are */
+        char **paths;                 /* heap; by module: owns the paths of the items */
         uint32_t n_modules;
 };
 

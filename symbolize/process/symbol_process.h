@@ -46,7 +46,7 @@ struct symbol_process_options {
         const struct symbol_search *search; /* borrowed, as all below; NULL = all zero */
         const struct image_spool *spool;    /* the code that the trace keeps; sealed.  NULL = none */
         const struct index_cache *cache;    /* NULL = none */
-        struct symbol_findings *findings;   /* gets what there was for each module; NULL = not wanted */
+        struct symbol_findings *findings;   /* gets the finding of each module; NULL = not wanted */
         uint64_t *ret_n_news;               /* frames that got rows; NULL = not wanted */
         uint32_t n_workers;                 /* 0 = as many as CPUs */
         uint32_t task_s;                    /* seconds that a task may take; 0 = SYMBOL_PROCESS_TASK_S_MAX */
@@ -62,8 +62,8 @@ struct symbol_process_options {
  * until all is done.
  * Returns 0; -EINTR if stopped (what came until then was added); -EPROTO with the signal or status and the
  * module if a child died, -ETIME if it took too long, -EBADMSG if one sent what the symbolizer does not send,
- * or what it failed with: the first of those, and all other modules were resolved; -ENOMEM, -EOVERFLOW when
- * the tables are full, -errno.
+ * or the code with which a child failed.  These are the first child's that failed; all other modules were
+ * resolved; -ENOMEM, -EOVERFLOW when the tables are full, -errno.
  */
 int symbol_process_run(struct trace_dictionary *dictionary, const struct symbol_process_options *options,
                        struct error *err);

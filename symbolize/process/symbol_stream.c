@@ -35,7 +35,7 @@ static void end_record(struct byte_buffer *out, size_t begin)
                 out->data[begin + i] = (uint8_t)(body_bytes >> 8 * i);
 }
 
-/* The length + 1, so that 0 is left for an unknown text. */
+/* Adds the length + 1 and the text; 0 stands for an unknown text. */
 static void add_text(struct byte_buffer *out, const char *text)
 {
         size_t n_bytes = text ? strnlen(text, SYMBOLIZER_TEXT_MAX) : 0;

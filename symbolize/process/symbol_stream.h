@@ -58,9 +58,7 @@ struct symbol_stream_record {
         struct symbol_stream_row rows[SYMBOLIZER_CHAIN_MAX];
 };
 
-/*
- * The encoders append to @out; whether memory ran out, @out tells.  Names over SYMBOLIZER_TEXT_MAX are cut.
- */
+/* The encoders append to @out; @out tells whether memory ran out.  Names over SYMBOLIZER_TEXT_MAX are cut. */
 void symbol_stream_encode_module(struct byte_buffer *out, uint32_t module);
 void symbol_stream_encode_symbols(struct byte_buffer *out, uint32_t frame, const struct symbol *symbols,
                                   uint32_t n_symbols);

@@ -41,7 +41,9 @@ static int flush_if_full(struct sender *sender, struct error *err)
         return sender->out.used_bytes < FLUSH_BYTES && !sender->out.failed ? 0 : flush(sender, err);
 }
 
-/* Written at once: if the module kills the child, the parent knows that its work had begun. */
+/*
+ * Writes at once, so that the parent knows that work on the module had begun if the module kills the child.
+ */
 static int send_module(void *context, uint32_t module, struct error *err)
 {
         struct sender *sender = context;
@@ -158,7 +160,7 @@ void symbol_worker_stop(struct symbol_worker *w)
 
         if (w->pid == 0)
                 return;
-        (void)kill(w->pid, SIGKILL); /* changes nothing for one that is dying already */
+        (void)kill(w->pid, SIGKILL); /* changes nothing for a child that is dying already */
         while (waitpid(w->pid, &status, 0) < 0)
                 if (errno != EINTR) {
                         status = -1; /* the calling process ignores the exit of its children */

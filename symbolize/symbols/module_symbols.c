@@ -40,7 +40,7 @@ struct module_symbols {
 
         struct go_functions go; /* of a Go program: lines where the debug information has none */
 
-        const char *name; /* borrowed; of the module, NULL = leave them unnamed */
+        const char *name; /* borrowed; of the module; NULL = functions without a symbol stay unnamed */
         /* loaded when a symbol has no size, or the first address without a symbol comes */
         struct function_bounds bounds;
         struct byte_buffer aliases;  /* of the latest function, with a NUL */
@@ -238,7 +238,7 @@ char *module_symbols_copy_name(const char *path, size_t n_bytes)
                 n_bytes -= (size_t)(slash + 1 - path);
                 path = slash + 1;
         }
-        /* Versions are in no name: "libz.so.1.2.13" is "libz". */
+        /* The name leaves out the version: "libz.so.1.2.13" is "libz". */
         for (at = path; n_bytes > 0 && (at = memmem(at, n_bytes - (size_t)(at - path), ending, ending_bytes));
              at += ending_bytes)
                 if (at > path && ((size_t)(at - path) + ending_bytes == n_bytes || at[ending_bytes] == '.')) {

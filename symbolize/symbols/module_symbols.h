@@ -25,7 +25,7 @@ struct symbol_search;
 
 struct module_symbols_options {
         const char *path; /* to look for debug files beside it; NULL = it is in no folder */
-        /* of the module, to call functions without a symbol by; NULL = they are not called anything */
+        /* of the module, to name functions without a symbol by; NULL = they get no name */
         const char *name;
         const struct symbol_search *search; /* NULL = the machine's own folders */
         const uint8_t *index; /* that module_symbols_save() made; NULL = none.  Checked as foreign bytes */
@@ -46,13 +46,13 @@ int module_symbols_open(const struct elf_image *image, const struct module_symbo
                         struct module_symbols **ret_module, struct error *err);
 
 /*
- * module_symbols_copy_name() - what a module is called in the names of its functions without a symbol
+ * module_symbols_copy_name() - the module's part in the names of its functions without a symbol
  * @path:  as a trace has it: "/usr/lib/libruby-3.1.so.3.1.2 (deleted)" -> "libruby-3.1", "[vdso]" -> "[vdso]"
- * Heap, the caller's; NULL without memory or a path.
+ * Returns heap memory that the caller frees; NULL without memory or a path.
  */
 char *module_symbols_copy_name(const char *path, size_t n_bytes);
 
-/* Whether it is a saved index that was opened; then there is nothing to save. */
+/* Whether a saved index was opened; then there is nothing to save. */
 bool module_symbols_is_saved(const struct module_symbols *module);
 
 /* NULL is fine. */

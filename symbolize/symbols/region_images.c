@@ -123,8 +123,8 @@ bool region_images_place(const struct elf_image *image, uint64_t start_avma, uin
         if (code_bytes == 0 || avma < start_avma)
                 return false;
         /*
-         * The region is a whole image if it reaches at least to the end of the code; rounded up to pages,
-         * it is as long as the image.
+         * A region that is longer than the code is the whole image, if it is as long as the image when it is
+         * rounded up to pages.
          */
         base = length_bytes > code_bytes && length_bytes + PAGE_BYTES > high - low ? low & ~(PAGE_BYTES - 1)
                                                                                    : code_svma;

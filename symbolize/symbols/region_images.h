@@ -39,13 +39,13 @@ int region_images_new(const struct trace_dictionary *dictionary, const struct im
 void region_images_free(struct region_images *r);
 
 /*
- * Where @avma, in the region with this id, is in its image.  Returns 1; 0 if it has none
- * that can be read; -ENOMEM.
+ * Finds the place of @avma, which is in the region with this id, in the region's image.  Returns 1; 0 if the
+ * region has none that can be read; -ENOMEM.
  */
 int region_images_find(struct region_images *r, uint32_t region, uint64_t avma,
                        struct region_place *ret_place);
 
-/* For the tests: where an image's bytes are in memory, of a region of that start and length. */
+/* For the tests: the address in the file of @avma, in a region of that start and length. */
 bool region_images_place(const struct elf_image *image, uint64_t start_avma, uint64_t length_bytes,
                          uint64_t avma, uint64_t *ret_svma);
 

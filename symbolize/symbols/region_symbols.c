@@ -185,7 +185,7 @@ static int fill_nodes(const struct region_tree *t, struct region_nodes *to, cons
         for (size_t i = 0; i < n_nodes; i++) {
                 size_t n = to->ends[i];
 
-                to->ends[i] = n_ranks; /* its end, once its ranks are put there */
+                to->ends[i] = n_ranks; /* where its ranks begin; storing them makes this their end */
                 n_ranks += n;
         }
         to->ranks = calloc(n_ranks + 1, sizeof(*to->ranks));

@@ -40,7 +40,7 @@ struct task {
 struct symbolizer {
         const struct trace_dictionary *dictionary;
         struct symbolizer_options options;
-        struct image_spool spool; /* a view, with the descriptor that counts now */
+        struct image_spool spool; /* a view, with the descriptor of this process */
         struct index_cache cache; /* likewise */
         struct module_images images;
         uint32_t *module_of_frame; /* heap; by frame from the first: its module; 0 = none */
@@ -393,7 +393,7 @@ static int resolve_image(struct symbolizer *s, struct group *group, const struct
         }
         if (module_symbols_open(found->image, &options, &module, NULL) == 0) {
                 r = resolve_places(module, found->image, group, sink, err);
-                /* An entry that could not be used, as an older version's, is replaced. */
+                /* An entry that could not be used, such as an older version's, is replaced. */
                 if (r == 0 && is_cached && !module_symbols_is_saved(module) && group->finding.n_lines > 0)
                         r = save_index(s, module, found, sink, err);
                 module_symbols_close(module);

@@ -71,19 +71,19 @@ void symbolizer_free(struct symbolizer *s);
 
 uint32_t symbolizer_count_tasks(const struct symbolizer *s);
 
-/* The number of the task, from 0 on, that @frame is in, or UINT32_MAX; and a module of it. */
+/* The number, from 0 on, of the task that has @frame, or UINT32_MAX; then a module of a task. */
 uint32_t symbolizer_find_task(const struct symbolizer *s, uint32_t frame);
 uint32_t symbolizer_find_module(const struct symbolizer *s, uint32_t task);
 bool symbolizer_has_module(const struct symbolizer *s, uint32_t task, uint32_t module);
 
-/* For a process whose descriptors have other numbers now; -1 = it has none. */
+/* Sets the descriptors, for a process in which they have other numbers now; -1 = it has none. */
 void symbolizer_set_fds(struct symbolizer *s, int kallsyms_fd, int spool_fd, int cache_fd);
 
 /*
- * symbolizer_resolve() - one task
+ * symbolizer_resolve() - look up the frames of one task
  * Code is looked for as symbolize/images/image_finder.h says.  A frame that cannot be resolved gives no
- * symbol, or one with TRACE_SYMBOL_STALE_FILE if there is a file that is another one; a broken file costs its
- * own names only.  The kernel is that of the running system: left out if the trace was recorded elsewhere.
+ * symbol, or one with TRACE_SYMBOL_STALE_FILE if the file there is another one; a broken file costs its own
+ * names only.  The kernel is that of the running system: left out if the trace was recorded elsewhere.
  * Returns 0, -ENOMEM, or what the sink returned.
  */
 int symbolizer_resolve(struct symbolizer *s, uint32_t task, const struct symbolizer_sink *sink,
