@@ -56,7 +56,7 @@ void text_argument_drop(struct text_argument *t)
 
 /* ------------------------------------------------------------------ numbers */
 
-/* -1 or 1: the number does not fit into 64 bits. */
+/* Returns 0, or -1 or 1 for a number that is too small or too large for 64 bits. */
 static int cut_int(PyObject *number, int64_t *ret_value)
 {
         int sign = 0;

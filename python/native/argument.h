@@ -22,25 +22,27 @@ struct text_argument {
 };
 
 /*
- * text_argument_take() - the text of @object: of a str its own, of another object that of str()
- * Lone surrogates become \udcxx.  Returns false with an exception set; else text_argument_drop() afterwards.
- * May run code of the program (__str__).
+ * text_argument_take() - the text of @object: a str itself, or str() of another object
+ * Lone surrogates become \udcxx.  Returns false with an exception set; else the caller calls
+ * text_argument_drop() later.  May run code of the program (__str__).
  */
 bool text_argument_take(struct text_argument *t, PyObject *object);
 void text_argument_drop(struct text_argument *t);
 
 /* ---- numbers ---- */
 
-/* An int that has 64 bits at most.  False: it has more; no exception is set. */
+/* Takes an int of at most 64 bits.  Returns false, with no exception set, if it has more. */
 bool number_argument_fits(int64_t *ret_value, PyObject *number);
 
 /*
- * number_argument_take_whole() - without its fraction, and at most INT64_MAX, at least INT64_MIN
- * Returns false with an exception set: it is not a number.
+ * number_argument_take_whole() - a number without its fraction, cut to INT64_MIN .. INT64_MAX
+ * Returns false with an exception set if @object is not a number.
  */
 bool number_argument_take_whole(int64_t *ret_value, PyObject *object);
 
-/* As it is; a larger int than there are doubles becomes the largest one.  Returns as the one above. */
+/*
+ * Takes a number as it is; an int larger than any double becomes the largest one.  Returns as the one above.
+ */
 bool number_argument_take(double *ret_value, PyObject *object);
 
 #endif /* PYTHON_NATIVE_ARGUMENT_H */

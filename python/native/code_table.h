@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python/native/code_table.h - code objects: is it recorded, and as which location
+ * python/native/code_table.h - which code objects are recorded, and as which locations
  *
  * Way of the data:  call hooks -> [code_table] -> libhyprof
  *
- * Asked once for each code object: what was found lies in the code object itself (its "extra"), and goes
- * with it.
+ * The answer is found once for each code object: it lies in the code object itself (its "extra"), and is
+ * freed with it.
  */
 #ifndef PYTHON_NATIVE_CODE_TABLE_H
 #define PYTHON_NATIVE_CODE_TABLE_H
@@ -24,14 +24,14 @@ struct code_entry {
         bool is_included;
 };
 
-/* Once, when the module is imported.  0, or -1 with an exception set. */
+/* To be called once, when the module is imported.  Returns 0, or -1 with an exception set. */
 int code_table_init(void);
 
 /*
  * code_table_set_filter() - who decides which code is recorded
  * @filter:  called with a code object and the dict of its globals (or None); a false value leaves the code
- * out.
- *           NULL = all is recorded.  Kept.  Decisions from before are asked again.
+ *           out.  NULL = all is recorded.  The table keeps a reference
+ * Earlier decisions are made again.
  */
 void code_table_set_filter(PyObject *filter);
 
@@ -44,8 +44,9 @@ extern uint32_t code_table_rule_number;
 
 /*
  * code_table_find() - what is known of @code
- * @frame:  one that runs it, for its globals; NULL = the one that runs
- * NULL without memory: not recorded.  Keeps a pending exception; the first time it may run the filter.
+ * @frame:  one that runs @code, for its globals; NULL = the frame that runs now
+ * Returns NULL without memory: then @code is not recorded.  Keeps a pending exception; the first call for
+ * @code may run the filter.
  */
 static inline struct code_entry *code_table_find(PyCodeObject *code, PyFrameObject *frame)
 {

@@ -2,8 +2,8 @@
 /*
  * python/native/fiber_name.c - names of fibers, used again
  *
- * A small table of bases, each with the list of its free names.  Bases that find no room in the table share
- * one: programs that give each task a name of its own have too many to keep.
+ * A small table of bases, each with the list of its free names.  All bases that find no room in the table
+ * share one entry: a program that gives each task a name of its own has too many to keep.
  */
 #include "strand.h"
 

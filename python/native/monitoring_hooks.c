@@ -61,7 +61,7 @@ static bool end_call(PyCodeObject *code)
         return true;
 }
 
-/* DISABLE is for all threads, and in another one a call of this code may be open. */
+/* DISABLE would hold for all threads, and another thread may have a call of this code open. */
 static bool is_end_wanted(const PyCodeObject *code)
 {
         return is_on || strand_is_call_open(code);

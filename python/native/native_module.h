@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python/native/native_module.h - the parts of the module _native, as it is put together from them
+ * python/native/native_module.h - the parts from which the module _native is put together
  *
  * Way of the data:  CPython, program -> [native_module] -> strand, libhyprof
  */

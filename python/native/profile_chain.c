@@ -15,7 +15,7 @@ bool profile_chain_is_disturbed;
  */
 struct link {
         Py_tracefunc function; /* calls both */
-        Py_tracefunc other;    /* NULL = free; else it stays, for threads may be on it */
+        Py_tracefunc other;    /* NULL = free; once set it stays, as threads may use it */
 };
 
 static struct link profile_links[PROFILE_CHAIN_LINKS], trace_links[PROFILE_CHAIN_LINKS];
@@ -47,7 +47,7 @@ static struct link *take_link(struct link *links, Py_tracefunc other)
         return NULL;
 }
 
-/* Makes @function of a thread call @ours as well.  False: the other function stays alone. */
+/* Makes @function of a thread call @ours as well.  Returns false if the other function stays alone. */
 static bool put_beside(struct link *links, Py_tracefunc ours, Py_tracefunc *function)
 {
         struct link *link;
@@ -74,7 +74,7 @@ static void take_off(struct link *links, Py_tracefunc ours, Py_tracefunc *functi
                 *function = link->other;
 }
 
-/* The thread that runs still has zones open, whose ends are to be seen. */
+/* True while recording, or while the running thread still has open zones, whose ends must be seen. */
 static bool are_ends_wanted(void)
 {
         return own.is_on || (strand_thread_self && strand_thread_self->current->n_entries > 0);

@@ -26,7 +26,7 @@
 /* Guarded by the GIL. */
 static struct {
         bool is_on;
-        bool are_fibers_open; /* it is over, but calls of tasks or greenlets are open */
+        bool are_fibers_open; /* the hooks are off, but calls of tasks or greenlets are open */
         uint32_t n_calls;
 } hooks;
 
@@ -85,7 +85,7 @@ static void on_return(PyFrameObject *frame)
         strand_end(t->current, frame);
 }
 
-/* Whether a return on this thread may be that of a call that is a zone. */
+/* True if a return on this thread may end a call that is a zone. */
 static bool are_returns_wanted(void)
 {
         const struct strand_thread *t = strand_thread_self;
@@ -95,7 +95,7 @@ static bool are_returns_wanted(void)
         return t && (strand_has_call(t->current) || strand_has_call(&t->own));
 }
 
-/* A return when it is over. */
+/* A return after the hooks were switched off. */
 static void end_late(PyFrameObject *frame)
 {
         struct strand_thread *t = strand_thread_self;
@@ -149,7 +149,7 @@ static int on_trace(PyObject *self, PyFrameObject *frame, int event, PyObject *v
         return 0;
 }
 
-/* The number of threads whose calls are not seen. */
+/* Hooks all threads.  Returns the number of threads whose calls are not seen. */
 static unsigned hook_all_threads(void)
 {
         PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());

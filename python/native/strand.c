@@ -31,7 +31,7 @@ static void unlink_strand(struct strand *s)
                 s->next->link = s->link;
 }
 
-/* The thread whose own strand it is, or NULL. */
+/* The thread whose own strand @s is, or NULL. */
 static struct strand_thread *own_thread_of(struct strand *s)
 {
         return s->fiber ? NULL
@@ -46,7 +46,10 @@ static bool is_of_ended_thread(struct strand *s)
         return t && atomic_load_explicit(&t->has_ended, memory_order_acquire);
 }
 
-/* The interpreter may be gone by then, and other threads read the list, so neither is used here. */
+/*
+ * When a thread ends, the interpreter may be gone already, and other threads read the list: so neither is
+ * used here.
+ */
 static void mark_ended(void *p)
 {
         struct strand_thread *t = p;

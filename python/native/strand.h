@@ -60,7 +60,10 @@ struct strand_thread {
 
 extern __thread struct strand_thread *strand_thread_self __attribute__((tls_model("initial-exec")));
 
-/* Makes it on a thread's first use.  NULL without memory: nothing of the thread is recorded. */
+/*
+ * Makes the calling thread's struct, at its first use.  Returns NULL without memory: nothing of the thread is
+ * recorded.
+ */
 struct strand_thread *strand_thread_make(void);
 
 static inline struct strand_thread *strand_thread_here(void)
@@ -73,12 +76,12 @@ static inline struct strand_thread *strand_thread_here(void)
  * memory.
  */
 struct strand *strand_new(const char *base);
-void strand_free(struct strand *s); /* its zones that are open never end; no thread may be on it */
+void strand_free(struct strand *s); /* its open zones never end; no thread may be on it */
 
 /* The thread goes on as @s; &t->own = as itself. */
 void strand_switch(struct strand_thread *t, struct strand *s);
 
-/* Room for one more entry.  False: there is none. */
+/* Makes room for one more entry.  Returns false if there is no memory for it. */
 bool strand_grow(struct strand *s);
 
 /* The slow half of strand_end(). */
@@ -89,13 +92,13 @@ void strand_end_calls(struct strand *s);
 
 bool strand_has_call(const struct strand *s); /* that is open */
 
-/* A call with this key is open on some strand; NULL = a call with any key. */
+/* True if a call with this key is open on some strand; NULL = a call with any key. */
 bool strand_is_call_open(const void *key);
 
-/* A call is open on a strand that is not a thread. */
+/* True if a call is open on a strand that is not a thread. */
 bool strand_is_fiber_call_open(void);
 
-/* A zone of @location, NULL = it is not recorded, but its end is expected.  Returns its handle. */
+/* Begins a zone of @location; NULL = it is not recorded, but its end is expected.  Returns its handle. */
 static inline hyprof_zone strand_begin(struct strand *s, const void *key, struct hyprof_location *location,
                                        bool is_call)
 {
@@ -111,7 +114,7 @@ static inline hyprof_zone strand_begin(struct strand *s, const void *key, struct
         return e->zone;
 }
 
-/* Ends the innermost zone with this key, and those inside of it.  False: there is none. */
+/* Ends the innermost zone with this key, and those inside of it.  Returns false if there is none. */
 static inline bool strand_end(struct strand *s, const void *key)
 {
         if (__builtin_expect(s->n_entries != 0 && s->entries[s->n_entries - 1].key == key, 1)) {
@@ -125,16 +128,19 @@ static inline bool strand_end(struct strand *s, const void *key)
  * strand_leave() - a call returns, or its coroutine waits, or its generator yields: the interpreter does not
  * always say which
  * @co_flags:  of its code
- * Ends it as strand_end() does, but for one in which a zone of the program is open, if it is a generator, or
- * a coroutine or asynchronous generator of a task: that one goes on later.  So does one that waited already,
- * if nothing reported that it went on.  False: there is no such call.
+ * Ends the call as strand_end() does, unless it goes on later: a generator, or a coroutine or asynchronous
+ * generator of a task, stays open as long as a zone of the program is open inside of it.  This includes one
+ * that waits already, if nothing reported that it went on.  Returns false if there is no such call.
  */
 bool strand_leave(struct strand *s, const void *key, int co_flags);
 
 /* The slow half of strand_resume(). */
 bool strand_find_suspended(struct strand *s, const void *key, int co_flags);
 
-/* A call begins, or a coroutine or generator goes on.  False: its call is not open, and begins. */
+/*
+ * For when a call begins, or a coroutine or generator goes on.  Returns false if its call is not open: then
+ * it begins.
+ */
 static inline bool strand_resume(struct strand *s, const void *key, int co_flags)
 {
         return __builtin_expect(s->may_be_suspended, 0) && strand_find_suspended(s, key, co_flags);

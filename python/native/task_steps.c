@@ -61,7 +61,7 @@ static PyObject *name_of_coroutine(PyObject *task)
         return name;
 }
 
-/* The name that the program gave it, else that of the coroutine.  A new object or NULL. */
+/* The name that the program gave the task, else its coroutine's.  A new object or NULL. */
 static PyObject *name_of_task(PyObject *task)
 {
         PyObject *name = PyObject_CallMethod(task, "get_name", NULL);

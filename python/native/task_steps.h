@@ -4,10 +4,11 @@
  *
  * Way of the data:  asyncio, greenlet -> [task_steps] -> strand
  *
- * A task becomes a strand, and so a fiber, with its first zone while a recorder is there, and is one for
- * each of its steps from then on.  Its strand lies in its __dict__ and goes with it.  Loops that run their
- * callbacks by asyncio's Handle report the beginning and the end of a step (hyprof/_tasks.py); of others
- * (uvloop) a zone finds out itself which task runs, and a task lasts until the next zone on that thread.
+ * A task becomes a strand, and so a fiber, with its first zone while a recorder is there, and stays one in
+ * all of its later steps.  Its strand lies in the task's __dict__ and is freed with it.  Loops that run their
+ * callbacks by asyncio's Handle report the beginning and the end of a step (hyprof/_tasks.py); with other
+ * loops (uvloop), each zone asks which task runs, and a task counts as running until the next zone on that
+ * thread.
  */
 #ifndef PYTHON_NATIVE_TASK_STEPS_H
 #define PYTHON_NATIVE_TASK_STEPS_H
@@ -32,7 +33,10 @@ void task_steps_look(struct strand_thread *t);
 /* The slow half of task_steps_follow(). */
 void task_steps_follow_task(struct strand_thread *t);
 
-/* Before a zone begins: the thread goes on as the task that runs, if one does.  Keeps a pending exception. */
+/*
+ * Before a zone begins: lets the thread go on as the task that runs, if there is one.  Keeps a pending
+ * exception.
+ */
 static inline void task_steps_follow(struct strand_thread *t)
 {
         /* Since 3.12 a task may run its first step inside of another's. */
@@ -40,10 +44,13 @@ static inline void task_steps_follow(struct strand_thread *t)
                 task_steps_follow_task(t);
 }
 
-/* How often calls began to be recorded.  Guarded by the GIL. */
+/* How many times the recording of calls has started.  Guarded by the GIL. */
 extern uint32_t task_steps_start_number;
 
-/* Before a call begins: the same once, for a task may run whose step began before calls were recorded. */
+/*
+ * Before a call begins: does the same, once after each start, since the step of the running task may have
+ * begun before calls were recorded.
+ */
 static inline void task_steps_catch_up(struct strand_thread *t)
 {
         if (__builtin_expect(t->start_number == task_steps_start_number, 1))

@@ -12,7 +12,7 @@ struct zone_object {
         PyObject_HEAD PyObject *name; /* a str */
         PyObject *text;               /* NULL, or any object */
         unsigned long color;          /* 0xRRGGBB, 0 = none */
-        uint64_t n_open;              /* at most so many are entered and not left, on all strands */
+        uint64_t n_open;              /* an upper bound: entered and not left, on all strands */
 };
 
 static struct zone_object *self_of(PyObject *object)
@@ -96,7 +96,9 @@ static void zone_dealloc(PyObject *object)
         PyObject_Free(object);
 }
 
-/* Zones are recorded.  A text whose str() fails is left out: the zone is there without it. */
+/*
+ * Begins the zone while zones are recorded.  A text whose str() fails is left out: the zone has no text then.
+ */
 static void begin(struct zone_object *zone, PyCodeObject *code)
 {
         struct strand_thread *t = strand_thread_here();

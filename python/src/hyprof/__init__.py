@@ -12,8 +12,8 @@
 While no recorder is there, all of it does next to nothing.  `hyprof record -- python3 script.py` records a program;
 `python3 -m hyprof script.py` also makes a zone of each call of its functions.
 
-A recorder's presence ends no program: where str() of a text, or the value of a number, is asked for only then and fails,
-that is reported by sys.unraisablehook, and the event is left out.
+A recorder's presence ends no program: str() of a text and the value of a number are asked for only while a recorder is
+there; if that fails, sys.unraisablehook reports it, and the event is left out.
 """
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def is_recording() -> bool:
 
 
 def message(text: object, *, severity: str = "info", color: int = 0) -> None:
-    """A line of text at this moment.  At most 16 MiB of it; more is left out, and counted.
+    """A line of text at this moment.  A text of more than 16 MiB is left out, and counted.
 
     severity: trace, debug, info, warning, error or fatal.  color: 0xRRGGBB, 0 = none.
     """
@@ -93,7 +93,7 @@ def plot(name: str, value: float) -> None:
 
 
 def frame(name: _Optional[str] = None) -> None:
-    """A frame of the program ends and the next one begins; with a name, one of those frames."""
+    """A frame of the program ends and the next one begins; with a name, a frame of that name."""
     _native.frame(name)
 
 
@@ -106,7 +106,7 @@ def signpost(header: str, message: _Optional[object] = None) -> None:
 
 
 class _Signpost:
-    """What a signpost says; asked for while a recorder is there."""
+    """The text of a signpost, which is only made while a recorder is there."""
 
     def __init__(self, header: str, message: _Optional[object]) -> None:
         self.header, self.message = header, message

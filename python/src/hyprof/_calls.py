@@ -18,9 +18,9 @@ _MONITORING_NAME = "hyprof"
 
 
 class _Calls:
-    """One for the process.  All that begins and ends it goes through here.
+    """Whether calls are recorded, once for the process: all that begins or ends this goes through here.
 
-    start() and stop() are not for two threads at once: who calls them holds the lock.
+    start() and stop() are not for two threads at once: their callers hold the lock.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class _Calls:
 
     @staticmethod
     def _watch() -> None:
-        """asyncio and greenlet may be imported at any time; new code runs then."""
+        """Called for new code, since a program may import asyncio and greenlet at any time."""
         modules = sys.modules
         if "asyncio" in modules:
             from hyprof import _tasks
@@ -138,7 +138,7 @@ class _Calls:
 
 
 def _take_tool(monitoring: Any) -> Optional[int]:
-    """The numbers that no kind of tool has for itself, then the profilers': cProfile fails where that is taken."""
+    """Tries the numbers that are reserved for no tool before the profilers': cProfile fails if that is taken."""
     for tool in (4, 3, monitoring.PROFILER_ID):
         if monitoring.get_tool(tool) is None:
             monitoring.use_tool_id(tool, _MONITORING_NAME)
@@ -159,7 +159,7 @@ _plain_start: Optional[Callable[..., Any]] = None
 
 
 def _hook_new_threads() -> None:
-    """Threads begin with the profile function of 3.11 set: see python/native/profile_hooks.c."""
+    """Makes new threads begin with the profile function of 3.11 set: see python/native/profile_hooks.c."""
     global _plain_start
     import _thread
 
@@ -186,8 +186,8 @@ os.register_at_fork(after_in_child=_renew_lock)
 class Profiler:
     """Bounds of what is recorded: calls between enable() and disable() are zones.
 
-    Each object is enabled once at most, and calls are zones while one is.  Under `python3 -m hyprof` without -p all
-    calls are zones anyway, and this does nothing.
+    Enabling an object twice is the same as once.  Calls are zones while any object is enabled.  Under
+    `python3 -m hyprof` without -p all calls are zones anyway, and this does nothing.
     """
 
     def __init__(self) -> None:
@@ -203,7 +203,7 @@ class Profiler:
             calls.start()
 
     def disable(self) -> None:
-        """Up to here.  An object that was never enabled ends what the last enable() of another one began."""
+        """Ends that.  An object that was never enabled ends the last enable() of another object."""
         with calls.lock:
             if self in calls.enabled:
                 calls.enabled.remove(self)
@@ -228,7 +228,7 @@ class Profiler:
 
 
 def pass_signpost(header: str, mark: Callable[[], None]) -> None:
-    """A signpost lies inside of what it bounds."""
+    """Calls mark() inside of the recording that the signpost begins or ends."""
     if header == calls.start_signpost:
         with calls.lock:
             calls.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls of the processes that multiprocessing starts anew: they are told what their parent records."""
+"""Processes that multiprocessing starts anew: each gets to know what its parent records, and records the same."""
 from __future__ import annotations
 
 import json
@@ -35,7 +35,7 @@ def watch() -> None:
 
 
 class _Begin:
-    """Unpickled in the new process before the program's code, spawned or of a fork server: that calls begin()."""
+    """Calls begin() when it is unpickled, in a spawned process or one of a fork server, before the program's code."""
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
         return begin, ()
@@ -48,7 +48,7 @@ def export(settings: Filter) -> None:
 
 
 def begin() -> None:
-    """In a child, before the program's code."""
+    """Begins to record in a child, before the program's code."""
     facts = json.loads(os.environ.get(_VARIABLE, "{}"))
     calls.filter = Filter(facts.get("include", ()), facts.get("exclude", ()))
     calls.with_lines = bool(facts.get("lines"))
@@ -57,7 +57,7 @@ def begin() -> None:
 
 
 class Programs:
-    """Other Python programs that this process starts: nothing records their calls, which is to be said."""
+    """Counts other Python programs that this process starts, to report that nothing records their calls."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -79,7 +79,7 @@ class Programs:
             self._n += 1
 
     def words(self) -> str:
-        """A sentence; none if there were none."""
+        """A sentence about these programs; empty if there were none."""
         if self._n == 0:
             return ""
         program, their = ("program was", "its") if self._n == 1 else ("programs were", "their")

@@ -90,7 +90,7 @@ def _make_parser() -> optparse.OptionParser:
 
 
 def _names_trace(options: optparse.Values) -> bool:
-    """-o FILE.hyp, as of `hyprof record`; a folder of that name is one."""
+    """True for -o FILE.hyp, as with `hyprof record`, unless there is a folder of that name."""
     return options.output_folder.endswith(".hyp") and not os.path.isdir(options.output_folder)
 
 
@@ -117,7 +117,7 @@ _PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, sign
 
 
 def _wait(command: list[str], environment: Mapping[str, str]) -> int:
-    """Runs it to its end, and passes on the signals that are sent to us: those of the terminal reach it as well."""
+    """Runs a command to its end, and passes on signals from processes: those of the terminal reach it anyway."""
     passed_on = {number for number in _PASSED_ON if signal.getsignal(number) != signal.SIG_IGN}
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # then its end would never be told
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -149,7 +149,7 @@ def _become(command: list[str], environment: Mapping[str, str]) -> None:
 
 
 def _record(options: optparse.Values, program: str, argv: Sequence[str]) -> int:
-    """Runs ourselves again, under the recorder."""
+    """Runs this command again, under the recorder."""
     folder = _find_folder(options)
     suffix = f"-{options.name_append}" if options.name_append else ""
     trace = options.output_folder if _names_trace(options) else os.path.join(folder, f"hyprof{suffix}.hyp")
@@ -188,7 +188,7 @@ def _record(options: optparse.Values, program: str, argv: Sequence[str]) -> int:
 
 
 def _say_who_records(options: optparse.Values) -> None:
-    """`hyprof record COMMAND` sets the variable; one that records all or attaches was perhaps not thought of."""
+    """`hyprof record COMMAND` sets the variable; the user may not know of a recorder that records all or attaches."""
     is_known = "HYPROF_RECORDER" in os.environ
     if is_known and not (options.output_folder or options.name_append or options.report):
         return
@@ -197,7 +197,7 @@ def _say_who_records(options: optparse.Values) -> None:
 
 
 def _is_module_there(name: str) -> bool:
-    """False: certainly not.  Nothing is imported, so of a dotted name the package is looked for."""
+    """False if it is certainly not.  Nothing is imported, so only the package of a dotted name is looked for."""
     folders = [] if sys.flags.safe_path else [os.getcwd()]
     sys.path[:0] = folders
     try:
@@ -213,7 +213,7 @@ def _find_recorder(name: str) -> Optional[str]:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """The exit status, unless the program ends the process itself."""
+    """Returns the exit status, unless the program ends the process itself."""
     argv = list(sys.argv[1:] if argv is None else argv)
     if argv[:1] == ["ops"]:
         from hyprof import ops

@@ -40,7 +40,7 @@ def _is_text(file: str) -> bool:
 
 
 def _caller_of(code: CodeType) -> Optional[FrameType]:
-    """The innermost frame around the one of code that has a module or a file."""
+    """The innermost frame that has a module or a file, from the frame of `code` outwards."""
     frame: Optional[FrameType] = sys._getframe()
     while frame is not None and frame.f_code is not code:
         frame = frame.f_back
@@ -76,7 +76,7 @@ class Filter:
 
     @staticmethod
     def _matches(globs: Sequence[str], module: Optional[str]) -> bool:
-        """A glob that names a package means the modules in it as well."""
+        """A glob that names a package also matches the modules in it."""
         if module is None:
             return False
         parts = module.split(".")
@@ -99,7 +99,7 @@ class Filter:
         return True
 
     def say_left_out(self, wanted: str = "") -> str:
-        """A sentence on what was left out; wanted: the package that --include names best, if it was."""
+        """A sentence about code that was left out; wanted: the package to name for --include, if it was left out."""
         n = self.left_out.total()
         if n == 0:
             return ""

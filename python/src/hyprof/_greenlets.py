@@ -20,7 +20,7 @@ _here = _Watched()
 
 
 def watch() -> bool:
-    """Watches the calling thread.  A tracer that is there is called as before.  False: it is still being imported."""
+    """Watches the calling thread.  A tracer that is set is still called.  False: greenlet is still being imported."""
     greenlet = sys.modules.get("greenlet")
     if _here.is_watched:
         return True

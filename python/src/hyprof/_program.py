@@ -27,7 +27,7 @@ def _say(words: str) -> None:
 
 
 def _put_folder(folder: str) -> None:
-    """Where the program's modules are found, in place of where we were; with -P nowhere."""
+    """Puts the folder of the program's modules in place of ours; does nothing with -P."""
     if not sys.flags.safe_path:
         sys.path[0] = folder
 
@@ -58,7 +58,7 @@ def _names_of(spec: Any) -> dict[str, Any]:
 
 
 def _load_container(path: str) -> tuple[CodeType, dict[str, Any]]:
-    """A folder or .zip file is where the program's modules are found, even with -P."""
+    """Loads a folder or .zip file, which is also where the program's modules are found, even with -P."""
     path = os.path.abspath(path)
     sys.path[:1] = [path] if not sys.flags.safe_path else [path, *sys.path[:1]]
     details: Any = getattr(runpy, "_get_main_module_details")(ImportError)
@@ -79,7 +79,7 @@ def _load(options: optparse.Values, name: str) -> tuple[CodeType, dict[str, Any]
 
 
 def _make_main(names: dict[str, Any]) -> ModuleType:
-    """Children of multiprocessing and pickle look for the program's names in __main__."""
+    """Puts the program's names into __main__, where pickle and children of multiprocessing look for them."""
     module = ModuleType("__main__")
     module.__dict__.update(names, __builtins__=builtins)
     if "__annotations__" in vars(sys.modules["__main__"]):  # since 3.14 the interpreter does not set it
@@ -95,7 +95,7 @@ def _without_us(traceback: Optional[TracebackType]) -> Optional[TracebackType]:
 
 
 def _print_without_us() -> None:
-    """What leaves us is printed by the interpreter: without the frames around the program's, ours and runpy's."""
+    """Makes the interpreter print an exception that ends it without the frames around the program's: ours, runpy's."""
     hook = sys.excepthook
 
     def print_it(kind: type[BaseException], error: BaseException, traceback: Optional[TracebackType]) -> None:

@@ -81,7 +81,7 @@ class Op:
 
 @dataclass
 class _Described:
-    """What a message says of an op."""
+    """An op as a message describes it."""
 
     zone: str
     name: str
@@ -98,7 +98,7 @@ class _Described:
 
 
 class OpsError(Exception):
-    """What to tell the user."""
+    """An error whose text is for the user."""
 
 
 def _parse_op(text: str, time_ns: int, thread: int) -> Optional[_Described]:
@@ -139,7 +139,7 @@ def _parse_op(text: str, time_ns: int, thread: int) -> Optional[_Described]:
 
 
 def _cell(value: object) -> object:
-    """As tt-metal's reports have it: what has parts is written as Python does, with semicolons."""
+    """The cell as in tt-metal's reports: lists and dicts as Python writes them, but with semicolons."""
     return str(value).replace(",", ";") if isinstance(value, (dict, list)) else value
 
 
@@ -258,9 +258,10 @@ def _read_messages(db: sqlite3.Connection) -> tuple[list[Op], list[_Described]]:
 
 
 def _add_details(described: Sequence[_Described]) -> None:
-    """A call from the cache sends no JSON: it is that of the program with this hash on this device, in its process.
+    """Fills in the JSON that a call from the cache does not send.
 
-    A process that is forked has its parent's cache.
+    It is that of the program with the same hash on the same device in the same process, or, for a process that was
+    forked and has its parent's cache, in any process.
     """
     known: dict[tuple[Optional[int], str, str, str], dict[str, Any]] = {}
     for one in described:
@@ -312,9 +313,10 @@ def _read_zones(db: sqlite3.Connection) -> list[_Zone]:
 
 
 def _join(zones: Sequence[_Zone], described: Sequence[_Described]) -> list[Optional[_Described]]:
-    """The message of each zone, or None.  Processes count from the same number, and one may use a number again.
+    """The message of each zone, or None.  All processes count from the same number, and one may use a number again.
 
-    It is the one that the zone's thread sent inside of the zone; else the first of the process that has no zone yet.
+    The message is the one that the zone's thread sent inside of the zone; else the first one of the process that has
+    no zone yet.
     """
     of_thread: dict[tuple[int, str, Optional[int]], list[_Described]] = defaultdict(list)
     of_process: dict[tuple[Optional[int], str, Optional[int]], deque[_Described]] = defaultdict(deque)
@@ -342,7 +344,7 @@ def _join(zones: Sequence[_Zone], described: Sequence[_Described]) -> list[Optio
 
 
 def read_ops(db: sqlite3.Connection, child_functions: Sequence[str] = ()) -> list[Op]:
-    """All rows, in the order of their begins: zones and messages, joined by their threads, processes and numbers."""
+    """All rows, in the order in which they begin: zones and messages, joined by threads, processes and numbers."""
     signposts, described = _read_messages(db)
     _add_details(described)
     ops: list[Op] = []
@@ -363,7 +365,7 @@ def read_ops(db: sqlite3.Connection, child_functions: Sequence[str] = ()) -> lis
 
 
 def cut(ops: Sequence[Op], start: Optional[str], end: Optional[str]) -> list[Op]:
-    """From the first signpost `start` to the first `end` after it, with both."""
+    """The ops from the first signpost `start` to the first signpost `end` after it, with both."""
     first, last = 0, len(ops)
     signposts = [(i, op.code) for i, op in enumerate(ops) if op.kind == "signpost"]
     if start is not None:
@@ -386,7 +388,7 @@ def _names(signposts: Sequence[tuple[int, str]]) -> str:
 
 
 def write_csv(ops: Iterable[Op], file: TextIO) -> None:
-    """Columns of tensors are as many as the ops have; those of child functions follow all others."""
+    """Writes as many columns of tensors as the ops have; columns of child functions follow all others."""
     rows = list(ops)
     names = {name for op in rows for name in op.cells} - _COLUMNS
     tensors = sorted((name for name in names if _TENSOR.match(name)), key=_tensor_order)
@@ -423,7 +425,7 @@ def _time(ns: float) -> str:
 
 
 def _gaps(ops: Sequence[Op]) -> list[tuple[int, Op]]:
-    """The time before each op in which its thread ran none."""
+    """The time before each op in which its thread ran no op."""
     ends: dict[Optional[int], int] = {}
     gaps = []
     for op in ops:
@@ -436,7 +438,7 @@ def _gaps(ops: Sequence[Op]) -> list[tuple[int, Op]]:
 
 
 def write_summary(ops: Sequence[Op], file: TextIO) -> None:
-    """Time by op, the gaps between ops, and what these ops lack."""
+    """Writes the time by op, the gaps between ops, and what these ops lack."""
     times: dict[str, list[int]] = defaultdict(list)
     for op in ops:
         if op.kind != "signpost" and op.duration_ns is not None:
@@ -467,7 +469,7 @@ def write_summary(ops: Sequence[Op], file: TextIO) -> None:
 
 
 def _open(path: str, program: str, folder: str) -> sqlite3.Connection:
-    """A trace by way of `hyprof query`; a database that it wrote, as it is."""
+    """Opens a trace by way of `hyprof query`, or a database that `hyprof query` wrote as it is."""
     try:
         with open(path, "rb") as file:
             is_database = file.read(16) == b"SQLite format 3\0"
@@ -537,14 +539,14 @@ def _report(options: argparse.Namespace, folder: str) -> None:
 
 
 def _forget_output() -> None:
-    """Python 3.13 tries to write what is left once more when it ends, and ends with status 120 if that fails."""
+    """Drops unwritten output: Python 3.13 tries to write it once more at its end, and exits with 120 if that fails."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 = written, 1 = the trace cannot be read or has no such signpost, or there is no room for the report."""
+    """Returns 0 = written, 1 = the trace cannot be read or has no such signpost, or there is no room for the report."""
     options = _parse(argv)
     try:
         with tempfile.TemporaryDirectory(prefix="hyprof-ops-") as folder:
