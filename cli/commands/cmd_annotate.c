@@ -34,7 +34,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROWS_MAX          300 /* a function of more instructions is shown where it is hot */
+#define ROWS_MAX          300 /* of a function with more instructions, only the hot parts are shown */
 #define CONTEXT_DEFAULT   8
 #define CONTEXT_UNSET     UINT32_MAX
 #define SHARE_HOT_DEFAULT 0.005

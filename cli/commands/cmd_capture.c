@@ -79,7 +79,7 @@ struct capture {
         sigset_t mask;      /* of signals, before this began */
         int report_fd;      /* the child's words */
         int names_fds[2];   /* its closing tells the viewer that all names are there */
-        pid_t viewer;       /* 0 = not started, -1 = it cannot be */
+        pid_t viewer;       /* 0 = not started, -1 = it could not be started */
         bool is_terminated; /* by SIGTERM: the viewer ends as well */
 };
 
@@ -228,8 +228,8 @@ static int reach_recorder(const struct capture *c, bool waits, struct error *err
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
 /*
- * Only one capture writes a file at a time, and a killed capture is gone in a moment.  Returns false if the
- * other one is still there.
+ * Only one capture at a time may write a file.  A capture that was just killed releases its lock in a moment,
+ * so this tries for a while.  Returns false if the other capture keeps the lock.
  */
 static bool own_place(int place_fd)
 {
@@ -357,9 +357,8 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place, p
         if (getppid() != parent)
                 _exit(1); /* the parent was killed before this process could die with it */
         if (r == 0) {
-                (void)trace_lock_take(
-                        fds[FD_FILE]); /* the lock tells readers that follow: a pause is not the end */
-                (void)signal(SIGTERM, SIG_IGN); /* the parent hears it, and ends this */
+                (void)trace_lock_take(fds[FD_FILE]); /* while it is locked, readers know that more comes */
+                (void)signal(SIGTERM, SIG_IGN);      /* the parent hears it, and ends this */
                 (void)server_confinement_close(
                         &err); /* if the kernel lacks the filter, the other limits hold */
                 r = relay_intake_begin(intake, fds[FD_SOCKET], fds[FD_FILE], fds[FD_PLACE], place, &err);
@@ -474,7 +473,7 @@ static void take_trace(struct capture *c, struct outcome *ret)
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-/* The words of a failed write do not name the file. */
+/* The error text of a failed write does not name the file. */
 static bool is_of_disk(int code)
 {
         return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EIO || code == -EROFS;

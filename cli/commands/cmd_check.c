@@ -41,9 +41,9 @@ struct findings {
         uint64_t n_indexes;        /* of the chunks, 0 or 1 */
         uint64_t whole_bytes;      /* up to the last whole chunk */
         enum trace_ending ending;
-        bool finished;          /* the recording ran to its end: the trace has the time of it */
-        uint32_t n_attachments; /* rows */
-        uint32_t incomplete;    /* the first attachment that lacks bytes; 0 = none does */
+        bool finished;                           /* the recording ran to its end: the trace states when */
+        uint32_t n_attachments;                  /* rows */
+        uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
         const char *result;           /* "intact", "cut off", "still being written", "damaged", .. */
         char words[ERROR_TEXT_BYTES]; /* the fault; "" = nothing is */
@@ -203,7 +203,7 @@ static int verify(int fd, const struct findings *wanted, struct error *err)
         return 0;
 }
 
-/* Writes the intact part of the trace to the new file, with an index.  @ret_findings: what it was. */
+/* Writes the intact part of the trace to the new file, with an index.  @ret_findings: what that part has. */
 static int write_repaired(const char *path, int fd, struct findings *ret_findings, struct error *err)
 {
         struct trace_reader *reader = NULL;
@@ -238,8 +238,8 @@ static int check_regular(const char *path, struct error *err)
 }
 
 /*
- * The trace itself is never written to: a new file takes its place, after it was read again,
- * and the old one stays.
+ * The trace itself is never written to: a new file takes its place once it has been read again, and the old
+ * file stays under another name.
  * @ret_findings:  those of the written part
  * @ret_kept:      heap: path of the old one
  */

@@ -144,7 +144,10 @@ static const struct control_recorder *choose(struct control_search *search, uint
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
-/* Titles are there if the value is; the keys are those of the recorder's status. */
+/*
+ * The keys are those of the recorder's status.  People see a fact, by its title, only if the status has its
+ * value.
+ */
 static const struct view_column facts[] = {
         { .key = "recorder_pid", .title = "recorder", .type = VIEW_ID },
         { .key = "program_pid",

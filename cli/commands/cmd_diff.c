@@ -58,7 +58,7 @@ enum {
 
 /* Zero-initialised is empty and valid. */
 struct diff_files {
-        char **paths; /* heap, each on the heap; in order, each once */
+        char **paths; /* heap, as is each path; sorted, without duplicates */
         size_t n, capacity;
 };
 
@@ -360,7 +360,7 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
         r = trace_filter_init(&filter, &l->args->filter, trace, err);
         if (r < 0)
                 goto fail;
-        filter.event = 0; /* the run selects its samples; it is compared without any, too */
+        filter.event = 0; /* the run selects its samples by event, and is compared even if it has none */
         request.filter = &filter;
         request.unit = l->args->per ? &l->unit : NULL;
         r = diff_run_load(run, &l->names, trace, &request, err);

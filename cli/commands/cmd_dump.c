@@ -139,7 +139,7 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
                 trace_dump_put_tables(p->dictionary, p->out);
         p->has_tables = true;
         trace_dump_put_event(thread->id, event, p->out);
-        /* The reader has gone: the caller says why, or that this is fine. */
+        /* The reader of the output is gone.  The caller decides whether that is a failure. */
         return ferror(p->out) ? error_set(err, -EPIPE, "the dump cannot be written") : 0;
 }
 

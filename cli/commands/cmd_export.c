@@ -40,7 +40,7 @@ struct arguments {
         bool force, list, quiet;
 };
 
-/* Commands of their own, see the aliases of command_table. */
+/* These formats are commands of their own, see the aliases of command_table. */
 static const struct {
         const char *name, *extension, *help;
 } other_formats[] = {
@@ -212,7 +212,7 @@ static int write_trace(struct loaded_trace *trace, const struct export_format *f
 
         if (r == 0)
                 r = format->write(trace, options, file.out, &totals, err);
-        /* A failed write is best explained by the file itself. */
+        /* After a failed write, the error of the file itself explains it best. */
         if (file.out && (r == 0 || ferror(file.out) != 0))
                 r = export_file_finish(&file, &n_bytes, err);
         if (r == 0) {

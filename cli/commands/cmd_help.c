@@ -26,7 +26,7 @@ enum { LETTER_SCHEMA = OPTION_LONG_ONLY };
 
 struct arguments {
         bool wants_schema;
-        const char *schema; /* NULL = the operand, or the list of them */
+        const char *schema; /* NULL = the operand names it, or all schemas are listed */
 };
 
 static const struct option_row option_rows[] = {

@@ -112,8 +112,8 @@ static void print_done(const char *output, const struct html_file *file)
 }
 
 /*
- * @is_made: the page was made, but its file could not be written: it may be too large for the file, but not
- * for --max-size.
+ * @is_made: the page was made, but its file could not be written.  A page that is too large then exceeds a
+ *           limit of the file system, not --max-size.
  */
 static int explain(int code, bool is_made, const struct common_options *common, const struct error *err)
 {
@@ -138,7 +138,7 @@ static const char *choose_output(const char *trace, char *buffer, size_t n_buffe
         return snprintf(buffer, n_buffer, "%.*s.html", n, trace) < (int)n_buffer ? buffer : NULL;
 }
 
-/* Drawn over by the next one; NULL clears the line. */
+/* The next stage overwrites this one; NULL clears the line. */
 static void show_stage(const char *stage)
 {
         (void)fprintf(stderr, "\r\033[K%s%s", stage ? "making the page: " : "", stage ? stage : "");

@@ -130,7 +130,7 @@ static bool lacks_names(const struct trace_code *t, const struct module_finding 
                 (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));
 }
 
-/* How much of its code the trace keeps. */
+/* The attachment with the module's code; NULL = the trace keeps none. */
 static const struct trace_attachment *kept_of(const struct trace_code *t,
                                               const struct trace_module_image *image)
 {
@@ -139,7 +139,7 @@ static const struct trace_attachment *kept_of(const struct trace_code *t,
                        : NULL;
 }
 
-/* Whether that can be read, in words; NULL = nothing is kept. */
+/* Says in a word whether the kept code can be read; NULL = the trace keeps none of it. */
 static const char *words_of_kept(const struct trace_code *t, const struct trace_module_image *image)
 {
         const struct trace_attachment *kept = kept_of(t, image);

@@ -43,8 +43,8 @@
 #include <unistd.h>
 
 /*
- * The memory that a program needs with default rings, within a share of its addresses:
- * docs/understand/client-abi.md.
+ * With default rings, a program needs this much memory for zones, which may take only this share of its
+ * address space: docs/understand/client-abi.md.
  */
 #define ZONE_MEMORY_BYTES_MIN   (UINT64_C(294) << 16)
 #define ZONE_SHARE_OF_ADDRESSES 8
@@ -321,10 +321,10 @@ static void suggest(int code, const struct record_options *options, const struct
                 complain_try("%s", refusal.remedy);
 }
 
-/* The files to open while it is permitted. */
+/* Opens files before the recording begins, while that is still permitted. */
 static void open_work(struct work *w)
 {
-        /* The rights at opening decide whether it shows the kernel's addresses. */
+        /* The rights of the process that opens the file decide whether it shows the kernel's addresses. */
         w->kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
         w->has_cache = cache_folder_open(&w->cache) && index_cache_prepare(&w->cache, NULL) == 0;
         w->has_tables = w->options->unwinder.mode != UNWIND_FP && cache_folder_open_tables(&w->tables);
@@ -539,7 +539,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         return r < 0 ? status_of_failure(r, &w.result) : end_of_recording(options, &w.result);
 }
 
-/* Looked for before an earlier trace is put aside.  Returns an exit status. */
+/* Looks for the command before an earlier trace is put aside.  Returns an exit status. */
 static int check_command(const char *name)
 {
         struct error err = ERROR_NONE;

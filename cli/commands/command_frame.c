@@ -19,7 +19,7 @@
 /* ------------------------------------------------------------------ the pager */
 
 /*
- * Standard output through $PAGER, when it was asked for and there is a terminal.
+ * Sends standard output through $PAGER if the user asked for it and there is a terminal.
  */
 
 struct pager {
@@ -79,7 +79,7 @@ static void finish_pager(struct pager *pager)
                 return;
         (void)fflush(stdout);
         nowhere = open("/dev/null",
-                       O_WRONLY | O_CLOEXEC); /* our end of the pipe is closed, so that it sees the end */
+                       O_WRONLY | O_CLOEXEC); /* closes our end of the pipe, so that the pager sees its end */
         if (nowhere >= 0)
                 (void)dup2(nowhere, STDOUT_FILENO);
         (void)close(nowhere);

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_BYTES_MAX 100 /* of the name that the program gave: file systems end at 255 */
+#define NAME_BYTES_MAX 100 /* of the name that the program gave: file systems allow 255 in all */
 
 struct file_name {
         char text[NAME_BYTES_MAX + 32];

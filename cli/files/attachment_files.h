@@ -19,7 +19,7 @@ struct trace_reader;
 
 struct attachment_files_result {
         uint32_t n_written;
-        uint32_t n_incomplete; /* of them: those that have not all their bytes */
+        uint32_t n_incomplete; /* of the written ones: those that lack bytes */
         uint32_t n_absent;     /* attachments of which the trace has no byte */
 };
 

@@ -50,7 +50,7 @@ static char *find_folder(uid_t uid)
         return find_below_home(uid, ".cache/hyprof");
 }
 
-/* The cache, or a folder in it, and whose it is. */
+/* The cache, or a folder in it, and its owner. */
 struct cache_place {
         char *path; /* heap; NULL = nowhere */
         uid_t uid;

@@ -45,11 +45,12 @@ int export_file_open(struct export_file *f, const char *path, const struct expor
 /*
  * export_file_finish() - writes the rest and closes `out`; the file gets its name
  * @ret_bytes:  how many arrived at the descriptor
- * Returns 0, or -errno of the first write that failed, -EIO if all did but the FILE says that one has.
+ * Returns 0, or -errno of the first write that failed, or -EIO if only the error flag of the FILE reports
+ * one.
  */
 int export_file_finish(struct export_file *f, uint64_t *ret_bytes, struct error *err);
 
-/* Frees all; without a finish there was nothing. */
+/* Frees all.  A file that was not finished never appears. */
 void export_file_close(struct export_file *f);
 
 #endif /* CLI_FILES_EXPORT_FILE_H */

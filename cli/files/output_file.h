@@ -24,24 +24,23 @@ struct output_file {
 /*
  * output_file_open() - makes a new file, or opens a device or pipe as it is
  * A link to a device or pipe is followed (/dev/stdout); any other link is rotated like a file, not followed.
- * Refused are folders, links to disks, links to a file that is one of our standard streams, and where
- * NAME.old is still being recorded to: two recordings of one name are kept, and a third would destroy the
- * first.  Returns 0 or -errno.
+ * Refuses folders, links to disks, and links to a file that is one of our standard streams.  Also refuses the
+ * name if a recorder still writes NAME.old: two recordings of one name are kept, and a third would destroy
+ * the first.  Returns 0 or -errno.
  */
 int output_file_open(struct output_file *file, const char *path, struct error *err);
 /*
- * output_file_take_stdout() - standard output, whatever it is, and standard error in its
- * place for everybody else
- * The command that is recorded begins with the standard streams that we have then: what it prints does not
- * get into the trace.  Returns 0, -EINVAL if standard output is a terminal or the same file
- * or pipe as standard error, or -errno.
+ * output_file_take_stdout() - takes standard output, whatever it is, for the trace; all other output then
+ * goes to standard error The command that is recorded begins with the standard streams that we have then:
+ * what it prints does not get into the trace.  Returns 0, -EINVAL if standard output is a terminal or the
+ * same file or pipe as standard error, or -errno.
  */
 int output_file_take_stdout(struct output_file *file, struct error *err);
 
-/* Where a file is that was open for long. */
+/* Where a file is now that has been open for a long time. */
 enum output_file_place {
         OUTPUT_FILE_IN_PLACE,
-        OUTPUT_FILE_IS_MOVED, /* by its owner, or to NAME.old by another recording that has the name now */
+        OUTPUT_FILE_IS_MOVED, /* its owner moved it, or another recording made it NAME.old */
         OUTPUT_FILE_IS_GONE   /* removed, or replaced: as good as lost */
 };
 

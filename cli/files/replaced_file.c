@@ -128,7 +128,7 @@ static void give_to_owner(const struct replaced_file *f)
                 (void)!fchown(f->fd, f->owner_uid, f->owner_gid);
 }
 
-/* The part is on the disk, under its name beside the target. */
+/* Writes the part to the disk and gives it its name beside the target. */
 static int name_part(struct replaced_file *f, struct error *err)
 {
         char fd_path[32];
@@ -149,7 +149,7 @@ static int replace(struct replaced_file *f, struct error *err)
                 return error_errno(err, "%s", f->path);
         free(f->part);
         f->part = NULL;
-        (void)fsync(f->folder_fd); /* the file has its name now; not all file systems can do this */
+        (void)fsync(f->folder_fd); /* may fail: the file has its name, and not all file systems can do this */
         return 0;
 }
 

@@ -7,9 +7,9 @@
  * The new file has no name until it is whole; then it takes the place of the earlier file in one step.
  * So whatever ends the process, the earlier one is as it was, its readers read it to its end, and
  * nothing is left over.  It belongs to the owner of the earlier file, and where root works for a user
- * (sudo) a new one to that user.  There, a link of the user's to what is another's is refused, which is
- * no protection from a user who exchanges links meanwhile.  A device or a pipe, and "-", standard output,
- * are written to as they are.
+ * (sudo) a new one to that user.  In that case root refuses to write through the user's link to another
+ * user's file; this does not protect from a user who exchanges links meanwhile.  A device or a pipe, and "-",
+ * standard output, are written to as they are.
  */
 #ifndef CLI_FILES_REPLACED_FILE_H
 #define CLI_FILES_REPLACED_FILE_H
@@ -36,18 +36,18 @@ struct replaced_file {
  */
 int replaced_file_open(struct replaced_file *f, const char *path, bool only_new, struct error *err);
 
-/* It is whole: it gets its name, after it has reached the disk.  Returns 0 or -errno. */
+/* The file is whole: puts it on the disk, then gives it its name.  Returns 0 or -errno. */
 int replaced_file_commit(struct replaced_file *f, struct error *err);
 
 /*
- * replaced_file_commit_and_keep() - the same, and the earlier file stays, as NAME.unrepaired
- * Or as NAME.unrepaired-2 and so on: no other file is replaced.  NAME is one of the two at every moment.
+ * replaced_file_commit_and_keep() - the same, but the earlier file stays, as NAME.unrepaired, or as
+ * NAME.unrepaired-2 and so on: no other file is replaced.  NAME is one of the two at every moment.
  * @ret_kept:  heap: the path of the earlier file, the caller's to free
  * For a file that was there before.  Returns 0, or -errno with all as it was.
  */
 int replaced_file_commit_and_keep(struct replaced_file *f, char **ret_kept, struct error *err);
 
-/* Frees all; without a commit there was nothing. */
+/* Frees all.  A file that was not committed never appears. */
 void replaced_file_close(struct replaced_file *f);
 
 /*

@@ -24,7 +24,7 @@ struct trace_code {
         const struct trace_dictionary *dictionary; /* the reader's */
         struct image_spool spool;
         struct module_images images;
-        uint64_t *n_samples; /* heap; by module: that fell into it; NULL unless they were counted */
+        uint64_t *n_samples; /* heap; by module: the samples in it; NULL unless they were counted */
 };
 
 struct trace_code_options {
@@ -34,7 +34,7 @@ struct trace_code_options {
 
 /*
  * trace_code_read() - read @path, "-" for standard input, to its end
- * Returns 0, or -errno; then nothing is left.  How the trace ends, its reader tells.
+ * Returns 0, or -errno; then nothing is left.  The reader tells how the trace ends.
  */
 int trace_code_read(struct trace_code *t, const char *path, const struct trace_code_options *options,
                     struct error *err);

@@ -197,7 +197,7 @@ static const char *find_equivalent(const char *name)
         return NULL;
 }
 
-/* A program, or what may be a trace. */
+/* The command that may be meant: an executable is recorded, any other file may be a trace. */
 static const char *advise_on_file(const char *name)
 {
         return access(name, X_OK) == 0 ? "hyprof record -- " : "hyprof report ";

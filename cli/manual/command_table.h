@@ -22,7 +22,10 @@ struct command_row {
         const char *help;  /* one line */
 };
 
-/* An earlier name of what is a part of another command now: it goes on working, and is listed once. */
+/*
+ * An earlier name of a command that is a part of another command now.  The name still works; lists show the
+ * part once.
+ */
 struct command_alias {
         struct command_row row;  /* as it is called alone: "csv" */
         struct command_row form; /* the command and the word that stand for it: "export csv" */

@@ -98,7 +98,7 @@ const struct option_table *cmd_query_options(void);
 
 /*
  * [record] -> recorder, symbol_process -> trace
- * Does not return if the recorded command died by a signal: neither do we.
+ * Does not return if a signal ended the recorded command: the same signal ends hyprof then.
  */
 int cmd_record(int argc, char **argv);
 const struct option_table *cmd_record_options(void);
@@ -135,7 +135,7 @@ const struct option_table *cmd_why_options(void);
  *      :file           the shell is to offer files; :folder, :trace and :program are the same for those
  *      :rest N         another program's command line begins at the Nth word, from 1
  *
- * It says nothing else, and always ends well.
+ * It prints nothing else, and its exit status is always 0.
  */
 
 #define COMPLETION_COMMAND "__complete"

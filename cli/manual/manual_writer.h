@@ -18,7 +18,7 @@ struct manual_writer {
         uint32_t n_columns; /* of a line */
         uint32_t n_indent;  /* of paragraphs, in text */
         bool has_begun;     /* something was written */
-        bool after_heading; /* and nothing since: no empty line is needed */
+        bool after_heading; /* the last thing written is a heading: no empty line is needed */
 };
 
 /* @n_indent: of paragraphs below headings; no meaning for roff. */
@@ -27,7 +27,7 @@ void manual_writer_init(struct manual_writer *w, FILE *out, bool is_roff, uint32
 void manual_writer_heading(struct manual_writer *w, const char *text, size_t n_bytes);
 void manual_writer_paragraph(struct manual_writer *w, const char *text, size_t n_bytes);
 
-/* Lines that stay as they are: @text has line ends, but for the last perhaps. */
+/* Writes lines as they are.  Each ends with a line end, except perhaps the last. */
 void manual_writer_lines(struct manual_writer *w, const char *text, size_t n_bytes);
 
 /* A name, and what it is. */

@@ -19,7 +19,7 @@ enum argument_kind {
         ARGUMENT_FOLDER,
         ARGUMENT_TRACE,
         ARGUMENT_PROGRAM,
-        ARGUMENT_TOPIC, /* a command of ours; a schema after --schema */
+        ARGUMENT_TOPIC, /* a command of hyprof; a schema after --schema */
         ARGUMENT_SCHEMA,
         ARGUMENT_EVENT,  /* of a trace */
         ARGUMENT_EVENTS, /* of this machine, a list */

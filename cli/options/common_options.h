@@ -27,7 +27,7 @@
         {                                       \
                 'i', "input", "TRACE", "=TRACE" \
         }
-/* Where the result goes; @help says where without it. */
+/* Where the result goes; @help says where it goes without this option. */
 #define COMMON_ROW_OUTPUT(help)             \
         {                                   \
                 'o', "output", "FILE", help \
@@ -53,7 +53,7 @@
                 COMMON_OPTION_PAGER, "pager", NULL, "show it with $PAGER, or less" \
         }
 
-/* For commands that fold native functions into Python functions; it is the command's to take. */
+/* For commands that fold native functions into Python functions.  The command itself takes the option. */
 #define NATIVE_OPTION 1316
 
 #define NATIVE_OPTION_ROW                                                                                 \
@@ -85,8 +85,8 @@ void common_options_init(struct common_options *common);
 int common_options_take(struct common_options *common, const struct option_row *row, const char *value);
 
 /*
- * common_options_take_trace() - set `trace` to the first operand, which is removed, or to that of -i, or to
- * the default
+ * common_options_take_trace() - set `trace` to the first operand, which is removed, or to the value of -i, or
+ * to the default
  * Returns 0, or -EINVAL after a complaint: both were given, or the name is empty.
  */
 int common_options_take_trace(struct common_options *common);

@@ -29,8 +29,8 @@ struct error;
 #define FILTER_OPTION_NAMES   1109
 
 /*
- * When and where something happened: of every event.  --names-fd comes from the viewer, with a question about
- * a trace that grows: the descriptor of the file of live_symbols.
+ * The time and place of an event, which every event has.  Only the viewer gives --names-fd, when it asks
+ * about a trace that grows: the descriptor of the file that live_symbols writes.
  */
 #define FILTER_OPTION_ROWS_OF_PLACE                                                                        \
         { FILTER_OPTION_FROM, "from", "TIME", "only from this time after the start on: 1.5s, 200ms" },     \
@@ -57,7 +57,7 @@ struct error;
         }
 #define FILTER_OPTION_ROWS FILTER_OPTION_ROWS_BUT_ZONE, FILTER_OPTION_ROW_ZONE
 
-/* How names are matched; for what stands below the options. */
+/* How names are matched; for the text below the options. */
 #define FILTER_OPTION_WORDS                                                                                    \
         "Names are globs with '*', '?' and '[ab]', not regular expressions: 'work*' matches worker/1, 'a|b'\n" \
         "matches neither a nor b.  a,b matches either; zones with / between them are nested:\n"                \

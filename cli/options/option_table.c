@@ -44,7 +44,7 @@ static void make_form(const struct option_table *table, struct getopt_form *form
         memset(form, 0, sizeof(*form));
         if (table->ends_at_operand)
                 form->shorts[used++] = '+';
-        form->shorts[used++] = ':'; /* a missing value is told from an unknown option */
+        form->shorts[used++] = ':'; /* getopt then reports a missing value apart from an unknown option */
         for (size_t i = 0; i < table->n_rows; i++) {
                 const struct option_row *row = &table->rows[i];
 
@@ -115,7 +115,7 @@ int option_table_next(const struct option_table *table, struct option_cursor *cu
         return 0;
 }
 
-/* How many names begin with these bytes; the first two. */
+/* Counts the names that begin with these bytes; @first: the first two of them. */
 static size_t count_beginning(const struct option_table *table, const char *bytes, size_t n_bytes,
                               const char *first[2])
 {

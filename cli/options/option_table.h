@@ -58,19 +58,18 @@ struct option_table {
         const char *operands; /* "[TRACE]": kinds and choices as for options */
         const char *about;    /* lines below the usage */
         const struct option_row *rows;
-        size_t n_rows; /* at most OPTION_ROWS_MAX */
-        const struct option_group
-                *groups; /* have all rows that are shown, each once; NULL = there are none */
+        size_t n_rows;                     /* at most OPTION_ROWS_MAX */
+        const struct option_group *groups; /* hold each row that is shown once; NULL = there are no groups */
         size_t n_groups;
         const char *closing;  /* lines below the options */
-        int n_operands_max;   /* more are refused, unless they are another program's */
+        int n_operands_max;   /* further operands are refused, unless they are another program's */
         bool ends_at_operand; /* what follows the first operand is another program's */
         /* "folded|chrome": the words that the first operand can be, others are refused; NULL = any */
         const char *choices;
         const char *stray_advice; /* what to try when there are too many operands; NULL = the help */
 };
 
-/* The result of a taker that has printed its own "try:" line; otherwise that is the help. */
+/* The result of a taker that has printed its own "try:" line; for other failures that line names the help. */
 #define OPTION_ADVISED (-ECANCELED)
 
 /*

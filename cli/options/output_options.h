@@ -60,9 +60,11 @@ struct view_document;
 
 #define OUTPUT_LIMIT_UNSET UINT32_MAX
 
-/* --whole is the viewer's, which shows what it gets as tables: all rows that are filled by default. */
+/* Only the viewer gives --whole: it shows the answer as tables, with all rows that are filled by default. */
 
-/* Of JSON to whose tables the user gave no limit: what a person, an assistant or a script reads in one go. */
+/*
+ * The bound of JSON if the user gave no limit: as much as a person, an assistant or a script reads in one go.
+ */
 #define OUTPUT_JSON_BYTES_MAX (24 << 10)
 
 struct output_options {
@@ -80,8 +82,8 @@ void output_options_init(struct output_options *o);
 int output_options_take(struct output_options *o, int letter, const char *value);
 
 /*
- * After the last option: with what a command_frame took of the same ones.  Returns 0, or
- * -EINVAL after a complaint.
+ * To be called after the last option; @common has those of the same options that command_frame took.  Returns
+ * 0, or -EINVAL after a complaint.
  */
 int output_options_adopt(struct output_options *o, const struct common_options *common);
 
@@ -92,8 +94,9 @@ void output_options_complete(struct output_options *o);
 bool output_options_is_bounded(const struct output_options *o);
 
 /*
- * The rows that a view is to fill: the limit, or all (0) where the first rows are skipped, since pages must
- * be of one order; without a limit @n_text_rows in text and Markdown, else all.
+ * How many rows a view is to fill; 0 = all.  This is the limit, or all rows if the first ones are skipped,
+ * since all pages must have one order.  Without a limit it is @n_text_rows in text and Markdown, and all rows
+ * in other formats.
  */
 uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows);
 

@@ -20,7 +20,7 @@
 #define EMBED_BYTES_MAX  (UINT64_C(1) << 36)
 #define FLIGHT_BYTES_MIN (UINT64_C(1) << 20)
 #define FLIGHT_BYTES_MAX (UINT64_C(1) << 36)
-#define FLIGHT_BYTES     (UINT64_C(1) << 29) /* of a ring that is given only as a time */
+#define FLIGHT_BYTES     (UINT64_C(1) << 29) /* the size of a ring that is given only as a time */
 #define FLIGHT_NS_MIN    (NS_PER_S / 10)
 #define DUMPS_DEFAULT    10
 #define DUMPS_MAX        1000

@@ -59,29 +59,29 @@ struct record_options {
         uint64_t bytes_max;   /* of the trace; 0 = without limit */
         enum code_keeper_mode embed;
         uint64_t embed_bytes_max; /* 0 = nothing */
-        uint64_t ring_ns;         /* so long; 0 = as much as fits */
+        uint64_t ring_ns;         /* how long the ring reaches back; 0 = as far as fits */
         uint64_t ring_bytes;      /* of events in memory */
         char ring_words[40];      /* as it was asked for */
         uint32_t n_dumps_max;     /* that triggers may cause */
         struct ring_trigger triggers[RECORD_OPTIONS_TRIGGERS_MAX];
         size_t n_triggers;
-        const char *listen;         /* --listen: the trace is given to who connects; NULL = it is not */
+        const char *listen;         /* --listen: the address where takers of the trace connect; NULL = none */
         uint64_t listen_bytes;      /* of events that wait in memory */
-        uint64_t linger_ns;         /* at the end, for a taker; UINT64_MAX = until it comes */
-        bool no_wait, drops_newest; /* begin without a taker; drop what comes, not what waits */
+        uint64_t linger_ns;         /* how long to wait for a taker at the end; UINT64_MAX = without limit */
+        bool no_wait, drops_newest; /* begin without a taker; drop new events, not those that wait */
         bool has_path;              /* -o was given */
         bool has_rate, has_period;  /* -F, -c */
-        bool to_stdout;             /* -o -: the trace is all that gets there */
+        bool to_stdout;             /* -o -: standard output gets the trace and nothing else */
         bool ring;                  /* only the end is kept */
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;
         bool syscalls;       /* count system calls */
         bool view;           /* then show the trace */
-        bool as_root;        /* the command, though sudo was asked by another user */
+        bool as_root;        /* run the command as root, though another user called sudo */
         bool ignore_status;  /* of the command */
         bool has_callstacks; /* -g: always so */
-        bool wants_rate_max; /* -F max: events.rate_hz is the most that we take until rate_limit_apply() */
+        bool wants_rate_max; /* -F max: until rate_limit_apply(), events.rate_hz is our own maximum */
         bool is_rate_strict; /* a rate over the kernel's limit is refused */
         bool lists_events;   /* --list-events: instead of recording */
         bool no_symbolize;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/options/source_options.h - --source-dir, where private files may be taken for sources, too, and
- * --embed-source
+ * cli/options/source_options.h - --source-dir, which names folders whose private files may be shown as
+ * sources, and --embed-source
  *
  * Way of the data:  command line -> [source_options] -> source_rule, source_embedder
  */
@@ -32,7 +32,7 @@ struct trace_writer;
 int source_options_take(struct source_folders *folders, const char *value);
 
 /*
- * source_options_list() - say on standard error which files went into something that may go to others
+ * source_options_list() - say on standard error which files went into something that may be given to others
  * @names: each ends with a NUL
  */
 void source_options_list(const char *what, const struct byte_buffer *names);
@@ -40,7 +40,7 @@ void source_options_list(const char *what, const struct byte_buffer *names);
 /*
  * source_options_embed() - for `hyprof record` and `hyprof symbolize`: keep the sources, and say on standard
  * error what came of it
- * Between the symbols and the end of the trace.
+ * To be called after the symbols were written and before the trace ends.
  * @ret_n_kept: how many the trace has got now; may be NULL.
  * Returns what source_embedder_run() does.
  */

@@ -147,7 +147,7 @@ static int make_somewhere(const struct dump_opener *o, const struct name_parts *
                 return fd;
         answer->spare_code = fd;
         fd = make_file(o->spare_fd, MODE_OF_SPARES, parts, answer->name);
-        return fd >= 0 ? fd : answer->spare_code; /* the reason of the folder that was wanted */
+        return fd >= 0 ? fd : answer->spare_code; /* if both fail, the reason is that of the wanted folder */
 }
 
 static void serve(int fd, const struct dump_opener *o, const char *path)

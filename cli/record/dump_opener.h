@@ -30,8 +30,8 @@ struct dump_opener {
 
 /*
  * dump_opener_start() - fork it; the caller has one thread, and became the user that the files are for
- * Proves that files can be made: one is, and is removed.  Root without a user that it works for, in a folder
- * that its capabilities alone open, leaves the process that one capability.
+ * Proves that files can be made: one is, and is removed.  Root that works for no other user may need one of
+ * its capabilities to open the folder; then the process keeps only that one.
  * @path:  of the trace: files beside it get its name with a time before the ending: "a.hyp",
  *         "a.20261231-235959.hyp"
  * Returns 0, -EACCES and others of open(2), -errno.
@@ -42,8 +42,8 @@ void dump_opener_stop(struct dump_opener *o);
 /*
  * dump_opener_open() - a new file, named after this second
  * @ret_name:      its name in the folder, DUMP_OPENER_NAME_BYTES of room
- * @ret_is_spare:  whether that is the spare one, as the trace's takes no file any more; then @err has the
- *                 reason, and the file is the user's alone
+ * @ret_is_spare:  whether the file is in the spare folder, because none can be made in the trace's; then @err
+ *                 has the reason, and only the user can read the file
  * Returns 0 or -errno.
  */
 int dump_opener_open(struct dump_opener *o, int *ret_fd, char *ret_name, bool *ret_is_spare,

@@ -154,7 +154,7 @@ static void complain_of_rest(const struct relay_report *report)
                          text_number_counted(report->n_waiting, "events").text);
 }
 
-/* Returns false if a part of the trace is nowhere. */
+/* Returns false if a part of the trace is kept nowhere. */
 static bool report_relay(const struct listen_record *l, const struct record_options *options)
 {
         const struct relay_report *report = &l->relay.last;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/record/record_parts.h - the parts of `hyprof record` that are not recording: what can be recorded here,
- * who takes the trace or views it meanwhile, the ring, a line for people
+ * cli/record/record_parts.h - the parts of `hyprof record` beside the recorder: checks of what can be
+ * recorded here, the process that takes or views the trace meanwhile, the ring, the line that shows progress
  *
  * Way of the data:  record_options -> [record_parts] -> cmd_record, people
  */
@@ -28,17 +28,20 @@ struct trace_writer;
  * Way of the data:  record_options -> [scope_check] -> cmd_record
  */
 
-/* Processes, threads, a cgroup, CPUs, and the right to them.  Complains.  Returns an exit status. */
+/*
+ * Checks that processes, threads, a cgroup and CPUs exist and may be recorded.  Complains.  Returns an exit
+ * status.
+ */
 int scope_check(const struct record_options *options);
 
 /*
- * rate_limit.c - the rate that is asked for beside the one that the kernel allows
+ * rate_limit.c - compares the requested rate with the one that the kernel allows
  *
  * Way of the data:  record_options -> [rate_limit] -> recorder; after the recording -> people
  */
 
 /*
- * rate_limit_apply() - fills in -F max, and lowers a rate that is over the limit, which is said
+ * rate_limit_apply() - fills in -F max, and lowers a rate that is over the limit, and says so
  * Returns an exit status: with --strict-freq such a rate is refused.
  */
 int rate_limit_apply(struct record_options *options);
@@ -59,7 +62,7 @@ struct listen_record {
 };
 
 /*
- * listen_record_open() - listens, and waits for a taker unless it is not to
+ * listen_record_open() - listens, and waits for a taker unless the options forbid it
  * @options:   its path may be changed to what the summary should say
  * @ret_file:  what the trace is to be written to; closed by its user
  * Returns an exit status, after a complaint.
@@ -69,9 +72,8 @@ int listen_record_open(struct listen_record *l, struct record_options *options, 
 /*
  * listen_record_finish() - the trace is written: waits until it is taken
  * @stop_fd:   see relay_process_end()
- * @recorded:  else there is nothing to take, and nothing to keep
- * Says what came of it.  Returns false if a part of the trace is nowhere.
- */
+ * @recorded: false = there is nothing to take, and nothing to keep Says what came of it.  Returns false if a
+ *            part of the trace is kept nowhere. */
 bool listen_record_finish(struct listen_record *l, const struct record_options *options, int stop_fd,
                           bool recorded);
 void listen_record_close(struct listen_record *l);
@@ -81,8 +83,9 @@ void listen_record_close(struct listen_record *l);
  *
  * Way of the data:  cmd_record -> [record_and_view] -> fork -> the recording; fork -> viewer_start
  *
- * A recording gives up rights as it goes on, and so does the viewer, others: each runs in a
- * child.  The viewer follows the trace as it grows; Ctrl-C ends the recording, another one the viewer.
+ * The recording and the viewer each give up rights as they go on, but not the same ones, so each runs in a
+ * child.  The viewer follows the trace as it grows.  Ctrl-C ends the recording; a second Ctrl-C ends the
+ * viewer.
  */
 
 /*
@@ -161,8 +164,8 @@ void ring_record_add_names(struct ring_record *r, struct trace_dictionary *dicti
 void ring_record_print_summary(const struct ring_record *r, const struct flight_totals *totals);
 
 /*
- * The contents of the trace at @path, which is the end of the recording alone: its length, samples and zones.
- * Reads all of it.
+ * Counts the length, samples and zones of the trace at @path, which has only the end of the recording.  Reads
+ * the whole file.
  */
 void ring_record_count(const char *path, struct recorder_progress *p);
 

@@ -37,7 +37,9 @@ void complain_of_trace(int code, const char *path, const struct error *err);
 void complain_of_existing(const char *command, const char *option, const char *path, const char *trace,
                           const struct error *err);
 
-/* How a trace that is cut off is repaired; one that is no file, as standard input, is first made one. */
+/*
+ * Prints how to repair a trace that is cut off.  A trace from standard input has to be saved in a file first.
+ */
 void complain_try_repair(const char *path);
 
 /*

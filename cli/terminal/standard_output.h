@@ -10,8 +10,8 @@
 struct error;
 
 /*
- * standard_output_check_bytes() - is it something that takes bytes which are no text?
- * @what:  they are, "a trace"
+ * standard_output_check_bytes() - may standard output get bytes that are not text?
+ * @what: the name of these bytes, "a trace"
  * Returns 0, or -EINVAL if it is a terminal.
  */
 int standard_output_check_bytes(const char *what, struct error *err);
@@ -26,8 +26,9 @@ int standard_output_check_bytes(const char *what, struct error *err);
 int standard_output_finish(int status, const char *what);
 
 /*
- * The two halves of it, for a command that flushes while it runs: the reason of a failure is known once only.
- * standard_output_flush() returns 0, -EPIPE: the reader is gone, or -errno.
+ * The two halves of standard_output_finish(), for a command that also flushes while it runs, since only the
+ * first flush that fails knows the reason. standard_output_flush() returns 0, -EPIPE: the reader is gone, or
+ * -errno.
  * @r: of the flush that failed, or of the last one
  */
 int standard_output_flush(void);

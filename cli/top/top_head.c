@@ -25,7 +25,7 @@ static const char *state_of(const struct top_input *in, bool is_paused)
         return clock_raw_ns() - in->arrived_ns > PAUSE_NS ? "no events" : "live";
 }
 
-/* Adds to the line; what finds no room is left out. */
+/* Adds to the line; words that do not fit are left out. */
 __attribute__((format(printf, 3, 4))) static void add_words(char *line, size_t n_bytes, const char *format,
                                                             ...)
 {

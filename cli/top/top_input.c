@@ -25,7 +25,7 @@
 #define STEP_NS     (100 * NS_PER_MS)
 #define PAUSE_NS    (NS_PER_S * 3 / 2) /* after such a pause of events, the clock goes on without them */
 #define END_STEP_MS 50
-#define END_STEPS   60 /* to end by itself after a signal: 3 s */
+#define END_STEPS   60 /* the recorder has 3 s to end by itself after a signal */
 #define PIPE_BYTES  (1 << 20)
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static void note_end(struct top_input *in)
         (void)snprintf(in->ending, sizeof(in->ending), "%s", words);
 }
 
-/* Chunks for a while.  Returns 0 or -errno. */
+/* Takes chunks for a while.  Returns 0 or -errno. */
 static int take_chunks(struct top_input *in, struct error *err)
 {
         uint64_t until_ns = clock_raw_ns() + STEP_NS;

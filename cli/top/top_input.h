@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TOP_INPUT_WORDS_BYTES 2048 /* of the end of what a recorder and its command print */
+#define TOP_INPUT_WORDS_BYTES 2048 /* the end of the recorder's and its command's output */
 
 struct error;
 struct trace_follow;
@@ -40,7 +40,7 @@ struct top_input {
         uint64_t arrived_ns; /* when the last events came, by our clock */
         uint64_t latest_ns;  /* the time of these events */
         bool is_over;        /* nothing more comes */
-        char ending[320];    /* why, for people; "" = as it should be */
+        char ending[320];    /* why it is over, for people; "" = it ended as it should */
 };
 
 /* Runs in a child, with the trace as its standard output; does not return before the recording's end. */
@@ -72,7 +72,7 @@ bool top_input_wait(struct top_input *in, int fd, int timeout_ms);
 /* Takes what has come, for a tenth of a second at most.  Returns 0, -ENOMEM, -EBADMSG (no trace), -errno. */
 int top_input_step(struct top_input *in, struct error *err);
 
-/* Whether it is over before there was anything to show: then the complaint is all. */
+/* Whether it was over before there was anything to show: then only the complaint is printed. */
 bool top_input_has_failed_early(const struct top_input *in);
 
 #endif /* CLI_TOP_TOP_INPUT_H */

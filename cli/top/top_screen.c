@@ -226,7 +226,7 @@ static void draw(struct top_screen *s)
         (void)refresh();
 }
 
-/* The table of this moment.  Returns 0 or -ENOMEM. */
+/* Makes the table of this moment.  Returns 0 or -ENOMEM. */
 static int make_text(struct top_screen *s)
 {
         const struct live_rows rows = {

@@ -499,7 +499,7 @@ static int print_durations(const struct top_view *v, const struct live_rows *row
         return r;
 }
 
-/* The row of the zone, an empty line, its durations. */
+/* Prints the zone's row, an empty line, and the zone's durations. */
 static int print_zone(const struct top_view *v, const struct live_rows *of, struct top_rows *rows,
                       struct top_text *ret)
 {

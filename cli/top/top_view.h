@@ -25,14 +25,14 @@ struct top_view {
         unsigned
                 sort[TOP_TABLES]; /* of each table, the column that it is sorted by, largest or first first */
         bool is_reversed[TOP_TABLES];
-        char filter[TOP_FILTER_BYTES]; /* rows have this in a text, whatever its case; "" = all */
+        char filter[TOP_FILTER_BYTES]; /* only rows with this in one of their texts, in any case; "" = all */
         uint32_t zone;                 /* in TOP_ZONES: this place alone, with its durations; 0 = the table */
         uint32_t n_columns;            /* of a line; 0 = any number */
 };
 
 /* A table as text. */
 struct top_text {
-        char *bytes; /* heap, NUL-terminated; lines, the first are the titles */
+        char *bytes; /* heap, NUL-terminated; lines; the first ones are the titles */
         size_t n_bytes;
         uint32_t *zones; /* heap; of the rows of TOP_ZONES: their places; else NULL */
         size_t n_rows;   /* without the titles */

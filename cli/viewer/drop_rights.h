@@ -9,8 +9,8 @@
 #define CLI_VIEWER_DROP_RIGHTS_H
 
 /*
- * For good: no capability stays.  @advice: a command to try after a failure.  Returns 0, or -errno after a
- * complaint.
+ * Gives up all rights but the invoking user's, for good: no capability stays.  @advice: a command to try
+ * after a failure.  Returns 0, or -errno after a complaint.
  */
 int drop_rights_for_good(const char *advice);
 

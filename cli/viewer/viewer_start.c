@@ -79,8 +79,8 @@ static int start_child(struct view_pipe *p, int fd, struct error *err)
 }
 
 /*
- * Reads the first bytes before a file is made, so that a signal until then leaves no file behind.  Returns
- * how many, or -errno.
+ * Reads the first bytes before a file is made: a signal during this wait leaves no file behind.  Returns how
+ * many bytes were read, or -errno.
  */
 static ssize_t begin(uint8_t *bytes, size_t n_bytes, struct error *err)
 {

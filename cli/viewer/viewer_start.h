@@ -36,11 +36,12 @@ int viewer_start_run(struct viewer_start *start);
  *
  * Way of the data:  record_and_view, cmd_capture -> [viewer_child] -> fork -> viewer_start
  *
- * The child has a process group of its own: Ctrl-C ends what makes the trace, another one the viewer.
+ * The child has a process group of its own: Ctrl-C ends the process that makes the trace; a second Ctrl-C
+ * ends the viewer.
  */
 
 /*
- * viewer_child_start() - the process has one thread
+ * viewer_child_start() - to be called while the process has one thread
  * @foreign_fds:  descriptors that the child closes; -1 = none
  * Returns the child, or -1 after a complaint.
  */

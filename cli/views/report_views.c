@@ -31,7 +31,7 @@
 #define DATA_ROWS_INSIDE   10 /* functions of each zone */
 #define TEXT_TREE_ROWS     40
 #define TEXT_TREE_ZONE     20
-#define JSON_TREE_ROWS     100 /* the heaviest; the bound of JSON would keep the first branch */
+#define JSON_TREE_ROWS     100 /* the heaviest ones; the bound of JSON alone would keep the first branch */
 #define TEXT_SHARE_MIN     0.01
 #define TEXT_CALLERS       4 /* levels of a tree from the bottom */
 #define TEXT_HISTOGRAMS    3

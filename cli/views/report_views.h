@@ -69,8 +69,8 @@ int event_views_take(struct event_views *v, int letter, const char *value);
 
 /*
  * event_views_print() - load the trace and print the view; `view` is not NONE
- * Returns an exit status; -errno with words in @err if the trace could not be read, or nothing in it is
- * what the filters name.
+ * Returns an exit status; -errno with words in @err if the trace could not be read, or has nothing that the
+ * filters name.
  */
 int event_views_print(const struct event_views *v, const struct trace_filter_request *request,
                       const struct output_options *output, const char *path, struct error *err);
