@@ -96,7 +96,7 @@ bool annotation_listing_has_file_offsets(const struct annotation *a)
                         ? NULL
                         : trace_dictionary_row(a->trace->dictionary, TRACE_TABLE_MODULES, a->function.module);
 
-        /* Memory of no file, and the kernel, have addresses. */
+        /* Code in memory without a file, and the kernel's code, has addresses, not offsets. */
         return module && (module->kind == TRACE_MODULE_FILE || module->kind == TRACE_MODULE_IMAGE);
 }
 
@@ -269,7 +269,7 @@ static void listing_begin_file(struct annotation_listing *l, uint32_t index)
         l->next_line = 0;
 }
 
-/* Lines without code between two that have some, unless those are many. */
+/* Notes the lines without code between two lines with code, unless they are many. */
 static void listing_note_between(struct annotation_listing *l, const struct annotated_line *row)
 {
         const struct source_text *text = listing_text_of(l, row->file);

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANNOTATION_VIEW_FUNCTIONS 10 /* that are listed where none was named, unless the limit is 0 */
+#define ANNOTATION_VIEW_FUNCTIONS 10 /* functions listed if the user named none, unless the limit is 0 */
 
 struct answer_schema;
 struct annotation;
@@ -29,7 +29,7 @@ struct source_texts;
 extern const struct answer_schema annotation_view_schema;
 
 struct annotation_view_options {
-        bool with_code, with_lines; /* the tables of instructions and of parts, that of lines */
+        bool with_code, with_lines; /* with the tables of instructions and of parts; with that of lines */
         bool with_source;           /* in text, source lines between the instructions */
         bool show_all;              /* not only what is near samples */
         uint32_t n_context;         /* rows around each hot one that are shown */

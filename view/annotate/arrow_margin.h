@@ -34,7 +34,7 @@ void arrow_margin_init(struct arrow_margin *m, const struct annotation *a);
 /* Fills `text` for a row above instruction @index, below the one before it. */
 void arrow_margin_draw_above(struct arrow_margin *m, uint32_t index);
 
-/* Fills `text` for instruction @index; indexes ascend, each comes. */
+/* Fills `text` for instruction @index; to be called for each index, in ascending order. */
 void arrow_margin_draw(struct arrow_margin *m, uint32_t index);
 
 #endif /* VIEW_ANNOTATE_ARROW_MARGIN_H */

@@ -95,7 +95,7 @@ static struct change one_sided_change(const struct diff_item *item)
                                 view_real_known(high, !is_new), view_real(item->verdict.p) };
 }
 
-/* An item that is not judged has a change alone; one that depends on other programs has a p as well. */
+/* An item that is not judged has only a change; one that depends on other programs also has a p-value. */
 static struct change change_of(const struct diff_comparison *c, const struct diff_item *item)
 {
         struct change change = { .p = view_unknown() };

@@ -88,7 +88,7 @@ static void append(struct printing *p, json_t *array, json_t *value)
         p->failed |= json_array_append_new(array, value) < 0;
 }
 
-/* The description, and a reference to the definition, which is noted. */
+/* Returns a description with a reference to the definition, and notes that the definition is used. */
 static json_t *refer(struct printing *p, const struct definition *d, const char *words)
 {
         json_t *made = json_object();
@@ -202,7 +202,7 @@ static void print_members(struct printing *p, json_t *object, int indent, FILE *
         (void)fprintf(out, "\n%*s}", indent, "");
 }
 
-/* Items one after the other, as many in a line as there is room for. */
+/* Prints items one after the other, as many on a line as fit. */
 static void print_items(struct printing *p, const json_t *array, int indent, FILE *out)
 {
         int column = LINE_COLUMNS;
@@ -228,7 +228,7 @@ static void print_items(struct printing *p, const json_t *array, int indent, FIL
         (void)fprintf(out, "\n%*s]", indent, "");
 }
 
-/* In one line where that has room for it, after @n_before columns. */
+/* Prints on one line if the value fits there, after @n_before columns. */
 static void print_json(struct printing *p, json_t *json, int n_before, int indent, FILE *out)
 {
         char *flat = json_dumps(json, FLAT_FLAGS);
@@ -295,7 +295,7 @@ static void print_choice(const char *one_of, FILE *out)
         }
 }
 
-/* Whether two columns may stand in one line of the table: there is nothing to say of either. */
+/* Whether two columns may stand in one line of the table: neither needs words. */
 static bool is_alike(const struct view_column *a, const struct view_column *b)
 {
         return a->type == b->type && a->may_be_absent == b->may_be_absent && !a->words && !b->words &&

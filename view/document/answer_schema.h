@@ -14,14 +14,14 @@
 
 #include <stdio.h>
 
-/* A table of an answer; or some of its facts, then the columns are these. */
+/* A table of an answer; or some of its facts, which are the columns then. */
 struct answer_part {
         const char *key; /* of the table; NULL = facts */
         const struct view_column *columns;
         uint32_t n_columns;
         bool is_tree;
         bool may_be_absent;       /* not in each document */
-        bool is_common;           /* of many answers: docs/use/view-json.md describes it once, by hand */
+        bool is_common;           /* many answers have it: docs/use/view-json.md describes it once, by hand */
         const char *words;        /* of a table: what a row is; of facts NULL */
         const char *more_columns; /* the values of columns that are named after something in the trace; NULL =
                                      there are none */
@@ -33,7 +33,9 @@ struct answer_part {
                 .key = (key_), .columns = (columns_), .n_columns = VIEW_N_COLUMNS(columns_), \
                 .words = __VA_ARGS__                                                         \
         }
-/* Facts that each document has, likewise of many answers, or not in each document. */
+/*
+ * Facts: in each document of the answer; in documents of many answers; in only some documents of the answer.
+ */
 #define ANSWER_FACTS(columns_)                                               \
         {                                                                    \
                 .columns = (columns_), .n_columns = VIEW_N_COLUMNS(columns_) \
@@ -51,7 +53,7 @@ struct answer_schema {
         const char *name;                       /* "hyprof.zones/2" */
         const char *command;                    /* "hyprof report --zones --json" */
         const struct answer_part *const *parts; /* NULL at the end */
-        bool lacks_answer;                      /* in words; all others have it, and warnings and hints */
+        bool lacks_answer;                      /* documents have no answer in words; all others have one */
 };
 
 /* Prints a JSON Schema, of draft 2020-12.  Returns 0 or -ENOMEM; the caller checks @out for write errors. */

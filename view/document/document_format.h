@@ -31,14 +31,14 @@ enum document_format { DOCUMENT_TEXT, DOCUMENT_MARKDOWN, DOCUMENT_JSON, DOCUMENT
 
 struct document_options {
         enum document_format format;
-        uint32_t n_columns; /* of text; 0 = without limit */
-        bool color;         /* of text */
-        bool is_terminal; /* of text: lines of listings end where it does; else they are as long as need be */
-        bool full_names;  /* of text: names are never cut, so that lines are as long as need be */
-        const char *section; /* the key of a table: JSON has no rows of others; CSV: NULL = the first */
-        size_t n_bytes_max;  /* of JSON: tables are cut so that it has about as many at most; 0 = no bound */
-        uint32_t n_skipped;  /* of JSON and CSV: the first rows of each table that are left out */
-        uint32_t n_rows_max; /* of JSON and CSV: of each table so many rows after these; 0 = all */
+        uint32_t n_columns;  /* of text; 0 = without limit */
+        bool color;          /* of text */
+        bool is_terminal;    /* of text: lines of listings are cut at its width, else they are not cut */
+        bool full_names;     /* of text: names are never cut, so that lines are as long as need be */
+        const char *section; /* key of a table; JSON then has only its rows; CSV: NULL = the first table */
+        size_t n_bytes_max;  /* of JSON: tables are cut to make it about this long at most; 0 = no bound */
+        uint32_t n_skipped;  /* of JSON and CSV: so many first rows of each table are left out */
+        uint32_t n_rows_max; /* of JSON and CSV: at most so many rows after those are printed; 0 = all */
         char separator;      /* of CSV: ',' */
         bool csv_is_safe;    /* see csv_writer.h */
 };
@@ -50,7 +50,7 @@ struct document_options {
 int document_print(const struct view_document *d, const struct document_options *options, FILE *out,
                    struct error *err);
 
-/* One for each format; the same returns.  A section that is asked for exists. */
+/* One function for each format; they return the same.  A section that the options name must exist. */
 int document_print_text(const struct view_document *d, const struct document_options *options, FILE *out);
 int document_print_markdown(const struct view_document *d, FILE *out);
 int document_print_json(const struct view_document *d, const struct document_options *options, FILE *out);

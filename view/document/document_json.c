@@ -59,7 +59,7 @@ static json_t *pack_cell(const struct view_document *d, enum view_type type, con
         return isfinite(cell->real) ? json_real(cell->real) : json_null();
 }
 
-/* Writes a value and lets it go.  Returns 0 or -ENOMEM. */
+/* Writes a value and releases it.  Returns 0 or -ENOMEM. */
 static int dump(json_t *json, FILE *out)
 {
         int r = json ? json_dumpf(json, out, DUMP_FLAGS) : -1;
@@ -144,7 +144,7 @@ fail:
 /* The rows of a table that are printed. */
 struct shown {
         size_t first, end;
-        bool is_beside; /* another table was asked for: it has no rows, and no cursor */
+        bool is_beside; /* another table was asked for: this one gets no rows, and no cursor */
 };
 
 static int print_count(const char *before, uint64_t number, FILE *out)
@@ -207,8 +207,8 @@ static int print_all(const struct view_document *d, const struct shown *shown, F
 #define ROW_MARKS     8 /* bytes around a row: ",\n      " */
 
 /*
- * Counts the rows from the first on that take @budget bytes at most, but one at least.
- * @ret_bytes:  what they take; more than @budget if more rows would
+ * Counts the first rows that take @budget bytes at most together, but counts at least one.
+ * @ret_bytes:  the bytes that they take; more than @budget if not all rows fit
  * Returns their end.
  */
 static size_t fit_rows(const struct view_document *d, const struct view_table *t, struct shown shown,
@@ -247,8 +247,8 @@ static int measure_rest(const struct view_document *d, size_t *ret_bytes)
 }
 
 /*
- * Cuts tables from their ends until the document has n_bytes_max: those that need less than their part of it
- * are whole, and the others share what these leave.
+ * Cuts tables from their ends until the document has n_bytes_max.  Each table has an equal part of the room:
+ * tables that need less stay whole, and the others share the room that these leave.
  */
 static int cut_tables(const struct view_document *d, const struct document_options *options,
                       struct shown *shown)

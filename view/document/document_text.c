@@ -163,7 +163,7 @@ static struct text_column make_column(const struct printing *p, const struct vie
                 .may_go = column->may_go || (!is_named && !is_first),
         };
 
-        /* A name is squeezed before any number is. */
+        /* A line that is too long takes room from names before it takes room from numbers. */
         if (p->has_limit && made.n_columns_max == 0 && type != VIEW_STRING && type != VIEW_STACK)
                 made.n_columns_max = p->line_columns;
         return made;
@@ -225,7 +225,7 @@ static void add_depth(struct byte_buffer *line, const struct indentation *in, ui
         byte_buffer_add(line, words, strlen(words));
 }
 
-/* Whether the row begins like the one above it, up to this column and with it. */
+/* Whether the row has the same cells as the one above it, up to and including this column. */
 static bool is_repeated(const struct printing *p, const struct view_table *t, size_t row, uint32_t column)
 {
         const struct view_cell *cells = &t->cells[row * t->n_columns];

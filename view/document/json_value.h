@@ -15,7 +15,7 @@
 /* Invalid UTF-8 becomes U+FFFD.  NULL without memory. */
 json_t *json_value_string(struct text_view string);
 
-/* JSON numbers end where the readers' do, at 2^63 - 1. */
+/* A number above 2^63 - 1 is written as that, since readers hold no larger one. */
 json_t *json_value_number(uint64_t number);
 
 #endif /* VIEW_DOCUMENT_JSON_VALUE_H */

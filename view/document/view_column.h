@@ -51,9 +51,9 @@ enum view_type {
 };
 
 /*
- * One fact is there once for programs and once for people: as a rule by one column, fact or table, which has
- * a `key` and a `title`.  Where words say it better, a part of several facts that has no key is for people
- * (text, Markdown) alone, and those facts, without titles, are for programs (JSON, CSV).
+ * Programs and people each get a fact once.  As a rule one column, fact or table is for both: it has a `key`
+ * and a `title`.  If words say several facts better, people (text, Markdown) get those words, without a key,
+ * and programs (JSON, CSV) get the facts, without titles.
  *
  * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
  * the ones that matter most come first.  Handles, the first other column, and names
@@ -66,7 +66,7 @@ struct view_column {
         const char *words;      /* what the value is, for schemas; NULL = its key says it */
         const char *one_of;     /* of a STRING: "high|medium|none", all that it may be; NULL = anything */
         uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
-        bool may_be_null;       /* of a COUNT, ID or BOOL, in JSON; the others always may, but for a BAR */
+        bool may_be_null;       /* in JSON, of a COUNT, ID or BOOL; a BAR never may, other types always may */
         bool may_be_absent;     /* not in each document, or not in each table of that key */
         bool may_go;            /* of a name: it may be left out like a number */
         bool is_below;          /* in text: on lines of its own below the row, after its title; of texts */
@@ -192,10 +192,10 @@ static inline struct view_value view_place(struct text_view file, uint32_t line)
 /* A row of a list as an item of an array of struct view_column; after the words, further fields. */
 #define VIEW_COLUMN(type_, key_, title_, value_, ...) \
         { .key = (key_), .title = (title_), .type = VIEW_##type_, .words = __VA_ARGS__ },
-/* The same of a column that some tables of that key do not have. */
+/* The same for a column that some tables of that key do not have. */
 #define VIEW_COLUMN_ABSENT(type_, key_, title_, value_, ...) \
         VIEW_COLUMN(type_, key_, title_, value_, __VA_ARGS__, .may_be_absent = true)
-/* The same without a title, which may be known only when there is a trace: of facts. */
+/* The same for a fact, without a title, which may be known only when there is a trace. */
 #define VIEW_MEMBER(type_, key_, title_, value_, ...) VIEW_COLUMN(type_, key_, NULL, value_, __VA_ARGS__)
 /* A row of a list as the next cell of the table `t` of the document `d`. */
 #define VIEW_CELL(type_, key_, title_, value_, ...) view_table_put(d, t, (value_));

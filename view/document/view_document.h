@@ -40,10 +40,10 @@ struct view_cell {
         };
 };
 
-/* A column of a listing, which is one of its table. */
+/* A column of a listing, which shows a column of the table. */
 struct view_listing_column {
         const char *key;
-        uint32_t n_columns;         /* flush right in so many; 0 = as long as it is, flush left */
+        uint32_t n_columns;         /* the width, flush right; 0 = as wide as the text, flush left */
         const char *before, *after; /* around what is known; NULL = nothing */
 };
 
@@ -63,10 +63,10 @@ enum view_note_kind {
         VIEW_NOTE_WORDS, /* about the next row */
         VIEW_NOTE_GAP,   /* rows that are left out here */
         VIEW_NOTE_EMPTY, /* a line without words */
-        VIEW_NOTE_LEAD,  /* no line of its own: where notes begin, in the line of the next row */
+        VIEW_NOTE_LEAD,  /* no line of its own: stands where notes begin, in the line of the next row */
 };
 
-/* A line of a listing above a row: for people alone, who see there what columns of the row say. */
+/* A line of a listing above a row.  Only people get it: it shows them values of the row's columns. */
 struct view_note {
         enum view_note_kind kind;
         size_t row;
@@ -132,40 +132,41 @@ void view_document_hint(struct view_document *d, const char *format, ...)
 void view_document_set_answer(struct view_document *d, struct text_view sentence);
 
 /*
- * A fact; an empty text is unknown, and text leaves out facts that are.  @key and @title are borrowed,
- * static, and as of a column.  A value that does not fit the type fails an assertion, also below.
+ * Puts a fact.  An empty text is unknown, and documents for people leave out unknown facts.  @key and @title
+ * are static, and mean the same as those of a column.  Here and below, a value that does not fit the type
+ * fails an assertion.
  */
 void view_document_put(struct view_document *d, const char *key, const char *title, enum view_type type,
                        struct view_value value);
 
-/* The bytes of a value, which the document keeps: of STRING.  To be put before another value is made so. */
+/* Makes a STRING, whose bytes the document keeps.  It is to be put before another value is made this way. */
 struct view_value view_format(struct view_document *d, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-/* A STACK, frame by frame, the innermost first; none at all: the stack is empty, not unknown. */
+/* Makes a STACK frame by frame, the innermost first.  Without any frame the stack is empty, not unknown. */
 struct view_value view_begin_stack(struct view_document *d);
 void view_add_frame(struct view_document *d, struct view_value *stack, struct text_view name);
 
 /*
  * view_document_make_key() - the key of a column that is named after something in the trace
- * Returns @before and the first bytes of @name, the document's, of the letters that names of events have;
- * others are "_".  NULL without memory: view_document_add_table() may be called with such columns.
+ * Returns @before and the first bytes of @name, as a text that the document owns.  Characters that names of
+ * events do not have become "_".  NULL without memory: view_document_add_table() takes such columns.
  */
 const char *view_document_make_key(struct view_document *d, const char *before, struct text_view name);
 
-/* A new table or tree with the columns of @part; NULL without memory, which the functions below take. */
+/* A new table or tree with the columns of @part; NULL without memory: the functions below accept that. */
 struct view_table *view_document_add_part(struct view_document *d, const struct answer_part *part,
                                           const char *title);
 
 /*
- * A new table, which is the document's; NULL without memory, which all of the functions below take.
- * @columns are copied.
+ * A new table, which the document owns; NULL without memory: all functions below accept that.  @columns are
+ * copied.
  */
 struct view_table *view_document_add_table(struct view_document *d, const char *key, const char *title,
                                            const struct view_column *columns, uint32_t n_columns);
 void view_table_set_about(struct view_document *d, struct view_table *t, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* The next row of a tree; then its cells follow.  Rows of tables begin by themselves. */
+/* Begins the next row of a tree; its cells are put after that.  Rows of tables begin by themselves. */
 void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth);
 
 /* Puts the next cell of the row, in the order of the columns. */

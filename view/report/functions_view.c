@@ -81,9 +81,10 @@ static uint32_t mark(const struct report_samples *samples, const char *wanted,
 }
 
 /*
- * A handle, else a name or a glob, else a part of names, as `hyprof annotate` has it.
+ * Takes @wanted as a handle, else as a name or a glob, else as a part of names, as `hyprof annotate` does.
  * @ret_chosen:  by label; to be freed
- * Returns 0, -EINVAL for a handle that is the name of another function, -ENOENT for one of none, -ENOMEM.
+ * Returns 0, -EINVAL for a handle that is the name of another function, -ENOENT if no function is meant,
+ * -ENOMEM.
  */
 static int choose(const struct report_samples *samples, const char *wanted, bool **ret_chosen,
                   uint32_t *ret_n, struct error *err)

@@ -304,7 +304,7 @@ static void add_events(struct view_document *d, const struct report *report, str
                 const struct report_event *event = &report->events[i];
 
                 if (event->mode != TRACE_SAMPLE_MODE_WITH_LEADER || event->leader == 0)
-                        continue; /* of those without a leader system calls were counted */
+                        continue; /* without a leader, the samples are counted system calls */
                 if (leader != 0 && leader != event->leader)
                         add_leader(report, leader, line);
                 byte_buffer_add_format(line, "%s", separator_of(line, ", "));

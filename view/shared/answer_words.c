@@ -19,7 +19,7 @@
 #define KERNEL_MODULE    "[kernel]"
 #define NAME_COLUMNS_MAX 80
 #define SAMPLES_MIN      20  /* with fewer, a share is within 20 points or more of the truth */
-#define ENOUGH_STACKS    0.9 /* of the waits: with fewer, those that have one are a sample */
+#define ENOUGH_STACKS    0.9 /* if fewer waits have a call stack, the sentence says so */
 
 void answer_words_add(struct answer_words *a, const char *format, ...)
 {

@@ -56,7 +56,8 @@ void answer_words_add_hottest(struct answer_words *a, const struct report *repor
 void answer_words_add_first(struct answer_words *a, const struct report *report);
 
 /*
- * Ends a sentence about samples: "; 51.0% of the time has no samples", and that programs were not recorded.
+ * Ends a sentence about samples: "; 51.0% of the time has no samples"; also says that programs were not
+ * recorded.
  */
 void answer_words_add_missing(struct answer_words *a, const struct report *report);
 

@@ -75,7 +75,7 @@ void event_names_hint_overview(const struct event_names *n);
 
 /* Values. */
 struct view_value event_names_thread(struct event_names *n, uint32_t thread); /* its name or TID */
-/* "outer/inner"; unknown outside.  The next call overwrites it: it is to be put before. */
+/* "outer/inner"; unknown outside of all zones.  To be put before the next call, which overwrites it. */
 struct view_value event_names_path(struct event_names *n, uint32_t path);
 /* "alloc < work < main", the innermost first. */
 struct view_value event_names_callstack(const struct event_names *n, const struct wait_places *places,

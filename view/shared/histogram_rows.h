@@ -32,7 +32,7 @@ void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t 
 
 /*
  * The table "distribution", for programs that draw it: finer steps than the bars, with the time of each;
- * those without a number are not there.
+ * empty steps are left out.
  */
 void histogram_rows_add_distribution(struct view_document *d, const struct histogram *h);
 

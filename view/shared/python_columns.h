@@ -31,18 +31,18 @@ struct view_document;
                "of self_share: in the kernel")
 /* clang-format on */
 
-/* @part as a share of all samples; unknown for what is not below a Python function. */
+/* @part as a share of all samples; unknown for a function that no Python function called. */
 struct view_value python_columns_share(const struct report *report, const struct python_parts *parts,
                                        uint64_t part);
 
-/* The facts, and the line that says the same to people, with the way back. */
+/* The facts, and the line that says the same to people, with the option that undoes it. */
 extern const struct answer_part python_columns_facts_part;
 void python_columns_add_facts(struct view_document *d, const struct report *report);
 
-/* For the end of a title's explanation: ""; that "self" is with the native code below. */
+/* For the end of a title's explanation: says that "self" includes the native code below; else "". */
 const char *python_columns_about(const struct report *report);
 
-/* "0.4% Python, 24.5% native code, 3.7% kernel"; of a whole, of a report's samples */
+/* "0.4% Python, 24.5% native code, 3.7% kernel"; as shares of @whole, or of the report's samples */
 void python_columns_say_parts(struct answer_words *a, const struct python_parts *parts, uint64_t whole);
 void python_columns_say(struct answer_words *a, const struct report *report,
                         const struct python_parts *parts);

@@ -62,7 +62,10 @@ struct handle_text report_heading_zone(const struct trace_dictionary *dictionary
 struct handle_text report_heading_function(const struct report *report, uint32_t label);
 struct handle_text report_heading_thread(const struct report *report, uint32_t thread);
 
-/* Parts of schemas: what report_heading_add() adds, that but for samples, its beginning, and the others. */
+/*
+ * Parts of schemas: the facts of report_heading_add(); the same without samples; the command and the filter
+ * alone; and the parts that the other functions add.
+ */
 extern const struct answer_part report_heading_part, report_heading_events_part, report_heading_command_part,
         report_heading_missing_part, report_heading_lost_part;
 
@@ -76,7 +79,7 @@ struct view_value report_heading_weight(const struct report *report, uint64_t we
 /* One of struct report_ratios. */
 struct view_value report_heading_ratio(double ratio);
 
-/* The row of the report's threads that is a thread of the trace; NULL if it has no events. */
+/* The report's row of a thread of the trace; NULL if the thread has no events. */
 const struct report_thread *report_heading_find_thread(const struct report *report, uint32_t thread);
 
 #endif /* VIEW_SHARED_REPORT_HEADING_H */

@@ -42,8 +42,8 @@ struct report_view_options {
         uint32_t group_limit;      /* rows of a zone's groups; 0 = all */
         bool has_group_histograms; /* of these groups, instead of one histogram of all */
         bool top_down, bottom_up;
-        bool zones_as_frames; /* of the tree from the top: below the zones that were open */
-        bool skips_common;    /* leave out of a tree from the top the frames around all of it */
+        bool zones_as_frames; /* of the tree from the top: functions stand below the zones that were open */
+        bool skips_common;    /* of the tree from the top: leave out outer frames that all samples share */
 };
 
 /* Returns 0, or -ENOENT with words if there is no such function. */

@@ -22,7 +22,7 @@
 /* A function, or a zone around functions. */
 struct tree_row {
         uint64_t total, self; /* weights */
-        uint64_t self_whole;  /* 0: what it is has no time itself */
+        uint64_t self_whole;  /* the whole that `self` is a share of; 0 = a mark, which has no own time */
         uint64_t n_samples;
         struct view_value name;
         struct text_view module;

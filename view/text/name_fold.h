@@ -23,14 +23,14 @@ struct byte_buffer;
  * name_fold() - append a name to @out in at most @n_columns columns
  * @text:       escaped already, each character a column; spaces in front are kept
  * @n_columns:  at least 1
- * A name that fits stays as it is.  Linear in @n_bytes.  Whether memory ran out, @out tells.
+ * A name that fits stays as it is.  Linear in @n_bytes.  @out tells whether memory ran out.
  */
 void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns);
 
 /*
  * name_fold_chain() - the same of a call stack, "alloc < build < run < main"
- * @n_same:  so many frames at its begin stand in other rows as well: all of them but
- *           the first may be left out
+ * @n_same:  this many frames at its beginning are the same in other rows: all of these but the first may be
+ *           left out
  */
 void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_same,
                      uint32_t n_columns);

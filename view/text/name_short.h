@@ -18,7 +18,7 @@ struct byte_buffer;
 
 /*
  * name_short() - append a name to @out in at most @n_columns columns
- * Linear in @n_bytes.  Whether memory ran out, @out tells.
+ * Linear in @n_bytes.  @out tells whether memory ran out.
  */
 void name_short(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns);
 

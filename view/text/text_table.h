@@ -68,9 +68,9 @@ void text_table_add_below(struct text_table *t, const char *bytes, size_t n_byte
 int text_table_print(const struct text_table *t, uint32_t n_indent, FILE *out);
 
 /*
- * text_table_print_fitting() - the same, and which columns were left out
- * @ret_widths:  of each column, 0 = left out; room for all
- * The rest is made to fit, if need be by cutting every column down to an ellipsis.
+ * text_table_print_fitting() - the same; reports which columns were left out
+ * @ret_widths:  gets the width of each column, 0 = left out; has room for all columns
+ * The other columns are made to fit, if need be by cutting each down to an ellipsis.
  */
 int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE *out, uint32_t *ret_widths);
 

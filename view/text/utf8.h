@@ -25,8 +25,8 @@ struct byte_buffer;
 size_t utf8_decode(const char *bytes, size_t n_bytes, uint32_t *ret_character);
 
 /*
- * Appends @bytes to @out, with U+FFFD for each byte that belongs to no character; whether
- * memory ran out, @out tells.
+ * Appends @bytes to @out, with U+FFFD for each byte that belongs to no character; @out tells whether memory
+ * ran out.
  */
 void utf8_add_clean(struct byte_buffer *out, const char *bytes, size_t n_bytes);
 

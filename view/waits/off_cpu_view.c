@@ -467,7 +467,7 @@ static const struct view_column cpu_thread_columns[] = { CPU_THREAD_COLUMNS(VIEW
 static const struct answer_part cpus_part = ANSWER_TABLE("cpus", cpu_columns, CPU_WORDS);
 static const struct answer_part cpu_threads_part = ANSWER_TABLE("cpu_threads", cpu_thread_columns,
                                                                 CPU_THREAD_WORDS);
-/* The same where they are only there with --cpus. */
+/* The same tables for answers that have them only with --cpus. */
 static const struct answer_part more_cpus_part = ANSWER_TABLE("cpus", cpu_columns, CPU_WORDS,
                                                               .may_be_absent = true);
 static const struct answer_part more_cpu_threads_part = ANSWER_TABLE("cpu_threads", cpu_thread_columns,

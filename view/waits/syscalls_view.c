@@ -13,7 +13,7 @@
 #include <inttypes.h>
 
 #define LITTLE_SHARE 0.05 /* of the time */
-#define SURE_SHARE   0.95 /* of the sampled calls: the others need no word */
+#define SURE_SHARE   0.95 /* of the sampled calls: the rest is not worth mentioning */
 
 static struct text_view caller_name(const struct report *report, uint32_t label)
 {

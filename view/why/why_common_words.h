@@ -16,8 +16,8 @@ struct view_document;
 struct why_common;
 
 /*
- * "all 30 slow ones are of thread t3 'w2', and 25.0% of the others", of so many rows, "; " between them;
- * nothing without a row.
+ * Adds "all 30 slow ones are of thread t3 'w2', and 25.0% of the others" for each of the first @n_rows_max
+ * rows, with "; " between them; nothing if there are no rows.
  */
 void why_common_words(const struct why_common *c, const struct loaded_trace *trace, uint32_t n_rows_max,
                       struct byte_buffer *out);

@@ -16,25 +16,25 @@ struct view_document;
 struct why;
 
 /*
- * why_owner_words_add() - all that had a part
- * @share:  of the extra time, that all of them had together
+ * why_owner_words_add() - names all owners of the CPU that had a part of the extra time
+ * @share:  of the extra time: the part that all of them had together
  * @of:     what the first share is of: " of the extra time"
  * "thread t2 'hog' had the CPU for 93% of the extra time; it was throttled by the CPU quota for 7%".
  */
 void why_owner_words_add(const struct why *w, const struct loaded_trace *trace, double share, const char *of,
                          struct byte_buffer *out);
 
-/* One of them alone: "thread t2 'hog' had the CPU". */
+/* Names one owner alone: "thread t2 'hog' had the CPU". */
 void why_owner_words_add_subject(const struct loaded_trace *trace, const struct why_owner *owner,
                                  struct byte_buffer *out);
 
-/* Whether all together have at least half of the extra time of the instances slowest by wall time. */
+/* Whether all owners together had at least half of the extra time of the instances slowest by wall time. */
 bool why_owner_words_dominate(const struct why *w);
 
-/* The one that the answer begins with, which is known; NULL if it does not begin so. */
+/* The known owner with which the answer begins; NULL if it begins with something else. */
 const struct why_owner *why_owner_words_find_lead(const struct why *w);
 
-/* The table of all of them; none without a row. */
+/* Adds the table of all owners; no table if it would have no row. */
 void why_owner_words_add_table(const struct why *w, const struct loaded_trace *trace,
                                struct view_document *d);
 extern const struct answer_part why_owner_words_part;

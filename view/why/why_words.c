@@ -536,7 +536,7 @@ static void add_largest(const struct why *w, const struct loaded_trace *trace, s
         }
 }
 
-/* Whether others had the CPU for almost all, @share, and by its own time no instance takes twice as long. */
+/* Whether others had the CPU for almost all, @share, and slow instances do not have twice the own time. */
 static bool has_no_own_part(const struct why *w, double share)
 {
         bool is_twice = ranks_without_others(w) && w->extra_ns >= (double)w->rank.median_ns;

@@ -45,8 +45,8 @@ void why_words_add_share(struct byte_buffer *out, double share);
 void why_words_answer(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out);
 
 /*
- * Where an answer names a cause, by instances that are ranked by their own time: "others had the CPU for 60%
- * of the extra time of the slowest instances".  Else nothing is added.
+ * Adds "others had the CPU for 60% of the extra time of the slowest instances" if the answer names a cause
+ * and ranks instances by their own time.  Else adds nothing.
  */
 void why_words_ranked_without(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out);
 

@@ -22,7 +22,8 @@ struct text_view frame_zones_view_name(const struct event_names *n, const struct
                                        uint32_t set);
 
 /*
- * For the sets 1 .. @n_sets: all frames together; and each of the slowest.  No tables if no zone is in them.
+ * Add the tables of the sets 1 .. @n_sets: of all frames together, and of each of the slowest frames.  No
+ * tables if no zone is in the frames.
  */
 void frame_zones_view_add(struct event_names *n, const struct frame_zones *z, uint32_t n_sets);
 void frame_zones_view_add_slowest(struct event_names *n, const struct frame_zones *z, uint32_t n_sets);
