@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/firefox/firefox_profile.h - one Firefox profile that is being made, between its parts
+ * export/firefox/firefox_profile.h - the state of one Firefox profile while it is made, which its parts share
  *
  * Way of the data:  export_firefox -> [firefox_profile] -> firefox_threads, firefox_counters -> file
  *
@@ -53,10 +53,10 @@ struct live_blocks {
 /* Zero-initialised is empty and valid. */
 void live_blocks_deinit(struct live_blocks *b);
 
-/* An earlier block at that address is gone.  Returns 0 or -ENOMEM. */
+/* Replaces an earlier block at that address.  Returns 0 or -ENOMEM. */
 int live_blocks_add(struct live_blocks *b, const struct live_block *block);
 
-/* Returns whether there was one; its size then. */
+/* Returns whether a block was there, and then its size. */
 bool live_blocks_remove(struct live_blocks *b, const struct live_block *block, uint64_t *ret_size_bytes);
 
 /*
@@ -68,7 +68,7 @@ bool live_blocks_remove(struct live_blocks *b, const struct live_block *block, u
  */
 
 struct longest_zones {
-        uint64_t *durations_ns; /* heap, also in the other sense: the shortest is the first */
+        uint64_t *durations_ns; /* on the heap, and ordered as a heap: the shortest first */
         size_t n, capacity;
         uint64_t n_max; /* 0 = all are kept, and none is noted */
         uint64_t n_offered;
@@ -83,7 +83,7 @@ int longest_zones_offer(struct longest_zones *z, uint64_t duration_ns);
 /* The shortest of them, when all were offered; 0 if all are kept. */
 uint64_t longest_zones_limit_ns(const struct longest_zones *z);
 
-/* How many of those that are exactly as long as the limit are among them. */
+/* How many zones exactly as long as the limit are among the longest. */
 uint64_t longest_zones_at_limit(const struct longest_zones *z);
 
 /*
@@ -108,7 +108,7 @@ struct timed_item {
 
 struct time_order {
         struct spool_cursor cursor;
-        struct timed_item *items; /* heap, also in the other sense: the earliest is the first */
+        struct timed_item *items; /* on the heap, and ordered as a heap: the earliest first */
         size_t n, capacity;
         uint64_t last_ns;
 };
@@ -121,7 +121,7 @@ int time_order_next(struct time_order *o, struct timed_item *ret, struct error *
 
 #define FIREFOX_DIGITS_OF_MS 6 /* nanoseconds as milliseconds */
 
-/* In the spool; of a wait the weight is nanoseconds. */
+/* A sample or a wait, as the spool has it; the weight of a wait is in nanoseconds. */
 struct firefox_sample {
         uint64_t time_ns;
         uint64_t cpu_ns; /* on a CPU since the sample before */
@@ -145,7 +145,7 @@ enum firefox_marker_type {
                 FIREFOX_MARKER_COUNT
 };
 
-/* These may be too many: the longest are kept. */
+/* Whether the number of such markers is limited: only the longest are kept. */
 static inline bool firefox_marker_is_limited(uint32_t type)
 {
         return type == FIREFOX_MARKER_ZONE || type == FIREFOX_MARKER_LOCK || type == FIREFOX_MARKER_DEVICE;
@@ -170,7 +170,7 @@ struct firefox_marker {
 struct firefox_thread {
         uint64_t cpu_ns;       /* until the sample before */
         uint64_t last_ns;      /* of the sample before */
-        uint64_t callstack_ns; /* of the next event, if it comes at this time */
+        uint64_t callstack_ns; /* when the call stack was given; it belongs to the next event at this time */
         uint64_t weight;       /* of its samples */
         uint32_t callstack;
         bool has_samples;
@@ -213,16 +213,16 @@ struct firefox_profile {
         struct longest_zones longest;
         uint64_t n_short[FIREFOX_MARKER_COUNT]; /* markers that are left out */
         struct live_blocks blocks;
-        struct intern counters;      /* struct firefox_counter_key */
-        struct intern sequence_keys; /* of frames: struct firefox_counter_key, `event` 1 if it has begins */
+        struct intern counters;             /* struct firefox_counter_key */
+        struct intern sequence_keys;        /* struct firefox_counter_key of frames; `event` 1: with begins */
         struct firefox_sequence *sequences; /* heap; by id - 1 */
         size_t sequences_capacity;
         uint32_t *place_names;          /* heap; by location - 1: string's index + 1 of "file:line" */
         struct firefox_thread *threads; /* heap; by id - 1 */
         struct json_out json;
         struct firefox_span samples, markers; /* of all threads */
-        double sample_weight;                 /* what weighs 1: of samples the mean weight */
-        uint64_t wait_weight_ns;              /* of waits the time between samples */
+        double sample_weight;                 /* the mean weight of samples, which is written as 1 */
+        uint64_t wait_weight_ns;              /* the length of a wait that is written as 1 */
 };
 
 /* The chains of the spool. */
@@ -268,7 +268,7 @@ struct firefox_threads {
         uint32_t *process_index; /* heap; by process - 1: the index of its first thread */
 };
 
-/* Looks which there are.  To be deinitialised in any case.  Returns 0 or -ENOMEM. */
+/* Finds the threads to write.  To be deinitialised in any case.  Returns 0 or -ENOMEM. */
 int firefox_threads_init(struct firefox_threads *t, const struct firefox_profile *p);
 void firefox_threads_deinit(struct firefox_threads *t);
 

@@ -22,8 +22,8 @@ struct loaded_trace;
 struct zone_paths;
 
 /*
- * Rows, between what makes them and what writes them.  No padding: compared as bytes.  Ids count from 1,
- * 0 = none.
+ * The rows of the tables, as they are kept until they are written.  No padding: compared as bytes.  Ids count
+ * from 1, 0 = none.
  */
 struct firefox_stack {
         uint32_t prefix;
@@ -60,7 +60,7 @@ struct firefox_place {
         X(JIT, "JIT", "green")          \
         X(ZONE, "Zone", "blue")         \
         X(OFF_CPU, "Off-CPU", "purple") \
-        X(IDLE, "Idle", "transparent") /* of this name and color: no activity for who reads it */
+        X(IDLE, "Idle", "transparent") /* readers take this name and color for no activity */
 
 enum firefox_category {
 #define X(name, words, color) FIREFOX_CATEGORY_##name,
@@ -79,7 +79,7 @@ struct firefox_tables {
         struct intern places;    /* struct firefox_place */
         uint32_t *place_stacks;  /* heap; by id of places - 1: the row of stacks */
         size_t places_capacity;
-        uint32_t *way; /* heap; from a place to one that has a row */
+        uint32_t *way; /* heap; scratch: the way outwards from a place to one that has a row */
         size_t way_capacity;
 };
 
@@ -108,7 +108,7 @@ int firefox_tables_stack(struct firefox_tables *t, const struct zone_paths *path
 #define FIREFOX_SOURCES_BYTES_MAX (UINT64_C(64) << 20)
 
 /*
- * firefox_shared_write() - writes both
+ * firefox_shared_write() - writes the members "libs" and "shared"
  * @ret_n_left_out:  source texts for which there was no room
  * Returns 0, -ENOMEM, -errno of reading the trace.
  */

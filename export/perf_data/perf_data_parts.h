@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/perf_data/perf_data_parts.h - the parts of a file of `perf record`: its numbers, what stands around
+ * export/perf_data/perf_data_parts.h - the parts of a file of `perf record`: its numbers, the sections around
  * the records, the records, and the addresses in them
  *
  * Way of the data:  export_perf_data -> [perf_data_parts] -> export_stream -> file
@@ -88,16 +88,17 @@ enum perf_data_record {
 #define PERF_DATA_MAP_PRIVATE    UINT32_C(2)
 
 /*
- * perf_data_head.c - what stands around the records of perf's files: header,
- * events, facts on the machine
+ * perf_data_head.c - the parts of perf's files around the records: header, events, facts about the machine
  *
  * Way of the data:  loaded_trace (META, SAMPLE_EVENTS) -> [perf_data_head] -> export_perf_data
  */
 
-/* Header, numbers and descriptions of the events; @data_bytes: of the records that follow. */
+/*
+ * Puts the header, and the numbers and descriptions of the events; @data_bytes: of the records that follow.
+ */
 void perf_data_head_put(struct byte_buffer *b, const struct loaded_trace *trace, uint64_t data_bytes);
 
-/* The sections after the records; @offset: where, in the file. */
+/* Puts the sections after the records; @offset: where they begin in the file. */
 void perf_data_head_put_features(struct byte_buffer *b, const struct loaded_trace *trace, uint64_t offset);
 
 /* How many bytes perf_data_head_put() takes. */
@@ -186,10 +187,10 @@ uint64_t perf_data_kernel_parse_symbol(const char *text, size_t n_bytes, const c
  *
  * Way of the data:  trace_dictionary (FRAMES, MAPPINGS) -> [frame_addresses] -> export_perf_data
  *
- * The trace names code by the byte in its file, formats of recorders by its address.  The mapping that
- * came first counts, of the process or of the one that it was forked from.  Each frame is looked up once a
- * process.  Memory: a number for each mapping, and 24 bytes and a hash slot for each frame of each
- * process.  Not thread-safe.
+ * The trace names code by its offset in a file, and perf's format by its address.  The first mapping of the
+ * code counts, in the process or in the one that it was forked from.  Each frame is looked up once a process.
+ * Memory: a number for each mapping, and 24 bytes and a hash slot for each frame of each process.  Not
+ * thread-safe.
  */
 
 /* No padding: compared as bytes. */

@@ -42,7 +42,7 @@ struct chrome_zone {
         uint32_t name_bytes; /* of the name that it has instead */
         uint32_t text_bytes;
         uint32_t lock;    /* not 0: a wait for this lock, not a zone */
-        uint32_t is_over; /* a wait that is not over is left out; such a zone is unclosed */
+        uint32_t is_over; /* if false, a wait is left out, and a zone is written as unclosed */
 };
 
 /* The offsets of a thread's open zones in its chain, by depth, and the offset of its pending lock wait. */

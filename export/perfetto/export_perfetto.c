@@ -74,7 +74,7 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
         return complain_of(perfetto_packets_end(&e->packets), err);
 }
 
-/* The texts about it are known at its end: Perfetto shows it with the zone all the same. */
+/* A zone's texts are known only at its end, and Perfetto shows those of the end with the whole zone. */
 static void put_words(struct byte_buffer *b, const struct zone_words *words)
 {
         if (words->name.used_bytes != 0)

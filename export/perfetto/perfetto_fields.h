@@ -16,12 +16,12 @@ enum perfetto_sequence {
         PERFETTO_SEQUENCE_SAMPLES = 2, /* with their callstacks */
         PERFETTO_SEQUENCE_TRACKS = 3,  /* plots, frames, waits for locks */
         PERFETTO_SEQUENCE_SWITCHES = 4,
-        PERFETTO_SEQUENCE_THREADS = 16, /* and the id of a thread: its zones and messages */
+        PERFETTO_SEQUENCE_THREADS = 16, /* plus the id of a thread: its zones and messages */
 };
 
 enum perfetto_clock {
         PERFETTO_CLOCK_REALTIME = 1,
-        PERFETTO_CLOCK_MONOTONIC_RAW = 5, /* what all times of a hyprof trace are */
+        PERFETTO_CLOCK_MONOTONIC_RAW = 5, /* the clock of all times in a hyprof trace */
 };
 
 enum perfetto_trace_field { PERFETTO_TRACE_PACKET = 1 };

@@ -53,15 +53,16 @@ int perfetto_packets_end(struct perfetto_packets *p);
 size_t perfetto_packets_begin_event(struct byte_buffer *b, uint32_t type);
 
 /*
- * In the first packet of a sequence: says what its times are; the caller adds others, and ends it.  Once a
- * packet: Perfetto's reader takes the last message where there are two.
+ * In the first packet of a sequence: begins its defaults with the clock of its times; the caller adds other
+ * defaults and ends the message.  Once a packet: if there are two such messages, Perfetto's reader takes the
+ * last.
  */
 size_t perfetto_packets_begin_defaults(struct byte_buffer *b);
 
-/* The first packet of the file: what the clock is.  Returns as perfetto_packets_end(). */
+/* Puts the first packet of the file, which relates the clocks.  Returns as perfetto_packets_end(). */
 int perfetto_packets_put_snapshot(struct perfetto_packets *p, uint64_t raw_ns, uint64_t realtime_ns);
 
-/* Something said about an event, with a name. */
+/* Adds a named text or number to an event. */
 void perfetto_packets_annotate_text(struct byte_buffer *b, const char *name, const char *text,
                                     size_t n_bytes);
 void perfetto_packets_annotate_number(struct byte_buffer *b, const char *name, int64_t number);
@@ -81,7 +82,7 @@ enum perfetto_track_kind {
         PERFETTO_TRACK_PLOT,   /* a counter of a process */
         PERFETTO_TRACK_FRAMES, /* of a process */
         PERFETTO_TRACK_LOCKS,  /* of a thread: its waits */
-        PERFETTO_TRACK_DEVICE, /* of a process: a device, which is the owner */
+        PERFETTO_TRACK_DEVICE, /* of a process: a device, which is the key's owner */
 };
 
 /* No padding: compared as bytes. */
@@ -123,7 +124,7 @@ int perfetto_tracks_thread(struct perfetto_tracks *t, uint32_t thread);
 /* The sequence of a thread's events. */
 uint64_t perfetto_tracks_sequence(uint32_t thread);
 
-/* A zone's name and place, in a packet of the thread's.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/* Puts a zone's name and place into a packet of the thread's sequence.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread,
                              uint32_t location);
 
@@ -198,7 +199,7 @@ struct perfetto_samples {
         struct export_frames frames;
         struct perfetto_callstacks callstacks;
         uint32_t event;       /* whose samples are PerfSamples */
-        uint64_t *cpu_counts; /* heap; by CPU: what the event came to */
+        uint64_t *cpu_counts; /* heap; by CPU: the running count of the event */
         size_t n_cpus, cpus_capacity;
 };
 

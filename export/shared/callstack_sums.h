@@ -50,7 +50,7 @@ struct callstack_sums {
         struct process_names names;
         struct event_callstack callstack;
         struct python_stacks python;
-        struct export_totals totals; /* with all that has no place among sums */
+        struct export_totals totals; /* with all events that such sums have no place for */
 };
 
 /*
@@ -63,8 +63,8 @@ int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
 void callstack_sums_deinit(struct callstack_sums *s);
 
 /*
- * For export_frames: by the rule of python_stacks.h, applied to the samples or, if there are none, to the
- * waits; NULL = call stacks are whole.
+ * Returns the `folds` for export_frames: by the rule of python_stacks.h, applied to the samples or, if there
+ * are none, to the waits; NULL = call stacks are whole.
  */
 static inline const struct python_stacks *callstack_sums_folds(const struct callstack_sums *s)
 {

@@ -6,9 +6,9 @@
  *
  * Events come mixed, thread by thread in turns; some formats want each thread's together.  A chain is the
  * data that is added under one number, in order.  Chains have buffers that grow with them,
- * EVENT_SPOOL_BUFFERS_BYTES in all; beyond it all are written out.  There is one descriptor, opened in
- * $TMPDIR when the buffers are full for the first time.  Memory: the buffers, and 16 bytes for each piece in
- * the file, about a thousandth of it.  Not thread-safe.
+ * EVENT_SPOOL_BUFFERS_BYTES in all; beyond that, all buffers are written to the file.  There is one
+ * descriptor, opened in $TMPDIR when the buffers are full for the first time.  Memory: the buffers, and 16
+ * bytes for each piece in the file, about a thousandth of it.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_EVENT_SPOOL_H
 #define EXPORT_SHARED_EVENT_SPOOL_H
@@ -48,8 +48,8 @@ struct event_spool {
 };
 
 /*
- * Reads a chain from its beginning, or from where it is put; several may read at once,
- * while nothing is added.
+ * Reads a chain from its beginning, or from the offset that is set; several may read at once, while nothing
+ * is added.
  */
 struct spool_cursor {
         const struct event_spool *spool; /* borrowed */

@@ -33,7 +33,7 @@ bool export_event_is_time(const struct trace_dictionary *d, uint32_t event);
  */
 uint64_t export_event_interval_ns(const struct trace_dictionary *d, uint32_t event);
 
-/* The weight that a sample counts with: as sample_stats does it. */
+/* The weight with which a sample counts, by the same rule as in sample_stats. */
 uint64_t export_event_weight(const struct trace_dictionary *d, uint32_t event, uint64_t weight);
 
 /* The callstack that a program gave for its next event, by an event CALLSTACK; zero-initialised: empty. */
@@ -43,7 +43,7 @@ struct event_callstack {
         uint32_t stack;
 };
 
-/* The stack of the present event of @thread, and forgets it.  0 = it has none. */
+/* Returns the stack of the present event of @thread, and forgets it.  0 = the event has none. */
 static inline uint32_t event_callstack_take(struct event_callstack *c, uint32_t thread, uint64_t time_ns)
 {
         uint32_t stack = c->thread == thread && c->time_ns == time_ns ? c->stack : 0;

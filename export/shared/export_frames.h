@@ -47,7 +47,7 @@ struct export_frames {
         uint32_t *ids; /* heap; way to the root */
         size_t ids_capacity;
         struct byte_buffer name;
-        uint64_t n_cut; /* outermost frames that were left out, of all questions */
+        uint64_t n_cut; /* outermost frames that were left out, in all calls */
 };
 
 /* Zero-initialised is valid for export_frames_deinit().  Returns 0, -ENOMEM, -EOVERFLOW. */
@@ -62,7 +62,7 @@ void export_frames_deinit(struct export_frames *f);
  */
 int export_frames_of(struct export_frames *f, const struct zone_paths *paths, uint32_t path, uint32_t stack);
 
-/* The functions of one frame alone, appended to none.  Returns 0 or -ENOMEM. */
+/* Fills `items` with the functions of one frame alone.  Returns 0 or -ENOMEM. */
 int export_frames_of_frame(struct export_frames *f, uint32_t frame);
 
 /*

@@ -28,7 +28,10 @@ struct export_stream {
 void export_stream_init(struct export_stream *s, FILE *out);
 void export_stream_deinit(struct export_stream *s);
 
-/* A message in the buffer is complete.  Returns 0 or the first failure: there is no use in going on. */
+/*
+ * To be called after each complete message in the buffer.  Returns 0 or the first failure: going on is of no
+ * use.
+ */
 int export_stream_flush_some(struct export_stream *s);
 
 /* Writes the buffered bytes.  Returns 0, -ENOMEM, -EIO of the file. */

@@ -50,7 +50,7 @@ void json_out_decimal(struct json_out *j, uint64_t value, unsigned n_digits);
 void json_out_bool(struct json_out *j, bool value);
 void json_out_null(struct json_out *j);
 
-/* The space between values is the caller's: line ends, to have lines that a person can find. */
+/* Puts a line end between values.  The caller decides where, so that a person finds things in the file. */
 void json_out_line(struct json_out *j);
 
 /* Pairs of key and value. */

@@ -4,8 +4,9 @@
  *
  * Way of the data:  trace_walk -> [lock_waits] -> export_perfetto, export_firefox, export_chrome
  *
- * One wait a thread: a thread that waits says nothing else until it has the lock, or has given up.  A wait is
- * reported when it is over: one whose end was lost would cover all that comes after it.  Not thread-safe.
+ * One wait a thread: a thread that waits records no other event until it has the lock, or has given up.  A
+ * wait is reported when it is over: one whose end was lost would cover all that comes after it.  Not
+ * thread-safe.
  */
 #ifndef EXPORT_SHARED_LOCK_WAITS_H
 #define EXPORT_SHARED_LOCK_WAITS_H
@@ -34,7 +35,7 @@ struct lock_waits {
 int lock_waits_init(struct lock_waits *w, const struct trace_dictionary *dictionary);
 void lock_waits_deinit(struct lock_waits *w);
 
-/* Any event of a thread.  Returns whether a wait is over with it; it began at *@ret_begin_ns. */
+/* Takes any event of a thread.  Returns whether the event ends a wait, which began at *@ret_begin_ns. */
 bool lock_waits_take(struct lock_waits *w, uint32_t thread, const struct trace_event *event,
                      uint64_t *ret_begin_ns);
 

@@ -20,10 +20,10 @@
 struct trace_dictionary;
 struct trace_walk;
 
-/* TIDs of Linux end below; fibers' are this and their id in THREADS. */
+/* TIDs of Linux are smaller; a fiber gets this plus its id in THREADS. */
 #define PROCESS_NAMES_FIBER_TID (UINT32_C(1) << 23)
 
-/* PIDs too: the number that is added for each time that a number was used before. */
+/* PIDs of Linux are smaller; this is added once for each earlier process with the same PID. */
 #define PROCESS_NAMES_PID_STEP (UINT32_C(1) << 22)
 
 #define PROCESS_NAMES_PID_BYTES 24
@@ -64,8 +64,8 @@ uint32_t process_names_thread_string(const struct process_names *n, uint32_t thr
 /* Its last name, else its process's; "" if neither is known. */
 struct text_view process_names_thread(const struct process_names *n, uint32_t thread);
 /*
- * That of its main thread; where the program has changed that, its file's, as the kernel has
- * named the thread before.
+ * The name of its main thread.  If the program has changed that name: the one of the program's file, which
+ * the kernel gave the thread before.
  */
 struct text_view process_names_process(const struct process_names *n, uint32_t process);
 

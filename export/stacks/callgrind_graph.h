@@ -38,7 +38,7 @@ struct callgrind_graph {
         struct callgrind_cost *costs; /* heap; of the line with id i at i - 1 */
         size_t costs_capacity;
         struct export_frame
-                *examples; /* heap; by node: one of its frames; all 0 = it is not met, or a thread */
+                *examples; /* heap; by node: one of its frames; all 0 = none is known, or it is a thread */
         uint32_t *seen;    /* heap; by node: the callstack in which it was met last */
         uint32_t n_labels, n_zones, n_nodes;
         uint32_t n_callstacks;

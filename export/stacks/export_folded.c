@@ -146,7 +146,7 @@ static const struct folded_key *key_of(const struct folded_stacks *stacks, uint3
         return intern_get(&stacks->keys, id, NULL);
 }
 
-/* Adds those up that are written as the same line, under the first of them. */
+/* Adds up stacks that are written as the same line; the first of them gets the sum. */
 static int join_lines(struct folded_export *x, struct export_frames *frames, const struct zone_paths *paths,
                       struct folded_stacks *stacks, struct byte_buffer *line)
 {

@@ -37,7 +37,7 @@ int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter 
 
 #define SQLITE_SCHEMA_VERSION "1"
 
-/* Tables, before the rows come; views and indexes, after. */
+/* SQL that makes the tables, run before the rows are inserted; and the views and indexes, run after that. */
 const char *sqlite_schema_tables(void);
 const char *sqlite_schema_views(void);
 const char *sqlite_schema_python_views(void);

@@ -165,8 +165,9 @@ static void insert_batch(struct sqlite_rows *rows, struct error *why)
 /*
  * Rows on their way into the database, which a thread of its own inserts.
  *
- * Rows go in as they were put, and at most QUEUE_MAX batches wait: who puts more waits as well.  While
- * batches are on their way the database is the thread's; after drain() it is the caller's.  One thread puts.
+ * Rows go in as they were put, and at most QUEUE_MAX batches wait: a caller that puts more waits as well.
+ * While batches are on their way the database is the thread's; after drain() it is the caller's.  One thread
+ * puts.
  */
 struct sqlite_queue {
         pthread_t thread;
@@ -198,7 +199,7 @@ static void write_first(struct sqlite_queue *q)
         (void)pthread_mutex_lock(&q->lock);
         q->why = why;
         q->is_writing = false;
-        q->spare[q->n_spare++] = rows; /* all that there are: those queued, and the one that is written */
+        q->spare[q->n_spare++] = rows; /* has room for all batches: those queued, and the one being written */
         (void)pthread_cond_broadcast(&q->changed);
 }
 
@@ -263,7 +264,7 @@ static struct sqlite_rows *queue_rows(struct sqlite_queue *q, struct sqlite_rows
         return empty ? empty : make_rows();
 }
 
-/* Waits until all are inserted.  @why: as above. */
+/* Waits until all batches are inserted.  @why: as above. */
 static void drain(struct sqlite_queue *q, struct error *why)
 {
         (void)pthread_mutex_lock(&q->lock);

@@ -7,8 +7,8 @@
  * One transaction from opening to finishing, without a journal: a database that was not finished is to be
  * deleted.  Nothing else may use the database meanwhile.  Sticky: after a failure nothing more is written,
  *           and sqlite_writer_finish() says what it was.
- * A thread inserts the rows while the caller makes the next ones; few rows, and all where there can be no
- * thread, are inserted by the caller.  Not thread-safe.
+ * A thread inserts the rows while the caller makes the next ones; the caller itself inserts them if they are
+ * few or no thread can be started.  Not thread-safe.
  */
 #ifndef EXPORT_TABLES_SQLITE_WRITER_H
 #define EXPORT_TABLES_SQLITE_WRITER_H
