@@ -247,7 +247,7 @@ static int pack_strings(struct html_parts *p, struct error *err)
 static uint64_t count_others(const struct html_parts *p)
 {
         static const char *const names[] = { PAGE_DOCUMENT, PAGE_STYLE, PAGE_SCRIPT };
-        uint64_t n = UINT64_C(64) << 10; /* the model of a small trace, elements, words */
+        uint64_t n = UINT64_C(64) << 10; /* room for the model of a small trace, for elements and words */
         struct page_file file;
 
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -4,9 +4,8 @@
  *
  * Way of the data:  timeline_index, view_model, html_answers, html_samples -> [html_file] -> file
  *
- * Aggregates are always complete.  The rest has to fit into a size; what is left out first, and said in the
- * page, is in
- * docs/use/viewers.md.
+ * Aggregates are always complete.  The rest has to fit into a size; docs/use/viewers.md says what is left out
+ * first; the page says what was left out.
  */
 #ifndef WEB_FILE_HTML_FILE_H
 #define WEB_FILE_HTML_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/file/html_parts.h - what a page without a server is put together from: documents, samples and
- * columns, without what is left out, as text that it can hold
+ * web/file/html_parts.h - the parts of a page without a server: documents, samples and columns, after
+ * redaction, as text that a page can hold
  *
  * Way of the data:  answer_process, trace_walk, view_model -> [html_parts] -> html_file
  *
@@ -49,12 +49,12 @@ void html_answers_init(struct html_answers *a, const struct web_answers *answers
 void html_answers_deinit(struct html_answers *a);
 
 /*
- * All questions about the whole trace.  One that the trace has no answer to is left out.  Returns 0,
+ * Asks all questions about the whole trace.  A question that the trace cannot answer is left out.  Returns 0,
  * -ENOMEM, -errno.
  */
 int html_answers_add_all(struct html_answers *a, struct error *err);
 
-/* The largest zones and functions: after that.  Returns the same. */
+/* Asks about the largest zones and functions; to be called after that.  Returns the same. */
 int html_answers_add_details(struct html_answers *a, struct error *err);
 
 /*
@@ -127,7 +127,7 @@ void escaped_columns_deinit(struct escaped_columns *c);
 /* Forgets the contents, keeps the memory. */
 void escaped_columns_clear(struct escaped_columns *c);
 
-/* A column of @n: the numbers, or with @is_delta each less the one before it. */
+/* Adds a column of @n numbers; with @is_delta, each number minus the one before it. */
 void escaped_columns_add(struct escaped_columns *c, const double *values, size_t n, int is_delta);
 
 /* A column of the differences @values - @base. */

@@ -149,7 +149,7 @@ static json_t *make_place(const struct live_frames *f, uint32_t frame, uint32_t 
         return value;
 }
 
-/* The labels are found anew: a list for people does not make any. */
+/* Describes the functions of the frame anew: a list for people adds no labels. */
 static void append_live_frame(const struct live_frames *f, uint32_t frame, json_t *list)
 {
         uint32_t n = live_labels_count(&f->labels, frame);

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILE_BYTES_MAX (UINT64_C(1) << 30) /* of names; more than that stay without one until the end */
+#define FILE_BYTES_MAX (UINT64_C(1) << 30) /* of names; beyond that, functions have none until the end */
 
 /* The process's own. */
 struct symbol_writer {
@@ -67,7 +67,7 @@ static _Noreturn void run(const char *trace, const struct index_cache *cache, in
         int r;
 
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        (void)signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C is the front's to answer */
+        (void)signal(SIGINT, SIG_IGN); /* the front answers the terminal's Ctrl-C */
         if (trace_follow_open(&following, &follow, NULL) < 0)
                 _exit(EXIT_FAILURE);
         naming.dictionary = trace_follow_dictionary(follow);

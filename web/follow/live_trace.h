@@ -104,8 +104,8 @@ struct live_trace {
         struct timeline_builder builder;
         struct live_frames frames;
         bool has_begun;          /* the index is there: the first events have arrived */
-        bool is_behind;          /* the time of the last step was over before what has arrived was */
-        int index_fd;            /* of an empty file, until then; -1 = none */
+        bool is_behind;          /* the last step ran out of time before it had read all that has arrived */
+        int index_fd;            /* of the empty file for the index, until it is there; -1 = none */
         uint32_t *titled;        /* heap; by thread id - 1: the name that its track has */
         size_t threads_capacity; /* of the trace's names */
         size_t titled_capacity;

@@ -14,8 +14,8 @@
 struct trace_identity {
         uint64_t device, inode, size_bytes;
         int64_t modified_s, modified_ns;
-        bool grows;       /* set by who follows it: a larger one is the same file still */
-        bool is_replaced; /* likewise: its writer puts another file in its place, which is the same trace */
+        bool grows;       /* set by a caller that follows the file: a larger one is still the same */
+        bool is_replaced; /* likewise: its writer will replace the file; the new one is the same trace */
 };
 
 /* Reads that of an open file.  Returns 0 or -errno. */

@@ -202,7 +202,7 @@ static json_t *list_tracks(const struct view_content *c)
         return list;
 }
 
-/* How exact the times of other hosts are. */
+/* Adds how exact the times of other hosts are. */
 static void add_unsure_clocks(json_t *list, const struct loaded_trace *t)
 {
         uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_RECORDINGS);

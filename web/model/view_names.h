@@ -31,7 +31,7 @@ json_t *view_names_list_functions(const struct view_names *n);
 
 /*
  * [{"name","module","place","is_inlined","is_kernel"}], the innermost first
- * @stack: of the trace; one that it does not have is empty
+ * @stack: of the trace; the list of an unknown stack is empty
  */
 json_t *view_names_list_stack(const struct view_names *n, uint32_t stack);
 

@@ -5,9 +5,9 @@
  *
  * Way of the data:  the page -> http_server -> view_front -> [kept_values] -> files of the user -> the page
  *
- * The viewer's origin is new each time, so the browser's own storage is of no use.  A value is text of the
- * page's that is never read here.  Those of a trace are found by its first bytes, which identify the
- * recording: they stay the same when the trace grows, is copied, or gets names.  Not thread-safe.
+ * The viewer's origin is new each time, so the browser's own storage is of no use.  A value is text that the
+ * page wrote; the viewer never interprets it.  Those of a trace are found by its first bytes, which identify
+ * the recording: they stay the same when the trace grows, is copied, or gets names.  Not thread-safe.
  */
 #ifndef WEB_REQUEST_KEPT_VALUES_H
 #define WEB_REQUEST_KEPT_VALUES_H
@@ -47,14 +47,14 @@ bool kept_values_find_name(struct text_view name, enum kept_name *ret_name);
  * A value that cannot be read is absent, and so is one that is no plain file of the user's own.
  */
 void kept_values_init(struct kept_values *k, const char *folder, int trace_fd);
-/* Once more, if a trace that is being written had no first bytes then. */
+/* To be called again if a trace that is being written had no first bytes before. */
 void kept_values_identify(struct kept_values *k, int trace_fd);
 void kept_values_deinit(struct kept_values *k);
 
 /* In memory.  Returns 0, -EFBIG, -ENOMEM. */
 int kept_values_set(struct kept_values *k, enum kept_name name, struct text_view text, struct error *err);
 
-/* In a file, mode 0600, that replaces the former one.  Returns 0, or -errno with words. */
+/* Writes the value to a file, mode 0600, that replaces the former one.  Returns 0, or -errno with words. */
 int kept_values_save(const struct kept_values *k, enum kept_name name, struct error *err);
 
 /* A JSON object of texts. */

@@ -4,7 +4,7 @@
  *
  * Way of the data:  the bytes of a request -> [query_reader] -> web_question, web_request
  *
- * Pure: no file, no clock.  Every byte is a stranger's.
+ * Pure: no file, no clock.  Every byte comes from a stranger.
  */
 #ifndef WEB_REQUEST_QUERY_READER_H
 #define WEB_REQUEST_QUERY_READER_H
@@ -32,7 +32,7 @@ void query_reader_deinit(struct query_reader *q);
  * query_reader_next() - the next pair "name=value"
  * @ret_name:   as it stands, not decoded: ours need no escapes
  * @ret_value:  decoded ("%41" and '+'), with a NUL after it; borrowed until the next call
- * Returns 1, 0 at the end, -EINVAL with words (an escape that is none, a byte 0, invalid UTF-8), -ENOMEM.
+ * Returns 1, 0 at the end, -EINVAL with words (an invalid escape, a byte 0, invalid UTF-8), -ENOMEM.
  */
 int query_reader_next(struct query_reader *q, struct text_view *ret_name, struct text_view *ret_value,
                       struct error *err);

@@ -4,9 +4,8 @@
  *
  * Way of the data:  libmicrohttpd -> [web_request] -> http_server
  *
- * Pure: no file, no clock; the same bytes get the same judgement.  Everything but the site is a stranger's:
- * another page
- * in the same browser, another user of the machine.
+ * Pure: no file, no clock; the same bytes get the same judgement.  Everything but the site may come from a
+ * stranger: another page in the same browser, another user of the machine.
  */
 #ifndef WEB_REQUEST_WEB_REQUEST_H
 #define WEB_REQUEST_WEB_REQUEST_H
@@ -41,7 +40,7 @@ struct web_site {
 
 enum web_request_kind {
         WEB_REQUEST_START,   /* the page */
-        WEB_REQUEST_FORWARD, /* the same without the '/' at the end: the browser is sent there */
+        WEB_REQUEST_FORWARD, /* the same without the '/' at the end: the browser is redirected */
         WEB_REQUEST_FILE,    /* a script or the style; `file` may still not exist */
         WEB_REQUEST_MODEL,
         WEB_REQUEST_LANES,

@@ -63,7 +63,7 @@ void answer_jobs_take(struct answer_jobs *jobs, struct web_message *message);
 /* Starts those whose turn it is.  Returns 0 or -errno. */
 int answer_jobs_start_next(struct answer_jobs *jobs, struct error *err);
 
-/* The descriptors to poll; then, with the results, reads from them.  @fds: ANSWER_JOBS_FDS. */
+/* Fill in the descriptors to poll; and read from them, with poll's results.  @fds: ANSWER_JOBS_FDS. */
 size_t answer_jobs_poll(const struct answer_jobs *jobs, struct pollfd *fds);
 void answer_jobs_read(struct answer_jobs *jobs, const struct pollfd *fds, size_t n_fds);
 

@@ -31,7 +31,7 @@ struct web_question;
 
 struct web_answers {
         /*
-         * Prints the document as JSON on standard output, which it flushes, complaints on standard error.
+         * Prints the document as JSON on standard output, which it flushes, and complaints on standard error.
          * Called once in a process of its own, which ends after it.  Returns the command's exit status.
          * @names_fd:  of a trace that grows: the file of live_symbols; -1 = none
          */

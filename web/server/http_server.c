@@ -550,7 +550,7 @@ int http_server_step(struct http_server *s, int timeout_ms, struct error *err)
         resume_done_ones(s);
         if (MHD_run(s->daemon) != MHD_YES)
                 return error_set(err, -EIO, "libmicrohttpd cannot go on");
-        resume_done_ones(s); /* for messages of the front while a value was being kept */
+        resume_done_ones(s); /* for messages that the front sent while a value was being kept */
         if (r == 1 && answer_jobs_start_next(&s->jobs, err) < 0)
                 r = 0;
         return r;

@@ -140,7 +140,7 @@ struct view_front {
         struct kept_values kept;
         struct byte_buffer keeping; /* parts of a value that is to be kept */
         bool is_ready, is_over;
-        bool is_deaf;          /* the server has closed its channel: its end says why */
+        bool is_deaf;          /* the server has closed its channel: its exit status will say why */
         bool follows;          /* the trace grows still */
         bool is_live_over;     /* the following server has reached the end of the trace */
         bool is_server_ending; /* the server was told to end, and receives nothing more */
@@ -554,7 +554,7 @@ static int take_messages(struct view_front *f, struct error *err)
                         r = take_message(f, &message, err) < 0 ? err->code : 1;
                 web_message_deinit(&message);
                 if (r == -EAGAIN || r == 0)
-                        return 0; /* if the server is gone, its end says why */
+                        return 0; /* if the server is gone, its exit status says why */
                 if (r < 0)
                         return r;
         }

@@ -31,8 +31,8 @@ struct view_front_options {
         bool opens_browser;
         bool follows; /* `trace` is still being written, and shown as it grows */
         /*
-         * > 0: a pipe, borrowed; until its writer closes it, a whole trace is not the last word: names are
-         * added to it, and another file takes its place.
+         * > 0: a pipe, borrowed.  Until its writer closes it, even a whole trace may change: names are added
+         * to it, and another file takes its place.
          */
         int names_come_fd;
         const struct web_answers *answers;

@@ -133,7 +133,7 @@ static int begin(struct view_server *s, struct error *err)
         return r;
 }
 
-/* Answers about what there is.  Returns 0 when the front is gone, or -errno. */
+/* Answers requests about the trace as it is now.  Returns 0 when the front is gone, or -errno. */
 static int serve_on(struct view_server *s, struct error *err)
 {
         int r;

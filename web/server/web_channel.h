@@ -35,12 +35,15 @@ enum web_message_kind {
         WEB_MESSAGE_ENDED,   /* number: the wait status of the child, -1 = the trace was replaced meanwhile */
 };
 
-/* Whether it is the first part: one before may be incomplete, if its rest could not be sent. */
+/*
+ * Whether a part of a value is the first one.  The value before may be incomplete, if its rest could not be
+ * sent.
+ */
 enum web_keep_part { WEB_KEEP_MORE = 1, WEB_KEEP_FIRST = 2 };
 
 struct web_message {
         uint32_t kind; /* enum web_message_kind; as it came, not checked */
-        uint32_t id;   /* of the answer, chosen by the server, unless the kind says else */
+        uint32_t id;   /* of the answer, chosen by the server, unless the kind says otherwise */
         int32_t number;
         struct byte_buffer text;  /* owned */
         int fds[WEB_CHANNEL_FDS]; /* -1 = none; owned by the receiver, borrowed from the sender */
