@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * answer_screen.js - what the screens of answers have in common: ask, say how far it is, cancel, show, fail
+ * answer_screen.js - what the screens of answers have in common: ask, show progress, cancel, show the answer or
+ * the failure
  *
  * Way of the data:  viewer.state -> [answer_screen] -> source.answer() -> draw() of the screen
  *
- * A screen names its questions for a state; when they differ from those shown, they are asked.  An answer that is no
+ * A screen names its questions for a state; it asks those that differ from the ones shown.  An answer that is no
  * longer wanted is cancelled.
  */
 
@@ -24,7 +25,7 @@ import { formatCount, formatPlural } from './format.js';
 
 /** @typedef {{ question: string, params: { [key: string]: string } }} Question */
 
-/** After this long without an answer its progress is shown. */
+/** After this long without an answer, the page shows its progress. */
 const ANSWER_PATIENCE_MS = 300;
 
 /** An answer about a recording that runs is asked for again after this. */
@@ -50,7 +51,7 @@ export function filterOf(state) {
 }
 
 /**
- * The same without some of them.
+ * The same, without the parameters named by @keys.
  * @param {ViewState} state
  * @param {string[]} keys
  */
@@ -142,7 +143,7 @@ class AnswerPart {
         }
 
         /**
-         * Whether a recording that runs was asked the same about its range a moment ago, or the answer is on its way.
+         * Whether this question about a running recording was asked a moment ago, or its answer is on its way.
          * @param {Question} question
          */
         isFresh(question) {
@@ -156,7 +157,7 @@ class AnswerPart {
                         (this.running !== null || performance.now() - this.askedAt < ANSWER_LIVE_MS);
         }
 
-        /** @param {AbortController} running @param {boolean} isRefresh what is shown stays until the answer */
+        /** @param {AbortController} running @param {boolean} isRefresh the old answer stays until the new one comes */
         wait(running, isRefresh) {
                 const meter = el('progress', { max: '1', 'aria-label': `${this.name} is computed` });
                 const words = el('span', { role: 'status' }, `computing: ${this.name} `);
@@ -329,7 +330,7 @@ export class AnswerScreen {
         }
 
         /**
-         * To an instance on the timeline.
+         * Goes to an instance on the timeline.
          * @param {AnswerRow} row
          */
         jump(row) {

@@ -4,7 +4,7 @@
  *
  * Way of the data:  source.answer() -> [answers] -> data_table, flame_graph, histogram -> screens
  *
- * A key says by its end which unit its value has (docs/use/view-json.md), so a table needs no description of its
+ * The end of a key says which unit its value has (docs/use/view-json.md), so a table needs no description of its
  * columns: titles and formats follow from the keys.
  */
 
@@ -177,7 +177,7 @@ export function csvOf(columns, rows) {
  * @property {string} module
  * @property {number} value       total, in the unit of the tree
  * @property {number} self
- * @property {number|null} before the same of what it is compared with; null = of no comparison
+ * @property {number|null} before the total on the other side of a comparison; null = nothing is compared
  * @property {CallNode[]} children
  * @property {CallNode|null} parent
  * @property {AnswerRow} row
@@ -185,7 +185,7 @@ export function csvOf(columns, rows) {
 
 /**
  * callTree() - the rows of a tree, which have a depth, as a tree
- * Rows come depth first: the parent is the last one before whose depth is smaller by one.
+ * Rows come depth first: the parent of a row is the last row before it whose depth is smaller by one.
  * @param {AnswerRow[]} rows
  * @param {{ value: string, before?: string, self?: string }} keys
  * @param {string} rootName

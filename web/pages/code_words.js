@@ -4,8 +4,8 @@
  *
  * Way of the data:  text of a line -> [code_words] -> listing_pane
  *
- * One line at a time, for C, C++, Rust, Go, Python and MLIR alike.  A comment that began on a line before is known by its
- * leading star alone: a wrong color is the worst that can happen.
+ * One line at a time, for C, C++, Rust, Go, Python and MLIR alike.  A comment that began on an earlier
+ * line is recognized only by its leading star; a mistake merely gives a wrong color.
  */
 
 /** @typedef {{ text: string, kind: ''|'comment'|'string'|'number'|'keyword' }} CodeWord */

@@ -60,7 +60,7 @@ function cssOfRgb(rgb) {
 }
 
 /**
- * Text of the colour is readable on it: black or white, whichever stands out more.
+ * The color of text that is readable on this one: black or white, whichever stands out more.
  * @param {readonly number[]} rgb
  */
 function textColorOn(rgb) {

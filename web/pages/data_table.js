@@ -80,7 +80,7 @@ export class DataTable {
                 /** @type {{ key: string, isDown: boolean }|null} */
                 this.order = options.sortBy ? { key: options.sortBy, isDown: true } : null;
                 this.words = '';
-                /** The text of the page's search box; holds beside the filter of the table. */
+                /** The text of the page's search box; applies in addition to the filter of the table. */
                 this.search = '';
                 this.rows = options.rows;
                 this.at = 0;

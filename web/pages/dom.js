@@ -3,8 +3,8 @@
 
 /**
  * @typedef {string | number | Node | null | undefined | false} Child
- * @typedef {Record<string, any>} Attributes `on` is an object of event handlers, `style` one of style properties,
- *     `data` one of data attributes; a boolean sets or leaves out the attribute; the rest are attributes.
+ * @typedef {Record<string, any>} Attributes `on` has event handlers, `style` has style properties, `data` has data
+ *     attributes; all else are attributes, and a boolean sets or leaves one out.
  */
 
 /**
@@ -101,7 +101,7 @@ export function saveFile(name, type, content) {
 }
 
 /**
- * Copies text; without the right to the clipboard, by a selection.
+ * Copies text; if the page may not use the clipboard, by a selection.
  * @param {string} text
  * @returns {Promise<boolean>}
  */
@@ -121,7 +121,7 @@ export async function copyText(text) {
 }
 
 /**
- * Whether keys are typed into the element: then they are no commands.
+ * Whether the element takes typed text: keys are not commands then.
  * @param {EventTarget | null} target
  */
 export function isTextField(target) {

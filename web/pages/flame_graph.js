@@ -30,7 +30,7 @@ const FLAME_ROWS_MAX = 400;
  * @property {string} [search]
  * @property {(node: CallNode) => void} [onOpen]    Enter twice, or a double click
  * @property {string} [openWords]                   what that does
- * @property {string} [otherWords]                  what `before` of the nodes is of; default "before"
+ * @property {string} [otherWords]                  words for the values in `before`; default "before"
  */
 
 export class FlameGraph {
@@ -223,7 +223,7 @@ export class FlameGraph {
                 let value = 0;
                 const left = [this.options.root];
 
-                /* A match inside a match is in it already. */
+                /* A match inside another match is already counted with it. */
                 for (let node = left.pop(); node; node = left.pop()) {
                         if (node.name.toLowerCase().includes(this.search))
                                 value += node.value;

@@ -5,7 +5,7 @@
  * Way of the data:  answers: callTree() -> [flame_layout] -> flame_graph
  *
  * The width of a box is its node's share of the node in focus; nodes around the focus are as wide as the picture.
- * Boxes narrower than a limit are left out together with all inside, and their width is drawn as one grey rest.
+ * Boxes narrower than a limit are left out with everything inside, and drawn together as one grey box.
  */
 
 /** @typedef {import('./answers.js').CallNode} CallNode */
@@ -77,7 +77,8 @@ export function flameLayout(focus, narrowest) {
 }
 
 /**
- * setRatios() - of each node: what the other tree has at the same path, divided by what it has itself, times `scale`
+ * setRatios() - gives each node its ratio: the value of the other tree at the same path, divided by its own,
+ * times `scale`
  * @param {CallNode} root
  * @param {CallNode} other
  * @param {number} scale

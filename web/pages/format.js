@@ -82,7 +82,7 @@ export function formatShare(share) {
 }
 
 /**
- * A value of a plot: of its unit.
+ * A value of a plot, in the plot's unit.
  * @param {number} value
  * @param {string | null} [unit]
  */

@@ -4,7 +4,7 @@
  *
  * Way of the data:  source.lanes(), frame_budget -> [frame_bars] -> the screen Frames
  *
- * Where several frames share a pixel the longest of them is drawn.  A click selects it.
+ * If several frames share a pixel, the longest is drawn.  A click selects that frame.
  */
 
 import { wordsOf } from './answer_screen.js';

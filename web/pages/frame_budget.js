@@ -55,7 +55,7 @@ export class FrameBudgets {
                 try {
                         this.take(await this.viewer.source.answer('frames', {}, {}));
                 } catch (_) {
-                        /* Then no frame is late: the screen Frames says why there is no answer. */
+                        /* Without an answer no frame is late; the screen Frames says why there is none. */
                 }
         }
 

@@ -4,8 +4,8 @@
  *
  * Way of the data:  answers: rows from_ns, to_ns, count, total_ns -> [histogram_chart] -> the screen Zones
  *
- * The axis of durations is linear or logarithmic, so is the other one, which has the number of instances or the time
- * that they took together.  A second histogram can be laid over the first.
+ * One axis has durations; the other has the number of instances, or the time that they took together.
+ * Each is linear or logarithmic.  A second histogram can be laid over the first.
  */
 
 import { themeColors } from './colors.js';
@@ -99,7 +99,7 @@ export class HistogramChart {
          * @param {(range: HistogramRange|null) => void} [options.onSelect]
          * @param {number} [options.limit]           what is longer is late: ns
          * @param {number} [options.width]           CSS pixels
-         * @param {boolean} [options.isPicture]      to look at only: nothing to choose around it
+         * @param {boolean} [options.isPicture]      only a picture, without controls
          */
         constructor(options) {
                 this.options = options;

@@ -103,14 +103,15 @@ export class InstancePanel {
                         place.append(...await this.ownersOf(hit, hit.begin, signal));
                 if (kind !== STATE_RUNNABLE)
                         return;
-                /* The wait that the thread was woken from is what the command knows. */
+                /* The command knows the wait from which the thread was woken. */
                 const waited = await this.viewer.source.find([hit.lane.lane.id], hit.begin, 'previous', null);
 
                 place.append(...await this.ownersOf(hit, waited && waited.end_ns === hit.begin ? waited.begin_ns : hit.begin, signal));
         }
 
         /**
-         * Who had the CPU while the thread was ready to run: nothing in a file, which has no answers for a part.
+         * Who had the CPU while the thread was ready to run.  A one-file page shows nothing:
+         * it has no answers about parts.
          * @param {TimelineHit} hit
          * @param {number} from
          * @param {AbortSignal} signal
@@ -132,7 +133,8 @@ export class InstancePanel {
         }
 
         /**
-         * The states of a thread in a range: each by itself, so that none loses who woke it, unless they are too many.
+         * The states of a thread in a range.  Each is an item of its own, with the thread that woke it, unless
+         * they are too many.
          * @param {number} lane
          * @param {number} from
          * @param {number} to
@@ -147,7 +149,7 @@ export class InstancePanel {
         }
 
         /**
-         * To what a thread did on a CPU in a range: in the longest of its runs there, of which others may have come first.
+         * Goes to the longest run of a thread on a CPU in a range; shorter runs may have come first.
          * @param {number} thread
          * @param {number} from
          * @param {number} to
@@ -170,7 +172,7 @@ export class InstancePanel {
         }
 
         /**
-         * To the work of a thread at an instant.
+         * Goes to the work of a thread at an instant.
          * @param {number} thread
          * @param {number} ns
          */
@@ -289,7 +291,7 @@ export class InstancePanel {
         }
 
         /**
-         * Its thread's states meanwhile: waits, with who ended them.
+         * The states of its thread meanwhile: waits, and the threads that ended them.
          * @param {TimelineHit} hit
          */
         async waitsOf(hit) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * lane_cache.js - items of lanes that were fetched, so that a frame never waits: what is there is drawn, then sharpened
+ * lane_cache.js - items of lanes that were fetched, so that drawing never waits: the page draws the items at hand, and
+ * finer ones once they come
  *
  * Way of the data:  source.lanes() -> [lane_cache] -> timeline_paint
  *
- * A lane's items are kept for a few bucket sizes, each over a window that is wider than the view.  A view that lies in a
- * window of its own bucket size needs nothing; else the nearest bucket size that covers it stands in until the reply.
+ * A lane's items are kept for a few bucket sizes, each over a window that is wider than the view.  A view
+ * inside a window of its own bucket size fetches nothing.  Any other view is drawn from the nearest bucket size that
+ * covers it, until the reply comes.
  */
 
 /**
@@ -111,7 +113,7 @@ export class LaneCache {
         }
 
         /**
-         * Fetches what a view lacks; a view that is asked for while another is on its way replaces one that waits.
+         * Fetches what a view lacks; while one request is on its way, only the last view that was wanted waits.
          * @param {number[]} ids
          * @param {number} from
          * @param {number} to
@@ -158,7 +160,7 @@ export class LaneCache {
                 kept.push(window);
                 if (kept.length > LANE_CACHE_BUCKETS) {
                         kept.sort((a, b) => a.used - b.used);
-                        /* The widest is what a fast zoom out falls back to. */
+                        /* A fast zoom out falls back to the widest window. */
                         const widest = kept.reduce((w, one) => one.to - one.from > w.to - w.from ? one : w);
                         kept.splice(kept.findIndex((one) => one !== widest), 1);
                 }

@@ -19,7 +19,7 @@
 const LANES_MAGIC = 0x4c545948;
 const LANES_VERSION = 1;
 
-/** Reads columns of little-endian numbers that are aligned to eight bytes; refuses what goes beyond the end. */
+/** Reads columns of little-endian numbers that are aligned to eight bytes; refuses a column that goes beyond the end. */
 export class ColumnReader {
         /**
          * @param {ArrayBuffer} buffer
@@ -194,7 +194,7 @@ export function foldSpans(lane, from, to, bucketLog2) {
 }
 
 /**
- * A span touches what follows `from`; one of no length, its own instant.
+ * Whether a span touches the time after `from`; a span without length touches its own instant.
  * @param {WholeLane} lane
  * @param {number} i
  * @param {number} from

@@ -34,7 +34,7 @@ const LISTING_KNOWN_KEYS = new Set(['share', 'n_samples', 'weight', 'file', 'lin
 /**
  * listingArrows() - where the jumps among the rows are drawn
  * @param {ListingRow[]} rows
- * @returns {ListingArrow[]} without those that find no room
+ * @returns {ListingArrow[]} without arrows that do not fit
  */
 export function listingArrows(rows) {
         const places = new Map(rows.map((one, at) => [one.row ? one.row.address : '', at]));
@@ -294,7 +294,7 @@ export class ListingPane {
                 this.draw();
         }
 
-        /** @param {number} at  into sight, in the middle if it was not */
+        /** @param {number} at  scrolled into sight; to the middle if it was out of sight */
         reveal(at) {
                 const top = at * LISTING_ROW_PX;
                 const height = this.element.clientHeight - 2 * LISTING_ROW_PX;
@@ -304,7 +304,7 @@ export class ListingPane {
         }
 
         /**
-         * The first row that is wanted becomes the current one.
+         * Makes the first wanted row the current one.
          * @param {(row: AnswerRow) => boolean} isWanted
          */
         show(isWanted) {

@@ -27,7 +27,7 @@ export const STATE_RUNNABLE = 3;
 export const STATE_PREEMPTED = 4;
 
 export class TraceModel {
-        /** @param {ModelDocument} document as it came, with what is missing taken as empty */
+        /** @param {ModelDocument} document as it came; missing members are taken as empty */
         constructor(document) {
                 this.document = document;
                 this.title = document.title || '';

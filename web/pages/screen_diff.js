@@ -2,7 +2,7 @@
 /*
  * screen_diff.js - two recordings compared: verdicts, a flame graph of the difference, histograms of a zone
  *
- * There only where the viewer was given two traces; `side` of a question says which of them it is about.
+ * This screen is there only if the viewer has two traces; `side` of a question says which of them it is about.
  */
 
 import { AnswerScreen, filterWithout, wordsOf } from './answer_screen.js';

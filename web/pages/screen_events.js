@@ -92,7 +92,7 @@ export class FramesScreen extends AnswerScreen {
         }
 
         /**
-         * A frame becomes the selected range: all screens are of it.
+         * Selects the frame as the range of all screens.
          * @param {AnswerRow} row
          */
         select(row) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * screen_flame.js - the flame graph: of all, a thread, a zone, a part of its instances, a function; by time on a CPU or any
- * counter, instructions per cycle, waiting, bytes
+ * screen_flame.js - the flame graph of all, a thread, a zone, a part of its instances, or a function; by time on a CPU,
+ * any counter, instructions per cycle, waiting, or bytes
  */
 
 import { AnswerScreen, filterOf } from './answer_screen.js';
@@ -124,12 +124,12 @@ export class FlameScreen extends AnswerScreen {
                                                       ? `${formatCount(Math.round(share * nSamples))} samples` : formatShare(share),
                                               onOpen: (node) => this.viewer.set({ screen: 'source',
                                                                                   function: node.handle ?? undefined }) });
-                this.weigh(graph, answer, state).catch(() => { /* Then numbers of samples stay: a page without these answers. */ });
+                this.weigh(graph, answer, state).catch(() => { /* A page without these answers keeps the samples. */ });
                 return [el('p', { class: 'muted' }, answerAbout(answer, key)), graph.element];
         }
 
         /**
-         * The instances from the selected part of the histogram on, beside the others.
+         * Compares the instances from the selected part of the histogram on with the others.
          * @param {Answer} answer  of why
          * @param {ViewState} state
          */

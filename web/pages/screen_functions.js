@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * screen_functions.js - functions by self time; of one its callers and callees
+ * screen_functions.js - functions by self time; the callers and callees of one function
  */
 
 import { AnswerScreen, filterOf } from './answer_screen.js';

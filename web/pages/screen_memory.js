@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * screen_memory.js - memory as the program reported it: in use over time, at one time, what was never freed
+ * screen_memory.js - memory as the program reported it: in use over time, in use at one time, and never freed
  */
 
 import { AnswerScreen, filterOf, filterWithout } from './answer_screen.js';

@@ -322,7 +322,7 @@ export class TimelineScreen {
                         this.inputAt = event ? event.timeStamp : performance.now();
         }
 
-        /** The address follows when the movement is over. */
+        /** Updates the page's address once the movement is over. */
         keepState() {
                 clearTimeout(this.stateTimer);
                 this.stateTimer = window.setTimeout(() => {
@@ -450,7 +450,7 @@ export class TimelineScreen {
         }
 
         /**
-         * The item of a lane at an instant; one that is narrower than a few pixels counts a little beside it as well.
+         * The item of a lane at an instant; an item that is narrower than a few pixels can also be hit a little beside it.
          * @param {TimelineRow} row
          * @param {LaneRow} lane
          * @param {number} ns
@@ -479,7 +479,7 @@ export class TimelineScreen {
         }
 
         /**
-         * The words of an item, for a zone with its time outside of zones inside it, if these are at hand.
+         * The words of an item.  A zone also gets its self time, if the zones inside it are at hand.
          * @param {TimelineHit} hit
          * @param {(words: string[]) => void} [later]
          */
@@ -598,7 +598,7 @@ export class TimelineScreen {
         }
 
         /**
-         * The next or previous span like the chosen one.
+         * Goes to the next or previous span like the chosen one.
          * @param {'next'|'previous'} direction
          * @param {number|null} what
          */
@@ -619,7 +619,7 @@ export class TimelineScreen {
         }
 
         /**
-         * To the next thing whose name has the searched text.
+         * Goes to the next item whose name has the searched text.
          * @param {'next'|'previous'} direction
          */
         async findName(direction) {
@@ -690,7 +690,7 @@ export class TimelineScreen {
         }
 
         /**
-         * To the lane above or below, at the same time.
+         * Goes to the lane above or below, at the same time.
          * @param {number} step
          */
         moveLane(step) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * screen_waits.js - for what threads waited, who ended it, which locks were held meanwhile, and the system calls
+ * screen_waits.js - why threads waited, which threads ended the waits, which locks were held meanwhile,
+ * and the system calls
  */
 
 import { AnswerScreen, filterOf, filterWithout } from './answer_screen.js';

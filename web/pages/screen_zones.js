@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * screen_zones.js - the statistics of all zones; of one its histogram, its instances, what is inside, and why it is slow
+ * screen_zones.js - the statistics of all zones; for one zone its histogram, its instances, the zones and calls
+ * inside, and why it is slow
  */
 
 import { AnswerScreen, filterOf, filterWithout } from './answer_screen.js';
@@ -18,7 +19,7 @@ import { HistogramChart } from './histogram_chart.js';
  */
 
 /**
- * The instances of the histogram's selected part: parameters.
+ * The parameters that choose the instances in the histogram's selected part.
  * @param {ViewState} state
  */
 function zonePartOf(state) {
@@ -187,7 +188,7 @@ export class ZonesScreen extends AnswerScreen {
         }
 
         /**
-         * A zone's name of its handle or pattern.
+         * The name of a zone that is given by handle or pattern.
          * @param {string} zone
          */
         nameOf(zone) {

@@ -76,7 +76,7 @@ export class Shell {
                 return SCREENS.filter((screen) => !screen.isThere || screen.isThere(this.viewer.model));
         }
 
-        /** Those that have a tab: keys and pasted links lead to no other. */
+        /** The screens that have a tab: keys and pasted links lead only to these. */
         tabbed() {
                 return SCREENS.filter((screen) => this.tabs.has(screen.id));
         }
@@ -162,7 +162,7 @@ export class Shell {
                                 title: 'Esc' }));
         }
 
-        /** The choices of what is shown of a recording that runs; null for another one. */
+        /** Buttons that choose which part of a running recording is shown; null if the recording is over. */
         liveButtons() {
                 if (!this.viewer.model.isLive) {
                         return null;

@@ -93,7 +93,7 @@ export class FileSource {
         }
 
         /**
-         * The key in the browser's storage, which a page from a file may not even have.
+         * The key in the browser's storage; a page from a file may have no storage at all.
          * @param {KeptName} name
          * @param {TraceModel} [model]
          */
@@ -104,7 +104,7 @@ export class FileSource {
 
         /**
          * @param {KeptName} name
-         * @param {TraceModel} [model]  whose it is; else the user's
+         * @param {TraceModel} [model]  the trace that the value is for; without it, the value is for the user
          */
         recall(name, model) {
                 try {
@@ -213,7 +213,7 @@ export class FileSource {
         }
 
         /**
-         * An answer over a time range, and of a thread, is added up here, where the file holds what it takes.
+         * Adds up an answer about a time range or a thread here, if the file has the samples and zones for it.
          * @param {string} question
          * @param {Record<string, any>} parameters
          * @param {Record<string, any>} answers

@@ -22,7 +22,7 @@ import { TraceModel } from './model.js';
  *     answer(question: string, parameters?: Record<string, any>, options?: AnswerOptions): Promise<any>}} TraceSource
  */
 
-/** How often the page asks how far an answer is, which takes longer. */
+/** How often the page asks for the progress of an answer that takes longer. */
 const PROGRESS_STEP_MS = 300;
 
 /** @implements {TraceSource} */
@@ -37,7 +37,7 @@ export class ServerSource {
          * @param {string} path
          * @param {Record<string, any>} [parameters]
          * @param {AbortSignal} [signal]
-         * @param {string} [body]  it is sent there; else something is asked for
+         * @param {string} [body]  is sent; without it the request asks for something
          */
         async request(path, parameters, signal, body) {
                 const query = new URLSearchParams();
@@ -72,7 +72,7 @@ export class ServerSource {
                 }
         }
 
-        /** Once, before the page is built: what recall() then finds. */
+        /** Reads the kept values, once, before the page is built; recall() finds them then. */
         async readKept() {
                 this.kept = await (await this.request('kept')).json();
         }

@@ -12,7 +12,7 @@ import { Viewer } from './viewer.js';
 const MODEL_STEP_MS = 500;
 const LIVE_STEP_MS = 1000;
 
-/** So often in a row the server may not answer: at the end of a recording another one takes its place. */
+/** The server may fail to answer this often in a row: at the end of a recording another server takes its place. */
 const LIVE_MISSES_MAX = 10;
 
 /** @param {number} ms */
@@ -21,7 +21,7 @@ function waitFor(ms) {
 }
 
 /**
- * While the index is being built the page is there already, and grows.
+ * Updates the page, which is there already, while the index is being built.
  * @param {Viewer} viewer
  */
 async function followModel(viewer) {
@@ -38,7 +38,8 @@ async function followModel(viewer) {
 }
 
 /**
- * While the trace is being written; then the page begins anew, with the names that the recorder has added.
+ * Updates the page while the trace is being written; after that the page begins anew, with the names that the
+ * recorder has added.
  * @param {Viewer} viewer
  */
 async function followTrace(viewer) {

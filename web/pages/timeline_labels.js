@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * timeline_labels.js - the names beside the rows: fold, pin, and move tracks; it is remembered for each trace
+ * timeline_labels.js - the names beside the rows: fold, pin and move tracks; the viewer remembers these
+ * choices for each trace
  *
  * Way of the data:  timeline_rows -> [timeline_labels] -> TimelineChoice -> timeline_rows
  *
@@ -22,7 +23,8 @@ import { orderOf, placeOfTrack } from './timeline_rows.js';
 const TRACKS_REMEMBERED_MAX = 2000;
 
 /**
- * Pins, order and folded rows of the last visit; what is not of this form is passed over: storage is not ours alone.
+ * Pins, order and folded rows of the last visit; values of another form are ignored, since other programs may
+ * write to the storage.
  * @param {Viewer} viewer
  * @param {TimelineChoice} choice
  */

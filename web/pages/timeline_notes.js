@@ -22,7 +22,7 @@ const NOTES_MAX = 1000;
 const NOTE_LETTERS_MAX = 2000;
 
 /**
- * readNotes() - what is no note is left out: storage and files are not ours alone
+ * readNotes() - leaves out what is not a note, since other programs may write storage and files
  * @param {any} value
  * @returns {TimelineNote[]}
  */
@@ -36,7 +36,7 @@ function readNotes(value) {
 }
 
 /**
- * Notes of both, each once.
+ * The notes of both lists, each once.
  * @param {TimelineNote[]} one
  * @param {TimelineNote[]} other
  */

@@ -130,7 +130,7 @@ export class TimelineOverview {
         }
 
         /**
-         * Late frames, where the longest of a bucket is one.
+         * Draws a mark for each bucket whose longest frame is late.
          * @param {CanvasRenderingContext2D} context
          * @param {number} width
          * @param {number} bucket

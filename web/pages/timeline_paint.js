@@ -4,7 +4,7 @@
  *
  * Way of the data:  timeline_rows, lane_cache -> [timeline_paint] -> a canvas
  *
- * Nothing here asks for anything or keeps anything: one call draws one frame.
+ * Nothing here fetches or keeps data: one call draws one frame.
  */
 
 import { nameColorOf, nameColorOfValue } from './colors.js';
@@ -86,7 +86,7 @@ function paintLane(frame, row) {
 }
 
 /**
- * Frames are low boxes; late ones are as tall as the lane and have the color of what is late.
+ * Frames are low boxes; late ones are as tall as the lane and have the color for lateness.
  * @param {TimelineFrame} frame
  * @param {SpanItems} items
  * @param {number} y
@@ -199,7 +199,10 @@ function colorOfSpan(frame, kind, what, name) {
         return nameColorOf(name, frame.isDark);
 }
 
-/** Several in one box: a bar at its foot says so.  Bars of neighbours are one: half as many boxes are painted. */
+/**
+ * A bar at the foot of a box that stands for several items.  The bars of neighbours are joined, which halves the
+ * number of boxes to paint.
+ */
 class FoldBar {
         /** @param {TimelineFrame} frame @param {number} y @param {number} height */
         constructor(frame, y, height) {

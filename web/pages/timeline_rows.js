@@ -50,8 +50,8 @@ function keyOfTrack(track) {
 }
 
 /**
- * A thread without zones, messages and samples did little, and no thread waited for a lock without waiters: these are
- * folded away until asked for.
+ * Whether a track has little to show: a thread without zones, messages and samples, or a lock for which no
+ * thread waited.  Such tracks are folded away until the user asks for them.
  * @param {TrackOfModel} track
  */
 export function isIdleTrack(track) {

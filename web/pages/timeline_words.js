@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * timeline_words.js - an item of the timeline in words: the tooltip, and what screen readers hear
+ * timeline_words.js - an item of the timeline in words, for the tooltip and for screen readers
  */
 
 import { formatCount, formatDuration, formatPlural, formatTime, formatValue } from './format.js';
@@ -79,11 +79,11 @@ function wordsOfInstant(viewer, hit, place, later) {
 }
 
 /**
- * Time of a span outside of those inside it.
+ * The time of a span outside of the spans inside it.
  * @param {LaneItems} items  of the lane below
  * @param {number} begin
  * @param {number} end
- * @returns {number|null} null if some of those are folded, so that their sum is not known
+ * @returns {number|null} null if some of the inner spans are folded, so that their sum is not known
  */
 export function selfTimeOf(items, begin, end) {
         if (items.isPoints)

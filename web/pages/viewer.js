@@ -73,7 +73,7 @@ export class Viewer {
         }
 
         /**
-         * 'change': the state did; 'model': the trace was read further; 'theme': colours did.
+         * 'change': the state has changed; 'model': the trace was read further; 'theme': the colors have changed.
          * @param {string} event
          * @param {(value: any) => void} handler
          */
@@ -179,7 +179,7 @@ export class Viewer {
                 return { from: Math.max(0, from), to: Math.min(this.model.duration_ns, to), isAll: false };
         }
 
-        /** All there is; of a recording that runs, its last seconds. */
+        /** The whole recording; its last seconds if it still runs. */
         unselectedRange() {
                 const { duration_ns, isLive } = this.model;
                 const shown = this.following === 'paused' ? this.followedBefore : this.following;
@@ -187,7 +187,7 @@ export class Viewer {
                 return { from: isAll ? 0 : duration_ns - LIVE_WINDOW_NS, to: duration_ns, isAll };
         }
 
-        /** The state with the range that is shown of a recording that runs: what is asked about changes with it. */
+        /** The state; for a running recording with the range that is shown, so that questions change with it. */
         liveState() {
                 const { from, to } = this.range();
                 return this.model.isLive ? Object.assign({}, this.state, { from: String(Math.round(from)),
@@ -200,7 +200,7 @@ export class Viewer {
         }
 
         /**
-         * Follows a recording that runs, or pauses: what is shown then stays.
+         * Follows a running recording, or pauses, so that the view stays as it is.
          * @param {'last' | 'all' | 'paused'} following
          */
         follow(following) {
