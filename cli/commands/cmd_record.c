@@ -188,7 +188,7 @@ static void try_for_full_rings(const struct recorder_progress *p)
                         complain_try("hyprof record with a lower -F");
                 return;
         }
-        /* Such rings would be charged to the program, which the kernel ends when its cgroup is full. */
+        /* The kernel would charge such rings to the program, and kill the program when its cgroup is full. */
         if (ring_bytes > need->group_bytes)
                 complain_try(
                         "hyprof record with a lower -F, or, if they are the program's, with a higher memory "

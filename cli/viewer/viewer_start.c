@@ -262,7 +262,7 @@ int viewer_start_run(struct viewer_start *start)
 {
         if (drop_rights_for_good("hyprof view without sudo") < 0)
                 return EXIT_STATUS_FAILED;
-        if (start->ends_with_parent) /* not earlier: a change of the user would reset it */
+        if (start->ends_with_parent) /* not before the change of user, which would reset this signal */
                 (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
         return strcmp(start->traces.trace, "-") == 0 ? follow_pipe(start) : serve(start);
 }

@@ -81,8 +81,8 @@ int event_views_take(struct event_views *v, int letter, const char *value)
 }
 
 /*
- * ------------------------------------------------------------------ one view each: the
- * findings, then the document
+ * ------------------------------------------------------------------ each function takes the findings of one
+ * view and fills the document with them
  */
 
 static int fill_locks(struct printing *p, struct error *err)

@@ -23,7 +23,10 @@
 
 #define DOUBLE_DIGITS 17 /* tell any two apart */
 
-/* The sums of a location's zones.  Squares as Welford has them: B. P. Welford, Technometrics 4 (1962). */
+/*
+ * The sums of a location's zones.  Sums of squares by Welford's method: B. P. Welford, Technometrics 4
+ * (1962).
+ */
 struct location_sum {
         uint64_t n_zones, total_ns, min_ns, max_ns;
         double mean_ns, squares;

@@ -16,8 +16,8 @@
 #define CELL_STACK_FRAMES 12
 
 /*
- * The text of a string cell, a stack divided by NUL; "-" if it is not known.  Borrowed
- * from the document; hostile.
+ * The text of a string cell; of a stack, its functions with a NUL between them; "-" if it is not known.
+ * Borrowed from the document; hostile.
  */
 struct text_view cell_text_string(const struct view_document *d, const struct view_cell *cell);
 

@@ -68,10 +68,10 @@ int html_answers_add_details(struct html_answers *a, struct error *err);
 
 #define HTML_SAMPLES_MAGIC   UINT32_C(0x50535948) /* "HYSP" */
 #define HTML_SAMPLES_VERSION 1
-#define HTML_SAMPLES_MAX     4000000 /* more are left out, all of them */
+#define HTML_SAMPLES_MAX     4000000 /* if there are more, all are left out */
 
 /*
- * html_samples_put() - one walk
+ * html_samples_put() - appends all samples to @out, in one walk through the trace
  * @ret_n:  how many there are; 0 with nothing in @out if there are none
  * Returns 0; -E2BIG if there are more than HTML_SAMPLES_MAX; -ENOMEM, -errno.
  */
