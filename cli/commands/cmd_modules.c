@@ -166,7 +166,8 @@ static const char *words_of_kept(const struct trace_code *t, const struct trace_
         COLUMN(COUNT, "n_frames", "frames", view_number(finding->n_frames), "of samples and their callers")   \
         COLUMN(COUNT, "n_named", "named", view_number(finding->n_named),                                      \
                "frames that have a name in the trace or get one now")                                         \
-        COLUMN(COUNT, "n_with_line", "lines", view_number(finding->n_lines), "likewise a line")               \
+        COLUMN(COUNT, "n_with_line", "lines", view_number(finding->n_lines),                                  \
+               "frames that have a line in the trace or get one now")                                         \
         COLUMN(STRING, "code", "code", view_words(module_words_source(finding->source)), "where it is found", \
                .one_of = "kept|kept, parts|found|debug file|this machine|announced|differs|unchecked|missing", \
                .n_columns_max = 14)                                                                           \
@@ -196,7 +197,7 @@ static const struct view_column missing_columns[] = { MISSING_COLUMNS(VIEW_COLUM
 static const struct answer_part facts_part = ANSWER_FACTS(fact_columns);
 static const struct answer_part modules_part = ANSWER_TABLE("modules", columns, "a module with frames");
 static const struct answer_part missing_part = ANSWER_TABLE(
-        "missing", missing_columns, "a module that lacks names which a file would bring");
+        "missing", missing_columns, "a module some of whose names are missing; its file would have them");
 const struct answer_schema module_list_schema = {
         .name = "hyprof.module_list/2",
         .command = "hyprof modules --json",

@@ -483,7 +483,7 @@ static struct view_value build_id_of(struct view_document *d, struct text_view i
              "of its weight")                                                                                 \
         FACT(STRING, "filter", "only", view_name(filter), "in words; null = the whole trace")                 \
         FACT(BOOL, "is_inlined", NULL, view_number(a->function.is_inlined),                                   \
-             "the places where the function was inlined, not code of its own")                                \
+             "these places are where the function was inlined; it has no code of its own")                    \
         FACT(COUNT, "n_samples", NULL, view_number(a->sum.n_samples), NULL)                                   \
         FACT(COUNT, "weight", NULL, view_number(a->sum.weight), NULL)                                         \
         FACT(SHARE, "share", NULL, view_real(report_share(a->sum.weight, all->weight)),                       \
@@ -495,7 +495,7 @@ static struct view_value build_id_of(struct view_document *d, struct text_view i
         FACT(COUNT, "inlined_samples", a->inlined.n_samples != 0 ? "where it was inlined" : NULL,             \
              view_number(a->inlined.n_samples), "where it was inlined into others; not in n_samples")         \
         FACT(COUNT, "elsewhere_samples", a->elsewhere.n_samples != 0 ? "at places not shown" : NULL,          \
-             view_number(a->elsewhere.n_samples), "of it at places that no part has")                         \
+             view_number(a->elsewhere.n_samples), "samples of the function at places that belong to no part") \
         FACT(COUNT, "event_samples", NULL, view_number(all->n_samples), "all that is looked at")              \
         FACT(COUNT, "event_weight", NULL, view_number(all->weight), NULL)                                     \
         FACT(STRING, "code", a->is_python ? NULL : "code",                                                    \

@@ -132,7 +132,8 @@ static struct view_value caller_of(const struct diff_comparison *c, uint32_t cal
 
 /* clang-format off */
 #define VERDICT_COLUMNS(COLUMN, name_title)                                                                   \
-        COLUMN(STRING, "verdict", "verdict", view_words(verdict(c, item)), "not certain: of a pair",          \
+        COLUMN(STRING, "verdict", "verdict", view_words(verdict(c, item)),                                    \
+               "a single pair of runs gives at most \"not certain\"",                                         \
                .one_of = "slower|faster|more|less|not significant|not certain|new|gone|too few|too small|"    \
                          "not judged|data lost", .n_columns_max = 15)                                         \
         COLUMN(STRING, "name", name_title, view_text(diff_words_name(c, key)),                                \
@@ -142,11 +143,11 @@ static struct view_value caller_of(const struct diff_comparison *c, uint32_t cal
                value_of(item->key_before != 0, is_whole, item->value_before), words)                          \
         COLUMN(TYPE, after_key, "after", value_of(item->key_after != 0, is_whole, item->value_after), NULL)
 #define CHANGE_COLUMNS(COLUMN)                                                                                \
-        COLUMN(CHANGE, "change", "change", change.change, "as recorded; of \"gone\" -1, of \"new\" null")     \
+        COLUMN(CHANGE, "change", "change", change.change, "as recorded; -1 for \"gone\", null for \"new\"")   \
         COLUMN(CHANGE, "change_low", "from", change.low,                                                      \
                "of its 95 % interval; null if it is not judged, and of waits that depend on others")          \
         COLUMN(CHANGE, "change_high", "to", change.high, "likewise; of \"new\" null")                         \
-        COLUMN(REAL, "p", "p", change.p, "of such a change, or a larger one, if there is none")
+        COLUMN(REAL, "p", "p", change.p, "the probability of a change as large as this if nothing changed")
 #define SHARE_COLUMNS(COLUMN, words)                                                                          \
         COLUMN(SHARE, "share_before", "share", view_real(item->share_before), words)                          \
         COLUMN(SHARE, "share_after", "share after", view_real(item->share_after), NULL)                       \
@@ -171,7 +172,7 @@ static struct view_value caller_of(const struct diff_comparison *c, uint32_t cal
                item->value_before > 0), NULL)                                                                 \
         COLUMN(REAL, "p", "p", view_real_known(item->verdict.p, item->doubt == DIFF_JUDGED), NULL)            \
         COLUMN(DURATION, "before_ns", "time", value_of(true, true, item->total_before),                       \
-               "their time with waiting")                                                                     \
+               "their time, waiting included")                                                                \
         COLUMN(DURATION, "after_ns", "time after", value_of(true, true, item->total_after), NULL)             \
         COLUMN(STRING, "caller_before", "from", caller_of(c, item->caller_before),                            \
                "who made more than half of those that were sampled, or null")                                 \
@@ -390,11 +391,11 @@ static void add_whole(struct view_document *d, const struct diff_comparison *c)
         FACT(TYPE, after_key, "sampled after", view_number(diff_words_whole(c->weight_after)), NULL)
 #define SAMPLED_CHANGE_FACTS(FACT)                                                                            \
         FACT(CHANGE, "sampled_change", "that is", view_real(c->weight_after / c->weight_before - 1),          \
-             "of these two")
+             "from before to after")
 #define PYTHON_FACTS(FACT)                                                                                    \
         FACT(STRING, NULL, "python", view_text((struct text_view){ words.text, words.used_bytes }), NULL)     \
         FACT(STRING, "view", NULL, view_words("python"),                                                      \
-             "where it is there: native code counts for the Python function that called it",                  \
+             "only in the Python view: native code counts for the Python function that called it",            \
              .one_of = "python")
 #define PYTHON_SHARES(FACT, time, parts)                                                                      \
         FACT(SHARE, "python_share_" time, NULL, view_real(report_share((parts)->python, (parts)->all)),       \
@@ -415,7 +416,7 @@ static void add_whole(struct view_document *d, const struct diff_comparison *c)
              report_heading_unsampled(&c->unsampled_after), NULL)                                             \
         FACT(SHARE, "alpha", "level", view_real(c->alpha), "the level that was applied")                      \
         FACT(COUNT, "judged", "judged", view_number(diff_comparison_count_judged(c)),                         \
-             "how many functions, zones, waits and system calls were, with the whole run")                    \
+             "functions, zones, waits and system calls that were judged, the whole run included")             \
         FACT(COUNT, "significant", "significant", view_number(c->n_significant), "likewise")
 /* clang-format on */
 

@@ -63,7 +63,7 @@ static uint32_t pid_of(const struct event_names *n, uint32_t device)
         COLUMN(STRING, "device", "device", view_text(device_name(n, id)), "its name")                         \
         COLUMN(COUNT, "count", "zones", view_number(count_zones(s, id)), NULL)                                \
         COLUMN(DURATION, "busy_ns", "busy", view_number(busy->busy_ns),                                       \
-               "in any zone, those at the same time once")                                                    \
+               "the time in at least one zone")                                                               \
         COLUMN(SHARE, "utilization", "%",                                                                     \
                active_ns != 0 ? view_real((double)busy->busy_ns / (double)active_ns) : view_unknown(),        \
                "of the time from its first zone to its last")                                                 \

@@ -120,7 +120,7 @@ static double rate_seconds(const struct event_names *n)
         COLUMN(COUNT, "n_allocated_over", "over", view_number(pool->n_allocated_over),                        \
                "allocated at an address that was in use")                                                     \
         COLUMN(COUNT, "n_freed_inherited", "inherited frees", view_number(pool->n_freed_inherited),           \
-               "of what was allocated before a fork by the process that forked")
+               "blocks that the process had from its parent before a fork, and freed")
 /* clang-format on */
 
 static const struct view_column pool_columns[] = { POOL_COLUMNS(VIEW_COLUMN) };

@@ -105,7 +105,7 @@ static struct view_value real_of(double value, const struct plot_manner *manner)
         COLUMN(TIME, "last_at_ns", "last at",                                                                 \
                view_known(event_names_since_start(n, row->last_ns), manner.known), NULL)                      \
         COLUMN(COUNT, "n_not_finite", "not finite", view_number(row->n_not_finite),                           \
-               "values that are in no other number")
+               "infinite or undefined values, which the other columns leave out")
 /* clang-format on */
 
 static const struct view_column columns[] = { PLOT_COLUMNS(VIEW_COLUMN) };

@@ -224,7 +224,8 @@ static void add_zones(struct view_document *d, const struct report *report, uint
                "scaled up to the whole time if events shared a counter; null if it never counted",            \
                .may_be_null = true)                                                                           \
         COLUMN(SHARE, "share_of_time", "counted for",                                                         \
-               view_real(total->has_never_run ? 0 : total->share_of_time), "in which it counted")             \
+               view_real(total->has_never_run ? 0 : total->share_of_time),                                    \
+               "the part of the time in which the event was counted")                                         \
         COLUMN(COUNT, "counted", "counted then", view_amount(total->value, is_time), NULL)                    \
         COLUMN(STRING, "unit", NULL, view_name(total->counter.unit), NULL)                                    \
         COLUMN(STRING, "kind", NULL, view_words(kind_of(total->counter.kind)),                                \

@@ -60,8 +60,9 @@ static struct view_value build_id_of(struct view_document *d, struct text_view i
         COLUMN(SHARE, "share", "samples", report_heading_share(sum->self.weight, whole),                      \
                "of all samples, by the innermost function")                                                   \
         COLUMN(SHARE, "named_share", "named", report_heading_share(sum->named.weight, sum->self.weight),      \
-               "of those: that have a function's name")                                                       \
-        COLUMN(PLACE, "path", "module", view_place(path, 0), "null = outside of all", .n_columns_max = 40)    \
+               "the part of these samples whose function has a name")                                         \
+        COLUMN(PLACE, "path", "module", view_place(path, 0),                                                  \
+               "null: the samples lie in no module", .n_columns_max = 40)                                     \
         COLUMN(STRING, "symbols", "symbols", view_words(words_of_symbols(sum, module->kind)),                 \
                "in words: whether its symbols are known, or why not")                                         \
         COLUMN(COUNT, "n_samples", "count", view_number(sum->self.n_samples), NULL)                           \

@@ -126,7 +126,8 @@ static const char *ending_of(enum trace_ending ending)
         FACT(DURATION, "duration_ns", NULL, view_number(r->duration_ns), "of the recording")                  \
         FACT(DURATION, "range_ns", NULL, view_known(r->range_ns, r->range.is_part),                           \
              "of the part that --from and --to leave; null = all of it")                                      \
-        FACT(TIME, "range_at_ns", NULL, view_known(r->range.from_ns, r->range.is_part), "where that begins")  \
+        FACT(TIME, "range_at_ns", NULL, view_known(r->range.from_ns, r->range.is_part),                       \
+               "where the range begins")                                                                      \
         FACT(COUNT, "n_processes", NULL, view_number(report->n_processes),                                    \
              "with filters, those that they leave")                                                           \
         FACT(COUNT, "n_threads", NULL, view_number(report->n_kernel_threads),                                 \
@@ -225,7 +226,7 @@ static const char *clock_of(uint32_t clock)
 
 static const struct view_column recording_columns[] = { RECORDING_COLUMNS(VIEW_COLUMN) };
 const struct answer_part recording_view_recordings_part = ANSWER_TABLE(
-        "recordings", recording_columns, "a recording of a merged trace; of others there are none");
+        "recordings", recording_columns, "a recording of a merged trace; other traces have no rows");
 
 static void add_recordings(struct view_document *d, const struct trace_dictionary *dictionary)
 {
@@ -361,7 +362,7 @@ static void describe_stacks(const struct report_callstacks *c, struct byte_buffe
         FACT(COUNT, "n_callstacks", NULL, view_number(c->n_samples),                                          \
              "samples whose recorder said how far their call stack goes")                                     \
         FACT(COUNT, "n_complete", NULL, view_number(c->n_complete),                                           \
-             "up to the thread's root, with those whose outer part was joined")                               \
+             "those that reach the thread's root, also where the outer part was joined")                      \
         FACT(SHARE, "complete_share", NULL, report_heading_share(c->n_complete, c->n_samples), NULL)          \
         FACT(COUNT, "n_truncated", NULL, view_number(c->n_truncated), "where callers are missing")            \
         FACT(SHARE, "truncated_share", NULL, report_heading_share(c->n_truncated, c->n_samples), NULL)
@@ -408,7 +409,8 @@ static void add_states(struct view_document *d, const struct report_callstacks *
         FACT(DURATION, "recorder_cpu_ns", NULL, view_known(r->recorder_cpu_ns, r->recorder_cpu_ns != 0),      \
              "processor time of the recorder itself while it recorded")                                       \
         FACT(SHARE, "recorder_share", NULL,                                                                   \
-             report_heading_share(r->recorder_cpu_ns, has_cost ? r->duration_ns : 0), "that, of one CPU")     \
+             report_heading_share(r->recorder_cpu_ns, has_cost ? r->duration_ns : 0),                         \
+               "the same as a share of one CPU")                                                              \
         FACT(STRING, "unwind", NULL, view_name(r->unwind),                                                    \
              "how call stacks were made: auto, dwarf, fp, none")                                              \
         FACT(STRING, "scope", NULL, view_name(r->scope), "whose events these are: cgroup, cpus, threads")     \
@@ -452,7 +454,7 @@ static void add_sampler(struct view_document *d, const struct report_recording *
         FACT(COUNT, "n_zones_lost", NULL, view_known(report->lost.n_lost, report->lost.n_lost != 0),          \
              "that the programs dropped in the whole recording; null if none were", .may_be_null = true)      \
         FACT(STRING, "lost", NULL, report->lost.n_lost != 0 ? view_words(lost_words) : view_unknown(),        \
-             "the same in words")                                                                             \
+             "the number of lost zones in words")                                                             \
         FACT(COUNT, "n_switches", NULL, view_number(report->also.n_switches), "of threads, in and out")
 /* clang-format on */
 
@@ -526,7 +528,7 @@ static const char *mode_of(uint32_t mode)
         COLUMN(STRING, "name", NULL, view_text(event->name), "as the user wrote it")                          \
         COLUMN(STRING, "unit", NULL, view_name(event->unit), "of the weight")                                 \
         COLUMN(STRING, "mode", NULL, view_words(mode_of(event->mode)),                                        \
-               "frequency_hz, period: that is the rate; with_leader: read with each sample of `leader`; "     \
+               "frequency_hz or period: the unit of `rate`; with_leader: read with each sample of `leader`; " \
                "counted")                                                                                     \
         COLUMN(STRING, "leader", NULL, event->leader != 0 ? view_text(report->events[event->leader - 1].name) \
                                                           : view_unknown(), NULL)                             \

@@ -28,7 +28,7 @@ static uint64_t since_start(const struct report *report, uint64_t ns)
         COLUMN(DURATION, "waiting_ns", "waiting",                                                             \
                view_known(wait_row_total_ns(&waits->waits), has_waits), NULL)                                 \
         COLUMN(DURATION, "preempted_ns", "preempted", view_known(waits->preempted.total_ns, has_waits),       \
-               "it could have run on and did not")                                                            \
+               "the thread was ready to run and did not run")                                                 \
         COLUMN(COUNT, "n_samples", "samples", view_number(thread->n_samples), NULL)                           \
         COLUMN(COUNT, "n_zones", "zones", view_number(thread->n_zones), NULL)                                 \
         COLUMN(ID, "pid", "pid", view_number(thread->pid), NULL)                                              \
@@ -41,7 +41,7 @@ static uint64_t since_start(const struct report *report, uint64_t ns)
                view_number(report->totals.walk.threads[thread->thread - 1].n_migrations),                     \
                "from one CPU to another, as far as events show")                                              \
         COLUMN(TIME, "first_at_ns", "first", view_number(since_start(report, thread->first_ns)),              \
-               "cut to the range of time, as the last")                                                       \
+               "first_at_ns and last_at_ns lie within the range of time")                                     \
         COLUMN(TIME, "last_at_ns", "last", view_number(since_start(report, thread->last_ns)), NULL)
 #define RENAMED_COLUMNS(COLUMN)                                                                               \
         COLUMN(HANDLE, "handle", "", view_handle('t', row->thread), NULL)                                     \
@@ -143,7 +143,8 @@ static void set_answer(struct view_document *d, const struct report *report)
 
 /* clang-format off */
 #define THREADS_FACTS(FACT)                                                                                   \
-        FACT(COUNT, "n_processes", "processes", view_number(report->n_processes), "that threads here are of")
+        FACT(COUNT, "n_processes", "processes", view_number(report->n_processes),                             \
+               "to which the threads here belong")
 /* clang-format on */
 
 static const struct view_column fact_columns[] = { THREADS_FACTS(VIEW_MEMBER) };

@@ -125,7 +125,7 @@ void report_heading_warn_recorded(struct view_document *d, const struct trace_di
         FACT(COUNT, "n_zones_lost", "zones lost", view_known(lost->n_lost, lost->n_lost != 0),                \
              "null if none were", .may_be_null = true)                                                        \
         FACT(STRING, "lost", "lost", lost->n_lost != 0 ? view_words(words) : view_unknown(),                  \
-             "the same in words")
+             "the number of lost zones in words")
 #define COMMAND_FACTS(FACT)                                                                                   \
         FACT(STRING, "command", is_whole ? "command" : NULL, view_name(command), "what was recorded")
 #define FILTER_FACTS(FACT)                                                                                    \

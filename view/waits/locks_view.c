@@ -58,7 +58,8 @@ static struct view_value location_of(const struct event_names *n, uint32_t locat
         COLUMN(DURATION, "hold_p99_ns", "p99 held", view_known(histogram_quantile(holds, 0.99), held), NULL)  \
         COLUMN(DURATION, "blocked_ns", "blocked", view_number(lock->blocked_ns),                              \
                "the time of all that waited while it was held, added up")                                     \
-        COLUMN(COUNT, "n_given_up", "given up", view_number(lock->n_given_up), "waits that ended without it") \
+        COLUMN(COUNT, "n_given_up", "given up", view_number(lock->n_given_up),                                \
+               "waits that ended without the lock")                                                           \
         COLUMN(PLACE, "marked_at", "marked at", location_of(n, lock->mark),                                   \
                "the last place that the program marked while it held the lock", .n_columns_max = 30)          \
         COLUMN(ID, "id", "id", view_number(id), "of the trace: tells locks of one name apart")                \

@@ -269,7 +269,7 @@ static struct view_value path_of(const struct report_wait_zone *zone, struct byt
 /* clang-format off */
 #define ZONE_COLUMNS(COLUMN)                                                                                  \
         SUM_COLUMNS(COLUMN)                                                                                   \
-        COLUMN(STRING, "zones", "zone", path_of(zone, &words), "null outside of all")                         \
+        COLUMN(STRING, "zones", "zone", path_of(zone, &words), "null: outside of all zones")                  \
         DELAY_COLUMNS(COLUMN)
 #define THREAD_COLUMNS(COLUMN)                                                                                \
         COLUMN(HANDLE, "handle", "", view_handle('t', thread->thread), NULL)                                  \
@@ -344,14 +344,14 @@ static struct view_value share_of(uint64_t part, uint64_t whole, bool known)
 /* clang-format off */
 #define PYTHON_FACTS(FACT)                                                                                    \
         FACT(STRING, "view", NULL, view_words("python"),                                                      \
-             "where it is there: waits in native code count for the Python line that called it",              \
+             "only in the Python view: waits in native code count for the Python line that called it",        \
              .one_of = "python")                                                                              \
         FACT(STRING, NULL, "python", view_words("waits in native code count for the Python line that called " \
              "it (--native: apart)"), NULL)
 #define WAITS_FACTS(FACT)                                                                                     \
         FACT(COUNT, "n_waits", "waits", view_known(n_waits, known),                                           \
              "from leaving a CPU, unless by preemption, until running again; null without context switches, " \
-             "as all that follows", .may_be_null = true)                                                      \
+             "as are the facts that follow", .may_be_null = true)                                             \
         FACT(COUNT, "n_unended", "not ended", view_known(w->all.n_open, known), NULL, .may_be_null = true)    \
         FACT(DURATION, "waiting_ns", "waiting", view_known(wait_row_total_ns(&w->all), known), NULL)          \
         FACT(DURATION, "mean_ns", "mean", known ? mean_of(&w->all.ended) : view_unknown(), NULL)              \
@@ -367,7 +367,7 @@ static struct view_value share_of(uint64_t part, uint64_t whole, bool known)
              "of the waits: those with a call stack, which are at most one a millisecond and thread")         \
         FACT(SHARE, "with_callstack_time_share", "of the time",                                               \
              share_of(wait_row_total_ns(&w->with_stack), wait_row_total_ns(&w->all), known),                  \
-             "the same of their time")                                                                        \
+             "the part of the waiting time that has a call stack")                                            \
         FACT(SHARE, "with_waker_share", "with waker",                                                         \
              share_of(w->woken.n_waits, n_waits, known && w->has_wakeups), "of the waits")
 /* clang-format on */
@@ -443,10 +443,10 @@ void off_cpu_view_fill(struct view_document *d, const struct report *report,
 /* clang-format off */
 #define CPU_COLUMNS(COLUMN)                                                                                   \
         COLUMN(ID, "cpu", "CPU", view_number(cpu->cpu), NULL)                                                 \
-        COLUMN(DURATION, "busy_ns", "busy", view_number(cpu->busy_ns), "with a recorded thread")              \
+        COLUMN(DURATION, "busy_ns", "busy", view_number(cpu->busy_ns), "a recorded thread ran")               \
         COLUMN(SHARE, "busy_share", "%", report_heading_share(cpu->busy_ns, report->recording.range_ns),      \
                "of the time that is looked at")                                                               \
-        COLUMN(COUNT, "n_switches", "switches", view_number(cpu->n_switches), "to such a thread")             \
+        COLUMN(COUNT, "n_switches", "switches", view_number(cpu->n_switches), "to a recorded thread")         \
         COLUMN(COUNT, "n_threads", "threads", view_number(cpu->n_threads), NULL)
 #define CPU_THREAD_COLUMNS(COLUMN)                                                                            \
         COLUMN(ID, "cpu", "CPU", view_number(cpu->cpu), NULL)                                                 \

@@ -128,7 +128,7 @@ static struct view_value mean_of(uint64_t sum, uint64_t n)
 /* clang-format off */
 #define CALL_COLUMNS(COLUMN)                                                                                  \
         COLUMN(COUNT, "n_calls", "calls", view_number(row->n_calls), NULL)                                    \
-        COLUMN(DURATION, "time_ns", "time", view_number(row->time_ns), "with waiting")                        \
+        COLUMN(DURATION, "time_ns", "time", view_number(row->time_ns), "waiting included")                    \
         COLUMN(SHARE, "time_share", "%", report_heading_share(row->time_ns, s->threads_ns),                   \
                "of the time from each thread's first event to its last")                                      \
         COLUMN(DURATION, "mean_ns", "mean", mean_of(row->time_ns, row->n_calls), NULL)                        \
@@ -316,7 +316,7 @@ static void add_threads(struct view_document *d, const struct report *report, ui
 /* clang-format off */
 #define CALLS_FACTS(FACT)                                                                                     \
         FACT(COUNT, "n_calls", "system calls", view_number(s->n_calls), "all that were counted")              \
-        FACT(DURATION, "time_ns", "time in them", view_number(s->time_ns), "in these")                        \
+        FACT(DURATION, "time_ns", "time in them", view_number(s->time_ns), "in all counted calls")            \
         FACT(COUNT, "n_errors", "errors", view_number(s->n_errors), "of these")                               \
         FACT(COUNT, "n_sampled_calls", "sampled calls", view_number(s->n_samples), NULL)
 /* clang-format on */

@@ -163,7 +163,7 @@ static struct view_value handle_of(const struct why_common_row *row)
                view_text((struct text_view){ (const char *)words.data, words.used_bytes }), NULL,             \
                .n_columns_max = 48)                                                                           \
         COLUMN(HANDLE, "handle", "", handle_of(row), NULL)                                                    \
-        COLUMN(STRING, "name", "name", name_of(trace, row, d), "of `first` and `last` ns",                    \
+        COLUMN(STRING, "name", "name", name_of(trace, row, d), "for `first` and `last` a time in ns",         \
                .n_columns_max = 24)                                                                           \
         COLUMN(SHARE, "slow_with", "in slow", view_real(row->slow_with), "of all instances")                  \
         COLUMN(SHARE, "typical_with", "in others", view_real(row->typical_with), "likewise")                  \

@@ -160,16 +160,16 @@ static void sentences_deinit(struct sentences *s, struct view_document *d)
 /* clang-format off */
 #define CAUSE_FACTS(FACT)                                                                                     \
         FACT(STRING, "cause", NULL, view_words(key),                                                          \
-             "of what the answer names, or who kept it from running, if it begins with that",                 \
+             "the kind of cause that the answer names",                                                       \
              .one_of = "function|lock|wait|page-faults|migration|zone|own-thread|program|cpu-quota|stopped|"  \
                        "none")                                                                                \
         FACT(STRING, "confidence", NULL, view_words(confidence),                                              \
-             "of that; who kept it from running is measured: high", .one_of = "high|medium|none")             \
+             "in the cause; who had the CPU is measured, and so always high", .one_of = "high|medium|none")   \
         FACT(STRING, "filter", "only", view_name(filter),                                                     \
              "what was looked at, in words; null = everything")
 #define PYTHON_FACTS(FACT)                                                                                    \
         FACT(STRING, "view", NULL, view_words("python"),                                                      \
-             "where it is there: native code counts for the Python function that called it",                  \
+             "only in the Python view: native code counts for the Python function that called it",            \
              .one_of = "python")                                                                              \
         FACT(STRING, NULL, "python", view_words("native code counts for the Python function that called it "  \
              "(--native: apart)"), NULL)
@@ -182,7 +182,7 @@ static void sentences_deinit(struct sentences *s, struct view_document *d)
         FACT(DURATION, "slow_from_ns", NULL, why_facts_duration(w->rank.slow_ns),                             \
              "from which duration on")                                                                        \
         FACT(DURATION, "slow_sampled_from_ns", NULL, why_facts_duration(w->rank.slow_sampled_ns),             \
-             "the same of those with a sample that wait for less than 5 costs of a sample")                   \
+             "the same for instances that have a sample and wait for less than 5 times its cost")             \
         FACT(DURATION, "slow_mean_ns", NULL, mean_of(&w->groups[WHY_SLOW]), NULL)                             \
         FACT(STRING, NULL, "slow", view_text(text_of(&s.slow)), NULL)                                         \
         FACT(COUNT, "typical_instances", NULL, view_number(w->collector.n_typical), "how many are not slow")  \
@@ -200,7 +200,7 @@ static void sentences_deinit(struct sentences *s, struct view_document *d)
         FACT(STRING, "ranked_without", "left out", view_text(text_of(&s.ranked_without)),                     \
              "what the ranking leaves out, in words")                                                         \
         FACT(SHARE, "machine_share", NULL, view_real(w->machine_share),                                       \
-             "of what the slowest by wall time take longer: ready to run and not running, or stopped; with "  \
+             "the part of the extra wall time in which a thread was ready to run or stopped; with "           \
              "a sign")                                                                                        \
         FACT(DURATION, "sample_cost_ns", NULL, cost_of(w, w->cost.cost_ns),                                   \
              "what a sample costs, which is taken off all durations; null = not known")                       \
@@ -208,17 +208,17 @@ static void sentences_deinit(struct sentences *s, struct view_document *d)
              cost_of(w, w->cost.spread_ns), "its spread")
 #define EVIDENCE_FACTS(FACT)                                                                                  \
         FACT(COUNT, "slow_compared", NULL, view_number(w->groups[WHY_SLOW].n),                                \
-             "how many of them were looked at; means are of these")                                           \
+             "slow instances that were examined; means are taken over these")                                 \
         FACT(COUNT, "typical_compared", NULL, view_number(w->groups[WHY_TYPICAL].n), NULL)                    \
-        FACT(COUNT, "slow_samples", NULL, view_number(w->n_samples[WHY_SLOW]), "in these")                    \
+        FACT(COUNT, "slow_samples", NULL, view_number(w->n_samples[WHY_SLOW]), "in the slow instances")       \
         FACT(COUNT, "typical_samples", NULL, view_number(w->n_samples[WHY_TYPICAL]), NULL)                    \
         FACT(REAL, "slow_moves", NULL, view_real(w->n_moves[WHY_SLOW]),                                       \
              "times that an instance was seen on another CPU than before, mean")                              \
         FACT(REAL, "typical_moves", NULL, view_real(w->n_moves[WHY_TYPICAL]), NULL)                           \
-        FACT(COUNT, "slow_moved", NULL, view_number(w->links.n_moved_slow), "instances that were")            \
+        FACT(COUNT, "slow_moved", NULL, view_number(w->links.n_moved_slow), "slow instances that moved")      \
         FACT(COUNT, "typical_moved", NULL, view_number(w->links.n_moved_typical), NULL)                       \
         FACT(REAL, "moved_p", NULL, view_real(w->links.moved_p),                                              \
-             "the probability that it is by chance, and by their length")                                     \
+             "the probability of as many moves by chance, given how long the instances are")                  \
         FACT(COUNT, "candidates", NULL, view_number(w->n_tests),                                              \
              "things that were tested; what `p` is corrected for")                                            \
         FACT(SHARE, "unsampled_share", NULL, report_heading_unsampled(&w->survey.unsampled),                  \

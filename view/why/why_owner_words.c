@@ -136,7 +136,7 @@ static uint64_t owner_mean_ns(double ns)
                "that had the most of it")                                                                     \
         COLUMN(COUNT, "n", "how many", view_known(row->n, is_thread), "threads, or programs",                 \
                .may_be_null = true)                                                                           \
-        COLUMN(SHARE, "share", "%", view_real(row->part), "of all these")                                     \
+        COLUMN(SHARE, "share", "%", view_real(row->part), "of the time of all rows")                          \
         COLUMN(DURATION, "slow_ns", "slow", view_number(owner_mean_ns(row->ns[WHY_SLOW])),                    \
                "mean of an instance")                                                                         \
         COLUMN(DURATION, "typical_ns", "others", view_number(owner_mean_ns(row->ns[WHY_TYPICAL])), "likewise")

@@ -147,7 +147,7 @@ static double limit_share(double share)
         COLUMN(CHANGE, "share", "share", view_real(limit_share(why_node_extra_ns(n) / f->why->extra_ns)),     \
                "of the extra time")                                                                           \
         COLUMN(DURATION, "slow_ns", "slow", why_facts_duration(n->ns[WHY_SLOW]),                              \
-               "by samples, in time of an instance")                                                          \
+               "estimated from samples, per instance")                                                        \
         COLUMN(DURATION, "typical_ns", "others", why_facts_duration(n->ns[WHY_TYPICAL]), NULL)                \
         COLUMN(HANDLE, "handle", "", view_handle('f', label), NULL)                                           \
         COLUMN(STRING, "function", "function", view_text(why_words_function(f->why, label)), NULL)

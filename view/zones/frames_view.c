@@ -20,7 +20,7 @@
 /* clang-format off */
 #define SET_COLUMNS(COLUMN)                                                                                   \
         COLUMN(STRING, "name", "frames", view_text(frame_zones_view_name(n, s, id)),                          \
-               "[main] is what has no name")                                                                  \
+               "frames without a name are called [main]")                                                     \
         COLUMN(COUNT, "count", "count", view_number(h->n_values), NULL)                                       \
         COLUMN(REAL, "fps", "per second",                                                                     \
                view_real_known((double)h->n_values * 1e9 / (double)span_ns, any && span_ns != 0), NULL)       \

@@ -76,9 +76,10 @@ static int compare_rows(const void *a, const void *b)
 /* clang-format off */
 #define HANDLE_COLUMNS(COLUMN)                                                                                \
         COLUMN(HANDLE, "handle", "", view_handle(kinds[all->by].letter, label->id),                           \
-               "of groups by thread or parent, and only there")
+               "only for groups by thread or parent")
 #define GROUP_COLUMNS(COLUMN)                                                                                 \
-        COLUMN(STRING, "group", "group", group_rows_text(label->label, label->is_cut), "null = without")      \
+        COLUMN(STRING, "group", "group", group_rows_text(label->label, label->is_cut),                        \
+               "null: the instances have none")                                                               \
         COLUMN(COUNT, "count", "count", view_number(group->n_closed), NULL)                                   \
         COLUMN(DURATION, "total_ns", "total", view_number(group->total_ns), NULL)                             \
         COLUMN(SHARE, "share", "%", report_heading_share(group->total_ns, whole_ns),                          \

@@ -54,7 +54,7 @@ static uint64_t less(uint64_t whole, uint64_t part)
         FACT(SHARE, "sample_cost_share", "samples' share", view_real_known(cost->share, cost->is_known),      \
              "what samples cost, of the duration of all instances")                                           \
         FACT(DURATION, "mean_without_samples_ns", "mean, without", view_known(cost->mean_ns, cost->is_known), \
-             "without what samples cost, as the next ones")                                                   \
+             "this and the percentiles that follow are without what samples cost")                            \
         FACT(DURATION, "p50_without_samples_ns", "p50, without",                                              \
              view_known(cost->p50_ns, cost->is_known), NULL)                                                  \
         FACT(DURATION, "p90_without_samples_ns", "p90, without",                                              \

@@ -34,7 +34,7 @@
         COLUMN(SHARE, "samples_share", "of all", report_heading_share(weight, all), "of all samples")         \
         COLUMN(COUNT, "samples_weight", "weight", report_heading_weight(report, weight), NULL)                \
         COLUMN(PLACE, "place", "place", view_place(zone->file, zone->line), NULL, .n_columns_max = 30)        \
-        COLUMN(STRING, "function", "function", view_name(zone->function), "that has the zone",                \
+        COLUMN(STRING, "function", "function", view_name(zone->function), "the function that the zone is in", \
                .n_columns_max = 30, .may_go = true)
 /* clang-format on */
 
