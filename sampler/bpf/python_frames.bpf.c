@@ -24,7 +24,7 @@
 /* Not really volatile: the loader writes it. */
 const volatile struct python_settings settings = { .ring_bytes = 4096 };
 
-/* One for each CPU; the sizes are set by the loader. */
+/* One ring for each CPU; the loader sets the sizes. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -42,7 +42,7 @@ struct {
         __type(value, struct python_processes);
 } processes SEC(".maps");
 
-/* Where a thread's state was found last; it is checked each time. */
+/* The place where a thread's state was found last; each use checks it. */
 struct known_thread {
         __u64 state_avma;          /* 0 = it has none */
         __u64 first_ns, looked_ns; /* without a state: times of the first and last search */
@@ -159,7 +159,7 @@ static __always_inline bool has_several_interpreters(const struct python_process
 /* The position of search_state(), as numbers only, so that the verifier checks a step only once. */
 struct search {
         __u64 interpreter, state; /* addresses: of the next state */
-        __u64 found, idle;        /* the thread's state with a frame; its first one without; or 0 */
+        __u64 found, idle;        /* the thread's state that has a frame; its first state without one; or 0 */
         __u64 skip;               /* a state that is not wanted; or 0 */
         __u32 pid, own_tid;
 };
@@ -296,8 +296,8 @@ static __always_inline __u32 half_at(const struct frame_bytes *frame, __u16 offs
 }
 
 /*
- * Threads that run without a lock have their own copies of the instructions: translates the frame's place
- * in such a copy to the place in the code object.
+ * Translates a frame's place in a thread's own copy of the instructions to the place in the code object:
+ * threads that run without a lock have such copies.
  */
 static __always_inline __u64 instruction_at(const struct python_process *p, const struct frame_bytes *bytes,
                                             __u64 code)
@@ -315,7 +315,7 @@ static __always_inline __u64 instruction_at(const struct python_process *p, cons
         return start != 0 ? code + p->offsets.code_instructions + (instruction - start) : instruction;
 }
 
-/* Code objects differ in this value, and so do programs with one at the same address. */
+/* A value that differs between code objects, and between programs that have one at the same address. */
 static __always_inline __u64 seen_as(const struct python_process *p, const struct python_raw_frame *frame)
 {
         return (frame->identity * 31 + python_code_of(frame->code)) * 31 + p->serial;
@@ -537,7 +537,7 @@ __attribute__((noinline)) int copy_piece(struct copying *copying, __u64 avma, __
 
         if (!record || n_bytes == 0)
                 return -1;
-        barrier_var(n_bytes); /* Linux 6.12's verifier learns nothing if these are merged */
+        barrier_var(n_bytes); /* Linux 6.12's verifier learns nothing if these comparisons are merged */
         if (n_bytes > PYTHON_LINES_BYTES)
                 return -1;
         at = copying->n_bytes;
@@ -723,7 +723,7 @@ int on_sample(void *ctx)
         return 1;
 }
 
-/* The arguments are the tracepoint's.  Interrupts are off, and the thread that leaves is the current one. */
+/* Has the tracepoint's arguments.  Interrupts are off, and the thread that leaves is the current one. */
 SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -24,7 +24,9 @@ static __always_inline __u64 python_read_word(__u64 avma)
         return word;
 }
 
-/* Its slot: where its number says, or up to PYTHON_PROBES later; -1 = it is not there. */
+/*
+ * The slot of a process: the one that its PID leads to, or one of the next PYTHON_PROBES; -1 = it has none.
+ */
 static __always_inline int python_find_slot(const struct python_processes *all, __u32 pid)
 {
         for (__u32 i = 0; i < PYTHON_PROBES; i++) {
@@ -47,7 +49,7 @@ static __always_inline __u64 python_find_gil(const struct python_process *p)
         return interpreter != 0 ? python_read_word(interpreter + p->offsets.interpreter_gil) : 0;
 }
 
-/* The state of the thread that holds it; 0 = it is free. */
+/* The state of the thread that holds the GIL; 0 = the GIL is free. */
 static __always_inline __u64 python_read_holder(const struct python_process *p, __u64 gil)
 {
         return (__u32)python_read_word(gil + p->offsets.gil_locked) == 1

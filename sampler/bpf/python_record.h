@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/bpf/python_record.h - what the BPF program that reads Python's frames writes and is told, the
- * same on both sides
+ * sampler/bpf/python_record.h - the data between the BPF program that reads Python's frames and the
+ * recorder, the same on both sides
  *
  * Way of the data:  python_processes -> [python_record] -> python_frames.bpf -> [python_record] ->
  *                   python_source
@@ -13,30 +13,33 @@
 
 #include <linux/types.h>
 
-#define PYTHON_FRAMES_MAX    256 /* of a sample, innermost first */
-#define PYTHON_OUTER_FRAMES  32  /* of them, if there are more: the outermost ones; a power of two */
-#define PYTHON_INNER_FRAMES  (PYTHON_FRAMES_MAX - PYTHON_OUTER_FRAMES)
-#define PYTHON_STEPS_MAX     4096 /* from frame to frame, also to those that only stand for calls by C */
-#define PYTHON_FRAME_BYTES   88   /* of an interpreter's frame, all that is looked at */
+#define PYTHON_FRAMES_MAX   256 /* of a sample, innermost first */
+#define PYTHON_OUTER_FRAMES 32  /* the outermost ones of these, if the stack has more; a power of two */
+#define PYTHON_INNER_FRAMES (PYTHON_FRAMES_MAX - PYTHON_OUTER_FRAMES)
+/* steps from frame to frame, those that only stand for calls by C included */
+#define PYTHON_STEPS_MAX     4096
+#define PYTHON_FRAME_BYTES   88   /* of an interpreter's frame, as many as are read */
 #define PYTHON_SLOTS         1024 /* processes at a time; a power of two */
 #define PYTHON_PROBES        16   /* slots after its own in which a process may lie */
 #define PYTHON_THREADS_MAX   256  /* steps through an interpreter's threads to find one */
 #define PYTHON_KNOWN_THREADS 16384
-#define PYTHON_WAIT_SLOTS    16384     /* a power of two: of threads that wait */
-#define PYTHON_CALL_SLOTS    4096      /* a power of two: of threads in system calls */
-#define PYTHON_RETRY_NS      100000000 /* until a thread that is not Python's is looked for again, at most */
-#define PYTHON_NESTED_MAX    2         /* interpreters on a stack that called the one that runs */
+#define PYTHON_WAIT_SLOTS    16384 /* for threads that wait; a power of two */
+#define PYTHON_CALL_SLOTS    4096  /* for threads in system calls; a power of two */
+/* the longest pause before a thread that is not Python's is searched for again */
+#define PYTHON_RETRY_NS      100000000
+#define PYTHON_NESTED_MAX    2 /* interpreters on a stack that called the one that runs */
 #define PYTHON_NO_OFFSET     0xffff
-#define PYTHON_COPIES_MAX    65536 /* of a function's instructions: about as many as threads */
+#define PYTHON_COPIES_MAX    65536 /* copies of a function's instructions: about one a thread */
 #define PYTHON_SEEN_SLOTS    8192  /* of code objects that are remembered as copied; a power of two */
 #define PYTHON_SEEN_WAYS     2     /* of them in a slot */
 #define PYTHON_CODE_BYTES    384   /* of a code object before its instructions, at most */
 #define PYTHON_TEXT_BYTES    2048  /* of a name or a path that is copied; the rest is left out */
 #define PYTHON_LINES_BYTES   8192  /* of a table of lines, likewise */
 #define PYTHON_CODE_WORDS    12    /* words that identify a code object: from its flags to its line table */
-#define PYTHON_CODE_FUNCTION 1     /* a bit of its flags: it is of a function (CO_OPTIMIZED) */
-#define PYTHON_PATH_WORDS    9     /* words of its path that do so as well: its length and its last bytes */
-#define PYTHON_PATH_BYTES    64ULL /* at most */
+#define PYTHON_CODE_FUNCTION 1     /* a bit of a code object's flags: it is a function's (CO_OPTIMIZED) */
+/* words of its path that identify it as well: the length and the last bytes */
+#define PYTHON_PATH_WORDS 9
+#define PYTHON_PATH_BYTES 64ULL /* at most */
 
 /*
  * PYTHON_NO_OFFSET = this version has no such member.  All other offsets in a frame are below
@@ -45,12 +48,15 @@
 struct python_offsets {
         __u16 interpreter_next, interpreter_threads; /* of an interpreter */
         __u16 thread_next, thread_native_id;         /* of a thread's state */
-        __u16 thread_frame;                          /* the innermost frame, or what leads to it */
-        __u16 link_frame;                            /* in the latter: the innermost frame; or none */
+        __u16 thread_frame;                          /* the innermost frame, or a struct that leads to it */
+        __u16 link_frame;                            /* in that struct: the innermost frame; or none */
         __u16 frame_code, frame_previous, frame_instruction, frame_owner;
-        __u16 frame_is_entry;  /* 3.11: a byte: C called this frame; or none */
+        __u16 frame_is_entry;  /* in 3.11, a byte: C called this frame; or none */
         __u16 interpreter_gil; /* of an interpreter: the pointer to its GIL */
-        /* In the GIL: the thread that took it last, whether it is held, how often its holder changed. */
+        /*
+         * In the GIL: the thread that took the lock last, whether the lock is held, how often its holder
+         * changed.
+         */
         __u16 gil_holder, gil_locked, gil_switches;
         __u16 gil_bytes; /* 0 = there is none */
         /*
@@ -65,27 +71,30 @@ struct python_offsets {
 struct python_objects {
         __u16 code_file, code_name, code_lines, code_first_line, code_instructions; /* of a code object */
         __u16 bytes_length, bytes_data;
-        __u16 text_length, text_state, text_ascii, text_wide; /* data of a str: of ASCII, of any other */
-        __u16 code_is_numbered; /* each has another number, before its lines (co_version): from 3.12 on */
+        /* the characters of a str: of ASCII, of any other */
+        __u16 text_length, text_state, text_ascii, text_wide;
+        __u16 code_is_numbered; /* from 3.12 on, each has a number of its own before its lines (co_version) */
 };
 
 /* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
 struct python_process {
         __u32 pid;
-        __u8 owner_entry; /* frames with this owner or a higher one stand for C that called Python */
+        /* frames with this owner, or a higher number, stand for C code that called Python */
+        __u8 owner_entry;
         __u8 unused[3];
-        __u64 serial;            /* another for each process and program that is entered */
+        __u64 serial;            /* differs for each process and program that is entered */
         __u64 since_ns;          /* when its program was mapped, or it was forked, by the recorder's clock */
         __u64 interpreters_avma; /* of the pointer to the first interpreter */
         __u64 current_avma;      /* of the pointer to the state of the thread that has the lock; or 0 */
         __u64 gil_avma;          /* of the GIL; or 0: the interpreter has a pointer to it */
-        __u64 namespace_device, namespace_inode; /* of its PID namespace: threads have their numbers of it */
+        /* of the PID namespace in which threads know their numbers */
+        __u64 namespace_device, namespace_inode;
         struct python_offsets offsets;
         struct python_objects objects;
 };
 
 struct python_processes {
-        __u64 n_entered; /* so far; while it is 0 switches and wake-ups look at no slot */
+        __u64 n_entered; /* so far; while it is 0, switches and wake-ups look at no slot */
         struct python_process slots[PYTHON_SLOTS];
         /*
          * Written by switch_events.bpf: the TID of a thread in a system call at whose end its stack will be
@@ -132,7 +141,7 @@ static inline __u64 python_identity_end(__u64 identity)
         return identity | 1;
 }
 
-/* Where it is remembered that a code object was copied. */
+/* The slot that remembers that a code object was copied. */
 static inline __u32 python_seen_slot(__u64 code, __u64 serial)
 {
         return (python_code_of(code) + serial) * 0x9e3779b97f4a7c15ULL >> 32 & (PYTHON_SEEN_SLOTS - 1);
@@ -149,7 +158,7 @@ static inline int python_needs_path(const struct python_objects *objects, __u64 
         return !objects->code_is_numbered && (*flags & PYTHON_CODE_FUNCTION) == 0;
 }
 
-/* From the beginning of a code object to the words that tell it apart. */
+/* The offset in a code object of the words that tell it apart. */
 static inline __u64 python_identity_off(const struct python_objects *objects)
 {
         return objects->code_lines - (PYTHON_CODE_WORDS - 1) * sizeof(__u64);
@@ -167,7 +176,7 @@ static inline int python_looks_again(__u64 first_ns, __u64 looked_ns, __u64 now_
         return now_ns - looked_ns >= (pause_ns < PYTHON_RETRY_NS ? pause_ns : PYTHON_RETRY_NS);
 }
 
-/* Where the pointer to a copy of a code object's instructions is, from the pointer to the copies on. */
+/* The offset of the pointer to a copy of a code object's instructions, from the beginning of the copies. */
 static inline __u64 python_copy_off(__u32 copy)
 {
         return ((__u64)copy + 1) * sizeof(__u64);
@@ -177,14 +186,14 @@ enum python_record_flag {
         PYTHON_FLAG_CUT = 1,       /* there were more frames, or the next one could not be read */
         PYTHON_FLAG_NO_THREAD = 2, /* this thread is none of Python's */
         PYTHON_FLAG_HAS_GIL = 4,   /* this thread holds the GIL */
-        PYTHON_FLAG_NO_GIL = 8,    /* it does not; with neither flag it is not known */
+        PYTHON_FLAG_NO_GIL = 8,    /* it does not hold the GIL; with neither flag it is not known */
         PYTHON_FLAG_SWITCH = 16,   /* not of a sample: the thread begins to wait, or wakes another */
         PYTHON_FLAG_CALL = 32,     /* not of a sample: a system call ends */
 };
 
 /*
- * The kind of a str: bytes of a character, whether they follow the object, whether they are ASCII.  Threads
- * without a lock have a byte before it, not two bits.
+ * The kind of a str: bytes of a character, whether they follow the object, whether they are ASCII.  In
+ * Pythons without a GIL a byte precedes it, in others two bits.
  */
 static inline __u32 python_text_kind(__u32 state)
 {

@@ -99,7 +99,7 @@ const volatile struct switch_settings settings = { .ring_bytes = 4096, .late_byt
 
 struct switch_scope scope;
 
-/* One for each CPU; the sizes are set by the loader. */
+/* One ring for each CPU; the loader sets the sizes. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(map_flags, BPF_F_MMAPABLE);
@@ -109,8 +109,8 @@ struct {
 } rings SEC(".maps");
 
 /*
- * The same for the stacks of long waits: they are read with interrupts on, and an interrupt may then write
- * to the other rings.
+ * The rings for the stacks of long waits: these are read with interrupts on, and an interrupt may then
+ * write to the other rings.
  */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -145,9 +145,9 @@ struct {
 
 /* The thread that came last onto this CPU. */
 struct last_task {
-        __u64 task_avma; /* it may be freed by now; 0 = not a wanted task */
+        __u64 task_avma; /* of a task that may be freed by now; 0 = not a wanted task */
         __u64 sum_ns;    /* what it had run in all, then */
-        __u64 late_ns;   /* when it came, if the stack of its wait is still to be read; else 0 */
+        __u64 late_ns;   /* when the thread came, if the stack of its wait is still to be read; else 0 */
         __u32 pid, tid;
 };
 
@@ -170,9 +170,9 @@ char license_name[] SEC("license") = "Dual MIT/GPL";
 
 /*
  * Called if a task's cgroup is deeper than the wanted one, or if the depth of the wanted one is unknown.
- * The pointers are read by calls, which is slow but rare: for each load of a pointer that it has to follow,
- * the verifier looks through all types of the kernel.  The function is not static and takes a number
- * instead of a pointer, so it is verified once and not at each call.
+ * The pointers are read by calls, which is slow but rare.  For direct loads, the verifier would look
+ * through all types of the kernel at each pointer.  The function is not static and takes a number instead
+ * of a pointer, so it is verified once and not at each call.
  */
 __attribute__((noinline)) int is_below_cgroup(__u64 parent_avma)
 {
@@ -420,7 +420,7 @@ static __always_inline __u32 state_of(const __u64 *ctx, struct task_struct *prev
         return (__u32)((struct task_struct___old *)prev)->state;
 }
 
-/* The scheduler has counted up to now before it reports the switch. */
+/* The scheduler has counted the run time up to now before it reports the switch. */
 static __always_inline __u64 ran_ns_of(struct task_struct *task)
 {
         if (!bpf_core_field_exists(task->se.prev_sum_exec_runtime))
@@ -521,7 +521,7 @@ static __always_inline void put_gil(struct switch_ring_head *ring, struct task_s
         commit(ring, settings.ring_bytes, sizeof(*record));
 }
 
-/* A thread comes back from a wait that began without a stack: if it was long, on_exit() reads it now. */
+/* A thread comes back from a wait that began without a stack: on_exit() reads it if the wait was long. */
 static __always_inline void note_return(__u32 tid, __u64 now_ns)
 {
         struct thread_slot *slot = slot_of(tid);
@@ -650,7 +650,7 @@ static __always_inline bool is_interrupt(__u64 *ctx, struct switch_record_wakeup
 {
         __u64 at;
 
-        (void)regs; /* only some machines need them, and the place of the stack */
+        (void)regs; /* only some machines need the registers and the stack's address */
         scratch->head.time_ns = (__u64)ctx;
         __asm__ __volatile__("" : : : "memory");
         at = scratch->head.time_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/bpf/switch_layout.h - what the BPF program writes and what it is told, the same on both sides
+ * sampler/bpf/switch_layout.h - the data between the BPF program and the recorder, the same on both sides
  *
  * Way of the data:  switch_events.bpf -> [switch_layout] -> switch_ring -> switch_record
  *
@@ -18,17 +18,19 @@
 #define SWITCH_COPY_BYTES_MAX  65536
 #define SWITCH_USER_FRAMES     127 /* where the kernel follows the frame pointers */
 #define SWITCH_KERNEL_FRAMES   48
-#define SWITCH_REGISTERS_MAX   34 /* words of struct pt_regs that are copied, the largest machine's */
+#define SWITCH_REGISTERS_MAX   34 /* words of struct pt_regs that are copied on the machine that has most */
 #define SWITCH_NAME_BYTES      16
 #define SWITCH_CONTEXT_KERNEL  (-128) /* PERF_CONTEXT_KERNEL: the kernel's part of a callstack follows */
 #define SWITCH_STACK_PERIOD_NS 1000000
-#define SWITCH_STACK_BURST     4       /* so many different places of a thread may follow each other faster */
-#define SWITCH_LATE_NS         1000    /* so that no rounding of times changes their order */
+/* stacks of a thread, at different places, that may follow each other faster */
+#define SWITCH_STACK_BURST 4
+/* added to the time of a late stack, so that no rounding of times changes the order */
+#define SWITCH_LATE_NS         1000
 #define SWITCH_LONG_WAIT_NS    1000000 /* a longer wait always has its stack, where the kernel has the hook */
 #define SWITCH_THREAD_SLOTS    16384   /* a power of two */
 #define SWITCH_PROCESSES_MAX   16384
 #define SWITCH_WAKE_RING_BYTES 4096
-#define SWITCH_WAKE_SHARES     4 /* of a ring: the reader is woken each time that one more is full */
+#define SWITCH_WAKE_SHARES     4 /* shares of a ring: the reader is woken each time that one more is full */
 
 /* At the beginning of each ring.  Positions count bytes since the ring began. */
 struct switch_ring_head {
@@ -50,16 +52,15 @@ enum switch_record_kind {
 };
 
 enum switch_record_flag {
-        SWITCH_FLAG_OUT = 1,       /* of a switch: who went is wanted */
-        SWITCH_FLAG_IN = 2,        /* who comes is wanted */
-        SWITCH_FLAG_PREEMPTED = 4, /* who went could have run on */
-        SWITCH_FLAG_SAME_STACK =
-                8,              /* as the last one that was copied of this thread, less than a period ago */
-        SWITCH_FLAG_STACK = 16, /* struct switch_stack and the copy follow */
+        SWITCH_FLAG_OUT = 1,        /* of a switch: who went is wanted */
+        SWITCH_FLAG_IN = 2,         /* who comes is wanted */
+        SWITCH_FLAG_PREEMPTED = 4,  /* who went could have run on */
+        SWITCH_FLAG_SAME_STACK = 8, /* the stack is as in this thread's last copy, less than a period ago */
+        SWITCH_FLAG_STACK = 16,     /* struct switch_stack and the copy follow */
         SWITCH_FLAG_COPY_FULL = 32, /* the copy ended because it has no more room */
         SWITCH_FLAG_32_BIT = 64,    /* the registers are of a 32-bit program */
         SWITCH_FLAG_FRAMES =
-                128, /* what follows the stack is no copy of it, but the addresses of the user's frames */
+                128, /* addresses of the user's frames follow, in place of the copy of the stack */
 };
 
 /* Every record begins so; records are multiples of 8 bytes. */
@@ -74,10 +75,13 @@ struct switch_record_head {
 struct switch_record_switch {
         struct switch_record_head head;
         __u32 prev_pid, prev_tid, next_pid, next_tid;
-        /* since it was last switched in, as the scheduler counts; 0 = not known, or it is not wanted */
+        /*
+         * run time of prev since it was last switched in, by the scheduler; 0 = not known, or prev is not
+         * wanted
+         */
         __u64 prev_ran_ns;
         __u32 gone_pid,
-                gone_tid; /* came last onto this CPU and is not who leaves it: it left unseen; 0 = none did */
+                gone_tid;  /* came onto this CPU before prev and left it without a record; 0 = none did */
         __u64 gone_ran_ns; /* how long it ran, as the scheduler counts; 0 = not known */
 };
 
@@ -88,7 +92,7 @@ struct switch_record_wakeup {
         char waker_name[SWITCH_NAME_BYTES];
 };
 
-/* As the lock is while the thread waits; its memory is the program's, which is hostile. */
+/* The lock while the thread waits, as read from the program's memory, which is hostile. */
 struct switch_record_gil {
         struct switch_record_head head;
         __u32 pid, tid;    /* who waits */
@@ -99,11 +103,11 @@ struct switch_record_gil {
         __u32 unused;
 };
 
-/* A process that was there has a new thread. */
+/* An existing process has a new thread. */
 struct switch_record_number {
         struct switch_record_head head;
         __u32 pid, tid;
-        __u32 own_tid; /* the number that it has for itself, in its PID namespace */
+        __u32 own_tid; /* the thread's number for itself, in its PID namespace */
         __u32 unused;
 };
 
@@ -112,11 +116,15 @@ struct switch_record_number {
  * thread came back, before it ran on.
  */
 struct switch_record_late {
-        struct switch_record_head head; /* its time is SWITCH_LATE_NS after the switch that brought it back */
+        /* the time is SWITCH_LATE_NS after the switch that brought the thread back */
+        struct switch_record_head head;
         __u32 pid, tid;
 };
 
-/* A system call that has just returned; it stands for all of its thread and number since the last record. */
+/*
+ * A system call that has just returned; it stands for all calls of its thread with its number since the
+ * last record.
+ */
 struct switch_record_syscall {
         struct switch_record_head head;
         __u32 pid, tid;
@@ -125,7 +133,7 @@ struct switch_record_syscall {
         __u64 n_calls; /* that it stands for, with itself */
 };
 
-/* Follows a record with SWITCH_FLAG_STACK; then the copy, up to the end of the record. */
+/* Follows a record with SWITCH_FLAG_STACK; behind it, the copy of the stack fills the rest of the record. */
 struct switch_stack {
         __u32 copy_bytes;   /* 0 = a thread of the kernel's, or nothing could be read */
         __u32 kernel_bytes; /* of `kernel` */
@@ -137,11 +145,15 @@ struct switch_stack {
 
 enum switch_filter { SWITCH_FILTER_NONE, SWITCH_FILTER_CGROUP, SWITCH_FILTER_PROCESSES };
 
-/* A variable of the program's: whose switches are recorded.  Set before it is attached. */
+/*
+ * A variable of the program: it says whose switches are recorded, and is set before the program is
+ * attached.
+ */
 struct switch_scope {
         __u64 cgroup_id;
-        __u32 filter;       /* enum switch_filter */
-        __s32 cgroup_level; /* how deep it lies; the program finds out when it meets a task of it */
+        __u32 filter; /* enum switch_filter */
+        /* depth of the cgroup; the program finds out when it meets a task of the cgroup */
+        __s32 cgroup_level;
 };
 
 /* Constants of the program, set before it is loaded: the verifier knows their values. */
@@ -154,7 +166,7 @@ struct switch_settings {
         __u32 frame_pointers;   /* the user's frames instead of a copy of the stack */
         __u32 python;           /* the table of Python's processes is there */
         __u32 late_stacks;      /* long waits have their stacks: the kernel has sched_exit_tp */
-        __u64 late_bytes;       /* of a CPU's second ring, a power of two: of these stacks */
+        __u64 late_bytes;       /* of a CPU's second ring, for the stacks of long waits; a power of two */
 };
 
 #endif /* SAMPLER_BPF_SWITCH_LAYOUT_H */

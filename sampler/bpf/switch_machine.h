@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/bpf/switch_machine.h - what the kernel of each machine keeps of a thread that is in it
+ * sampler/bpf/switch_machine.h - the registers and other state that each machine's kernel keeps of a thread
  *
  * Way of the data:  kernel -> [switch_machine] -> switch_events.bpf
  *

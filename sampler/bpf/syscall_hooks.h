@@ -4,8 +4,9 @@
  *
  * Way of the data:  kernel (sys_enter, sys_exit) -> [syscall_hooks] -> syscall_sums, switch_record
  *
- * A thread alone changes its sums, so they need no lock.  Interrupts are on here, and write to the other
- * ring; on_exit(), which writes to the same one, never comes in between: threads are not preempted meanwhile.
+ * Only a thread itself changes its sums, so they need no lock.  Interrupts are on here, and write to the
+ * other ring; on_exit(), which writes to the same one, never comes in between: threads are not preempted
+ * meanwhile.
  */
 #ifndef SAMPLER_BPF_SYSCALL_HOOKS_H
 #define SAMPLER_BPF_SYSCALL_HOOKS_H
@@ -36,7 +37,7 @@ struct {
         __type(value, struct syscall_sum);
 } syscall_sums SEC(".maps");
 
-/* Sums over all threads that have no room among those; their calls are not sampled. */
+/* Sums over all threads that found no room in the table above; their calls are not sampled. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(max_entries, SYSCALL_NUMBERS);
@@ -138,7 +139,7 @@ static __always_inline struct syscall_sum *find_sum(struct task_struct *task, co
         return bpf_map_lookup_elem(&syscall_sums, key);
 }
 
-/* Several threads at once: but for the longest time, which another may overwrite, nothing gets lost. */
+/* Several threads may be here at once: they lose nothing but a longest time, which another may overwrite. */
 static __always_inline void add_to_rest(__u32 number, __u64 elapsed_ns, __s64 result)
 {
         struct syscall_sum *sum = bpf_map_lookup_elem(&syscall_rest, &number);
@@ -158,8 +159,9 @@ static __always_inline void add_to_rest(__u32 number, __u64 elapsed_ns, __s64 re
 }
 
 /*
- * Whether the stack of this call is wanted.  Calls are counted off, and how many is random: by time, those
- * after a pause would be preferred; each n-th of a program that repeats itself may always be the same one.
+ * Whether the stack of this call is wanted.  A random number of calls is left out before each sample: a
+ * choice by time would prefer calls after a pause, and each n-th call of a program that repeats itself may
+ * always be the same one.
  */
 static __always_inline bool is_syscall_sampled(struct syscall_sum *sum, __u64 now_ns)
 {
@@ -181,7 +183,7 @@ static __always_inline bool is_syscall_sampled(struct syscall_sum *sum, __u64 no
         return true;
 }
 
-/* Without room the sample is left out, and the next one stands for its calls too. */
+/* If the ring has no room, the sample is left out, and the next one stands for its calls too. */
 static __always_inline void put_syscall(void *ctx, struct task_struct *task, struct syscall_sum *sum,
                                         __u32 number, __u64 now_ns)
 {
