@@ -15,7 +15,7 @@
 static const uint64_t timer_rates_hz[] = { 10000, 8000, 5000, 4000, 2000, 1000, 500, 250, 200, 144, 120,
                                            100,   60,   50,   30,   25,   24,   20,  10,  5,   2,   1 };
 
-#define POINTS  10   /* of a timer's period; samples that meet so few are in step */
+#define POINTS  10   /* of a timer's period: samples that meet no more than these are in step */
 #define STEP    4096 /* candidate periods are 1/STEP of the period apart */
 #define STEPS   40   /* about one percent */
 #define NEAR_BY 400  /* in step: off by less than 1/NEAR_BY of a timer's period */
@@ -30,7 +30,7 @@ static bool is_in_step(uint64_t period_ns, uint64_t timer_hz)
 {
         uint64_t timer_ns = NS_PER_S / timer_hz;
 
-        /* The samples meet more points than that of a slower timer's period in any case. */
+        /* Samples meet more points than that of the period of a slower timer in any case. */
         for (uint64_t b = 1; b <= POINTS && timer_ns <= POINTS * period_ns; b++) {
                 uint64_t rest_ns = b * period_ns % timer_ns;
 
@@ -134,7 +134,10 @@ static bool is_first_on_its_cpus(const struct event_request *request, size_t spe
         return !one->only_counts;
 }
 
-/* The raw bytes of a tracepoint are then in the records of all events: all records are alike. */
+/*
+ * If one event needs the raw bytes of its tracepoint, the records of all events have them: all are laid out
+ * alike.
+ */
 static bool needs_raw_bytes(const struct event_request *request)
 {
         for (size_t i = 0; i < request->n_specs; i++)
@@ -184,7 +187,7 @@ struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *op
 
         attr.type = PERF_TYPE_SOFTWARE;
         attr.config = PERF_COUNT_SW_DUMMY;
-        attr.exclude_kernel = 1; /* it never takes samples: the least rights are enough */
+        attr.exclude_kernel = 1; /* the event never takes samples: the least rights are enough */
         attr.mmap = 1;
         attr.mmap2 = 1;
         attr.mmap_data = options->data;

@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define UNIT_TRIES_MAX 16 /* names of a unit to look up until one can be tried */
+#define UNIT_TRIES_MAX 16 /* names of a unit that are looked up until one can be tried */
 
 /* One reading. */
 struct search {
@@ -110,7 +110,7 @@ static int add_pmu(void *context, const struct event_pmu *pmu, const char *event
 
         (void)snprintf(name, sizeof(name), "%s/%s%s", pmu->name, event ? event : "", event ? "/" : "");
         if (strlen(name) >= sizeof(row->name))
-                return 0; /* no name of an event, on any machine */
+                return 0; /* on no machine the name of an event */
         r = add(context, event ? EVENT_CATALOG_PMU_EVENT : EVENT_CATALOG_PMU, pmu->name, name, &row);
         return r < 0 || event ? r : event_pmu_visit_events(pmu, add_pmu, context);
 }

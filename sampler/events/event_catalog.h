@@ -18,7 +18,7 @@ struct event_places;
 
 /* In the order in which they are shown. */
 enum event_catalog_kind {
-        EVENT_CATALOG_HARDWARE, /* generic: each processor translates them to its own */
+        EVENT_CATALOG_HARDWARE, /* generic: the kernel translates them to events of the processor */
         EVENT_CATALOG_SOFTWARE,
         EVENT_CATALOG_CACHE,
         EVENT_CATALOG_PMU,        /* a unit of sysfs: the part after "NAME/" */
@@ -32,17 +32,17 @@ struct event_catalog_row {
         char group[EVENT_CATALOG_GROUP_BYTES]; /* PMU or subsystem; "" = none */
         char name[EVENT_SPEC_NAME_BYTES];      /* as -e takes it */
         const char *alias;                     /* static, or NULL */
-        int error; /* of opening it on ourselves: -errno; 0 = it can be, or was not tried */
+        int error; /* of opening it on this process: -errno; 0 = it opened, or was not tried */
 };
 
 struct event_catalog {
         struct event_catalog_row *rows; /* heap, owned; sorted by kind, group and name */
         size_t n_rows, capacity;
-        struct error tracing; /* why there are no tracepoints; code 0 = there are */
+        struct error tracing; /* why there are no tracepoints; code 0 = there are some */
 };
 
 /*
- * event_catalog_read() - what there is
+ * event_catalog_read() - all events that the machine has
  * @places:  NULL = the machine's own
  * @word:    only events whose name contains it, in small or capital letters, or matches
  *           it, a glob; NULL = all

@@ -5,7 +5,8 @@
  *
  * Way of the data:  libpfm4 -> [event_library] -> event_spec, `hyprof list`
  *
- * The only file that knows the library.  It looks at the processor anew each time, about a millisecond.
+ * The only file that knows the library.  Each call looks at the processor anew, which takes about a
+ * millisecond.
  */
 #ifndef SAMPLER_EVENTS_EVENT_LIBRARY_H
 #define SAMPLER_EVENTS_EVENT_LIBRARY_H
@@ -16,8 +17,8 @@ struct error;
 struct event_spec;
 
 /*
- * event_library_encode() - what an event such as "skl::INST_RETIRED:ANY_P" or
- * "UOPS_ISSUED:u" is to the kernel
+ * event_library_encode() - translates a name such as "skl::INST_RETIRED:ANY_P" or "UOPS_ISSUED:u" for the
+ * kernel
  * @name:  NUL-terminated, with modifiers in the library's way
  * @spec:  changed on success only
  * Returns 1, 0 if the library knows no such event, or -EINVAL with words for one that it knows but refuses: a

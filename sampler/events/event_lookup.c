@@ -25,7 +25,7 @@ struct parse {
         struct event_spec spec; /* what all resulting events share: name, modifiers */
         const char *text;       /* the name without modifiers */
         size_t n_bytes;
-        const char *event; /* the same without "PMU/", while the PMUs are searched */
+        const char *event; /* the name without "PMU/", while the PMUs are searched */
         size_t event_bytes;
         struct error *err;
 };
@@ -390,7 +390,10 @@ int event_spec_modify(struct event_spec *spec, const char *modifiers, size_t n_b
                         spec->name);
         if (hypervisor && !user && !kernel)
                 return error_set(err, -EINVAL, "event '%s': cannot record only the hypervisor", spec->name);
-        /* Named modes are counted, the others are not; a group's modifiers come on top of its members'. */
+        /*
+         * Modes that are named are counted, other modes are not; a group's modifiers come on top of its
+         * members'.
+         */
         if ((user || kernel) && !spec->exclude_user && !spec->exclude_kernel)
                 spec->exclude_user = spec->exclude_kernel = true;
         if (user)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_lookup.h - the name of an event, as perf spells it -> what the kernel wants to know
+ * sampler/events/event_lookup.h - the name of an event, as perf spells it -> the kernel's numbers for it
  *
  * Way of the data:  command line -> event_request -> [event_lookup] -> event_spec
  */
@@ -13,7 +13,7 @@ struct error;
 struct event_places;
 struct event_spec;
 
-/* Where specs are put; one name can be several events, where a machine has several kinds of cores. */
+/* The place for specs; one name can be several events, where a machine has several kinds of cores. */
 struct event_spec_list {
         struct event_spec *specs; /* borrowed */
         size_t n_specs, n_specs_max;

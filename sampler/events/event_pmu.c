@@ -44,7 +44,7 @@ static int read_line(int dir_fd, const char *path, char line[LINE_BYTES])
         return r;
 }
 
-/* The same of a file in one of the PMU's folders. */
+/* Reads the one line of a file in one of the PMU's folders. */
 static int read_file_of(const struct event_pmu *pmu, const char *folder, const char *name, size_t n_bytes,
                         char line[LINE_BYTES])
 {
@@ -56,7 +56,7 @@ static int read_file_of(const struct event_pmu *pmu, const char *folder, const c
         return read_line(pmu->dir_fd, path, line);
 }
 
-/* A number, decimal or with 0x; nothing follows it. */
+/* Parses a number, decimal or with 0x, that nothing follows. */
 static bool parse_number(const char *text, size_t n_bytes, uint64_t *ret_value)
 {
         char digits[24], *end;
@@ -72,9 +72,7 @@ static bool parse_number(const char *text, size_t n_bytes, uint64_t *ret_value)
 
 /* ---- CPUs ---------------------------------------------------------------------------------------------- */
 
-/*
- * Parses a set of CPUs as the kernel writes it, such as "0-3,8"; CPUs that have no bit here are left out.
- */
+/* Parses a set of CPUs as the kernel writes it, such as "0-3,8"; CPUs without a bit in @spec are left out. */
 static int parse_cpus(const char *text, struct event_spec *spec)
 {
         while (true) {
@@ -349,7 +347,7 @@ static const char *devices_of(const struct event_places *places)
 }
 
 /*
- * The PMU of the cores is "cpu" on a machine with one kind of cores; on ARM it is the one that says which
+ * The PMU of the cores is "cpu" on a machine with one kind of cores; on ARM it is a PMU that says which
  * CPUs it has.
  */
 static bool is_core(const struct event_pmu *pmu)

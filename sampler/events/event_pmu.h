@@ -56,7 +56,7 @@ typedef int event_pmu_taker(void *context, const struct event_pmu *pmu, const ch
 /* All PMUs, sorted by name; @event is NULL.  Returns 0, or what @take returned. */
 int event_pmu_visit(const struct event_places *places, event_pmu_taker *take, void *context);
 
-/* The names of a PMU's events, sorted.  The same. */
+/* The names of a PMU's events, sorted.  Returns as event_pmu_visit(). */
 int event_pmu_visit_events(const struct event_pmu *pmu, event_pmu_taker *take, void *context);
 
 #endif /* SAMPLER_EVENTS_EVENT_PMU_H */

@@ -22,7 +22,7 @@ struct event_request {
         struct event_spec specs[EVENT_REQUEST_SPECS_MAX]; /* a group's members follow their leader */
         size_t n_specs;
         uint64_t rate_hz;                  /* samples a second, CPU and event; 0 = by @period */
-        uint64_t period;                   /* -c: a sample every so many; 0 = by @rate_hz */
+        uint64_t period;                   /* -c: a sample after so many events; 0 = by @rate_hz */
         bool rate_is_default;              /* implied, not requested: for tracepoints every hit is taken */
         bool wants_totals;                 /* --stat */
         bool no_samples;                   /* --no-sampling: there is no default event */
@@ -32,8 +32,8 @@ struct event_request {
 /*
  * event_request_add() - takes one argument of -e: a list, with groups
  * Such as "cycles", "page-faults:u,sched:sched_switch", "{cycles,instructions,cache-misses}:S",
- * "cpu/event=0x3c,umask=1/k".  Where a machine has several kinds of cores, what the processor counts becomes
- * an event of each, and a group a group of each.
+ * "cpu/event=0x3c,umask=1/k".  On a machine with several kinds of cores, a processor's event becomes one
+ * event for each kind, and a group of them one group for each kind.
  * Returns 0; -EINVAL with the error in words, the nearest known name or the way to 'hyprof list'; -ENOENT for
  * a tracepoint without tracefs, or a PMU that this machine does not have; -EACCES.
  */
@@ -49,7 +49,7 @@ enum event_hardware {
 /*
  * event_request_complete() - adds implied events: the default event, and with --stat those of `perf stat`
  * With `no_samples` nothing is added but those of --stat, and they only count.
- * @hardware:      what cycles can do
+ * @hardware:      whether cycles can be counted, and sampled
  * @ret_fallback:  cycles were the default and cannot be sampled
  */
 int event_request_complete(struct event_request *request, enum event_hardware hardware, bool *ret_fallback,
@@ -58,7 +58,7 @@ int event_request_complete(struct event_request *request, enum event_hardware ha
 /*
  * event_request_leave_kernel() - restricts events to those allowed without the right to see kernel code
  * Events count user code alone; those of --stat that happen in the kernel only are left out.
- * Returns 0, or -EACCES if one that was asked for can count nothing then.
+ * Returns 0, or -EACCES if an event that the user asked for can count nothing then.
  */
 int event_request_leave_kernel(struct event_request *request, struct error *err);
 
@@ -69,7 +69,7 @@ bool event_request_reads_groups(const struct event_request *request);
  * event_request_name_sampled() - the events that have samples of their own, in words for people:
  * "cpu-clock, each sched:sched_switch"
  * @ret_names:     cut where it is too long
- * @ret_has_rate:  set if not each one of all of them
+ * @ret_has_rate:  set if an event is sampled at a rate, not each time that it happens
  */
 void event_request_name_sampled(const struct event_request *request, char *ret_names, size_t names_bytes,
                                 bool *ret_has_rate);

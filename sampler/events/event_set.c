@@ -134,7 +134,7 @@ static int explain_open(const struct event_set *set, int code, const struct even
         }
 }
 
-/* The owner of an event, in terms of perf_event_open(2). */
+/* The thread, cgroup or all that an event is opened on, in terms of perf_event_open(2). */
 static pid_t pid_of(const struct event_set *set, uint32_t tid, unsigned long *ret_flags)
 {
         *ret_flags = PERF_FLAG_FD_CLOEXEC;

@@ -43,34 +43,33 @@ struct event_set_options {
         struct event_attr_options attr; /* its request is borrowed until the set is closed */
         int sample_program_fd;          /* of a BPF program that runs at each sample; <= 0: none */
         size_t tracker_ring_bytes;      /* for each CPU; a power of two; halved until the kernel allows it */
-        bool wants_kernel_code;      /* with the scopes CGROUP and CPUS, of all CPUs: where it is permitted */
+        bool wants_kernel_code;      /* with the scopes CGROUP and CPUS: on all CPUs, where it is permitted */
         enum event_scope_kind scope; /* CGROUP, CPUS or THREADS */
         int cgroup_fd;               /* CGROUP: its folder; borrowed */
-        const char *cpus;            /* only these: "0-3,8"; NULL = all that are online */
+        const char *cpus;            /* only these CPUs: "0-3,8"; NULL = all that are online */
 };
 
 /* One opened event of one thread on one CPU. */
 struct event_handle {
         int fd;
-        uint64_t id;   /* PERF_SAMPLE_IDENTIFIER; the kernel counts them up, so they ascend */
+        uint64_t id;   /* PERF_SAMPLE_IDENTIFIER; the kernel numbers events upwards, so the ids ascend */
         uint32_t spec; /* index of its event_spec; UINT32_MAX = the dummy */
-        uint32_t tid;  /* that it was opened on; 0 = a cgroup, or a CPU */
+        uint32_t tid;  /* the thread that it was opened on; 0 = a cgroup, or a CPU */
 };
 
-/* On a CPU: to poll, and its ring of one page. */
+/* The doorbell of one CPU: a descriptor to poll, and a ring of one page. */
 struct event_doorbell {
         int fd; /* owned */
         struct perf_ring ring;
 };
 
 /*
- * Whose events a thread is recorded by: its own, or those that it inherited.
- * Events are opened on the threads of a running process one after the other,
- * while new threads are started.  One that is found late may have inherited the
- * events of the thread that started it, all of them or those on some CPUs, and
- * is given its own nevertheless.  Then it is recorded twice, and so is
- * everything that it starts; what did not come from its owner's events is left
- * out.
+ * The owner of the events by which each thread is recorded: the thread itself, or the one that it inherited
+ * them from.
+ * Events are opened on the threads of a running process one after the other, while new threads are started.
+ * One that is found late may have inherited the events of the thread that started it, all of them or those
+ * on some CPUs, and is given its own nevertheless.  Then it is recorded twice, and so is everything that it
+ * starts; records from events of another than its owner are left out.
  */
 struct event_owners {
         struct intern tids;
@@ -88,8 +87,8 @@ struct event_set {
         size_t n_rings;
         struct event_doorbell *doorbells; /* heap, owned: one for each CPU; NULL = there are none */
         int *kernel_code_fds;             /* heap, owned: one for each CPU; NULL = there are none */
-        uint64_t kernel_code_boot_ns;     /* CLOCK_BOOTTIME: since then they report; 0 = never */
-        size_t ring_bytes;                /* of the sampling rings, as it came out */
+        uint64_t kernel_code_boot_ns;     /* CLOCK_BOOTTIME: since when these events report; 0 = never */
+        size_t ring_bytes;                /* of the sampling rings, after all reductions */
         struct perf_record_layout layout; /* of all records */
         struct event_owners owners;
         uint64_t added_ns;   /* when event_set_add() was last done */
@@ -116,8 +115,8 @@ void event_set_close(struct event_set *set);
 int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
 
 /*
- * The same with only the records of mappings, names and ends, for the other threads of a process.
- * Returns as that.
+ * As event_set_add(), but for the other threads of a process: with only the records of mappings, names and
+ * ends.
  */
 int event_set_watch(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
 
@@ -130,22 +129,22 @@ int event_set_enable(struct event_set *set, struct error *err);
 /* May this process open events on whole CPUs, and of cgroups?  Found out by trying: 0 or -errno. */
 int event_set_try_cpus(void);
 
-/* Threads were added that may have inherited events of those before. */
+/* Says that added threads may have inherited events of threads that were added before. */
 void event_set_expect_overlap(struct event_set *set);
 
 /* Stops sampling for good; the rings keep what they have. */
 void event_set_disable(struct event_set *set);
 
-/* Stops the sampled events, or starts them again; what reports processes and mappings goes on. */
+/* Stops the sampled events, or starts them again; events that report processes and mappings go on. */
 void event_set_pause(struct event_set *set, bool paused);
 
 /*
  * event_set_is_double() - has this record come already, by another event on the same thread?
- * Records are shown in the order of time, all of them.
+ * The caller passes all records, in the order of time.
  */
 bool event_set_is_double(struct event_set *set, const struct perf_record *rec);
 
-/* ---- by which it judges: parts of it, for tests ---- */
+/* ---- parts of event_set_is_double(), for tests ---- */
 
 void event_owners_init(struct event_owners *o);
 void event_owners_deinit(struct event_owners *o);
@@ -153,7 +152,7 @@ void event_owners_deinit(struct event_owners *o);
 /* From now on @tid is recorded by the events that were opened on @owner.  Returns 0 or -ENOMEM. */
 int event_owners_add(struct event_owners *o, uint32_t tid, uint32_t owner);
 
-/* Returns 0 if nothing is known of it. */
+/* The thread whose events record @tid; 0 = not known. */
 uint32_t event_owners_find(const struct event_owners *o, uint32_t tid);
 
 /* The index of the spec that the event with this id was made from, or -1. */
@@ -165,7 +164,10 @@ bool event_set_has_doorbells(const struct event_set *set);
 /* The doorbell of the CPU number @at may ring again.  To be called before the tracker's ring is looked at. */
 void event_set_answer(struct event_set *set, size_t at);
 
-/* Turns all doorbells off or on.  After they are on, what came in between is in the tracker's rings. */
+/*
+ * Turns all doorbells off or on.  Once they are on again, the tracker's rings have the records that came in
+ * between.
+ */
 void event_set_silence(struct event_set *set, bool silent);
 
 /* True for the rings of the dummy events: they hold no samples. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_spec.h - an event that was asked for: what the kernel wants to know of it
+ * sampler/events/event_spec.h - an event that was asked for, in the kernel's terms
  *
  * Way of the data:  event_lookup -> [event_spec] -> event_set -> kernel
  */
@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 #define EVENT_SPEC_NAME_BYTES 128
-#define EVENT_SPEC_CPUS_MAX \
-        1024 /* that a PMU can be restricted to; the others are as if they were not there */
+#define EVENT_SPEC_CPUS_MAX   1024 /* CPUs to which a PMU can be restricted; later ones are left out */
 
 /* The use of its samples. */
 enum event_role {
         EVENT_ROLE_SAMPLES = 0, /* they are samples */
         EVENT_ROLE_WAITS,       /* where a thread leaves its CPU, for its SWITCH_OUT */
-        EVENT_ROLE_WAKERS,      /* of sched:sched_waking: who makes another thread ready, for its WAKEUP */
+        /* of sched:sched_waking: the thread that makes another one ready, for the WAKEUP of that one */
+        EVENT_ROLE_WAKERS,
 };
 
 struct event_spec {
@@ -32,7 +32,7 @@ struct event_spec {
         enum event_role role;
         uint32_t woken_offset_bytes; /* of EVENT_ROLE_WAKERS: where in the record the woken thread is */
         bool is_clock;               /* its period counts nanoseconds */
-        bool is_tracepoint;          /* each time counts, unless a period was asked for */
+        bool is_tracepoint;          /* each hit is taken, unless a rate or a period was asked for */
         bool is_syscall;             /* a tracepoint of system calls: its records have the call's number */
         bool exclude_user;           /* ":k" */
         bool exclude_kernel;         /* ":u" */
@@ -51,7 +51,10 @@ static inline bool event_spec_is_on_cpu(const struct event_spec *spec, int cpu)
                (spec->cpus[cpu / 64] & UINT64_C(1) << (unsigned)cpu % 64) != 0;
 }
 
-/* For --stat: it is counted by itself, and no other event needs it.  @number: its own among the request's. */
+/*
+ * For --stat: the event is counted by itself, and no other event needs it.  @number: its index in the
+ * request.
+ */
 static inline bool event_spec_is_total(const struct event_spec *spec, uint32_t number)
 {
         return spec->only_counts && spec->leader == number;

@@ -21,7 +21,7 @@ struct event_table_row {
         uint64_t config;   /* perf_event_attr.config */
         const char *unit;
         uint32_t type;  /* perf_event_attr.type */
-        bool in_kernel; /* it happens in kernel code alone: who may not see that counts none */
+        bool in_kernel; /* it happens in kernel code alone: a user who may not see that code counts none */
 };
 
 /* The rows by number, from 0; NULL after the last. */
@@ -30,7 +30,7 @@ const struct event_table_row *event_table_row(size_t i);
 /* By name or alias; NULL if there is none. */
 const struct event_table_row *event_table_find(const char *text, size_t n_bytes);
 
-/* By what the kernel is told; NULL if there is none. */
+/* By its numbers in perf_event_attr; NULL if there is none. */
 const struct event_table_row *event_table_find_config(uint32_t type, uint64_t config);
 
 /*
@@ -40,7 +40,7 @@ const struct event_table_row *event_table_find_config(uint32_t type, uint64_t co
  */
 bool event_table_find_cache(const char *text, size_t n_bytes, uint64_t *ret_config);
 
-/* The names of those by number, from 0; false after the last. */
+/* The names of these cache events by number, from 0; false after the last. */
 bool event_table_cache_name(size_t i, char ret_name[EVENT_TABLE_CACHE_NAME_BYTES], uint64_t *ret_config);
 
 #endif /* SAMPLER_EVENTS_EVENT_TABLE_H */

@@ -10,10 +10,11 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
-/* The values of a group: how many, two times, and of each member value, id and losses. */
+/* The values of a group: their number, two times, and for each member its value, id and losses. */
 #define READ_WORDS_MAX (3 + 3 * EVENT_REQUEST_SPECS_MAX)
 
-#define SLACK_SHARE 100 /* a smaller share is lost as events are switched on and off */
+/* less than one part in so many is lost while events are switched on and off */
+#define SLACK_SHARE 100
 
 int event_count_decode(const uint64_t *words, size_t n_words, uint64_t read_format, uint64_t id,
                        struct event_count *ret_count)
@@ -30,7 +31,8 @@ int event_count_decode(const uint64_t *words, size_t n_words, uint64_t read_form
                 return -EBADMSG;
         if (is_group && words[at++] <= READ_WORDS_MAX)
                 n_members = (size_t)words[0];
-        times = is_group ? at : at + 1; /* before the values of a group, between those of one */
+        /* a group's times precede its values; a single event's follow its value */
+        times = is_group ? at : at + 1;
         values = is_group ? at + n_times : at;
         if (n_words < at + n_times + n_members * each || (is_group && words[0] > READ_WORDS_MAX))
                 return -EBADMSG;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_totals.h - what each event came to in all: read from the kernel at the end
+ * sampler/events/event_totals.h - the total of each event, read from the kernel at the end
  *
  * Way of the data:  event_set (read(2)) -> [event_totals] -> the table COUNTERS
  *
@@ -31,12 +31,12 @@ struct event_count {
 
 struct event_totals {
         struct event_count specs[EVENT_REQUEST_SPECS_MAX]; /* summed up */
-        uint64_t watched_ns; /* that anything recorded ran on CPUs that are recorded: of the dummy events */
+        uint64_t watched_ns; /* time that recorded threads ran on recorded CPUs, from the dummy events */
         bool shared;         /* some events had to share counters: see event_totals_finish() */
 };
 
 /*
- * event_count_decode() - one event's part of what read(2) gave
+ * event_count_decode() - takes one event's values from the result of read(2)
  * @words:        as perf_event_attr.read_format lays them out
  * @id:           of the event, where they are a group's
  * Returns 0, or -EBADMSG if the words are too few or the event is not among them.
@@ -48,7 +48,10 @@ int event_count_decode(const uint64_t *words, size_t n_words, uint64_t read_form
 int event_totals_read(const struct event_set *set, const struct event_handle *handle,
                       struct event_count *ret_count);
 
-/* Records that the kernel could not put into full rings so far, by all events; UINT64_MAX = it cannot say. */
+/*
+ * Records of all events that the kernel could not put into full rings so far; UINT64_MAX = the kernel
+ * cannot say.
+ */
 uint64_t event_totals_count_lost(const struct event_set *set);
 
 /* Adds a descriptor's count; @spec: UINT32_MAX = the dummy. */

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_MIN   64
-#define SLACK_SHARE 100 /* a smaller share is lost as groups are switched on and off */
+#define SLOTS_MIN 64
+/* less than one part in so many is lost while groups are switched on and off */
+#define SLACK_SHARE 100
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -6,12 +6,14 @@
  * Way of the data:  perf_record (perf_sample.counts) -> [group_counts] -> kernel_side
  *
  * With ":S" the kernel puts the values of a group into each sample of its leader.  They only grow, so a
- * sample's share is the difference to the sample before of the same counters: events of a CPU, or of a cgroup
- * on a CPU: to the CPU's sample before, whichever thread it hit; all samples are to be shown, also those that
- * are left out then, or their counts would go to the next one; events that children inherit: each thread has
- * counters of its own under the same number, from 0 at its birth.  The first time, the previous value is 0:
- * events begin with that, when they are opened, inherited, or started.  A value that is smaller than the one
- * before comes from counters that began anew: it counts nothing.
+ * sample's share is the difference to the sample before of the same counters:
+ * - events of a CPU, or of a cgroup on a CPU: the CPU's sample before, whichever thread it hit.  The caller
+ *   also passes samples that it will leave out, or their counts would go to the next one;
+ * - events that children inherit: each thread has counters of its own under the same number, from 0 at its
+ *   birth.
+ * The first time, the previous value is 0: events begin with that, when they are opened, inherited, or
+ * started.  A value that is smaller than the one before comes from counters that began anew: it counts
+ * nothing.
  *
  * Memory: an entry for each event and CPU, and thread if they are inherited, until the thread ends.
  * Used by the collector's thread.
@@ -46,7 +48,7 @@ struct group_counts_entry {
 struct group_counts {
         uint64_t read_format; /* 0 = samples have no counters, and nothing is done */
         bool inherited;       /* counters of each thread */
-        bool scales;          /* times show shared counters; not with events of a thread */
+        bool scales;          /* times show whether counters were shared; not so with events of a thread */
         bool shared;          /* a value was scaled up: the group had its counters a part of the time */
         struct group_counts_entry *entries; /* heap, owned */
         size_t n_entries, capacity;
@@ -64,11 +66,11 @@ void group_counts_init(struct group_counts *g, uint64_t read_format, bool inheri
 void group_counts_deinit(struct group_counts *g);
 
 /*
- * group_counts_take() - look at a record: of a sample with counters, `counts` is what its
- * leader's members counted
- * since the one before, and `leader_weight` what the leader did; of anything else they are empty
- * @events:  that the record comes from
- * Records are shown in the order of time, all of them.  Returns 0 or -ENOMEM.
+ * group_counts_take() - takes a record
+ * After a sample with counters, `counts` has what the members of its group counted since the sample before,
+ * and `leader_weight` what the leader counted; after any other record, both are empty.
+ * @events:  the set that the record comes from
+ * The caller passes all records, in the order of time.  Returns 0 or -ENOMEM.
  */
 int group_counts_take(struct group_counts *g, const struct event_set *events, const struct perf_record *rec);
 

@@ -23,18 +23,19 @@ struct perf_ring;
 
 struct ring_watch {
         const struct perf_ring
-                *ring;     /* borrowed; only what never changes of it is used: `meta`, `data`, `data_bytes` */
+                /* borrowed; only members that never change are used: `meta`, `data`, `data_bytes` */
+                *ring;
         uint64_t position; /* seen up to here */
         uint64_t copy[RING_WATCH_RECORD_BYTES / sizeof(uint64_t)];
 };
 
-/* From the oldest record that is there.  A ring that is not mapped is empty. */
+/* Begins at the oldest record that is there.  A ring that is not mapped is empty. */
 void ring_watch_init(struct ring_watch *w, const struct perf_ring *ring);
 
 /*
  * ring_watch_next() - the next record of a type that was not seen before
  * @type:          PERF_RECORD_*; others are passed over
- * @without_misc:  so are those that have one of these PERF_RECORD_MISC_*
+ * @without_misc:  records that have one of these PERF_RECORD_MISC_* are passed over as well
  * @ret_record:    a copy, header included; valid until the next call
  * Records that were given back before they were seen are left out, and so is everything up to the head after
  * an invalid record.  Never blocks.

@@ -34,10 +34,12 @@ int tracepoint_find(const struct event_places *places, const char *text, size_t 
 int tracepoint_find_field(const struct event_places *places, const char *text, const char *field,
                           uint32_t *ret_offset_bytes, struct error *err);
 
-/* Takes one; returns 0, or -errno to stop. */
+/* Takes a tracepoint; returns 0, or -errno to stop. */
 typedef int tracepoint_taker(void *context, const char *subsystem, const char *name);
 
-/* All of them, sorted.  Returns 0, -ENOENT and -EACCES as above, or what @take returned. */
+/*
+ * Hands all tracepoints to @take, sorted.  Returns 0, -ENOENT and -EACCES as above, or what @take returned.
+ */
 int tracepoint_visit(const struct event_places *places, tracepoint_taker *take, void *context,
                      struct error *err);
 
