@@ -353,7 +353,7 @@ static int add_image(struct code_images *c, const struct image_look *look, uint3
         return r;
 }
 
-/* Does the process put code where no record reports it? */
+/* Can the process write code without a record of that? */
 static bool writes_code(struct code_images *c, uint32_t pid)
 {
         const struct searched_process *process = searched_processes_get(&c->searched, pid);
@@ -378,7 +378,7 @@ static int take_image(struct code_images *c, const struct image_look *look)
                 r = add_image(c, look, &change.range.module, &copy);
         if (r == -EOVERFLOW)
                 return 0;
-        if (r == 0 && writes_code(c, look->place.pid)) { /* it may have been written since that time */
+        if (r == 0 && writes_code(c, look->place.pid)) { /* the image may have been written since that time */
                 change.time_ns = until_ns;
                 r = watched_images_put(&c->watched, &c->changes, image, &copy, look->began_ns,
                                        &change.time_ns);
@@ -407,7 +407,7 @@ static bool may_search(struct code_images *c, uint32_t pid)
         return process && process->n_searches++ < CODE_IMAGES_SEARCHES_MAX;
 }
 
-/* Searches all memory too, if the code is still there: a search for lost code would delay the next. */
+/* Searches all memory too, if the code is still there: a search for lost code would delay the next search. */
 static int find_image(struct code_images *c, struct memory_image_place *place)
 {
         int r = memory_image_find(place, &c->image);
@@ -634,7 +634,10 @@ static int add_jit_object(void *context, uint32_t pid, struct jit_object *object
         return r;
 }
 
-/* It counts since its memory became executable; if that is unknown or it is writable, since @seen_ns. */
+/*
+ * The object counts since its memory became executable; since @seen_ns, if that is unknown or the memory is
+ * writable.
+ */
 static int see_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t seen_ns)
 {
         struct code_images *c = context;
@@ -734,7 +737,7 @@ int code_images_look(struct code_images *c, const struct perf_record *record)
 
         if (!m->executable || place.end_avma <= place.start_avma)
                 return 0;
-        if (!is_anonymous(m)) /* a file in memory may be used like memory of no file */
+        if (!is_anonymous(m)) /* a file in memory may be used like anonymous memory */
                 return path_begins_with(m, memfd_name) ? look_into_memfd(c, &place, m, record->time_ns) : 0;
         note_writable(c, m, record->pid);
         r = look_at_lists(c, &place);

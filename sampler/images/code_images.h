@@ -10,8 +10,9 @@
  * image becomes a module, whose code is kept and whose unwind table is built; and when the records have come
  * so far, the process's addresses become the image's.
  *
- * Looking costs time that the program determines: it is bounded to a share of all time.  Where there was
- * none, or the code was not there yet, it is looked again when samples fall into such memory.
+ * The program determines how much there is to look at, so looks are bounded to a share of all time.  Where
+ * no time was left, or the code was not there yet, the recorder looks again when samples fall into such
+ * memory.
  *
  * Used by the collector's thread.
  */
@@ -22,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODE_IMAGES_SEARCHES_MAX 8 /* of all of a process's memory, one a stretch of code */
+#define CODE_IMAGES_SEARCHES_MAX 8 /* searches of all memory of a process, one for each stretch of code */
 
 struct address_range;
 struct code_images;
@@ -44,7 +45,7 @@ void code_images_free(struct code_images *c);
  */
 int code_images_look(struct code_images *c, const struct perf_record *record);
 
-/* A file is mapped in a process: it may be that of a JIT, or an interpreter.  Returns 0 or -ENOMEM. */
+/* A file is mapped in a process: it may contain a JIT, or an interpreter.  Returns 0 or -ENOMEM. */
 int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range,
                           uint64_t mapped_ns);
 
@@ -60,15 +61,15 @@ void code_images_see_records(struct code_images *c);
 
 /*
  * code_images_meet() - a sample fell on this address
- * In executable memory that is no file's and no image's it is looked for one.  The result becomes a change of
- * @time_ns.  Cheap but for a few samples.  Returns 0 or -ENOMEM.
+ * If the memory there is executable, and of no file and no image, looks for an image in it.  The result
+ * becomes a change of @time_ns.  Cheap but for a few samples.  Returns 0 or -ENOMEM.
  */
 int code_images_meet(struct code_images *c, const struct process_track *process, uint64_t avma,
                      uint64_t time_ns);
 
 /*
- * Are images in memory that can be written still there?  Once a cycle, ahead of its samples: they are read
- * again for that.  Returns 0 or -ENOMEM.
+ * Reads images in writable memory again: are they still there?  To be called once a cycle, ahead of its
+ * samples.  Returns 0 or -ENOMEM.
  */
 int code_images_look_again(struct code_images *c);
 
@@ -84,7 +85,7 @@ bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_cha
 /* Makes the change in its process: a row of MAPPINGS, and its address space.  Returns 0 or -ENOMEM. */
 int code_images_put(struct code_images *c, struct process_track *process, const struct image_change *change);
 
-/* The process has ended: its number may become another's. */
+/* The process has ended: its number may become that of another one. */
 void code_images_forget(struct code_images *c, uint32_t pid, uint64_t time_ns);
 
 #endif /* SAMPLER_IMAGES_CODE_IMAGES_H */

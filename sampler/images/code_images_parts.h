@@ -5,7 +5,7 @@
  * Way of the data:  code_images -> [code_images_parts] -> image_modules, landmark_files, recent_mappings,
  *                   searched_memory
  *
- * For these files alone; all of it is the collector's thread's; code_images.h is the interface.
+ * For these files alone, in the collector's thread; code_images.h is the interface.
  */
 #ifndef SAMPLER_IMAGES_CODE_IMAGES_PARTS_H
 #define SAMPLER_IMAGES_CODE_IMAGES_PARTS_H
@@ -38,23 +38,26 @@ struct trace_module;
 /*
  * image_modules_add() - a module of kind IMAGE
  * @row:     all but kind and path
- * @mapped:  its name begins with the upper half of it
+ * @mapped:  the number of its mapped bytes; the upper half is in its name
  * Returns as trace_dictionary_add().
  */
 int image_modules_add(struct trace_dictionary *d, struct trace_module *row, uint64_t mapped,
                       uint32_t *ret_module);
 
 /*
- * The same for an image that has a build-id.  If it is of a file that is around it in memory, or of the
- * program's, as /proc tells, the module is that file.
+ * The same for an image that has a build-id.  If a file that is mapped around it, or the program's own
+ * file, has that build-id, the module is that file.
  */
 int image_modules_add_build_id(struct trace_dictionary *d, const struct memory_image *image,
                                uint32_t *ret_module);
 
-/* The module of the file that an image is of, by its build-id; 0 = it is not known. */
+/* The module of the file that an image comes from, by its build-id; 0 = it is not known. */
 uint32_t image_modules_find_file(const struct trace_dictionary *d, const struct memory_image *image);
 
-/* Bytes in memory without a name, for the builder of unwind tables; -1 if that cannot be.  The caller's. */
+/*
+ * A nameless file in memory with these bytes, for the builder of unwind tables; the caller's. -1 on
+ * failure.
+ */
 int image_modules_hold(const struct byte_buffer *bytes);
 
 /*
@@ -70,7 +73,8 @@ int image_modules_hold(const struct byte_buffer *bytes);
 struct landmark_files {
         const struct recording *recording; /* borrowed */
         struct jit_lists *lists;           /* borrowed */
-        struct noted_file *noted; /* heap, owned: they wait for their tables, or for their data in memory */
+        /* heap, owned: files that wait for their tables, or for their data in memory */
+        struct noted_file *noted;
         size_t n_noted, capacity;
 };
 
@@ -87,7 +91,7 @@ int landmark_files_note(struct landmark_files *l, uint32_t pid, const struct add
 int landmark_files_announce(struct landmark_files *l, uint32_t pid, const struct address_range *range,
                             uint64_t mapped_ns);
 
-/* Looks at those that wait again.  Returns 0 or -ENOMEM. */
+/* Looks again at the files that wait.  Returns 0 or -ENOMEM. */
 int landmark_files_decide(struct landmark_files *l);
 
 /* Are there some whose data will be there soon? */
@@ -121,7 +125,7 @@ void sampled_places_deinit(struct sampled_places *s);
 /* Counts a sample.  Returns 1 if the memory is to be looked at, 0, -ENOMEM. */
 int sampled_places_is_due(struct sampled_places *s, uint32_t pid, uint64_t start_avma);
 
-/* An image was found there: the next program's code is as good as this one's. */
+/* An image was found there: samples are counted from 0 again, since other code may come to that place. */
 void sampled_places_restart(struct sampled_places *s, uint32_t pid, uint64_t start_avma);
 
 #define SEARCHED_PROCESSES_MAX 65536
@@ -130,10 +134,11 @@ void sampled_places_restart(struct sampled_places *s, uint32_t pid, uint64_t sta
 struct searched_process {
         uint32_t n_images;   /* that were found in it */
         uint32_t n_searches; /* of all of it, for code */
-        uint32_t n_misses;   /* in a row: images whose whole was looked for, and not found */
+        uint32_t n_misses;   /* images in a row whose whole was searched for and not found */
         uint32_t n_programs; /* that the process has run and left */
-        uint64_t near_avma;  /* where the last one was: loaders do the same again and again; 0 = not known */
-        bool writes_code;    /* it has executable memory that can be written, there or elsewhere */
+        /* where the last whole was: loaders use a place again and again; 0 = not known */
+        uint64_t near_avma;
+        bool writes_code; /* it has executable memory that it can write, there or at another address */
 };
 
 struct searched_processes {
@@ -145,7 +150,10 @@ struct searched_processes {
 void searched_processes_init(struct searched_processes *s);
 void searched_processes_deinit(struct searched_processes *s);
 
-/* Borrowed until the next one is got; made if it is not there.  NULL if there are too many, or no memory. */
+/*
+ * The entry of a process, made if need be; borrowed until the next call.  NULL if there are too many, or no
+ * memory.
+ */
 struct searched_process *searched_processes_get(struct searched_processes *s, uint32_t pid);
 
 /* The process has ended, or runs another program. */
@@ -158,8 +166,8 @@ void searched_processes_leave(struct searched_processes *s, uint32_t pid);
  *
  * A look into a process because of a record sees the state at the time of the look.  If the same memory was
  * made executable once more in between, it may have other contents than the record reported.  The kernel
- * reports that before the program can run on, so all of it is in the rings when they are examined after the
- * process: they are gone through here by a position of their own, ahead of the reader of the records.
+ * reports that before the program can run on, so all of it is in the rings when the recorder looks at them
+ * after the process.  This file reads them from a position of its own, ahead of the reader of the records.
  *
  * Used by the thread that takes the records.
  */
@@ -176,7 +184,7 @@ struct recent_mapping {
 struct recent_mappings {
         struct recent_mapping mappings[RECENT_MAPPINGS_MAX];
         size_t n_added;
-        uint64_t forgotten_ns;                   /* the latest time of those that are forgotten */
+        uint64_t forgotten_ns;                   /* the latest time of the mappings that are forgotten */
         const struct perf_record_layout *layout; /* borrowed, as the rings */
         struct ring_watch *watches;              /* heap, owned: of the rings that report mappings */
         size_t n_watches;
@@ -196,14 +204,15 @@ void recent_mappings_look(struct recent_mappings *r);
 void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping *mapping);
 
 /*
- * Was any of @memory made executable after @memory->time_ns, up to @until_ns?  True as
- * well if that is forgotten.
+ * Was any of @memory made executable after @memory->time_ns, up to @until_ns?  Also true if such a mapping
+ * may be forgotten.
  */
 bool recent_mappings_have_newer(const struct recent_mappings *r, const struct recent_mapping *memory,
                                 uint64_t until_ns);
 
 /*
- * When was any of @memory made executable last, up to @until_ns?  0 = that is not known, or may be forgotten.
+ * When was any of @memory made executable last, up to @until_ns?  0 = not known, or the mapping may be
+ * forgotten.
  */
 uint64_t recent_mappings_find_last_ns(const struct recent_mappings *r, const struct recent_mapping *memory,
                                       uint64_t until_ns);

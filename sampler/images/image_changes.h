@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/images/image_changes.h - what a process's memory becomes, from when on
+ * sampler/images/image_changes.h - changes of what lies in a process's memory, each with its time
  *
  * Way of the data:  code_images -> [image_changes] -> kernel_side (address_space)
  *
@@ -15,11 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IMAGE_CHANGES_MAX 65536 /* that wait; what does not fit is left out, and its frames stay addresses */
+/* changes that wait; further ones are left out, and their frames stay addresses */
+#define IMAGE_CHANGES_MAX 65536
 
 struct memory_image;
 
-/* From `time_ns` on, this is there in the process. */
+/* From `time_ns` on, this code is in the process's memory. */
 struct image_change {
         uint64_t time_ns;
         uint32_t pid;
@@ -35,13 +36,13 @@ struct image_changes {
 
 void image_changes_deinit(struct image_changes *c);
 
-/* Inserted after those of the same time.  Returns 0 or -ENOMEM. */
+/* Inserts a change after those of the same time.  Returns 0 or -ENOMEM. */
 int image_changes_add(struct image_changes *c, const struct image_change *change);
 
 /* From then on the contents at the place of @image's code are unknown.  Returns 0 or -ENOMEM. */
 int image_changes_add_gone(struct image_changes *c, const struct memory_image *image, uint64_t time_ns);
 
-/* The next one up to @until_ns, in the order of time.  Returns false if no change is left. */
+/* The next change up to @until_ns, in the order of time.  Returns false if no change is left. */
 bool image_changes_next(struct image_changes *c, uint64_t until_ns, struct image_change *ret_change);
 
 #endif /* SAMPLER_IMAGES_IMAGE_CHANGES_H */

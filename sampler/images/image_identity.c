@@ -16,7 +16,7 @@
 
 #define PIECE_BYTES ((size_t)1 << 17) /* of a whole that is read again */
 
-/* The key of an image among all others; `instance`: of those that were not found whole, else 0. */
+/* The key of an image among all others; `instance` numbers those that were not found whole, else it is 0. */
 struct image_key {
         uint64_t recording;
         uint32_t pid, program;
@@ -73,7 +73,7 @@ static int identity_search(const struct image_identity_look *look, const struct 
         bool all = false;
         int r = 0;
 
-        /* For an image in writable memory, the copy has to be the only one each time. */
+        /* For an image in writable memory, each look has to find that the copy is the only one. */
         if (known->copy_avma != 0 && !look->is_writable)
                 r = image_source_read_at(look->image, known->copy_avma, whole);
         if (r == 1)

@@ -33,7 +33,7 @@ struct image_search {
         size_t n_stretches, capacity;
         enum rank rank, end_rank;
         size_t stretch;      /* in which the search is */
-        uint64_t at_avma;    /* in it: the part before was searched; 0 = none was */
+        uint64_t at_avma;    /* place in that stretch: the part before was searched; 0 = none was */
         uint64_t chunk_avma; /* of the bytes in `chunk` */
         size_t chunk_bytes, chunk_at;
         uint64_t n_bytes;

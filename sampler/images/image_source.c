@@ -63,8 +63,8 @@ static uint64_t count_with_sections(const struct elf_header *header, const uint8
 }
 
 /*
- * Is a range of bytes the same as the one that was read?  Code may lie in one segment with the headers,
- * which are compared separately: the headers that are held name no sections.
+ * Does a range of bytes equal the one that was read?  Code may lie in one segment with the headers, which
+ * are compared separately: the headers that are held name no sections.
  */
 static bool has_bytes(const struct image_source *s, const uint8_t *bytes, uint64_t from, uint64_t to)
 {
@@ -93,7 +93,7 @@ static bool has_code(const struct image_source *s, const uint8_t *bytes, size_t 
         return s->image.n_parts > 0 && memory_image_has_content(&s->image, bytes, n_bytes);
 }
 
-/* The image that begins at @avma, if it is this one and whole.  Returns 1, 0, -EFBIG, -ENOMEM. */
+/* Reads the image that begins at @avma, if it is this one and whole.  Returns 1, 0, -EFBIG, -ENOMEM. */
 static int read_copy(const struct image_source *s, uint64_t avma, uint64_t bytes_max, struct byte_buffer *out)
 {
         const struct memory_image *image = &s->image;

@@ -6,12 +6,12 @@
  *                   thread) -> code_keeper
  *
  * The mapped part of an image lacks its symbols and lines.  The program often has all of it elsewhere: an
- * image that begins alike, and whose code is the mapped one, is cut by its own headers.  If no such copy
- * exists, the mapped parts are put together.
+ * image with the same beginning and the same code, whose end its own headers show.  If no such copy exists,
+ * the mapped parts are put together.
  *
- * A program may free both within a millisecond.  So the finder of the image reads its mapped part at
- * once, if it is small, and looks briefly for the whole; the thread goes on with larger ones and those
- * that were not found.
+ * A program may free both within a millisecond.  So the finder of the image reads its mapped part at once,
+ * if it is small, and looks briefly for the whole; the keeper's thread reads larger ones, and goes on
+ * looking for wholes that were not found.
  */
 #ifndef SAMPLER_IMAGES_IMAGE_SOURCE_H
 #define SAMPLER_IMAGES_IMAGE_SOURCE_H
@@ -27,11 +27,11 @@ struct image_search_limits;
 struct error;
 struct memory_image;
 
-/* How @image is read; it is copied.  Returns 0 or -ENOMEM. */
+/* Makes a source that reads @image, which is copied.  Returns 0 or -ENOMEM. */
 int image_source_new(const struct memory_image *image, struct code_source *ret_source);
 
 /*
- * image_source_hold() - reads the mapped part now: then nothing that the program does can take it away
+ * image_source_hold() - reads the mapped part now: the program cannot take it away then
  * @source:  of a struct code_source that image_source_new() made
  * Returns 0, -EFBIG over @bytes_max, -EFAULT if the image is gone or another one is there by now, -ENOMEM.
  */
@@ -48,8 +48,8 @@ const struct byte_buffer *image_source_held(const void *source);
  * @bytes_max:  of the image
  * @out:        empty
  * @ret_avma:   where it was
- * Returns 1, 0 if it, or a second one without a build-id that differs, was not found within the limits,
- * -ENOMEM.
+ * Returns 1; 0 if the image was not found within the limits, or has no build-id and a second, different one
+ * was found; -ENOMEM.
  */
 int image_source_search(void *source, const struct image_search_limits *limits, uint64_t bytes_max,
                         struct byte_buffer *out, uint64_t *ret_avma);

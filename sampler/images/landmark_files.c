@@ -145,7 +145,7 @@ bool landmark_files_lack_data(const struct landmark_files *l, uint64_t now_ns)
         return false;
 }
 
-/* Files that are ahead of their turn may belong to a later program. */
+/* Files whose mapping's turn is still to come may belong to a later program. */
 int landmark_files_fork(struct landmark_files *l, uint32_t parent_pid, uint32_t pid, uint64_t time_ns)
 {
         size_t n = l->n_noted;

@@ -19,10 +19,10 @@
 
 #define BELOW_MAX        16   /* mappings below the code that are looked at */
 #define NOTE_BYTES_MAX   1024 /* of the notes that may have the build-id */
-#define TRIES_MAX        3    /* to read an image that is being written over */
+#define TRIES_MAX        3    /* tries to read an image that is being written over */
 #define COMPARE_BYTES    65536
-#define HEADER_SECTIONS  40 /* in the ELF header: where the section headers are */
-#define HEADER_SECTION_N 60 /* how many, and which of them has the names */
+#define HEADER_SECTIONS  40 /* place in the ELF header of the offset of the section headers */
+#define HEADER_SECTION_N 60 /* place of their number, and of the index of the one with the names */
 
 /* ---- what an image says -------------------------------------------------------------------------------- */
 

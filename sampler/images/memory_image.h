@@ -6,9 +6,9 @@
  *                   code_images, image_source
  *
  * The program copies the segments of an image to where it likes them and makes
- * one executable, and the kernel calls that anonymous memory.  Mostly the header was
- * copied too and lies below the code: it is looked for there.  Where it is not,
- * the image is often elsewhere in the process, and known by having the same code.
+ * one executable, and the kernel calls that anonymous memory.  Mostly the header was copied too and lies
+ * below the code, where it is looked for.  If it is not there, a copy of the image is often elsewhere in
+ * the process, and is recognised by its code.
  */
 #ifndef SAMPLER_IMAGES_MEMORY_IMAGE_H
 #define SAMPLER_IMAGES_MEMORY_IMAGE_H
@@ -25,7 +25,7 @@
 #define MEMORY_IMAGE_BUILD_ID_MAX  20                  /* bytes of it that count */
 #define MEMORY_IMAGE_PART_BYTES    (UINT64_C(1) << 28) /* of one executable segment */
 #define MEMORY_IMAGE_CONTENT_BYTES (UINT32_C(1) << 20) /* of code that are hashed, and of constants */
-#define MEMORY_IMAGE_BELOW_BYTES   (UINT64_C(1) << 30) /* a header lies so far below its code at most */
+#define MEMORY_IMAGE_BELOW_BYTES   (UINT64_C(1) << 30) /* the longest distance from a header up to its code */
 #define MEMORY_IMAGE_PROBES_MAX    1024                /* pages that are looked at for a header */
 
 struct byte_buffer;
@@ -39,7 +39,7 @@ struct memory_image_part {
 struct memory_image {
         struct process_memory memory; /* by number */
         uint64_t base_avma;           /* where the file's address 0 is mapped */
-        uint64_t header_avma;         /* 0 = it is not mapped with the code */
+        uint64_t header_avma;         /* 0 = the header is not mapped with the code */
         uint64_t copy_avma;           /* where else the image begins; 0 = not known */
         struct elf_header header;
         uint8_t begin[IMAGE_SEARCH_BEGIN_BYTES]; /* the first header.n_bytes of the image */
@@ -61,7 +61,7 @@ struct memory_image_place {
 
 /*
  * memory_image_find() - the image that this memory is part of
- * Takes some tens of microseconds where the header lies below, or nothing does.
+ * Takes some tens of microseconds if the header, or nothing at all, lies below the code.
  * Returns 1; 0 if there is no image; -ENOMEM.
  */
 int memory_image_find(const struct memory_image_place *place, struct memory_image *ret_image);
@@ -73,8 +73,8 @@ const struct memory_image_part *memory_image_find_part(const struct memory_image
 /*
  * memory_image_append_parts() - its mapped parts: headers and loaded segments, at their places in the file
  * The header says that there are no section headers: those are not mapped.
- * Returns 0, -EFBIG over @bytes_max, -EFAULT if its code cannot be read any more or is
- * another by now, -ENOMEM.
+ * Returns 0, -EFBIG over @bytes_max, -EFAULT if its code cannot be read any more or is that of another
+ * image by now, -ENOMEM.
  */
 int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out);
 
@@ -88,8 +88,8 @@ int memory_image_is_unchanged(const struct memory_image *image);
 uint64_t memory_image_count_hashed(const struct memory_image *image);
 
 /*
- * Are headers, code and constants in @bytes, a whole image with this one's header, those that were
- * found, as far as hashed?
+ * Do headers, code and constants in @bytes, a whole image with this one's header, equal those that were
+ * found?  They are compared as far as they are hashed.
  */
 bool memory_image_has_content(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
@@ -99,8 +99,8 @@ bool memory_image_has_content(const struct memory_image *image, const uint8_t *b
 bool memory_image_has_code(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
 /*
- * Has the file in @bytes the same build-id?  Images of the same code may be different ones.  True
- * for one that has none.
+ * Has the file in @bytes the same build-id?  Images of the same code may be different ones.  True for an
+ * image that has none.
  */
 bool memory_image_has_build_id(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 

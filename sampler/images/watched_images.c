@@ -47,7 +47,7 @@ static bool take_room(uint64_t *room_bytes, uint64_t n_bytes)
         return has_room;
 }
 
-/* Is there room for the mapped bytes of the image?  @ret_bytes: the room that is left then. */
+/* Is there room for the mapped bytes of the image?  @ret_bytes: the room that is left after that. */
 static bool have_room(const struct watched_images *w, const struct memory_image *image, uint64_t *ret_bytes)
 {
         size_t n_others = 0;

@@ -5,8 +5,8 @@
  * Way of the data:  code_images -> [watched_images] -> code_images, image_changes
  *
  * No record tells when such an image is replaced.  So it is looked at again and again, ahead of the samples
- * of that time, and counts while it was the same at two looks; so is the whole that it was recognised by,
- * since another image may have the same mapped bytes.
+ * of that time, and counts while it was the same at two looks.  The whole that it was recognised by is
+ * looked at as well, since another image may have the same mapped bytes.
  *
  * Used by the collector's thread.
  */
@@ -31,23 +31,22 @@ struct watched_images {
         struct recorder_pace *pace;   /* borrowed */
         struct watched_image *images; /* heap */
         size_t n_images, capacity;
-        size_t to_search;     /* the next one whose whole may not be the only one, or be found by now */
+        size_t to_search;     /* the next image whose whole may have a twin, or may be found by now */
         uint64_t searched_ns; /* the last time */
 };
 
 void watched_images_deinit(struct watched_images *w);
 
 /*
- * How large the whole of @image may be, which takes the place of those that it overlaps; 0 if it cannot be
+ * How large the whole of @image may be; @image takes the place of images that it overlaps.  0 = it cannot be
  * watched.
  */
 uint64_t watched_images_copy_room(const struct watched_images *w, const struct memory_image *image);
 
 /*
  * watched_images_begin_look() - all images are about to be looked at
- * Where looks have taken more than their share of the time, no image is watched any more: each counts until
- * it was seen last, and has no names from then on.
- * Returns how many those are, or -ENOMEM.
+ * Where looks have taken more than their share of the time, no image is watched any more: each image counts
+ * until it was seen last, and has no names from then on.  Returns how many images those are, or -ENOMEM.
  */
 int watched_images_begin_look(struct watched_images *w, struct image_changes *changes, uint64_t now_ns);
 
