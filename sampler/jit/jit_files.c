@@ -55,7 +55,7 @@ struct jit_process {
         struct jit_target target;
         struct perf_map_file map;
         struct renamed_code renamed; /* by the map */
-        struct jit_dump *dumps;      /* heap, owned: each runtime in the process may write one */
+        struct jit_dump *dumps;      /* heap, owned: each runtime in the process may write its own dump */
         size_t n_dumps, dumps_capacity;
         struct jit_frames frames;
         uint64_t n_garbage_seen;
@@ -138,7 +138,7 @@ static int leave_out(struct jit_files *f, uint32_t pid)
         return r == -ENOMEM ? r : 0;
 }
 
-/* NULL in @ret_process if there is no room for it. */
+/* Sets @ret_process to NULL if there is no room for the process. */
 static int add_process(struct jit_files *f, uint32_t pid, uint32_t process, struct jit_process **ret_process)
 {
         struct jit_process *p = find_process(f, pid);
@@ -725,7 +725,7 @@ int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint32_t process, uin
 
 /* ---- each cycle ---------------------------------------------------------------------------------------- */
 
-/* Has the process ended, and everything about it been written? */
+/* Has the process ended, and has everything about it been written? */
 static bool has_ended(const struct jit_files *f, const struct jit_process *p)
 {
         const struct process_track *track = process_table_find_process(f->recording->processes, p->pid);

@@ -36,7 +36,8 @@ void jit_files_free(struct jit_files *f);
 /*
  * jit_files_note_mapping() - a process maps code: a jitdump, or memory of no file
  * @process:  id in PROCESSES; 0 = not known yet
- * Opens at once what may be gone a moment later.  Other mappings are passed over.  Returns 0 or -ENOMEM.
+ * Opens at once a file that may be gone a moment later.  Other mappings are passed over.  Returns 0 or
+ * -ENOMEM.
  */
 int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap,
                            uint64_t time_ns);
@@ -44,15 +45,15 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
 /*
  * jit_files_note_exec() - the process executes another program
  * @process:  id in PROCESSES
- * Lines that its perf map has by now are not the next program's.  Returns 0 or -ENOMEM.
+ * Lines that are in its perf map by now are not the next program's.  Returns 0 or -ENOMEM.
  */
 int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint32_t process, uint64_t time_ns);
 
 /*
  * jit_files_read() - reads what came since; perf maps of many processes ten times a second
  * To be called before samples are taken, which are older than @now_ns by PACE_MERGE_LAG_NS at least.
- * @final:  all there is.  Reading this, and the files of processes that have ended, takes half a second
- *          of processor time at most: the rest is left out, and counted
+ * @final:  read the files to their ends.  This, and reading files of processes that have ended, takes half
+ *          a second of processor time at most: the rest is left out, and counted
  * Returns 0, -ENOMEM, or what code_regions_add() returns.
  */
 int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final);

@@ -4,8 +4,8 @@
  *
  * Way of the data:  jitdump (DEBUG_INFO) -> [jit_lines] -> trace_dictionary
  *
- * The lines come before the code.  Compilers differ in what they count from: those
- * of V8 are by 64 bytes too high, the length of the ELF header that perf puts in front.
+ * The lines come before the code.  Compilers count from different places: V8's offsets are too high by 64
+ * bytes, the length of the ELF header that perf puts in front.
  */
 #ifndef SAMPLER_JIT_JIT_LINES_H
 #define SAMPLER_JIT_JIT_LINES_H
@@ -36,11 +36,15 @@ struct jit_lines {
 
 void jit_lines_deinit(struct jit_lines *l);
 
-/* Takes in a record, in the place of the one before.  Returns 0, -EBADMSG if lines are missing, -ENOMEM. */
+/*
+ * Reads the lines of a record, which replace those of the record before.  Returns 0, -EBADMSG if lines are
+ * missing, -ENOMEM.
+ */
 int jit_lines_read(struct jit_lines *l, struct trace_dictionary *dictionary, struct jitdump_debug_info *info);
 
 /*
- * Makes rows of those of the code that is @region, if they are of this code.  Returns 0, -ENOMEM, -EOVERFLOW.
+ * Makes rows of the lines that were read last, for the code of @region, if they belong to it.  Returns 0,
+ * -ENOMEM, -EOVERFLOW.
  */
 int jit_lines_add(struct jit_lines *l, struct trace_dictionary *dictionary, const struct jitdump_load *load,
                   uint32_t region);

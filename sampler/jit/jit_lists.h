@@ -34,9 +34,9 @@ struct jit_lists {
 struct jit_lists_sink {
         /* A new object: its module goes into @object; @bytes may be emptied. */
         int (*add)(void *context, uint32_t pid, struct jit_object *object, struct byte_buffer *bytes);
-        /* It is code, and in the list, at @seen_ns. */
+        /* The object was code, and in the list, at @seen_ns. */
         int (*see)(void *context, uint32_t pid, const struct jit_object *object, uint64_t seen_ns);
-        /* It is in the list no more; it was when that was read last, at @known_ns. */
+        /* The object is not in the list any more; at @known_ns, when the list was read last, it was. */
         int (*remove)(void *context, uint32_t pid, const struct jit_object *object, uint64_t known_ns);
         void *context;
 };

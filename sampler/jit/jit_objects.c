@@ -266,7 +266,8 @@ bool jit_objects_go_takes(struct jit_objects_go *go, uint64_t now_ns)
 }
 
 /*
- * Goes along the list.  Returns 1 at its end, 2 where it is too long, 0 if it was not read so far, -ENOMEM.
+ * Goes along the list.  Returns 1 at its end, 2 if it is too long, 0 if it was not followed to its end,
+ * -ENOMEM.
  */
 static int follow(struct jit_objects *list, uint64_t first_avma, const struct jit_objects_sink *sink)
 {

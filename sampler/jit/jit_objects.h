@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/jit/jit_objects.h - the objects that one program's JIT tells its debugger of
+ * sampler/jit/jit_objects.h - the objects that one program's JIT announces to debuggers
  *
  * Way of the data:  process_memory (__jit_debug_descriptor) -> [jit_objects] -> jit_lists
  *
@@ -29,9 +29,9 @@ struct jit_object_part {
 };
 
 struct jit_object {
-        uint64_t entry_avma; /* of the list's entry, which with the next two makes it this object */
+        uint64_t entry_avma; /* of the list's entry; this and the next two members identify the object */
         uint64_t bytes_avma, n_bytes;
-        uint64_t mark;                 /* hash of what its begin and its end say: memory is used again */
+        uint64_t mark;                 /* hash of its first and last bytes: memory is used again */
         struct jit_object_part *parts; /* heap, owned */
         size_t n_parts;
         uint64_t content; /* XXH3 of the object without the addresses that it was loaded at */
@@ -45,8 +45,9 @@ struct jit_objects {
         uint64_t descriptor_avma;
         struct jit_object *objects; /* heap, owned; in the order in which they were read, or nearly so */
         size_t n_objects, capacity;
-        size_t place; /* of the object that was looked up last: the next one is mostly beside it */
-        /* of the descriptor and the first entry when they were last followed to the end; 0 = never */
+        /* of the object that was looked up last: the next look-up is mostly for its neighbour */
+        size_t place;
+        /* of the descriptor and the first entry when the list was last followed to its end; 0 = never */
         uint64_t mark;
 };
 
@@ -60,9 +61,9 @@ struct jit_objects_sink {
 };
 
 /*
- * How many new objects one go along a list reads, so that the collector is back soon.  Each go passes all
- * that are known before it meets the first new one: the new ones may take as long as that, or a slow machine
- * would read a long list one by one.
+ * Limits the new objects that are read while a list is followed once, so that the collector is back soon.
+ * The way to the first new object leads past all known ones: reading new ones may take as long as that did,
+ * or a slow machine would read only one each time.
  */
 struct jit_objects_go {
         uint64_t began_ns; /* CLOCK_MONOTONIC_RAW, as the next one */
@@ -70,7 +71,7 @@ struct jit_objects_go {
         size_t n_new;
 };
 
-/* Is one more new one read now?  The first one is in any case. */
+/* May one more new object be read now?  The first one always may. */
 bool jit_objects_go_takes(struct jit_objects_go *go, uint64_t now_ns);
 
 void jit_objects_init(struct jit_objects *list, uint32_t pid, uint64_t descriptor_avma);

@@ -58,7 +58,10 @@ int jitdump_decode_prefix(const uint8_t *bytes, size_t n_bytes, struct jitdump_p
         return 0;
 }
 
-/* Takes a text with its terminating zero.  Returns NULL, and the reader is sticky, if it has none. */
+/*
+ * Takes a text with its terminating zero.  If there is no zero, returns NULL, and the reader stays in its
+ * error state.
+ */
 static const char *take_text(struct byte_reader *in, size_t *ret_bytes)
 {
         const uint8_t *end = in->left > 0 && !in->short_read ? memchr(in->at, '\0', in->left) : NULL;
@@ -148,7 +151,8 @@ int jitdump_next_line(struct jitdump_debug_info *info, struct jitdump_line *line
                 return 0;
         line->avma = bytes_u64(&info->lines);
         line->line = bytes_u32(&info->lines);
-        (void)bytes_u32(&info->lines); /* which of several pieces of code of the line, or its column */
+        /* the number of one of several pieces of code of the line, or the column */
+        (void)bytes_u32(&info->lines);
         file = take_text(&info->lines, &file_bytes);
         if (info->lines.short_read)
                 return error_set(err, -EBADMSG, "jitdump: %llu lines are missing",
@@ -163,8 +167,9 @@ int jitdump_next_line(struct jitdump_debug_info *info, struct jitdump_line *line
 
 /* ------------------------------------------------------------------ the file as it grows */
 
-#define READ_BYTES        (UINT32_C(1) << 18)
-#define LARGE_HEAD_BYTES  (UINT32_C(1) << 16) /* of a record that is too large: its name is in them */
+#define READ_BYTES (UINT32_C(1) << 18)
+/* first bytes of a record that is too large, which have its name */
+#define LARGE_HEAD_BYTES  (UINT32_C(1) << 16)
 #define BUFFER_KEPT_BYTES (UINT32_C(1) << 20)
 
 void jitdump_file_deinit(struct jitdump_file *f)

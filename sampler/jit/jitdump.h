@@ -51,7 +51,7 @@ struct jitdump_prefix {
 };
 
 struct jitdump_load {
-        uint32_t pid; /* of the process that has the code, as it sees itself */
+        uint32_t pid; /* of the process that has the code, in its own PID namespace */
         uint64_t start_avma, length_bytes;
         uint64_t index; /* of the code, for moves */
         const char *name;
@@ -110,7 +110,8 @@ int jitdump_decode_unwinding(const uint8_t *bytes, size_t n_bytes, struct jitdum
                              struct error *err);
 
 /*
- * The next line of a record.  @line: the one before, whose file may be meant again; all zero at first.
+ * The next line of a record.  @line: the line before, whose file this one may have as well; all zero at
+ * first.
  * Returns 1, 0 at the end, -EBADMSG.
  */
 int jitdump_next_line(struct jitdump_debug_info *info, struct jitdump_line *line, struct error *err);
@@ -125,7 +126,7 @@ struct jitdump_file {
         size_t at_bytes; /* in `buffer`: the oldest record */
         struct jitdump_header header;
         bool has_header;
-        bool is_dry;    /* there was no more, when it was last looked at */
+        bool is_dry;    /* the file had no more at the last look */
         bool is_broken; /* nothing more is read */
         uint64_t n_garbage;
 };
@@ -133,7 +134,7 @@ struct jitdump_file {
 struct jitdump_item {
         struct jitdump_prefix prefix;
         const uint8_t *body; /* after the prefix; borrowed, valid until the next call */
-        size_t body_bytes;   /* less than the record says if that is over JITDUMP_RECORD_BYTES_MAX */
+        size_t body_bytes;   /* less than the record's length if that is over JITDUMP_RECORD_BYTES_MAX */
 };
 
 void jitdump_file_deinit(struct jitdump_file *f);

@@ -142,7 +142,7 @@ int perf_map_last(struct perf_map *m, bool believed, struct perf_map_line *ret_l
 
         m->at_bytes += n_bytes;
         m->skips = false;
-        if (skips || n_bytes == 0) /* of a line that is counted already, or nothing */
+        if (skips || n_bytes == 0) /* the rest of a line that is counted already, or nothing */
                 return 0;
         if (believed && perf_map_parse(text, n_bytes, ret_line) == 0)
                 return 1;
@@ -228,7 +228,7 @@ static bool replace_file(struct perf_map_file *f, const struct jit_target *targe
         return true;
 }
 
-/* Opens it, or the file that has taken its place.  Returns false if there is nothing to read. */
+/* Opens the map, or the file that has taken its place.  Returns false if there is nothing to read. */
 static bool is_ready(struct perf_map_file *f, const struct jit_target *target)
 {
         struct stat st;

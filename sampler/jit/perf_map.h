@@ -46,7 +46,7 @@ void perf_map_deinit(struct perf_map *m);
 /* More of the file.  Returns 0 or -ENOMEM. */
 int perf_map_add(struct perf_map *m, const void *bytes, size_t n_bytes);
 
-/* The file begins anew: what waits is forgotten. */
+/* The file begins anew: forgets the part of a line that waits. */
 void perf_map_restart(struct perf_map *m);
 
 /* Returns 1 with the next line, valid until the next call of perf_map_add(); 0 if there is no whole one. */
@@ -65,7 +65,7 @@ int perf_map_parse(const char *line, size_t n_bytes, struct perf_map_line *ret_l
 
 #define PERF_MAP_FILE_TAIL_BYTES 32
 
-/* All zero but for fd, -1, is one that is not there yet. */
+/* All zero but for fd, -1, stands for a file that does not exist yet. */
 struct perf_map_file {
         int fd;
         dev_t device;
@@ -79,7 +79,10 @@ struct perf_map_file {
 
 void perf_map_file_deinit(struct perf_map_file *f);
 
-/* Opens it, if it is there and not open yet: it may go before it is read.  A microsecond. */
+/*
+ * Opens the file, if it is there and not open yet: it may be removed before it is read.  Takes a
+ * microsecond.
+ */
 void perf_map_file_try(struct perf_map_file *f, const struct jit_target *target);
 
 /*
@@ -92,12 +95,12 @@ int perf_map_file_fill(struct perf_map_file *f, const struct jit_target *target,
 
 /*
  * perf_map_file_leave_rest() - no more is read; opens the file if there is one now
- * @ret_over_limit:  set if it has more, and was not set for it before
+ * @ret_over_limit:  set if the file has more, unless it was set for this file before
  */
 void perf_map_file_leave_rest(struct perf_map_file *f, const struct jit_target *target, bool *ret_over_limit);
 
 /*
- * perf_map_file_changed() - between which moments of CLOCK_MONOTONIC_RAW it was written to last
+ * perf_map_file_changed() - the two moments, of CLOCK_MONOTONIC_RAW, between which it was written to last
  * Both are 0 if that is not known, or if it has more than was read.  File systems count in ticks of some
  * milliseconds.
  */
