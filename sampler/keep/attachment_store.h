@@ -4,9 +4,8 @@
  *
  * Way of the data:  event_translator -> [attachment_store] -> attachment_chunk -> merge -> writer_thread
  *
- * Each one gets a row at once; its bytes wait here until the rows were handed
- * to the writer, and go there part by part.  The same one is kept once.  Used
- * by the collector's thread.
+ * An attachment gets a row at once; its bytes wait here until the rows were handed to the writer, and go
+ * there part by part.  Attachments with the same bytes are kept once.  Used by the collector's thread.
  */
 #ifndef SAMPLER_KEEP_ATTACHMENT_STORE_H
 #define SAMPLER_KEEP_ATTACHMENT_STORE_H

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define SEGMENTS_MAX   128 /* that are looked at; files have a dozen */
+#define SEGMENTS_MAX   128 /* segments that are looked at; files have a dozen */
 #define NOTES_MAX      64  /* of a segment */
 #define NOTE_NAME      "GNU"
 #define ID_BYTES_MAX   64

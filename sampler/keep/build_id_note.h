@@ -4,7 +4,7 @@
  *
  * Way of the data:  image_reader, file_versions, memory_image -> [build_id_note] -> the same
  *
- * For who has to tell one file from another and must not parse it: looks at the header, the segments of notes
+ * For code that has to tell files apart and must not parse them: looks at the header, the segments of notes
  * and nothing else.  The bytes are the profiled program's.
  */
 #ifndef SAMPLER_KEEP_BUILD_ID_NOTE_H
@@ -46,7 +46,7 @@ size_t build_id_note_find_in(const uint8_t *notes, size_t n_bytes, const uint8_t
 size_t build_id_note_find(const uint8_t *bytes, size_t n_bytes, const uint8_t **ret_id);
 
 #define BUILD_ID_NOTE_FIRST_BYTES \
-        16384 /* headers and notes are in the first few thousand; or notes of so many bytes elsewhere */
+        16384 /* for the first few thousand bytes, which have headers and notes, or for notes elsewhere */
 #define BUILD_ID_NOTE_SCRATCH_BYTES ((size_t)2 * BUILD_ID_NOTE_FIRST_BYTES)
 
 /*

@@ -33,8 +33,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TRIES_MAX 8 /* to find a file, in other processes or later in the same one */
-#define SIZES_MAX 8 /* told apart per build-id; further ones count as the last */
+#define TRIES_MAX 8 /* tries to find a file, in other processes or later in the same one */
+#define SIZES_MAX 8 /* sizes that are told apart for one build-id; further ones count as the last */
 
 /*
  * A file that was mapped before the recording began is kept at once when it has this many places in call
@@ -47,7 +47,7 @@
 enum code_state {
         CODE_NEW = 0,
         CODE_COMING,
-        CODE_STAGED, /* it was read, and is kept when it has places */
+        CODE_STAGED, /* the code was read, and is kept when it has places */
         CODE_KEPT,
         CODE_NOTHING, /* there is nothing to keep: it is no ELF file */
         CODE_MISSING, /* `failure` says why */
@@ -74,12 +74,13 @@ struct module_place {
 };
 
 struct kept_module {
-        uint32_t code;        /* id; 0 = it has none that is kept */
+        uint32_t code;        /* id of the module's code; 0 = it has none that is kept */
         uint32_t next_module; /* with the same code; 0 = none */
-        bool is_judged;       /* it need not be kept, or not before it has samples */
-        uint8_t n_places;     /* of its code in stacks; PLACES_ENOUGH = that many or more */
+        bool is_judged;       /* the module need not be kept, or not before it has samples */
+        /* places of its code that were seen in stacks; PLACES_ENOUGH = that many or more */
+        uint8_t n_places;
         struct module_place
-                *place; /* heap: of those that were judged and may be kept; NULL = never, or done */
+                *place; /* heap: if the module was judged and may be kept; NULL = it will not be, or was */
 };
 
 /* An image on its way into the trace. */
@@ -99,7 +100,7 @@ struct code_keeper {
         struct kept_module *modules; /* heap; by id in MODULES */
         size_t n_modules, modules_capacity;
         struct intern build_ids;
-        uint32_t *code_of_build_id; /* heap; by the id in build_ids - 1: the first one */
+        uint32_t *code_of_build_id; /* heap; by the id in build_ids - 1: the first code with that build-id */
         size_t build_ids_capacity;
         struct leaving_image *leaving; /* heap; from first_leaving on */
         size_t first_leaving, n_leaving, leaving_capacity;
@@ -208,7 +209,7 @@ static uint32_t find_size(struct code_keeper *k, uint32_t id, uint64_t size_byte
         }
 }
 
-/* The code with this build-id and size (0 = any), made if it is new. */
+/* Finds the code with this build-id and size (0 = any), and adds it if it is new. */
 static int add_code_of_build_id(struct code_keeper *k, const struct perf_mmap *mmap, uint64_t size_bytes,
                                 uint32_t *ret_id)
 {
@@ -236,7 +237,7 @@ static int add_code_of_build_id(struct code_keeper *k, const struct perf_mmap *m
         return 0;
 }
 
-/* A row; none when the table is full. */
+/* Adds a row, unless the table is full. */
 static int add_row(struct code_keeper *k, uint32_t module, uint32_t attachment, enum trace_image_state state)
 {
         struct trace_module_image row = { .module = module, .attachment = attachment, .state = state };
@@ -331,7 +332,7 @@ static int want_open_file(struct code_keeper *k, uint32_t module, const struct p
         return 0;
 }
 
-/* A file that is to be kept, and cannot be opened. */
+/* Notes a file that is to be kept, and cannot be opened. */
 static int want_missing_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap, int why)
 {
         int r = find_code(k, module, mmap, -1);
@@ -649,7 +650,7 @@ static int take_few_staged(struct code_keeper *k, struct kept_code *code)
         return 0;
 }
 
-/* Staged code with this many places.  Returns 0 or -ENOMEM. */
+/* Keeps staged code that has this many places.  Returns 0 or -ENOMEM. */
 static int take_staged(struct code_keeper *k, unsigned n_places)
 {
         int r = 0;

@@ -5,8 +5,8 @@
  * Way of the data:  perf_record (MMAP2) -> module_file, memory_image, jit_objects -> [code_keeper] <->
  * image_reader (thread) [code_keeper] -> ATTACHMENTS, MODULE_IMAGES, attachment_chunk -> merge; image_spool
  *
- * Decides which modules are kept, opens them at once, has them read by a thread of its own, and writes what
- * came of it.  The same code, by build-id and size or by content, is kept once; all together within a limit.
+ * Decides which modules are kept, opens them at once, has them read by a thread of its own, and writes the
+ * results.  The same code, by build-id and size or by content, is kept once; all together within a limit.
  * Code that was not kept is counted, and MODULE_IMAGES gives the reason.
  *
  * Used by the collector's thread.
@@ -35,7 +35,7 @@ enum code_keeper_mode {
 
 struct code_keeper_options {
         enum code_keeper_mode mode;
-        uint64_t bytes_max;           /* of all that is kept; 0 = CODE_KEEPER_BYTES_MAX */
+        uint64_t bytes_max;           /* limit of all code that is kept; 0 = CODE_KEEPER_BYTES_MAX */
         const char *temporary_folder; /* as in $TMPDIR; NULL = none; copied */
         struct image_spool *spool;    /* borrowed; gets a copy, for the names; NULL = none is needed */
 };
@@ -56,7 +56,7 @@ void code_keeper_free(struct code_keeper *k);
 int code_keeper_fd(const struct code_keeper *k);
 
 /*
- * code_keeper_want_file() - this module is mapped now
+ * code_keeper_want_file() - a module was mapped just now
  * @module, @row:  id and row in MODULES
  * @pid, @mmap:    where it can be found at this moment
  * Opens the file at once if it is one to keep.  The second call for a module that is kept does nothing.
@@ -65,16 +65,16 @@ int code_keeper_fd(const struct code_keeper *k);
 int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct trace_module *row,
                           uint32_t pid, const struct perf_mmap *mmap);
 
-/* The file of this module is another one already.  Returns 0 or -ENOMEM. */
+/* The file of this module was replaced by another one already.  Returns 0 or -ENOMEM. */
 int code_keeper_miss_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap);
 
-/* Is code for @module of any use: it is neither there nor on its way? */
+/* Does @module lack its code, which is not on its way either? */
 bool code_keeper_lacks(const struct code_keeper *k, uint32_t module);
 
-/* Code of another kind for @module.  Takes @source over in any case.  Returns 0 or -ENOMEM. */
+/* Requests code of another kind for @module.  Takes @source over in any case.  Returns 0 or -ENOMEM. */
 int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_source *source);
 
-/* Code that was read already.  @payload is emptied.  Returns 0 or -ENOMEM. */
+/* Adds code that was read already.  @payload is emptied.  Returns 0 or -ENOMEM. */
 int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struct byte_buffer *payload);
 
 /*

@@ -6,10 +6,10 @@
  *                   opened_files [early_opener] -> wakeup_throttle -> event_set_silence() [early_opener] ->
  *                   recorder: something came
  *
- * A thread that is there for nothing else, and comes before all others where that is permitted: the collector
- * may be at work, or wait for a processor, while a file is loaded, run and deleted.  It opens what
- * keep_policy may want, by the name alone, and leaves the rest to the collector, which finds it in
- * opened_files.  Whatever fails here the collector tries again, and counts.
+ * A thread with no other task, which has priority over all others where that is permitted: the collector
+ * may be at work, or wait for a processor, while a file is loaded, run and deleted.  It opens the files
+ * that keep_policy may want, judging by their names alone, and leaves them in opened_files for the
+ * collector, which does the rest.  If this thread fails, the collector tries again, and counts failures.
  *
  * docs/understand/privileges.md says what it may do, and how much of the processors' time it may take.
  */
@@ -26,7 +26,8 @@ struct event_set;
 struct opened_files;
 
 /*
- * A file that may be gone soon, judging by its name: neither in a folder of the system nor memory of no file.
+ * True if the file may be gone soon, judging by its name: it is neither in a folder of the system nor
+ * anonymous memory.
  */
 bool early_opener_wants_path(const char *path, size_t path_bytes);
 
@@ -44,8 +45,8 @@ int early_opener_start(struct event_set *events, struct early_opener **ret_opene
 void early_opener_stop(struct early_opener *o);
 
 /*
- * Becomes readable anew (EPOLLET) when something urgent is in a tracker's ring, after that was
- * looked at, and within PACE_OPENER_REPORT_NS of anything else; never read it.
+ * Becomes readable anew (EPOLLET) after the thread has seen an urgent record in a tracker's ring, and
+ * within PACE_OPENER_REPORT_NS of any other record; never read it.
  */
 int early_opener_fd(const struct early_opener *o);
 

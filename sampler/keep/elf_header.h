@@ -8,7 +8,7 @@
  * Pure functions on bytes.  The recorder has rights that a parser of the program's
  * bytes should not have, so this is as small as it can be: numbers at fixed
  * places, each checked, nothing followed.  Everything else is read by
- * processes without rights.  64 bits, little endian, as the programs are that are recorded.
+ * processes without rights.  For 64 bits and little endian, as all recorded programs are.
  */
 #ifndef SAMPLER_KEEP_ELF_HEADER_H
 #define SAMPLER_KEEP_ELF_HEADER_H
@@ -35,7 +35,7 @@ struct elf_header {
         uint64_t segments_off;
         uint64_t sections_off; /* 0 = none */
         uint32_t n_sections;
-        uint32_t names_section; /* the number of the one with the sections' names */
+        uint32_t names_section; /* the number of the section that has the sections' names */
         struct elf_header_segment segments[ELF_HEADER_SEGMENTS_MAX]; /* PT_LOAD, PT_NOTE and PT_DYNAMIC */
         size_t n_segments;
         size_t n_bytes; /* of both headers, from the begin of the image on */
@@ -49,26 +49,28 @@ struct elf_header_section {
 
 /*
  * elf_header_read() - the begin of an image
- * @n_bytes:  that are there; more than the headers do no harm
+ * @n_bytes:  length of the bytes; more than the headers do no harm
  * Returns 0; -ENODATA if the program headers reach past @n_bytes; -EBADMSG if it cannot be an image that runs
  * on this machine, or contradicts itself.
  */
 int elf_header_read(const void *bytes, size_t n_bytes, struct elf_header *ret_header);
 
 /*
- * How many bytes the image has: to the end of its section headers and of all segments.  Its own words; 0 if
- * they make no sense.  An ET_REL ends with its section headers, or later: see elf_header_section_read().
+ * How many bytes the image has: to the end of its section headers and of all segments.  The headers say so;
+ * 0 if they make no sense.  An ET_REL ends with its section headers, or later: see
+ * elf_header_section_read().
  */
 uint64_t elf_header_count_bytes(const struct elf_header *header);
 
 /*
- * Where the byte of the file with this number is loaded, in addresses of the file.  Returns false if nowhere.
+ * The address, in terms of the file, at which byte @file_off of the file is loaded.  Returns false if it is
+ * not loaded.
  */
 bool elf_header_find_svma(const struct elf_header *header, uint64_t file_off, uint64_t *ret_svma);
 
 /*
- * The next executable PT_LOAD from *@at on that has bytes in the file, or NULL; *@at is moved past it.
- * Begins with 0.
+ * The next executable PT_LOAD from *@at on that has bytes in the file, or NULL; *@at is moved past it.  *@at
+ * is 0 at first.
  */
 const struct elf_header_segment *elf_header_next_code(const struct elf_header *header, size_t *at);
 

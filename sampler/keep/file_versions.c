@@ -23,10 +23,11 @@ struct file_key {
         uint32_t generation, reserved;
 };
 
-/* The state at the last look that was in time. */
+/* The state of a file at the last look that was in time. */
 struct file_state {
         int64_t written_ns; /* CLOCK_REALTIME */
-        int64_t changed_ns; /* the same; unlike written_ns, programs cannot set it */
+        /* when the file was last changed in any way; unlike written_ns, programs cannot set this */
+        int64_t changed_ns;
         uint64_t n_bytes;
         uint64_t n_links;
         uint32_t number;     /* of this version */
@@ -139,7 +140,7 @@ static struct file_version version_of(const struct file_state *state, int64_t wr
         return version;
 }
 
-/* Compares the file as it is now with what it was. */
+/* Compares the file as it is now with its earlier state. */
 static void look(struct file_versions *v, struct file_state *state, int fd, uint64_t time_ns,
                  struct file_version *ret_version)
 {
@@ -190,7 +191,7 @@ static bool is_of_interest(const struct perf_mmap *mmap)
         return mmap->build_id_bytes == 0 && mmap->inode != 0 && !perf_mmap_is_jitdump(mmap);
 }
 
-/* The file of a key, as it is known so far.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/* Finds the state of a file by its key.  Returns 0, -ENOMEM, -EOVERFLOW. */
 static int state_of(struct file_versions *v, const struct perf_mmap *mmap, uint32_t *ret_id)
 {
         const struct file_key key = { .inode = mmap->inode,

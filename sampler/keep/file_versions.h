@@ -22,8 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FILE_VERSIONS_FILES_MAX   65536 /* that are told apart; others have one version */
-#define FILE_VERSIONS_ANSWERS_MAX 1024  /* mappings whose version is remembered */
+/* files whose versions are told apart; further files have one version */
+#define FILE_VERSIONS_FILES_MAX   65536
+#define FILE_VERSIONS_ANSWERS_MAX 1024 /* mappings whose version is remembered */
 
 #define FILE_VERSIONS_BUILD_ID_MAX 20 /* a longer one is passed over, as by the kernel */
 
@@ -50,7 +51,7 @@ void file_versions_free(struct file_versions *v);
 /*
  * file_versions_find() - the version that a mapping is of
  * Files whose build-id the kernel reported, jitdumps, and installed files have one version.
- * @time_ns:  of the mapping.  The first call for it looks at the file, later ones remember
+ * @time_ns:  of the mapping.  The first call for it looks at the file, later ones remember the answer
  * Reads some thousand bytes of each version of a file, once.
  * Returns 0 or -ENOMEM.
  */

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define COPY_BYTES    (UINT32_C(1) << 20) /* at a time */
-#define TRIES_MAX     3                   /* with a file that changes while it is read */
+#define TRIES_MAX     3                   /* tries to read a file that changes meanwhile */
 #define ANSWERS_FIRST 64
 
 struct image_reader {
@@ -328,7 +328,7 @@ void image_reader_stop(struct image_reader *t)
         if (has_ended) {
                 (void)pthread_join(t->thread, NULL);
                 release_all(t);
-        } else { /* its file system does not answer: it ends with the process */
+        } else { /* a file system does not answer: the thread ends with the process */
                 (void)pthread_detach(t->thread);
         }
 }
@@ -390,7 +390,8 @@ int image_reader_next(struct image_reader *t, struct staged_image *ret_image)
         if (t->first_answer == t->n_answers) {
                 t->first_answer = 0;
                 t->n_answers = 0;
-                (void)!read(t->fd, &n, sizeof(n)); /* it does not block, and there may be nothing */
+                /* the descriptor does not block, and may have nothing to read */
+                (void)!read(t->fd, &n, sizeof(n));
         }
         (void)pthread_mutex_unlock(&t->lock);
         return r;

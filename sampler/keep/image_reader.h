@@ -29,7 +29,7 @@ struct image_reader;
 
 /*
  * How code is read: in the reader's thread, so nothing is touched but @source.  That thread has no
- * capabilities: what needs any (/proc/PID/mem) was opened before, by who made the source.
+ * capabilities: files that need any (/proc/PID/mem) were opened before, by the maker of the source.
  * @out:       appended to: the image
  * @ret_kind:  enum trace_attachment_kind: MODULE_FILE, or MODULE_PARTS if it is not whole
  * Returns 0, -EFBIG if it has more than @bytes_max, -ENOENT if it is gone, -ENOMEM, -errno.
@@ -48,9 +48,9 @@ struct image_request {
         uint32_t id; /* the caller's */
         int fd;      /* a regular file; -1 = @source */
         struct code_source source;
-        uint8_t build_id[PERF_RECORD_BUILD_ID_MAX]; /* the file has this one, or is another file */
-        uint8_t build_id_bytes;                     /* 0 = not known: ... */
-        int64_t written_ns; /* ... then it was written last at this time; 0 = that is not known either */
+        uint8_t build_id[PERF_RECORD_BUILD_ID_MAX]; /* the file has this build-id, or is another file */
+        uint8_t build_id_bytes;                     /* 0 = not known */
+        int64_t written_ns; /* without a build-id: when the file was written last; 0 = not known either */
 };
 
 struct staged_image {
@@ -66,28 +66,31 @@ struct staged_image {
         uint64_t staged_bytes; /* where it lies; for image_reader_copy() */
 };
 
-/* @bytes_max: of all that is ever kept.  Signals are blocked in the thread.  Returns 0, -ENOMEM, -errno. */
+/*
+ * @bytes_max: limit of all bytes that are ever kept.  Signals are blocked in the thread.  Returns 0,
+ * -ENOMEM, -errno.
+ */
 int image_reader_start(uint64_t bytes_max, struct image_reader **ret_reader, struct error *err);
 
-/* Ends the thread.  One that hangs in a file which cannot be read is left behind.  NULL is fine. */
+/* Ends the thread.  A thread that hangs in a file which cannot be read is left behind.  NULL is fine. */
 void image_reader_stop(struct image_reader *t);
 
 /* Readable when image_reader_next() has something. */
 int image_reader_fd(const struct image_reader *t);
 
 /*
- * image_reader_put() - have this read
+ * image_reader_put() - requests that a file or a source is read
  * Owns the descriptor and the source from here on, also on failure.
  * @wait_max_ns:  for room in the queue
  * Returns 0, or -EAGAIN if there is no room.
  */
 int image_reader_put(struct image_reader *t, const struct image_request *request, uint64_t wait_max_ns);
 
-/* The next one that was read, or could not be, in the order of the requests.  Returns 1, or 0. */
+/* The next image that was read, or could not be read, in the order of the requests.  Returns 1, or 0. */
 int image_reader_next(struct image_reader *t, struct staged_image *ret_image);
 
 /*
- * image_reader_wait() - until the next one is there
+ * image_reader_wait() - waits until the next image is there
  * Returns 1 if there is one, 0 if nothing is on its way, -ETIMEDOUT after @limit_ns.
  */
 int image_reader_wait(struct image_reader *t, uint64_t limit_ns);
@@ -96,11 +99,11 @@ int image_reader_wait(struct image_reader *t, uint64_t limit_ns);
 int image_reader_copy(struct image_reader *t, const struct staged_image *image, uint64_t offset_bytes,
                       uint8_t *bytes, size_t n_bytes);
 
-/* Gives back the memory of an image up to @until_bytes; that of all of it: it is done with. */
+/* Gives back the memory of an image up to @until_bytes; the whole size ends the image. */
 void image_reader_release(struct image_reader *t, const struct staged_image *image, uint64_t from_bytes,
                           uint64_t until_bytes);
 
-/* Not kept after all: it does not count against the limit. */
+/* The image is not kept after all: it does not count against the limit. */
 void image_reader_forget(struct image_reader *t, const struct staged_image *image);
 
 #endif /* SAMPLER_KEEP_IMAGE_READER_H */

@@ -5,11 +5,11 @@
  * Way of the data:  perf_record (KSYMBOL), the kernel's BPF programs -> [kernel_code] -> stack_builder
  *
  * /proc/kallsyms, which is read at the end, has what is there then: a BPF program that was unloaded has its
- * neighbour's name there, or that of the one which took its place.  So the kernel's records say from when to
- * when a piece of memory is which code.  Frames in such memory are of a module of their own, by the number of
- * codes that were there (its generation), and have the name that a record gives.  A program that was loaded
- * before the recording is known by its place alone: it has its name when it is unloaded, or at the end.
- * Classic BPF, as of seccomp filters, is in neither list: it has no name.
+ * neighbour's name there, or that of the one which took its place.  So the kernel's records say from when
+ * to when a piece of memory is which code.  Frames in such memory belong to a module of their own, by the
+ * number of pieces of code that were there so far (its generation), and have the name that a record gives.
+ * A program that was loaded before the recording is known by its place alone: it has its name when it is
+ * unloaded, or at the end.  Classic BPF, as of seccomp filters, is in neither list: it has no name.
  *
  * Threads: the collector's.
  */
@@ -23,7 +23,8 @@
 struct perf_kernel_code;
 struct trace_dictionary;
 
-#define KERNEL_CODE_PIECES_MAX 65536 /* with those that were removed; then all of that memory is unknown */
+/* pieces, removed ones included; beyond that, all of this memory is unknown */
+#define KERNEL_CODE_PIECES_MAX 65536
 
 struct kernel_code_piece;
 struct kernel_code_frame;
@@ -58,7 +59,7 @@ int kernel_code_note(struct kernel_code *k, struct trace_dictionary *dictionary,
                      const struct perf_kernel_code *record);
 
 /*
- * kernel_code_find() - what is at an address of the kernel's
+ * kernel_code_find() - the code at an address of the kernel's
  * @ret_generation:  of the module "[kernel]"; 0 = the kernel's own code, TRACE_MODULE_KERNEL_GONE = nothing
  *                   that has a name
  * @ret_name:        string; 0 = none is known yet
@@ -66,7 +67,7 @@ int kernel_code_note(struct kernel_code *k, struct trace_dictionary *dictionary,
 void kernel_code_find(const struct kernel_code *k, uint64_t avma, uint32_t *ret_generation,
                       uint32_t *ret_name);
 
-/* A frame whose code has no name yet.  Without memory for it, it has none. */
+/* A frame whose code has no name yet.  Without memory for the note, it never has one. */
 void kernel_code_note_frame(struct kernel_code *k, uint64_t avma, uint32_t frame);
 
 /* Was code removed where the record says that new code is? */

@@ -5,14 +5,14 @@
  * Way of the data:  perf_record (MMAP2), /proc/PID -> [module_file] -> code_tables
  *
  * In this order: /proc/PID/map_files (also deleted files, and those in no folder at all; needs
- * CAP_CHECKPOINT_RESTORE), at the range that the kernel reported or, where that has become another since, at
- * the one that /proc/PID/maps shows now; /proc/PID/root/PATH (the program's own view of the file system);
- * PATH, if the program has ended, or has another root by now, in which nothing has that name.  A file other
- * than the mapped one is skipped: it is compared by its device (which is another number in stat(2) on btrfs,
- * bcachefs and overlays), its inode and the inode's generation, where the kernel reported that; where it
- * reported the build-id, a file of that name is preferred, and the reader of the file has to compare.  By its
- * path, only a file that the process's user can read: everybody may, or it is his, or the very inode of that
- * device.
+ * CAP_CHECKPOINT_RESTORE), at the range that the kernel reported or, where that has become another since,
+ * at the one that /proc/PID/maps shows now; /proc/PID/root/PATH (the program's own view of the file
+ * system); PATH, if the program has ended, or has another root by now, in which nothing has that name.  A
+ * file other than the mapped one is skipped: it is compared by its device (which is another number in
+ * stat(2) on btrfs, bcachefs and overlays), its inode and the inode's generation, where the kernel reported
+ * that; where it reported the build-id, a file of that name is preferred, and the reader of the file has to
+ * compare.  By its path, a file is opened only if the process's user can read it (everybody may, or it is
+ * his), or if it is the very inode of that device.
  */
 #ifndef SAMPLER_KEEP_MODULE_FILE_H
 #define SAMPLER_KEEP_MODULE_FILE_H
@@ -33,7 +33,10 @@ int module_file_open(uint32_t pid, const struct perf_mmap *mmap, struct error *e
 /* Code of the kernel's in each process. */
 bool module_file_is_vdso(const struct perf_mmap *mmap);
 
-/* That of a 32-bit process is another one, at an address within its range, which is not opened. */
+/*
+ * Is this the vdso of a 32-bit process?  It is another file than ours, at an address within 32 bits, and is
+ * not opened.
+ */
 bool module_file_is_vdso_32(const struct perf_mmap *mmap);
 
 #endif /* SAMPLER_KEEP_MODULE_FILE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/keep/opened_files.h - files of code that were opened before anybody asked for them
+ * sampler/keep/opened_files.h - files of code that were opened before the collector needs them
  *
  * Way of the data:  early_opener (thread) -> [opened_files] -> code_keeper, code_tables
  *
@@ -35,7 +35,7 @@ struct opened_files {
         size_t first, n_files;
 };
 
-/* It stays where it is until opened_files_deinit(), which closes the rest. */
+/* @o must not move until opened_files_deinit(), which closes the rest. */
 void opened_files_init(struct opened_files *o);
 void opened_files_deinit(struct opened_files *o);
 
@@ -49,7 +49,7 @@ void opened_files_put(struct opened_files *o, uint32_t pid, const struct perf_mm
  */
 int opened_files_find(struct opened_files *o, uint32_t pid, const struct perf_mmap *mmap);
 
-/* The same, and module_file_open() if it is not here.  Returns as that. */
+/* The same; if the file is not here, calls module_file_open().  Returns as that does. */
 int opened_files_open(struct opened_files *o, uint32_t pid, const struct perf_mmap *mmap, struct error *err);
 
 /* The mapping was dealt with. */
