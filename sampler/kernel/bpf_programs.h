@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/bpf_programs.h - the compiled BPF programs, inside of our own binary, and why one could not
- * be loaded, in words of ours
+ * sampler/kernel/bpf_programs.h - the compiled BPF programs, inside hyprof's own binary, and in words why
+ * one could not be loaded
  *
  * Way of the data:  switch_events.bpf, python_frames.bpf -> [bpf_programs] -> switch_source, python_source
  *                   -> kernel
@@ -14,7 +14,7 @@
 
 struct error;
 
-/* ELF files of EM_BPF.  The one that reports context switches: */
+/* ELF files of EM_BPF: the program that reports context switches, */
 extern const uint8_t switch_program[];
 extern const uint64_t switch_program_bytes;
 
@@ -22,12 +22,13 @@ extern const uint64_t switch_program_bytes;
 extern const uint8_t python_program[];
 extern const uint64_t python_program_bytes;
 
-/* libbpf writes to stderr what is said here; for the whole process, from any thread. */
+/* Keeps libbpf from writing to stderr; for the whole process, from any thread. */
 void bpf_words_silence_libbpf(void);
 
 /*
- * bpf_words_explain() - what `code` (-errno) means when a program could not be `what` ("load the program")
+ * bpf_words_explain() - says why a step failed with `code` (-errno)
  *
+ * `what`: the step, such as "load the program".
  * `able`: the kernels that can, such as "Linux 5.17".
  * Returns a code for callers: -EPERM, -ENOTSUP, or `code`.
  */

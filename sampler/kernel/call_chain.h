@@ -17,14 +17,16 @@
 struct call_frame {
         uint64_t avma;
         bool in_kernel;
-        bool return_address; /* the call is the instruction before it; false where the thread stood */
-        bool is_row;         /* `avma` is no address, but a row of FRAMES that is there already */
+        /* the call is the instruction before `avma`; false for the place where the thread stood */
+        bool return_address;
+        bool is_row; /* `avma` is no address, but a row of FRAMES that is there already */
 };
 
 struct call_chain {
         struct call_frame frames[CALL_CHAIN_FRAMES_MAX];
         uint32_t n_frames;
-        enum trace_stack_state state; /* how far it goes; from TRACE_STACK_TRUNCATED on callers are missing */
+        /* how complete the chain is; from TRACE_STACK_TRUNCATED on, callers are missing */
+        enum trace_stack_state state;
 };
 
 #endif /* SAMPLER_KERNEL_CALL_CHAIN_H */

@@ -34,7 +34,7 @@ struct kernel_types {
         uint32_t n_types;
 };
 
-/* A struct that is wanted, under the name that the kernel knows. */
+/* A wanted struct, by its name in the kernel. */
 struct wanted {
         const char *name; /* borrowed; without its flavor */
         size_t name_bytes;

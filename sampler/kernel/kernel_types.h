@@ -31,14 +31,15 @@ struct kernel_hook {
 
 /* The types to look for. */
 struct kernel_types_request {
-        const struct btf *local; /* of the program: its structs; NAME___FLAVOR is another view of NAME */
+        /* types of the program: its structs; NAME___FLAVOR is another view of NAME */
+        const struct btf *local;
         struct kernel_hook *hooks;
         size_t n_hooks;
 };
 
 /*
- * kernel_types_pick() - of each struct that the program has, what the kernel's struct of that name
- * has of the same fields
+ * kernel_types_pick() - for each struct of the program: the same fields, from the kernel's struct of that
+ * name
  * @kernel:  types as /sys/kernel/btf/vmlinux has them
  * @out:     appended: types in the same format.  Pointers lead nowhere, names of numbers' types are lost, and
  *           arrays have no length
@@ -49,7 +50,10 @@ struct kernel_types_request {
 int kernel_types_pick(const struct kernel_types_request *request, const void *kernel, size_t kernel_bytes,
                       struct byte_buffer *out, struct error *err);
 
-/* The same of the running kernel, as a file in memory.  Returns its descriptor, the caller's, or -errno. */
+/*
+ * The same from the running kernel's types, as a file in memory.  Returns its descriptor, the caller's, or
+ * -errno.
+ */
 int kernel_types_open(const struct kernel_types_request *request, struct error *err);
 
 #endif /* SAMPLER_KERNEL_KERNEL_TYPES_H */

@@ -30,8 +30,9 @@ enum perf_record_kind {
         PERF_RECORD_KIND_FORK,
         PERF_RECORD_KIND_EXIT,
         PERF_RECORD_KIND_SWITCH,
-        PERF_RECORD_KIND_WAKEUP,  /* of BPF or a tracepoint, not a kind of the kernel's */
-        PERF_RECORD_KIND_GIL,     /* of BPF: the switch of who waits for it comes next */
+        PERF_RECORD_KIND_WAKEUP, /* of BPF or a tracepoint, not a kind of the kernel's */
+        /* of BPF: the state of a GIL; the next record is the switch of the thread that waits for it */
+        PERF_RECORD_KIND_GIL,
         PERF_RECORD_KIND_LATE,    /* of BPF: where a thread waited that came onto its CPU just before */
         PERF_RECORD_KIND_NUMBER,  /* of BPF: a new thread in a PID namespace; its FORK may come after it */
         PERF_RECORD_KIND_SYSCALL, /* of BPF: a system call has returned; `sample`, without an event */
@@ -57,12 +58,12 @@ struct perf_sample {
         size_t counts_bytes;
         const uint8_t *raw; /* PERF_SAMPLE_RAW: the record of a tracepoint; NULL = none */
         size_t raw_bytes;
-        uint32_t number; /* SYSCALL: of the call, with SYSCALL_32_BIT; `period` calls are meant */
+        uint32_t number; /* SYSCALL: of the call, with SYSCALL_32_BIT; it stands for `period` calls */
 };
 
 struct perf_mmap {
         uint64_t start_avma, length_bytes, file_offset_bytes;
-        uint64_t time_ns; /* of the record; 0 = it comes from elsewhere */
+        uint64_t time_ns; /* of the record; 0 = the mapping was not reported by a record */
         uint64_t inode;
         uint32_t device_major, device_minor; /* these and the inode are 0 if the build-id is there */
         int64_t written_ns;        /* of a file without a build-id, as file_versions tells; 0 = not known */
@@ -72,7 +73,7 @@ struct perf_mmap {
         bool executable;
         bool writable;
         bool was_there; /* before the recording began */
-        bool is_shared; /* what others write into the same file is seen: MAP_SHARED */
+        bool is_shared; /* MAP_SHARED: the mapping shows what others write into the file */
         const char *path;
         size_t path_bytes;
 };
@@ -106,17 +107,22 @@ struct perf_record {
                         uint32_t parent_pid, parent_tid;
                 } fork; /* and exit */
                 struct {
-                        bool out;           /* off the CPU; else on */
-                        bool preempted;     /* out, though it could have run on */
-                        uint8_t wait;       /* out: enum trace_wait_state */
-                        uint32_t other_pid; /* of a CPU-wide event: who comes, or who went; 0 = unknown */
+                        bool out;       /* off the CPU; else on */
+                        bool preempted; /* out, though it could have run on */
+                        uint8_t wait;   /* out: enum trace_wait_state */
+                        /* of a CPU-wide event: the thread that comes, or that went; 0 = unknown */
+                        uint32_t other_pid;
                         uint32_t other_tid; /* (0 = the idle task) */
-                        /* out: since it was switched in, as the scheduler counts; 0 = not known */
+                        /* out: run time since it was switched in, as the scheduler counts; 0 = not known */
                         uint64_t ran_ns;
-                        bool unseen; /* out: some time ago, without a record; it had come onto the CPU last */
-                        uint64_t other_ran_ns; /* unseen: how long the one ran at least who came after it */
-                        bool was_out;          /* out: before the recording: nothing about who is on a CPU */
-                        bool same_stack; /* out: it waits where it waited last, see `stack` of that record */
+                        /* out: the thread that was on the CPU last left some time ago, without a record */
+                        bool unseen;
+                        /* unseen: how long the thread that came after it ran, at least */
+                        uint64_t other_ran_ns;
+                        /* out: before the recording began: it says nothing about who is on a CPU */
+                        bool was_out;
+                        /* out: the thread waits where it waited last, see `stack` of that record */
+                        bool same_stack;
                         struct raw_stack stack; /* out: where it waits; all zero = not known */
                 } context_switch;
                 struct {
@@ -139,8 +145,9 @@ struct perf_record {
 
 /*
  * perf_mmap_is_anonymous() - is this memory of no file, where only the program knows what code is there?
- * So is a file without a name, or in memory, that is mapped shared: a compiler that never has memory both
- * writable and executable (.NET's double mapping) maps one twice.  Loaders map code privately.
+ * A file without a name, or in memory, that is mapped shared counts as such memory: a compiler that never
+ * has memory both writable and executable (.NET's double mapping) maps one twice.  Loaders map code
+ * privately.
  */
 bool perf_mmap_is_anonymous(const struct perf_mmap *mmap);
 
@@ -160,21 +167,25 @@ bool perf_mmap_is_jitdump(const struct perf_mmap *mmap);
 int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_record_layout *layout,
                        struct perf_record *ret_record, struct error *err);
 
-/* PERF_RECORD_*; without the rest of the record.  @n_bytes: at least those of a perf_event_header. */
+/*
+ * Reads the type, PERF_RECORD_*, without the rest of the record.  @n_bytes: at least those of a
+ * perf_event_header.
+ */
 uint32_t perf_record_type(const uint8_t *bytes, size_t n_bytes);
 
 /*
  * perf_record_maps_data() - is it a mapping of data, which are three of four of all mappings?
  * @ret_path:  its file, borrowed from the record's bytes
- * By the record's header and without the rest: to decode all of them takes longer than what matters.
+ * Looks at the record's header and path alone: decoding all of these would take longer than decoding the
+ * records that matter.
  */
 bool perf_record_maps_data(const uint8_t *bytes, size_t n_bytes, const char **ret_path,
                            size_t *ret_path_bytes);
 
 /*
- * perf_record_decode_waking() - who is woken, of a sample of sched:sched_waking
+ * perf_record_decode_waking() - finds the thread that is woken, in a sample of sched:sched_waking
  * @tid_offset_bytes:   where in its record the field lies
- * @ret_in_interrupt:   by an interrupt, not by the thread that was sampled
+ * @ret_in_interrupt:   an interrupt woke it, not the thread that was sampled
  * Returns 0 or -EBADMSG.
  */
 int perf_record_decode_waking(const struct perf_sample *sample, size_t tid_offset_bytes, uint32_t *ret_tid,

@@ -44,13 +44,13 @@ int perf_ring_peek(struct perf_ring *ring, const uint8_t **ret_record, size_t *r
 /*
  * perf_ring_scan() - look ahead: borrow the record at *@position and step the position over it
  * @position:  0 at first; moved up to the consumed part
- * For what must be reacted to before its turn comes.  Returns as perf_ring_peek(); the record is
- * valid until the next call of either.
+ * For records that the caller must react to before their turn comes.  Returns as perf_ring_peek(); the
+ * record is valid until the next call of either.
  */
 int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **ret_record, size_t *ret_bytes,
                    struct error *err);
 
-/* Bytes that the kernel has put in and are not consumed, now. */
+/* Bytes that the kernel has put in by now and that are not consumed yet. */
 size_t perf_ring_count_unread(const struct perf_ring *ring);
 
 /* Steps over the record of @n_bytes that perf_ring_peek() returned. */

@@ -33,7 +33,7 @@ struct raw_stack {
         /* The user's stack from the stack pointer on, only the bytes that were really copied; NULL = none. */
         const uint8_t *copy;
         size_t copy_bytes;
-        bool copy_is_full; /* the copy ended because it has no more room, not because the stack did */
+        bool copy_is_full; /* the copy ended because it has no more room, although the stack goes on */
 };
 
 #endif /* SAMPLER_KERNEL_RAW_STACK_H */

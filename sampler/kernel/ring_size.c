@@ -18,7 +18,7 @@
 #define RATE_UNKNOWN_HZ   10000
 #define SHARE_OF_A_SECOND 4
 #define SHARE_OF_MEMORY   16
-#define SAMPLE_BYTES      512 /* of a record without its copy: numbers, registers, some frames */
+#define SAMPLE_BYTES      512 /* of a record without the copy of its stack: numbers, registers, some frames */
 #define ALLOWED_MIN       (UINT32_C(1) << 15)
 
 uint64_t ring_size_need(const struct ring_size_wanted *wanted)

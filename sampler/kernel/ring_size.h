@@ -15,7 +15,7 @@
 #define RING_SIZE_BYTES_MAX (UINT32_C(1) << 25)
 
 struct ring_size_wanted {
-        uint64_t rate_hz;    /* of each event; 0 = not known: as if it were high */
+        uint64_t rate_hz;    /* of each event; 0 = not known, and taken for high */
         uint64_t n_events;   /* that sample */
         uint64_t copy_bytes; /* of the stack, with each sample */
         uint64_t n_cpus;
@@ -27,8 +27,8 @@ uint64_t ring_size_need(const struct ring_size_wanted *wanted);
 
 /*
  * ring_size_find() - bytes for the samples of a CPU
- * As many as they need; a power of two from RING_SIZE_BYTES_MIN to _MAX, and
- * together at most a sixteenth of the machine's memory.
+ * As many as the samples need: a power of two from RING_SIZE_BYTES_MIN to _MAX, and together at most a
+ * sixteenth of the machine's memory.
  */
 size_t ring_size_find(const struct ring_size_wanted *wanted);
 
@@ -44,7 +44,7 @@ size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus);
 /*
  * ring_size_of_tracker() - bytes on each CPU for records of mappings, names, forks and exits
  * @locks_memory:   this user may lock as much memory as he likes
- * @whole_machine:  all processes are recorded: they wait there while all of /proc is read
+ * @whole_machine:  all processes are recorded: their records wait there while all of /proc is read
  */
 size_t ring_size_of_tracker(bool locks_memory, bool whole_machine);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/syscall_names.h - what this machine's system calls are called
+ * sampler/kernel/syscall_names.h - the names of this machine's system calls
  *
  * Way of the data:  libseccomp -> [syscall_names] -> sample_stacks, syscall_sums
  *

@@ -25,9 +25,9 @@ enum unwind_mode { UNWIND_AUTO = 0, UNWIND_FP, UNWIND_DWARF };
 enum python_mode { PYTHON_AUTO = 0, PYTHON_FRAMES, PYTHON_OFF };
 
 /*
- * Bytes of the stack with each sample: more costs the program time, and rings memory.  LONG: where rings
- * have room for the samples of a quarter of a second with it; of clang's stacks, 87% are complete with the
- * default, 96% with it.
+ * Bytes of the stack with each sample: more bytes cost the program time, and need larger rings.  LONG:
+ * where rings have room for a quarter of a second of such samples; of clang's stacks, 87% are complete with
+ * the default, 96% with it.
  */
 #define UNWIND_COPY_DEFAULT (UINT32_C(1) << 14)
 #define UNWIND_COPY_LONG    (UINT32_C(1) << 15)
@@ -44,7 +44,7 @@ struct unwind_request {
 void unwind_request_fill_attr(const struct unwind_request *request, struct perf_event_attr *attr);
 
 /*
- * The part of @wanted that can be done, with defaults filled in.  @has_copies: the kernel copies
+ * Returns @wanted, reduced to what is possible, with defaults filled in.  @has_copies: the kernel copies
  * stacks on this machine.
  */
 struct unwind_request unwind_request_complete(const struct unwind_request *wanted, bool has_copies);
