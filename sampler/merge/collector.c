@@ -170,7 +170,7 @@ int collector_open_regions(struct collector *m, struct error *err)
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
 
-/* The kernel reports its losses in records, but the last ones only on request. */
+/* The kernel reports losses in records, but reports the last ones only on request. */
 static int add_accounts(struct collector *m, bool final, uint64_t now_ns)
 {
         uint64_t n_lost = m->samples.n_lost_records;
@@ -290,7 +290,7 @@ static int flush_code(struct collector *m, bool all)
         return r;
 }
 
-/* Hands everything so far to the writer, tables before what refers to them. */
+/* Hands everything so far to the writer, tables before the events that refer to them. */
 static int flush_all(struct collector *m, uint64_t now_ns)
 {
         int r = 0;
@@ -364,7 +364,7 @@ static int merge_zones(struct collector *m, uint64_t until_ns, bool final)
 {
         int r = zone_source_begin_cycle(&m->zones);
 
-        if (r == 0 && final) /* a region that waits has no later cycle */
+        if (r == 0 && final) /* there is no later cycle for a region that waits */
                 r = zone_source_begin_cycle(&m->zones);
         if (r == 0)
                 r = zone_merge_run(&m->zone_merge, until_ns, final);

@@ -68,16 +68,19 @@ struct collector_options {
         bool wants_python;            /* functions of Python programs in call stacks */
         bool keeps_python_c;          /* nothing of the interpreter is folded */
         struct zone_trigger *trigger; /* borrowed; or NULL */
-        /* of the calling thread before it was raised: it falls back to it after PACE_MERGE_BEHIND_NS */
+        /*
+         * of the calling thread before it was raised; the thread falls back to it after
+         * PACE_MERGE_BEHIND_NS
+         */
         int priority;
         struct priority_guard *guard; /* borrowed; or NULL: as well */
         bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */
-        bool tells_programs; /* of the recording, by their environment: see zone_source.h */
+        bool tells_programs; /* programs learn of the recording by their environment: see zone_source.h */
 };
 
 /*
- * It stays where it is until collector_deinit().
- * @recording:  what the recorder opened; copied, and what it points to outlives the merge
+ * @m must not move until collector_deinit().
+ * @recording:  what the recorder opened; copied; all that it points to outlives the merge
  * Returns 0, -ENOMEM, -errno.
  */
 int collector_init(struct collector *m, const struct recording *recording,
@@ -96,8 +99,8 @@ int collector_cycle(struct collector *m, bool final, struct error *err);
 
 /*
  * collector_add_message() - a message of the recorder's own, at this moment
- * It is on a thread of the recorder's process, which appears in the trace with its first message.  @severity:
- * as in trace_event.h.  Returns 0, -ENOMEM, -EOVERFLOW when a table is full.
+ * The message is on a thread of the recorder's process, which appears in the trace with its first message.
+ * @severity: as in trace_event.h.  Returns 0, -ENOMEM, -EOVERFLOW when a table is full.
  */
 int collector_add_message(struct collector *m, const char *text, size_t text_bytes, uint64_t severity);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/merge/dump_head.h - what each dump of a ring says of itself: when it begins, when it
- * ends, and why it was made
+ * sampler/merge/dump_head.h - the facts about each dump of a ring: when it begins, when it ends, and why it
+ * was made
  *
  * Way of the data:  trace_dictionary, flight_recorder -> [dump_head] -> ring_dump -> file
  *
@@ -18,7 +18,7 @@ struct ring_dump;
 struct trace_dictionary;
 
 struct dump_head {
-        const char *keep;   /* how much, as it was asked for: "30s" */
+        const char *keep;   /* how much the ring keeps, as it was asked for: "30s" */
         const char *cause;  /* why there is a dump */
         const char *pauses; /* detail of the notice PAUSED; "" = none, or the dictionary has the notice */
         uint64_t start_ns;  /* of the recording */

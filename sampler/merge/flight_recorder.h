@@ -6,8 +6,8 @@
  *                   (snapshot, ring_dump) -> files
  *
  * A dump is made in steps, one or none in each cycle of the recorder: ask the writer for a snapshot of the
- * ring; when it is there, open a file and hand over a ring_dump; when that is written, tell who asked.  The
- * recording goes on meanwhile.  Used by the collector's thread.
+ * ring; when it is there, open a file and hand over a ring_dump; when that is written, report it to the
+ * asker.  The recording goes on meanwhile.  Used by the collector's thread.
  */
 #ifndef SAMPLER_MERGE_FLIGHT_RECORDER_H
 #define SAMPLER_MERGE_FLIGHT_RECORDER_H
@@ -28,15 +28,14 @@ struct trace_writer;
 #define FLIGHT_RECORDER_CAUSE_BYTES  160
 #define FLIGHT_RECORDER_PAUSES_BYTES 64
 
-/* One that was made, or could not be. */
+/* A dump that was made, or could not be. */
 struct flight_dump {
         const char *cause;
         const struct error
                 *failure; /* NULL = none: the trace is whole, and `writer` and its file are the receiver's */
         struct trace_writer *writer;
         uint64_t from_ns, end_ns;
-        uint32_t n_strings,
-                n_frames; /* rows of these tables that are in it: ids are those of the recording */
+        uint32_t n_strings, n_frames; /* rows of these tables in the dump; ids are those of the recording */
 };
 
 struct flight_options {
@@ -46,12 +45,12 @@ struct flight_options {
         size_t n_rules;
         uint32_t n_triggered_max; /* dumps that zones may cause */
         /*
-         * A new file for a dump, open for writing; then, when the dump is done or has
-         * failed: once each, in turns.
+         * The first opens a new file for a dump; the second is called when the dump is done or has failed.
+         * Each is called once for a dump, in turns.
          */
         int (*open_file)(void *context, int *ret_fd, struct error *err);
         void (*on_dump)(void *context, const struct flight_dump *dump);
-        /* A table is full: new entries have no row any more.  Once. */
+        /* A table is full: new entries have no row any more.  Called once. */
         void (*on_full)(void *context, const char *table);
         void *context;
 };
@@ -60,9 +59,9 @@ struct flight_options {
 struct flight_totals {
         uint64_t events_bytes_peak, kept_bytes;
         uint64_t n_hits;         /* instances that were too long */
-        uint64_t n_hits_without; /* of these, without a dump of their own */
+        uint64_t n_hits_without; /* of these instances, those without a dump of their own */
         uint32_t n_dumps, n_failed, n_triggered;
-        bool was_full; /* the ring held less than it was asked to */
+        bool was_full; /* the ring held less than it should */
 };
 
 struct flight_recorder {
@@ -99,12 +98,12 @@ void flight_recorder_close(struct flight_recorder *f);
 struct zone_trigger *flight_recorder_trigger(struct flight_recorder *f);
 
 /*
- * After each cycle of the merge.  Returns 0 or -errno: the recording cannot go on.  A dump
- * that fails is only told.
+ * After each cycle of the merge.  Returns 0 or -errno: the recording cannot go on.  A dump that fails is
+ * only reported.
  */
 int flight_recorder_cycle(struct flight_recorder *f, struct collector *m, struct error *err);
 
-/* A dump is wanted, as by the signal; it begins with the next cycle. */
+/* Requests a dump, as the signal does; it begins with the next cycle. */
 void flight_recorder_want(struct flight_recorder *f);
 
 /* True while a dump is wanted, or is being made. */
@@ -112,8 +111,8 @@ bool flight_recorder_is_busy(const struct flight_recorder *f);
 
 /*
  * flight_recorder_finish() - after the last cycle: everything that the ring holds goes into @writer
- * The dictionary is then as if all had been written into it from the start: its rows that
- * are not encoded follow.
+ * The dictionary is then as if all rows had been written from the start: rows that are not encoded yet
+ * follow.
  * Returns 0, -errno.
  */
 int flight_recorder_finish(struct flight_recorder *f, struct collector *m, struct trace_writer *writer,

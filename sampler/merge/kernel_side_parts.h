@@ -28,12 +28,10 @@ struct trace_dictionary;
 
 /* ---- kernel_side.c, for sample_records.c and wait_records.c ---- */
 
-/* Images in memory of no file that are there by @until_ns, or are gone.  Returns 0 or -ENOMEM. */
+/* Takes changes of images in anonymous memory up to @until_ns.  Returns 0 or -ENOMEM. */
 int kernel_side_take_images(struct kernel_side *s, uint64_t until_ns);
 
-/*
- * The thread of a sample or a switch; NULL if it has ended.  Returns 0 or -ENOMEM.
- */
+/* Finds the thread of a sample or a switch; NULL if it has ended.  Returns 0 or -ENOMEM. */
 int kernel_side_find_thread(struct kernel_side *s, const struct perf_record *rec,
                             struct thread_track **ret_thread);
 
@@ -49,8 +47,8 @@ enum trace_module_kind mapped_modules_kind(const struct perf_mmap *m);
 /*
  * mapped_modules_add() - the module of a mapping
  * @process:  its id in PROCESSES, for memory of no file
- * A new one is handed to all that want its code: its file is opened if it may be gone soon, and its unwind
- * table is asked for.
+ * A new module is handed to all parts that want its code: its file is opened if it may be gone soon, and
+ * its unwind table is requested.
  * Returns 0, or a negative error: -EOVERFLOW if a table is full.
  */
 int mapped_modules_add(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
@@ -65,10 +63,10 @@ int mapped_modules_add(struct kernel_side *s, uint32_t process, const struct per
  * The part of kernel_side that is about samples.
  */
 
-/* A sample, with the counters that were read with it.  Returns 0 or -ENOMEM. */
+/* Takes a sample, with the counters that were read with it.  Returns 0 or -ENOMEM. */
 int sample_records_take(struct kernel_side *s, const struct perf_record *rec);
 
-/* The same for one of the system calls that BPF counts: a sample of `syscall_event`. */
+/* The same for a system call that BPF counts: it becomes a sample of `syscall_event`. */
 int sample_records_take_syscall(struct kernel_side *s, const struct perf_record *rec);
 
 /*
@@ -85,38 +83,42 @@ int sample_records_take_syscall(struct kernel_side *s, const struct perf_record 
 
 /* All return 0 or -ENOMEM. */
 
-/* The callstack in `chain` as a row, and how whole it is.  @space: where its addresses are looked up */
+/*
+ * Makes a row of the callstack in `chain`, and says how whole it is.  @space: where its addresses are
+ * looked up
+ */
 int sample_stacks_build(struct kernel_side *s, const struct address_space *space,
                         struct thread_stack *ret_stack);
 
-/* Puts it into the event of its sample, at a system call with that in place of the kernel's functions. */
+/*
+ * Puts the stack in `chain` into the event of its sample; at a system call, the call stands in place of the
+ * kernel's functions.
+ */
 int sample_stacks_add(struct kernel_side *s, const struct address_space *space,
                       struct pending_event *pending);
 
-/* No callstack of this thread waits any longer to be completed by others. */
+/* Callstacks of this thread wait no longer to be completed by others. */
 int sample_stacks_close(struct kernel_side *s, struct thread_track *thread);
 
-/*
- * The same for all threads of a process; of all processes, @process is NULL, after memory was read for them.
- */
+/* The same for all threads of a process; @process NULL = of all processes, after memory was read for them. */
 int sample_stacks_close_all(struct kernel_side *s, const struct process_track *process);
 
-/* Those whose unwind table has come, or which waited long enough: see stack_unwinder_resume(). */
+/* Completes stacks whose unwind table has come, or which waited long enough: see stack_unwinder_resume(). */
 int sample_stacks_resume(struct kernel_side *s, const struct process_track *process, uint64_t now_ns);
 
-/* The frame of a system call; 0 if a table is full.  Returns 0 or -ENOMEM. */
+/* Finds the frame of a system call; 0 if a table is full.  Returns 0 or -ENOMEM. */
 int syscall_frames_find(struct syscall_frames *f, struct trace_dictionary *dictionary, uint32_t number,
                         uint32_t *ret_frame);
 
 /*
- * sampler/merge/wait_records.c - records of threads that wait and are woken -> pending events of theirs
+ * sampler/merge/wait_records.c - records of threads that wait and are woken -> their pending events
  *
  * Way of the data:  kernel_side -> [wait_records] -> pending events of threads
  *
  * The part of kernel_side that is about context switches.  Each returns 0 or -ENOMEM.
  */
 
-/* A sample of perf's context-switches: the switch itself comes next. */
+/* Takes a sample of perf's context-switches: the record of the switch itself comes next. */
 int wait_records_take_sample(struct kernel_side *s, const struct perf_record *rec);
 
 int wait_records_take_switch(struct kernel_side *s, const struct perf_record *rec);

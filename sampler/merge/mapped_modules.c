@@ -33,21 +33,22 @@ static int add_version(struct kernel_side *s, const struct perf_record *rec, str
         int r = file_versions_find(s->versions, s->recording->opened, rec->pid, m, rec->time_ns, &version);
 
         m->written_ns = version.written_ns;
-        if (version.build_id_bytes > 0) { /* as in the kernel's records, which have no inode then */
+        /* as in the kernel's records, which have no inode where they have a build-id */
+        if (version.build_id_bytes > 0) {
                 m->build_id_bytes = version.build_id_bytes;
                 memcpy(m->build_id, version.build_id, version.build_id_bytes);
                 return r;
         }
         row->content = version.number;
         row->generation = m->inode_generation;
-        if (m->inode != 0 && !version.is_lost) { /* else the file there now is not the mapped one */
+        if (m->inode != 0 && !version.is_lost) { /* otherwise the file there now is not the mapped one */
                 row->device = makedev(m->device_major, m->device_minor);
                 row->inode = m->inode;
         }
         return r < 0 ? r : version.is_lost;
 }
 
-/* Hands a new module to all that want its code. */
+/* Hands a new module to all parts that want its code. */
 static int announce_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
                            const struct perf_mmap *m, const struct trace_module *row, uint32_t module)
 {

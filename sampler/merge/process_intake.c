@@ -13,7 +13,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* Names a thread.  The name of a process's first thread ends whatever the process's number meant before. */
+/* Names a thread.  A name for a process's first thread ends the earlier meaning of the process's number. */
 static int take_name(const struct perf_record *thread, const char *name, size_t name_bytes,
                      struct kernel_side *samples)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/merge/ring_dump.h - what a ring holds -> a whole trace, piece by piece
+ * sampler/merge/ring_dump.h - the contents of a ring -> a whole trace, piece by piece
  *
  * Way of the data:  flight_recorder -> [ring_dump], chunk_ring -> trace_writer -> file
  *
- * Made by the collector, then the writer thread's until it is done, then the collector's again.
+ * A dump is made by the collector, belongs to the writer thread until it is done, and then to the collector
+ * again.
  */
 #ifndef SAMPLER_MERGE_RING_DUMP_H
 #define SAMPLER_MERGE_RING_DUMP_H
@@ -40,11 +41,9 @@ struct ring_dump {
 
 /* NULL when out of memory. */
 struct ring_dump *ring_dump_new(struct trace_writer *writer);
-void ring_dump_free(struct ring_dump *d); /* NULL is fine; its snapshot was given back */
+void ring_dump_free(struct ring_dump *d); /* NULL is fine; the snapshot of @d was given back before */
 
-/*
- * The rows of a table of @dictionary that are not encoded yet become this trace's own.  Returns 0 or -ENOMEM.
- */
+/* Makes rows of a table of @dictionary that are not encoded yet this trace's own.  Returns 0 or -ENOMEM. */
 int ring_dump_add_table(struct ring_dump *d, struct trace_dictionary *dictionary, uint32_t table);
 
 /* Takes over @snapshot; all tables that its events refer to are in @ring. */

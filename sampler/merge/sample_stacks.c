@@ -80,7 +80,7 @@ static void leave_kernel(struct call_chain *chain)
         chain->n_frames = n;
 }
 
-/* The stack of @frame called from *stack, if there is room.  Returns 0 or -ENOMEM. */
+/* Makes *stack the stack of @frame called from it, if there is room.  Returns 0 or -ENOMEM. */
 static int put_call(struct trace_dictionary *dictionary, uint32_t frame, uint32_t *stack)
 {
         const struct trace_stack row = { .parent = *stack, .frame = frame };

@@ -34,7 +34,7 @@ struct wait_copy {
         uint64_t time_ns;
 };
 
-/* Makes a call stack of the copy, also in @last; an empty copy only gives 0. */
+/* Makes a call stack of the copy, and notes it in @last; for an empty copy, the stack is 0. */
 static int make_stack(struct kernel_side *s, struct thread_track *thread, const struct wait_copy *copy,
                       struct thread_stack *last, struct thread_stack *ret_stack)
 {
@@ -153,7 +153,7 @@ static int end_others(struct kernel_side *s, const struct perf_record *rec, stru
         return r;
 }
 
-/* BPF saw another thread leave the CPU that this thread had come onto. */
+/* Takes a switch that BPF inferred: another thread left the CPU that this thread had come onto. */
 static int take_unseen_out(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread = who_is_on(s, rec->cpu);
@@ -247,7 +247,8 @@ int wait_records_take_late(struct kernel_side *s, const struct perf_record *rec)
 
         if (r < 0 || !thread || (event = find_return(thread, rec->time_ns)) == NULL)
                 return r;
-        r = make_stack(s, thread, &copy, &at, &at); /* BPF's "same stack" is one that it copied at a switch */
+        /* by "same stack", BPF means a stack that it copied at a switch */
+        r = make_stack(s, thread, &copy, &at, &at);
         event->switch_in.stack = at.stack;
         event->switch_in.stack_state = at.state;
         return r;
@@ -295,8 +296,8 @@ int wait_records_take_wakeup(struct kernel_side *s, const struct perf_record *re
 }
 
 /*
- * A sample of sched:sched_waking is the waker's.  A sample from an interrupt only shows
- * the interrupted thread.
+ * A sample of sched:sched_waking belongs to the waker.  A sample from an interrupt only shows the
+ * interrupted thread.
  */
 int wait_records_take_waker(struct kernel_side *s, const struct event_spec *spec,
                             const struct perf_record *rec)

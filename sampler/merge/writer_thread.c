@@ -35,7 +35,8 @@ struct queued_chunk {
 
 struct writer_thread {
         pthread_t thread;
-        struct trace_writer *writer; /* the thread's, like the next three; NULL = chunks go into the ring */
+        /* belongs to the thread, like the next three; NULL = chunks go into the ring */
+        struct trace_writer *writer;
         struct chunk_ring *ring;
         struct chunk_snapshot snapshot; /* for the last request, until a dump takes it */
         struct ring_dump *dump;         /* that is being written */
@@ -165,7 +166,8 @@ static void *run(void *context)
         struct queued_chunk next;
         bool some;
 
-        (void)privileges_drop(NULL); /* it compresses and writes; dropping rights cannot fail here */
+        /* the thread only compresses and writes; dropping rights cannot fail here */
+        (void)privileges_drop(NULL);
         while (take(t, &next, &some)) {
                 if (some)
                         do_one(t, &next);
@@ -224,8 +226,8 @@ static bool is_stopped(const struct writer_thread *t)
 }
 
 /*
- * Waits for room; once we are to stop, no longer than one chunk takes, because the reader of the trace may
- * not read on.
+ * Waits for room; after a request to stop, no longer than one chunk takes, because the reader of the trace
+ * may not read on.
  * Returns 0 or -errno; then nothing of @item was taken.
  */
 static int put_chunk(struct writer_thread *t, const struct queued_chunk *item)

@@ -63,7 +63,7 @@ int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *
                       struct byte_buffer *body);
 
 /*
- * writer_thread_ask_snapshot() - of the chunks that were put before, up to @end_ns
+ * writer_thread_ask_snapshot() - asks for a snapshot of the chunks that were put before, up to @end_ns
  * Returns as writer_thread_put() does.
  */
 int writer_thread_ask_snapshot(struct writer_thread *t, uint64_t end_ns);
@@ -87,7 +87,7 @@ struct ring_dump *writer_thread_take_dump(struct writer_thread *t, bool wait);
 /* True if little is queued: data that is not urgent can go without making the rest wait. */
 bool writer_thread_has_room(struct writer_thread *t);
 
-/* When the newest event was that the ring has dropped by now; 0 = none was. */
+/* The time of the newest event that the ring has dropped by now; 0 = it has dropped none. */
 uint64_t writer_thread_dropped_ns(struct writer_thread *t);
 
 /* Bytes of whole chunks that are in the file, or in the ring, by now. */
