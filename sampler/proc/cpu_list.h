@@ -19,22 +19,25 @@ struct cpu_list {
 /* Returns 0, -EBADMSG for text that is no list, -ENOMEM. */
 int cpu_list_parse(struct cpu_list *list, const char *text, struct error *err);
 
-/* The CPUs of lines "cpu3 …" of /proc/stat.  Returns 0, -EBADMSG if there are none, -ENOMEM. */
+/* Reads the CPUs from lines "cpu3 …" of /proc/stat.  Returns 0, -EBADMSG if there are none, -ENOMEM. */
 int cpu_list_parse_stat(struct cpu_list *list, const char *text, struct error *err);
 
-/* The list that /sys has, or /proc/stat where /sys is not mounted.  Returns 0, -errno. */
+/* Reads the list that /sys has, or /proc/stat where /sys is not mounted.  Returns 0, -errno. */
 int cpu_list_read_online(struct cpu_list *list, struct error *err);
 
-/* How many places a table by number of CPU needs: the highest that is online, and one.  Returns 0, -errno. */
+/*
+ * How many places a table by CPU number needs: the highest number that is online, plus one.  Returns 0,
+ * -errno.
+ */
 int cpu_list_count_places(size_t *ret_n_places, struct error *err);
 
 /*
- * cpu_list_choose() - what people asked for, if all of it is online
+ * cpu_list_choose() - the CPUs that the user asked for, if all of them are online
  * Returns 0; -EBADMSG, -ENODEV with the CPU that is not, -ENOMEM, -errno.
  */
 int cpu_list_choose(struct cpu_list *list, const char *text, struct error *err);
 
-/* The same for a given list of those that are online, for its test. */
+/* The same for a given list of online CPUs, for tests. */
 int cpu_list_choose_from(struct cpu_list *list, const char *text, const struct cpu_list *online,
                          struct error *err);
 

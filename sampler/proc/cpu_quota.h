@@ -5,9 +5,9 @@
  * Way of the data:  /proc/PID/cgroup, cpu.stat -> [cpu_quota] -> recorder -> META cpu_throttled, NOTICES
  *
  * Reads the process's group and all those above it that can be seen, of cgroup v2 or of the hierarchy of v1
- * that has the CPUs: a container's quota is above the groups inside of it.  Bounded: a span for each reading
- * in which something was throttled, two of which become one when there are too many.  A few system calls a
- * reading; without a quota, one a second.
+ * that has the CPUs: a container's quota is above the groups inside of it.  Memory is bounded: there is a
+ * span for each reading in which something was throttled, and two of them become one when there are too
+ * many.  A few system calls a reading; without a quota, one a second.
  */
 #ifndef SAMPLER_PROC_CPU_QUOTA_H
 #define SAMPLER_PROC_CPU_QUOTA_H

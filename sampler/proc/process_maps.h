@@ -27,13 +27,14 @@ struct process_maps {
 
 /*
  * process_maps_open() - read the mappings of a process
- * @tid:  of any of its threads; one that has ended shows none
+ * @tid:  of any of its threads; a thread that has ended shows no mappings
  * Returns 0; -EACCES, -ESRCH if the thread is gone, -ENOMEM, -errno.
  */
 int process_maps_open(struct process_maps *maps, uint32_t tid, struct error *err);
 
 /*
- * The same by a descriptor of /proc/PID/maps, which was opened by who had the right to.  Taken in any case.
+ * The same by a descriptor of /proc/PID/maps, which a thread with the right to do so has opened.  Takes @fd
+ * in any case.
  */
 int process_maps_open_fd(struct process_maps *maps, int fd, struct error *err);
 
@@ -48,13 +49,16 @@ void process_maps_close(struct process_maps *maps);
  */
 int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping);
 
-/* Has it ended, with all its memory?  Unreadable facts are empty. */
+/* Has the thread ended, with all its memory?  Mappings that cannot be read count as empty. */
 bool process_maps_are_empty(uint32_t tid);
 
 /* Is the memory at @avma of a process executable now?  False if that cannot be known. */
 bool process_maps_has_code_at(uint32_t tid, uint64_t avma);
 
-/* Can the memory at @avma be written by now without a record of that: there, or in another view of it? */
+/*
+ * Can the program write the memory at @avma by now without a record of that, there or in another view of
+ * it?
+ */
 bool process_maps_is_writable_at(uint32_t tid, uint64_t avma);
 
 #endif /* SAMPLER_PROC_PROCESS_MAPS_H */

@@ -5,7 +5,7 @@
  * Way of the data:  process_vm_readv(2), /proc/PID/mem -> [process_memory] -> memory_image,
  *                   image_search, jit_objects
  *
- * The program goes on meanwhile: two calls may see two states.  Any thread.
+ * The program goes on meanwhile: two calls may see two states.  May be used by any thread.
  */
 #ifndef SAMPLER_PROC_PROCESS_MEMORY_H
 #define SAMPLER_PROC_PROCESS_MEMORY_H
@@ -16,10 +16,13 @@
 
 struct byte_buffer;
 
-/* By its number, for who has the right to trace it; or opened, for a thread that has no rights. */
+/*
+ * Read by PID, by a thread with the right to trace the process; or by open files, by a thread without
+ * rights.
+ */
 struct process_memory {
         uint32_t pid;
-        int memory_fd, maps_fd, pagemap_fd; /* -1 = by number; owned if they were opened here */
+        int memory_fd, maps_fd, pagemap_fd; /* -1 = read by PID; owned if they were opened here */
 };
 
 static inline struct process_memory process_memory_of(uint32_t pid)
@@ -31,7 +34,7 @@ static inline struct process_memory process_memory_of(uint32_t pid)
 void process_memory_open(struct process_memory *m, uint32_t pid);
 void process_memory_close(struct process_memory *m);
 
-/* Opens maps again, which a search has used up. */
+/* Opens `maps` again, after a search has read it to its end. */
 void process_memory_reopen_maps(struct process_memory *m);
 
 /* Reads up to @n_bytes; returns how many could be read from @avma on, without a gap. */

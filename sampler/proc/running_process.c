@@ -225,7 +225,7 @@ int running_process_check(uint32_t pid, struct error *err)
         r = try_threads(pid, err);
         if (r == -ESRCH || r == -EACCES || r == -EPERM)
                 return explain_refusal(&p, r, err);
-        return r == -ENOMEM ? r : 0; /* the event set explains any other error better */
+        return r == -ENOMEM ? r : 0; /* the event set explains other errors better */
 }
 
 uint32_t running_process_user(uint32_t pid)

@@ -25,12 +25,12 @@ struct running_process {
         uint32_t pid;
         uint32_t parent_pid; /* 0 = none in our PID namespace */
         bool is_kernel_thread;
-        bool is_waiting;                       /* not on a CPU, and not about to be */
+        bool is_waiting;                       /* the thread is not on a CPU, and not about to be */
         char name[RUNNING_PROCESS_NAME_BYTES]; /* cut to fit */
-        uint32_t cpu;                          /* that it is on, or was on last; 0 if unknown */
+        uint32_t cpu;                          /* the CPU that it is on, or was on last; 0 if unknown */
 };
 
-/* The text of /proc/PID/stat, for its test.  Returns 0 or -EBADMSG. */
+/* Parses the text of /proc/PID/stat; public for its test.  Returns 0 or -EBADMSG. */
 int running_process_parse(const char *text, struct running_process *ret_process);
 
 /* Returns 0; -ESRCH if there is no such process; -errno. */
@@ -45,12 +45,13 @@ int running_process_read_thread(uint32_t pid, uint32_t tid, struct running_proce
  */
 int running_process_add_name(uint32_t pid, uint32_t tid, struct byte_buffer *text);
 
-/* Its real user; 0 also if there is no such process. */
+/* The process's real user; 0 also if there is no such process. */
 uint32_t running_process_user(uint32_t pid);
 
 /*
- * Its parent; 0 = none in our PID namespace, or no such process.  Unlike running_process_read() it does not
- * wait while the process begins a program: one that starves there would keep the collector.
+ * The process's parent; 0 = none in our PID namespace, or no such process.  Unlike running_process_read()
+ * it does not wait while the process begins a program: a process that starves there would hold up the
+ * collector.
  */
 uint32_t running_process_parent(uint32_t pid);
 
@@ -58,7 +59,7 @@ uint32_t running_process_parent(uint32_t pid);
 uint32_t running_process_of_thread(uint32_t tid);
 
 /*
- * running_process_check_thread() - the same of a single thread
+ * running_process_check_thread() - can this thread be recorded?  As running_process_check()
  * Returns 0; -ESRCH, -EINVAL (a kernel thread, one of ours), -EACCES, with one line of words.
  */
 int running_process_check_thread(uint32_t tid, struct error *err);
@@ -78,12 +79,12 @@ struct running_numbers {
 
 void running_numbers_deinit(struct running_numbers *list);
 
-/* The threads of a process, or with @pid 0 all processes.  Returns 0, -ESRCH, -ENOMEM, -errno. */
+/* Lists the threads of a process, or with @pid 0 all processes.  Returns 0, -ESRCH, -ENOMEM, -errno. */
 int running_numbers_read(struct running_numbers *list, uint32_t pid, struct error *err);
 
 /*
- * Appends the command line, with blanks between its words; the name if there is no command line.  Never fails
- * but for memory.
+ * Appends the command line, with blanks between its words; the name if there is no command line.  Fails
+ * only if memory runs out.
  */
 void running_process_add_command_line(uint32_t pid, struct byte_buffer *text);
 
