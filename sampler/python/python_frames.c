@@ -28,8 +28,8 @@ struct taken_frames {
         bool is_late;               /* read after the sample */
         bool is_sample;             /* no switch or wake-up */
         /*
-         * The interpreter's code, noted here because its process may have ended when the native stack is
-         * there.
+         * The interpreter's code, noted here because the process may have ended by the time that the native
+         * stack is there.
          */
         uint32_t module;
         struct python_code_range eval[PYTHON_EVAL_PARTS];
@@ -237,7 +237,7 @@ _Static_assert(TRACE_LOSS_PYTHON_GONE < 64 && TRACE_LOSS_PYTHON_TOO_MANY < 64 &&
 
 /*
  * One frame stands for those that were left out.  If the walk did not reach the outermost frames, the
- * frames kept in their places are of the middle, and are left out as well.
+ * frames kept in their places are from the middle, and are left out as well.
  */
 static int name_gap(struct python_frames *p, struct python_sample *sample)
 {

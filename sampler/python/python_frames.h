@@ -48,14 +48,17 @@ void python_frames_free(struct python_frames *p);
 int python_frames_note(struct python_frames *p, const struct python_mapping *mapping,
                        const struct module_landmarks *found);
 
-/* The same ahead of the mapping's turn: its frames are read from now on.  Returns 0, 1 or -ENOMEM. */
+/*
+ * The same ahead of the mapping's turn: the process's frames are read from now on.  Returns 0, 1 or
+ * -ENOMEM.
+ */
 int python_frames_announce(struct python_frames *p, const struct python_mapping *mapping,
                            const struct module_landmarks *found);
 
-/* It was tried again for long: there is a notice, once.  Returns 0 or -ENOMEM. */
+/* An interpreter was tried again for long in vain: adds a notice, once.  Returns 0 or -ENOMEM. */
 int python_frames_note_unready(struct python_frames *p);
 
-/* Takes in what the kernel has put there, before samples up to now are taken. */
+/* Reads the records that the BPF program has written, before samples up to now are taken. */
 void python_frames_look(struct python_frames *p);
 
 /* A child has its parent's memory; a process has ended, or runs another program.  Returns 0 or -ENOMEM. */
@@ -79,18 +82,18 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
 /* Samples in Python code so far, and those of them that got no Python functions.  NULL is fine. */
 void python_frames_count(const struct python_frames *p, uint64_t *ret_samples, uint64_t *ret_bare);
 
-/* Did the thread of the sample that was taken last hold the GIL?  1, 0; -1 = not known. */
+/* Did the thread of the last sample that was taken hold the GIL?  1, 0; -1 = not known. */
 int python_frames_hold_gil(const struct python_frames *p);
 
-/* The sample's native stack waits: what was taken waits with it, until python_frames_recall(). */
+/* The sample's native stack waits: the Python frames wait with it, until python_frames_recall(). */
 void python_frames_keep(struct python_frames *p, const struct python_sample_key *key);
 void python_frames_recall(struct python_frames *p, uint32_t tid, uint64_t time_ns);
 
 /*
- * python_frames_merge() - puts what was taken into a chain
+ * python_frames_merge() - puts the Python frames of the sample into a chain
  * @space: of the process at the time of the sample
- * Without Python frames nothing changes; that there should be some is counted.  A stack with frames that were
- * read later has the state APPROXIMATE.
+ * Without Python frames nothing changes; samples that should have some are counted.  A stack with frames
+ * that were read later has the state APPROXIMATE.
  */
 void python_frames_merge(struct python_frames *p, const struct address_space *space,
                          struct call_chain *chain);

@@ -18,7 +18,7 @@
 
 static const char gap_name[] = "[calls left out]";
 
-/* Where a code object is.  No padding: it is compared as bytes. */
+/* The place of a code object.  Without padding, since it is compared as bytes. */
 struct code_key {
         uint64_t avma;
         uint32_t pid, reserved;
@@ -295,7 +295,7 @@ int python_functions_learn(struct python_functions *f, const struct python_place
         entry = &f->entries[id];
         r = refresh(f, place, &reader, entry, now_ns);
         if (r == 0 && entry->function == 0)
-                entry->checked_ns = 0; /* it may be read later, while it is still there */
+                entry->checked_ns = 0; /* the object may be read later, while it is still there */
         return r == 0 && entry->function != 0 && entry->lines_are_cut && may_work(f, now_ns)
                        ? complete_lines(f, place, entry)
                        : r;
@@ -383,7 +383,7 @@ int python_functions_find(struct python_functions *f, const struct python_place 
         return 0;
 }
 
-/* Calls left out are a function without a file, of a module that no file has. */
+/* Frames that are left out look like a function without a file, in a module of its own. */
 int python_functions_find_gap(struct python_functions *f, uint32_t *ret_frame)
 {
         struct code_entry entry = { .function = 1 };

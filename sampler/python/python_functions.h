@@ -67,7 +67,7 @@ int python_functions_find_gap(struct python_functions *f, uint32_t *ret_frame);
 struct python_copies {
         uint32_t pid, n_frames;
         const uint8_t *frames; /* borrowed, as are the pieces: each a struct python_raw_frame */
-        const uint8_t *pieces; /* of the code objects of those that are PYTHON_CODE_COPIED */
+        const uint8_t *pieces; /* of the code objects of frames that have the bit PYTHON_CODE_COPIED */
         size_t n_bytes;        /* of the pieces */
 };
 

@@ -19,7 +19,7 @@
 struct known_gil {
         uint32_t pid;
         uint32_t lock;       /* row of LOCKS */
-        uint32_t holder_tid; /* 0 = it is free, or not known */
+        uint32_t holder_tid; /* 0 = the lock is free, or its holder is not known */
 };
 
 struct python_gil {

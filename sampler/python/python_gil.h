@@ -6,11 +6,11 @@
  *                   LOCK_WAIT, LOCK_OBTAIN and LOCK_RELEASE of threads
  *
  * A thread waits for the lock while it sleeps on an address inside of it: that needs no symbol of the
- * interpreter.  It wakes every few milliseconds, asks the holder to let go, and sleeps on, which is one
- * wait.  At the beginning of each part BPF reads who holds the lock.  Else a thread holds it from the end of
- * its wait, or from a sample in which it does, until it waits for it, sleeps, ends, is seen without it in a
- * sample, or another thread obtains it.  So waits are exact to a context switch, and holds without waits to
- * a sample.
+ * interpreter.  It wakes every few milliseconds, asks the holder to release it, and sleeps on: all of this
+ * is one wait.  At the beginning of each sleep, BPF reads who holds the lock.  Apart from that, a thread
+ * counts as its holder from the end of its own wait, or from a sample in which it has the lock, until it
+ * waits for the lock, sleeps, ends, is seen without it in a sample, or another thread obtains it.  So waits
+ * are exact to a context switch, and holds without waits to a sample.
  *
  * Memory: a row for each Python process with several threads.  Used by the collector's thread.
  */
@@ -37,7 +37,7 @@ int python_gil_wait(struct python_gil *g, struct thread_track *thread, const str
 /* Any thread's switch, after its own event was queued.  Returns 0 or -ENOMEM. */
 int python_gil_switch(struct python_gil *g, struct thread_track *thread, const struct perf_record *rec);
 
-/* A sample of @thread, which holds the lock then, or does not.  Returns 0 or -ENOMEM. */
+/* Takes a sample of @thread; @holds: the thread held the lock then.  Returns 0 or -ENOMEM. */
 int python_gil_sample(struct python_gil *g, struct thread_track *thread, bool holds, uint64_t time_ns);
 
 /* The thread has ended.  Returns 0 or -ENOMEM. */

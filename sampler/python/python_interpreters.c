@@ -215,7 +215,7 @@ static int read_interpreter(uint32_t pid, const struct python_landmarks *landmar
         return 0;
 }
 
-/* True if the interpreter's turn came while it was tried ahead of its turn. */
+/* True if the turn of the interpreter's mapping came while it was tried ahead of that. */
 static bool is_added(const struct python_interpreters *p, uint32_t pid, uint64_t mapped_ns)
 {
         const struct python_interpreter *item = interpreter_of(p, pid);
@@ -252,7 +252,7 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                 known = *announced;
                 known.is_announced = false;
                 *announced = p->items[--p->n_items];
-                if (r != -ENOTSUP) /* it is in the table, or a later one is; it may have ended */
+                if (r != -ENOTSUP) /* the process is in the table, or a later one is; it may have ended */
                         return put_interpreter(p, &known);
                 clear_slot(p, pid, landmarks->mapped_ns);
         }

@@ -37,7 +37,7 @@ struct python_interpreters {
         struct python_interpreter *items; /* heap, owned */
         size_t n_items, capacity;
         uint64_t n_entered; /* into the table */
-        uint32_t noted;     /* notices that are there already: a bit each */
+        uint32_t noted;     /* notices that the trace has already: a bit each */
 };
 
 /* A file that contains an interpreter, as it is mapped in a process. */
@@ -61,25 +61,25 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
 
 /*
  * python_interpreters_announce() - the same ahead of the mapping's turn
- * It is entered into the table, so that its frames are read from now on; python_interpreters_find() has it
- * when it is added, even if the process has ended by then.  Nothing happens without a table.  Returns 0,
- * 1 (as above) or -ENOMEM.
+ * The process is entered into the table, so that its frames are read from now on;
+ * python_interpreters_find() knows it once it is added, even if the process has ended by then.  Nothing
+ * happens without a table.  Returns 0, 1 (as above) or -ENOMEM.
  */
 int python_interpreters_announce(struct python_interpreters *p, uint32_t pid,
                                  const struct python_landmarks *landmarks);
 
-/* A file with an interpreter that cannot be read: there is a notice, once.  Returns 0 or -ENOMEM. */
+/* A file has an interpreter that cannot be read: adds a notice, once.  Returns 0 or -ENOMEM. */
 int python_interpreters_note_old(struct python_interpreters *p);
 int python_interpreters_note_stripped(struct python_interpreters *p);
 
-/* One that was tried again for long.  Returns 0 or -ENOMEM. */
+/* The same for an interpreter that was tried again for long in vain.  Returns 0 or -ENOMEM. */
 int python_interpreters_note_unready(struct python_interpreters *p);
 
 /* A child has its parent's memory.  Returns 0 or -ENOMEM. */
 int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid,
                              uint64_t time_ns);
 
-/* The process has ended, or runs another program, which may have been announced: it stays. */
+/* The process has ended, or runs another program, which stays if it was announced. */
 void python_interpreters_forget(struct python_interpreters *p, uint32_t pid, uint64_t time_ns);
 
 /* NULL = it runs no Python. */

@@ -35,7 +35,7 @@ void python_late_free(struct python_late *l);
 
 /*
  * python_late_read() - the frames of a thread as they are now
- * @process: as the BPF program knows it
+ * @process: as entered in the BPF program's table
  * @now_ns:  CLOCK_MONOTONIC_RAW
  * Returns 1, or 0 if it is none of Python's threads or cannot be read.  Some microseconds: three reads, and
  * one more for each page of frames, up to a limit.
@@ -53,9 +53,9 @@ bool python_late_fits(const struct python_late_sample *late, const struct raw_st
 /*
  * python_late_match() - the frames at the time of the sample
  * @late: as python_late_read() left it, with at least one frame; then the frames of the sample
- * Returns false if they cannot be found, with anything in @late.  Else python_late_fits(), and the innermost
- * function is the one whose instruction ran; others at the same addresses may have replaced its callers.
- * Takes some ten microseconds, with some more reads, up to a limit.
+ * Returns false if they cannot be found, with anything in @late.  Otherwise python_late_fits() is true, and
+ * the innermost function is the one whose instruction ran; others at the same addresses may have replaced
+ * its callers.  Takes some ten microseconds, with some more reads, up to a limit.
  */
 bool python_late_match(struct python_late *l, const struct python_process *process,
                        const struct raw_stack *raw, struct python_late_sample *late);

@@ -46,7 +46,7 @@ bool python_late_fits(const struct python_late_sample *late, const struct raw_st
                         continue;
                 if (has_word(raw->copy, raw->copy_bytes, late->frame_avma[i]) ||
                     (is_first && has_word(raw->registers, raw->registers_bytes, late->frame_avma[i]))) {
-                        if (has_ended) /* an outer frame is there, so one between is missing */
+                        if (has_ended) /* an outer frame is there, so a frame in between is missing */
                                 return false;
                 } else if (is_first || !raw->copy_is_full) {
                         return false;
@@ -61,13 +61,13 @@ bool python_late_fits(const struct python_late_sample *late, const struct raw_st
 /* ---- the frames at the sample -------------------------------------------------------------------------- */
 
 /*
- * python_late_read() finds the frames of now.  A frame that has ended keeps its bytes until another call
- * takes its place.  So the frames are read from the innermost one at the sample on: the sample has its
- * address.  The sample also has the address of the instruction, which shows that the function is still the
- * same.
+ * python_late_read() finds the frames as they are now.  A frame that has ended keeps its bytes until
+ * another call takes its place.  So the frames are read from the innermost one at the sample on: the sample
+ * has its address.  The sample also has the address of the instruction, which shows that the function is
+ * still the same.
  */
 
-/* The words of a sample: registers, then the stack. */
+/* Counts the words of a sample: registers, then the stack. */
 static size_t count_words(const struct raw_stack *raw)
 {
         return raw->registers_bytes / sizeof(uint64_t) + raw->copy_bytes / sizeof(uint64_t);
@@ -145,8 +145,8 @@ static bool head_of(const struct late_gather *g, const struct python_objects *ob
 }
 
 /*
- * True if these are code objects of one type, which are then remembered.  @type: 0 = that of the outermost
- * one.
+ * True if these are code objects of one type, which are then remembered.  @type: its address; 0 = the type
+ * of the outermost code object.
  */
 static bool are_codes(struct python_late *l, const struct python_process *p,
                       const struct python_sample *sample, uint64_t *type)
@@ -220,7 +220,7 @@ static bool is_near_frame(const struct python_late_sample *late, uint64_t avma)
         return false;
 }
 
-/* Addresses in a sample at which its innermost frame may lie, the likeliest first. */
+/* Lists addresses in a sample at which its innermost frame may lie, the likeliest first. */
 static uint32_t find_starts(const struct python_late_sample *late, const struct raw_stack *raw,
                             uint64_t starts[STARTS_MAX])
 {
@@ -265,9 +265,9 @@ static bool walk_at_sample(struct python_late *l, const struct python_process *p
 }
 
 /*
- * The relation of a stack and the instruction: the instruction is the innermost function's, or its caller's
- * where a call has just begun.  A frame that has returned looks like the second case, which is therefore
- * tried last.
+ * How a stack can fit the instruction: the instruction belongs to the innermost function, or to its caller
+ * if a call has just begun.  A frame that has returned looks like the second case, which is therefore tried
+ * last.
  */
 enum late_rule { LATE_RUNS, LATE_BEGINS, LATE_RULES };
 

@@ -20,14 +20,14 @@ struct process_memory;
 #define PYTHON_LATE_PAGE_BYTES    UINT64_C(4096)
 #define PYTHON_LATE_WINDOWS_MAX   256  /* of a stack; frames of a chunk lie together */
 #define PYTHON_LATE_KNOWN_THREADS 1024 /* a power of two */
-#define PYTHON_LATE_CODE_SLOTS    8192 /* a power of two: pieces of memory with instructions */
+#define PYTHON_LATE_CODE_SLOTS    8192 /* pieces of memory with instructions; a power of two */
 #define PYTHON_LATE_CODE_WAYS     2    /* code objects with instructions in one */
 
-/* Where a thread's state was found last; it is checked each time. */
+/* The place where a thread's state was found last; each use checks it. */
 struct late_thread {
         uint32_t pid, tid, own_tid;   /* own_tid: in its PID namespace */
         uint64_t state_avma;          /* 0 = it has none */
-        uint64_t first_ns, looked_ns; /* without a state: it was looked for since then, and last */
+        uint64_t first_ns, looked_ns; /* without a state: when it was first and last looked for */
 };
 
 /* A code object, by a piece of memory that its instructions are in. */
@@ -50,15 +50,19 @@ struct python_late {
         unsigned n_steps;     /* of searches since then */
         uint64_t window_avma; /* of what `window` has */
         size_t window_bytes;
-        uint32_t n_windows, n_frame_steps; /* that are left to the walk that is under way */
-        const struct raw_stack *raw;       /* the stack at the sample is read from it; NULL = as it is now */
-        uint64_t raw_avma;                 /* of its copy */
+        uint32_t n_windows, n_frame_steps; /* windows and steps that are left to the present walk */
+        /* the stack at the sample, from which frames are read; NULL = read memory as it is now */
+        const struct raw_stack *raw;
+        uint64_t raw_avma; /* of its copy */
         uint8_t window[PYTHON_LATE_PAGE_BYTES + PYTHON_FRAME_BYTES];
         struct late_code codes[PYTHON_LATE_CODE_SLOTS][PYTHON_LATE_CODE_WAYS];
         struct late_gather gather; /* scratch */
 };
 
-/* A frame's bytes, PYTHON_FRAME_BYTES of them: callers lie below it, mostly in the same page.  Or NULL. */
+/*
+ * A frame's bytes, PYTHON_FRAME_BYTES of them: callers lie below the frame, mostly in the same page.  NULL
+ * = they cannot be read.
+ */
 const uint8_t *python_late_frame_at(struct python_late *l, const struct process_memory *memory,
                                     uint64_t avma);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/python/python_layout.h - where an interpreter of CPython keeps what we read, by its version
+ * sampler/python/python_layout.h - where an interpreter of CPython keeps the data that we read, by its
+ * version
  *
  * Way of the data:  python_processes (version, first bytes of _PyRuntime) -> [python_layout] ->
  *                   python_frames.bpf, python_functions
@@ -18,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PYTHON_LAYOUT_HEAD_BYTES 1024 /* of _PyRuntime: its debug offsets are in there */
+#define PYTHON_LAYOUT_HEAD_BYTES 1024 /* first bytes of _PyRuntime, which have its debug offsets */
 
 struct python_layout {
         struct python_offsets walk;

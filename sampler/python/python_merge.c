@@ -44,8 +44,8 @@ static bool is_made_at_run_time(const struct python_merge *m, const struct call_
 }
 
 /*
- * True for a trampoline: no other code made at run time calls the evaluation itself and is called by the
- * interpreter.
+ * True for a trampoline: only this kind of code made at run time calls the evaluation itself and is called
+ * by the interpreter.
  */
 static bool is_trampoline(const struct python_merge *m, const struct call_chain *chain, uint32_t i)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/python/python_merge.h - Python frames into the native call stack of the same instant
+ * sampler/python/python_merge.h - puts Python frames into the native call stack of the same instant
  *
  * Way of the data:  python_frames, call_chain -> [python_merge] -> call_chain
  *
- * From CPython 3.11 on one _PyEval_EvalFrameDefault() in the native stack stands for several Python
- * frames: those that
- * Python code called, up to one that C called, the entry.  So the frames form groups, which take the
- * places of the native
- * ones.  Only those of the interpreter's own C functions stay that the innermost Python function called
- * ("list.sort"): all
- * between Python frames, and below them, are folded, unless they are to be kept.
+ * From CPython 3.11 on one _PyEval_EvalFrameDefault() in the native stack stands for several Python frames:
+ * those that Python code called, up to the entry, a frame that C called.  So the frames form groups, which
+ * take the places of the native ones.  Frames of the interpreter's own C functions are folded if they lie
+ * between Python frames or below them, unless the caller keeps all; those that the innermost Python
+ * function called ("list.sort") stay.
  *
  * With `python3 -X perf` each call of a Python function goes through a copy of a few instructions, made at
  * run time, which perf maps call "py::NAME:FILE".  Such a trampoline is folded: the function is there.
@@ -32,13 +30,15 @@ struct trace_dictionary;
 /* Innermost first. */
 struct python_stack {
         uint32_t n_frames;
-        uint32_t gap_at;                        /* which one stands for those left out; 0 = none are */
+        /* the index of the frame that stands for those left out; 0 = none are */
+        uint32_t gap_at;
         uint32_t n_gap_entries;                 /* how many of these C called */
-        uint32_t frames[PYTHON_FRAMES_MAX + 1]; /* rows of FRAMES; 0 = it could not be read */
-        bool is_entry[PYTHON_FRAMES_MAX + 1];   /* C called it; of the gap: one of those left out */
+        uint32_t frames[PYTHON_FRAMES_MAX + 1]; /* rows of FRAMES; 0 = the frame could not be read */
+        /* C called the frame; for the gap: C called one of those left out */
+        bool is_entry[PYTHON_FRAMES_MAX + 1];
 };
 
-#define PYTHON_EVAL_PARTS 2 /* of _PyEval_EvalFrameDefault(): compilers put what rarely runs elsewhere */
+#define PYTHON_EVAL_PARTS 2 /* of _PyEval_EvalFrameDefault(): compilers put rarely used code elsewhere */
 
 struct python_code_range {
         uint64_t start_avma, end_avma; /* the first address after it; both 0 = there is none */
@@ -55,7 +55,7 @@ struct python_merge {
 /* How many evaluations are in a native stack. */
 uint32_t python_merge_count_evals(const struct python_merge *m, const struct call_chain *chain);
 
-/* Has a native stack as many evaluations as there are groups?  Where its root is missing, at most as many. */
+/* Has a native stack as many evaluations as there are groups?  If its root is missing, it may have fewer. */
 bool python_merge_fits(const struct python_merge *m, const struct python_stack *stack,
                        const struct call_chain *chain);
 
@@ -67,7 +67,7 @@ bool python_merge_fits(const struct python_merge *m, const struct python_stack *
  * evaluation that has just begun has no frame yet, and a part of the function may lie elsewhere (".cold").
  *  Frames without
  * an evaluation follow where the native stack ends.  An evaluation whose frames could not be read stays;
- * those of frames that are left out are folded into the gap.
+ * evaluations of frames that are left out are folded into the gap.
  */
 void python_merge_run(const struct python_merge *m, const struct python_stack *stack,
                       const struct call_chain *chain, struct call_chain *ret_chain);

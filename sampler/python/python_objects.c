@@ -261,7 +261,7 @@ static bool is_first_byte(uint8_t byte)
         return (byte & 128) != 0;
 }
 
-/* The change of the line by this entry. */
+/* Reads how this entry changes the line. */
 static int64_t line_delta(struct table_reader *r, unsigned kind)
 {
         if (kind == KIND_LONG || kind == KIND_NO_COLUMNS)

@@ -5,8 +5,8 @@
  *
  * Way of the data:  process_memory, python_record (pieces) -> [python_objects] -> python_functions
  *
- * The memory is that of now, or as it was at a sample.  All is hostile: lengths are bounded, and nothing of
- * it is an address of ours.
+ * The memory is as it is now, or as it was at a sample.  All of it is hostile: lengths are bounded, and no
+ * address in it is used as one of our own.
  */
 #ifndef SAMPLER_PYTHON_PYTHON_OBJECTS_H
 #define SAMPLER_PYTHON_PYTHON_OBJECTS_H
@@ -22,8 +22,8 @@ struct python_objects;
 /* ------------------------------------------------------------------ memory */
 
 /*
- * Memory of a Python program: as it is now, or as it was at a sample.  Pure but for reads of a program that
- * runs.
+ * Memory of a Python program: as it is now, or as it was at a sample.  Pure, except when it reads a running
+ * program.
  */
 struct python_reader {
         struct process_memory memory; /* where there are no pieces */
@@ -36,7 +36,7 @@ static inline struct python_reader python_reader_of(uint32_t pid)
         return (struct python_reader){ .memory = process_memory_of(pid) };
 }
 
-/* Up to @n_bytes from @avma on; returns how many there are. */
+/* Reads up to @n_bytes from @avma on; returns how many there are. */
 size_t python_reader_read(const struct python_reader *reader, uint64_t avma, void *to, size_t n_bytes);
 
 static inline bool python_reader_read_all(const struct python_reader *reader, uint64_t avma, void *to,
@@ -50,7 +50,7 @@ static inline bool python_reader_read_all(const struct python_reader *reader, ui
 #define PYTHON_TEXT_MAX  1024                /* characters of a name or a path; the rest is left out */
 #define PYTHON_LINES_MAX (UINT32_C(1) << 20) /* bytes of a code object's line table */
 
-/* A code object, without what it refers to. */
+/* A code object, without the objects to which it refers. */
 struct python_code {
         uint64_t file_avma, name_avma, lines_avma; /* of a str, a str, a bytes */
         uint64_t instructions_avma;

@@ -68,7 +68,7 @@ int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const s
                 struct python_record head;
                 uint64_t at_ns;
 
-                if (r < 0 || n_bytes < sizeof(head)) { /* nothing in the ring can be found any more */
+                if (r < 0 || n_bytes < sizeof(head)) { /* no record in the ring can be found any more */
                         switch_ring_clear(ring);
                         return found ? found : -EBADMSG;
                 }

@@ -5,11 +5,11 @@
  * Way of the data:  kernel (each sample) -> python_frames.bpf -> ring -> [python_source] -> python_frames
  *                   python_interpreters -> [python_source] (table of processes) -> python_frames.bpf
  *
- * The program runs at each sample, just before the kernel writes that; of processes that are in the table
- * it puts the thread's frames into the ring of its CPU.  So the two come in the same order, and what was read
- * is what was there at that instant.  With stacks of waits it runs at switches and wake-ups as well, with
- * those of system calls at their ends, before the program that copies the native stacks (switch_source.h),
- * which is therefore opened later.
+ * The program runs at each sample, just before the kernel writes the sample.  If the process is in the
+ * table, the program puts the thread's frames into the ring of the CPU.  So frames and samples come in the
+ * same order, and the frames are those of that instant.  With stacks of waits it runs at switches and
+ * wake-ups as well, with those of system calls at their ends, before the program that copies the native
+ * stacks (switch_source.h), which is therefore opened later.
  *
  * Opened with privileges; everything after that needs none.  Used by the collector's thread.
  */
@@ -37,12 +37,15 @@ struct python_sample_key {
 /* A sample's, copied. */
 struct python_sample {
         uint32_t n_frames, flags; /* enum python_record_flag */
-        /* Between the first PYTHON_INNER_FRAMES and the other ones, and how many of these C called. */
+        /*
+         * Frames left out between the first PYTHON_INNER_FRAMES and the other ones, and how many of them C
+         * called.
+         */
         uint32_t n_left_out, n_left_out_entries;
         struct python_raw_frame frames[PYTHON_FRAMES_MAX];
 };
 
-/* Takes the code objects that were copied; what it is handed is valid during the call. */
+/* Takes the code objects that were copied; all arguments are valid during the call only. */
 struct python_copies_sink {
         void (*take)(void *context, const struct python_copies *copies);
         void *context; /* borrowed */
@@ -50,7 +53,7 @@ struct python_copies_sink {
 
 /* Where the program runs besides. */
 #define PYTHON_HOOK_WAITS 1u /* where threads begin to wait, and wake others */
-#define PYTHON_HOOK_CALLS 2u /* where system calls end whose stacks are copied */
+#define PYTHON_HOOK_CALLS 2u /* where system calls with copied stacks end */
 
 /*
  * python_source_open() - load the program; it runs when python_source_program() is attached to an event
@@ -69,21 +72,24 @@ void python_source_close(struct python_source *s);
 /* A descriptor for PERF_EVENT_IOC_SET_BPF, borrowed; -1 = none. */
 int python_source_program(const struct python_source *s);
 
-/* The map of that table, for another program; borrowed, until python_source_forget_map(); -1 = none. */
+/*
+ * The map of the table of processes, for another BPF program; borrowed, until python_source_forget_map();
+ * -1 = none.
+ */
 int python_source_map(const struct python_source *s);
 void python_source_forget_map(struct python_source *s);
 
 /* The table that the program looks processes up in: shared with it, so `pid` is to be written last. */
 struct python_processes *python_source_processes(struct python_source *s);
 
-/* Takes in what is there, before samples up to now are taken. */
+/* Reads the records that are there, before samples up to now are taken. */
 void python_source_look(struct python_source *s);
 
 /*
- * python_source_find() - what was put in for a sample
+ * python_source_find() - finds the frames that the program put in for a sample
  * @flag: 0, PYTHON_FLAG_SWITCH for a switch or wake-up, PYTHON_FLAG_CALL for a system call
- * @sink: for copies that come with it, and with what is passed over
- * To be asked for those of a CPU in the order of time; what is older is passed over.
+ * @sink: for copies that come with it, and with records that are passed over
+ * The samples of a CPU are to be asked for in the order of time; older records are passed over.
  * Returns 1, or 0 if there is nothing: the process was not in the table then, or the ring was full.
  */
 int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
@@ -99,14 +105,14 @@ uint64_t python_source_count_lost(const struct python_source *s);
  *
  * Records and samples of a CPU come in the same order.  The kernel takes the time of a sample just before
  * the BPF program runs (Linux 6.3), or just after; so a sample's record is the one of its thread that is
- * nearest to it in time.  A record without a sample is of one that was lost, and a sample may have no record:
- * then the ring was full, or the process was not known yet.
+ * nearest to it in time.  A record without a sample belongs to a sample that was lost, and a sample may
+ * have no record: then the ring was full, or the process was not known yet.
  *
  * Pure but for the ring.  Everything in a record was written by the BPF program, from hostile memory.
  */
 
 /*
- * python_ring_find() - takes the record of a sample out of the ring, and those before it
+ * python_ring_find() - takes the record of a sample, and the records before it, out of the ring
  * @clock: CLOCK_MONOTONIC -> CLOCK_MONOTONIC_RAW
  * @sink:  for the copies in each record that is taken out
  * As python_source_find().  Returns 1, 0, or -EBADMSG if the ring is corrupt: then it is empty now.
