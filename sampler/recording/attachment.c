@@ -156,7 +156,7 @@ static bool is_below_named(const struct attachment *a, const struct running_proc
         return false;
 }
 
-/* Reads all processes there are, as far as they can be read: only a child names its parent. */
+/* Reads all processes there are, as far as they can be read: only children tell who their parents are. */
 static int read_all(struct running_process **ret_all, size_t *ret_n, struct error *err)
 {
         struct running_numbers pids = { .numbers = NULL };

@@ -28,7 +28,7 @@
 #define CHILD_FAILED     127
 #define STATUS_BYTES_MAX 65536
 
-/* 0, -EACCES if there is something that cannot be executed, -ENOENT. */
+/* Returns 0, -EACCES if there is a file that cannot be executed, -ENOENT. */
 static int check_executable(const char *path)
 {
         struct stat st;

@@ -24,10 +24,13 @@ struct command {
         int pid_fd;     /* readable when it has ended */
         int go_fd;      /* closing it lets the child go on */
         int exec_fd;    /* tells how execve(2) went */
-        bool in_cgroup; /* it was born in the folder of the options */
+        bool in_cgroup; /* the child was born in the cgroup of the options */
         bool reaped;
         int wait_status; /* as of waitpid(2), once reaped */
-        /* Processor time of it and of its children that it waited for, once reaped; in the kernel. */
+        /*
+         * Processor time of the command and of the children that it waited for, and the part in the kernel;
+         * known once it is reaped.
+         */
         uint64_t cpu_ns, kernel_ns;
 };
 
@@ -38,19 +41,20 @@ struct command {
 int command_find(const char *name, struct error *err);
 
 /*
- * The words for clients of the command; see docs/understand/client-abi.md, "Recording from
- * the first instruction".
+ * Variables for clients in the command; see docs/understand/client-abi.md, "Recording from the first
+ * instruction".
  */
 struct command_environment {
-        const char *pairs[9]; /* NULL-terminated pairs of a name and its value, most of them below */
+        /* NULL-terminated pairs of a name and its value; most of these strings are below */
+        const char *pairs[9];
         size_t n;
         char families[16], ring_bytes[24], spare_bytes[24];
 };
 
-/* The room in the rings and beyond; @wanted_bytes as in spare_memory.h. */
+/* Adds how much room clients get in rings and spare memory; @wanted_bytes as in spare_memory.h. */
 void command_environment_add_rings(struct command_environment *e, uint64_t wanted_bytes);
 
-/* Record from the first instruction.  @recorder: where regions are handed in; borrowed. */
+/* Lets clients record from the first instruction.  @recorder: where regions are handed in; borrowed. */
 void command_environment_add_recording(struct command_environment *e, uint32_t families,
                                        const char *recorder);
 
@@ -60,16 +64,16 @@ struct command_options {
                 *environment;    /* NULL-terminated pairs of a name and its value, set for the command */
         const sigset_t *signals; /* mask for the child */
         bool as_root;            /* it becomes root again; see privileges_become_user() */
-        int cgroup_fd;           /* a folder to be born in, if that can be; borrowed; 0 = none */
+        int cgroup_fd;           /* of a cgroup's folder, to be born in if possible; borrowed; 0 = none */
 };
 
 /* command_start() - fork a child that waits.  Returns 0 or -errno. */
 int command_start(struct command *c, const struct command_options *options, struct error *err);
 
-/* Lets it call execve(2).  Returns 0, or the -errno of a failed execve (then the child has ended). */
+/* Lets the child call execve(2).  Returns 0, or the -errno of a failed execve (then the child has ended). */
 int command_go(struct command *c, struct error *err);
 
-/* Reaps it if it has ended; @block waits for that.  Returns 1 if it has ended, else 0. */
+/* Reaps the command if it has ended; @block: waits for that.  Returns 1 if it has ended, else 0. */
 int command_reap(struct command *c, bool block);
 
 /*
@@ -88,21 +92,22 @@ struct command_urge {
  */
 void command_hand_on(pid_t pid, const struct signalfd_siginfo *info, struct command_urge *urge);
 
-/* True if it has a handler for @signal now: it decides itself when it ends. */
+/* True if the command has a handler for @signal now: then it decides itself when it ends. */
 bool command_catches(const struct command *c, int signal);
 
 /*
- * command_wait() - until a child that runs has ended
+ * command_wait() - waits until a running child has ended
  * @signal_fd:  a signalfd, for command_hand_on()
  * @urge:       PACE_END_URGED_NS after it became urgent, the child is waited for no more, and runs on
- * Returns its status as of waitpid(2); of one that runs on, that of a process that ended by the signal.
+ * Returns its status as of waitpid(2); for a child that runs on, the status of a process that ended by the
+ * signal.
  */
 int command_wait(pid_t pid, int signal_fd, struct command_urge *urge);
 
-/* True if a signal has stopped it, and nothing has let it go on since. */
+/* True if a signal has stopped the command, and nothing has let it go on since. */
 bool command_has_stopped(struct command *c);
 
-/* Ends the rest: a child that never went on is killed and reaped.  A running program is left alone. */
+/* Kills and reaps a child that was never released, and closes the rest.  A running program is left alone. */
 void command_deinit(struct command *c);
 
 #endif /* SAMPLER_RECORDING_COMMAND_H */

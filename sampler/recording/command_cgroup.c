@@ -34,7 +34,7 @@
 
 /*
  * cgroups are folders that usually belong to root.  A process that has become a user and holds the
- * capability raises it for this time; a process that has it anyway, root, keeps it.  Returns whether the
+ * capability raises it for this time; a root process, which has it anyway, keeps it.  Returns whether the
  * capability is to be lowered again.
  */
 static bool begin_change(void)
@@ -109,7 +109,7 @@ static _Noreturn void keep(int parent_fd, const char *name, int sign_fd, int rec
         sigset_t all;
         const int needed[] = { parent_fd, sign_fd, recorder_fd };
 
-        /* A Ctrl-C is meant for the command and ends the recording, but must not end this process. */
+        /* A Ctrl-C goes to the command and ends the recording, but must not end this process. */
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
         (void)setsid();
@@ -192,8 +192,8 @@ static int make_folder(int parent_fd, char *name)
 
 /*
  * With pressure stall information, the kernel adds up times at each switch, sleep and wake-up, once for
- * each cgroup that the thread is in.  Only this cgroup is left out; the cgroups above it count its threads
- * as before.
+ * each cgroup that the thread is in.  Only for this cgroup, the kernel stops that; the cgroups above it
+ * count its threads as before.
  */
 static void leave_out_pressure(int folder_fd)
 {

@@ -26,21 +26,22 @@ struct command_cgroup {
         char path[PATH_MAX]; /* "" = none */
         int fd;              /* the folder, owned, for PERF_FLAG_PID_CGROUP; -1 = none */
         pid_t keeper_pid;    /* 0 = none */
-        int keeper_fd;       /* a byte in it, and its end, are the keeper's sign; owned; -1 = none */
+        /* a pipe: a byte in it, or its end, tells the keeper to begin; owned; -1 = none */
+        int keeper_fd;
 };
 
 void command_cgroup_init(struct command_cgroup *c);
 
 /*
  * command_cgroup_open() - make it, empty
- * While there is one thread only.  Returns 0; -ENOENT without cgroup2, -EACCES, -EROFS, -errno: then the
- * command has none.
+ * To be called while there is one thread only.  Returns 0; -ENOENT without cgroup2, -EACCES, -EROFS, -errno:
+ * then the command has none.
  */
 int command_cgroup_open(struct command_cgroup *c, struct error *err);
 
 /*
  * command_cgroup_fork() - as fork(2), with a child that is born in the folder @cgroup_fd
- * While there is one thread only.  Returns 0 in the child, its number, or -errno: an old
+ * To be called while there is one thread only.  Returns 0 in the child, its number, or -errno: an old
  * kernel, or no right to it.
  */
 pid_t command_cgroup_fork(int cgroup_fd);
@@ -48,7 +49,10 @@ pid_t command_cgroup_fork(int cgroup_fd);
 /* Moves @pid in, which takes long: the kernel waits until no process forks.  Returns 0 or -errno. */
 int command_cgroup_add(const struct command_cgroup *c, pid_t pid, struct error *err);
 
-/* One that is there already, as people name it; it is left as it is.  Returns 0; as cgroup_folder_open(). */
+/*
+ * Opens a cgroup that exists already, by the name that the user gave; it is left as it is.  Returns 0; as
+ * cgroup_folder_open().
+ */
 int command_cgroup_find(struct command_cgroup *c, const char *name, struct error *err);
 
 /* Moves the remaining processes up to the parent and removes the folder; waits for that. */

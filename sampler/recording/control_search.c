@@ -143,7 +143,7 @@ static void ask_all(struct control_search *s, uint32_t other_uid)
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
-/* Asks a recorder once more that was too busy to read the question.  Returns 0 or -errno. */
+/* Asks a recorder again that was too busy to read the question.  Returns 0 or -errno. */
 static int ask_again(struct control_recorder *recorder)
 {
         io_close(&recorder->fd);

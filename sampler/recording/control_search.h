@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/control_search.h - finds the recorders that run, and what each of them says of itself
+ * sampler/recording/control_search.h - finds the recorders that run, and asks each of them for its status
  *
  * Way of the data:  control_socket -> [control_search] -> hyprof ctl
  *
@@ -23,7 +23,7 @@ struct control_recorder {
         char path[CONTROL_SOCKET_PATH];
         uint64_t pid;                      /* as its socket is named */
         uint32_t uid;                      /* its user */
-        int fd;                            /* of the connection that is open; -1 = none */
+        int fd;                            /* of the open connection to the recorder; -1 = none */
         char status[CONTROL_SOCKET_BYTES]; /* "" = it has not answered */
 };
 
@@ -40,10 +40,10 @@ struct control_search {
  */
 void control_search_run(struct control_search *s, uint64_t pid);
 
-/* Does its status say that it records this process, or that it is this process itself? */
+/* Does the recorder's status say that it records process @pid, or that it is that process itself? */
 bool control_recorder_is(const struct control_recorder *recorder, uint64_t pid);
 
-/* The value of a key of its status; empty if it has none. */
+/* Finds the value of a key in the recorder's status; empty if there is none. */
 void control_recorder_find(const struct control_recorder *recorder, const char *key,
                            char ret_value[CONTROL_STATUS_VALUE]);
 

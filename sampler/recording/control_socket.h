@@ -21,7 +21,7 @@ struct error;
 #define CONTROL_SOCKET_BYTES    4096
 #define CONTROL_SOCKET_FOLDERS  3
 #define CONTROL_SOCKET_HELD_MAX 64 /* connections that have sent nothing yet; a new one replaces the oldest */
-#define CONTROL_SOCKET_BUSY     "busy" /* the answer to that one, if it hears it */
+#define CONTROL_SOCKET_BUSY     "busy" /* the answer to the replaced one, if its peer still reads */
 #define CONTROL_SOCKET_PATH     108
 #define CONTROL_SOCKET_ENDING   ".ctl"
 
@@ -37,7 +37,7 @@ struct control_socket {
                 .fd = -1    \
         }
 
-/* Makes it, in the first of the folders that can be had.  Returns 0 or -errno. */
+/* Makes the socket, in the first of the folders that can be used.  Returns 0 or -errno. */
 int control_socket_open(struct control_socket *s, struct error *err);
 void control_socket_close(struct control_socket *s);
 
@@ -55,15 +55,16 @@ void control_socket_answer(int *connection, const char *words);
 /*
  * The folders in which recorders of a user have their sockets, best first.  Two of them may be the same.
  * @i:    less than CONTROL_SOCKET_FOLDERS
- * @uid:  another one than ours has no $XDG_RUNTIME_DIR that we know
+ * @uid:  of another user than ours, $XDG_RUNTIME_DIR is not known
  * Returns 0 or -ENOENT.
  */
 int control_socket_folder(unsigned i, uint32_t uid, char ret_path[CONTROL_SOCKET_PATH]);
 
 /*
- * control_socket_open_folder() - one of them, for both sides: it is a folder and no link, it belongs to the
- * user @uid, and no one else has rights in it, so that its sockets are of the user's recorders
- * Returns the descriptor, the caller's; -EPERM if it is anyone else's; -ENOENT, -ENOTDIR, -errno.
+ * control_socket_open_folder() - opens one of these folders, for both sides: it is a folder and no link, it
+ * belongs to the user @uid, and no one else has rights in it, so that its sockets are of the user's
+ * recorders
+ * Returns the descriptor, the caller's; -EPERM if it belongs to anyone else; -ENOENT, -ENOTDIR, -errno.
  */
 int control_socket_open_folder(const char *path, uint32_t uid, struct error *err);
 
@@ -83,15 +84,15 @@ int control_socket_call(const char *path, uint32_t uid, const char *request, str
 int control_socket_take(int fd, char *ret_answer, struct error *err);
 
 /*
- * Whether a request was not heard, and may be made again: @code of control_socket_take(), with -ECONNRESET,
- * says that it was not read, or the @answer is CONTROL_SOCKET_BUSY.
+ * Whether the recorder has not read a request, which may be made again: @code of control_socket_take(),
+ * with -ECONNRESET, says that it was not read, or the @answer is CONTROL_SOCKET_BUSY.
  */
 bool control_socket_may_retry(int code, const char *answer);
 
 /*
- * Both, again and again while the recorder is busy.
+ * Calls and takes, again and again while the recorder is busy.
  * @wait_ms:  how long it may block; -1 = as long as it takes
- * Returns as the two; -ETIMEDOUT; -EBUSY.
+ * Returns as these two; -ETIMEDOUT; -EBUSY.
  */
 int control_socket_ask(const char *path, uint32_t uid, const char *request, int wait_ms, char *ret_answer,
                        struct error *err);

@@ -25,22 +25,22 @@ struct error;
 struct job_control {
         int fd;            /* a signalfd, to poll; -1 = closed */
         int wanted;        /* SIGTSTP, SIGTTIN or SIGTTOU that was kept back; 0 = none */
-        uint64_t until_ns; /* until then the command is expected to stop */
+        uint64_t until_ns; /* until when the command is expected to stop */
         sigset_t blocked;  /* by us */
 };
 
 /*
  * job_control_open() - for a recorder that has a command; to be called before threads are started
  * @without_usr2:  SIGUSR2 is not for the command
- * Returns 0 or -errno.  Where the caller ignores SIGCHLD nothing can be known of the command, and the signals
- * are left as they are: 0, with fd -1.
+ * Returns 0 or -errno.  If the caller ignores SIGCHLD, nothing can be known of the command, and the signals
+ * are left as they are: then 0, with fd -1.
  */
 int job_control_open(struct job_control *j, bool without_usr2, struct error *err);
 
-/* The signals do again what they did before, those that came meanwhile included. */
+/* The signals do again what they did before, also those that came in the meantime. */
 void job_control_close(struct job_control *j);
 
-/* Reads what came.  Returns the signal to stop with, or 0. */
+/* Reads the signals that came.  Returns the one to stop with, or 0. */
 int job_control_next(struct job_control *j, struct command *command);
 
 /* Stops the process, and returns when it goes on. */

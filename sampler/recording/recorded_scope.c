@@ -143,7 +143,7 @@ static void list_kinds(const struct recorded_scope *s, enum event_scope_kind *ki
 
 /*
  * The next kind is tried after a refusal, and after any error with cgroups.  Any other error would come
- * again there.
+ * again with the next kind.
  */
 static bool tries_next(enum event_scope_kind kind, int code)
 {
@@ -208,7 +208,7 @@ int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool
 
 /* ---- what runs already --------------------------------------------------------------------------------- */
 
-/* A command that was released before is recorded as if it had been named, or its cgroup. */
+/* A command that was released before is recorded as if the user had named it, or its cgroup. */
 static int name_command(struct recorded_scope *s, struct error *err)
 {
         struct attachment_options options = { .filter = &s->filter,
@@ -249,7 +249,7 @@ bool recorded_scope_has_ended(struct recorded_scope *s)
         return s->joins && attachment_has_ended(&s->attachment);
 }
 
-/* ---- what the trace says of it ------------------------------------------------------------------------- */
+/* ---- what the trace says of the scope ------------------------------------------------------------------ */
 
 static int describe_processes(const uint32_t *pids, size_t n_pids, struct trace_dictionary *dictionary,
                               struct error *err)

@@ -32,15 +32,17 @@ struct zone_source;
 
 struct recorded_scope {
         const struct event_scope_request *request; /* borrowed */
-        enum event_scope_kind kind;                /* as it came out; AUTO = nothing is open yet */
-        char why_not[192];                         /* why it is not a better one; "" = it is the best */
-        struct command_cgroup cgroup;              /* the command's, or the one that was named */
+        enum event_scope_kind kind;                /* the scope that was chosen; AUTO = nothing is open yet */
+        /* why the scope is not a better one; "" = it is the best */
+        char why_not[192];
+        struct command_cgroup cgroup; /* the command's cgroup, or the one that was named */
         struct attachment attachment;
         struct process_filter filter;
         bool is_command_inside; /* the command was started in its cgroup */
-        bool joins;             /* something runs before it is recorded: see recorded_scope_begin() */
-        uint32_t command_pid;   /* 0 = it is not recorded, or there is no command */
-        uint64_t enabled_ns;    /* when recorded_scope_begin() had enabled all events */
+        /* recorded processes run before they are recorded: see recorded_scope_begin() */
+        bool joins;
+        uint32_t command_pid; /* 0 = the command is not recorded, or there is none */
+        uint64_t enabled_ns;  /* when recorded_scope_begin() had enabled all events */
 };
 
 /* Is something named that runs already? */
@@ -54,7 +56,10 @@ bool recorded_scope_is_attaching(const struct event_scope_request *request);
 int recorded_scope_open(struct recorded_scope *s, const struct event_scope_request *request,
                         struct error *err);
 
-/* A helper of hyprof's, which is not recorded, unless --self asks for it.  Returns 0 or -ENOMEM. */
+/*
+ * Adds a helper process of hyprof's, which is not recorded, unless --self asks for it.  Returns 0 or
+ * -ENOMEM.
+ */
 int recorded_scope_add_own(struct recorded_scope *s, pid_t pid);
 
 /* Moves the command's remaining processes up and removes its cgroup.  The events are closed before that. */
@@ -72,7 +77,8 @@ int recorded_scope_open_cgroup(struct recorded_scope *s);
  * @command_pid:  waits to be released; 0 = there is no command, or it is not to be recorded
  * @delayed:      it is released first, and joined later
  * @options:      all but what the scope decides
- * While there is one thread only.  With THREADS, recorded_scope_join() opens the events of joined processes.
+ * To be called while there is one thread only.  With THREADS, recorded_scope_join() opens the events of
+ * joined processes.
  * Returns 0; -ESRCH if the command was killed; as event_set_open().
  */
 int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool delayed,
@@ -85,7 +91,7 @@ int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool
 int recorded_scope_join(struct recorded_scope *s, struct event_set *events, struct error *err);
 
 /*
- * recorded_scope_begin() - enable the events, and make known what runs already
+ * recorded_scope_begin() - enable the events, and report the processes that run already
  * @time_ns:  before the first record
  * Returns 0, -ENOMEM, -errno.
  */

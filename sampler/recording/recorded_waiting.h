@@ -6,11 +6,12 @@
  * Way of the data:  command line, recorded_scope -> [recorded_waiting] -> switch_source,
  *                   event_request -> kernel_side
  *
- *                without --off-cpu        with --off-cpu
- *   BPF          switches                 with the stacks of who waits, and who wakes whom from where
- *   perf         PERF_RECORD_SWITCH       besides samples of context-switches, where the
- *                kernel may be seen, and of
- *                                         sched:sched_waking, where tracefs is
+ *          without --off-cpu     with --off-cpu
+ *   BPF    switches              switches with the stacks of threads that wait, and wake-ups with the stacks
+ *                                of threads that wake others
+ *   perf   PERF_RECORD_SWITCH    besides, samples of context-switches, where the kernel may be seen, and of
+ *                                sched:sched_waking, where there is a tracefs
+ *
  * Used by the collector's thread.
  */
 #ifndef SAMPLER_RECORDING_RECORDED_WAITING_H
@@ -33,7 +34,7 @@ struct recorded_waiting_options {
         bool off_cpu;        /* with stacks and wakers */
         bool syscalls;       /* system calls are counted as well, by BPF alone */
         bool sees_kernel;    /* perf events of the kernel are permitted */
-        uint32_t copy_bytes; /* of a user's stack; 0 = callstacks go by frame pointers */
+        uint32_t copy_bytes; /* of a user's stack; 0 = callstacks are made by frame pointers */
         int python_fd;       /* as in struct switch_source_options */
 };
 
@@ -41,21 +42,21 @@ struct recorded_waiting {
         struct switch_source *switches; /* owned; NULL = perf's, or none */
         bool off_cpu;                   /* stacks and wakers were wanted */
         bool by_perf;                   /* attr.context_switch is due */
-        struct error no_bpf;            /* why; code 0 = it is BPF, or not wanted */
-        struct error no_stacks;         /* why not those where threads wait, though wanted; likewise */
+        struct error no_bpf;            /* why BPF is not used; code 0 = it is, or is not wanted */
+        struct error no_stacks;         /* why stacks of waits are missing, though wanted; likewise */
         struct error no_wakers;         /* the same for wakers */
 };
 
 /*
  * recorded_waiting_open() - choose the way; nothing begins yet
- * @request:  what perf has to sample for it is added, as events of their own role
+ * @request:  gets the events that perf has to sample for this, with roles of their own
  */
 void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_waiting_options *options,
                            struct event_request *request);
 
 /*
- * Now that the scope's events are open, on @cpus.  @delayed: the command is started
- * first.  Returns 0 or -errno.
+ * Begins on @cpus, now that the scope's events are open.  @delayed: the command is started first.  Returns
+ * 0 or -errno.
  */
 int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope,
                            const struct cpu_list *cpus, bool delayed, struct error *err);

@@ -219,7 +219,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
                 return true;
         if (recorder_is_attaching(r) && recorded_scope_has_ended(&r->scope))
                 return true;
-        /* Without a limit bytes_max is 0, and one less is the largest number. */
+        /* Without a limit bytes_max is 0, and 0 - 1 is the largest number. */
         r->result->is_full = r->result->progress.file_bytes > r->options->bytes_max - 1;
         if (r->result->is_full || now_ns >= r->stop_ns)
                 r->result->stopped = true;
@@ -457,7 +457,7 @@ static void release(struct recorder *r)
         priority_guard_stop(r->guard);
         early_opener_stop(r->opener);
         job_control_close(&r->job);
-        table_process_hang_up(&r->tables); /* tells the process to end while the rest is closed */
+        table_process_hang_up(&r->tables); /* tells the table process to end while the rest is closed */
         event_set_close(&r->events);
         python_source_close(r->python);
         kernel_code_deinit(&r->kernel_code);
@@ -501,7 +501,8 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .control = RECORDER_CONTROL_NONE,
         };
         code = recorder_prepare(r, writer, err);
-        r->cpu_ns = count_own_cpu_ns(&r->command); /* the preparations are over before anything is recorded */
+        /* the preparations end here, before anything is recorded */
+        r->cpu_ns = count_own_cpu_ns(&r->command);
         if (code == 0)
                 code = begin(r, err);
         if (code == 0)

@@ -31,37 +31,38 @@ struct table_store;
 struct trace_dictionary;
 struct trace_writer;
 
-/* How far a recording is; for a line of progress. */
+/* The progress of a recording, to be shown in a line. */
 struct recorder_progress {
         uint64_t elapsed_ns;
         uint64_t n_samples;
         uint64_t n_zones;
         uint64_t n_others; /* events of programs that are not about zones */
         uint64_t n_lost;
-        uint64_t n_kernel_full; /* of these, for want of room in the kernel's rings, */
+        uint64_t n_kernel_full; /* of these, the ones lost for want of room in the kernel's rings, */
         uint64_t n_too_deep;    /* and because zones were nested too deep */
-        uint64_t waited_ns;     /* the collector was ready and had no processor; final, 0 = not known */
-        bool is_guarded;        /* it could come before programs of a real-time class */
+        uint64_t waited_ns;     /* while the collector was ready and had no processor; final, 0 = not known */
+        bool is_guarded;        /* the collector could get priority over programs of a real-time class */
         struct spare_need client_need; /* the --client-ring that would have held all events of programs */
         uint64_t file_bytes;
 };
 
 struct recorder_options {
-        char **argv; /* the command, NULL-terminated; NULL = none, then the scope names something that runs */
+        char **argv; /* the command, NULL-terminated; NULL = none: the scope names running processes */
         const struct event_request *events; /* n_specs 0: cycles, or cpu-clock where there is no counter */
         const struct event_scope_request
                 *scope; /* the recorded processes instead of the command, if any are named */
         struct unwind_request unwinder;
-        uint64_t duration_ns; /* at most so long; 0 = until the end */
+        uint64_t duration_ns; /* the longest duration; 0 = until the end */
         uint64_t delay_ns;    /* recording begins this long after the start */
-        uint64_t bytes_max;   /* it ends when the file has so many; 0 = without limit */
+        uint64_t bytes_max;   /* the recording ends when the file has so many; 0 = without limit */
         uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
-        /* of events that a program may hold unread, see spare_memory.h; 0 = the default */
+        /* bytes of events that a program may hold unread, see spare_memory.h; 0 = the default */
         uint64_t client_ring_bytes;
-        uint32_t run_as_uid; /* when root: whom the builder of unwind tables becomes; 0 = stays, */
-        uint32_t run_as_gid; /* without capabilities */
+        /* when root: the user that the builder of unwind tables becomes; 0 = stays, without capabilities */
+        uint32_t run_as_uid;
+        uint32_t run_as_gid;
         struct table_store *table_store;   /* borrowed; NULL = unwind tables are not kept */
-        struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
+        struct code_keeper_options keeper; /* mode, limit, folder and spool; the recorder fills in the rest */
         const struct flight_options
                 *flight;         /* only the end is kept; NULL = all goes into the trace at once */
         int file_opener_pid;     /* opens files for `flight`, and is not to be recorded; 0 = none */
@@ -72,10 +73,11 @@ struct recorder_options {
         bool syscalls; /* system calls are counted: not without switches, nor without BPF */
         enum python_mode python;
         bool command_as_root;   /* after privileges_become_user() with the same */
-        const char *trace_name; /* for `hyprof ctl status`; NULL = it has none */
+        const char *trace_name; /* for `hyprof ctl status`; NULL = the trace has none */
         void (*on_progress)(void *context,
                             const struct recorder_progress *progress); /* five times a second; or NULL */
-        void (*on_note)(void *context, const char *words); /* what people should know at once; or NULL */
+        /* receives notes that the user should read at once; or NULL */
+        void (*on_note)(void *context, const char *words);
         void (*on_busy)(void *context, const char *words); /* another recorder has the zones; or NULL */
         void *context;
 };
@@ -86,7 +88,7 @@ struct recorder_result {
         int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
         bool ended;                        /* the command has ended */
         bool exec_failed;  /* the command could not be executed: there was nothing to record */
-        bool stopped;      /* by a signal, its duration or the file's size, before the
+        bool stopped;      /* ended by a signal, its duration or the file's size, before the
                             * recorded processes ended */
         bool is_full;      /* by the file's size */
         bool writer_stuck; /* a thread still waits in write(2): writer and file are not to be touched */
@@ -98,7 +100,7 @@ struct recorder_result {
         struct perf_access access; /* the access that was found; for advice after a failure */
         struct flight_totals flight;
         char event_names[128]; /* the sampled events: "cpu-clock, each sched:sched_switch" */
-        bool has_rate;         /* at least one of them is sampled at a rate */
+        bool has_rate;         /* at least one of these events is sampled at a rate */
 };
 
 /*

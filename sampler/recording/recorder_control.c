@@ -17,7 +17,7 @@
 #define ANSWER_BYTES   CONTROL_SOCKET_BYTES
 #define NUMBER_BYTES   11      /* of a PID, with its blank */
 #define ATTACHED_MAX   256     /* processes that a status names in its one message */
-#define MARKS_MAX      1000000 /* per recording; bounds what a loop in a script can add */
+#define MARKS_MAX      1000000 /* marks of a recording; a bound for loops in scripts */
 #define SECONDS_OF(ns) ((double)(ns) / (double)NS_PER_S)
 #define MARK_PAUSED    "recording paused"
 #define MARK_RESUMED   "recording resumed"

@@ -304,7 +304,7 @@ static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t h
 
 static int watch_all(struct recorder *r, struct error *err)
 {
-        /* Where there are doorbells, the early opener waits for those alone. */
+        /* If there are doorbells, the early opener waits for those alone. */
         bool opener_waits = r->opener && !event_set_has_doorbells(&r->events);
         const struct {
                 int fd; /* -1 = there is none */
@@ -415,7 +415,8 @@ static int start_command(struct recorder *r, struct error *err)
                 return 0;
         if (records_command(r)) {
                 command_environment_add_rings(&environment, r->options->client_ring_bytes);
-                if (r->options->delay_ns == 0) /* otherwise its zones begin later, as if it had run before */
+                /* otherwise the command's zones begin later, as if it had run before */
+                if (r->options->delay_ns == 0)
                         command_environment_add_recording(&environment, r->options->families,
                                                           r->inbox.address);
         }
@@ -501,7 +502,7 @@ static int join(struct recorder *r, struct error *err)
         return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
 }
 
-/* Where nothing at all can be recorded, this is reported at once, with the reason. */
+/* If nothing at all can be recorded, reports this at once, with the reason. */
 static int check_access(struct recorder *r, struct error *err)
 {
         struct perf_refusal refusal;
@@ -535,7 +536,8 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         if (code < 0)
                 return code;
         r->filter_fd = system_calls_prepare(NULL);
-        start_tables(r); /* early: it keeps what we have now, and forks before threads */
+        /* early: the child keeps the memory that we have now, and is forked before there are threads */
+        start_tables(r);
         code = take_signals(r, err);
         if (code < 0)
                 return code;
@@ -561,7 +563,7 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         if (code < 0)
                 return code;
         /*
-         * Our priority is raised: events begin, and rings could be full before a program of many threads is
+         * Raises our priority: events begin, and rings could be full before a program of many threads is
          * known.  The command keeps its priority.
          */
         r->priority = thread_priority_get();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/recorder_state.h - what a recording holds from its preparation to its end
+ * sampler/recording/recorder_state.h - the state of a recording from its preparation to its end
  *
  * Way of the data:  recorder_preparation -> [recorder_state] -> recorder, recorder_control
  *
@@ -58,7 +58,7 @@ struct recorder_control {
         uint64_t paused_ns;     /* since when */
         uint64_t paused_sum_ns; /* all pauses that are over */
         uint32_t n_pauses, n_marks;
-        int dump_connection; /* waits for its dump; -1 = there is none */
+        int dump_connection; /* a connection that waits for its dump; -1 = there is none */
         uint32_t n_dumps_before, n_failed_before;
 };
 
@@ -73,8 +73,8 @@ struct recorder {
         struct recorder_result *result;
         struct event_request request; /* the requested events, or the default, within our rights */
         uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
-        uint32_t syscall_event; /* of samples of counted system calls; 0 = none are counted */
-        uint32_t quota_pid;     /* whose `quota` it is; 0 = no one's */
+        uint32_t syscall_event; /* id of the event of counted system calls' samples; 0 = none are counted */
+        uint32_t quota_pid;     /* the process whose `quota` is watched; 0 = none */
         struct perf_access access;
         struct unwind_request unwinder; /* the feasible part of the request */
         struct command command;
@@ -147,12 +147,15 @@ int recorder_let_go(struct recorder *r, struct error *err);
  */
 
 /*
- * Requests that have come.  A request that fails changes nothing, and its answer says why.  In the delay,
- * before anything is recorded, only the status and the end can be asked for.
+ * Handles requests that have come.  A request that fails changes nothing, and its answer says why.  In the
+ * delay, before anything is recorded, only the status and the end can be asked for.
  */
 void recorder_control_cycle(struct recorder *r);
 
-/* Before each cycle of the flight recorder: a dump that begins in it says how long the pauses were so far. */
+/*
+ * To be called before each cycle of the flight recorder: a dump that begins in it says how long the pauses
+ * were so far.
+ */
 void recorder_control_note_pauses(struct recorder *r, uint64_t now_ns);
 
 /*

@@ -74,7 +74,7 @@ static int add_text(struct trace_dictionary *d, const char *key, struct byte_buf
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }
 
-/* The arguments with blanks between, as `ps` shows them. */
+/* Joins the arguments with blanks, as `ps` shows them. */
 int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct error *err)
 {
         struct byte_buffer text = { .data = NULL };
@@ -169,7 +169,7 @@ static uint64_t realtime_ns(void)
         return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* CLOCK_REALTIME at @raw_ns of CLOCK_MONOTONIC_RAW, which was a moment ago. */
+/* The time of CLOCK_REALTIME at @raw_ns, a time of CLOCK_MONOTONIC_RAW a moment ago. */
 static uint64_t realtime_at(uint64_t raw_ns)
 {
         uint64_t now_ns = clock_raw_ns();

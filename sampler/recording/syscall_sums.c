@@ -23,7 +23,7 @@ struct read_sum {
 struct known_thread {
         uint32_t pid, tid;
         uint32_t row;
-        bool is_taken; /* the next request with the same number is a later thread */
+        bool is_taken; /* the next request with the same TID is for a later thread */
 };
 
 struct syscall_sums {
@@ -82,7 +82,7 @@ static int list_threads(struct syscall_sums *s)
 }
 
 /*
- * Finds the trace's thread that is a thread of BPF; BPF's threads come in the order of their numbers.  0 =
+ * Finds the trace's thread for a thread that BPF counted; these come in the order of BPF's numbers.  0 =
  * none.
  */
 static uint32_t take_thread(struct syscall_sums *s, uint32_t pid, uint32_t tid)

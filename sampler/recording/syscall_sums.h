@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/syscall_sums.h - what the system calls of each thread came to, read from BPF at the end
+ * sampler/recording/syscall_sums.h - the sums of each thread's system calls, read from BPF at the end
  *
  * Way of the data:  switch_source (maps of syscall_hooks) -> [syscall_sums] -> the table SYSCALLS
  *
- * The sums are exact.  Who called, and in which zone, is known of some calls alone: of the samples of the
- * event that syscall_sums_describe() adds.
+ * The sums are exact.  The caller and its zone are known of some calls alone: of the samples of the event
+ * that syscall_sums_describe() adds.
  */
 #ifndef SAMPLER_RECORDING_SYSCALL_SUMS_H
 #define SAMPLER_RECORDING_SYSCALL_SUMS_H
@@ -18,7 +18,7 @@ struct trace_dictionary;
 
 #define SYSCALL_SUMS_EVENT "syscalls" /* the name of that event */
 
-/* The row of SAMPLE_EVENTS, and a note in META that the sums were wanted.  Returns 0 or -errno. */
+/* Adds the row of SAMPLE_EVENTS, and a note in META that the sums were wanted.  Returns 0 or -errno. */
 int syscall_sums_describe(struct trace_dictionary *dictionary, uint32_t *ret_event);
 
 /*
