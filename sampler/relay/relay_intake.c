@@ -25,7 +25,7 @@
 
 /* ---- the other side ------------------------------------------------------------------------------------ */
 
-/* Returns 0; -EPIPE if it ends before, -errno. */
+/* Returns 0; -EPIPE if the connection ends before, -errno. */
 static int receive(struct relay_intake *t, void *to, size_t n, struct error *err)
 {
         size_t got = 0;
@@ -166,7 +166,8 @@ static __attribute__((noinline)) int reopen_all(struct relay_intake *t,
 static int put_states(struct relay_intake *t, struct error *err)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
-        struct trace_dictionary any_ids; /* no rows, but any id is valid: a reader checks them */
+        /* a dictionary without rows, in which any id is valid: readers of the trace check ids */
+        struct trace_dictionary any_ids;
         struct event_encoder encoder;
         int r;
 
@@ -204,7 +205,7 @@ static int take_gap(struct relay_intake *t, const struct trace_chunk_header *hea
                             __builtin_add_overflow(gap.n_dropped, t->gap.n_dropped, &gap.n_dropped) ||
                             __builtin_add_overflow(gap.n_taken, t->gap.n_taken, &gap.n_taken))))
                 return error_set(err, -EBADMSG, "the other side sent a gap that makes no sense");
-        t->gap = gap; /* the chunk after a gap may be dropped too: a second gap */
+        t->gap = gap; /* the chunk after a gap may be dropped too: then a second gap comes */
         t->has_gap = true;
         return 0;
 }
@@ -389,14 +390,14 @@ int relay_intake_next(struct relay_intake *t, struct error *err)
                 return r < 0 ? r : 1;
         t->place.file_bytes = trace_writer_count_bytes(t->writer);
         /*
-         * Written after the file's bytes: if the process is killed in between, the file is longer, and is
-         * cut back.
+         * The place is written after the file's bytes: if the process is killed in between, the file is
+         * longer, and is cut back.
          */
         r = relay_place_write(t->place_fd, &t->place, err);
         if (r == 0)
                 send_position(t);
         if (t->is_complete)
-                return 0; /* complete, even if writing the place or sending it failed */
+                return 0; /* the trace is complete, even if writing or sending the place failed */
         return r < 0 ? r : 1;
 }
 

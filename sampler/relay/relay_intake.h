@@ -5,10 +5,10 @@
  * Way of the data:  relay_server -> socket -> [relay_intake] -> trace_writer -> file
  *                   [relay_intake] -> a small file beside it -> a later relay_intake, which goes on there
  *
- * Every chunk is checked before it is written.  Chunks that the recorder does not have any more become
- * rows of LOSSES, and what is open after them becomes events, so that the file is an ordinary trace.
- * Beside it lies a small file that says how far it goes: a taker that is killed at any moment leaves both,
- * and the next one goes on.  The other side may send anything.
+ * Every chunk is checked before it is written.  Chunks that the recorder does not have any more become rows
+ * of LOSSES, and what is open after them becomes events, so that the file is an ordinary trace.  Beside it
+ * lies a small file that says how much of the trace it has: a taker that is killed at any moment leaves
+ * both, and the next one goes on.  The other side may send anything.
  */
 #ifndef SAMPLER_RELAY_RELAY_INTAKE_H
 #define SAMPLER_RELAY_RELAY_INTAKE_H
@@ -28,13 +28,13 @@ struct trace_writer;
 #define RELAY_PLACE_ENDING ".taking" /* of the name of the small file */
 
 /*
- * How far a trace that is taken goes, in a small file beside it.
- * It speaks of one file: another one that has its name by then is left alone.
+ * How much of a trace was taken, as noted in a small file beside it.  The note holds for one file: another
+ * file that has its name by then is left alone.
  */
 struct relay_place {
         uint64_t recording;
         uint32_t generation;
-        uint32_t n_loss_rows; /* in the file, and how many of them are ours */
+        uint32_t n_loss_rows; /* in the file, and how many of these the taker wrote */
         uint32_t n_own_rows;
         uint32_t reopens;    /* 1 = after a gap: the next STATES chunk says what is open */
         uint64_t position;   /* in the recorder's stream */
@@ -47,27 +47,28 @@ struct relay_intake {
         struct relay_place place;
         struct trace_writer *writer;
         struct byte_buffer in, raw, body; /* the chunk that comes; scratch */
-        uint64_t *zones;                  /* heap, owned: of a thread that is open; scratch */
-        struct relay_gap gap;             /* that was announced: STATES or the end follow */
+        uint64_t *zones;                  /* heap, owned: the open zones of one thread; scratch */
+        struct relay_gap gap;             /* the announced gap: STATES or the end follow */
         bool has_gap;
         bool is_resumed, is_complete;
-        bool is_unheard; /* the other side takes no positions any more: what it sent is still there */
+        bool is_unheard; /* the other side reads no positions any more; what it sent can still be read */
         uint64_t n_dropped, n_taken; /* events that are not in the file */
         uint64_t wire_bytes, n_chunks;
 };
 
 /*
- * relay_intake_ask() - tells the recorder what there is
- * @place:  of a file that is to be gone on with; recording 0 = it begins
+ * relay_intake_ask() - tells the recorder how much of its trace there is
+ * @place:  of the file to go on with; recording 0 = a new file
  * Returns 0 or -errno.
  */
 int relay_intake_ask(int socket_fd, const struct relay_place *place, struct error *err);
 
 /*
- * relay_intake_begin() - after relay_intake_ask(), with the same place: hears from where on it goes
+ * relay_intake_begin() - after relay_intake_ask(), with the same place: learns from where on the trace
+ * comes
  * Returns 0; -EBUSY: another taker is connected; -ESTALE: the file is of another recording, or another
- * taker has gone on with it; -EACCES: the recorder does not hear this user; -EUSERS: too many connections
- * to it; -EBADMSG, -EPIPE, -errno.
+ * taker has gone on with it; -EACCES: the recorder refuses this user; -EUSERS: too many connections to it;
+ * -EBADMSG, -EPIPE, -errno.
  */
 int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int place_fd,
                        const struct relay_place *place, struct error *err);
@@ -81,17 +82,17 @@ void relay_intake_deinit(struct relay_intake *t);
 
 /* ------------------------------------------------------------------ how far it goes */
 
-/* A number of the open file, which a file in its place does not have. */
+/* A number of the open file; another file in its place has another number. */
 uint64_t relay_place_identify(int file_fd);
 
 /*
- * relay_place_read() - from the small file; both descriptors are borrowed
- * Returns 1 if the trace can be gone on with; 0 if no chunk of it has come; -ENODATA: it is shorter now;
- * -ESTALE: the trace is another file; -EBADMSG: there is no place.
+ * relay_place_read() - reads the small file; both descriptors are borrowed
+ * Returns 1 if the taker can go on with the trace; 0 if no chunk of it has come; -ENODATA: the trace is
+ * shorter now; -ESTALE: it is another file; -EBADMSG: the small file has no place.
  */
 int relay_place_read(int place_fd, int file_fd, struct relay_place *ret);
 
-/* Over the one before.  Returns 0 or -errno. */
+/* Overwrites the place before.  Returns 0 or -errno. */
 int relay_place_write(int place_fd, const struct relay_place *place, struct error *err);
 
 /* Returns 0, or -EBADMSG if the bytes are no place. */

@@ -33,7 +33,7 @@ static _Noreturn void run_child(const struct relay_options *options, int *fds, u
         if (!s || options->confine(fds, N_FDS, UINT64_MAX, &err) < 0)
                 _exit(1);
         (void)prctl(PR_SET_NAME, "hyprof-relay", 0, 0, 0);
-        (void)options->close(&err); /* where the kernel has no filter the rest holds */
+        (void)options->close(&err); /* where the kernel has no filter, the other confinements hold */
         *s = (struct relay_server){ .recording = recording,
                                     .uid = uid,
                                     .control_fd = fds[FD_CONTROL],
@@ -109,7 +109,10 @@ void relay_process_stop(struct relay_process *p)
         p->pid = 0;
 }
 
-/* Returns 1 with a report in `last`, 0 after @timeout_ms or a stop, -EPIPE at the process's end. */
+/*
+ * Waits for a report.  Returns 1 with a report in `last`, 0 after @timeout_ms or a stop, -EPIPE at the
+ * process's end.
+ */
 static int next_report(struct relay_process *p, int timeout_ms, int stop_fd, bool *ret_stopped)
 {
         struct pollfd fds[2] = { { .fd = p->control_fd, .events = POLLIN },

@@ -23,7 +23,8 @@ struct error;
 
 struct relay_options {
         const struct relay_address *address;
-        int file_fd; /* the trace, for reading and writing, at its beginning; borrowed; -1 = in memory */
+        /* a file for the trace, open for reading and writing, at its beginning; borrowed; -1 = in memory */
+        int file_fd;
         uint64_t bytes_max; /* of events in memory */
         bool drops_newest;
         /* Confines the child: first to these descriptors, and then, when all is open, to no others. */
@@ -34,7 +35,7 @@ struct relay_options {
 struct relay_process {
         struct relay_address address; /* where it listens */
         pid_t pid;
-        int pipe_fd;              /* for the trace; the caller's to close when all is written */
+        int pipe_fd;              /* takes the trace; the caller closes it when all is written */
         int control_fd;           /* -1 = there is no process */
         struct relay_report last; /* what it said last */
 };
@@ -50,7 +51,7 @@ int relay_process_wait_taker(struct relay_process *p, struct error *err);
  * @linger_ns:  at most so long without progress; UINT64_MAX = as long as it takes
  * @stop_fd:    when it is readable, no longer; -1 = never
  * @on_wait:    called once if it takes longer than a moment
- * `last` is what came of it.  Returns 0, or -EPIPE if the process ended by itself before.
+ * `last` has the outcome.  Returns 0, or -EPIPE if the process ended by itself before.
  */
 int relay_process_end(struct relay_process *p, uint64_t linger_ns, int stop_fd,
                       void (*on_wait)(void *context), void *context, struct error *err);

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define WINDOW_BYTES (UINT64_C(8) << 20) /* sent and not acknowledged: memory that a slow taker holds */
+#define WINDOW_BYTES (UINT64_C(8) << 20) /* bytes sent and not acknowledged: memory that a slow taker holds */
 
 static void tell(struct relay_server *s, enum relay_news news)
 {
@@ -71,7 +71,7 @@ static int end_chunk(struct relay_server *s)
         return relay_shelf_add(&s->shelf, &s->header, bytes, n_bytes, s->taker_fd >= 0 ? s->next_at : 0);
 }
 
-/* After the last chunk of a trace some bytes follow, for readers of files. */
+/* Passes on the bytes after the last chunk of a trace, which are for readers of files. */
 static int pass_trailer(struct relay_server *s)
 {
         uint8_t bytes[TRACE_TRAILER_BYTES];
@@ -275,7 +275,7 @@ int relay_server_take_hello(struct relay_server *s, const uint8_t bytes[RELAY_HE
         }
         if (ret_answer->status > RELAY_RESUMED)
                 return 0;
-        lose_taker(s); /* who has its file goes on: its own connection before this one is dead */
+        lose_taker(s); /* a taker goes on with its file: its earlier connection is dead */
         s->gap = (struct relay_gap){ .n_dropped = 0 };
         s->whole_at = s->last_end = s->next_at;
         s->needs_states = s->has_gap = false;
@@ -338,7 +338,7 @@ static void answer_stranger(struct relay_server *s, size_t i)
         bool is_taker;
 
         if (s->taker_fd >= 0)
-                hear_taker(s); /* if the taker has ended since poll(), this one may follow */
+                hear_taker(s); /* if the taker has ended since poll(), this stranger may follow */
         if (relay_server_take_hello(s, stranger->bytes, &answer) < 0) {
                 s->report.n_refused++;
                 forget_stranger(s, i, true);
@@ -422,7 +422,9 @@ static void accept_stranger(struct relay_server *s, uint64_t now_ns)
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
-/* The only message of the recorder's process is an order to stop; its end means the same. */
+/*
+ * The only message of the recorder's process is an order to stop; the end of its connection means the same.
+ */
 static void hear_recorder(struct relay_server *s)
 {
         char byte;

@@ -5,9 +5,9 @@
  *
  * Way of the data:  trace_writer -> pipe -> [relay_server] (relay_shelf) -> socket -> relay_intake
  *
- * The recorder never waits for a taker: what does not fit is dropped and counted.  One taker at a time;
- * others are told so, and so are those of other users.  Runs in a process of its own, see relay_process.h;
- * what a taker sends is hostile: forty bytes, and then positions.
+ * The recorder never waits for a taker: what does not fit is dropped and counted.  It has one taker at a
+ * time; it refuses others, and takers of other users, and tells them why.  Runs in a process of its own,
+ * see relay_process.h; what a taker sends is hostile: forty bytes, and then positions.
  */
 #ifndef SAMPLER_RELAY_RELAY_SERVER_H
 #define SAMPLER_RELAY_RELAY_SERVER_H
@@ -32,7 +32,8 @@ struct sockaddr_in;
  * them.
  *
  * Chunks of events are dropped in stretches that end before a STATES chunk: from it a taker knows what is
- * open there.  Chunks that a taker has are freed likewise, in stretches, for a taker that begins anew.
+ * open there.  Chunks that a taker has stay for a taker that begins anew, and are freed likewise, in
+ * stretches.
  */
 
 enum shelf_state { SHELF_WAITS, SHELF_DROPPED, SHELF_TAKEN };
@@ -59,8 +60,9 @@ struct relay_shelf {
         bool skips;                  /* events are dropped until the next STATES chunk */
         bool is_complete;            /* the INDEX chunk is there */
         uint64_t n_dropped;          /* events, all together */
-        uint64_t told_from, told_to; /* the user's: within it, each chunk keeps its place */
-        int file_error;              /* -errno of a failed write: from then on in memory; 0 = none */
+        uint64_t told_from, told_to; /* set by the shelf's user: no chunks are merged between these */
+        /* -errno of a failed write: from then on chunks are in memory; 0 = none */
+        int file_error;
 };
 
 void relay_shelf_init(struct relay_shelf *s, int file_fd, uint64_t bytes_max, bool drops_newest);
@@ -81,13 +83,13 @@ void relay_shelf_take(struct relay_shelf *s, uint64_t position);
 /* The first chunk that begins at this position or later; n_chunks = there is none. */
 size_t relay_shelf_find(const struct relay_shelf *s, uint64_t position);
 
-/* Whether there is something to send of the chunk. */
+/* Whether the chunk is there to be sent. */
 static inline bool shelf_chunk_is_there(const struct shelf_chunk *c)
 {
         return c->bytes || c->is_in_file;
 }
 
-/* Events that wait and that no taker has, from @position on. */
+/* Counts events from @position on that no taker has. */
 uint64_t relay_shelf_count_waiting(const struct relay_shelf *s, uint64_t position);
 
 /* ------------------------------------------------------------------ the server */
@@ -96,7 +98,7 @@ uint64_t relay_shelf_count_waiting(const struct relay_shelf *s, uint64_t positio
 
 enum relay_news {
         RELAY_TAKER_CAME,
-        RELAY_GOES_ON, /* the recorder is done, and a taker takes */
+        RELAY_GOES_ON, /* the recorder is done, and a taker still takes */
         RELAY_ENDED
 };
 
@@ -104,17 +106,17 @@ enum relay_news {
 struct relay_report {
         uint32_t news;        /* enum relay_news */
         uint32_t n_takers;    /* that connected so far */
-        uint32_t n_refused;   /* connections of other users, with garbage, or one too many */
+        uint32_t n_refused;   /* connections of other users, with garbage, or beyond the limit */
         int32_t file_error;   /* -errno of the file; 0 = none */
         uint64_t sent_bytes;  /* on the wire */
         uint64_t n_dropped;   /* events for which there was no room */
         uint64_t n_waiting;   /* events that no taker has: they were not sent, or not whole */
         uint64_t n_unsure;    /* events that were sent, and not confirmed: a taker may have them */
-        uint32_t is_complete; /* the last chunk has been taken, or is in the file */
+        uint32_t is_complete; /* a taker has the last chunk, or the file has */
         uint32_t reserved;
 };
 
-/* A connection that has not said all of its hello. */
+/* A connection whose hello has not come completely. */
 struct relay_stranger {
         int fd;
         size_t n_bytes;
@@ -133,8 +135,8 @@ struct relay_server {
 
         int taker_fd; /* -1 = none is connected */
         /*
-         * Positions: of the next chunk; before which all is sent; is taken; the end of the last and
-         * the furthest.
+         * Positions: of the next chunk; up to which all was sent, and up to which the taker has all; the
+         * end of the last chunk that was sent, and of the furthest.
          */
         uint64_t next_at, whole_at, acked, last_end, sent_to;
         uint8_t ack[RELAY_ACK_BYTES];
@@ -143,7 +145,7 @@ struct relay_server {
         bool needs_states, has_gap;
         const uint8_t *out; /* what is being sent */
         size_t out_left;
-        uint8_t *own; /* heap: `out` is in it, or it is NULL */
+        uint8_t *own; /* heap: memory for `out`, or NULL */
         uint64_t progress_ns;
         uint64_t told_ns; /* when the recorder last heard of progress */
 
@@ -155,12 +157,16 @@ struct relay_server {
         struct relay_report report;
 };
 
-/* Until all is taken, or the recorder says so.  Returns 0 or -errno: it cannot go on. */
+/*
+ * Runs until a taker has everything, or the recorder orders it to stop.  Returns 0 or -errno: it cannot go
+ * on.
+ */
 int relay_server_run(struct relay_server *s);
 
 /*
- * Parts of it, for tests: what a taker sent.  Return 0, or -EBADMSG: the connection is to be closed.  A taker
- * that goes on with its file replaces the one that is connected: the other end of that one may be long dead.
+ * Parts of it, for tests: they take what a taker sent.  Return 0, or -EBADMSG: the connection is to be
+ * closed.  A taker that goes on with its file replaces the one that is connected: the other end of that one
+ * may be long dead.
  */
 int relay_server_take_hello(struct relay_server *s, const uint8_t bytes[RELAY_HELLO_BYTES],
                             struct relay_hello *ret_answer);
@@ -173,19 +179,19 @@ int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t 
 int relay_server_choose(struct relay_server *s);
 
 /*
- * sampler/relay/relay_peer.c - which user has the other end of a connection within this machine
+ * sampler/relay/relay_peer.c - finds the user at the other end of a connection within this machine
  *
  * Way of the data:  relay_server (a connection), /proc/net/tcp -> [relay_peer] -> relay_server
  */
 
 /*
- * relay_peer_find_user() - of a connected socket
+ * relay_peer_find_user() - the user at the other end of a connected socket
  * @tcp_fd:  /proc/net/tcp, for a connection to a port; borrowed
  * Returns 0; -ENOENT if no process has the other end any more; -ENOMEM, -errno.
  */
 int relay_peer_find_user(int fd, int tcp_fd, uint32_t *ret_uid);
 
-/* Part of it, for tests: of the connection from @peer to @own. */
+/* The same, for tests, for the connection from @peer to @own. */
 int relay_peer_find_tcp_user(int tcp_fd, const struct sockaddr_in *peer, const struct sockaddr_in *own,
                              uint32_t *ret_uid);
 

@@ -67,7 +67,7 @@ static bool drop_stretch(struct relay_shelf *s, uint64_t pinned)
                 some = some || c->kind == TRACE_CHUNK_EVENTS;
                 shelf_free_chunk(s, c, SHELF_DROPPED);
         }
-        s->skips = s->skips || some; /* no STATES chunk yet: the next events are dropped */
+        s->skips = s->skips || some; /* no STATES chunk came yet: the next events are dropped */
         return some;
 }
 
@@ -109,7 +109,7 @@ static void merge(struct relay_shelf *s)
         s->n_chunks = n;
 }
 
-/* Returns true if it is in the file. */
+/* Writes a chunk to the file.  Returns true if it is there. */
 static bool write_to_file(struct relay_shelf *s, const uint8_t *bytes, uint32_t n_bytes)
 {
         if (s->file_fd < 0 || s->file_error != 0)

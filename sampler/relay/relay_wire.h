@@ -20,28 +20,28 @@
 
 #define RELAY_HELLO_BYTES 40
 #define RELAY_ACK_BYTES   8
-#define RELAY_GAP_KIND    0xfff0 /* of a chunk on a connection; never in a file */
+#define RELAY_GAP_KIND    0xfff0 /* a kind of chunk on connections, never in files */
 #define RELAY_GAP_BYTES   24     /* of its body */
 
 enum relay_status {
-        RELAY_FRESH,   /* from the beginning, as far as it is there */
+        RELAY_FRESH,   /* the trace follows from its beginning, as far as it is still there */
         RELAY_RESUMED, /* from the position that was asked for */
         RELAY_BUSY,    /* another taker is connected */
         RELAY_STALE,   /* another recording, or another taker has gone on with it */
-        RELAY_FOREIGN, /* the taker is of a user that the recorder does not hear */
+        RELAY_FOREIGN, /* the recorder refuses the taker's user */
         RELAY_CROWDED, /* too many connections have not said who they are */
 };
 
 /* Both directions; a taker sends status 0. */
 struct relay_hello {
-        uint64_t recording;  /* its number, by chance; 0 = the taker has none */
+        uint64_t recording;  /* a random number for it; 0 = the taker has none */
         uint32_t generation; /* of takers that began anew */
         uint32_t status;     /* enum relay_status */
         uint64_t position;
 };
 
 struct relay_gap {
-        uint64_t n_dropped; /* events that no taker has: there was no room */
+        uint64_t n_dropped; /* events that no taker has, dropped for want of room */
         uint64_t n_taken;   /* events that an earlier taker has */
         uint64_t position;  /* of what follows */
         uint64_t first_ns, last_ns;
