@@ -23,7 +23,7 @@ struct perf_access {
         /* the same for samples of the cycle counter, user code; see perf_access_only_counts() */
         int hardware_error;
         int build_id_error;   /* for build-ids in mapping records (kernel 5.12) */
-        int stack_copy_error; /* for copies of registers and stack with samples of it */
+        int stack_copy_error; /* for copies of registers and stack with samples of the cycle counter */
         long paranoid;        /* kernel.perf_event_paranoid; LONG_MIN = cannot be read */
         long kptr_restrict;   /* kernel.kptr_restrict; likewise */
         long max_sample_hz;   /* kernel.perf_event_max_sample_rate; likewise */
@@ -50,7 +50,7 @@ struct perf_refusal {
 bool perf_access_shows_addresses(const char *kallsyms, size_t n_bytes);
 
 /*
- * perf_access_find_mapped_file() - the first mapping of a file; heaps and the like have none
+ * perf_access_find_mapped_file() - finds the first mapping of a file; heaps and the like have no file
  * @maps:  the text of /proc/self/maps, with a 0 behind it
  */
 bool perf_access_find_mapped_file(const char *maps, unsigned long *ret_start, unsigned long *ret_end);
@@ -76,15 +76,15 @@ bool perf_access_only_counts(const struct perf_access *access);
  * recording has no samples, and nothing says why.
  * @attr:    what to open, `disabled`, with a period
  * @period:  after so many counts the interrupt is due
- * Spins for milliseconds; without an interrupt three times for 50, since an emulated machine may be that late
- * or not be scheduled.  One spin takes 100 at most.
+ * Spins for some milliseconds; without an interrupt three times for 50 ms, since an emulated machine may be
+ * that late or not be scheduled.  One spin takes 100 ms at most.
  * Returns 0 if it stopped, or did not count enough to be judged; -EIO if it counts on and
  * on; -errno of opening it.
  */
 int counter_probe_run(const struct perf_event_attr *attr, uint64_t period);
 
 /*
- * perf_access_explain() - the words for a refusal, the same wherever they are shown
+ * perf_access_explain() - finds the words for a refusal, the same wherever they are shown
  * @code:          -errno of perf_event_open(2)
  * @wants_kernel:  the event was to see kernel code
  */

@@ -39,7 +39,8 @@ struct priority_guard {
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        int priority; /* by `lock`: the guard's own, the guarded thread gets one less; -errno; 0 = not yet */
+        /* by `lock`: the guard's own, one above that of the guarded thread; -errno; 0 = not set yet */
+        int priority;
 };
 
 /* ---- deciding ------------------------------------------------------------------------------------------ */
@@ -158,7 +159,7 @@ static void *run(void *context)
                         break;
                 if (wakes[0].revents != 0)
                         break;
-                /* There is nothing to read if the collector has just set the timer anew. */
+                /* The timer has nothing to read if the collector has just set it anew. */
                 if (read(g->timer_fd, &n_expired, sizeof(n_expired)) > 0)
                         look_once(g);
         }

@@ -29,13 +29,13 @@ struct priority_look {
 struct priority_state {
         struct priority_look last;
         bool raised;
-        uint64_t window_ns, window_cpu_ns; /* while it is raised: when its share was last judged */
+        uint64_t window_ns, window_cpu_ns; /* while the thread is raised: when its share was last judged */
         uint64_t rest_until_ns;            /* others have their turn */
 };
 
 enum priority_step { PRIORITY_STAYS, PRIORITY_RISES, PRIORITY_FALLS };
 
-/* priority_guard_decide() - what is to be done after a look; @state is changed as if it was */
+/* priority_guard_decide() - says what to do after a look; @state is changed as if that was done */
 enum priority_step priority_guard_decide(struct priority_state *state, const struct priority_look *look);
 
 /*
@@ -49,7 +49,7 @@ int priority_guard_start(struct priority_guard **ret_guard, struct error *err);
 /* The guarded thread is about to sleep for @ms at most.  NULL is fine here and below. */
 void priority_guard_expect(struct priority_guard *guard, int ms);
 
-/* The guarded thread had its share: it falls back, and is not raised again. */
+/* The guarded thread has used up its share: it falls back, and is not raised again. */
 void priority_guard_release(struct priority_guard *guard);
 
 void priority_guard_stop(struct priority_guard *guard);

@@ -173,7 +173,7 @@ static int keep(unsigned moments, bool permit_all, struct error *err)
         return r < 0 ? error_set(err, r, "cannot give up capabilities") : 0;
 }
 
-/* Sets or clears one in the effective set. */
+/* Sets or clears one capability in the effective set. */
 static bool set_effective(int capability, cap_flag_value_t value)
 {
         cap_value_t one = capability;
@@ -201,7 +201,7 @@ bool privileges_raise(int capability)
 
 void privileges_lower(int capability)
 {
-        /* Root that has given up nothing yet keeps all capabilities in effect. */
+        /* CAP_SETPCAP is a sign of root with all its capabilities: they stay in effect. */
         if (!privileges_has(CAP_SETPCAP))
                 (void)set_effective(capability, CAP_CLEAR);
 }
@@ -242,7 +242,7 @@ static int set_ids(uid_t uid, gid_t gid, struct error *err)
 
 /*
  * If the command runs as root, all capabilities stay permitted for a while: the kernel ends the events of a
- * process that gains some by execve(2), so the child that calls it must have them before.
+ * process that gains capabilities by execve(2), so the child must have them before that call.
  */
 int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/rights/privileges.h - as much right as is needed, and no longer than it is needed
+ * sampler/rights/privileges.h - keeps as few rights as are needed, for as short as they are needed
  *
  * Way of the data:  sudo's environment, capabilities -> [privileges] -> command, output_file, recorder
  *
  * Under sudo the process becomes the invoking user at once, for files, folders and the command that it
- * starts, and keeps a few capabilities beside; docs/understand/privileges.md says which, when and what for.
- * Capabilities belong to a thread: changes here apply to the calling thread, and threads that it starts later
- * begin with the same.
+ * starts, and keeps a few capabilities; docs/understand/privileges.md says which, when and what for.
+ * Capabilities belong to a thread: changes here apply to the calling thread, and threads that it starts
+ * later begin with the same.
  */
 #ifndef SAMPLER_RIGHTS_PRIVILEGES_H
 #define SAMPLER_RIGHTS_PRIVILEGES_H
@@ -41,7 +41,10 @@ void invoking_user_give(int fd);
  */
 int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err);
 
-/* Root again, with root's groups; for a child that is about to execve(2).  Returns 0 or -errno. */
+/*
+ * Makes the process root again, with root's groups; for a child that is about to execve(2).  Returns 0 or
+ * -errno.
+ */
 int privileges_become_root(struct error *err);
 
 /* True if @capability (CAP_*) is effective. */
@@ -49,8 +52,8 @@ bool privileges_has(int capability);
 
 /*
  * privileges_raise() - makes one capability effective for a moment
- * Those that get around the permissions of files (CAP_DAC_OVERRIDE for the cgroup folder, say)
- * are held, not effective.
+ * Capabilities that override permissions of files (such as CAP_DAC_OVERRIDE, for the cgroup's folder) are
+ * held, not effective.
  * Returns true if it is effective now.
  */
 bool privileges_raise(int capability);
@@ -59,8 +62,9 @@ void privileges_lower(int capability);
 /*
  * privileges_narrow() - for the rest of the recording: only the capabilities that reading the
  * recorded data needs
- * Sets no_new_privs and filters system calls (sampler/rights/system_calls.h); children inherit both.
- * Everything is open, the command is forked.  Other threads have dropped theirs: privileges_drop().
+ * Sets no_new_privs and filters system calls (sampler/rights/system_calls.h); children inherit both.  By
+ * then everything is open, the command is forked, and other threads have dropped their capabilities
+ * (privileges_drop()).
  * @filter_fd:     of system_calls_prepare(); borrowed
  * @keeps_cgroup:  a cgroup folder is to be removed at the end, with CAP_DAC_OVERRIDE
  * Returns 0, or -errno: the recording goes on and says so.
@@ -68,16 +72,19 @@ void privileges_lower(int capability);
 int privileges_narrow(bool keeps_cgroup, int filter_fd, struct error *err);
 
 /*
- * privileges_narrow_thread() - the capabilities to open files of other processes, no others, for a thread
+ * privileges_narrow_thread() - keeps only the capabilities to open files of other processes, for a thread
  * beside the collector's
  * System calls are filtered by privileges_narrow() for all threads.  Returns 0 or -errno.
  */
 int privileges_narrow_thread(struct error *err);
 
-/* No capability at all for the calling thread, for ever.  Returns 0 or -errno. */
+/* Drops all capabilities of the calling thread, for ever.  Returns 0 or -errno. */
 int privileges_drop(struct error *err);
 
-/* The same, but this one stays permitted, though not effective, if it was: see privileges_raise(). */
+/*
+ * The same, but @capability stays permitted, though not effective, if it was before: see
+ * privileges_raise().
+ */
 int privileges_drop_all_but(int capability, struct error *err);
 
 #endif /* SAMPLER_RIGHTS_PRIVILEGES_H */

@@ -11,7 +11,7 @@
 struct error;
 
 /*
- * system_calls_prepare() - makes the filter, to be loaded later
+ * system_calls_prepare() - makes the filter, which is loaded later
  * libseccomp works in a child that has a second of processor time: without memory it may not come to an end.
  * To be called early, before the priority is raised and before there are threads.
  * Returns a descriptor that is the caller's to close, or -errno.
@@ -21,8 +21,8 @@ int system_calls_prepare(struct error *err);
 /*
  * system_calls_restrict() - for this process, its threads and children, for ever
  * @filter_fd:  of system_calls_prepare()
- * A call that is not in the list fails with EPERM, or with ENOSYS if libc has another way then.  A filter of
- * addresses is not possible: which file is opened is for the user's rights to say,
+ * A call that is not in the list fails with EPERM, or with ENOSYS if libc has another way then.  A filter
+ * of addresses is not possible: the user's rights decide which files can be opened;
  * docs/understand/privileges.md has more.  no_new_privs is set already.  Returns 0 or -errno.
  */
 int system_calls_restrict(int filter_fd, struct error *err);

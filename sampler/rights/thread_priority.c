@@ -17,9 +17,10 @@
 
 #define RAISED_NICE (-10)
 
-#define RESET_ON_FORK 1 /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h>: new threads do not inherit it */
+/* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h>: new threads do not inherit the scheduling */
+#define RESET_ON_FORK 1
 
-/* As in <linux/sched/types.h>, which does not go together with libc's <sched.h>. */
+/* As in <linux/sched/types.h>, which cannot be included together with libc's <sched.h>. */
 struct scheduling {
         uint32_t size_bytes;
         uint32_t policy;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/rights/thread_priority.h - the collector comes before what it records
+ * sampler/rights/thread_priority.h - gives the collector priority over the programs that it records
  *
  * Way of the data:  recorder -> [thread_priority] -> the kernel's scheduler
  *
- * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it
- * needs is little.  Changes that are not permitted are left out.  All functions are about the calling thread;
- * those that it starts begin as it is at that moment.
+ * A busy machine must not keep the collector from its work: data that it cannot fetch in time is lost, and
+ * it needs little time.  Changes that are not permitted are left out.  All functions are about the calling
+ * thread; threads that it starts begin with the priority that it has at that moment.
  */
 #ifndef SAMPLER_RIGHTS_THREAD_PRIORITY_H
 #define SAMPLER_RIGHTS_THREAD_PRIORITY_H
@@ -19,7 +19,7 @@ int thread_priority_get(void);
 void thread_priority_raise(void);
 
 /*
- * thread_priority_put_first() - before all threads but those of real time (SCHED_FIFO with priority 1)
+ * thread_priority_put_first() - puts the thread before all but real-time threads (SCHED_FIFO, priority 1)
  * For a thread that limits its own work.  Where that is not permitted it does thread_priority_raise().
  */
 void thread_priority_put_first(void);
@@ -31,10 +31,10 @@ void thread_priority_restore(int before);
  */
 int thread_priority_set_real_time(int tid, int priority);
 
-/* Back to the ordinary class, with the nice value that it has. */
+/* Puts the thread back into the ordinary class, with the nice value that it has. */
 void thread_priority_end_real_time(int tid);
 
-/* Time that the calling thread was ready to run so far and had no processor; 0 = not known. */
+/* How long the calling thread was ready to run so far and had no processor; 0 = not known. */
 uint64_t thread_priority_waited_ns(void);
 
 #endif /* SAMPLER_RIGHTS_THREAD_PRIORITY_H */
