@@ -48,7 +48,7 @@ static bool add(struct call_chain *chain, const struct address_space *space, uin
         return true;
 }
 
-/* The word at @avma of a stack whose copy begins at @sp; false if it is not in the copy. */
+/* Reads the word at @avma of a stack whose copy begins at @sp; false if the copy does not have it. */
 static bool load(const struct byte_reader *stack, uint64_t sp, uint64_t avma, uint64_t *ret_word)
 {
         uint64_t at_bytes = avma - sp; /* below the copy this is very large */

@@ -5,9 +5,8 @@
  * Way of the data:  client_stream (prefix) -> [event_stack] -> call_chain -> stack_builder
  *
  * A program sends return addresses, or a copy of the top of its stack, or both:
- * then the copy begins in the function of the last address.  A copy is walked with
- * the tables of the code, as those of samples are; where there are none its frame
- * pointers are followed.
+ * then the copy begins in the function of the last address.  A copy is walked with the tables of the code,
+ * as copies of samples are; where there are no tables, by frame pointers.
  */
 #ifndef SAMPLER_STACKS_EVENT_STACK_H
 #define SAMPLER_STACKS_EVENT_STACK_H
@@ -28,16 +27,16 @@ struct unwind_machine;
  * @machine:    where the process ran
  * @copy:       of a CLIENT_ABI_EVENT_STACK_COPY; hostile
  * @space:      of the process, now
- * @ret_chain:  overwritten; of no frames if there is no header
+ * @ret_chain:  overwritten; without frames if the copy has no header
  * Bounded by the length of the copy.
  */
 void event_stack_unwind_copy(const struct unwind_machine *machine, const uint8_t *copy, size_t copy_bytes,
                              const struct address_space *space, struct call_chain *ret_chain);
 
 /*
- * event_stack_unwind() - the callstack that came with an event; of no frames if none came
+ * event_stack_unwind() - the callstack that came with an event; without frames if none came
  * @unwinder:  NULL = by frame pointers
- * @thread:    whose event it is
+ * @thread:    the thread of the event
  * @space:     of its process, at the time of the event
  * Counts its missing parts.
  */

@@ -37,7 +37,7 @@ int late_stack_init(struct late_stack *l, struct recorder_pace *pace);
 void late_stack_deinit(struct late_stack *l);
 
 /*
- * late_stack_begin() - will read what lies from @start_avma on
+ * late_stack_begin() - begins to read from @start_avma on
  * @now_ns:  CLOCK_MONOTONIC_RAW now, not of the sample
  * Returns false if enough time was spent with this of late.
  */
@@ -46,19 +46,19 @@ bool late_stack_begin(struct late_stack *l, uint64_t start_avma, uint64_t now_ns
 /* Reads up to @n_bytes more; returns false if nothing more could be read. */
 bool late_stack_read(struct late_stack *l, uint32_t tid, size_t n_bytes);
 
-/* The earlier bytes are done with: reads from @start_avma on. */
+/* Drops the earlier bytes, and reads from @start_avma on. */
 void late_stack_move(struct late_stack *l, uint64_t start_avma);
 
 /* The reading is done; it counts. */
 void late_stack_end(struct late_stack *l, uint64_t now_ns);
 
 /*
- * late_stack_read_code() - reads what lies in another place, up to @n_bytes of it, also between begin and end
+ * late_stack_read_code() - reads up to @n_bytes at another place, also between begin and end
  * Returns how many; 0 if enough time was spent of late.
  */
 size_t late_stack_read_code(struct late_stack *l, uint32_t tid, uint64_t avma, void *to, size_t n_bytes);
 
-/* Reads one number of another place; false if it cannot be read. */
+/* Reads one number at another place; false if it cannot be read. */
 bool late_stack_look(uint32_t tid, uint64_t avma, uint64_t *ret_value);
 
 /* ------------------------------------------------------------------ windows */
@@ -66,8 +66,8 @@ bool late_stack_look(uint32_t tid, uint64_t avma, uint64_t *ret_value);
 /*
  * A window is a thread's stack as it was when one of its samples arrived.
  *
- * A sample that waits for an unwind table is walked when its thread is elsewhere, so what lies beyond the
- * copy is read when it arrives.  Samples of a thread that arrive together share what was read.  Users
+ * A sample that waits for an unwind table is walked when its thread is elsewhere, so memory beyond the copy
+ * is read when the sample arrives.  Samples of a thread that arrive together share what was read.  Users
  * count: the last one frees it.  Used by the collector's thread.
  */
 
@@ -106,8 +106,8 @@ void late_window_drop(struct late_window *window);
 
 /*
  * late_window_has_call() - was the call in which a walk ended still under way when the window was read?
- * It was if its return address lies where it lay, or another one into the same function, which has
- * called something else since.  For machines that save return addresses on the stack.
+ * It was if its return address is still in its place, or if there is another one into the same function,
+ * which has called something else since.  For machines that save return addresses on the stack.
  */
 bool late_window_has_call(const struct late_window *window, const struct stack_walk *walk,
                           const struct stack_walk_space *space);

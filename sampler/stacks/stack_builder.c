@@ -46,9 +46,9 @@ struct stack_memory {
         struct frame_entry frames[1U << FRAME_BITS];
         struct path_entry path[CALL_CHAIN_FRAMES_MAX];
         uint32_t found[CALL_CHAIN_FRAMES_MAX +
-                       1]; /* frames of the call stack that is added, from the root on */
+                       1]; /* frames of the call stack that is being added, from the root on */
         uint32_t n_path;
-        uint64_t path_generation; /* of the address space that it is of */
+        uint64_t path_generation; /* of the address space in which the path lies */
         uint64_t path_kernel_epoch;
 };
 
@@ -96,7 +96,7 @@ static void remember_row(struct memory_entry *line, size_t at, struct memory_ent
         line[0] = entry;
 }
 
-/* Adds, once, a module that is not a file; @module keeps its id. */
+/* Adds a module that is not a file, if that is not done yet; @module keeps its id. */
 static int add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
                       uint32_t *module)
 {
@@ -109,7 +109,7 @@ static int add_module(struct stack_builder *b, enum trace_module_kind kind, cons
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_MODULES, &row, module);
 }
 
-/* Code that the kernel made while it ran: it has its name now, or never. */
+/* Adds a frame in code that the kernel made while it ran: it has its name now, or never. */
 static int add_kernel_code_frame(struct stack_builder *b, const struct call_frame *at, uint32_t generation,
                                  uint32_t name, uint32_t *ret_frame)
 {
@@ -202,7 +202,7 @@ static int find_frame(struct stack_builder *b, const struct address_space *space
         return r;
 }
 
-/* The mark that stands for the callers that are missing. */
+/* Adds the mark that stands for missing callers. */
 static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
 {
         int r = add_module(b, TRACE_MODULE_MARK, "[truncated]", &b->mark_module);

@@ -5,10 +5,10 @@
  * Way of the data:  stack_unwinder -> call_chain -> [stack_builder] -> trace_dictionary
  *
  * Remembers the frame of an address, as long as the address space's `generation` stays, and the row of a
- * frame below its callers: the tables of the dictionary are large, and each look into them is one into memory
- * that no cache has.  The part that a callstack shares with the previous one, from the root on, is not even
- * looked up there.  The kernel's addresses are remembered for all address spaces at once, as long as the
- * kernel makes and removes no code.
+ * frame below its callers: the tables of the dictionary are large, and each look-up there misses all
+ * caches.  The part that a callstack shares with the previous one, from the root on, is not even looked up
+ * there.  The kernel's addresses are remembered for all address spaces at once, as long as the kernel makes
+ * and removes no code.
  */
 #ifndef SAMPLER_STACKS_STACK_BUILDER_H
 #define SAMPLER_STACKS_STACK_BUILDER_H
@@ -25,7 +25,7 @@ struct stack_memory;
 
 struct stack_builder {
         struct trace_dictionary *dictionary; /* borrowed, like the next */
-        struct code_keeper *keeper;          /* hears of the modules of frames; NULL = not needed */
+        struct code_keeper *keeper;          /* learns the modules of frames; NULL = not needed */
         struct kernel_code *kernel_code;     /* borrowed: code that the kernel made; NULL = it is not known */
         uint32_t kernel_module;              /* "[kernel]", made at the first kernel frame; 0 before */
         uint32_t mark_module;                /* "[truncated]", likewise */
@@ -33,7 +33,7 @@ struct stack_builder {
         uint64_t n_cut;                      /* stacks that lost frames because a table was full */
 };
 
-/* One that is zero but for what it borrows needs no initialisation. */
+/* A builder that is zero but for the objects that it borrows needs no initialisation. */
 void stack_builder_deinit(struct stack_builder *b);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/stacks/stack_end.h - how a walk ended -> the state of its call stack, and what it counts as
+ * sampler/stacks/stack_end.h - how a walk ended -> the state of its call stack, and the reason of its loss
  *
  * Way of the data:  stack_walk -> [stack_end] -> call_chain, loss_counter
  */
@@ -17,7 +17,7 @@ struct process_track;
 
 enum trace_stack_state stack_end_state_of(enum stack_walk_end end);
 
-/* Did the walk end where the kernel's uretprobes have functions of the process return to? */
+/* Did the walk end at the address to which the kernel's uretprobes make functions of the process return? */
 bool stack_end_is_return_probe(const struct stack_walk *walk, const struct process_track *process);
 
 /* Counts a call stack of this state, if something of it is missing. */

@@ -43,7 +43,7 @@
 #define LATE_WINDOWS_MAX 32   /* each of LATE_STACK_BYTES_MAX at most */
 #define WORD_BYTES       8
 #define LATE_PAGE_BYTES  UINT64_C(4096)
-#define LATE_SIDE_BYTES  256 /* that stay of a window when the next one is read */
+#define LATE_SIDE_BYTES  256 /* of a window, which stay when the next one is read */
 
 struct stack_unwinder {
         struct unwind_request options;
@@ -56,7 +56,7 @@ struct stack_unwinder {
         uint64_t lacked_avma;               /* the address for which the window of `late` was read */
         uint8_t late_side[LATE_SIDE_BYTES]; /* what lay around the one before it */
         struct late_windows windows;
-        struct stack_stitch after; /* the last stack that was completed by one after it */
+        struct stack_stitch after; /* the last stack that a later one completed */
         size_t kept_bytes, cut_bytes;
         uint32_t last_ticket;
         uint64_t last_generation;
@@ -67,7 +67,7 @@ struct stack_unwinder {
         uint32_t late_module;   /* of this module */
         struct waiting_stacks waiting;
         size_t waiting_at;             /* up to there they were looked at */
-        struct waiting_stack *resumed; /* owned: the one that was handed out last; or NULL */
+        struct waiting_stack *resumed; /* owned: the stack that was handed out last; or NULL */
         struct stack_walk walk;
 };
 
@@ -75,7 +75,7 @@ struct stack_unwinder {
 struct lookup {
         struct stack_unwinder *unwinder;
         const struct process_track *process;
-        const struct address_space *space; /* its mappings, at the time of the sample */
+        const struct address_space *space; /* the process's mappings, at the time of the sample */
 };
 
 /* One stack while it is walked. */
@@ -89,7 +89,7 @@ struct task {
         bool may_wait;                     /* it may be put aside, */
         uint32_t ticket;                   /* and was; 0 = it was not */
         bool is_full;                      /* the stack goes on beyond the copy */
-        const struct waiting_stack *again; /* it waited for a table; NULL = it did not */
+        const struct waiting_stack *again; /* the stack, if it waited for a table; else NULL */
 };
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t mo
         answer = code_tables_find(u->tables, module, ret_module);
         if (answer != CODE_TABLES_COMING)
                 return answer;
-        if (u->met_late_table) /* once a walk is enough: later frames are doubtful anyway */
+        if (u->met_late_table) /* waiting once in a walk is enough: later frames are doubtful anyway */
                 return answer;
         if (!u->pace->is_hurried && code_tables_wait(u->tables, module, u->table_wait_ns))
                 return code_tables_find(u->tables, module, ret_module);
@@ -235,8 +235,8 @@ static bool is_still_there(const struct stack_unwinder *u, uint32_t tid)
         uint64_t now;
 
         /*
-         * In the first frame, or if the machine saves no return address, its place is unknown; interrupted
-         * code waits for the handler.
+         * The place of the return address is unknown in the first frame, or if the machine saves none;
+         * interrupted code waits for the handler.
          */
         if (last == 0 || u->walk.frames[last].is_exact || !u->machine->is_return_address_saved)
                 return true;
@@ -696,7 +696,7 @@ static bool walk_again(struct stack_unwinder *u, struct waiting_stack *stack, bo
         task.again = stack;
         task.now_ns = stack->time_ns;
         task.chain = chain;
-        /* Only then can it complete other stacks of its thread, or be completed by them. */
+        /* Only under these conditions can it complete other stacks of its thread, or be completed by them. */
         task.is_now = task.may_wait = !gives_up && space == &thread->process->space && !thread->exits;
         task.input.registers = stack->registers;
         task.input.pieces[0] = (struct stack_walk_piece){ .bytes = stack->copy,

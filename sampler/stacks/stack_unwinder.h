@@ -46,7 +46,7 @@ void stack_unwinder_free(struct stack_unwinder *u);
 
 /*
  * stack_unwinder_run() - makes a callstack
- * @thread:  whose it is; its process's address space is as it was at that time
+ * @thread:  its thread, whose process's address space is as it was at that time
  * @chain:   overwritten; its state says how far it goes
  * Counts missing parts under their reason.  Bounded; about a microsecond; a read of the thread's memory
  * (process_vm_readv) takes some tens more and is done for at most one hundredth of all time (late_stack.h).
@@ -57,9 +57,9 @@ void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, s
 
 /*
  * stack_unwinder_run_waiting() - the same for a sample that need not be written at once
- * Returns 0, or a number if the stack is cut or a table is coming: then @chain is what there is of it
- * so far, and nothing is counted.  A stack that waits for a table holds its process back
- * (waiting_stacks.h) and comes from stack_unwinder_resume().
+ * Returns 0, or a number if the stack is cut or a table is coming: then @chain has the frames so far, and
+ * nothing is counted.  A stack that waits for a table holds its process back (waiting_stacks.h) and comes
+ * from stack_unwinder_resume().
  */
 uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_stack *raw,
                                     struct thread_track *thread, uint64_t now_ns, struct call_chain *chain);
@@ -67,17 +67,19 @@ uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_s
 /* A stack that waited for a table, and its sample. */
 struct stack_unwinder_resumed {
         struct thread_track *thread;
-        struct address_space *space; /* its process's mappings at that time; borrowed until the next call */
+        /* the process's mappings at the time of the sample; borrowed until the next call */
+        struct address_space *space;
         uint64_t time_ns;
         uint32_t ticket;
-        bool is_cut; /* it waits on, to be completed by others: see stack_unwinder_close() */
+        bool is_cut; /* the stack goes on waiting, to be completed by others: see stack_unwinder_close() */
 };
 
 /*
  * stack_unwinder_resume() - the next of the stacks that need not wait for a table any longer, oldest first
  * @process:  of this one; NULL = of all
- * @now_ns:   CLOCK_MONOTONIC_RAW; what waited PACE_STACKS_WAIT_NS by then is given up: UINT64_MAX = each
- * one To be called until it returns false, at a time when no thread has a stack that stack_unwinder_close()
+ * @now_ns:   CLOCK_MONOTONIC_RAW; stacks that waited PACE_STACKS_WAIT_NS by then are given up;
+ *            UINT64_MAX = all
+ * To be called until it returns false, at a time when no thread has a stack that stack_unwinder_close()
  * would give, or else only to give up.  Counts missing parts, except of stacks that are cut.
  */
 bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track *process, uint64_t now_ns,
@@ -86,7 +88,7 @@ bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track 
 /* Does any stack wait for a table? */
 bool stack_unwinder_has_waiting(const struct stack_unwinder *u);
 
-/* Does one wait that was taken in the kernel's code of this range? */
+/* Does a stack wait that was taken in kernel code of this range? */
 bool stack_unwinder_has_waiting_in_kernel(const struct stack_unwinder *u, uint64_t start_avma,
                                           uint64_t end_avma);
 
@@ -96,19 +98,19 @@ bool stack_unwinder_has_waiting_in_kernel(const struct stack_unwinder *u, uint64
  */
 bool stack_unwinder_is_overdue(const struct stack_unwinder *u, uint64_t now_ns);
 
-/* There are no more samples of this thread now: reads memory, for what will be closed. */
+/* There are no more samples of this thread now: reads memory, for the stacks that will be closed. */
 void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thread);
 
 /*
- * stack_unwinder_close() - the newest of a thread's stacks that wait, as it is now
+ * stack_unwinder_close() - takes the newest of a thread's waiting stacks, as it is now
  * To be called until it returns 0: after a stack that is complete, since the next one may fit less; before
  * the process's mappings change; and when the rings are empty.
- * Returns the number that it was given, with @chain; 0 if no stack is ready.
+ * Returns the stack's number, with @chain; 0 if no stack is ready.
  */
 uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thread,
                               struct call_chain *chain);
 
-/* A copy of its stack that the program made itself. */
+/* A copy of a thread's stack that the program made itself. */
 struct stack_unwinder_copy {
         struct address_space *space; /* borrowed: what was mapped when the copy was made */
         uint64_t pc_avma, sp_avma, fp_avma;
@@ -117,7 +119,7 @@ struct stack_unwinder_copy {
 };
 
 /*
- * stack_unwinder_run_copy() - the same for such a copy; newer samples of the thread may
+ * stack_unwinder_run_copy() - as stack_unwinder_run(), for such a copy; newer samples of the thread may
  * have been walked already
  * Counts nothing.  Returns false, with @chain untouched, if stacks are followed by frame pointers.
  */
@@ -132,18 +134,18 @@ void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread
  *
  * Way of the data:  raw_stack (chain) -> [unwind_frame_pointer] -> call_chain
  *
- * Callers of code built without frame pointers are missing, and nothing tells.
+ * Callers of code built without frame pointers are missing, and nothing shows that.
  */
 
 /*
- * unwind_frame_pointer_run() - the kernel's part and the user's
+ * unwind_frame_pointer_run() - takes the kernel's part and the user's
  * @space:      of the sampled process at that time; NULL = not known
  * @ret_chain:  overwritten; at least one frame, where the CPU was
  */
 void unwind_frame_pointer_run(const struct raw_stack *raw, const struct address_space *space,
                               struct call_chain *ret_chain);
 
-/* The kernel's part alone: no frame if the CPU was not in the kernel. */
+/* Takes the kernel's part alone: no frame if the CPU was not in the kernel. */
 void unwind_frame_pointer_run_kernel(const struct raw_stack *raw, struct call_chain *ret_chain);
 
 #endif /* SAMPLER_STACKS_STACK_UNWINDER_H */

@@ -32,7 +32,8 @@ static void take_chain(const struct raw_stack *raw, const struct address_space *
         struct byte_reader in = byte_reader_of(raw->chain, raw->chain ? raw->n_chain * sizeof(uint64_t) : 0);
         bool in_kernel = raw->in_kernel;
         bool skip = !in_kernel && !with_user; /* a guest's part, or an unwanted one */
-        bool first = true;                    /* of a part: where the thread stood, not a return address */
+        /* the first frame of a part is where the thread stood, not a return address */
+        bool first = true;
 
         ret_chain->n_frames = 0;
         ret_chain->state = TRACE_STACK_FRAME_POINTERS;

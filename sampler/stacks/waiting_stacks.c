@@ -128,7 +128,7 @@ void waiting_stacks_tidy(struct waiting_stacks *s)
                 if (s->items[i])
                         s->items[n_kept++] = s->items[i];
         s->n_items = n_kept;
-        /* Newest first, so that the oldest stack's time remains. */
+        /* From the newest on, so that the oldest stack's time remains. */
         for (size_t i = n_kept; i-- > 0;)
                 s->items[i]->thread->process->held_ns = s->items[i]->time_ns;
 }

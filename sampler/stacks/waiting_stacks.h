@@ -38,9 +38,9 @@ struct waiting_space {
 
 struct waiting_stack {
         struct thread_track
-                *thread; /* borrowed: it lives until this sample was written, and so does its process */
+                *thread; /* borrowed: the thread and its process live until this sample was written */
         struct waiting_space *space;
-        uint64_t time_ns, since_ns; /* of the sample, and since when it waits */
+        uint64_t time_ns, since_ns; /* time of the sample, and since when the stack waits */
         uint32_t ticket;            /* by which its sample is known */
         uint32_t module;            /* whose table it waits for */
         uint32_t n_kernel;          /* frames */
@@ -49,7 +49,8 @@ struct waiting_stack {
         uint64_t copy_start_avma;
         const uint8_t *copy; /* `copy_bytes`, after the frames */
         size_t copy_bytes;
-        struct late_window *window; /* one of its users; NULL = what lies beyond the copy was not read */
+        /* the stack is one of its users; NULL = memory beyond the copy was not read */
+        struct late_window *window;
         struct call_frame kernel[];
 };
 
@@ -73,10 +74,10 @@ void waiting_stacks_deinit(struct waiting_stacks *s);
 bool waiting_stacks_add(struct waiting_stacks *s, const struct waiting_stack *wanted,
                         const struct call_chain *kernel);
 
-/* Takes one out; what it points to stays until waiting_stack_free(). */
+/* Takes a stack out; all that it points to stays until waiting_stack_free(). */
 struct waiting_stack *waiting_stacks_take(struct waiting_stacks *s, size_t at);
 
-/* Closes the gaps, and sets `held_ns` of each process that has, or had, a stack here. */
+/* Closes gaps in the list, and sets `held_ns` of each process that has, or had, a stack here. */
 void waiting_stacks_tidy(struct waiting_stacks *s);
 
 /* NULL is fine. */
@@ -85,13 +86,13 @@ void waiting_stack_free(struct waiting_stacks *s, struct waiting_stack *stack);
 /* Is it time for the tables? */
 bool waiting_stacks_are_overdue(const struct waiting_stacks *s, uint64_t now_ns);
 
-/* Was one of them taken in the kernel's code of this range? */
+/* Was one of these stacks taken in kernel code of this range? */
 bool waiting_stacks_have_kernel_code(const struct waiting_stacks *s, uint64_t start_avma, uint64_t end_avma);
 
 /* Makes @ret_chain the kernel's part alone. */
 void waiting_stack_restore_kernel(const struct waiting_stack *stack, struct call_chain *ret_chain);
 
-/* The mappings to walk it with: the process's own if they are the same still. */
+/* The mappings to walk the stack with: the process's own if they are still the same. */
 struct address_space *waiting_stack_space(const struct waiting_stack *stack);
 
 #endif /* SAMPLER_STACKS_WAITING_STACKS_H */
