@@ -19,7 +19,7 @@
 #define TASK_TRACED          0x0008
 #define TASK_ENDED           (0x0010 | 0x0020 | 0x0080)
 #define TASK_PARKED          0x0040
-#define TASK_NOLOAD          0x0400 /* with UNINTERRUPTIBLE: an idle thread of the kernel's */
+#define TASK_NOLOAD          0x0400 /* together with UNINTERRUPTIBLE: an idle thread of the kernel's */
 
 _Static_assert(SWITCH_RECORD_WORDS_MAX >= SWITCH_REGISTERS_MAX, "all machines' registers");
 _Static_assert(SWITCH_RECORD_CHAIN_MAX >= 2 + SWITCH_KERNEL_FRAMES + SWITCH_USER_FRAMES,

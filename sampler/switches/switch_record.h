@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/switches/switch_record.h - a record of the BPF program -> the same typed records that perf's become
+ * sampler/switches/switch_record.h - a record of the BPF program -> the typed records that perf's records
+ * become as well
  *
  * Way of the data:  switch_ring -> [switch_record] -> switch_source
  */
@@ -23,14 +24,13 @@ struct switch_record {
         struct perf_record records[3]; /* in their order; time_ns is CLOCK_MONOTONIC still */
         unsigned n_records;
         uint64_t registers[SWITCH_RECORD_WORDS_MAX]; /* what raw_stack.registers points to */
-        uint64_t chain
-                [SWITCH_RECORD_CHAIN_MAX]; /* what raw_stack.chain points to, with frames of the user's */
+        uint64_t chain[SWITCH_RECORD_CHAIN_MAX]; /* memory for raw_stack.chain, with frames of the user's */
 };
 
 /*
  * switch_record_decode() - decode one record
  * @bytes:       stay borrowed by the stacks in @ret_record
- * @cpu:         whose ring it comes from
+ * @cpu:         the CPU whose ring it comes from
  * @ret_record:  stays where it is as long as it is used: it points into itself
  * Returns 0, or -EBADMSG if the bytes are no record.
  */

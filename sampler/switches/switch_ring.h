@@ -29,7 +29,7 @@ struct switch_ring {
 /* @memory: of the ring, SWITCH_RING_HEAD_BYTES and @room_bytes */
 void switch_ring_init(struct switch_ring *ring, void *memory, size_t data_bytes, size_t room_bytes);
 
-/* Before the program is attached: whether it leaves this ring empty. */
+/* To be called before the program is attached: says whether it leaves this ring empty. */
 void switch_ring_set_off(struct switch_ring *ring, bool is_off);
 
 /* Takes in the records up to now. */
@@ -42,7 +42,7 @@ void switch_ring_look(struct switch_ring *ring);
 int switch_ring_peek(const struct switch_ring *ring, const uint8_t **ret_record, size_t *ret_bytes,
                      struct error *err);
 
-/* Steps over @n_bytes.  The program is told now and then, and by switch_ring_release(). */
+/* Steps over @n_bytes.  The BPF program learns this now and then, and by switch_ring_release(). */
 void switch_ring_consume(struct switch_ring *ring, size_t n_bytes);
 void switch_ring_release(struct switch_ring *ring);
 

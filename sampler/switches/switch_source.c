@@ -26,7 +26,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define RING_BYTES_MIN (UINT64_C(1) << 16) /* of a CPU: several records with a stack */
+#define RING_BYTES_MIN (UINT64_C(1) << 16) /* of a CPU: room for several records with a stack */
 #define LATE_SHARES    2                   /* the ring of long waits' stacks is smaller by this factor */
 #define PROGRAMS_MAX   8
 #define ABLE_KERNELS   "Linux 5.15 with BTF"
@@ -34,10 +34,10 @@
 #define LATE_HOOK      "sched_exit_tp" /* since Linux 6.16 */
 #define PAGE_BYTES     UINT64_C(4096)  /* the smallest page size of all machines that we know */
 #define SKIPPED_FRAMES \
-        2 /* on top of a kernel's call stack: the BPF program and its caller; next is the scheduler */
+        2 /* frames on top of a kernel's call stack: the BPF program and its caller; next is the scheduler */
 /*
- * The initial PID namespace (the kernel's PROC_PID_INIT_INO): in any other, the program sees other PIDs
- * than we do.
+ * The initial PID namespace (the kernel's PROC_PID_INIT_INO): if we are in another one, the BPF program
+ * sees other PIDs than we do.
  */
 #define INITIAL_PID_NAMESPACE UINT64_C(0xeffffffc)
 
@@ -66,7 +66,7 @@ struct switch_source {
         struct bpf_link *links[PROGRAMS_MAX];
         size_t n_links;
         struct switch_settings settings;
-        bool copies;   /* of stacks: of waits, or of system calls */
+        bool copies;   /* stacks are copied: of waits, or of system calls */
         bool syscalls; /* their sums are wanted */
         struct switch_scope scope;
         struct ring_table tables[N_TABLES];
@@ -78,7 +78,7 @@ struct switch_source {
         int wake_fd;                  /* the same */
         unsigned long *wake_consumer; /* mappings of the ring that wakes us, owned */
         unsigned long *wake_head;     /* the same */
-        bool looked;                  /* the heads were read since the last time nothing was left */
+        bool looked;                  /* the heads were read since all records were taken last */
         uint64_t n_garbage;           /* records that made no sense */
         struct tick_clock clock;      /* its ticks are nanoseconds of CLOCK_MONOTONIC */
 };
@@ -655,7 +655,7 @@ static uint64_t count_lost_of(const struct switch_source *s, size_t table)
         return n_lost;
 }
 
-/* Reads the sums in batches: asking for each one would take as many system calls. */
+/* Reads the sums in batches: reading them one by one would take a system call each. */
 static int read_sums(int fd, switch_source_sum_taker *take, void *context)
 {
         struct syscall_key *keys = calloc(PACE_SYSCALLS_SUMS, sizeof(*keys));

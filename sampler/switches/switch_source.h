@@ -5,8 +5,8 @@
  * Way of the data:  kernel (raw_tp sched_switch, sched_waking) -> BPF ring -> [switch_source] -> kernel_side
  *
  * Half the cost of PERF_RECORD_SWITCH, and a tenth of that of samples at every switch.  The BPF program
- * (sampler/bpf/switch_events.bpf.c) takes no decisions but whose switches they are and how often a stack is
- * copied, at most once a millisecond and thread.  Its clock is CLOCK_MONOTONIC; the results are
+ * (sampler/bpf/switch_events.bpf.c) decides only whose switches are wanted, and how often a stack is
+ * copied: at most once a millisecond and thread.  Its clock is CLOCK_MONOTONIC; the results are
  * CLOCK_MONOTONIC_RAW, along lines between readings of both.
  * Where BPF is not allowed, perf's own records are used instead: see event_attr.h.
  *
@@ -37,30 +37,34 @@ struct switch_source_options {
 /*
  * switch_source_open() - load the program; nothing is recorded yet
  * Takes about 10 ms, most of it in the kernel, which looks through all its types.
- * Returns 0; -EPERM, -EACCES (not allowed), -ENOTSUP (this kernel, or built without), -errno: then by perf.
+ * Returns 0; -EPERM, -EACCES (not allowed), -ENOTSUP (this kernel, or built without), -errno; then perf has
+ * to be used.
  */
 int switch_source_open(const struct switch_source_options *options, struct switch_source **ret_source,
                        struct error *err);
 
 /*
  * switch_source_begin() - hook the program in
- * @cgroup_fd:   only tasks in this cgroup or below; borrowed; -1 = as it says next
+ * @cgroup_fd:   only tasks in this cgroup or below; borrowed; -1 = as @everything says
  * @everything:  all tasks; else those of switch_source_add_process() and their children
- * @cpus:        what happens on others is left out
+ * @cpus:        events on other CPUs are left out
  * Returns 0 or -errno.
  */
 int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, const struct cpu_list *cpus,
                         struct error *err);
 
-/* The command's process: its system calls before its execve(2) are not counted.  Returns 0 or -errno. */
+/*
+ * Names the command's process, whose system calls before its execve(2) are not counted.  Returns 0 or
+ * -errno.
+ */
 int switch_source_expect_program(struct switch_source *s, uint32_t pid);
 
 /* NULL is fine, here and below. */
 void switch_source_close(struct switch_source *s);
 
 /*
- * A process whose switches are wanted, with its threads; children that it has once it has begun come by
- * themselves.  Nothing happens where these do not matter.  Returns 0 or -errno.
+ * A process whose switches are wanted, with its threads; children that it has after switch_source_begin()
+ * are added by the BPF program.  Nothing happens where a cgroup decides.  Returns 0 or -errno.
  */
 int switch_source_add_process(struct switch_source *s, uint32_t pid);
 
@@ -75,18 +79,21 @@ int switch_source_fd(const struct switch_source *s);
 int switch_source_peek(struct switch_source *s, uint64_t until_ns, const struct perf_record **ret_record);
 void switch_source_consume(struct switch_source *s);
 
-/* Records for which there was no room, so far. */
+/* Counts records for which there was no room so far. */
 uint64_t switch_source_count_lost(const struct switch_source *s);
-/* The same, of call stacks of long waits. */
+/* The same for call stacks of long waits. */
 uint64_t switch_source_count_lost_stacks(const struct switch_source *s);
 
-/* Takes the sum of a thread, or of all without room: then its number is 0.  Returns 0, or -errno to stop. */
+/*
+ * Takes the sum of a thread, or the sum of all threads without room, whose number is 0.  Returns 0, or
+ * -errno to stop.
+ */
 typedef int switch_source_sum_taker(void *context, const struct syscall_key *key,
                                     const struct syscall_sum *sum);
 
 /*
  * switch_source_read_syscalls() - gives all sums of system calls, as far as calls have returned
- * @ret_n_missed:  calls that are in none
+ * @ret_n_missed:  calls that are in no sum
  * Returns 0, -ENOMEM, -ENOTSUP (they were not wanted), -errno, or what @take returned.
  */
 int switch_source_read_syscalls(const struct switch_source *s, switch_source_sum_taker *take, void *context,
