@@ -28,7 +28,7 @@
 
 #define UNDECIDED_MAX 8
 
-#define HEIRS_MAX 16 /* remembered heirs; if there are more, one counts as alive */
+#define HEIRS_MAX 16 /* heirs that are remembered; if there are more, one of them counts as alive */
 
 struct code_piece {
         uint64_t start_avma, end_avma;
@@ -212,7 +212,7 @@ static int compare_numbers(const void *a, const void *b)
         return *x < *y ? -1 : *x > *y;
 }
 
-/* Has code of this generation been seen to run there? */
+/* Was code of this generation seen to run in this range? */
 static bool has_frame(struct process_code *code, uint64_t start_avma, uint64_t end_avma)
 {
         size_t low = 0, high = code->n_frames;
@@ -284,7 +284,10 @@ static int begin_generation(struct code_regions *c, struct process_code *code, s
                                        code->generation - 1, time_ns);
 }
 
-/* The module of a process's memory at an address; 0 if it is another process's or of another generation. */
+/*
+ * Finds the module of a process's memory at an address; 0 if it is another process's or of another
+ * generation.
+ */
 static uint32_t module_at(const struct code_regions *c, const struct process_track *track, uint64_t avma,
                           bool *ret_is_old)
 {
@@ -393,7 +396,7 @@ int code_regions_decide(struct code_regions *c)
 
                 if (c->processes[i].n_undecided == 0)
                         continue;
-                code = c->processes[i]; /* some of its files may be noted again */
+                code = c->processes[i]; /* some of the process's files may be noted again */
                 track = track_of(c, (uint32_t)i + 1);
                 c->processes[i].n_undecided = 0;
                 for (uint32_t k = 0; track && r == 0 && k < code.n_undecided; k++)
@@ -403,8 +406,8 @@ int code_regions_decide(struct code_regions *c)
 }
 
 /*
- * Finds the module of the memory in which a region lies.  After a fork it is the parent's module, up to the
- * first region.
+ * Finds the module of the memory in which a region lies.  After a fork, it is the parent's module until the
+ * child's first region comes.
  */
 static int find_module(struct code_regions *c, struct process_track *track,
                        const struct trace_code_region *row, uint32_t *ret_module)
@@ -447,7 +450,7 @@ static int compare_pieces(const void *a, const void *b)
         return y->end_avma <= x->start_avma;
 }
 
-/* A piece that has an address with @key in common, or NULL. */
+/* Finds a piece that has an address in common with @key; NULL = there is none. */
 static struct code_piece *find_piece(const struct process_code *code, const struct code_piece *key)
 {
         struct code_piece *const *found = tfind(key, &code->pieces, compare_pieces);
@@ -524,9 +527,9 @@ static bool is_unknown(const struct code_regions *c, const struct process_code *
 }
 
 /*
- * The process's own code is not that of children that still have the memory as it was: they may have other
- * code there.  Pending samples of the process may be of the new code, and all earlier code is still in
- * place.
+ * Leaves the old generation to children that still have the memory as it was, since they may have other
+ * code there than the process.  Pending samples of the process may be of the new code, and all earlier code
+ * is still in place.
  */
 static int leave_heirs(struct code_regions *c, struct process_track *track, uint32_t process)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tables/code_regions.h - what code each process has put where in its memory by now
+ * sampler/tables/code_regions.h - the code that each process has put into its memory, and where
  *
  * Way of the data:  perf_map, jitdump, event_translator -> [code_regions] -> trace_dictionary, address_space
  *
  * Code becomes rows of CODE_REGIONS.  Where it is put over other code that was
  * seen to run, the process's anonymous memory becomes another module, of the next
  * generation: frames that are made from then on are of that one, so that each
- * frame means one piece of code.  So it does where children were forked that have
- * the memory as it was.
+ * frame means one piece of code.  The same happens where children were forked that still have the memory as
+ * it was.
  *
  * Used by the collector's thread.
  */
@@ -34,8 +34,8 @@ typedef int code_regions_before_change(void *context, struct process_track *proc
 
 /*
  * @recording:      borrowed
- * @before_change:  called before the modules of a process change: callstacks that wait to be completed are
- *                  of the old ones; or NULL
+ * @before_change:  called before the modules of a process change: callstacks that wait to be completed
+ *                  belong to the old ones; or NULL
  * Returns 0 or -ENOMEM.
  */
 int code_regions_new(const struct recording *recording, code_regions_before_change *before_change,
@@ -52,18 +52,18 @@ uint32_t code_regions_generation(const struct code_regions *c, uint32_t process)
 /*
  * code_regions_add() - code lies there from now on, or with `gone` none does
  * @row:         all but its module
- * @ret_region:  its id in CODE_REGIONS, of the same code as before if that is told
- *               again; 0 if it was left out
+ * @ret_region:  its id in CODE_REGIONS, the same as before if the same code is announced again; 0 if it was
+ *               left out
  * Returns 1 if it is new, 0 if not, or -ENOMEM, -errno of before_change().  Pieces beyond the
  * limit are counted.
  */
 int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint32_t *ret_region);
 
-/* Is there other code where this would lie? */
+/* Is there other code at the place of this region? */
 bool code_regions_has_other(const struct code_regions *c, const struct trace_code_region *row);
 
 /*
- * code_regions_doubt() - what lies there from now on is not known, until the next region comes
+ * code_regions_doubt() - the code there is not known from now on, until the next region comes
  * @row:  its memory and time
  * Frames that are seen there meanwhile have no name; that there are any is counted when
  * the next region comes.
@@ -75,14 +75,14 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row);
 uint32_t code_regions_find(const struct code_regions *c, uint32_t process, uint64_t avma);
 
 /*
- * A process was forked, and has the memory of its parent: code that is put there later is that of the process
- * that puts it there alone.  Returns 0 or -ENOMEM.
+ * A process was forked, and has the memory of its parent: code that one of the two puts there later belongs
+ * to that process alone.  Returns 0 or -ENOMEM.
  */
 int code_regions_note_fork(struct code_regions *c, const struct process_track *child);
 
 /*
  * A file was mapped.  Where regions are in it, and it has no code of its own there, it becomes memory with
- * code of the process: what a JIT puts into a private mapping of a file has names only so.
+ * code of the process: only so does code have names that a JIT puts into a private mapping of a file.
  * Returns 0 or -ENOMEM.
  */
 int code_regions_note_file(struct code_regions *c, struct process_track *track,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tables/code_tables.h - the unwind table of each module that was mapped, wanted when it is
- * mapped, there soon after
+ * sampler/tables/code_tables.h - the unwind table of each module that was mapped: requested when it is
+ * mapped, and there soon after
  *
  * Way of the data:  perf_record (MMAP2) -> module_file -> [code_tables] <-> table_process -> stack_unwinder
  *
@@ -35,7 +35,7 @@ struct code_tables;
 int code_tables_new(struct table_process *process, struct recorder_pace *pace, struct loss_counter *losses,
                     struct code_tables **ret_tables, struct error *err);
 
-/* Files are looked for there first.  @opened: borrowed; or NULL */
+/* Lets files be looked for in @opened first, which is borrowed; or NULL. */
 void code_tables_use_opened(struct code_tables *t, struct opened_files *opened);
 
 /* NULL is fine. */
@@ -54,17 +54,17 @@ int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_
 
 /*
  * code_tables_want_image() - the same for a module that is no file
- * @image_fd:  its bytes, in memory without a name; taken, -1 = they are not at hand
+ * @image_fd:  its bytes, in a nameless file in memory; taken over; -1 = they are not at hand
  * Returns 0 or -ENOMEM.
  */
 int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd);
 
 /*
  * code_tables_set_patient() - tables are made only when they are needed
- * A table of a large program takes some 30 ms of a processor, which programs that end after as long lack.
+ * A table of a large program takes some 30 ms of a processor: too much for programs that end after as long.
  * So files wait, opened, for code_tables_release(), code_tables_wait() or code_tables_wait_next(), for the
- * end of the patience, or until they are many; then all of them are sent.  Only what its name makes an
- * interpreter of Python is sent at once.
+ * end of the patience, or until they are many; then all of them are sent.  Only files with the name of a
+ * Python interpreter are sent at once.
  */
 void code_tables_set_patient(struct code_tables *t, bool is_patient);
 
@@ -79,7 +79,7 @@ int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
                                struct module_landmarks *ret_landmarks);
 
 /*
- * code_tables_want_jit() - what a process's JIT has said so far of how to unwind its code
+ * code_tables_want_jit() - takes the unwind information that a process's JIT has written so far
  * @process:  id in PROCESSES
  * @frames:   needed during the call only
  * New files are sent to the table process, now or in a later call.  Returns 0 or -ENOMEM.
@@ -87,8 +87,8 @@ int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
 int code_tables_want_jit(struct code_tables *t, uint32_t process, const struct jit_frames *frames);
 
 /*
- * The process's code at an address is in this table, with addresses of the process; or NULL.  Valid until the
- * next code_tables_take().
+ * Finds the table of a process's code at an address; it has addresses of the process.  NULL = there is
+ * none.  Valid until the next code_tables_take().
  */
 const struct unwind_table *code_tables_find_of_jit(const struct code_tables *t, uint32_t process,
                                                    uint64_t avma);
@@ -98,7 +98,10 @@ void code_tables_forget_jit(struct code_tables *t, uint32_t process);
 
 enum code_tables_answer { CODE_TABLES_NONE, CODE_TABLES_READY, CODE_TABLES_COMING };
 
-/* The present state of a module.  @ret_module: if READY; borrowed, lives as long as @t and never changes. */
+/*
+ * Finds the present state of a module.  @ret_module: set if READY; borrowed, lives as long as @t and never
+ * changes.
+ */
 enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t module,
                                          const struct unwind_module **ret_module);
 
@@ -106,7 +109,7 @@ enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t m
 int code_tables_take(struct code_tables *t);
 
 /*
- * code_tables_wait() - the table is needed now: comes before others, and is waited for, at most @limit_ns
+ * code_tables_wait() - waits at most @limit_ns for a table that is needed now, and that comes before others
  * Waits are bounded in sum as well: a program that maps without end cannot stop the collector.
  * Returns true if the answer for @module is not COMING any more.
  */
@@ -118,11 +121,11 @@ bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns);
 /*
  * At the end: tables that were made, of files that do not change, go into the table process's store.
  * @t:          NULL is fine
- * @signal_fd:  it ends early when this is readable; -1 = none
+ * @signal_fd:  the call ends early when this is readable; -1 = none
  */
 void code_tables_keep(const struct code_tables *t, int signal_fd);
 
-/* Changes each time that any answer does; part of stack_walk_space.generation. */
+/* A number that changes each time that any answer changes; part of stack_walk_space.generation. */
 uint32_t code_tables_epoch(const struct code_tables *t);
 
 #endif /* SAMPLER_TABLES_CODE_TABLES_H */

@@ -75,11 +75,11 @@ bool jit_frames_is_file(int fd)
                memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
-/* The bytes of a file, which are then taken apart. */
+/* The bytes of a file, and the sections that they are parsed into. */
 struct frames_source {
         uint8_t *bytes; /* heap */
         size_t n_bytes;
-        struct cfi_section *sections; /* heap; newest first: the first one for an address counts */
+        struct cfi_section *sections; /* heap; newest first: the first section for an address counts */
         size_t n_sections;
         struct unwind_code_range code;
 };
@@ -101,7 +101,7 @@ static int read_bytes(int fd, struct frames_source *s)
         return r == 0 && n_read < s->n_bytes ? -ENODATA : r;
 }
 
-/* The next entry.  Returns false at the end. */
+/* Reads the next entry.  Returns false at the end. */
 static bool next_entry(struct byte_reader *in, struct jit_frames_entry *ret_entry)
 {
         ret_entry->start_avma = bytes_u64(in);

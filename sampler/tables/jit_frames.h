@@ -8,7 +8,7 @@
  *
  * Each function has an .eh_frame of its own, of some ten bytes, whose pointers are relative to its intended
  * place: after the code, at the next multiple of 8.  The recorder only copies them; they are parsed in a
- * child without rights (table_process.h has what that calls).
+ * child without rights (table_process.h has the functions for it).
  *
  * Each request makes a table of the part of a jitdump that is new since the last request.  When a process has
  * JIT_TABLES_MAX tables, a single table of all its code replaces them.  A process has one request under way
@@ -48,11 +48,11 @@ struct jit_frames_entry {
 
 void jit_frames_deinit(struct jit_frames *f);
 
-/* Returns 1; 0 if it is too large, or there are too many, and `is_full`; -ENOMEM. */
+/* Adds an entry.  Returns 1; 0 with `is_full` set if it is too large, or there are too many; -ENOMEM. */
 int jit_frames_add(struct jit_frames *f, const struct jit_frames_entry *entry);
 
 /*
- * jit_frames_file() - the entries from byte @from on as a file for the child
+ * jit_frames_file() - makes a file for the child with the entries from byte @from on
  * @from:  0, or what `bytes.used_bytes` was before
  * Returns a descriptor, the caller's, or -errno.
  */
@@ -62,12 +62,13 @@ int jit_frames_file(const struct jit_frames *f, size_t from);
 
 #define JIT_TABLES_MAX       8                   /* of a process */
 #define JIT_TABLES_BYTES_MAX (UINT64_C(1) << 26) /* of all */
-#define JIT_TABLES_REQUEST   (UINT32_C(1) << 31) /* in the id of a request: others are files */
+/* in the ids of these requests; ids without this bit are files' */
+#define JIT_TABLES_REQUEST (UINT32_C(1) << 31)
 
 struct jit_process_tables {
         uint32_t process;   /* id in PROCESSES */
         uint32_t request;   /* that is under way; 0 = none */
-        bool asks_all;      /* it is for all of the process's code */
+        bool asks_all;      /* the request is for all of the process's code */
         size_t asked_bytes; /* the bytes of jit_frames that have tables, or for which tables were asked */
         struct unwind_module *modules[JIT_TABLES_MAX]; /* owned; the newest last */
         size_t n_modules;
@@ -84,8 +85,8 @@ struct jit_tables {
 void jit_tables_deinit(struct jit_tables *t);
 
 /*
- * Asks for what @frames has new, if there is time for it.  Returns 0; -EPIPE: the table
- * process is gone; -ENOMEM.
+ * Asks for tables of what is new in @frames, if there is time for it.  Returns 0; -EPIPE: the table process
+ * is gone; -ENOMEM.
  */
 int jit_tables_ask(struct jit_tables *t, struct table_process *to, uint32_t process,
                    const struct jit_frames *frames);
@@ -97,12 +98,12 @@ int jit_tables_ask(struct jit_tables *t, struct table_process *to, uint32_t proc
 int jit_tables_take(struct jit_tables *t, const struct table_answer *answer);
 
 /*
- * The table of the code at an address, with addresses as they are in the process; NULL = there is none.
- * Valid until the next take or forget.
+ * Finds the table of the code at an address, with addresses as they are in the process; NULL = there is
+ * none.  Valid until the next take or forget.
  */
 const struct unwind_table *jit_tables_find(const struct jit_tables *t, uint32_t process, uint64_t avma);
 
-/* The process is gone, or runs another program.  Returns whether it had any. */
+/* The process is gone, or runs another program.  Returns whether it had any table. */
 bool jit_tables_forget(struct jit_tables *t, uint32_t process);
 
 #endif /* SAMPLER_TABLES_JIT_FRAMES_H */

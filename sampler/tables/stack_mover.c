@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FRAMES_MAX (CALL_CHAIN_FRAMES_MAX + 1) /* with the mark of one that is cut */
+#define FRAMES_MAX (CALL_CHAIN_FRAMES_MAX + 1) /* with the mark of a cut stack */
 
 struct stack_mover {
         struct trace_dictionary *dictionary;
         uint32_t process, generation;
-        uint32_t from, to; /* stacks: the last one that was moved; many are the same */
+        uint32_t from, to; /* ids of stacks: the last one that was moved, since many are the same */
         uint32_t *frames;  /* heap, owned; of FRAMES_MAX: scratch */
 };
 
@@ -38,7 +38,7 @@ static int move_frame(const struct stack_mover *m, uint32_t frame_id, uint32_t *
         return r < 0 ? r : trace_dictionary_add(d, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
-/* From the root inwards, as call stacks are made.  Returns as trace_dictionary_add(). */
+/* Moves a stack from its root inwards, as call stacks are made.  Returns as trace_dictionary_add(). */
 static int move_stack(struct stack_mover *m, uint32_t stack, uint32_t *ret_stack)
 {
         uint32_t n_frames = 0, moved = 0;
@@ -64,7 +64,7 @@ static int move_stack(struct stack_mover *m, uint32_t stack, uint32_t *ret_stack
         return r;
 }
 
-/* If a table is full, the stack stays as it is. */
+/* Moves a stack; if a table is full, the stack stays as it is. */
 static int move(struct stack_mover *m, uint64_t *stack)
 {
         int r = 0;

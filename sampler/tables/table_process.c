@@ -41,7 +41,7 @@
 #include <unistd.h>
 
 #define PIECE_BYTES    65536               /* of an answer in one packet */
-#define SEND_BYTES     (4 << 20)           /* kept for who is slow to read, where that is permitted */
+#define SEND_BYTES     (4 << 20)           /* buffered for a slow reader, where that is permitted */
 #define KEEP_BYTES     (UINT32_C(1) << 20) /* of memory for the next answer */
 #define CHILD_PRIORITY (-10)               /* as of nice(1): samples wait for tables */
 #define PROCESS_NAME   "hyprof-tables"
@@ -51,7 +51,7 @@
 
 /* The beginning of each packet of an answer. */
 struct packet {
-        uint32_t id;      /* of the request; 0 = the child's word after its start */
+        uint32_t id;      /* of the request; 0 = the child's report after its start */
         int32_t status;   /* enum table_status; after the start: 0 or -errno */
         uint64_t n_bytes; /* of the whole answer; what follows here is a part of it */
         uint64_t secret;  /* of the request */
@@ -100,7 +100,7 @@ int table_reply_send_landmarks(const struct table_reply *reply, const struct mod
         return send_packet(reply->fd, &packet, &copy, sizeof(copy));
 }
 
-/* When its content was written; 0 = not known. */
+/* Finds when the file's content was written; 0 = not known. */
 static int64_t find_written_ns(int file_fd)
 {
         struct stat status;
@@ -145,8 +145,8 @@ static enum table_status build(const struct table_request *request, int file_fd,
         enum table_status status = read_tables(request, file_fd, reply);
 
         /*
-         * The program may have written the next kernel into the file meanwhile: a table of that one finds
-         * wrong callers.
+         * The program may have written the next kernel into the file meanwhile: a table of the new content
+         * finds wrong callers.
          */
         return find_written_ns(file_fd) == written_ns ? status : TABLE_STATUS_OTHER_FILE;
 }
@@ -195,7 +195,7 @@ static _Noreturn void run_grandchild(struct table_reply *reply, const struct tab
 /* ------------------------------------------------------------------- the child */
 
 /*
- * The next request and its file; -1 if no descriptor came with it.
+ * Receives the next request and its file, -1 if no descriptor came with it.
  * Returns 1, 0 when the recorder is gone, -errno.
  */
 static int receive_request(int fd, struct table_request *ret_request, int *ret_file_fd)
@@ -320,7 +320,7 @@ static _Noreturn void run_child(struct confinement_user user, struct child_socke
         r = confinement_enter(user, fds, 3, &err);
         if (store)
                 store->fd = fds[2];
-        (void)landlock_restrict(LANDLOCK_BAN_FILES); /* all that it reads is handed to it */
+        (void)landlock_restrict(LANDLOCK_BAN_FILES); /* the process gets all that it reads by descriptor */
         hello.status = r;
         if (send_packet(fds[0], &hello, err.text, strlen(err.text)) == 0 && r == 0)
                 r = answer_requests((struct child_sockets){ fds[0], fds[1] }, store, task);
@@ -329,7 +329,7 @@ static _Noreturn void run_child(struct confinement_user user, struct child_socke
 
 /* ---------------------------------------------------------------- the recorder */
 
-/* The child's first word: that it has given up its rights, or why it could not. */
+/* Receives the child's first report: it has given up its rights, or why it could not. */
 static int receive_hello(int fd, struct error *err)
 {
         char words[ERROR_TEXT_BYTES];
@@ -414,8 +414,8 @@ void table_process_hang_up(struct table_process *p)
 }
 
 /*
- * The child sees that its socket is closed, ends its current work, and exits.  If it runs as another user
- * and we have given up our rights, we cannot kill it; then it dies with us.
+ * The child notices that its socket is closed, ends its current work, and exits.  If it runs as another
+ * user and we have given up our rights, we cannot kill it; then it dies with us.
  */
 void table_process_stop(struct table_process *p)
 {
@@ -531,7 +531,7 @@ static int take_packet(struct table_process *p, const struct packet *packet, siz
 {
         const struct table_waiting *waiting = &p->waiting[p->first_waiting];
 
-        /* A grandchild died after it had sent everything, or it speaks for another file. */
+        /* A grandchild died after it had sent everything, or it answers for another file. */
         if (p->n_waiting == 0 || packet->id != waiting->id || packet->secret != waiting->secret)
                 return 0;
         if (packet->status == TABLE_STATUS_LANDMARKS)

@@ -7,11 +7,10 @@
  * The files belong to the profiled program and may be made to break a parser.
  * So they are parsed in a child that has no capabilities, no files and little
  * memory (base/confinement.h).  It gets descriptors through a socket and
- * forks once more for each: what a file does to its parser ends with that file, and
- * none meets what another has left.  Bytes come back, which
- * unwind_module_decode() checks as foreign bytes.  They bring a random number that only the process
- * for that file was told, so none can answer for another file.  The recorder has threads by then and must
- * not fork itself.
+ * forks once more for each: harm that a file does to its parser ends with that file, and reaches no other.
+ * The bytes that come back are foreign bytes, which unwind_module_decode() checks.  With them comes a
+ * random number that only the process for that file knows, so no process can answer for another file.  The
+ * recorder has threads by then and must not fork itself.
  *
  * Requests are answered in their order, each exactly once, while the child lives.  The landmarks of a file
  * come before its answer: to find them takes less than to build a table, and samples need them.  A file whose
@@ -39,16 +38,17 @@ struct table_request {
         uint32_t build_id_bytes; /* 0 = not known */
         uint64_t secret;         /* table_process_ask() sets it */
         int64_t written_ns;      /* file_written_ns() of the content that was mapped; 0 = not known */
-        uint8_t build_id[TABLE_STORE_BUILD_ID_MAX]; /* the file must have this one, else it is another file */
+        /* the file must have this build-id, else it is another file */
+        uint8_t build_id[TABLE_STORE_BUILD_ID_MAX];
 };
 
 enum table_status {
         TABLE_STATUS_BUILT = 0, /* the bytes of a module follow */
         /* the file has no unwind information, or is no ELF file: code made at run time */
         TABLE_STATUS_NOTHING,
-        TABLE_STATUS_OTHER_FILE, /* another build-id than was expected, or written since */
-        TABLE_STATUS_FAILED,     /* damaged, of another machine, or it killed the builder */
-        /* the file has some: they come ahead of its answer, which is one of those above */
+        TABLE_STATUS_OTHER_FILE, /* the file has another build-id than was expected, or was written since */
+        TABLE_STATUS_FAILED,     /* the file is damaged, of another machine, or killed its builder */
+        /* the file has landmarks: they come ahead of its answer, which has one of the values above */
         TABLE_STATUS_LANDMARKS,
 };
 
@@ -73,20 +73,21 @@ struct table_process {
                 uint32_t id;
         } waiting[TABLE_PROCESS_WAITING_MAX]; /* requests without an answer yet, a ring */
         uint32_t first_waiting, n_waiting;
-        bool has_landmarks;        /* those of the answer that is coming were handed out */
+        bool has_landmarks;        /* landmarks of the answer that is coming were handed out */
         struct table_store *store; /* borrowed; NULL = none */
 };
 
 /*
  * table_process_start() - forks the child; the caller has one thread at this moment
  * @store:  where tables were kept, and may be; borrowed as long as @p is; NULL = nowhere
- * @run_as_uid, @run_as_gid:  when root: who the child becomes; 0 = stay, without capabilities
+ * @run_as_uid, @run_as_gid:  when root: the user that the child becomes; 0 = it stays root, without
+ *                            capabilities
  * Returns 0 or -errno.
  */
 int table_process_start(struct table_process *p, struct table_store *store, uint32_t run_as_uid,
                         uint32_t run_as_gid, struct error *err);
 
-/* The work on a file, in a process of its own, fills this. */
+/* The reply to a request, which a process of its own fills in. */
 struct table_reply {
         int fd; /* socket to the recorder, borrowed */
         uint32_t id;
@@ -94,10 +95,10 @@ struct table_reply {
         struct byte_buffer bytes; /* of the module, if it is BUILT */
 };
 
-/* Sends them at once; one time at most.  Returns 0 or -errno. */
+/* Sends the landmarks at once; to be called once at most.  Returns 0 or -errno. */
 int table_reply_send_landmarks(const struct table_reply *reply, const struct module_landmarks *landmarks);
 
-/* That work.  Another one than table_process_start()'s is for tests. */
+/* The work on a file.  Tests give another task than table_process_start() does. */
 typedef enum table_status table_process_task(const struct table_request *request, int file_fd,
                                              struct table_reply *reply);
 int table_process_start_task(struct table_process *p, struct table_store *store, uint32_t run_as_uid,
@@ -107,15 +108,15 @@ int table_process_start_task(struct table_process *p, struct table_store *store,
 bool jit_frames_is_file(int fd);
 
 /*
- * The same: makes a table with addresses of the process, as the bytes of an
- * unwind_module without segments.
+ * Also in jit_frames.c: makes a table with addresses of the process, as the bytes of an unwind_module
+ * without segments.
  */
 enum table_status jit_frames_build(int fd, struct byte_buffer *out);
 
-/* Tells it to end, without waiting for that. */
+/* Tells the child to end, without waiting for that. */
 void table_process_hang_up(struct table_process *p);
 
-/* Ends and reaps it.  One that was never started (all 0) is fine. */
+/* Ends and reaps the child.  A struct that was never started (all 0) is fine. */
 void table_process_stop(struct table_process *p);
 
 /*
@@ -126,7 +127,7 @@ void table_process_stop(struct table_process *p);
 int table_process_ask(struct table_process *p, const struct table_request *request, int file_fd);
 
 /*
- * table_process_next() - the next answer that is there whole
+ * table_process_next() - takes the next answer that has come completely
  * Returns 1; 0 if no answer is there yet; -EPIPE if the child is gone and -EBADMSG if it sends malformed
  * data: then `fd` is closed, and no more comes; -ENOMEM.  Never blocks, and takes in a few megabytes at a
  * time at most.

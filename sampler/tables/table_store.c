@@ -46,7 +46,7 @@ struct table_store_place {
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
-/* For dl_iterate_phdr(), which begins with the program itself. */
+/* A callback of dl_iterate_phdr(), which begins with the program itself. */
 static int find_own_build_id(struct dl_phdr_info *info, size_t size, void *context)
 {
         struct store_header *header = context;
@@ -122,7 +122,7 @@ static int open_existing(const struct kept_folder *folder, const char *name)
         return r == 0 ? -ENOENT : r;
 }
 
-/* The file gets its name after its header is written. */
+/* Makes a file, which gets its name after its header is written. */
 static int make_new(const struct kept_folder *folder, const char *name, const struct store_header *header,
                     struct error *err)
 {
@@ -208,7 +208,7 @@ static uint64_t entry_head_hash(const struct table_store_entry *entry)
         return content_hash(entry, offsetof(struct table_store_entry, hash));
 }
 
-/* Whether a whole entry begins there: 1, 0, -errno. */
+/* Whether a whole entry begins at @at: 1, 0, -errno. */
 static int read_entry_head(const struct table_store *s, uint64_t at, uint64_t file_bytes,
                            struct table_store_entry *ret_entry)
 {
@@ -277,7 +277,7 @@ bool table_store_read(const struct table_store *s, uint64_t offset_bytes, uint64
         return true;
 }
 
-/* Whether a whole entry is there, as it was written. */
+/* Whether a whole entry is at @at, as it was written. */
 static bool read_entry(const struct table_store *s, uint64_t at, struct table_store_entry *ret_entry,
                        struct byte_buffer *bytes)
 {

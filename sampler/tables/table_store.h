@@ -21,11 +21,12 @@
 #include <stdint.h>
 
 #define TABLE_STORE_BUILD_ID_MAX 32 /* bytes of it that count */
-#define TABLE_STORE_BYTES_MAX \
-        (UINT64_C(128) << 20) /* of one file; the next recording begins a full one anew */
-#define TABLE_STORE_FOLDER_MAX (UINT64_C(256) << 20) /* of all, when one is made: the oldest go first */
-#define TABLE_STORE_ENTRY_MAX  (UINT64_C(48) << 20)  /* bytes of one table; some 8 million rows */
-#define TABLE_STORE_PLACES_MAX 16384                 /* entries; more make a file full as well */
+/* of one file; the next recording begins a full file anew */
+#define TABLE_STORE_BYTES_MAX (UINT64_C(128) << 20)
+/* of all files, whenever one is made: the oldest go first */
+#define TABLE_STORE_FOLDER_MAX (UINT64_C(256) << 20)
+#define TABLE_STORE_ENTRY_MAX  (UINT64_C(48) << 20) /* bytes of one table; some 8 million rows */
+#define TABLE_STORE_PLACES_MAX 16384                /* entries; more make a file full as well */
 
 struct byte_buffer;
 struct error;
@@ -45,7 +46,7 @@ struct table_store_entry {
         uint64_t n_bytes;
         uint64_t bytes_hash;
         uint64_t has_landmarks;
-        struct module_landmarks landmarks; /* foreign bytes: looked at only if it has */
+        struct module_landmarks landmarks; /* foreign bytes; meaningless without `has_landmarks` */
         uint64_t hash;                     /* of all before it */
 };
 
@@ -62,15 +63,15 @@ struct table_store {
 /*
  * table_store_open() - opens or makes the file of this build
  * @folder:  made if it is not there; it and the file must belong to @uid, see base/kept_folder.h
- * Returns 0; -ENOENT if this program has no build-id, by which tables of other builds are told; -errno.  Then
- * `fd` is -1, and the other functions do nothing.
+ * Returns 0; -ENOENT if this program has no build-id, which tells the tables of different builds apart;
+ * -errno.  Then `fd` is -1, and the other functions do nothing.
  */
 int table_store_open(struct table_store *s, const char *folder, uint32_t uid, uint32_t gid,
                      struct error *err);
 void table_store_close(struct table_store *s);
 
 /*
- * table_store_identify() - the key of an open file
+ * table_store_identify() - makes the key of an open file
  * @build_id:  as the kernel reported it; 0 bytes = it did not
  * Returns whether the table of this file may be kept: it has a build-id and a name, and was not changed
  * in the second before the store was opened, or later.  Does not wait for the server of a
@@ -80,7 +81,7 @@ bool table_store_identify(const struct table_store *s, int file_fd, const uint8_
                           uint32_t build_id_bytes, struct table_store_key *ret_key);
 
 /*
- * table_store_find() - the entry of a file, and its table
+ * table_store_find() - finds the entry of a file, and its table
  * @ret_offset_bytes:  where the table lies, for table_store_read()
  * @bytes:             overwritten
  * Returns 1; 0 if there is none, or it is damaged.
@@ -89,14 +90,17 @@ int table_store_find(struct table_store *s, const struct table_store_key *key,
                      struct table_store_entry *ret_entry, uint64_t *ret_offset_bytes,
                      struct byte_buffer *bytes);
 
-/* The bytes of a table that another process has found, unchecked.  Returns false if they are not there. */
+/*
+ * Reads the bytes of a table that another process has found, unchecked.  Returns false if they are not
+ * there.
+ */
 bool table_store_read(const struct table_store *s, uint64_t offset_bytes, uint64_t n_bytes,
                       struct byte_buffer *bytes);
 
 /*
- * Adding: between begin and end, when no other recorder does.  begin returns false if another one adds
- * at this moment, the file cannot be read, or there is no store; add returns 0, -EFBIG when the file is full
- * or the table is too large, -errno.
+ * Entries are added between begin and end, while no other recorder adds any.  begin returns false if
+ * another one adds at this moment, the file cannot be read, or there is no store; add returns 0, -EFBIG
+ * when the file is full or the table is too large, -errno.
  */
 bool table_store_begin(struct table_store *s);
 int table_store_add(struct table_store *s, const struct table_store_key *key,
