@@ -23,7 +23,7 @@ void address_space_clear(struct address_space *s)
         s->generation = 0;
 }
 
-/* The first range that ends after @avma; n_ranges if there is no such range. */
+/* Finds the first range that ends after @avma; n_ranges if there is no such range. */
 static size_t first_behind(const struct address_space *s, uint64_t avma)
 {
         size_t low = 0, high = s->n_ranges;
@@ -62,7 +62,7 @@ static bool is_there(const struct address_space *s, size_t at, const struct addr
 
 int address_space_add(struct address_space *s, const struct address_range *range)
 {
-        struct address_range pieces[3]; /* the rest below it, itself, the rest above it */
+        struct address_range pieces[3]; /* the rest below the new range, the new range, the rest above it */
         size_t n_pieces = 0;
         size_t first = first_behind(s, range->start_avma);
         size_t behind = first;

@@ -24,8 +24,8 @@ struct address_space {
         struct address_range *ranges; /* heap, owned; sorted, none overlaps another */
         size_t n_ranges, capacity;
         /*
-         * A user that caches facts about these addresses puts a number of its own here; 0 after each change.
-         * A copy has the number of what it was copied from: the same lies at the same addresses.
+         * A user that caches facts about these addresses puts a number of its own here; 0 after each
+         * change.  A copy has the number of its original: the same things lie at the same addresses.
          */
         uint64_t generation;
 };
@@ -37,12 +37,12 @@ void address_space_deinit(struct address_space *s);
 void address_space_clear(struct address_space *s);
 
 /*
- * Puts @range in, cutting away what it covers.  Empty ranges are ignored, and so are ranges that are there
- * already: then nothing has changed.  Returns 0 or -ENOMEM.
+ * Puts @range in, cutting away what it covers of others.  Empty ranges are ignored, and so are ranges that
+ * are there already: then nothing has changed.  Returns 0 or -ENOMEM.
  */
 int address_space_add(struct address_space *s, const struct address_range *range);
 
-/* Whether address_space_add() would take away what lies there now. */
+/* Whether address_space_add() would cover mappings that are there now. */
 bool address_space_covers(const struct address_space *s, const struct address_range *range);
 
 /* Makes @s a copy of @from (fork).  Returns 0 or -ENOMEM, with @s empty. */
@@ -61,15 +61,15 @@ const struct address_range *address_space_find(const struct address_space *s, ui
 
 /*
  * The events of a program are read some 25 ms after they were written, when the kernel's records are
- * applied already. A call stack that came with one is of the mappings of its own time: a library that was
- * unloaded may have left its place to another meanwhile.
- * Kept are the last EARLIER_SPACES_MAX changes that covered other mappings, execve among them.  A call stack
- * from before these has no mappings, so its functions have no names.
+ * applied already.  A call stack that came with one needs the mappings of its own time: a library that was
+ * unloaded may have left its place to another meanwhile.  The last EARLIER_SPACES_MAX changes that covered
+ * other mappings are kept, execve among them.  A call stack from before these has no mappings, so its
+ * functions have no names.
  * Used by the collector's thread.
  */
 
 #define EARLIER_SPACES_MAX 128
-#define EARLIER_RANGES_MAX 65536 /* of a process, in all of them together: 2 MiB */
+#define EARLIER_RANGES_MAX 65536 /* ranges of a process, in all kept spaces together: 2 MiB */
 
 struct earlier_space {
         uint64_t until_ns; /* then it changed */
@@ -81,16 +81,19 @@ struct earlier_spaces {
         struct earlier_space *items; /* heap, owned; the oldest first */
         size_t n_items, capacity;
         size_t n_ranges;            /* of all items */
-        uint64_t forgotten_ns;      /* what was valid before is not known any more */
+        uint64_t forgotten_ns;      /* the mappings before this time are not known any more */
         struct address_space empty; /* stands for it */
 };
 
 void earlier_spaces_deinit(struct earlier_spaces *e);
 
-/* @space was so until @until_ns; to be called before it changes.  Returns 0 or -ENOMEM. */
+/* @space was as it is now until @until_ns; to be called before it changes.  Returns 0 or -ENOMEM. */
 int earlier_spaces_keep(struct earlier_spaces *e, const struct address_space *space, uint64_t until_ns);
 
-/* The mappings at @time_ns, borrowed until the next call of the above; NULL: they have not changed since. */
+/*
+ * The mappings at @time_ns, borrowed until the next call of earlier_spaces_keep(); NULL = they have not
+ * changed since.
+ */
 struct address_space *earlier_spaces_find(struct earlier_spaces *e, uint64_t time_ns);
 
 #endif /* SAMPLER_TRACKS_ADDRESS_SPACE_H */

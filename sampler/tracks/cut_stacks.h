@@ -43,18 +43,18 @@ void cut_stacks_deinit(struct cut_stacks *s);
 size_t cut_stack_count_bytes(uint32_t n_kernel, uint32_t n_user);
 
 /*
- * cut_stacks_add() - a new one, the newest
+ * cut_stacks_add() - adds a stack, as the newest
  * @walk:    how far the user's part goes
  * @kernel:  the kernel's part, and nothing else
- * Returns it, for the caller to fill in the other members; NULL without memory.
+ * Returns the stack, for the caller to fill in the other members; NULL without memory.
  */
 struct cut_stack *cut_stacks_add(struct cut_stacks *s, const struct stack_walk *walk,
                                  const struct call_chain *kernel);
 
-/* Takes out the newest one, for the caller to free(); NULL if none is left. */
+/* Takes out the newest stack, for the caller to free(); NULL if none is left. */
 struct cut_stack *cut_stacks_take(struct cut_stacks *s);
 
-/* Puts the user's part back into a walk that can be gone on with. */
+/* Puts the user's part back into a walk that can go on. */
 void cut_stack_restore(const struct cut_stack *cut, struct stack_walk *ret_walk);
 
 /* Makes @ret_chain the kernel's part alone. */

@@ -4,8 +4,8 @@
  *
  * Way of the data:  event_translator, zone_region -> [latest_rows] -> trace_dictionary
  *
- * A program may say the same again and again, and that is one row.  But what
- * it said before something else is a row once more: the last one counts.
+ * If a program says the same again and again, that is one row.  If it says something else in between, the
+ * repeated words are a row once more, because the last one counts.
  */
 #ifndef SAMPLER_TRACKS_LATEST_ROWS_H
 #define SAMPLER_TRACKS_LATEST_ROWS_H
@@ -18,7 +18,7 @@
 
 struct trace_dictionary;
 
-/* The key of rows that do not replace each other. */
+/* A key: rows with different keys do not replace each other. */
 struct latest_key {
         uint32_t part[3];
 };

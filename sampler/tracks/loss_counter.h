@@ -15,7 +15,8 @@
 struct trace_dictionary;
 
 struct loss_counter {
-        uint64_t pending[TRACE_LOSS_COUNT]; /* not one thread's; not in the table yet */
+        /* losses that belong to no thread, and are not in the table yet */
+        uint64_t pending[TRACE_LOSS_COUNT];
         uint64_t totals[TRACE_LOSS_COUNT];
 };
 
@@ -29,10 +30,10 @@ void loss_counter_add(struct loss_counter *c, enum trace_loss_reason reason, uin
 int loss_counter_add_thread(struct loss_counter *c, struct trace_dictionary *dictionary,
                             enum trace_loss_reason reason, uint32_t thread, uint64_t n, uint64_t now_ns);
 
-/* Moves pending losses into the table, likewise.  Returns 0 or -ENOMEM. */
+/* Moves pending losses into the table, as rows without a thread.  Returns 0 or -ENOMEM. */
 int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictionary, uint64_t now_ns);
 
-/* Everything that was lost so far, as trace_loss.h defines it. */
+/* Adds up everything that was lost so far, as trace_loss.h defines it. */
 uint64_t loss_counter_total(const struct loss_counter *c);
 
 #endif /* SAMPLER_TRACKS_LOSS_COUNTER_H */

@@ -14,7 +14,7 @@ static void **map_slot(const struct track_map *map, uint32_t id)
         return &map->tracks[id - 1];
 }
 
-/* The slot for a number; every number that was ever seen keeps its slot. */
+/* Finds the slot for a number; every number that was ever seen keeps its slot. */
 static int map_add(struct track_map *map, uint32_t number, void ***ret_slot)
 {
         uint32_t id = 0;
@@ -147,7 +147,7 @@ bool process_table_has_ended(const struct process_table *t, uint32_t tid)
         return id != 0 && id <= t->ended_capacity && t->ended[id - 1];
 }
 
-/* A thread that was there has an entry already. */
+/* A thread that was recorded before has an entry already. */
 static void set_ended(const struct process_table *t, uint32_t tid, bool ended)
 {
         uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));

@@ -34,10 +34,14 @@ struct process_track {
         uint32_t pid;
         uint32_t process; /* id in the table PROCESSES */
         uint32_t n_threads;
-        uint64_t last_exit_ns; /* of its threads that have ended, the latest */
-        bool region_waits; /* its zones are not read yet, so its events are held back: see zone_source.h */
-        bool exec_waits;   /* an event that closes zones is pending: later events belong to a new program */
-        /* Its zones are merged up to here only, so later events are held back; UINT64_MAX = as far as any. */
+        uint64_t last_exit_ns; /* the latest end of one of its threads */
+        /* the process's zones are not read yet, so its events are held back: see zone_source.h */
+        bool region_waits;
+        bool exec_waits; /* an event that closes zones is pending: later events belong to a new program */
+        /*
+         * The process's zones are merged up to here only, so later events are held back; UINT64_MAX = as
+         * far as any.
+         */
         uint64_t stalled_ns;
         /*
          * Events from this time on are held back, since the stack of a sample waits for its unwind table
@@ -45,9 +49,10 @@ struct process_track {
          */
         uint64_t held_ns;
         struct waiting_space
-                *waiting_space; /* borrowed: the last mappings that were copied for one; or NULL */
-        bool is_bare;           /* no mapping was reported since its last execve */
-        uint64_t bare_lost;     /* the kernel_side's n_lost_records at that time */
+                /* borrowed: the last mappings that were copied for a waiting stack; or NULL */
+                *waiting_space;
+        bool is_bare;       /* no mapping was reported since its last execve */
+        uint64_t bare_lost; /* the kernel_side's n_lost_records at that time */
         struct address_space space;
         struct earlier_spaces earlier; /* what `space` was before; see process_track_map() */
         struct track_map
@@ -74,7 +79,7 @@ void process_table_init(struct process_table *t, struct trace_dictionary *dictio
 void process_table_deinit(struct process_table *t);
 
 /*
- * process_track_map() - a mapping that the process has from @time_ns on
+ * process_track_map() - adds a mapping that the process has from @time_ns on
  * Keeps what it covers, for events that are older.  process_track_exec() does so for a new program, which
  * has no mappings yet.  Return 0 or -ENOMEM.
  */
@@ -93,8 +98,8 @@ bool process_table_has_ended(const struct process_table *t, uint32_t tid);
 
 /*
  * process_table_add_thread() - the track of a thread, made if it is new
- * @parent_pid: of the process, 0 = unknown; for the case that the process is new as well
- * @now_ns:     when it was first seen
+ * @parent_pid: of the process, in case it is new as well; 0 = unknown
+ * @now_ns:     when the thread was first seen
  * Returns 0, -ENOMEM, or -EOVERFLOW when the tables are full.
  */
 int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
@@ -105,18 +110,19 @@ struct thread_track *process_table_next_thread(const struct process_table *t,
                                                const struct process_track *process, uint32_t *at);
 
 /*
- * The thread that has this number in the PID namespace of its process, if that is not ours; NULL = not known.
+ * Finds the thread that has this number in the PID namespace of its process, if that is not ours; NULL =
+ * not known.
  */
 struct thread_track *process_table_find_own(const struct process_track *process, uint32_t own_tid);
 
 /* Keeps the number of a thread in the PID namespace of its process.  Returns 0 or -ENOMEM. */
 int process_table_number_thread(struct thread_track *thread, uint32_t own_tid);
 
-/* All tracks that there are, threads and fibers, in no particular order. */
+/* Visits all tracks, threads and fibers, in no particular order. */
 void process_table_visit(const struct process_table *t,
                          void (*visit)(void *context, const struct thread_track *track), void *context);
 
-/* The fiber of a process with this number, or NULL. */
+/* Finds the fiber of a process with this number; NULL = there is none. */
 struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number);
 
 /*

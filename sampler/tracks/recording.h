@@ -4,10 +4,10 @@
  *
  * Way of the data:  recorder, merge -> [recording] -> all stages of the collector
  *
- * The recorder fills in what it has opened; collector_init() copies that and adds what it makes, from top to
- * bottom.  A stage keeps a pointer to all of it, and looks up what it needs at the moment that it needs it:
- * so nothing is handed on member by member, and stages that need each other can be made one after the other.
- * A member that can be NULL says what that means.
+ * The recorder fills in what it has opened; collector_init() copies that and adds what it makes, from top
+ * to bottom.  A stage keeps a pointer to all of it, and looks up what it needs at the moment that it needs
+ * it: so nothing is handed on member by member, and stages that need each other can be made one after the
+ * other.  The comment at a member that can be NULL says what NULL means.
  *
  * Everything is borrowed from here, and it outlives all stages.  Threads: the collector's.
  */
@@ -42,9 +42,10 @@ struct zone_source;
 struct recording {
         /* ---- by the recorder ---- */
         struct trace_dictionary *dictionary;
-        struct event_set *events;            /* the rings that report mappings */
-        const uint32_t *sample_events;       /* by spec: its id in the table SAMPLE_EVENTS */
-        uint32_t syscall_event;              /* id there of samples of counted system calls; 0 = none */
+        struct event_set *events;      /* the rings that report mappings */
+        const uint32_t *sample_events; /* for each spec, its id in the table SAMPLE_EVENTS */
+        /* id in SAMPLE_EVENTS of samples of counted system calls; 0 = none */
+        uint32_t syscall_event;
         struct switch_source *switches;      /* NULL = switches come through the rings */
         struct python_source *python_source; /* NULL = Python programs are like any other */
         struct process_filter *filter;       /* whose records and zones are taken; NULL = all */
@@ -61,8 +62,9 @@ struct recording {
         struct thread_sink *sink;
         struct stack_builder *stacks;
         struct zone_source *zones;
-        struct attachment_store *attachments; /* of machine code that JITs report; NULL = it is not kept */
-        struct code_keeper *keeper;           /* NULL = no code is kept */
+        /* machine code that JITs report goes there; NULL = it is not kept */
+        struct attachment_store *attachments;
+        struct code_keeper *keeper; /* NULL = no code is kept */
         struct code_tables *tables; /* NULL = stacks are not walked by tables, and JITs are not looked for */
         struct stack_unwinder *unwinder;
         struct code_regions *regions; /* NULL = code in anonymous memory is always the same */

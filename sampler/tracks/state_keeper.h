@@ -5,9 +5,9 @@
  *
  * Way of the data:  process_table -> [state_keeper] -> body of a STATES chunk -> writer_thread
  *
- * A reader that is asked for a part of a trace begins at the last such chunk before it.  How often: once for
- * STATE_KEEPER_EVENT_BYTES of events, and never so often that it is more than a sixteenth of them.
- * The collector's, as all of the merge.
+ * A reader that is asked for a part of a trace begins at the last such chunk before it.  States are written
+ * once for STATE_KEEPER_EVENT_BYTES of events, and never so often that they take more than a sixteenth of
+ * the events' bytes.  Used by the collector's thread.
  */
 #ifndef SAMPLER_TRACKS_STATE_KEEPER_H
 #define SAMPLER_TRACKS_STATE_KEEPER_H
@@ -25,7 +25,7 @@ struct process_table;
 
 struct state_keeper {
         struct event_encoder encoder;
-        size_t wait_bytes; /* of events, until the next states are written */
+        size_t wait_bytes; /* bytes of events until the next states are written */
         size_t event_bytes;
         uint32_t *zones; /* heap, owned: locations of a thread */
         size_t zones_capacity;
@@ -36,8 +36,9 @@ void state_keeper_init(struct state_keeper *k, size_t wait_bytes);
 void state_keeper_deinit(struct state_keeper *k);
 
 /*
- * state_keeper_note() - a body of @n_bytes of events was handed to the writer, and nothing was encoded since
- * @body:        empty; the states, if it is time for them
+ * state_keeper_note() - to be called when a body of @n_bytes of events was handed to the writer, and
+ * nothing was encoded since
+ * @body:        empty; gets the states, if it is time for them
  * @ret_header:  of the chunk, whose kind is set as well
  * Returns 1 if there is a body, 0 if not, -ENOMEM.
  */

@@ -88,7 +88,7 @@ int thread_track_add_pending(struct thread_track *t, const struct pending_event 
 
         if (r < 0)
                 return r;
-        /* Rings are read in the order of time, so it nearly always belongs at the end. */
+        /* Rings are read in the order of time, so the event nearly always belongs at the end. */
         while (at > 0 && t->pending[at - 1].event.time_ns > event->event.time_ns)
                 at--;
         memmove(t->pending + at + 1, t->pending + at, (t->n_pending - at) * sizeof(*t->pending));
@@ -128,7 +128,7 @@ void thread_track_revive(struct thread_track *t)
         t->exits = t->exited = false;
 }
 
-/* The zone path of the innermost open zone; missing paths are looked up, from the outermost inwards. */
+/* Finds the zone path of the innermost open zone; missing paths are looked up, from the outermost inwards. */
 static int path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
 {
         size_t known = t->n_zones;
@@ -189,7 +189,7 @@ void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, 
                 put_now_or_later(t, sink, (struct trace_event){ .op = TRACE_OP_ZONE_END, .time_ns = now_ns });
 }
 
-/* Gives up the open zones of a replaced program: they did not end. */
+/* Drops the open zones of a program that was replaced: they did not end. */
 static void give_up_zones(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns)
 {
         if (t->n_zones != 0)
@@ -224,7 +224,7 @@ void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, 
         struct trace_event in = { .op = TRACE_OP_SWITCH_IN, .time_ns = now_ns };
 
         thread_track_leave_fiber(t, sink, now_ns);
-        /* later events of that thread may still be unread: its stream keeps its last time */
+        /* later events of the carrier may still be unread: its stream keeps its last time */
         if (fiber->carrier)
                 thread_track_leave_fiber(fiber->carrier, sink, fiber->carrier->last_ns);
         t->fiber = fiber;
@@ -294,7 +294,7 @@ int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink,
                 r = write_one_pending(t, sink, &t->pending[n++]);
         for (size_t i = 0; i < n; i++)
                 kept_copy_free(t->pending[i].copy);
-        if (n == 0) /* the usual case before a zone, and there may be no array yet */
+        if (n == 0) /* this is the usual case before a zone, and there may be no array yet */
                 return 0;
         t->n_pending -= n;
         memmove(t->pending, t->pending + n, t->n_pending * sizeof(*t->pending));

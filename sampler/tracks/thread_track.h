@@ -42,7 +42,7 @@ struct open_zone {
  * copies".
  */
 struct kept_copy {
-        size_t *total_bytes; /* borrowed: of all that wait; it outlives them */
+        size_t *total_bytes; /* borrowed: of all copies that wait; it outlives them */
         size_t n_bytes;
         char bytes[]; /* as the trace has them */
 };
@@ -57,13 +57,13 @@ struct pending_event {
         struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
 };
 
-/* A thread of Python's and the lock of its interpreter; python_gil's. */
+/* A Python thread and the lock of its interpreter; belongs to python_gil. */
 struct gil_track {
-        uint32_t lock;          /* id in the table LOCKS that it waits for; 0 = none */
+        uint32_t lock;          /* id in LOCKS of the lock that the thread waits for; 0 = none */
         bool is_next;           /* the switch that comes next begins a wait for it, or goes on with one */
-        bool is_unsure;         /* it runs again, and has the lock or will go on waiting */
+        bool is_unsure;         /* the thread runs again, and has the lock or will go on waiting */
         uint64_t out_ns, in_ns; /* of the last part of the wait */
-        uint64_t n_switches;    /* at its beginning: how often the lock's holder had changed */
+        uint64_t n_switches;    /* how often the lock's holder had changed when the wait began */
         uint64_t interval_ns;   /* after so long it looks again */
 };
 
@@ -83,7 +83,7 @@ struct thread_track {
         uint32_t name;   /* string; 0 = unknown */
         uint32_t cpu;    /* that it was last seen on */
 
-        struct thread_track *fiber;   /* borrowed: what the thread goes on as; NULL = as itself */
+        struct thread_track *fiber;   /* borrowed: the fiber that the thread runs; NULL = none */
         struct thread_track *carrier; /* of a fiber, borrowed: the thread that it runs on; NULL = none */
         bool in_lost_fiber;           /* the thread runs a fiber for which no track could be made */
 
@@ -94,32 +94,35 @@ struct thread_track {
         struct pending_event *pending; /* heap, owned; in order of time */
         size_t n_pending, pending_capacity;
 
-        struct stack_stitch stitch; /* these are the stack_unwinder's: the last whole stack, */
+        struct stack_stitch stitch; /* these belong to the stack_unwinder: the last whole stack, */
         struct cut_stacks cuts;     /* those that wait to be completed, */
-        uint64_t late_read_ns;      /* and when memory was last read for one */
-        uint64_t out_ns;      /* when it left its CPU, as BPF told; 0 = it is on one, or nothing is known */
-        uint64_t in_ns;       /* when it came onto `in_cpu`; 0 = it is on none, or nothing is known */
+        uint64_t late_read_ns;      /* and when memory was last read for a stack */
+        /* when the thread left its CPU, as BPF reported; 0 = it is on one, or not known */
+        uint64_t out_ns;
+        uint64_t in_ns;       /* when the thread came onto `in_cpu`; 0 = it is on none, or not known */
         uint32_t in_cpu;      /* if `in_ns`: as its last switch told */
         bool waits_by_sample; /* `waited_at` comes from a sample; its switch is the next record */
-        struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
+        /* the stacks where it last left its CPU, and where it last woke another thread */
+        struct thread_stack waited_at, woke_at;
         struct gil_track gil;
 
         uint64_t last_ns;                            /* of the last event written */
-        struct trace_event last_switch, last_sample; /* that were written; an op of 0 = none */
+        struct trace_event last_switch, last_sample; /* the last ones that were written; an op of 0 = none */
         uint32_t written_name;                       /* string: of the last THREAD_NAME; 0 = none */
-        bool listed;     /* in the process table's list of threads with pending events */
-        bool began_anew; /* an event that closes zones was written: the fibers of its process are over too */
-        bool exits;      /* its THREAD_EXIT is pending, or was written */
-        bool exited;     /* it was written */
+        bool listed; /* the track is in the process table's list of threads with pending events */
+        /* an event that closes zones was written: the fibers of the process have ended, too */
+        bool began_anew;
+        bool exits;  /* its THREAD_EXIT is pending, or was written */
+        bool exited; /* it was written */
 };
 
-/* The objects that streams are written with; all borrowed. */
+/* The objects by which streams are written; all borrowed. */
 struct thread_sink {
         struct event_encoder *encoder;
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
-        struct zone_trigger *trigger;   /* hears of zones as they end; or NULL */
-        const struct thread_track *run; /* whose run is open in the encoder; NULL = none */
+        struct zone_trigger *trigger;   /* is called as zones end; or NULL */
+        const struct thread_track *run; /* the track whose run is open in the encoder; NULL = none */
 };
 
 /*
@@ -131,13 +134,14 @@ int kept_copy_new(const struct raw_stack *raw, size_t *total_bytes, struct kept_
 /* NULL is fine. */
 void kept_copy_free(struct kept_copy *copy);
 
-/* Makes the open run that of @track, or none. */
+/* Ends the open run and begins one of @track; NULL = begins none. */
 void thread_sink_switch(struct thread_sink *sink, const struct thread_track *track);
 
 void thread_track_deinit(struct thread_track *t);
 
 /*
- * Queues an event of the kernel's, in order of time.  Returns 0; -ENOMEM, then its copy stays the caller's.
+ * Queues an event of the kernel's, in order of time.  Returns 0; -ENOMEM, then the event's copy stays the
+ * caller's.
  */
 int thread_track_add_pending(struct thread_track *t, const struct pending_event *event);
 
@@ -169,7 +173,7 @@ int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct 
                        uint32_t stack);
 
 /*
- * thread_track_find_level() - which zone an event with details is about
+ * thread_track_find_level() - finds the zone that an event with details is about
  * @depth:      of the zone, 1 = the outermost; 0 = the innermost
  * @ret_level:  as events have it: 0 = the innermost open zone
  * Returns false if no such zone is open in the stream.
@@ -182,13 +186,14 @@ void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, 
 
 /*
  * thread_track_enter_fiber() - the thread goes on as @fiber from @now_ns on
- * @n_open:  zones that are open on it; what we have beyond them has ended, and that was lost
- * Leaves the fiber that it was, and takes @fiber away from another thread, if their leaving was lost.
+ * @n_open:  zones that are open on the fiber; the ends of all further ones that are open here were lost
+ * The thread leaves the fiber that it ran, and another thread leaves @fiber, if the events that say so were
+ * lost.
  */
 void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, struct thread_track *fiber,
                               uint64_t n_open, uint64_t now_ns);
 
-/* The thread goes on as itself; nothing if it does already. */
+/* The thread goes on as itself; nothing happens if it does already. */
 void thread_track_leave_fiber(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns);
 
 /* A fiber has ended with its program: leaves its thread and writes the last event of its stream. */

@@ -4,7 +4,7 @@
  *
  * Way of the data:  zone_merge -> thread_track -> [zone_trigger] -> flight_recorder
  *
- * Which zones are meant is for the caller to say: patterns of names are read elsewhere.  thread_track.h has
+ * The caller says which zones are meant: patterns of names are read elsewhere.  thread_track.h has
  * zone_trigger_judge(), which streams call as a zone ends.  Used by the collector's thread.
  */
 #ifndef SAMPLER_TRACKS_ZONE_TRIGGER_H
@@ -18,11 +18,14 @@ struct trace_dictionary;
 
 struct zone_trigger_rule {
         uint64_t longer_than_ns;
-        const char *words;   /* as it was asked for; borrowed, like the next */
+        const char *words;   /* the rule as the user wrote it; borrowed, like the next member */
         const void *pattern; /* for `names` and `fits` */
-        /* Whether a zone of that location can be meant, wherever it is nested: asked once for each. */
+        /*
+         * Whether a zone of that location can be meant, wherever it is nested; asked once for each
+         * location.
+         */
         bool (*names)(const void *pattern, const struct trace_dictionary *dictionary, uint32_t location);
-        /* Whether it is, among these zones, the outermost first. */
+        /* Whether the zone is meant, nested in these zones, the outermost first. */
         bool (*fits)(const void *pattern, const struct trace_dictionary *dictionary,
                      const uint32_t *locations, uint32_t n);
 };
@@ -51,7 +54,7 @@ void zone_trigger_init(struct zone_trigger *t, const struct zone_trigger_rule *r
                        const struct trace_dictionary *dictionary);
 void zone_trigger_deinit(struct zone_trigger *t);
 
-/* How many instances were too long since the last question, and the first of them. */
+/* How many instances were too long since the last call, and the first of them. */
 uint64_t zone_trigger_take(struct zone_trigger *t, struct zone_trigger_hit *ret_first);
 
 #endif /* SAMPLER_TRACKS_ZONE_TRIGGER_H */
