@@ -43,7 +43,7 @@ int event_translator_start(struct event_translator *t)
         return trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &t->nameless);
 }
 
-/* Words of a ring that make no sense.  Returns 0, as their translation does. */
+/* Counts words of a ring that make no sense.  Returns 0, as their translation does. */
 static int count_garbage(struct event_translator *t, const struct client_event *from)
 {
         loss_counter_add(t->recording->losses, TRACE_LOSS_CLIENT_GARBAGE,
@@ -93,7 +93,7 @@ static int gather(struct event_translator *t, struct zone_region *region, const 
         return r == 0;
 }
 
-/* The payload as a text for an event or a table.  Returns 1, 0 if it is lost, -ENOMEM. */
+/* Makes a text for an event or a table from the payload.  Returns 1, 0 if it is lost, -ENOMEM. */
 static int text_of(struct event_translator *t, struct zone_region *region, const struct client_event *from,
                    struct byte_reader *ret_text)
 {
@@ -140,7 +140,7 @@ static int location_of(struct event_translator *t, struct zone_region *region, u
         return r;
 }
 
-/* Events whose first operand is a name that the program gave a number. */
+/* Translates events whose first operand is a name to which the program gave a number. */
 static int translate_named(struct event_translator *t, struct zone_region *region,
                            const struct client_event *from, struct trace_event *event)
 {
@@ -169,7 +169,7 @@ static int translate_text(struct event_translator *t, struct zone_region *region
         return 1;
 }
 
-/* A message whose text the program gave a number. */
+/* Translates a message to whose text the program gave a number. */
 static int translate_named_message(struct event_translator *t, struct zone_region *region,
                                    const struct client_event *from, struct trace_event *event)
 {
@@ -411,7 +411,7 @@ static int take_code_gone(struct event_translator *t, const struct zone_region *
 
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
-/* The op that an event becomes; 0 = none. */
+/* Returns the op that an event becomes; 0 = none. */
 static uint64_t op_of(uint32_t kind)
 {
         static const uint8_t ops[] = {
@@ -539,7 +539,7 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_FIBER_ENTER:
         case TRACE_OP_FIBER_LEAVE:
         case TRACE_OP_ZONES_GONE:
-                break; /* without operands, or never made of a program's event */
+                break; /* these have no operands, or are never made of a program's event */
         }
         return 1;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/zones/event_translator.h - what a program said -> what the trace says
+ * sampler/zones/event_translator.h - a program's events -> the trace's events
  *
  * Way of the data:  client_stream -> [event_translator] -> trace event -> zone_merge
  *                                    [event_translator] -> trace_dictionary, attachment_store
  *
- * Numbers of the program become ids of the trace's tables; what lies in a blob
- * is fetched; what a program says about itself becomes rows.  Used by the
- * collector's thread.
+ * Numbers of the program become ids of the trace's tables; the bytes of blobs are fetched; facts about the
+ * program itself become rows.  Used by the collector's thread.
  */
 #ifndef SAMPLER_ZONES_EVENT_TRANSLATOR_H
 #define SAMPLER_ZONES_EVENT_TRANSLATOR_H
@@ -24,24 +23,26 @@ struct trace_event;
 struct zone_region;
 
 struct event_translator {
-        const struct recording
-                *recording; /* borrowed; without regions code that is announced is only put down */
+        const struct recording *recording; /* borrowed; without `regions`, announced code only becomes rows */
         struct attachment_store attachments;
         struct latest_rows plots, program_info;
-        /* location of zones whose own makes no sense: keeps the nesting right; 0 = not made */
+        /*
+         * location for zones whose own location makes no sense, which keeps the nesting right; 0 = not made
+         * yet
+         */
         uint32_t nameless;
-        struct byte_buffer payload; /* of the last event, if it did not lie in the ring in one piece */
+        struct byte_buffer payload; /* of the last event, if that did not lie in the ring in one piece */
 };
 
 void event_translator_init(struct event_translator *t, const struct recording *recording);
 void event_translator_deinit(struct event_translator *t);
 
-/* Has to be called before anything is translated.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/* To be called before anything is translated.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int event_translator_start(struct event_translator *t);
 
 /*
  * event_translator_run() - translate one event
- * @from:       not THREAD, FIBER_ENTER or FIBER_LEAVE, which are about whose events these are
+ * @from:       not THREAD, FIBER_ENTER or FIBER_LEAVE, which say whose events follow
  * @time_ns:    of the event
  * @ret_event:  its op and operands, but for levels of zones; texts are valid until the next call
  * Returns 1 for an event, 0 for something that is in a table now, or made no sense and was counted; -ENOMEM.
@@ -53,7 +54,7 @@ int event_translator_run(struct event_translator *t, struct zone_region *region,
 void event_translator_drop(struct event_translator *t, struct zone_region *region,
                            const struct client_event *from);
 
-/* The same with an unwanted one, which is not lost. */
+/* The same for an event that does not count as lost: only gives back the room of its blob. */
 void event_translator_pass(struct zone_region *region, const struct client_event *from);
 
 #endif /* SAMPLER_ZONES_EVENT_TRANSLATOR_H */

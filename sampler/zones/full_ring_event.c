@@ -38,7 +38,7 @@ static bool wait_for_change(struct full_ring_event *b, uint32_t round)
                                                      .flags = FUTEX_32 };
         (void)pthread_mutex_unlock(&b->lock);
         return syscall(SYS_futex_waitv, waits, n + 1, 0, NULL, 0) >= 0 || errno == EAGAIN || errno == EINTR ||
-               errno == EFAULT; /* a region closed since then is removed in the next round */
+               errno == EFAULT; /* a region was closed meanwhile, and is removed in the next round */
 }
 
 static void *run(void *context)
@@ -46,7 +46,7 @@ static void *run(void *context)
         static const uint64_t one = 1;
         struct full_ring_event *b = context;
 
-        (void)privileges_drop(NULL); /* it only waits; dropping rights cannot fail here */
+        (void)privileges_drop(NULL); /* the thread only waits; dropping rights cannot fail here */
         while (!__atomic_load_n(&b->is_ending, __ATOMIC_ACQUIRE)) {
                 /* Acquire pairs with the release in next_round(). */
                 uint32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);

@@ -30,7 +30,7 @@ static uint64_t least(uint64_t a, uint64_t b)
         return a < b ? a : b;
 }
 
-/* The number in a file of @folder; UINT64_MAX if it has none. */
+/* Reads the number in a file of @folder; UINT64_MAX if it has none. */
 static uint64_t read_number(const char *folder, const char *name)
 {
         struct byte_buffer text = { .data = NULL };

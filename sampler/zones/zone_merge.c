@@ -25,7 +25,7 @@
 struct ring {
         struct zone_region *region;
         struct zone_slot *slot;
-        struct thread_track *thread; /* whose events come; NULL = no known thread's */
+        struct thread_track *thread; /* the thread whose events come; NULL = it is not known */
         uint64_t until_ns;           /* later ones are not for this cycle */
 };
 
@@ -65,7 +65,7 @@ void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, 
         process_table_forget_fibers(m->recording->processes, process);
 }
 
-/* The time of the last pending event until @until_ns that closes zones; 0 = no such event. */
+/* Finds the time of the last pending event up to @until_ns that closes zones; 0 = no such event. */
 static uint64_t find_exec(const struct thread_track *thread, uint64_t until_ns)
 {
         uint64_t exec_ns = 0;
@@ -306,7 +306,7 @@ static int add_stack(struct zone_merge *m, struct thread_track *thread, const st
         return r;
 }
 
-/* The thread's name and its group are about itself, whatever fiber it runs. */
+/* A thread's name and its group are about the thread itself, whatever fiber it runs. */
 static bool is_about_thread(const struct trace_event *event)
 {
         return event->op == TRACE_OP_THREAD_NAME || event->op == TRACE_OP_THREAD_GROUP;
@@ -376,7 +376,7 @@ static int merge_event(struct zone_merge *m, struct ring *ring, const struct cli
                 return r;
         if (from->kind == CLIENT_ABI_EVENT_FIBER_ENTER)
                 return enter_fiber(m, ring, from, now_ns);
-        /* If there is no fiber, its entering was lost and counted. */
+        /* If there is no fiber, the event that entered it was lost and counted. */
         if (from->kind == CLIENT_ABI_EVENT_FIBER_LEAVE)
                 thread_track_leave_fiber(ring->thread, m->sink, now_ns);
         else if (ring->thread->in_lost_fiber)
@@ -432,7 +432,7 @@ static void merge_zones(struct zone_merge *m, const struct ring *ring)
 
 /* ---- shares of the work -------------------------------------------------------------------------------- */
 
-/* A request to end the recording, while its last events are merged. */
+/* True if the recorder is asked to end the recording while its last events are merged. */
 static bool is_urged(const struct zone_merge *m)
 {
         struct pollfd stop = { .fd = m->recording->stop_fd, .events = POLLIN };
@@ -564,7 +564,7 @@ static void postpone(const struct zone_merge *m, struct zone_region *region, uin
                 stall(m, &ring);
 }
 
-/* The slot that comes after @n others in this cycle, which begins with @first. */
+/* Returns the slot that comes after @n others in this cycle, which begins with @first. */
 static uint32_t slot_at(const struct zone_region *region, uint32_t first, uint32_t n)
 {
         return (uint32_t)(((uint64_t)first + n) % region->n_slots);
@@ -665,7 +665,7 @@ static void forget_stalls(struct zone_merge *m)
         }
 }
 
-/* The bytes that the final run leaves in the rings and in the copies of them. */
+/* Counts the bytes that the final run leaves in the rings and in the copies of them. */
 static void count_unread(struct zone_merge *m)
 {
         struct zone_source *zones = m->zones;

@@ -31,19 +31,19 @@ struct zone_source;
  *
  * Way of the data:  client_stream -> zone_merge <-> [fiber_order]
  *
- * A thread can only go on as a fiber when another thread has left it.  So each
- * ring is merged until it says so, and then waits here; the one that said so
- * first goes on: everything of that fiber that happened before lies in rings
- * that have come past this time.  A heap; used by the collector's thread.
+ * A thread can only go on as a fiber when another thread has left it.  So each ring is merged up to an
+ * event that enters a fiber, and then waits here.  The ring that waits at the earliest time goes on: all
+ * that happened on that fiber before lies in rings that have come past this time.  A heap; used by the
+ * collector's thread.
  */
 
 struct waiting_slot {
-        uint64_t enter_ns; /* time of the event that it waits at */
+        uint64_t enter_ns; /* time of the event before which the ring waits */
         uint32_t slot;
 };
 
 struct fiber_order {
-        struct waiting_slot *waiting; /* heap, owned; none is later than those at twice its place */
+        struct waiting_slot *waiting; /* heap, owned; no ring is later than those at twice its place */
         size_t n_waiting, capacity;
 };
 
@@ -54,14 +54,16 @@ void fiber_order_deinit(struct fiber_order *o);
 int fiber_order_add(struct fiber_order *o, struct waiting_slot waiting);
 
 /*
- * Takes out the one that waits at the earliest time; of equal ones, that with the lowest slot.  Returns
- * 1, or 0 if none waits.
+ * Takes out the ring that waits at the earliest time; at equal times, the one with the lowest slot.
+ * Returns 1, or 0 if none waits.
  */
 int fiber_order_next(struct fiber_order *o, struct waiting_slot *ret_waiting);
 
 /* ------------------------------------------------------------------ the merge */
 
-/* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
+/*
+ * Called from time to time, since the chunk may be full; then it closes the open run.  Returns 0 or -errno.
+ */
 typedef int zone_merge_flush(void *context);
 
 struct zone_merge {
@@ -103,7 +105,7 @@ void zone_merge_deinit(struct zone_merge *m);
  */
 int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final);
 
-/* A request to end the recording: the final run lasts PACE_ZONES_LAST_NS from now at most. */
+/* Takes a request to end the recording: the final run lasts PACE_ZONES_LAST_NS from now at most. */
 void zone_merge_hurry(struct zone_merge *m);
 
 /*
@@ -112,7 +114,7 @@ void zone_merge_hurry(struct zone_merge *m);
  */
 int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, uint64_t until_ns);
 
-/* A program has ended, and with it its fibers. */
+/* Ends the fibers of a program that has ended. */
 void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, uint64_t now_ns);
 
 /*
@@ -125,8 +127,8 @@ void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, 
  */
 
 /*
- * own_threads_find() - the number that a thread of the program has for us
- * @own_tid:  what the program calls it
+ * own_threads_find() - finds the number that a thread of the program has for us
+ * @own_tid:  the program's number for it
  * @n_left:   threads of which /proc may still be asked in this cycle; counted down
  * @ret_tid:  0 if that cannot be found out
  * Returns 0, -EAGAIN if the next cycle may find it, or -ENOMEM.

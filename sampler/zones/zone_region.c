@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Programs number their locations from 1: nearly all have only near ones, which are one load away. */
+/*
+ * Programs number their locations from 1: nearly all programs have only near ones, which are one load away.
+ */
 #define NEAR_LOCATIONS 65536
 
 /* A program that has named more unknown locations than this is not asked any more. */
@@ -41,7 +43,7 @@ static uint32_t numbers_find(const struct zone_numbers *n, uint32_t theirs)
         return id ? n->ours[id - 1] : 0;
 }
 
-/* Returns 0, also when it is full, or -ENOMEM. */
+/* Adds a pair of numbers.  Returns 0, also when @n is full, or -ENOMEM. */
 static int numbers_add(struct zone_numbers *n, uint32_t theirs, uint32_t ours)
 {
         uint32_t id = 0;
@@ -93,7 +95,7 @@ int zone_region_follow(struct zone_region *r)
 
 /* ---- locations ----------------------------------------------------------------------------------------- */
 
-/* A text of the program; left out and counted where there is no room for it. */
+/* Adds a text of the program, which is left out and counted if there is no room for it. */
 static int add_text(struct zone_region *r, struct trace_dictionary *dictionary, const char *text,
                     size_t text_bytes, uint32_t *ret_id)
 {
@@ -143,7 +145,7 @@ static int remember_near(struct zone_region *r, uint32_t client_id, uint32_t id)
         return 0;
 }
 
-/* Asks the program.  Returns 1, 0 if it has no such location, -ENOMEM. */
+/* Reads a location from the program.  Returns 1, 0 if it has no such location, -ENOMEM. */
 static int ask(struct zone_region *r, uint32_t client_id, struct client_location *ret_location)
 {
         int code;
@@ -289,7 +291,7 @@ int zone_region_plots(struct zone_region *r, struct latest_rows *plots)
 
 /* ---- losses -------------------------------------------------------------------------------- */
 
-/* A counter's increase since the last look; 0 if implausible. */
+/* Returns a counter's increase since the last look; 0 if implausible. */
 static uint64_t grown(uint64_t now, uint64_t *seen)
 {
         uint64_t n = now - *seen;

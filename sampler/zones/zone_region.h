@@ -28,11 +28,11 @@ struct trace_dictionary;
 struct zone_slot {
         struct client_stream stream;
         struct client_drops seen; /* drops that were counted already */
-        uint32_t tid;             /* whose events come now, in our PID namespace; 0 = unknown */
-        uint32_t thread;          /* its row in THREADS, also when it has ended; 0 = unknown */
-        bool was_sought;          /* the kernel did not report the thread: it was looked for */
+        uint32_t tid;             /* the thread whose events come now, in our PID namespace; 0 = unknown */
+        uint32_t thread;          /* the thread's row in THREADS, also when it has ended; 0 = unknown */
+        bool was_sought;          /* the kernel did not report the thread, and /proc was searched for it */
         size_t held_bytes;        /* of `stream`, as zone_source has them in its account */
-        uint64_t filled_bytes;    /* copied out of the ring in this cycle */
+        uint64_t filled_bytes;    /* bytes copied out of the ring in this cycle */
 };
 
 /* Events of one sort in the rings: those that came, and those that found no room. */
@@ -44,7 +44,7 @@ struct zone_events {
 /* Numbers that a program uses -> numbers of ours. */
 struct zone_numbers {
         struct intern theirs;
-        uint32_t *ours; /* heap, owned; by the id of theirs - 1 */
+        uint32_t *ours; /* heap, owned; by the id of the program's number - 1 */
         size_t capacity;
 };
 
@@ -52,9 +52,10 @@ struct zone_region {
         struct client_region *region; /* owned; NULL = closed */
         uint32_t pid;                 /* in our PID namespace */
         uint32_t process;             /* id in the table PROCESSES */
-        uint64_t device, inode;       /* of the memfd: tells one region from the next of the same process */
-        uid_t uid;                    /* of its owner, who made it */
-        unsigned n_cycles_ended;      /* merge cycles since its process ended; 0 = it lives */
+        /* of the memfd: these tell one region from the next of the same process */
+        uint64_t device, inode;
+        uid_t uid;               /* of its owner, who made it */
+        unsigned n_cycles_ended; /* merge cycles since its process ended; 0 = it lives */
 
         struct zone_slot *slots; /* heap, owned */
         size_t n_slots, slots_capacity;
@@ -65,24 +66,27 @@ struct zone_region {
         struct zone_numbers far_locations; /* of the others */
         struct zone_numbers locks;         /* ids in LOCKS */
         struct zone_numbers devices;       /* ids in DEVICES */
-        unsigned n_bad_locations;          /* that the program named but does not have */
+        unsigned n_bad_locations;          /* locations that the program named but does not have */
 
         uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
-        uint64_t spare_bytes;   /* that the program may fill beyond its rings, if no other is recorded */
-        uint64_t group_bytes;   /* what limits of its cgroups left of that; UINT64_MAX = no limit */
+        /* bytes that the program may fill beyond its rings, if no other program is recorded */
+        uint64_t spare_bytes;
+        uint64_t group_bytes; /* the part of these that its cgroups' limits left; UINT64_MAX = no limit */
         struct zone_events zone_events, other_events;
         uint32_t next_slot; /* where the next cycle begins */
         bool is_behind;     /* the last cycle left something to the next */
-        bool has_later;     /* it left events for later: their time had not come, or samples hold them back */
+        /* the last cycle left events whose time had not come, or which samples hold back */
+        bool has_later;
 
-        bool uses_fibers; /* a thread went on as one: the order between the rings matters */
+        bool uses_fibers; /* a thread went on as a fiber: the order between the rings matters */
 
         uint64_t n_threads_asked; /* threads of the process when /proc was last asked for their numbers */
-        unsigned n_searches_left; /* in /proc for threads that the kernel did not report, in this cycle */
+        /* searches in /proc for threads that the kernel did not report, in this cycle */
+        unsigned n_searches_left;
 
         uint32_t n_locations;          /* rows of LOCATIONS that it made */
-        uint64_t n_locations_left_out; /* its share of them was used up; not counted yet */
-        uint64_t n_names_left_out;     /* there was no room for them; not counted yet */
+        uint64_t n_locations_left_out; /* the program's share of locations was used up; not counted yet */
+        uint64_t n_names_left_out;     /* names for which there was no room; not counted yet */
         uint64_t n_no_ring_seen, n_garbage_seen, n_refused_blobs_seen; /* counted already */
 };
 
@@ -101,30 +105,36 @@ int zone_region_follow(struct zone_region *r);
 int zone_region_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                          uint32_t *ret_id);
 
-/* The id in LOCATIONS of one of the program's first locations; 0 = it was not looked up yet. */
+/* Finds the id in LOCATIONS of one of the program's first locations; 0 = it was not looked up yet. */
 static inline uint32_t zone_region_near_location(const struct zone_region *r, uint32_t client_id)
 {
         return client_id - 1 < r->near_capacity ? r->near_locations[client_id - 1] : 0;
 }
 
-/* The name of a location, as the id of a string; 0 if it has no name, or as above.  Returns 0 or -ENOMEM. */
+/*
+ * Finds the name of a location, as the id of a string; 0 if it has no name, or as above.  Returns 0 or
+ * -ENOMEM.
+ */
 int zone_region_name(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                      uint32_t *ret_name);
 
 /*
- * The row in LOCKS or DEVICES for a location that stands for a lock or a device; made when it is first seen;
- * 0 as above.  Return 0 or -ENOMEM.
+ * Finds the row in LOCKS or DEVICES for a location that stands for a lock or a device, and makes it the
+ * first time; 0 as above.  Return 0 or -ENOMEM.
  */
 int zone_region_lock(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                      uint32_t *ret_lock);
 int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                        uint32_t *ret_device);
 
-/* Makes rows in PLOTS: of one plot as it is now, and of all that the program has set up so far.  The same. */
+/*
+ * Makes rows in PLOTS: of one plot as it is now, and of all plots that the program has set up so far.
+ * Return as above.
+ */
 int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id);
 int zone_region_plots(struct zone_region *r, struct latest_rows *plots);
 
-/* An event was read that takes @n_bytes of a ring. */
+/* Counts an event that was read, and that takes @n_bytes of a ring. */
 static inline void zone_region_count_event(struct zone_region *r, const struct client_event *event,
                                            size_t n_bytes)
 {
@@ -136,10 +146,10 @@ static inline void zone_region_count_event(struct zone_region *r, const struct c
         events->n_bytes += n_bytes;
 }
 
-/* An estimate of the memory that dropped events would have taken, from the sizes of those that were read. */
+/* Estimates the memory that dropped events would have taken, from the sizes of those that were read. */
 uint64_t zone_region_lost_bytes(const struct zone_region *r);
 
-/* Events that a slot's threads dropped since the last call, by kind. */
+/* Counts events that a slot's threads dropped since the last call, by kind. */
 struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot);
 
 /* Counts what the region as a whole lost since the last call. */

@@ -26,9 +26,11 @@
 
 #define FILL_BYTES_MIN   UINT32_C(4096)
 #define STREAM_BYTES_MAX CLIENT_STREAM_EVENT_BYTES_MAX
-#define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
-#define WAITING_MAX      4096                /* regions; later ones are found by the mapping, or not ours */
-#define REFUSED_MAX      65536               /* remembered regions; others are counted at every attempt */
+#define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* bytes of all rings, copied out and not merged yet */
+/* regions; further ones are found by their mappings, or are not ours */
+#define WAITING_MAX 4096
+/* regions that are remembered; others are counted at every attempt */
+#define REFUSED_MAX 65536
 
 /* A memfd that was not taken. */
 struct refused_region {
@@ -111,7 +113,7 @@ static uint64_t count_left_bytes(const struct zone_source *s, const struct waiti
 {
         uint64_t others_bytes = 0, users_bytes = 0;
 
-        *ret_own_bytes = 0; /* includes its earlier regions until they are closed */
+        *ret_own_bytes = 0; /* this includes the process's earlier regions until they are closed */
         for (size_t i = 0; i < s->n_regions; i++) {
                 const struct zone_region *region = &s->regions[i];
 
@@ -148,7 +150,7 @@ static int measure_region(const struct zone_source *s, const struct waiting_regi
 /* The memory that a region takes. */
 struct region_share {
         uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
-        uint64_t spare_bytes;   /* that its program may fill, if no other is recorded */
+        uint64_t spare_bytes;   /* bytes that its program may fill, if no other program is recorded */
         uint64_t group_bytes;   /* what limits of its cgroups left it */
 };
 
@@ -324,7 +326,7 @@ static void drop_waiting(struct zone_source *s, struct waiting_region *w)
                 loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_GONE, 1);
 }
 
-/* Marks the processes whose regions wait still, or not any more. */
+/* Marks the processes whose regions wait, or removes the marks. */
 static void mark_waiting(struct zone_source *s, bool waits)
 {
         for (size_t i = 0; i < s->n_waiting; i++) {
@@ -434,7 +436,7 @@ int zone_source_open_late(struct zone_source *s, uint32_t pid)
         return zone_source_open(s, pid);
 }
 
-/* Any process may say that it has no region. */
+/* Any process may announce a region that it does not have: only recorded ones count. */
 static bool is_known(const struct zone_source *s, const struct missed_region *missed)
 {
         return missed->why != TRACE_LOSS_CLIENT_NO_SPACE ||
@@ -500,7 +502,7 @@ void zone_source_pause(struct zone_source *s, bool paused)
 
 /* ---- one cycle ----------------------------------------------------------------------------------------- */
 
-/* From here on a program that fills memory wakes us once. */
+/* Arranges that a program that fills memory from here on wakes us once. */
 static void arm(struct zone_source *s)
 {
         struct full_ring_event_word words[FULL_RING_EVENT_WORDS_MAX];
@@ -562,7 +564,7 @@ static void compact(struct client_stream *stream)
         stream->at_bytes = 0;
 }
 
-/* How much is copied out at once: the more rings there are, the less of each. */
+/* Says how much is copied out at once: the more rings there are, the less of each. */
 static size_t fill_bytes(const struct zone_region *region, size_t left_bytes)
 {
         size_t n_bytes = PACE_ZONES_ALL_FILLS_BYTES / region->n_slots / CLIENT_ABI_WORD_BYTES *
@@ -617,8 +619,8 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
         slot->filled_bytes = 0;
         account(s, slot, client_stream_count_bytes(stream));
         /*
-         * Two milliseconds of events take little room: so many bytes are left only if stamps and lengths
-         * are made up.
+         * Two milliseconds of events take little room: so many bytes are left only if the program made up
+         * times and lengths.
          */
         if (s->held_bytes > HELD_BYTES_MAX) {
                 stream->n_garbage_bytes += slot->held_bytes;
@@ -688,7 +690,7 @@ static int count_region_drops(struct zone_source *s, struct zone_region *region)
         for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
                 r = count_slot_drops(s, region, slot);
         zone_region_count_losses(region, s->recording->losses);
-        if (s->stood_still) { /* the program did not use all that it might have filled */
+        if (s->stood_still) { /* the program did not use all memory that it might have filled */
                 region->zone_events.n_dropped = n_zones;
                 region->other_events.n_dropped = n_others;
         }
@@ -718,8 +720,9 @@ void zone_source_end_cycle(struct zone_source *s)
                 struct zone_region *region = &s->regions[i];
 
                 /*
-                 * One cycle more than that in which the end was noticed: what came with it is merged by then,
-                 * unless it is too young, or samples of before wait for an unwind table: execve does not.
+                 * One cycle more than that in which the end was noticed: the last events are merged by
+                 * then, unless they are too young, or earlier samples wait for an unwind table, which
+                 * execve does not wait for.
                  */
                 if (region->n_cycles_ended > 1 && !region->is_behind && !region->has_later) {
                         close_region(s, region);

@@ -28,10 +28,10 @@ struct recording;
 #define ZONE_SOURCE_CLOCKS 5 /* by enum client_abi_clock */
 
 /*
- * The limit of our memory, and of theirs because we look at it, for all open regions of one user's programs:
- * 1 GiB, and an 8th of it more for those of others.  A region of the client library is charged 2 MiB.  The
- * regions of one process may take half of what those of the others leave.  One that does not fit is counted
- * as TRACE_LOSS_CLIENT_NO_ROOM.
+ * The limit of our memory, and of the programs' memory that we look at, for all open regions of one user's
+ * programs: 1 GiB, and an 8th of that more for other users' programs.  A region of the client library is
+ * charged 2 MiB.  The regions of one process may take half of what those of the others leave.  One that
+ * does not fit is counted as TRACE_LOSS_CLIENT_NO_ROOM.
  */
 #define ZONE_SOURCE_USER_BYTES_MAX    (UINT64_C(1) << 30)
 #define ZONE_SOURCE_REGIONS_BYTES_MAX (ZONE_SOURCE_USER_BYTES_MAX + ZONE_SOURCE_USER_BYTES_MAX / 8)
@@ -40,10 +40,10 @@ struct recording;
 struct waiting_region {
         int fd; /* owned */
         uint32_t pid;
-        uint32_t own_pid; /* what it called itself when the region came; 0 = it was gone by then */
+        uint32_t own_pid; /* the process's number for itself when the region came; 0 = it was gone by then */
         uint64_t since_ns;
-        bool announced; /* found by its mapping: those that were handed in before it come first */
-        bool waited;    /* for a cycle, so that they have come */
+        bool announced; /* found by its mapping: regions that were handed in before it come first */
+        bool waited;    /* it has waited for a cycle, so that those have come */
 };
 
 /* A region that was announced and could not be opened. */
@@ -55,9 +55,9 @@ struct missed_region {
 
 struct zone_source {
         const struct recording *recording; /* borrowed */
-        /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
+        /* the events that programs are asked for: CLIENT_ABI_FAMILY_*, and which with callstacks */
         uint32_t families;
-        struct spare_memory spare; /* how much more than its rings each of them may fill */
+        struct spare_memory spare; /* how much more than its rings each program may fill */
         struct spare_need need;    /* how much would have been enough */
         struct event_translator translator;
 
@@ -69,12 +69,13 @@ struct zone_source {
         struct missed_region *missed; /* heap, owned */
         size_t n_missed, missed_capacity;
         uint64_t n_cycles;       /* that were begun */
-        uint64_t no_files_cycle; /* no descriptor was free in it; of n_cycles + 1, 0 = none */
+        uint64_t no_files_cycle; /* the cycle in which no descriptor was free: n_cycles + 1 then, 0 = none */
         struct intern refused;   /* struct refused_region: each is counted once, however often it comes */
         struct intern
-                known_pids; /* of all processes that ever had a region open here, or were counted as missed */
+                /* PIDs of all processes that ever had a region open here, or were counted as missed */
+                known_pids;
 
-        struct error busy; /* the words of a region that another recorder has; code 0 = none so far */
+        struct error busy; /* why a region is another recorder's, in words; code 0 = none is so far */
 
         struct tick_clock clocks[ZONE_SOURCE_CLOCKS];
         bool clock_used[ZONE_SOURCE_CLOCKS];
@@ -105,26 +106,27 @@ void zone_source_deinit(struct zone_source *s);
 
 /*
  * zone_source_receive() - a region was handed in; @fd is taken over
- * Any process can do that, so it waits until the kernel has reported its process, for a second at most.
+ * Any process can do that, so the region waits until the kernel has reported its process, for a second at
+ * most.
  * Returns 0 or -ENOMEM.
  */
 int zone_source_receive(struct zone_source *s, uint32_t pid, int fd);
 
-/* Nothing more comes: what still waits is counted as lost or refused. */
+/* Nothing more comes: regions that still wait are counted as lost or refused. */
 void zone_source_drop_waiting(struct zone_source *s);
 
 /*
- * zone_source_open() - the kernel told that a process mapped a region: open it
- * It is announced by each of its mappings, and may have been handed in; only the first time does anything.
- * Another region of the same process replaces the first (after execve).  A region that cannot be had is
- * counted, not an error.  Returns 0 or -ENOMEM.
+ * zone_source_open() - opens a region, which the kernel reported as mapped in a process
+ * Each of its mappings announces the region, and it may have been handed in; only the first time does
+ * anything.  Another region of the same process replaces the first (after execve).  A region that cannot be
+ * opened is counted, and is no error.  Returns 0 or -ENOMEM.
  */
 int zone_source_open(struct zone_source *s, uint32_t pid);
 
 /*
  * zone_source_open_late() - the same, when the record of that mapping has its turn
- * Does nothing for a process that was opened or missed ahead of it.  It was not if it could not be known yet
- * whose child it is: the fork that says so had not had its own turn, and its parents had ended.
+ * Does nothing for a process that was opened or missed ahead of it.  It was neither if its parent was still
+ * unknown: the record of its fork had not had its own turn, and its parents had ended.
  */
 int zone_source_open_late(struct zone_source *s, uint32_t pid);
 
@@ -134,7 +136,7 @@ void zone_source_end(struct zone_source *s, uint32_t pid);
 /* Tells all programs to stop recording. */
 void zone_source_disable(struct zone_source *s);
 
-/* Programs begin nothing new while it is paused, those included that come meanwhile. */
+/* Programs begin nothing new while it is paused, nor do programs that come meanwhile. */
 void zone_source_pause(struct zone_source *s, bool paused);
 
 /*
@@ -146,8 +148,8 @@ void zone_source_pause(struct zone_source *s, bool paused);
 int zone_source_begin_cycle(struct zone_source *s);
 
 /*
- * zone_source_fill() - copy more of a ring out, to be gone through by zone_source_peek()
- * @ret_more:  it holds more than that
+ * zone_source_fill() - copies more of a ring out, to be read by zone_source_peek()
+ * @ret_more:  the ring holds more than that
  * Nothing is copied where there is too much already, in the stream or in all of them.
  * Returns 1, 0 if nothing was copied, -ENOMEM.
  */
@@ -156,7 +158,7 @@ int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t
 /* True if a ring holds so much that copying it out is worth a system call. */
 bool zone_source_is_filling(const struct zone_region *region, uint32_t slot);
 
-/* A slot was gone through: its memory is given back, except for the rest. */
+/* The slot was merged: gives back its memory, except for bytes that are left. */
 void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot);
 
 /*
@@ -176,8 +178,8 @@ static inline struct tick_clock *zone_source_clock(struct zone_source *s, const 
 void zone_source_end_cycle(struct zone_source *s);
 
 /*
- * Counts what the programs dropped since the last call, and the regions that were missed: these when they
- * would have come by now if they were handed in, or with @final.  Returns 0 or -ENOMEM.
+ * Counts what the programs dropped since the last call, and the regions that were missed: a missed region
+ * counts once it would have come by now if it had been handed in, or with @final.  Returns 0 or -ENOMEM.
  */
 int zone_source_count_drops(struct zone_source *s, bool final);
 
