@@ -198,8 +198,8 @@ static int note_frames(struct code_regions *c)
                 if (r < 0)
                         return r;
                 /* The call instruction lies before its return address. */
-                code->frames[code->n_frames++] = frame->offset - (frame->flags & TRACE_FRAME_RETURN_ADDRESS &&
-                                                                  frame->offset > 0);
+                code->frames[code->n_frames++] = frame->offset -
+                                                 ((frame->flags & TRACE_FRAME_RETURN_ADDRESS) != 0);
                 code->frames_are_sorted = false;
         }
         return 0;
