@@ -148,7 +148,10 @@ START_TEST(test_a_pipe_cut_at_every_byte)
 }
 END_TEST
 
-/* Whatever byte is another one: no crash, and nothing is handed out from there on. */
+/*
+ * Whatever byte is another one: no crash, nothing is handed out from there on, and a trace that has begun
+ * stays one.
+ */
 START_TEST(test_damage_at_every_byte)
 {
         for (size_t at = 0; at < g.bytes.used_bytes; at++) {
@@ -169,6 +172,10 @@ START_TEST(test_damage_at_every_byte)
                 ck_assert_uint_le(n, good_trace_count_chunks(&g, at));
                 if (r == 0)
                         ck_assert_int_ne(trace_follow_state(f, &words), TRACE_FOLLOW_WHOLE);
+                if (at >= g.ends[0])
+                        ck_assert_int_eq(r, 0);
+                else if (at >= TRACE_CHUNK_HEADER_BYTES)
+                        ck_assert_int_eq(r, -EBADMSG);
                 trace_follow_close(f);
                 ck_assert_int_eq(unlink(path), 0);
                 (void)close(fd);
