@@ -21,12 +21,13 @@ struct said_sum {
         uint32_t row; /* the thread of the trace; 0 = none */
 };
 
-/* In no order. */
+/* In no order.  Thread 14 of BPF called execve(2), and has had the number of its process since. */
 static const struct said_sum said[] = {
-        { 7, SYS_write, 10, 12, 5, 4 },  { 3, SYS_read, 10, 11, 1, 2 },  { 3, SYS_write, 10, 11, 2, 2 },
-        { 5, SYS_read, 10, 12, 3, 3 },   { 0, SYS_read, 0, 0, 4, 0 },    { 9, SYS_read, 20, 12, 6, 5 },
-        { 8, SYS_close, 10, 5, 7, 0 },   { 11, SYS_read, 10, 13, 0, 0 }, { 12, SYS_close, 30, 11, 8, 0 },
-        { 13, SYS_close, 10, 13, 9, 6 },
+        { 7, SYS_write, 10, 12, 5, 4 },   { 3, SYS_read, 10, 11, 1, 2 },   { 3, SYS_write, 10, 11, 2, 2 },
+        { 5, SYS_read, 10, 12, 3, 3 },    { 0, SYS_read, 0, 0, 4, 0 },     { 9, SYS_read, 20, 12, 6, 5 },
+        { 8, SYS_close, 10, 5, 7, 0 },    { 11, SYS_read, 10, 13, 0, 0 },  { 12, SYS_close, 30, 11, 8, 0 },
+        { 13, SYS_close, 10, 13, 9, 6 },  { 5, SYS_write, 10, 12, 10, 3 }, { 14, SYS_read, 30, 31, 11, 7 },
+        { 14, SYS_write, 30, 30, 12, 8 },
 };
 
 /* Stands for the maps of BPF. */
@@ -73,10 +74,11 @@ static uint32_t add_process(struct trace_dictionary *d, uint32_t pid)
 static void add_threads(struct trace_dictionary *d)
 {
         struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER };
-        uint32_t first, second, id = 0;
+        uint32_t first, second, third, id = 0;
 
         first = add_process(d, 10);
         second = add_process(d, 20);
+        third = add_process(d, 30);
         fiber.process = first;
         ck_assert_int_ge(trace_dictionary_add(d, TRACE_TABLE_THREADS, &fiber, &id), 0);
         ck_assert_uint_eq(add_thread(d, first, 11, 1), 2);
@@ -84,6 +86,8 @@ static void add_threads(struct trace_dictionary *d)
         ck_assert_uint_eq(add_thread(d, first, 12, 9), 4);
         ck_assert_uint_eq(add_thread(d, second, 12, 1), 5);
         ck_assert_uint_eq(add_thread(d, first, 13, 1), 6);
+        ck_assert_uint_eq(add_thread(d, third, 31, 1), 7);
+        ck_assert_uint_eq(add_thread(d, third, 30, 1), 8);
 }
 
 static bool is_row_of(const struct trace_syscall *row, const struct said_sum *sum)
