@@ -114,8 +114,48 @@ static void break_file(void)
         listing.symbols[3].file = listing.strings.n_items + 1;
 }
 
-static void (*const breakers[])(void) = { break_gap,   break_text,   break_symbols, break_length,
-                                          break_count, break_branch, break_file };
+static void break_declared_file(void)
+{
+        listing.symbols[0].declared_file = listing.strings.n_items + 1;
+}
+
+static void break_function(void)
+{
+        listing.symbols[0].function = listing.strings.n_items + 1;
+}
+
+static void break_part_name(void)
+{
+        listing.parts[0].name = listing.strings.n_items + 1;
+}
+
+static void break_target_name(void)
+{
+        listing.instructions[0].target_name = listing.strings.n_items + 1;
+}
+
+static void break_first_symbol(void)
+{
+        listing.instructions[0].first_symbol = (uint32_t)listing.n_symbols + 1;
+        listing.instructions[0].n_symbols = 0;
+}
+
+/* Parts whose instructions add up to more than 32 bits hold, to those that there are. */
+static void break_sum(void)
+{
+        const uint32_t n[] = { UINT32_MAX, 1, 3 };
+
+        for (size_t i = 1; i < sizeof(n) / sizeof(n[0]); i++)
+                ck_assert_int_eq(code_listing_add_part(&listing, &listing.parts[0]), 0);
+        for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++)
+                listing.parts[i].n_instructions = n[i];
+}
+
+static void (*const breakers[])(void) = { break_gap,       break_text,          break_symbols,
+                                          break_length,    break_count,         break_branch,
+                                          break_file,      break_declared_file, break_function,
+                                          break_part_name, break_target_name,   break_first_symbol,
+                                          break_sum };
 
 /* loop test */
 START_LOOP_TEST(test_contradiction, 0, sizeof(breakers) / sizeof(breakers[0]))
