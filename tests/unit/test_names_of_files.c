@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * symbolize/symbols/module_symbols.c: names that look like C's are read as those of Ada or Nim in files that
- * have a function of that language, with debug information and without; as C's in all others
+ * have a function of that language, with debug information and without; as C's in all others.  Variables name
+ * no code
  */
 #include "base/io.h"
 #include "base/regular_file.h"
@@ -31,7 +32,7 @@ static bool has_function(const struct elf_image *image, struct module_symbols *m
         return false;
 }
 
-static void expect_name(const char *path, const char *name)
+static void expect(const char *path, const char *name, bool is_there)
 {
         const struct module_symbols_options options = { .name = "program" };
         struct module_symbols *module;
@@ -41,7 +42,8 @@ static void expect_name(const char *path, const char *name)
         ck_assert_int_eq(regular_file_open(path, &fd, NULL), 0);
         ck_assert_int_eq(elf_image_open(fd, &image, NULL), 0);
         ck_assert_int_eq(module_symbols_open(image, &options, &module, NULL), 0);
-        ck_assert_msg(has_function(image, module, name), "no function is shown as '%s'", name);
+        ck_assert_msg(has_function(image, module, name) == is_there, "'%s' is %s function", name,
+                      is_there ? "no" : "a");
         module_symbols_close(module);
         elf_image_close(image);
         io_close(&fd);
@@ -70,7 +72,26 @@ START_LOOP_TEST(test_the_files_own_rule_applies, 0, 2 * sizeof(rows) / sizeof(ro
                        rows[_i / 2].function, rows[_i / 2].mark);
         built_files_write(&files, "program.c", text);
         ck_assert(built_files_run(&files, compile[_i % 2]));
-        expect_name(built_files_path(&files, "library"), rows[_i / 2].shown);
+        expect(built_files_path(&files, "library"), rows[_i / 2].shown, true);
+        built_files_deinit(&files);
+}
+END_TEST
+
+/* The address of a variable of a thread is that in the thread's memory: code has the same ones. */
+START_TEST(test_variables_of_threads_name_no_code)
+{
+        struct built_files files;
+
+        if (!built_files_has("gcc"))
+                return;
+        built_files_init(&files);
+        built_files_write(&files, "program.c",
+                          "__thread char of_a_thread[1 << 20];\n"
+                          "char *first(void) { return of_a_thread; }\n"
+                          "int second(int x) { return x * 3; }\n");
+        ck_assert(built_files_run(&files, "gcc -falign-functions=64 -shared -fPIC -o library program.c"));
+        expect(built_files_path(&files, "library"), "second", true);
+        expect(built_files_path(&files, "library"), "of_a_thread", false);
         built_files_deinit(&files);
 }
 END_TEST

@@ -95,6 +95,9 @@ START_TEST(test_round_trip)
                         ck_assert_pstr_eq(x[i].file, y[i].file);
                         ck_assert_uint_eq(x[i].line, y[i].line);
                         ck_assert_uint_eq(x[i].column, y[i].column);
+                        ck_assert_pstr_eq(x[i].declared_file, y[i].declared_file);
+                        ck_assert_uint_eq(x[i].declared_line, y[i].declared_line);
+                        ck_assert_uint_eq(x[i].instance, y[i].instance);
                         ck_assert_uint_eq(x[i].flags, y[i].flags);
                 }
                 ck_assert_int_eq(module_symbols_find_range(module, svma, &rx),
@@ -104,6 +107,26 @@ START_TEST(test_round_trip)
         }
         ck_assert_uint_eq(longest, 3); /* twice() in more() in a function */
         module_symbols_close(other);
+}
+END_TEST
+
+/* Ids go from 1 to the last; others have nothing. */
+START_TEST(test_first_and_last_ids)
+{
+        struct saved_index index;
+        uint32_t n_names, n_paths;
+
+        ck_assert(saved_index_open(&index, image, saved.data, saved.used_bytes));
+        n_names = index.n_items[SAVED_PART_NAMES];
+        n_paths = index.n_items[SAVED_PART_PATHS];
+        ck_assert(n_names > 1 && n_paths > 0);
+        for (uint32_t id = 0; id <= n_names + 1; id++)
+                ck_assert_int_eq(saved_index_name(&index, id) != NULL, id >= 1 && id <= n_names);
+        for (uint32_t id = 0; id <= n_paths + 1; id++)
+                ck_assert_int_eq(saved_index_path(&index, id) != NULL, id >= 1 && id <= n_paths);
+        ck_assert_uint_ne(saved_index_declaration(&index, n_names).line, 0);
+        ck_assert_uint_eq(saved_index_declaration(&index, n_names + 1).line, 0);
+        ck_assert_uint_eq(saved_index_declaration(&index, 0).line, 0);
 }
 END_TEST
 
