@@ -491,6 +491,34 @@ START_TEST(other_code_is_no_copy)
 }
 END_TEST
 
+/* A linker may put its names of sections behind the headers; all of that is within the limit, or nothing. */
+START_TEST(sections_behind_their_headers_are_read)
+{
+        const struct image_search_limits none = { .bytes_max = 0 };
+        const size_t header_at = 0x1640 + 2 * sizeof(Elf64_Shdr), names_at = 0x1640 + 3 * sizeof(Elf64_Shdr);
+        struct code_source source;
+        Elf64_Shdr names;
+        uint64_t avma = 0;
+
+        make(true);
+        memcpy(&names, image.bytes + header_at, sizeof(names));
+        memcpy(image.bytes + names_at, image.bytes + names.sh_offset, names.sh_size);
+        names.sh_offset = names_at;
+        memcpy(image.bytes + header_at, &names, sizeof(names));
+        image.n_bytes = names_at + names.sh_size;
+        load_beside_copy();
+        found.copy_avma = address_of(copy) + COPY_SHIFT;
+        ck_assert_int_eq(image_source_new(&found, &source), 0);
+        ck_assert_int_eq(image_source_search(source.source, &none, image.n_bytes - 1, &bytes, &avma), 0);
+        ck_assert_uint_eq(bytes.used_bytes, 0);
+        ck_assert_int_eq(image_source_search(source.source, &none, image.n_bytes, &bytes, &avma), 1);
+        ck_assert_uint_eq(avma, found.copy_avma);
+        ck_assert_uint_eq(bytes.used_bytes, image.n_bytes);
+        ck_assert_mem_eq(bytes.data, copy + COPY_SHIFT, image.n_bytes);
+        source.free(source.source);
+}
+END_TEST
+
 START_TEST(what_is_mapped_is_put_together)
 {
         struct elf_image *elf;
