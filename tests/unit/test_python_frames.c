@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sampler/python/python_frames.c: what was read at a sample is merged when its native stack is there, also of
- * a process that has ended by then
+ * a process that has ended by then; the next program of a process has functions of its own
  */
 #include "sampler/pace/recorder_pace.h"
 #include "sampler/python/python_frames.h"
@@ -16,6 +16,7 @@
 #include "symbolize/images/module_landmarks.h"
 #include "tests/unit/unit_test.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #define EVAL_AVMA  0x1100
@@ -34,6 +35,36 @@ static struct recording recording;
 static struct python_frames *frames;
 static struct call_chain chain;
 
+/* Stands for the program of BPF: the one frame that it reads at each sample. */
+struct python_source {
+        struct python_processes table;
+        struct python_raw_frame frame;
+};
+
+static struct python_source source;
+
+struct python_processes *python_source_processes(struct python_source *s)
+{
+        return s ? &s->table : NULL;
+}
+
+void python_source_look(struct python_source *s)
+{
+        (void)s;
+}
+
+int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
+                       const struct python_copies_sink *sink, struct python_sample *ret_sample)
+{
+        (void)key;
+        (void)flag;
+        (void)sink;
+        ret_sample->n_frames = 1;
+        ret_sample->flags = ret_sample->n_left_out = ret_sample->n_left_out_entries = 0;
+        ret_sample->frames[0] = s->frame;
+        return 1;
+}
+
 static void setup(void)
 {
         trace_dictionary_init(&dictionary, 0);
@@ -50,18 +81,25 @@ static void teardown(void)
         trace_dictionary_deinit(&dictionary);
 }
 
-START_TEST(test_process_ends_while_its_native_stack_waits)
+static void note_interpreter(uint64_t time_ns)
 {
-        const struct python_mapping mapping = { .pid = (uint32_t)getpid(), .module = 1, .time_ns = START_NS };
+        const struct python_mapping mapping = { .pid = (uint32_t)getpid(), .module = 1, .time_ns = time_ns };
         const struct module_landmarks found = { .python_runtime_svma = (uintptr_t)runtime,
                                                 .python_version_svma = (uintptr_t)&version,
                                                 .python_eval_svma = EVAL_AVMA,
                                                 .python_eval_bytes = EVAL_BYTES };
-        const struct python_sample_key key = { .pid = mapping.pid, .tid = mapping.pid, .time_ns = SAMPLE_NS };
+
+        ck_assert_int_eq(python_frames_note(frames, &mapping, &found), 0);
+}
+
+START_TEST(test_process_ends_while_its_native_stack_waits)
+{
+        const uint32_t pid = (uint32_t)getpid();
+        const struct python_sample_key key = { .pid = pid, .tid = pid, .time_ns = SAMPLE_NS };
         struct address_space space;
 
         address_space_init(&space);
-        ck_assert_int_eq(python_frames_note(frames, &mapping, &found), 0);
+        note_interpreter(START_NS);
         ck_assert_int_eq(python_frames_take(frames, &key, 0, NULL), 0);
         python_frames_keep(frames, &key);
         python_frames_forget(frames, key.pid, END_NS);
@@ -71,6 +109,47 @@ START_TEST(test_process_ends_while_its_native_stack_waits)
         python_frames_merge(frames, &space, &chain);
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_PYTHON_LATE], 1);
         address_space_deinit(&space);
+}
+END_TEST
+
+/* A str of CPython 3.11. */
+static void set_text(uint64_t text[16], const struct python_objects *objects, const char *words)
+{
+        text[objects->text_length / 8] = strlen(words);
+        text[objects->text_state / 8] = 1 << 2 | 1 << 5 | 1 << 6;
+        memcpy((char *)text + objects->text_ascii, words, strlen(words));
+}
+
+/* Where nothing tells code objects apart, one is looked at once in a while; but at once in another program. */
+START_TEST(test_the_next_program_has_its_own_functions)
+{
+        static uint64_t code[64], first[16], second[16], file[16], lines[8];
+        const uint32_t pid = (uint32_t)getpid();
+        const struct python_sample_key key = { .pid = pid, .tid = pid, .time_ns = SAMPLE_NS };
+        const char *const names[] = { "first", "second" };
+        struct python_layout layout;
+
+        ck_assert_int_eq(python_layout_find(version, runtime, &layout), 0);
+        set_text(first, &layout.objects, names[0]);
+        set_text(second, &layout.objects, names[1]);
+        set_text(file, &layout.objects, "/srv/net.py");
+        code[layout.objects.code_file / 8] = (uintptr_t)file;
+        code[layout.objects.code_lines / 8] = (uintptr_t)lines;
+        source.frame.code = (uintptr_t)code;
+        recording.python_source = &source;
+        python_frames_free(frames);
+        ck_assert_int_eq(python_frames_new(&recording, false, &frames), 0);
+        for (uint32_t i = 0; i < 2; i++) {
+                const struct trace_symbol *row;
+
+                code[layout.objects.code_name / 8] = (uintptr_t)(i == 0 ? first : second);
+                note_interpreter(START_NS);
+                ck_assert_int_eq(python_frames_take(frames, &key, 0, NULL), 0);
+                ck_assert_uint_eq(trace_dictionary_count(&dictionary, TRACE_TABLE_SYMBOLS), i + 1);
+                row = trace_dictionary_row(&dictionary, TRACE_TABLE_SYMBOLS, i + 1);
+                ck_assert(text_view_is(trace_dictionary_text(&dictionary, row->function), names[i]));
+                python_frames_forget(frames, pid, END_NS);
+        }
 }
 END_TEST
 

@@ -98,6 +98,38 @@ static bool is_known(uint32_t pid)
         return found != NULL;
 }
 
+/* The lock, its holder and the interpreters lie where the version has them in its runtime. */
+START_TEST(test_places_in_the_runtime)
+{
+        const uint32_t pid = (uint32_t)child;
+        struct python_layout layout;
+        struct python_process process;
+
+        ck_assert_int_eq(python_layout_find(VERSION, runtime, &layout), 0);
+        ck_assert(layout.interpreters != 0 && layout.current != 0 && layout.gil != 0);
+        add(pid, MAP_NS);
+        process = entered(pid);
+        ck_assert_uint_eq(process.interpreters_avma, (uintptr_t)runtime + layout.interpreters);
+        ck_assert_uint_eq(process.current_avma, (uintptr_t)runtime + layout.current);
+        ck_assert_uint_eq(process.gil_avma, (uintptr_t)runtime + layout.gil);
+}
+END_TEST
+
+/* A version without such a place has none, wherever its runtime is. */
+START_TEST(test_places_that_the_runtime_has_not)
+{
+        static const uint64_t newer_version = UINT64_C(0x030c01f0);
+        const uint32_t pid = (uint32_t)child;
+        struct python_landmarks landmarks = landmarks_at(MAP_NS);
+
+        landmarks.version_avma = (uintptr_t)&newer_version;
+        ck_assert_int_eq(python_interpreters_add(&interpreters, pid, &landmarks), 0);
+        ck_assert_uint_eq(entered(pid).pid, pid);
+        ck_assert_uint_eq(entered(pid).current_avma, 0);
+        ck_assert_uint_eq(entered(pid).gil_avma, 0);
+}
+END_TEST
+
 /* Its program begins before its mapping, and both have their turns after the announcement. */
 START_TEST(test_announced_interpreter_is_known_in_its_turn)
 {
