@@ -271,6 +271,14 @@ START_TEST(test_without_code)
         ck_assert_uint_eq(a.listing.n_instructions, 2); /* the sampled addresses */
         ck_assert_uint_eq(a.instructions[0].sum.n_samples, 1);
         ck_assert_uint_eq(a.instructions[1].sum.weight, 400);
+        for (size_t i = 0; i < a.listing.n_instructions; i++) {
+                const struct listing_instruction *row = &a.listing.instructions[i];
+
+                ck_assert_uint_eq(row->n_symbols, 1);
+                ck_assert_uint_lt(row->first_symbol, a.listing.n_symbols);
+                ck_assert(text_view_is(annotation_string(&a, a.listing.symbols[row->first_symbol].function),
+                                       "kernel"));
+        }
 }
 END_TEST
 

@@ -177,3 +177,35 @@ START_TEST(test_words_of_the_slowest)
         trace_builder_deinit(&b);
 }
 END_TEST
+
+/* A thread of the C library itself: the innermost of its functions names the place. */
+START_TEST(test_waits_in_the_c_library_alone)
+{
+        struct trace_builder b;
+        uint32_t libc, stack;
+        json_t *root;
+
+        trace_builder_init(&b);
+        libc = trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libc.so.6");
+        stack = trace_builder_push(&b, 0, libc, 0x100, "start_thread");
+        stack = trace_builder_push(&b, stack, libc, 0x200, "helper_of_timers");
+        stack = trace_builder_push(&b, stack, libc, 0x300, "sigwaitinfo");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        TRACE_BUILDER_ADD(&b, 900, SWITCH_IN, 0);
+        trace_builder_begin_zone(&b, 1000, trace_builder_location(&b, "inside"));
+        TRACE_BUILDER_ADD(&b, 1100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack, TRACE_STACK_COMPLETE);
+        TRACE_BUILDER_ADD(&b, 1500, SWITCH_IN, 0);
+        trace_builder_event(&b, 2000, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        root = LOAD_REPORT(b.path, "--zone", "inside");
+        ck_assert_str_eq(json_string_value(json_object_get(ran_report_row(root, "waits", 0), "place")),
+                         "sigwaitinfo");
+        json_decref(root);
+        root = LOAD_REPORT(b.path, "--off-cpu");
+        ck_assert_str_eq(json_string_value(json_object_get(ran_report_row(root, "places", 0), "place")),
+                         "sigwaitinfo");
+        json_decref(root);
+        trace_builder_deinit(&b);
+}
+END_TEST
