@@ -210,26 +210,30 @@ class Tree:
 class Objects:
     """Which objects a program of the tree is linked of: by the names that they define and want."""
     def __init__(self) -> None:
-        wants: dict[str, list[str]] = {}
-        defined_by: dict[str, str] = {}
+        self.wants: dict[str, list[str]] = {}
+        self.defined_by: dict[str, str] = {}
+        self.stands_for: dict[str, set[str]] = {}  # by test: functions that it defines in place of the tree's
         files = sorted(str(path) for path in (BUILD / "obj").rglob("*.o"))
         names = subprocess.run(["nm", "-A", "-g", *files], capture_output=True, text=True, check=False).stdout
         for line in names.splitlines():
             file, _, rest = line.partition(":")
             kind, name = rest.split()[-2:]
             if kind in "Uwv":
-                wants.setdefault(file, []).append(name)
-            elif not file.startswith(str(BUILD / "obj/tests/")) or "/tests/unit/" in file and "/test_" not in file:
-                defined_by.setdefault(name, file)
-        self.needs = {file: {defined_by[name] for name in wanted if name in defined_by} for file, wanted in wants.items()}
+                self.wants.setdefault(file, []).append(name)
+            elif "/tests/unit/test_" in file:
+                self.stands_for.setdefault(pathlib.Path(file).stem, set()).add(name)
+            elif not file.startswith(str(BUILD / "obj/tests/")) or "/tests/unit/" in file:
+                self.defined_by.setdefault(name, file)
         self.known: dict[str, set[str]] = {}
 
     def of(self, test: str) -> set[str]:
         if test not in self.known:
             left = [str(BUILD / "obj/tests/unit" / f"{name}.o") for name in (test, "unit_test")]
+            own = self.stands_for.get(test, set())
             seen = set(left)
             while left:
-                new = self.needs.get(left.pop(), set()) - seen
+                wanted = set(self.wants.get(left.pop(), [])) - own
+                new = {self.defined_by[name] for name in wanted if name in self.defined_by} - seen
                 seen |= new
                 left.extend(new)
             self.known[test] = seen
