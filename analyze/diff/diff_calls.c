@@ -322,8 +322,7 @@ static int add_places(const struct diff_calls *c, const struct diff_callers *cal
         for (uint32_t id = 1; id <= c->keys.n_items && r == 0 && c->run->has_waits; id++) {
                 const struct wait_key *key = intern_get(&c->keys, id, NULL);
 
-                if (key->stack != 0)
-                        r = add_place(c, callers, key, &c->rows[id - 1]);
+                r = add_place(c, callers, key, &c->rows[id - 1]);
         }
         return r == 0 ? settle_callers(callers) : r;
 }
