@@ -277,7 +277,7 @@ static int prepare_words(struct walked_thread *thread)
                        (capacity - thread->n_words) * sizeof(*thread->words));
                 thread->n_words = (uint32_t)capacity;
         }
-        if (n != 0 && thread->words[n - 1].any)
+        if (thread->words[n - 1].any)
                 zone_words_clear(&thread->words[n - 1]);
         return 0;
 }

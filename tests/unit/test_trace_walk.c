@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 struct seen {
-        uint32_t n_begun, n_zones, n_samples, n_waits, n_messages;
+        uint32_t n_begun, n_zones, n_with_words, n_samples, n_waits, n_messages;
         uint64_t zone_ns, self_ns, on_cpu_ns, zone_samples, wait_ns;
         uint64_t delay_ns;
         uint32_t last_path;
@@ -52,6 +52,7 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
 
         (void)err;
         seen->n_zones++;
+        seen->n_with_words += words != NULL;
         seen->zone_ns += zone_instance_duration_ns(zone);
         seen->self_ns += zone->self_ns;
         seen->on_cpu_ns += zone->on_cpu_ns;
@@ -202,6 +203,28 @@ START_TEST(test_everything)
         ck_assert_uint_eq(seen.n_messages, 1);
         ck_assert_uint_eq(seen.last_path, 3); /* the trace's own number of b alone */
         ck_assert_str_eq(seen.words, "called|first\nsecond");
+}
+END_TEST
+
+/* A zone at the depth of one that said something says nothing of that. */
+START_TEST(test_words_are_of_one_zone)
+{
+        struct seen seen;
+
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 11, 11));
+        for (uint64_t i = 0; i < 4; i++) {
+                trace_builder_begin_zone(&b, 1000 + 100 * i, trace_builder_location(&b, "a"));
+                if (i % 2 == 0)
+                        trace_builder_text(&b, 1000 + 100 * i, TRACE_OP_ZONE_TEXT,
+                                           i == 0 ? "first" : "third");
+                trace_builder_event(&b, 1050 + 100 * i, TRACE_OP_ZONE_END);
+        }
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        ck_assert_int_eq(walk(&(struct trace_filter_request){ .zone = NULL }, &seen), 0);
+        ck_assert_uint_eq(seen.n_zones, 4);
+        ck_assert_uint_eq(seen.n_with_words, 2);
+        ck_assert_str_eq(seen.words, "|third");
 }
 END_TEST
 
