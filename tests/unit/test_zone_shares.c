@@ -489,6 +489,35 @@ START_TEST(test_no_descriptor_left)
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 1);
 }
 END_TEST
+/*
+ * A region that was handed in waits until the kernel reports its process: so long it is not missing, and
+ * another process's is.
+ */
+START_TEST(test_handed_in_and_announced)
+{
+        const uint32_t handed_in_pid = UINT32_C(1) << 30, gone_pid = handed_in_pid + 1;
+        int ends[2];
+
+        ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+        ck_assert_int_eq(zone_source_open(&f.zones, handed_in_pid), 0);
+        ck_assert_int_eq(zone_source_receive(&f.zones, handed_in_pid, ends[1]), 0);
+        for (int i = 0; i < 3; i++) {
+                ck_assert_int_eq(zone_source_begin_cycle(&f.zones), 0);
+                ck_assert_int_eq(zone_source_count_drops(&f.zones, false), 0);
+                ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 0);
+        }
+        ck_assert_uint_eq(f.zones.n_waiting, 1);
+        ck_assert_int_eq(zone_source_open(&f.zones, gone_pid), 0);
+        ck_assert_int_eq(zone_source_begin_cycle(&f.zones), 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, false), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 0); /* it may come with the next look */
+        ck_assert_int_eq(zone_source_begin_cycle(&f.zones), 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, false), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 1);
+        (void)close(ends[0]);
+}
+END_TEST
+
 /* A program says that it has no room for zones; others may say so as well, and are not recorded. */
 START_TEST(test_programs_without_room)
 {
