@@ -6,10 +6,9 @@
 #include "analyze/report/report.h"
 #include "analyze/stats/histogram_bins.h"
 #include "analyze/trace/clock_step.h"
-#include "analyze/walk/loaded_trace.h"
-#include "analyze/walk/trace_filter.h"
 #include "analyze/why/why.h"
 #include "base/error.h"
+#include "tests/unit/asked_why.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
@@ -95,22 +94,17 @@ START_LOOP_TEST(test_why, 0, 4)
 {
         bool is_coarse = _i % 2 == 0, is_below = _i / 2 == 0;
         struct why_request request = { .zone = "outer", .slowest = 0.01, .by = WHY_BY_WALL };
-        struct trace_filter filter = { .is_empty = true };
-        struct trace_filter_request all = { .zone = NULL };
-        struct error err = ERROR_NONE;
-        struct loaded_trace trace;
         struct trace_builder b;
-        static struct why why; /* too large for a stack beside the others */
+        static struct asked_why asked; /* too large for a stack beside the others */
 
         build(&b, is_coarse ? (double)TICK_NS : 0.4, is_below ? 1 : LONG_TICKS);
-        ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
-        ck_assert_int_eq(trace_filter_init(&filter, &all, &trace, &err), 0);
-        ck_assert_int_eq(why_init(&why, &trace, &filter, &request, &err), 0);
-        ck_assert(why_is_below_clock(&why) == (is_coarse && is_below));
-        ck_assert((why_find_answer(&why) != NULL) == !(is_coarse && is_below));
-        why_deinit(&why);
-        trace_filter_deinit(&filter);
-        loaded_trace_close(&trace);
+        asked_why_ask(&asked, b.path, &request);
+        ck_assert(why_is_below_clock(&asked.why) == (is_coarse && is_below));
+        ck_assert((why_find_answer(&asked.why) != NULL) == !(is_coarse && is_below));
+        ck_assert_msg((strstr(asked.answer, "by less than two steps of the clock, of 100 ns each") != NULL) ==
+                              (is_coarse && is_below),
+                      "%s", asked.answer);
+        asked_why_deinit(&asked);
         trace_builder_deinit(&b);
 }
 END_TEST

@@ -49,6 +49,8 @@ enum plant {
         PLANT_TEXT,
         PLANT_DELAYED,
         PLANT_MOSTLY_WAITS,
+        PLANT_INTERRUPTED,
+        PLANT_MOSTLY_INTERRUPTED,
 };
 
 struct program {
@@ -56,7 +58,7 @@ struct program {
         uint32_t worker, loader;
         uint32_t request, inner, lock;
         uint32_t event, path;
-        uint32_t usual, slow, touching, fault, taking, waiting, holding; /* stacks */
+        uint32_t usual, slow, touching, fault, interrupt, taking, waiting, holding; /* stacks */
         bool has_samples;
         uint32_t n_functions;
 };
@@ -92,6 +94,7 @@ static void add_code(void)
         p.slow = called(called(handle, module, "slow_path"), module, "deeper");
         p.touching = called(handle, module, "touch");
         p.fault = called(p.touching, in_kernel, "asm_exc_page_fault");
+        p.interrupt = called(p.usual, in_kernel, "asm_sysvec_apic_timer_interrupt");
         p.taking = called(handle, module, "take_queue");
         p.waiting = called(p.taking, in_kernel, "futex_wait");
         p.holding = called(loading, module, "flush");
@@ -164,6 +167,11 @@ static uint64_t be_slow(enum plant plant, uint64_t time_ns, uint32_t mover)
                 return run_in(time_ns, EXTRA_NS, p.taking);
         case PLANT_DELAYED:
                 return run_in(be_slow(PLANT_PREEMPTED, time_ns, mover), EXTRA_NS, p.slow);
+        case PLANT_INTERRUPTED:
+                time_ns = be_slow(PLANT_PREEMPTED, time_ns, mover);
+                return run_in(run_in(time_ns, EXTRA_NS, p.slow), 12 * EXTRA_NS / 10, p.interrupt);
+        case PLANT_MOSTLY_INTERRUPTED:
+                return run_in(time_ns, EXTRA_NS, p.interrupt);
         case PLANT_LONGER:
                 return run_in(time_ns, EXTRA_NS, p.usual);
         case PLANT_COLD:
@@ -299,6 +307,8 @@ static const struct {
         { PLANT_COLD, true, WHY_CAUSE_SAME, false,
           "; 100% of the slow instances continued on another CPU, 0% of the others" },
         { PLANT_INNER, true, WHY_CAUSE_SAME, false, "of the extra time is in the zone 'inner'" },
+        { PLANT_MOSTLY_INTERRUPTED, true, WHY_CAUSE_INTERRUPTS, false,
+          "no cause in the program: interrupts took 100% of the extra time" },
         { PLANT_UNSAMPLED, false, WHY_CAUSE_UNEXPLAINED, false, "no sample and no wait explains" },
 };
 
@@ -383,6 +393,20 @@ START_LOOP_TEST(test_sentence_and_fine_print, 0, sizeof(printed) / sizeof(printe
         check_fact(&document, "left out", printed[_i].without);
         check_fact(&document, "in common", printed[_i].common);
         view_document_deinit(&document);
+}
+END_TEST
+
+/* By the wall clock, interrupts are a part of their own beside the time that others had the CPU. */
+START_TEST(test_interrupts_beside_others)
+{
+        const struct why_request by_wall = { .zone = "request", .slowest = 0.025, .by = WHY_BY_WALL };
+
+        program_init(true);
+        build(PLANT_INTERRUPTED);
+        ask(&by_wall);
+        ck_assert_str_eq(a.answer,
+                         "Slow instances run deeper() from slow_path() (31% of the extra time); interrupts "
+                         "(38%); others had the CPU for 31% of it");
 }
 END_TEST
 
