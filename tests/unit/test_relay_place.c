@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FILE_BYTES 1000
@@ -18,6 +20,21 @@ struct fixture {
         int file_fd, place_fd;
         struct relay_place place;
 };
+
+/* Stands for the file system, where it is wanted. */
+static struct {
+        bool is_wanted;
+        int outcome;
+        struct statx status;
+} told;
+
+int statx(int fd, const char *restrict path, int flags, unsigned mask, struct statx *restrict ret)
+{
+        if (!told.is_wanted)
+                return (int)syscall(SYS_statx, fd, path, flags, mask, ret);
+        *ret = told.status;
+        return told.outcome;
+}
 
 static void set_up(struct fixture *f, uint64_t file_bytes)
 {
@@ -98,5 +115,37 @@ START_TEST(a_full_disk_is_reported)
         ck_assert_int_eq(relay_place_write(fd, &place, &err), -ENOSPC);
         ck_assert_int_eq(err.code, -ENOSPC);
         (void)close(fd);
+}
+END_TEST
+
+/* A new file may have the inode number of a removed one: when it was made tells them apart, if that is known. */
+START_TEST(a_file_of_the_same_number_is_another_one)
+{
+        uint64_t first;
+
+        told.is_wanted = true;
+        told.status.stx_mask = STATX_INO | STATX_BTIME;
+        told.status.stx_ino = 7;
+        told.status.stx_btime.tv_sec = 1000;
+        told.status.stx_btime.tv_nsec = 4;
+        first = relay_place_identify(0);
+        ck_assert_uint_ne(first, 0);
+        ck_assert_uint_eq(relay_place_identify(0), first);
+        told.status.stx_btime.tv_sec++;
+        ck_assert_uint_ne(relay_place_identify(0), first);
+        told.status.stx_btime.tv_sec--;
+        told.status.stx_btime.tv_nsec++;
+        ck_assert_uint_ne(relay_place_identify(0), first);
+        told.status.stx_btime.tv_nsec--;
+        told.status.stx_ino++;
+        ck_assert_uint_ne(relay_place_identify(0), first);
+
+        told.status.stx_mask = STATX_INO;
+        first = relay_place_identify(0);
+        told.status.stx_btime.tv_sec++;
+        ck_assert_uint_eq(relay_place_identify(0), first);
+        told.outcome = -1;
+        ck_assert_uint_eq(relay_place_identify(0), 0);
+        told.is_wanted = false;
 }
 END_TEST
