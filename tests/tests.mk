@@ -8,7 +8,7 @@
 
 WORK_SRC    := $(wildcard tests/workloads/w_*.c)
 WORK_CXX    := $(wildcard tests/workloads/w_*.cpp)
-UNIT_SRC    := $(filter-out $(if $(BPF_CLANG),,tests/unit/test_kernel_types.c tests/unit/test_python_copies.c tests/unit/test_python_verified.c tests/unit/test_switch_types.c) $(if $(SQLITE),,tests/unit/test_sqlite_database.c), \
+UNIT_SRC    := $(filter-out $(if $(BPF_CLANG),,tests/unit/test_kernel_types.c tests/unit/test_python_copies.c tests/unit/test_python_verified.c tests/unit/test_switch_source.c tests/unit/test_switch_types.c) $(if $(SQLITE),,tests/unit/test_sqlite_database.c), \
                $(wildcard tests/unit/test_*.c))
 UNIT_AID    := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
