@@ -115,6 +115,23 @@ START_TEST(without_sections_names_come_from_the_dynamic_table)
 }
 END_TEST
 
+/* From the first byte of it on, and not beyond its end: there is the hash table, which has their number. */
+START_LOOP_TEST(a_table_fills_its_segment, 0, 2)
+{
+        Elf64_Phdr segment;
+        GElf_Sym symbol;
+
+        made_image_init(&made, &(struct made_image_options){ .has_no_sections = true });
+        memcpy(&segment, made.bytes + sizeof(Elf64_Ehdr), sizeof(segment));
+        segment.p_offset = segment.p_vaddr =
+                0x300; /* of the symbols; then come their names and the hash table */
+        segment.p_filesz = segment.p_memsz = (_i == 0 ? 0x400 + 5 * sizeof(uint32_t) : 0x400) - 0x300;
+        memcpy(made.bytes + sizeof(Elf64_Ehdr), &segment, sizeof(segment));
+        ck_assert_int_eq(elf_image_open_memory(made.bytes, made.n_bytes, &image, NULL), 0);
+        ck_assert(find_symbol(MADE_IMAGE_FUNCTION, &symbol) == (_i == 0));
+}
+END_TEST
+
 /* Every byte of the headers and tables set to all ones, one after the other, and every cut. */
 START_LOOP_TEST(damage_does_no_harm, 0, 4)
 {
