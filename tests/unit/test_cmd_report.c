@@ -121,6 +121,34 @@ static const char *const names[] = {
         "/path//",
 };
 
+/* The list that has the name that was meant. */
+START_TEST(test_lists_of_names)
+{
+        static const struct {
+                const char *option, *value, *list;
+        } wanted[] = {
+                { "--thread", "nobody", "--threads" }, { "--process", "nobody", "--threads" },
+                { "--zone", "nobody", "--zones" },     { "--module", "nobody", "--modules" },
+                { "--cpu", "77", "--cpus" },           { "--event", "nobody", NULL },
+        };
+
+        build("plain");
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+                const char *at;
+
+                RUN("report", "--functions", wanted[i].option, wanted[i].value, b.path);
+                ck_assert_int_eq(output.status, EXIT_STATUS_FAILED);
+                at = strstr(output.err, "hyprof report --");
+                ck_assert_msg((at != NULL) == (wanted[i].list != NULL), "%s: %s", wanted[i].option,
+                              output.err);
+                if (at)
+                        ck_assert_msg(strncmp(at + strlen("hyprof report "), wanted[i].list,
+                                              strlen(wanted[i].list)) == 0,
+                                      "%s: %s", wanted[i].option, output.err);
+        }
+}
+END_TEST
+
 START_LOOP_TEST(test_hostile_names_as_text, 0, sizeof(names) / sizeof(names[0]))
 {
         build(names[_i]);
