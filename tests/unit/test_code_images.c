@@ -11,9 +11,11 @@
 #include "sampler/images/image_changes.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/pace/recorder_pace.h"
+#include "sampler/tables/code_tables.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
+#include "symbolize/images/module_landmarks.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -67,8 +69,38 @@ static void add_range(void)
         ck_assert_int_eq(address_space_add(&thread->process->space, &range), 0);
 }
 
+/* Stands for the tables of one file, that of the program with a JIT. */
+struct code_tables {
+        struct module_landmarks landmarks;
+        uint32_t wanted; /* the module whose table was wanted last */
+};
+
+static struct code_tables tables;
+
+int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
+                               struct module_landmarks *ret_landmarks)
+{
+        (void)module;
+        *ret_landmarks = t->landmarks;
+        return 1;
+}
+
+int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
+{
+        t->wanted = module;
+        ck_assert_int_eq(close(image_fd), 0);
+        return 0;
+}
+
+enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t module,
+                                         const struct unwind_module **ret_module)
+{
+        (void)t, (void)module, (void)ret_module;
+        return CODE_TABLES_NONE;
+}
+
 static struct recorder_pace pace;
-static const struct recording recording = {
+static struct recording recording = {
         .dictionary = &dictionary, .events = &events, .losses = &losses, .pace = &pace
 };
 
@@ -243,6 +275,49 @@ START_TEST(memory_that_is_gone_counts_where_images_are)
         ck_assert_int_eq(munmap(base, ROOM_BYTES), 0);
         look(now_ns + 1);
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 1);
+}
+END_TEST
+
+/* A JIT announces an object in its list: it is code once its memory can be executed. */
+START_TEST(an_object_of_a_jit_becomes_code)
+{
+        static struct {
+                uint64_t next, previous, bytes, n_bytes;
+        } entry;
+        static struct {
+                uint32_t version, action;
+                uint64_t relevant, first;
+        } descriptor = { .version = 1 };
+        static struct made_image object;
+        const struct address_range file = { .start_avma = 0x1000, .end_avma = 0x2000 };
+        const uint64_t avma = (uint64_t)(uintptr_t)base;
+        const struct trace_module *row;
+        struct image_change change;
+
+        recording.tables = &tables;
+        tables.landmarks = (struct module_landmarks){ .code = { .file_bytes = 0x1000, .svma = 0x1000 },
+                                                      .jit_svma = (uintptr_t)&descriptor };
+        made_image_init_object(&object, avma);
+        entry.bytes = (uintptr_t)object.bytes;
+        entry.n_bytes = object.n_bytes;
+        descriptor.first = (uintptr_t)&entry;
+        ck_assert_int_eq(code_images_note_file(images, (uint32_t)getpid(), &file, 1), 0);
+        ck_assert_int_eq(code_images_update(images), 0);
+        ck_assert_uint_ne(tables.wanted, 0);
+        ck_assert(!code_images_next(images, UINT64_MAX, &change));
+        ck_assert_int_eq(mprotect(base, MADE_IMAGE_PAGE_BYTES, PROT_READ | PROT_EXEC), 0);
+        ck_assert_int_eq(code_images_update(images), 0);
+        ck_assert(code_images_next(images, UINT64_MAX, &change));
+        ck_assert(!change.is_gone);
+        ck_assert_uint_eq(change.pid, (uint32_t)getpid());
+        ck_assert_uint_eq(change.range.start_avma, avma);
+        ck_assert_uint_eq(change.range.end_avma, avma + MADE_OBJECT_TEXT_BYTES);
+        ck_assert_uint_eq(change.range.file_offset_bytes, MADE_OBJECT_TEXT_OFF);
+        ck_assert_uint_eq(change.range.module, tables.wanted);
+        row = trace_dictionary_row(&dictionary, TRACE_TABLE_MODULES, tables.wanted);
+        ck_assert_uint_eq(row->generation, TRACE_MODULE_TOLD_BY_JIT);
+        ck_assert(!code_images_next(images, UINT64_MAX, &change));
+        recording.tables = NULL;
 }
 END_TEST
 

@@ -6,8 +6,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
+#include "sampler/images/code_images.h"
+#include "sampler/images/image_changes.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/merge/kernel_side_parts.h"
 #include "sampler/proc/process_filter.h"
 #include "sampler/tables/code_tables.h"
 #include "sampler/tables/table_process.h"
@@ -15,6 +18,7 @@
 #include "tests/unit/fake_kernel_side.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
+#include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -22,7 +26,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 static struct fake_kernel_side f;
 
@@ -631,6 +637,40 @@ START_TEST(test_scan_does_not_disturb)
                 (void)snprintf(name, sizeof(name), "n%05u", i - 1);
                 ck_assert(is_text(pending(FAKE_PID, i - 1)->thread_name.name, name));
         }
+}
+END_TEST
+
+/* An image was found in memory of a process that is not known any more: the next ones are not held up. */
+START_TEST(test_image_of_a_process_that_is_gone)
+{
+        const struct made_image_options options = { .seed = (uint8_t)getpid() };
+        const size_t room_bytes = MADE_IMAGE_SVMA_END;
+        uint8_t *base = mmap(NULL, room_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        struct perf_record rec = { .kind = PERF_RECORD_KIND_MMAP,
+                                   .pid = (uint32_t)getpid(),
+                                   .time_ns = clock_raw_ns(),
+                                   .mmap = { .length_bytes = MADE_IMAGE_PAGE_BYTES,
+                                             .executable = true,
+                                             .path = "//anon",
+                                             .path_bytes = 6 } };
+        struct image_change change;
+        struct made_image image;
+
+        ck_assert(base != MAP_FAILED);
+        made_image_init(&image, &options);
+        made_image_load(&image, base, false);
+        rec.mmap.start_avma = (uintptr_t)base + MADE_IMAGE_CODE_SVMA;
+        ck_assert_int_eq(mprotect(base + MADE_IMAGE_CODE_SVMA, MADE_IMAGE_PAGE_BYTES, PROT_READ | PROT_EXEC),
+                         0);
+        for (int i = 0; i < 2; i++) {
+                ck_assert_int_eq(code_images_look(f.source.images, &rec), 0);
+                if (i == 0)
+                        ck_assert(code_images_next(f.source.images, UINT64_MAX, &change));
+                else
+                        ck_assert_int_eq(kernel_side_take_images(&f.source, UINT64_MAX), 0);
+                ck_assert(!code_images_next(f.source.images, UINT64_MAX, &change));
+        }
+        ck_assert_int_eq(munmap(base, room_bytes), 0);
 }
 END_TEST
 

@@ -184,6 +184,17 @@ START_TEST(its_bytes_have_its_build_id)
 }
 END_TEST
 
+/* Whatever lies behind the parts that it has. */
+START_TEST(its_code_is_that_of_its_parts)
+{
+        load();
+        found.parts[found.n_parts] = (struct memory_image_part){ .start_avma = 8, .end_avma = 16 };
+        ck_assert(memory_image_has_code(&found, image.bytes, image.n_bytes));
+        image.bytes[MADE_IMAGE_CODE_OFF + MADE_IMAGE_CODE_BYTES - 1] ^= 1;
+        ck_assert(!memory_image_has_code(&found, image.bytes, image.n_bytes));
+}
+END_TEST
+
 /* The pages between its segments cannot be read, as where a loader reserves memory first. */
 START_TEST(gaps_do_not_hide_the_header)
 {
