@@ -12,6 +12,7 @@
 #include "sampler/jit/jitdump.h"
 #include "sampler/keep/attachment_store.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/pace/pace.h"
 #include "sampler/pace/recorder_pace.h"
 #include "sampler/tables/code_regions.h"
 #include "sampler/tables/code_tables.h"
@@ -154,6 +155,37 @@ START_TEST(test_map_grows)
         check_region(1, 0x1000, "one");
         check_region(2, 0x2000, "two");
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 1);
+}
+END_TEST
+
+/* With few processes a map is looked at in each cycle, with many now and then: there is a file of each. */
+START_TEST(test_maps_of_many_processes)
+{
+        const struct perf_mmap memory = { .start_avma = 0x1000,
+                                          .length_bytes = 0x1000,
+                                          .executable = true,
+                                          .path = "//anon",
+                                          .path_bytes = 6 };
+
+        note("//anon");
+        write_map(0, "1000 10 one\n");
+        read_more();
+        ck_assert_uint_eq(n_regions(), 1);
+        write_map(O_APPEND, "2000 10 two\n");
+        ck_assert_int_eq(jit_files_read(f.files, ++f.now_ns, false), 0);
+        ck_assert_uint_eq(n_regions(), 2);
+        for (uint32_t pid = CHILD_PID; pid < CHILD_PID + PACE_JIT_MAPS_EACH_CYCLE; pid++) {
+                struct thread_track *thread;
+
+                ck_assert_int_eq(process_table_add_thread(&f.processes, pid, pid, 0, 1, &thread), 0);
+                ck_assert_int_eq(
+                        jit_files_note_mapping(f.files, pid, thread->process->process, &memory, f.now_ns), 0);
+        }
+        write_map(O_APPEND, "3000 10 three\n");
+        ck_assert_int_eq(jit_files_read(f.files, ++f.now_ns, false), 0);
+        ck_assert_uint_eq(n_regions(), 2);
+        ck_assert_int_eq(jit_files_read(f.files, f.now_ns + PACE_JIT_MAPS_NS, false), 0);
+        ck_assert_uint_eq(n_regions(), 3);
 }
 END_TEST
 
