@@ -276,7 +276,7 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_THREAD_GROUP = 68,
         /* Argument: location of the device; word 1: the query that will tell when. */
         CLIENT_ABI_EVENT_DEVICE_ZONE_END = 69,
-        /* 1.5.  Argument: location whose name is the text; word 1: as of MESSAGE. */
+        /* 1.5.  Argument: location whose name is the text; word 1: as in MESSAGE. */
         CLIENT_ABI_EVENT_MESSAGE_NAMED = 70,
 
         /* Argument: pool; words: address, bytes. */

@@ -81,8 +81,8 @@ static void map_cpu(struct source *s, uint32_t thread, struct trace_event *event
 }
 
 /*
- * Sets the event's first operand to @name, a name of the input, with the recording's label; for 0, to
- * @unnamed.
+ * Sets the event's first operand to the input's string @name with the recording's label.  If @name is 0, sets
+ * it to @unnamed, unless that is 0 too.
  */
 static int label_first(struct copying *c, struct source *s, uint64_t name, uint32_t unnamed,
                        struct trace_event *event)

@@ -162,7 +162,10 @@ int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struc
 /* Whether timeline_index_add_span() would leave a span that begins then where it is. */
 bool timeline_index_is_free(const struct timeline_index *t, uint32_t lane, uint64_t begin_raw_ns);
 
-/* Adds the next value of a lane.  Returns the same; a value that is not finite is counted and left out. */
+/*
+ * Adds the next value of a lane.  Returns as timeline_index_add_span().  A value that is not finite is
+ * counted and left out.
+ */
 int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t raw_ns, double value,
                              struct error *err);
 

@@ -80,7 +80,10 @@ static inline struct timeline_item timeline_item_of_value(uint64_t time, double 
 /* Hands out the open item, if there is one.  Returns what `take` returns, else 0. */
 int timeline_fold_flush(struct timeline_fold *f);
 
-/* Adds the next item, which was folded with the same bucket or a smaller one.  Returns the same. */
+/*
+ * Adds the next item, which was folded with the same bucket or a smaller one.  Returns as
+ * timeline_fold_flush().
+ */
 int timeline_fold_add(struct timeline_fold *f, const struct timeline_item *item);
 
 /*

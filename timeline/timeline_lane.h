@@ -53,7 +53,7 @@ int timeline_lane_add_value(struct timeline_pages *pages, struct timeline_lane *
 
 /*
  * Writes open pages, full or not, to free memory: all but that of the highest level, or, if @is_hard,
- * all.  Returns the same.
+ * all.  Returns as timeline_lane_add().
  */
 int timeline_lane_flush(struct timeline_pages *pages, struct timeline_lane *lane, bool is_hard,
                         struct error *err);

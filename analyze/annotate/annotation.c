@@ -286,7 +286,10 @@ static int list_bare(struct annotation *a, const struct place *places, size_t n_
         return r;
 }
 
-/* @frame: a place where the function was inlined.  The listing has the names of the module itself. */
+/*
+ * Keeps the inlined instructions of the function, and those around them.  The symbols of @frame, a place
+ * where it was inlined, have the plain name by which the listing knows the function.
+ */
 static int keep_inlined(struct annotation *a, uint32_t frame)
 {
         const struct trace_dictionary *d = a->trace->dictionary;

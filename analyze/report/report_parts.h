@@ -101,8 +101,8 @@ int kernel_calls_fill(struct kernel_calls *k, const struct report *report);
 struct text_view kernel_calls_counted_call(const struct report *report, uint32_t label);
 
 /*
- * The label of the function that made the call with the program's frames @stack: the innermost one outside of
- * the C library that has a name, if there is one; 0 = not known.
+ * Returns the label of the program's function that entered the kernel at the call stack @stack: the innermost
+ * named function outside of the C library, else that of the C library; 0 = not known.
  */
 uint32_t kernel_calls_caller(const struct report *report, uint32_t stack);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_tracks.h - zones of devices by their begin, outermost first, for
+ * analyze/stats/device_tracks.h - zones of devices by their beginning, outermost first, for
  * formats that draw them
  *
  * Way of the data:  device_zones -> [device_tracks] -> export_firefox, export_chrome, timeline_shared

@@ -393,7 +393,7 @@ static int count_place(struct settling *s, struct first_values *first, uint32_t 
 
 /*
  * A unit without debug information may contain the code of a function that units with debug information
- * inlined.  If there is one place of each kind, and no row shows two functions, they are one.
+ * inlined.  If there is one place of each kind, and no row shows two functions, both are of one function.
  */
 static void join_kinds(struct settling *s, uint32_t *places)
 {

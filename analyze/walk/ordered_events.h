@@ -5,8 +5,8 @@
  * Way of the data:  trace_walk (a sink of the caller's) -> [ordered_events] -> event_order -> event_walk,
  *                   timeline
  *
- * The sink hands over all events; the beginnings and ends of zones only if `wants_give_up`: any event of a
- * thread shows that it does not wait for a lock any more.  The first operand of an event is `subject`, the
+ * The sink hands over all events, but the beginnings and ends of zones only if `wants_give_up`: a thread that
+ * begins or ends a zone does not wait for a lock any more.  The first operand of an event is `subject`, the
  * next two are `value`; for a DEVICE_SPAN the location is `detail`, and the values are its beginning and its
  * length.  Memory: a few bytes a thread, and that of event_order.
  */
@@ -54,8 +54,8 @@ void ordered_events_deinit(struct ordered_events *o);
 int ordered_events_reserve(struct ordered_events *o, uint32_t n_threads);
 
 /*
- * Take the begin, or the end, of a zone.  Return 0, -ENOMEM, what `take` returns, as the next function
- * does.
+ * Take the beginning, or the end, of a zone.  Return 0, -ENOMEM, or the result of `take`, as
+ * ordered_events_add() does.
  */
 int ordered_events_begin_zone(struct ordered_events *o, struct trace_walk *walk, struct walked_thread *thread,
                               uint64_t time_ns, struct error *err);

@@ -40,7 +40,7 @@ struct timeline_zone {
         uint64_t children_ns;  /* of the zones directly inside that are over */
         uint64_t ran_ns;       /* by the thread until it began */
         uint64_t around;       /* bit `location % 64` of each zone around it is set */
-        uint32_t n_interrupts; /* the lower half of the thread's number at its begin */
+        uint32_t n_interrupts; /* the lower half of the thread's number when the zone began */
         uint32_t location;
         uint32_t path; /* see thread_timeline_find_path(); 0 = not asked for yet */
         uint32_t states[THREAD_TIMELINE_PATTERNS];

@@ -80,8 +80,8 @@ static bool name_fits(const struct loaded_trace *trace, const struct name_list *
 }
 
 /*
- * By process id - 1, whether its number or one of its names fits; the caller frees it.  NULL without
- * memory.
+ * Returns for each process, by id - 1, whether its number or one of its names fits; NULL without memory.  The
+ * caller frees the array.
  */
 static bool *choose_processes(const struct loaded_trace *trace, const struct name_list *list)
 {
@@ -113,7 +113,10 @@ static bool thread_fits(const struct loaded_trace *trace, const struct name_list
                          loaded_trace_thread_name(trace, thread));
 }
 
-/* By string, whether it is the last name of a thread; the caller frees it.  NULL without memory. */
+/*
+ * Returns for each string, by id, whether it is the last name of a thread; NULL without memory.  The caller
+ * frees the array.
+ */
 static bool *list_last_names(const struct loaded_trace *trace)
 {
         bool *is_last = calloc((size_t)trace_dictionary_count(trace->dictionary, TRACE_TABLE_STRINGS) + 1,
@@ -125,9 +128,9 @@ static bool *list_last_names(const struct loaded_trace *trace)
 }
 
 /*
- * By thread id - 1, whether the thread is still wanted and fits; the caller frees it.  NULL without memory.
- * A name that is the last name of any thread does not count as a former name of others: before its own name,
- * a thread has that of its creator.
+ * Returns for each thread, by id - 1, whether the filter wants it so far and @list has its number or a name
+ * of it; NULL without memory.  The caller frees the array.  A former name does not count if it is the last
+ * name of any thread: before a thread takes its own name, it has that of its creator.
  */
 static bool *choose_threads(const struct trace_filter *f, const struct loaded_trace *trace,
                             const struct name_list *list)

@@ -95,7 +95,7 @@ struct why_waker {
         uint32_t id;
         uint32_t thread, name, label; /* as struct why_waker_key; label 0 = unknown */
         uint64_t n, ns;
-        struct why_steps did; /* the thread's activity in these waits, with this label or any other */
+        struct why_steps did; /* the thread's activity during all waits `id`, whichever label ended them */
 };
 
 /* Zones inside of instances, and counters. */

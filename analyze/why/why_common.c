@@ -262,7 +262,7 @@ static void judge_values(struct why_common *c, uint64_t n_tests)
         }
 }
 
-/* Judges the shortest time from the begin, or before the end, that contains nearly all slow instances. */
+/* Judges the shortest time from the beginning, or before the end, that contains nearly all slow instances. */
 static void judge_window(struct why_common *c, enum why_common_kind kind, uint64_t n_tests)
 {
         struct why_common_row row = { .kind = kind };

@@ -62,7 +62,7 @@ int why_cpu_owners_init(struct why_cpu_owners *o, const struct why_rank *rank, c
 void why_cpu_owners_deinit(struct why_cpu_owners *o);
 
 /*
- * Take the begin of an instance on a thread; a wait of a thread, in an instance or not; the end of an
+ * Take the beginning of an instance on a thread; a wait of a thread, in an instance or not; the end of an
  * instance.
  */
 void why_cpu_owners_begin(struct why_cpu_owners *o, uint32_t thread);

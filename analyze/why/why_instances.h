@@ -59,7 +59,7 @@ struct why_instance {
 
 /* An instance that is open. */
 struct why_draft {
-        struct why_row *rows; /* heap; one for each kind and id, as they came */
+        struct why_row *rows; /* heap; one for each kind and id, in the order of their first events */
         size_t n_rows, capacity;
         uint32_t *slots; /* heap; by a hash of kind and id: the number of the row, from 1 on; 0 = empty */
         size_t n_slots;

@@ -40,14 +40,14 @@ struct trace_totals {
         struct id_set frame_names, plot_names, pool_names; /* strings that events named */
         struct id_set locks, devices;                      /* rows of their tables */
         uint64_t n_switches;                               /* that passed; without switches of fibers */
-        bool wants_waits; /* set by the caller before the start: fill `waits` */
-        bool wants_cpus;  /* the same for `cpus` */
-        bool wants_ready; /* the same for `ready` */
-        /* set likewise: fill `instances`, with so many of the slowest; needs a filter for zones */
-        uint32_t n_slowest;
-        enum zone_group_key group_by; /* the same for `groups`, with n_slowest */
-        bool has_durations; /* set likewise: instances and groups are of closed zones that last so long */
-        uint64_t longer_than_ns, shorter_than_ns; /* if so: at least, and less than */
+        /* From here to `shorter_than_ns`: options, which the caller sets before trace_totals_start(). */
+        bool wants_waits;   /* fill `waits` */
+        bool wants_cpus;    /* fill `cpus` */
+        bool wants_ready;   /* fill `ready` */
+        uint32_t n_slowest; /* fill `instances`, with this many of the slowest; needs a filter for zones */
+        enum zone_group_key group_by; /* fill `groups`; needs n_slowest */
+        bool has_durations;           /* instances and groups only of closed zones of these durations: */
+        uint64_t longer_than_ns, shorter_than_ns; /* at least the former, less than the latter */
         struct wait_stats waits;
         struct cpu_lanes cpus;
         struct ready_times ready; /* tagged with the thread */

@@ -174,8 +174,8 @@ static int print_passing(struct loaded_trace *trace, const struct trace_filter *
 }
 
 /*
- * Returns an exit status of a dump that was printed, after a warning if the trace is not whole;
- * else -errno with words.
+ * Prints the events that pass the filter, and complains if the trace is not whole.  Returns an exit status;
+ * -errno with words in @err if the dump could not be printed.
  */
 static int print_filtered(const char *path, const struct trace_filter_request *request, FILE *out,
                           struct error *err)

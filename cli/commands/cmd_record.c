@@ -154,7 +154,7 @@ static void print_summary(const struct record_options *options, const struct rec
         }
 }
 
-/* Whether an event was to include the kernel's code: all do unless told otherwise. */
+/* Whether any event includes the kernel's code: each one does, unless the user excluded the kernel. */
 static bool wants_kernel(const struct event_request *events)
 {
         for (size_t i = 0; i < events->n_specs; i++)

@@ -160,7 +160,7 @@ static int find_names(struct work *w, struct trace_dictionary *d, const struct i
         struct invoking_user user = invoking_user_read();
         struct symbol_process_options options = {
                 .stop_fd = -1,
-                .run_as_uid = user.uid, /* what parses hostile files is never root under sudo */
+                .run_as_uid = user.uid, /* under sudo, the process that parses hostile files is not root */
                 .run_as_gid = user.gid,
                 .search = &w->search,
                 .spool = &w->code.spool,

@@ -93,7 +93,7 @@ static const struct option_table table = {
 
 /* ---- the command line ---------------------------------------------------------------------------------- */
 
-/* Adds a word for the recorder: an option and its value are one. */
+/* Adds a word for the recorder: an option together with its value. */
 static int hand_on(struct arguments *args, const char *option, const char *value)
 {
         char *word;

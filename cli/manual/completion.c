@@ -229,10 +229,7 @@ static bool is_file(const char *path)
         return path && access(path, R_OK) == 0;
 }
 
-/*
- * The trace that the command line names: for all commands that take a trace, an operand that is a file is
- * one.
- */
+/* Returns the trace that the command line names: that of -i, else the first operand that is a file. */
 static const char *find_trace(const struct completion *c)
 {
         if (c->trace)

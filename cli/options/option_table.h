@@ -63,7 +63,7 @@ struct option_table {
         size_t n_groups;
         const char *closing;  /* lines below the options */
         int n_operands_max;   /* further operands are refused, unless they are another program's */
-        bool ends_at_operand; /* what follows the first operand is another program's */
+        bool ends_at_operand; /* all words after the first operand are another program's */
         /* "folded|chrome": the words that the first operand can be, others are refused; NULL = any */
         const char *choices;
         const char *stray_advice; /* what to try when there are too many operands; NULL = the help */

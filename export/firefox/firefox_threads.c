@@ -136,7 +136,7 @@ static void write_sample(struct firefox_profile *p, const struct firefox_sample 
         }
 }
 
-/* Samples that weigh nothing, at the begin, or the end, of all markers. */
+/* Samples that weigh nothing, at the beginning, or the end, of all markers. */
 struct sample_edges {
         bool begins, ends;
         uint32_t stack; /* row, counted from 1, of the category for no work; 0 = none: waits are not wanted */

@@ -224,7 +224,7 @@ struct client {
          * By then, a recorder that knows of a self-started region has taken it over; 0 = that time is over.
          */
         uint64_t claim_ns;
-        bool is_orphan; /* records since its start, but the recorder of its environment does not listen */
+        bool is_orphan; /* the program records since its start, but its recorder does not listen */
         /*
          * The functions to call instead, in a copy without a region.  NULL in the copy that has the region.
          * Fast paths never look at it: in a copy without a region thread_ring_enter() always fails.

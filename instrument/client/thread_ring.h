@@ -139,7 +139,7 @@ struct thread_ring {
         uint32_t own_zone_top;         /* while on a fiber: of the thread's own zones */
         bool is_astray;                /* the ring does not say yet which fiber it is */
         bool has_group;
-        int32_t group; /* repeated at the begin of each session, like the name */
+        int32_t group; /* repeated at the beginning of each session, like the name */
 
         uintptr_t stack_low;  /* the thread's own stack, see own_stack.h */
         uintptr_t stack_high; /* 0 = not looked for yet */

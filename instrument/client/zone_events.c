@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instrument/client/zone_events.c - the begin and the end of zones, and details about them
+ * instrument/client/zone_events.c - the beginning and the end of zones, and details about them
  *
  * The fast paths use inline functions alone: a few compares, a time stamp, a store of 8 bytes and the store
  * of the head.  A begin takes its time stamp late and an end early, so that the time between them is the

@@ -57,7 +57,7 @@ struct {
 
 /* Since when a thread has been waiting.  Threads that share a slot overwrite each other's entry. */
 struct waiting_thread {
-        __u64 out_ns; /* 0 = it does not */
+        __u64 out_ns; /* 0 = the thread is not waiting */
         __u32 tid, unused;
 };
 

@@ -87,7 +87,8 @@ struct thread_place {
 
 struct thread_slot {
         struct thread_place waits, wakes;
-        __u64 out_ns; /* when it left its CPU to wait without a stack; 0 = it has one */
+        /* when `out_tid` began a wait without a stack; 0 = a stack was recorded, or the wait is over */
+        __u64 out_ns;
         __u32 out_tid, unused;
 };
 

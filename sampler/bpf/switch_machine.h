@@ -39,9 +39,10 @@ struct pt_regs {
 #define MACHINE_TASK_MEMBERS    void *stack;
 
 /*
- * The kernel's count of interrupts is a variable of the CPU that has moved often, and not every kernel tells
- * where it is.  But an interrupt in the kernel runs on a stack of its own, and one from the user's code
- * leaves no number of a system call.  Nor does a page fault, which hardly ever wakes anybody.
+ * The kernel counts interrupts in a variable for each CPU, but versions of the kernel have it in different
+ * places, and some do not report where.  So two signs show an interrupt: one in the kernel runs on a stack of
+ * its own, and one in the user's code leaves no system call's number in orig_ax.  A page fault leaves none
+ * either, but hardly ever wakes a thread.
  */
 #define X86_STACK_BYTES 16384
 #define MACHINE_IS_INTERRUPT(task, regs, at) \

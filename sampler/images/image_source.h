@@ -55,11 +55,11 @@ int image_source_search(void *source, const struct image_search_limits *limits, 
                         struct byte_buffer *out, uint64_t *ret_avma);
 
 /*
- * image_source_find_only() - the whole image, if the program has no other one that could be it
- * Two images may have the same mapped part, and differ in names and lines: then neither can be chosen.
- * @limits:   bytes_max is that of the image as well
- * @out:      empty; the image
- * @ret_all:  all anonymous memory was searched: no other one is there
+ * image_source_find_only() - finds the whole image, if no other one in the program could be it
+ * Two images may have the same mapped part, but different names and lines: then neither can be chosen.
+ * @limits:   bytes_max limits the image as well
+ * @out:      empty before the call; gets the image
+ * @ret_all:  whether all anonymous memory was searched, so that there is surely no other image
  * Returns 1, 0 if none is found within the limits, -EEXIST if there are several, -ENOMEM.
  */
 int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,

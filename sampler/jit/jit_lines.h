@@ -49,7 +49,7 @@ int jit_lines_read(struct jit_lines *l, struct trace_dictionary *dictionary, str
 int jit_lines_add(struct jit_lines *l, struct trace_dictionary *dictionary, const struct jitdump_load *load,
                   uint32_t region);
 
-/* Code has moved: the new region has the lines of the old one.  Returns likewise. */
+/* Code has moved: the new region has the lines of the old one.  Returns as jit_lines_add(). */
 int jit_lines_copy(struct trace_dictionary *dictionary, uint32_t from_region, uint32_t to_region);
 
 #endif /* SAMPLER_JIT_JIT_LINES_H */

@@ -191,8 +191,8 @@ static int read_object(uint32_t pid, struct jit_object *object, struct byte_buff
 /* ---- changes ------------------------------------------------------------------------------------------- */
 
 /*
- * The program's list has the order of `objects`, or the reverse order if new objects are put at its begin:
- * so the search starts beside the object that was found last, and goes on in both directions.
+ * The program's list has the order of `objects`, or the reverse order if new objects are put at its
+ * beginning: so the search starts beside the object that was found last, and goes on in both directions.
  */
 static struct jit_object *find_object(struct jit_objects *list, const struct entry *entry)
 {

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JIT_OBJECTS_MAX       4096 /* objects of one list that are followed, from its begin on */
+#define JIT_OBJECTS_MAX       4096 /* objects of one list that are followed, from its beginning on */
 #define JIT_OBJECTS_BYTES_MAX (UINT64_C(64) << 20) /* of one object */
 #define JIT_OBJECTS_PARTS_MAX 4096                 /* sections of code in one object */
 

@@ -308,8 +308,8 @@ static void doubt_changes(struct renamed_code *r, const struct trace_code_region
 }
 
 /*
- * From the begin of the window on, the memory has no name; from its end on, it has the name of the line, or
- * of the last line if there are several.
+ * From the beginning of the window on, the memory has no name; from its end on, it has the name of the line,
+ * or of the last line if there are several.
  */
 static int add_window(struct renamed_code *r, struct trace_code_region *row, bool is_last,
                       const struct renamed_reading *reading)

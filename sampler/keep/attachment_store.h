@@ -33,7 +33,7 @@ struct attachment_store {
         struct trace_dictionary *dictionary; /* borrowed, like the next */
         struct loss_counter *losses;
         struct image_spool
-                *spool; /* gets a copy of code, for the names; NULL = not needed, until it is set */
+                *spool; /* gets a copy of the code, to find names in; NULL = no copy, until it is set */
         struct waiting_attachment *waiting; /* heap, owned; the first one goes first */
         size_t n_waiting, capacity;
         size_t n_done; /* of these are in their chunks already */

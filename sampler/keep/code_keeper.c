@@ -49,7 +49,7 @@ enum code_state {
         CODE_COMING,
         CODE_STAGED, /* the code was read, and is kept when it has places */
         CODE_KEPT,
-        CODE_NOTHING, /* there is nothing to keep: it is no ELF file */
+        CODE_NOTHING, /* no code is kept: the file is no ELF file, has no places, or its loss is counted */
         CODE_MISSING, /* `failure` says why */
 };
 

@@ -37,7 +37,7 @@ struct code_keeper_options {
         enum code_keeper_mode mode;
         uint64_t bytes_max;           /* limit of all code that is kept; 0 = CODE_KEEPER_BYTES_MAX */
         const char *temporary_folder; /* as in $TMPDIR; NULL = none; copied */
-        struct image_spool *spool;    /* borrowed; gets a copy, for the names; NULL = none is needed */
+        struct image_spool *spool; /* borrowed; gets a copy of the code, to find names in; NULL = no copy */
 };
 
 #define CODE_KEEPER_BYTES_MAX (UINT64_C(256) << 20)

@@ -38,7 +38,7 @@ struct elf_header {
         uint32_t names_section; /* the number of the section that has the sections' names */
         struct elf_header_segment segments[ELF_HEADER_SEGMENTS_MAX]; /* PT_LOAD, PT_NOTE and PT_DYNAMIC */
         size_t n_segments;
-        size_t n_bytes; /* of both headers, from the begin of the image on */
+        size_t n_bytes; /* of both headers, from the beginning of the image on */
 };
 
 struct elf_header_section {
@@ -48,7 +48,7 @@ struct elf_header_section {
 };
 
 /*
- * elf_header_read() - the begin of an image
+ * elf_header_read() - read the headers at the beginning of an image
  * @n_bytes:  length of the bytes; more than the headers do no harm
  * Returns 0; -ENODATA if the program headers reach past @n_bytes; -EBADMSG if it cannot be an image that runs
  * on this machine, or contradicts itself.

@@ -46,7 +46,7 @@ bool python_late_fits(const struct python_late_sample *late, const struct raw_st
                         continue;
                 if (has_word(raw->copy, raw->copy_bytes, late->frame_avma[i]) ||
                     (is_first && has_word(raw->registers, raw->registers_bytes, late->frame_avma[i]))) {
-                        if (has_ended) /* an outer frame is there, so a frame in between is missing */
+                        if (has_ended) /* the copy has this frame, but lacks one further in */
                                 return false;
                 } else if (is_first || !raw->copy_is_full) {
                         return false;

@@ -208,7 +208,7 @@ int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool
 
 /* ---- what runs already --------------------------------------------------------------------------------- */
 
-/* A command that was released before is recorded as if the user had named it, or its cgroup. */
+/* Attaches to a command that ran before the recording began, as to a process that the user named. */
 static int name_command(struct recorded_scope *s, struct error *err)
 {
         struct attachment_options options = { .filter = &s->filter,

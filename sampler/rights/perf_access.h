@@ -86,7 +86,7 @@ int counter_probe_run(const struct perf_event_attr *attr, uint64_t period);
 /*
  * perf_access_explain() - finds the words for a refusal, the same wherever they are shown
  * @code:          -errno of perf_event_open(2)
- * @wants_kernel:  the event was to see kernel code
+ * @wants_kernel:  whether the event includes the kernel's code
  */
 void perf_access_explain(const struct perf_access *access, int code, bool wants_kernel,
                          struct perf_refusal *ret_refusal);

@@ -95,8 +95,7 @@ int code_regions_decide(struct code_regions *c);
 int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_ns);
 
 /*
- * sampler/tables/stack_mover.c - callstacks that wait to be written are of another
- * generation of code after all
+ * sampler/tables/stack_mover.c - moves callstacks that wait to be written to the next generation of code
  *
  * Way of the data:  code_regions -> [stack_mover] -> pending events of thread_track
  *
@@ -105,8 +104,8 @@ int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_n
  */
 
 /*
- * stack_mover_run() - make callstacks of pending events from @since_ns on those of the next generation
- * @generation:  of the ANONYMOUS modules of @process that they have now
+ * stack_mover_run() - move callstacks of pending events, from @since_ns on, to the next generation of code
+ * @generation:  their frames in ANONYMOUS modules of @process that have this generation get the next one
  * Returns 0 or -ENOMEM.
  */
 int stack_mover_run(const struct process_table *processes, struct trace_dictionary *dictionary,

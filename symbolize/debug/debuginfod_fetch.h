@@ -33,7 +33,7 @@ enum debuginfod_state {
         DEBUGINFOD_FOUND,         /* `path` is the file */
         DEBUGINFOD_NOT_FOUND,     /* no server has it */
         DEBUGINFOD_FAILED,        /* no server answered, or the file was too large or too slow: see `code` */
-        DEBUGINFOD_WRONG,         /* what came is not the file of this build-id */
+        DEBUGINFOD_WRONG,         /* the server sent a file that lacks this build-id */
 };
 
 struct debuginfod_request {

@@ -33,7 +33,7 @@ struct code_index_source {
                           const struct debug_sections **ret_sections);
         void *context;
         uint64_t bias; /* address in the module = address in the debug information + this */
-        /* what begins below is no code of the module: functions that the linker discarded */
+        /* functions that begin below it were discarded by the linker */
         uint64_t first_svma;
 };
 

@@ -47,7 +47,8 @@ void code_walker_deinit(struct code_walker *walker);
 /*
  * code_walker_run() - fill @b, which has been started and has its lines loaded, with the functions of @unit
  * @bias:        added to addresses
- * @first_svma:  what begins below is not in the module: linkers leave entries of discarded functions in, at 0
+ * @first_svma:  functions that begin below it are not in the module: linkers leave entries of discarded
+ *               functions in, at 0
  * Damaged entries end the walk.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int code_walker_run(struct code_walker *walker, const struct dwarf_unit *unit, uint64_t bias,

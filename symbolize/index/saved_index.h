@@ -56,7 +56,7 @@ struct saved_index {
         struct saved_buckets directory, functions;
         const uint8_t *blocks; /* of units */
         size_t blocks_bytes;
-        const char *texts; /* each with its NUL; the last byte is one */
+        const char *texts; /* each with its NUL; the last byte is a NUL */
         size_t texts_bytes;
 };
 

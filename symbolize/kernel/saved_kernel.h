@@ -33,7 +33,7 @@ struct kernel_head {
 struct saved_kernel {
         const uint8_t *starts; /* borrowed, like all here: of each symbol, from `base_address`; ascending */
         const uint8_t *places; /* of each name in `texts` */
-        const char *texts;     /* each with its NUL; the last byte is one */
+        const char *texts;     /* each with its NUL; the last byte is a NUL */
         size_t texts_bytes;
         uint32_t n_symbols;
         uint64_t base_address; /* of the first symbol, now */

@@ -120,7 +120,7 @@ static void set_text(uint64_t text[16], const struct python_objects *objects, co
         memcpy((char *)text + objects->text_ascii, words, strlen(words));
 }
 
-/* Where nothing tells code objects apart, one is looked at once in a while; but at once in another program. */
+/* Where nothing tells code objects apart, one is looked at now and then; in another program at once. */
 START_TEST(test_the_next_program_has_its_own_functions)
 {
         static uint64_t code[64], first[16], second[16], file[16], lines[8];

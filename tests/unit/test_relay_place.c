@@ -118,7 +118,7 @@ START_TEST(a_full_disk_is_reported)
 }
 END_TEST
 
-/* A new file may have the inode number of a removed one: when it was made tells them apart, if that is known. */
+/* A new file may have the inode number of a removed one: the time when it was made tells them apart. */
 START_TEST(a_file_of_the_same_number_is_another_one)
 {
         uint64_t first;

@@ -22,7 +22,7 @@ struct answer_part {
         bool is_tree;
         bool may_be_absent;       /* not in each document */
         bool is_common;           /* many answers have it: docs/use/view-json.md describes it once, by hand */
-        const char *words;        /* of a table: what a row is; of facts NULL */
+        const char *words;        /* describes a row of the table; NULL for facts */
         const char *more_columns; /* the values of columns that are named after something in the trace; NULL =
                                      there are none */
 };

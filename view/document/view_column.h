@@ -68,7 +68,7 @@ struct view_column {
         uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
         bool may_be_null;       /* in JSON, of a COUNT, ID or BOOL; a BAR never may, other types always may */
         bool may_be_absent;     /* not in each document, or not in each table of that key */
-        bool may_go;            /* of a name: it may be left out like a number */
+        bool may_go;            /* of a column of names: a narrow line may leave it out */
         bool is_below;          /* in text: on lines of its own below the row, after its title; of texts */
         bool is_short;          /* of a COUNT: text and Markdown round it: 1.10 M */
 };

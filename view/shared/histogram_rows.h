@@ -26,7 +26,10 @@ extern const struct answer_part histogram_rows_part, histogram_rows_named_part,
  */
 struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names);
 
-/* @location, @name: shown if it has names.  0: not a zone's.  @step_ns: see clock_step.h */
+/*
+ * @location, @name: of the zone, shown if the table has names; 0 if @h is not of one zone
+ * @step_ns:         see clock_step.h
+ */
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
                         struct text_view name, const struct histogram *h, uint64_t step_ns);
 

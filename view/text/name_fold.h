@@ -35,7 +35,7 @@ void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32
 void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_same,
                      uint32_t n_columns);
 
-/* How many frames two chains have in common from their begins on; 0 if one of them has no " < ". */
+/* How many frames are the same at the beginnings of two chains; 0 if a chain has no " < ". */
 uint32_t name_fold_count_same(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
 #endif /* VIEW_TEXT_NAME_FOLD_H */

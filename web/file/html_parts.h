@@ -54,7 +54,7 @@ void html_answers_deinit(struct html_answers *a);
  */
 int html_answers_add_all(struct html_answers *a, struct error *err);
 
-/* Asks about the largest zones and functions; to be called after that.  Returns the same. */
+/* Asks about the largest zones and functions, after html_answers_add_all(), and returns as that does. */
 int html_answers_add_details(struct html_answers *a, struct error *err);
 
 /*

@@ -67,7 +67,7 @@ struct web_request {
         struct web_question question; /* of ANSWER; owned */
 };
 
-/* The parts that decide, as they came; NULL = there is none. */
+/* The parts of a head that decide about the request, unchanged; NULL = the head lacks the part. */
 struct web_request_head {
         const char *method, *host, *target;
         const char *origin;

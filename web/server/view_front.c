@@ -138,7 +138,7 @@ struct view_front {
         struct browser_page page;
         struct live_symbols symbols; /* while the trace grows */
         struct kept_values kept;
-        struct byte_buffer keeping; /* parts of a value that is to be kept */
+        struct byte_buffer keeping; /* the parts that have come of a value that the page keeps */
         bool is_ready, is_over;
         bool is_deaf;          /* the server has closed its channel: its exit status will say why */
         bool follows;          /* the trace grows still */

@@ -4,7 +4,7 @@
  *
  * Way of the data:  [location.h] -> every other header of hyprof
  *
- * Included by <hyprof/hyprof.h>; what ends in an underscore is not for callers.
+ * Included by <hyprof/hyprof.h>; names that end in an underscore are not for callers.
  */
 #ifndef HYPROF_LOCATION_H
 #define HYPROF_LOCATION_H
