@@ -194,6 +194,8 @@ void cell_text_add_number(struct byte_buffer *out, const struct view_column *col
         case VIEW_REAL:
                 if (cell->is_bytes)
                         add_real_bytes(out, cell->real);
+                else if (column->is_short && cell->real >= 10 && cell->real < (double)INT64_MAX)
+                        add_words(out, text_number_short((uint64_t)cell->real).text);
                 else
                         add_real(out, type, cell->real);
                 break;

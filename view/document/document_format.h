@@ -57,6 +57,10 @@ int document_print_json(const struct view_document *d, const struct document_opt
 int document_print_csv(const struct view_document *d, const struct document_options *options, FILE *out,
                        struct error *err);
 
+/* The titles and rows of one table as text and nothing else, for a screen.  Returns 0 or -ENOMEM. */
+int document_print_rows(const struct view_document *d, const struct view_table *t,
+                        const struct document_options *options, FILE *out);
+
 /* The rows of a table with a `listing`, below its title.  Returns 0 or -ENOMEM. */
 int document_listing_print(const struct view_document *d, const struct view_table *t,
                            const struct document_options *options, FILE *out);

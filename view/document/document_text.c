@@ -160,7 +160,7 @@ static struct text_column make_column(const struct printing *p, const struct vie
                 .title = column->title,
                 .right = !view_type_is_text(type) && type != VIEW_BAR && type != VIEW_BOOL,
                 .n_columns_max = p->has_limit ? column->n_columns_max : 0,
-                .may_go = column->may_go || (!is_named && !is_first),
+                .may_go = column->may_go || (!is_named && !is_first && !column->must_stay),
         };
 
         /* A line that is too long takes room from names before it takes room from numbers. */
@@ -330,7 +330,8 @@ static int print_left_out(struct printing *p, const struct view_table *t, const 
         return separator[0] != '\0' ? end_line(p, INDENT) : 0;
 }
 
-static int print_rows(struct printing *p, const struct view_table *t)
+/* @alone: flush left, without words about what is left out */
+static int print_packed(struct printing *p, const struct view_table *t, bool alone)
 {
         uint32_t n_columns;
         struct text_column *columns = make_columns(p, t, &n_columns);
@@ -345,8 +346,8 @@ static int print_rows(struct printing *p, const struct view_table *t)
         table.bold_titles = p->color;
         table.full_names = p->full_names;
         add_cells(p, t, &table);
-        r = text_table_print_fitting(&table, INDENT, p->out, widths);
-        if (r == 0)
+        r = text_table_print_fitting(&table, alone ? 0 : INDENT, p->out, widths);
+        if (r == 0 && !alone)
                 r = print_left_out(p, t, widths);
 fail:
         text_table_deinit(&table);
@@ -355,9 +356,20 @@ fail:
         return r;
 }
 
-static int print_table(struct printing *p, const struct view_table *t)
+static int print_rows(struct printing *p, const struct view_table *t, bool alone)
 {
         struct view_table packed;
+        int r = view_table_pack(t, &packed);
+
+        if (r < 0)
+                return r;
+        r = print_packed(p, &packed, alone);
+        view_table_unpack(&packed);
+        return r;
+}
+
+static int print_table(struct printing *p, const struct view_table *t)
+{
         int r;
 
         assert(t->n_cells % t->n_columns == 0);
@@ -371,12 +383,7 @@ static int print_table(struct printing *p, const struct view_table *t)
                 return print_words(p, "none", strlen("none"), INDENT);
         if (t->listing)
                 return document_listing_print(p->document, t, p->options, p->out);
-        r = view_table_pack(t, &packed);
-        if (r < 0)
-                return r;
-        r = print_rows(p, &packed);
-        view_table_unpack(&packed);
-        return r;
+        return print_rows(p, t, false);
 }
 
 static int print_all(struct printing *p)
@@ -402,26 +409,40 @@ static int print_all(struct printing *p)
         return print_lines(p, "next", &d->hints, "");
 }
 
-int document_print_text(const struct view_document *d, const struct document_options *options, FILE *out)
+static struct printing begin_printing(const struct view_document *d, const struct document_options *options,
+                                      FILE *out)
 {
-        struct printing p = {
+        return (struct printing){
                 .document = d,
                 .out = out,
                 .options = options,
-                .line_columns = options->n_columns,
+                .line_columns = options->n_columns != 0 ? options->n_columns : UINT32_MAX,
                 .has_limit = options->n_columns != 0,
                 .color = options->color,
                 .full_names = options->full_names,
         };
+}
+
+int document_print_text(const struct view_document *d, const struct document_options *options, FILE *out)
+{
+        struct printing p = begin_printing(d, options, out);
         int r;
 
         if (d->failed)
                 return -ENOMEM;
-        if (!p.has_limit)
-                p.line_columns = UINT32_MAX;
-        else if (p.line_columns < LINE_COLUMNS_LEAST)
+        if (p.line_columns < LINE_COLUMNS_LEAST)
                 p.line_columns = LINE_COLUMNS_LEAST;
         r = print_all(&p);
+        byte_buffer_deinit(&p.line);
+        return r;
+}
+
+int document_print_rows(const struct view_document *d, const struct view_table *t,
+                        const struct document_options *options, FILE *out)
+{
+        struct printing p = begin_printing(d, options, out);
+        int r = d->failed ? -ENOMEM : print_rows(&p, t, true);
+
         byte_buffer_deinit(&p.line);
         return r;
 }

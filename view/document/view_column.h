@@ -57,20 +57,21 @@ enum view_type {
  *
  * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
  * the ones that matter most come first.  Handles, the first other column, and names
- * stay, unless they `may_go`.
+ * stay, unless they `may_go`, and so do numbers that `must_stay`.
  */
 struct view_column {
-        const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it; NULL = for people alone */
-        const char *title; /* in text and Markdown: "total"; NULL = for programs alone */
+        const char *key;    /* in JSON and CSV: "total_ns"; the unit is part of it; NULL = for people alone */
+        const char *title;  /* in text and Markdown: "total"; NULL = for programs alone */
+        const char *words;  /* what the value is, for schemas; NULL = its key says it */
+        const char *one_of; /* of a STRING: "high|medium|none", all that it may be; NULL = anything */
         enum view_type type;
-        const char *words;      /* what the value is, for schemas; NULL = its key says it */
-        const char *one_of;     /* of a STRING: "high|medium|none", all that it may be; NULL = anything */
         uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
         bool may_be_null;       /* in JSON, of a COUNT, ID or BOOL; a BAR never may, other types always may */
         bool may_be_absent;     /* not in each document, or not in each table of that key */
         bool may_go;            /* of a column of names: a narrow line may leave it out */
+        bool must_stay;         /* of a number or a bar: it is not left out */
         bool is_below;          /* in text: on lines of its own below the row, after its title; of texts */
-        bool is_short;          /* of a COUNT: text and Markdown round it: 1.10 M */
+        bool is_short;          /* of a COUNT or REAL: text and Markdown round large ones: 1.10 M */
 };
 
 /* A value on its way into a cell or a fact: "view_number(7)". */

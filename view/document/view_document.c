@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define KEY_BYTES_MAX 63 /* of the name that a key is made of */
 
@@ -384,6 +385,134 @@ void view_table_add_note(struct view_document *d, struct view_table *t, enum vie
                                                      .n_bytes = cell.is_known ? cell.string.n_bytes : 0 };
 }
 
+/* ------------------------------------------------------------------ the order of rows */
+
+/* Sorting moves these items only, until the order is known. */
+struct sorted_row {
+        const struct view_cell *cells;
+};
+
+struct row_order {
+        const struct view_document *document;
+        enum view_type type;
+        uint32_t column;
+        bool is_reversed;
+};
+
+static struct text_view text_of(const struct view_document *d, const struct view_cell *cell)
+{
+        if (!cell->is_known || cell->string.n_bytes == 0)
+                return (struct text_view){ .bytes = "", .n_bytes = 0 };
+        return (struct text_view){ (const char *)d->strings.data + cell->string.at_bytes,
+                                   cell->string.n_bytes };
+}
+
+static int compare_texts(struct text_view a, struct text_view b)
+{
+        int r = memcmp(a.bytes, b.bytes, a.n_bytes < b.n_bytes ? a.n_bytes : b.n_bytes);
+
+        return r != 0 ? r : (a.n_bytes > b.n_bytes) - (a.n_bytes < b.n_bytes);
+}
+
+static int compare_cells(const struct row_order *order, const struct view_cell *a, const struct view_cell *b)
+{
+        if (view_type_is_text(order->type))
+                return compare_texts(text_of(order->document, a), text_of(order->document, b));
+        if (is_real(order->type))
+                return (a->real < b->real) - (a->real > b->real);
+        if (order->type == VIEW_DELTA)
+                return (a->delta < b->delta) - (a->delta > b->delta);
+        return (a->number < b->number) - (a->number > b->number);
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+        const struct sorted_row *x = left, *y = right;
+        const struct row_order *order = context;
+        const struct view_cell *a = x->cells + order->column, *b = y->cells + order->column;
+        int r;
+
+        if (a->is_known != b->is_known)
+                return a->is_known ? -1 : 1;
+        r = a->is_known ? compare_cells(order, a, b) : 0;
+        if (r != 0)
+                return order->is_reversed ? -r : r;
+        return a < b ? -1 : a > b;
+}
+
+void view_table_sort(struct view_document *d, struct view_table *t, uint32_t column, bool is_reversed)
+{
+        struct sorted_row *rows;
+        struct row_order order;
+        struct view_cell *cells;
+        size_t n_rows;
+
+        if (!t || d->failed || t->n_cells == 0)
+                return;
+        assert(!t->is_tree && t->n_notes == 0 && column < t->n_columns);
+        n_rows = view_table_count(t);
+        order = (struct row_order){ d, t->columns[column].type, column, is_reversed };
+        rows = malloc(n_rows * sizeof(*rows));
+        cells = malloc(t->n_cells * sizeof(*cells));
+        d->failed = !rows || !cells;
+        if (!d->failed) {
+                memcpy(cells, t->cells, t->n_cells * sizeof(*cells));
+                for (size_t i = 0; i < n_rows; i++)
+                        rows[i].cells = &cells[i * t->n_columns];
+                qsort_r(rows, n_rows, sizeof(*rows), compare_rows, &order);
+                for (size_t i = 0; i < n_rows; i++)
+                        memcpy(&t->cells[i * t->n_columns], rows[i].cells, t->n_columns * sizeof(*cells));
+        }
+        free(cells);
+        free(rows);
+}
+
+static bool holds_words(struct text_view text, const char *words)
+{
+        size_t n = strlen(words);
+
+        for (size_t i = 0; i + n <= text.n_bytes; i++)
+                if (strncasecmp(text.bytes + i, words, n) == 0)
+                        return true;
+        return false;
+}
+
+static bool is_row_wanted(const struct view_document *d, const struct view_table *t,
+                          const struct view_cell *cells, const char *words)
+{
+        for (uint32_t c = 0; c < t->n_columns; c++)
+                if (t->columns[c].title && view_type_is_text(t->columns[c].type) &&
+                    holds_words(text_of(d, &cells[c]), words))
+                        return true;
+        return false;
+}
+
+void view_table_filter(const struct view_document *d, struct view_table *t, const char *words)
+{
+        size_t n_cells = 0;
+
+        if (!t || d->failed)
+                return;
+        assert(!t->is_tree && t->n_notes == 0);
+        for (size_t i = 0; i < t->n_cells; i += t->n_columns) {
+                if (!is_row_wanted(d, t, &t->cells[i], words))
+                        continue;
+                memmove(&t->cells[n_cells], &t->cells[i], t->n_columns * sizeof(*t->cells));
+                n_cells += t->n_columns;
+        }
+        t->n_cells = n_cells;
+}
+
+void view_table_cut(struct view_table *t, size_t n_rows)
+{
+        if (!t || view_table_count(t) <= n_rows)
+                return;
+        t->n_left_out += view_table_count(t) - n_rows;
+        t->n_cells = n_rows * t->n_columns;
+}
+
+/* ------------------------------------------------------------------ as people see it */
+
 bool view_table_is_shown(const struct view_table *t)
 {
         return t->title && (!t->is_hidden_if_empty || t->n_cells != 0 || t->n_left_out != 0);
@@ -393,8 +522,6 @@ bool view_table_is_answer(const struct view_table *t)
 {
         return t->title != NULL;
 }
-
-/* ------------------------------------------------------------------ as people see it */
 
 static bool is_column_shown(const struct view_table *t, uint32_t column)
 {

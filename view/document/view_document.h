@@ -177,6 +177,18 @@ void view_table_add_note(struct view_document *d, struct view_table *t, enum vie
                          struct text_view words);
 
 /*
+ * The rows of a table without a tree or notes, in the order of one column: numbers begin with the largest,
+ * texts with the first; what is not known comes last in any case; rows with equal cells stay in their order.
+ */
+void view_table_sort(struct view_document *d, struct view_table *t, uint32_t column, bool is_reversed);
+
+/* Leaves the rows that have @words in a text that people see, whatever its case. */
+void view_table_filter(const struct view_document *d, struct view_table *t, const char *words);
+
+/* Leaves so many rows, and counts the others as left out. */
+void view_table_cut(struct view_table *t, size_t n_rows);
+
+/*
  * view_table_pack() - the table as people see it: without columns for programs alone, and without optional
  * columns of which no cell is known
  * @ret:  its `cells` are on the heap, and its `columns` with them; the rest is borrowed from @t
