@@ -61,7 +61,7 @@ static const struct option_row option_rows[] = {
         { LETTER_TABLE, "table", "functions|zones|threads|waits",
           "the table to begin with; default: functions" },
         { LETTER_SORT, "sort", "COLUMN", "sort by the column with this title" },
-        { LETTER_FILTER, "filter", "TEXT", "show rows that have this text in a name" },
+        { LETTER_FILTER, "filter", "TEXT", "show rows that have this text" },
         NATIVE_OPTION_ROW,
         { LETTER_ALL_TIME, "all-time", NULL, "sum up all that has arrived, not the last 10 seconds" },
         { LETTER_INTERVAL, "interval", "TIME", "between two tables; default: 1s" },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/top/top_view.h - the tables of `hyprof top`: rows of the last seconds, sorted, filtered, as text
+ * cli/top/top_view.h - the tables of `hyprof top`: rows of the last seconds as a document, in any order
  *
- * Way of the data:  live_rows -> [top_view] (text_table) -> top_screen, standard output
+ * Way of the data:  live_rows -> [top_view] (view_document) -> top_screen, standard output
  *
  * All text is escaped (text_table.h): no control character of a trace reaches the terminal.
  */
@@ -16,6 +16,7 @@
 #define TOP_FILTER_BYTES 64
 
 struct live_rows;
+struct view_document;
 
 enum top_table { TOP_FUNCTIONS, TOP_ZONES, TOP_THREADS, TOP_WAITS, TOP_TABLES };
 
@@ -53,7 +54,16 @@ int top_view_find_column(enum top_table table, const char *title);
 void top_view_sort_next(struct top_view *view, int step);
 
 /*
- * top_view_print()
+ * top_view_fill() - add the table to a document; after that of one zone, its durations
+ * @n_rows_max:     0 = all
+ * @ret_is_python:  as in struct top_text
+ * Returns 0 or -ENOMEM.
+ */
+int top_view_fill(const struct top_view *v, const struct live_rows *of, size_t n_rows_max,
+                  struct view_document *d, bool *ret_is_python);
+
+/*
+ * top_view_print() - the same document as text
  * @n_rows_max: 0 = all
  * @ret: to be freed by top_text_free()
  * Returns 0 or -ENOMEM.

@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 45
+plan 47
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -41,6 +41,8 @@ holds 'a filter leaves what has its text' exits 0 "$HYPROF" top --all-time --tab
 holds 'and nothing else' same 1 "$(awk 'NR > 2 && NF' "$TMPDIR/out" | wc -l)"
 holds 'threads' exits 0 "$HYPROF" top --all-time --table threads --sort tid "$trace"
 holds 'sorted by their numbers' same '4294967295 100 0' "$(awk 'NR > 2 && NF { print $1 }' "$TMPDIR/out" | tr '\n' ' ' | sed 's/ $//')"
+holds 'a column of text as well, whatever is not known last' exits 0 "$HYPROF" top --all-time --table threads --sort thread "$trace"
+holds 'from the first on' same 'loader main -' "$(awk 'NR > 2 && NF { print $5 }' "$TMPDIR/out" | tr '\n' ' ' | sed 's/ $//')"
 holds 'the trace through a pipe' sh -c "'$HYPROF' top --all-time --table zones - <'$trace' | grep -q load"
 gone() { # command...: with a standard output that no process reads
         python3 -c 'import os, subprocess, sys
@@ -111,7 +113,7 @@ holds 'the screen of before is shown again' grep -q "$(printf '\033\\[?1049l')" 
 holds 'a terminal that goes away ends it' on_terminal xterm 24x80 'see functions|close' --all-time "$trace"
 
 # ---- a program of its own
-waited='(interruptible)  *[^ ]' # a row whose WHERE or KERNEL is not empty
+waited='(interruptible)  *[^ -]' # a row whose WHERE is known
 if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'a command' exits 0 "$HYPROF" top --all-time --table zones -- "$WORKLOADS/w_two_zones" 1
         holds 'its zones' sh -c "tail -4 '$TMPDIR/out' | grep -q ' a .*w_two_zones.c'"
