@@ -16,6 +16,9 @@
 #include "cli/top/top_view.h"
 #include "cli/viewer/drop_rights.h"
 #include "format/trace_follow.h"
+#include "view/document/answer_schema.h"
+#include "view/document/document_format.h"
+#include "view/document/view_document.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_table.h"
 
@@ -35,13 +38,20 @@
 #define WORDS_MAX       32 /* of the recorder's command line, without the command */
 #define ROWS_PLAIN      20
 
-enum { LETTER_TABLE = OPTION_LONG_ONLY, LETTER_SORT, LETTER_FILTER, LETTER_INTERVAL, LETTER_ALL_TIME };
+enum {
+        LETTER_TABLE = OPTION_LONG_ONLY,
+        LETTER_SORT,
+        LETTER_FILTER,
+        LETTER_INTERVAL,
+        LETTER_ALL_TIME,
+        LETTER_JSON
+};
 
 struct arguments {
         struct top_view view;
         const char *sort;
         uint64_t interval_ns, n_updates;
-        bool all_time, shows_native;
+        bool all_time, shows_native, wants_json;
         /* Words for the recorder. */
         char *record[WORDS_MAX];
         int n_record;
@@ -66,6 +76,7 @@ static const struct option_row option_rows[] = {
         { LETTER_ALL_TIME, "all-time", NULL, "sum up all that has arrived, not the last 10 seconds" },
         { LETTER_INTERVAL, "interval", "TIME", "between two tables; default: 1s" },
         { 'n', "updates", "N", "end after N tables" },
+        { LETTER_JSON, "json", NULL, "no screen; print each table as JSON (docs/use/view-json.md)" },
         COMMON_ROW_LIMIT,
         COMMON_ROW_COLOR,
         COMMON_ROW_INPUT,
@@ -175,6 +186,9 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_ALL_TIME:
                 args->all_time = true;
                 return 0;
+        case LETTER_JSON:
+                args->wants_json = true;
+                return 0;
         case 'n':
                 return take_updates(args, value);
         default:
@@ -282,17 +296,38 @@ static void print_words(const struct top_input *in)
 
 /* ---- plain tables -------------------------------------------------------------------------------------- */
 
-static void print_head(const struct top_input *in, const struct arguments *args, const char *title,
-                       bool is_python)
+static int print_text(const struct top_input *in, const struct arguments *args, const struct live_rows *rows,
+                      struct top_head *head, size_t n_rows_max)
 {
         struct byte_buffer out = { .data = NULL };
-        const struct top_head what = { .title = title, .all = args->all_time, .is_python = is_python };
-        char head[512];
+        struct top_text text;
+        char line[512];
 
-        top_head_print(in, &what, head, sizeof(head));
-        (void)text_escape(&out, head, strlen(head));
-        (void)printf("%.*s\n", (int)out.used_bytes, out.data ? (const char *)out.data : "");
+        if (top_view_print(&args->view, rows, n_rows_max, &text) < 0)
+                return -ENOMEM;
+        head->is_python = text.is_python;
+        top_head_print(in, head, line, sizeof(line));
+        (void)text_escape(&out, line, strlen(line));
+        (void)printf("%.*s\n%s\n", (int)out.used_bytes, out.data ? (const char *)out.data : "", text.bytes);
         byte_buffer_deinit(&out);
+        top_text_free(&text);
+        return 0;
+}
+
+static int print_json(const struct top_input *in, const struct arguments *args, const struct live_rows *rows,
+                      struct top_head *head, size_t n_rows_max)
+{
+        const struct document_options options = { .format = DOCUMENT_JSON };
+        struct view_document d;
+        int r;
+
+        view_document_init(&d, top_view_schema.name);
+        r = top_view_fill(&args->view, rows, n_rows_max, &d, &head->is_python);
+        top_head_fill(in, head, &d);
+        if (r == 0)
+                r = document_print_json(&d, &options, stdout);
+        view_document_deinit(&d);
+        return r;
 }
 
 static int print_plain(const struct top_input *in, struct arguments *args, const char *title, uint32_t limit,
@@ -305,13 +340,11 @@ static int print_plain(const struct top_input *in, struct arguments *args, const
                 .all = args->all_time,
                 .shows_native = args->shows_native,
         };
-        struct top_text text;
+        struct top_head head = { .title = title, .all = args->all_time };
+        size_t n_rows_max = limit == COMMON_LIMIT_UNSET ? ROWS_PLAIN : limit;
 
-        if (top_view_print(&args->view, &rows, limit == COMMON_LIMIT_UNSET ? ROWS_PLAIN : limit, &text) < 0)
+        if ((args->wants_json ? print_json : print_text)(in, args, &rows, &head, n_rows_max) < 0)
                 return error_set(err, -ENOMEM, "the table: out of memory");
-        print_head(in, args, title, text.is_python);
-        (void)printf("%s\n", text.bytes);
-        top_text_free(&text);
         args->output = standard_output_flush();
         return 0;
 }
@@ -422,7 +455,7 @@ static int open_input(struct top_input *in, struct arguments *args, bool on_scre
 
 static int run_top(struct arguments *args, const struct common_options *common)
 {
-        bool on_screen = top_screen_can_draw(), has_events;
+        bool on_screen = !args->wants_json && top_screen_can_draw(), has_events;
         struct error err = ERROR_NONE;
         struct top_input in;
         int r, status;

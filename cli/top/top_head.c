@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "cli/top/top_input.h"
 #include "format/trace_loss.h"
+#include "view/document/answer_schema.h"
+#include "view/document/view_document.h"
 #include "view/text/text_number.h"
 
 #include <inttypes.h>
@@ -63,4 +65,48 @@ void top_head_print(const struct top_input *in, const struct top_head *head, cha
         if (head->is_python)
                 add_words(line, n_bytes, ", Python functions with native code (--native: apart)");
         add_words(line, n_bytes, "  %s", head->title);
+}
+
+/* clang-format off */
+#define HEAD_FACTS(FACT)                                                                                      \
+        FACT(STRING, "state", NULL, view_words(state_of(in, false)), NULL,                                    \
+             .one_of = "ended|waiting for events|no events|live")                                             \
+        FACT(STRING, "subject", NULL, view_words(head->title), "the trace or the command, without its folders") \
+        FACT(DURATION, "window_ns", NULL, view_number(live_stats_window_ns(s, head->all)),                    \
+             "the time that the table is of")                                                                 \
+        FACT(COUNT, "n_samples", NULL, view_number(tally.n_samples), "in the window")                         \
+        FACT(COUNT, "n_zones", NULL, view_number(tally.n_zones), "that ended in the window")                  \
+        FACT(COUNT, "n_zones_beside", NULL, view_number(tally.n_zones_beside), "of these, without a row")     \
+        FACT(COUNT, "n_lost", NULL, view_number(trace_loss_total(s->dictionary)),                             \
+             "events, since the recording began")                                                             \
+        FACT(SHARE, "unsampled_share", NULL, view_real(unsampled.share),                                      \
+             "of the time on CPUs since then")                                                                \
+        FACT(COUNT, "n_clock_jumps", NULL, view_number(s->n_clock_jumps), NULL)                               \
+        FACT(BOOL, "is_folded", NULL, view_number(head->is_python),                                           \
+             "functions are those of Python, with native code")
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { HEAD_FACTS(VIEW_COLUMN) };
+const struct answer_part top_head_part = ANSWER_FACTS(fact_columns);
+
+void top_head_fill(const struct top_input *in, const struct top_head *head, struct view_document *d)
+{
+        const struct live_stats *s = &in->stats;
+        struct live_tally tally = live_stats_tally(s, head->all);
+        uint64_t n_lost = trace_loss_total(s->dictionary);
+        struct unsampled_time unsampled = live_stats_unsampled(s);
+        char line[512];
+
+        top_head_print(in, head, line, sizeof(line));
+        view_document_set_answer(d, (struct text_view){ line, strlen(line) });
+        HEAD_FACTS(VIEW_FACT)
+        if (n_lost > 0)
+                view_document_warn(d, "%s events lost since the recording began",
+                                   text_number_count(n_lost).text);
+        if (unsampled.share > 0)
+                view_document_warn(d, "%s of the time on CPUs has no samples",
+                                   text_number_share(unsampled.share).text);
+        if (tally.n_zones_beside > 0)
+                view_document_warn(d, "%s zones are of places without a row",
+                                   text_number_count(tally.n_zones_beside).text);
 }

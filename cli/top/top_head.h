@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct answer_part;
 struct top_input;
+struct view_document;
 
 struct top_head {
         const char *title; /* foreign text: the line is to be escaped */
@@ -20,5 +22,9 @@ struct top_head {
 
 /* The subject, its time, and whether more comes, for people. */
 void top_head_print(const struct top_input *in, const struct top_head *head, char *line, size_t n_bytes);
+
+/* The same as facts, for programs. */
+void top_head_fill(const struct top_input *in, const struct top_head *head, struct view_document *d);
+extern const struct answer_part top_head_part;
 
 #endif /* CLI_TOP_TOP_HEAD_H */

@@ -3,6 +3,7 @@
 
 #include "analyze/live/live_rows.h"
 #include "analyze/walk/trace_walk.h"
+#include "cli/top/top_head.h"
 #include "format/trace_spec.h"
 #include "view/document/answer_schema.h"
 #include "view/document/document_format.h"
@@ -120,6 +121,13 @@ static const struct answer_part parts[TOP_TABLES] = {
         [TOP_ZONES] = ANSWER_TABLE("zones", zone_columns, "a zone", .may_be_absent = true),
         [TOP_THREADS] = ANSWER_TABLE("threads", thread_columns, "a thread", .may_be_absent = true),
         [TOP_WAITS] = ANSWER_TABLE("waits", wait_columns, "what was waited for", .may_be_absent = true),
+};
+const struct answer_schema top_view_schema = {
+        .name = "hyprof.top/1",
+        .command = "hyprof top --json",
+        .parts = (const struct answer_part *const[]){ &top_head_part, &parts[TOP_FUNCTIONS],
+                                                      &parts[TOP_ZONES], &parts[TOP_THREADS],
+                                                      &parts[TOP_WAITS], NULL },
 };
 
 const char *top_view_name(enum top_table table)
@@ -331,7 +339,7 @@ int top_view_print(const struct top_view *v, const struct live_rows *of, size_t 
         int r;
 
         *ret = (struct top_text){ .bytes = NULL };
-        view_document_init(&d, "hyprof.top/1");
+        view_document_init(&d, top_view_schema.name);
         r = top_view_fill(v, of, n_rows_max, &d, &ret->is_python);
         if (r == 0)
                 r = print_tables(&d, v->n_columns, ret);

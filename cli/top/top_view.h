@@ -15,6 +15,7 @@
 
 #define TOP_FILTER_BYTES 64
 
+struct answer_schema;
 struct live_rows;
 struct view_document;
 
@@ -52,6 +53,8 @@ int top_view_find_column(enum top_table table, const char *title);
 
 /* Sorts by the column that is @step further. */
 void top_view_sort_next(struct top_view *view, int step);
+
+extern const struct answer_schema top_view_schema;
 
 /*
  * top_view_fill() - add the table to a document; after that of one zone, its durations

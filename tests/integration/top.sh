@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 47
+plan 50
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -43,6 +43,10 @@ holds 'threads' exits 0 "$HYPROF" top --all-time --table threads --sort tid "$tr
 holds 'sorted by their numbers' same '4294967295 100 0' "$(awk 'NR > 2 && NF { print $1 }' "$TMPDIR/out" | tr '\n' ' ' | sed 's/ $//')"
 holds 'a column of text as well, whatever is not known last' exits 0 "$HYPROF" top --all-time --table threads --sort thread "$trace"
 holds 'from the first on' same 'loader main -' "$(awk 'NR > 2 && NF { print $5 }' "$TMPDIR/out" | tr '\n' ' ' | sed 's/ $//')"
+holds 'as JSON' exits 0 "$HYPROF" top --json --all-time --table zones --sort count --limit 1 "$trace"
+holds 'the same table, with what is left out' same 'hyprof.top/1 ended z1 1' \
+        "$(jq -r '"\(.schema) \(.state) \(.zones.rows[0].handle) \(.zones.left_out)"' "$TMPDIR/out")"
+holds 'a document each interval' same 'true' "$("$HYPROF" top --json --all-time "$trace" | jq -s 'all(.[]; .functions.n_rows == 4)')"
 holds 'the trace through a pipe' sh -c "'$HYPROF' top --all-time --table zones - <'$trace' | grep -q load"
 gone() { # command...: with a standard output that no process reads
         python3 -c 'import os, subprocess, sys

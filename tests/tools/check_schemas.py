@@ -45,6 +45,8 @@ def answers(traces):
     for trace in traces:
         for words in OF_A_TRACE:
             yield [words[0], "--json", *words[1:], "-i", trace]
+        for table in ("functions", "zones", "threads", "waits"):
+            yield ["top", "--json", "--all-time", "-n", "1", "--table", table, trace]
         yield ["diff", "--json", "--anyway", trace, trace]
         yield ["diff", "--json", "--anyway", "--per", "*", trace, trace]
     for before, after in zip(traces, traces[1:]):

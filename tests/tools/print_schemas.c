@@ -4,6 +4,7 @@
  * Writes FOLDER/hyprof.NAME.VERSION.json for each; the tables of docs/use/view-json.md to standard output.
  */
 #include "cli/manual/commands.h"
+#include "cli/top/top_view.h"
 #include "view/annotate/annotation_view.h"
 #include "view/diff/diff_view.h"
 #include "view/document/answer_schema.h"
@@ -22,7 +23,7 @@ static const struct answer_schema *const answers[] = {
         &frames_view_schema,   &plots_view_schema,     &messages_view_schema,   &devices_view_schema,
         &why_view_schema,      &diff_view_schema,      &annotation_view_schema, &module_list_schema,
         &check_schema,         &doctor_schema,         &events_schema,          &ctl_schema,
-        &version_schema,
+        &version_schema,       &top_view_schema,
 };
 
 static int print_one(const struct answer_schema *s, const char *folder)
