@@ -3,7 +3,7 @@
  * analyze/report/report.h - the content of a trace, as tables ready to be shown
  *
  * Way of the data:  trace_reader -> trace_totals, function_table, label_tree -> [report] ->
- *                   view/answers
+ *                   view
  *
  * Everything that views show is here, sorted: they compute only their own wording.  Strings are borrowed from
  * the trace, which the report keeps open; they are bytes that the profiled program may have chosen, without

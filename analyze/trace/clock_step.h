@@ -2,7 +2,7 @@
 /*
  * analyze/trace/clock_step.h - the resolution of the times that programs report
  *
- * Way of the data:  trace_dictionary (CLOCKS) -> [clock_step] -> report, why, view/answers
+ * Way of the data:  trace_dictionary (CLOCKS) -> [clock_step] -> report, why, view
  *
  * Programs read a counter of the processor that ticks every 100 ns on some machines: shorter zones last 0 or
  * one such step.

@@ -2,7 +2,7 @@
 /*
  * analyze/why/why_instances.h - the evidence of each instance that is compared
  *
- * Way of the data:  why_collector -> [why_instances] -> why_functions, why_causes, why_tree
+ * Way of the data:  why_collector -> [why_instances] -> why_causes, why_tree
  *
  * An instance has rows of evidence, one for each kind and id, sorted by them: so
  * much time, or so much of a counter.  Bounded: WHY_INSTANCES_MAX of each group

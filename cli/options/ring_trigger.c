@@ -49,7 +49,7 @@ void ring_trigger_deinit(struct ring_trigger *t)
         zone_pattern_deinit(&t->pattern);
 }
 
-static bool names(const void *pattern, const struct trace_dictionary *dictionary, uint32_t location)
+static bool is_named(const void *pattern, const struct trace_dictionary *dictionary, uint32_t location)
 {
         return zone_pattern_names(pattern, dictionary, location);
 }
@@ -65,6 +65,6 @@ struct zone_trigger_rule ring_trigger_rule(const struct ring_trigger *t)
         return (struct zone_trigger_rule){ .longer_than_ns = t->longer_than_ns,
                                            .words = t->words,
                                            .pattern = &t->pattern,
-                                           .names = names,
+                                           .names = is_named,
                                            .fits = fits };
 }

@@ -72,8 +72,9 @@ int listen_record_open(struct listen_record *l, struct record_options *options, 
 /*
  * listen_record_finish() - the trace is written: waits until it is taken
  * @stop_fd:   see relay_process_end()
- * @recorded: false = there is nothing to take, and nothing to keep Says what came of it.  Returns false if a
- *            part of the trace is kept nowhere. */
+ * @recorded:  false = there is nothing to take, and nothing to keep
+ * Says what came of it.  Returns false if a part of the trace is kept nowhere.
+ */
 bool listen_record_finish(struct listen_record *l, const struct record_options *options, int stop_fd,
                           bool recorded);
 void listen_record_close(struct listen_record *l);

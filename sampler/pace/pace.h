@@ -151,12 +151,13 @@
 /*
  * Looks at /proc/PID/maps for code that no record announced.  The pause between two looks at a process
  * doubles after each look that finds nothing, up to this many times.  All looks together take a share of the
- * time.
+ * time; a look in which the machine stood still keeps the others waiting for no longer than this.
  */
-#define PACE_MAPS_PERIOD_NS (20 * NS_PER_MS)
-#define PACE_MAPS_DOUBLED   6
-#define PACE_MAPS_SHARE     50
-#define PACE_MAPS_MAPPINGS  256 /* that are taken in one look */
+#define PACE_MAPS_PERIOD_NS    (20 * NS_PER_MS)
+#define PACE_MAPS_DOUBLED      6
+#define PACE_MAPS_SHARE        50
+#define PACE_MAPS_PAUSE_MAX_NS NS_PER_S
+#define PACE_MAPS_MAPPINGS     256 /* that are taken in one look */
 
 #define PACE_WRITER_LOOK_NS (100 * NS_PER_MS) /* between two looks of what waits for the writer */
 /* After a request to stop: the time for one chunk to be written, and for all that are queued at the end. */

@@ -206,12 +206,15 @@ bool recorder_pace_may_look(const struct recorder_pace *p, const struct paced_lo
 void recorder_pace_note_look(struct recorder_pace *p, struct paced_look *look, bool found, uint64_t began_ns,
                              uint64_t now_ns)
 {
+        uint64_t pause_ns;
+
         if (found)
                 look->n_in_vain = 0;
         else if (look->n_in_vain < PACE_MAPS_DOUBLED)
                 look->n_in_vain++;
         look->again_ns = now_ns + (PACE_MAPS_PERIOD_NS << look->n_in_vain);
-        p->maps_again_ns = now_ns + PACE_MAPS_SHARE * (now_ns - began_ns);
+        pause_ns = PACE_MAPS_SHARE * (now_ns - began_ns);
+        p->maps_again_ns = now_ns + (pause_ns < PACE_MAPS_PAUSE_MAX_NS ? pause_ns : PACE_MAPS_PAUSE_MAX_NS);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */

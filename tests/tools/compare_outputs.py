@@ -4,7 +4,7 @@
 
 Usage: compare_outputs.py OLD NEW TRACE...
 
-OLD, NEW: programs.  Each command of COMMANDS is run with both on each trace, and prints a line if standard output, standard
+OLD, NEW: programs.  Each command of commands() is run with both on each trace, and prints a line if standard output, standard
 error or the exit status differ, with the first line that does; the last line is the sum.  The exit status is 1 if anything
 differed.  The program's own path is not compared.
 """

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/live_frames: a frame shows module and offset until its name comes, keeps its label then, and shares
- * that of the function with frames that come later; names in pieces and of frames that are not read yet wait
- * for the rest
+ * web/follow/live_frames: a frame shows module and offset until its name comes, keeps its label then, and
+ * shares that of the function with frames that come later; names in pieces and of frames that are not read
+ * yet wait for the rest
  */
 #include "base/byte_buffer.h"
 #include "base/io.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/live_names_file: frames get the names that the trace lacks, in groups as they were found;
+ * symbolize/process/live_names_file: frames get the names that the trace lacks, in groups as they were found;
  * rows of other frames, of frames that have names, and what is not whole are left out
  */
 #include "base/byte_buffer.h"

@@ -146,6 +146,10 @@ START_TEST(test_looks_at_maps)
         }
         recorder_pace_note_look(&p, &look, true, now_ns, now_ns);
         ck_assert(recorder_pace_may_look(&p, &look, now_ns + PACE_MAPS_PERIOD_NS));
+        now_ns += 3 * NS_PER_S; /* a look that lasts so long does not keep the others waiting for minutes */
+        recorder_pace_note_look(&p, &look, true, now_ns - 2 * NS_PER_S, now_ns);
+        ck_assert(!recorder_pace_may_look(&p, &other, now_ns + PACE_MAPS_PAUSE_MAX_NS - 1));
+        ck_assert(recorder_pace_may_look(&p, &other, now_ns + PACE_MAPS_PAUSE_MAX_NS));
 }
 END_TEST
 

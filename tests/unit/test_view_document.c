@@ -550,6 +550,37 @@ static void build_parts(struct view_document *d, const char *name)
         view_table_put(d, t, view_words("for people"));
 }
 
+/* A column without a key is for people alone: programs get the others. */
+START_TEST(test_column_without_a_key)
+{
+        static const struct view_column said_columns[] = {
+                { .key = "name", .title = "name", .type = VIEW_STRING },
+                { .title = "said", .type = VIEW_STRING },
+                { .key = "n", .title = "n", .type = VIEW_COUNT },
+        };
+        static const char *const wanted[] = { "name   said      n\n  first  in words  1\n",
+                                              "[\n      {\"name\": \"first\", \"n\": 1}\n    ]",
+                                              "name,n\nfirst,1\n" };
+        static const enum document_format formats[] = { DOCUMENT_TEXT, DOCUMENT_JSON, DOCUMENT_CSV };
+        struct view_document d;
+        struct view_table *t;
+
+        view_document_init(&d, "hyprof.test/1");
+        t = view_document_add_table(&d, "rows", "Rows", said_columns, VIEW_N_COLUMNS(said_columns));
+        view_table_put(&d, t, view_words("first"));
+        view_table_put(&d, t, view_words("in words"));
+        view_table_put(&d, t, view_number(1));
+        for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+                struct document_options options = { .format = formats[i], .n_columns = 80, .separator = ',' };
+                char *text = print(&d, &options, 0);
+
+                ck_assert_msg(strstr(text, wanted[i]), "%s", text);
+                free(text);
+        }
+        view_document_deinit(&d);
+}
+END_TEST
+
 START_TEST(test_for_people_and_for_programs)
 {
         struct document_options options = { .format = DOCUMENT_TEXT, .n_columns = 100, .separator = ',' };

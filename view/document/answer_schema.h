@@ -56,7 +56,10 @@ struct answer_schema {
         bool lacks_answer;                      /* documents have no answer in words; all others have one */
 };
 
-/* Prints a JSON Schema, of draft 2020-12.  Returns 0 or -ENOMEM; the caller checks @out for write errors. */
+/*
+ * Prints a JSON Schema, of draft 2020-12.  Returns 0; -ENOMEM, also if a table has a key twice, or words have
+ * what Markdown would not show.  The caller checks @out for write errors.
+ */
 int answer_schema_print_json(const struct answer_schema *s, FILE *out);
 
 /* Prints the table of its members, in Markdown. */

@@ -29,12 +29,18 @@ static const struct view_table *find_section(const struct view_document *d, cons
         return first;
 }
 
+/* Bars, and columns for people alone, are left out. */
+static bool is_printed(const struct view_column *column)
+{
+        return column->key && column->type != VIEW_BAR;
+}
+
 static void put_titles(struct csv_writer *w, const struct view_table *t)
 {
         if (t->is_tree)
                 csv_writer_put_words(w, "depth");
         for (uint32_t c = 0; c < t->n_columns; c++)
-                if (t->columns[c].type != VIEW_BAR)
+                if (is_printed(&t->columns[c]))
                         csv_writer_put_words(w, t->columns[c].key);
         csv_writer_end_row(w);
 }
@@ -98,7 +104,7 @@ static void put_table(struct csv_writer *w, const struct view_document *d, const
 
                 if (c == 0 && t->is_tree)
                         csv_writer_put_number(w, t->depths[i / t->n_columns]);
-                if (t->columns[c].type != VIEW_BAR)
+                if (is_printed(&t->columns[c]))
                         put_cell(w, d, t->columns[c].type, &t->cells[i]);
                 if (c + 1 == t->n_columns)
                         csv_writer_end_row(w);

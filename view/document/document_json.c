@@ -132,8 +132,8 @@ static json_t *pack_row(const struct view_document *d, const struct view_table *
         if (t->is_tree && json_object_set_new(object, "depth", json_integer(t->depths[row])) < 0)
                 goto fail;
         for (uint32_t c = 0; c < t->n_columns; c++)
-                if (json_object_set_new(object, t->columns[c].key,
-                                        pack_cell(d, t->columns[c].type, &cells[c])) < 0)
+                if (t->columns[c].key && json_object_set_new(object, t->columns[c].key,
+                                                             pack_cell(d, t->columns[c].type, &cells[c])) < 0)
                         goto fail;
         return object;
 fail:

@@ -66,12 +66,12 @@ struct view_column {
         const char *one_of; /* of a STRING: "high|medium|none", all that it may be; NULL = anything */
         enum view_type type;
         uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
-        bool may_be_null;       /* in JSON, of a COUNT, ID or BOOL; a BAR never may, other types always may */
-        bool may_be_absent;     /* not in each document, or not in each table of that key */
-        bool may_go;            /* of a column of names: a narrow line may leave it out */
-        bool must_stay;         /* of a number or a bar: it is not left out */
-        bool is_below;          /* in text: on lines of its own below the row, after its title; of texts */
-        bool is_short;          /* of a COUNT or REAL: text and Markdown round large ones: 1.10 M */
+        bool may_be_null;   /* in JSON: of COUNT, ID, BOOL, `one_of`; other types always may, a BAR never */
+        bool may_be_absent; /* not in each document, or not in each table of that key */
+        bool may_go;        /* of a column of names: a narrow line may leave it out */
+        bool must_stay;     /* of a number or a bar: it is not left out */
+        bool is_below;      /* in text: on lines of its own below the row, after its title; of texts */
+        bool is_short;      /* of a COUNT or REAL: text and Markdown round large ones: 1.10 M */
 };
 
 /* A value on its way into a cell or a fact: "view_number(7)". */
@@ -205,6 +205,7 @@ static inline struct view_value view_place(struct text_view file, uint32_t line)
         view_document_put(d, (key_), (title_), VIEW_##type_, (value_));
 
 /* A row of a list as a number: "0 LOCK_COLUMNS(VIEW_PLUS_ONE)" is how many there are. */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the rows stand one after the other, without operators */
 #define VIEW_PLUS_ONE(...) +1
 
 #define VIEW_N_COLUMNS(columns_) ((uint32_t)(sizeof(columns_) / sizeof((columns_)[0])))
