@@ -97,7 +97,6 @@ int code_tables_new(struct table_process *process, struct recorder_pace *pace, s
         t->process = process;
         t->pace = pace;
         t->losses = losses;
-        t->epoch = 1;
         unwind_cache_init(&t->cache, 0);
         *ret_tables = t;
         return 0;
