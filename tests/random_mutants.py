@@ -43,7 +43,7 @@ SWAPS = {
     "0": "1", "1": "0", "true": "false", "false": "true", "break": "", "continue": "",
 }
 OPERATOR = re.compile(r"(?<= )(?:==|!=|<=|>=|&&|\|\||\+=|-=|\|=|&=|<<|>>|[<>+|&-])(?= |$)"  # of two operands
-                      r"|!(?=[A-Za-z_(])|\b(?:0|1|true|false)\b(?!\.)|\b(?:break|continue)(?=;)")
+                      r"|(?<!\(void\))!(?=[A-Za-z_(])|\b(?:0|1|true|false)\b(?!\.)|\b(?:break|continue)(?=;)")
 STATEMENT = re.compile(r"\s+(?:\(void\))?(?:\+\+|--|\*)?[a-z_][\w>.\[\]-]*(?:\[.*\])?"
                        r"(?:\(.*\)| (?:[-+*/|&^]|<<|>>)?= .*|\+\+|--);$")
 NO_STATEMENT = re.compile(r"\s+(?:return|goto|else)\b")
