@@ -26,7 +26,7 @@
 
 /* An empty folder, and one in it that is not there yet. */
 static struct {
-        char outer[64], inner[80];
+        char outer[240], inner[260];
 } f;
 
 static struct trace_builder b;
@@ -38,7 +38,7 @@ static void set_up(void)
         const char *tmp = getenv("TMPDIR");
 
         trace_builder_init(&b);
-        (void)snprintf(f.outer, sizeof(f.outer), "%.40s/hyprof-test-XXXXXX", tmp ? tmp : "/tmp");
+        (void)snprintf(f.outer, sizeof(f.outer), "%.200s/hyprof-test-XXXXXX", tmp ? tmp : "/tmp");
         ck_assert_ptr_nonnull(mkdtemp(f.outer));
         (void)snprintf(f.inner, sizeof(f.inner), "%s/inner", f.outer);
 }
@@ -149,7 +149,7 @@ END_TEST
 START_TEST(test_long_names_are_cut)
 {
         char name[1001];
-        char wanted[120] = "attachment-1-";
+        char wanted[300] = "attachment-1-";
 
         memset(name, 'n', 1000);
         name[1000] = '\0';
@@ -164,7 +164,7 @@ END_TEST
 /* loop test: in the place of the file is another one, a link to one, or a link to nothing */
 START_LOOP_TEST(test_nothing_is_overwritten, 0, 3)
 {
-        char victim[100], file[120];
+        char victim[280], file[300];
         int fd;
 
         (void)snprintf(victim, sizeof(victim), "%s/victim", f.outer);
@@ -197,7 +197,7 @@ static int check_status(const char *trace, bool mend)
 {
         char command[] = "check";
         char repair[] = "--repair";
-        char path[128];
+        char path[280];
         char *argv[] = { command, mend ? repair : path, mend ? path : NULL, NULL };
         int saved_out = dup(STDOUT_FILENO);
         int saved_err = dup(STDERR_FILENO);
@@ -252,7 +252,7 @@ END_TEST
 START_TEST(test_repair_keeps_attachments)
 {
         struct stat cut, kept;
-        char path[100], old_path[112];
+        char path[280], old_path[300];
         int fd;
 
         trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 10), 0, "0123", 4);
