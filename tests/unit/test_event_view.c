@@ -319,6 +319,46 @@ START_TEST(test_what_they_say)
 }
 END_TEST
 
+/* Those of several threads come in the order of time, and in the trace's where their times are the same. */
+START_TEST(test_messages_of_several_threads)
+{
+        static const struct {
+                uint32_t tid;
+                uint64_t time_ns;
+                const char *words;
+        } said[] = { { 12, 300, "second" },
+                     { 12, 500, "fourth" },
+                     { 11, 100, "first" },
+                     { 11, 400, "third" },
+                     { 11, 500, "fifth" } };
+        static const char *const ordered[] = { "first", "second", "third", "fourth", "fifth" };
+        struct loaded_trace trace;
+        struct message_list list;
+        struct trace_walk walk;
+
+        for (size_t i = 0; i < 5; i++) {
+                struct trace_event event = { .time_ns = said[i].time_ns,
+                                             .op = TRACE_OP_MESSAGE_TEXT,
+                                             .text = said[i].words };
+
+                event.message_text.text_bytes = strlen(said[i].words);
+                trace_builder_begin_run(&b, trace_builder_thread(&b, 11, said[i].tid));
+                event_encoder_add(&b.encoder, &event);
+                trace_builder_end_run(&b);
+        }
+        trace_builder_finish(&b);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
+        message_list_init(&list, 0, 0);
+        ck_assert_int_eq(message_list_take(&list, &trace, NULL, &walk, NULL), 0);
+        ck_assert_uint_eq(list.n_messages - list.first, 5);
+        for (size_t i = 0; i < 5; i++)
+                ck_assert_mem_eq(list.messages[list.first + i].text, ordered[i], strlen(ordered[i]));
+        message_list_deinit(&list);
+        trace_walk_deinit(&walk);
+        loaded_trace_close(&trace);
+}
+END_TEST
+
 /* A list that is full keeps the newest, and their text. */
 static void fill_small_list(void)
 {
