@@ -23,6 +23,7 @@ static const struct {
         { "0f 83 10 00 00 00 48 b8 c3 c3 c3 c3 c3 c3 c3 c3 f6 c1 c3 c3 90", 20 },
         { "66 b8 c3 c3 66 81 c0 c3 c3 f7 07 c3 c3 c3 c3 eb 10 90", 18 }, /* shorter immediates */
         { "c5 f9 6f 04 24 c4 e3 79 0f c1 c3 c5 f8 77 62 f1 7c 48 28 07 0f 0b c3", 22 }, /* vectors; ud2 */
+        { "c4 e2 75 b8 c2 c4 e2 7d 18 44 24 c3 c3 90", 13 }, /* vfmadd231ps; vbroadcastss -0x3d(%rsp),%ymm0 */
         { "b8 0f 00 00 00 0f 05 f4 90", 8 },
         { "90 06 c3", 1 },    /* no instruction */
         { "48 8b 05 00", 0 }, /* cut */

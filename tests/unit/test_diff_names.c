@@ -41,6 +41,23 @@ START_TEST(test_functions)
 }
 END_TEST
 
+/* The file of a function that several files have, beside its name; a name is there in any case. */
+START_TEST(test_labels)
+{
+        static const struct {
+                const char *name;
+                size_t n_bytes;
+        } rows[] = {
+                { "step (a.c)", 6 }, { "a (b)", 4 },     { " (a.c)", 0 },
+                { "(a.c)", 0 },      { "step(a.c)", 0 }, { "step (a.c) ", 0 },
+                { "step a.c)", 0 },  { "", 0 },          { "a (b) (c)", 4 },
+        };
+
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+                ck_assert_uint_eq(plain_name_label_bytes(text(rows[i].name)), rows[i].n_bytes);
+}
+END_TEST
+
 START_TEST(test_modules)
 {
         static const char *const rows[][2] = {

@@ -19,6 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static struct built_files files;
 
@@ -102,6 +105,40 @@ START_TEST(test_names_and_lines)
         ck_assert_uint_gt(n_lines, 10);
         module_symbols_close(module);
         elf_image_close(image);
+        io_close(&fd);
+}
+END_TEST
+
+/* In a program for any address the loader fills in where the code begins; in its file there is a 0. */
+START_TEST(test_begin_of_code_that_the_loader_fills_in)
+{
+        const size_t begin_at = 24; /* in the table */
+        struct elf_image *image, *other;
+        struct go_functions go, filled_in;
+        struct stat status;
+        uint8_t *bytes, *table;
+        int fd = -1, other_fd;
+
+        if (!build(&fd, &image))
+                return;
+        ck_assert(go_functions_open(&go, image));
+        ck_assert_int_eq(fstat(fd, &status), 0);
+        bytes = malloc((size_t)status.st_size);
+        ck_assert_ptr_nonnull(bytes);
+        ck_assert_int_eq(pread(fd, bytes, (size_t)status.st_size, 0), status.st_size);
+        table = memmem(bytes, (size_t)status.st_size, go.bytes, 64);
+        ck_assert_ptr_nonnull(table);
+        ck_assert_mem_eq(table + begin_at, &go.text_svma, sizeof(go.text_svma));
+        memset(table + begin_at, 0, sizeof(go.text_svma));
+        other_fd = memfd_create("filled in", MFD_CLOEXEC);
+        ck_assert_int_eq(write(other_fd, bytes, (size_t)status.st_size), status.st_size);
+        ck_assert_int_eq(elf_image_open(other_fd, &other, NULL), 0);
+        ck_assert(go_functions_open(&filled_in, other));
+        ck_assert_uint_eq(filled_in.text_svma, go.text_svma);
+        free(bytes);
+        elf_image_close(other);
+        elf_image_close(image);
+        io_close(&other_fd);
         io_close(&fd);
 }
 END_TEST

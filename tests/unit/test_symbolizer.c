@@ -293,6 +293,20 @@ START_TEST(test_file_of_unknown_identity_is_not_believed)
 }
 END_TEST
 
+/* A frame of code that no segment of the file has: its name is not that of another frame. */
+START_TEST(test_place_behind_the_file)
+{
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_BUILD_ID);
+
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        (void)own_code_add_frame(&dictionary, module, UINT64_C(1) << 40, 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_uint_eq(listener.heard[0].frame, 1);
+        ck_assert_str_eq(listener.heard[0].function, "resolved_function");
+}
+END_TEST
+
 /* A broken file between two good ones costs nothing but its own names. */
 START_TEST(test_broken_file_costs_its_own_names)
 {
