@@ -96,6 +96,7 @@ START_TEST(test_process_ends_while_its_native_stack_waits)
 {
         const uint32_t pid = (uint32_t)getpid();
         const struct python_sample_key key = { .pid = pid, .tid = pid, .time_ns = SAMPLE_NS };
+        uint64_t n_samples, n_bare;
         struct address_space space;
 
         address_space_init(&space);
@@ -108,6 +109,17 @@ START_TEST(test_process_ends_while_its_native_stack_waits)
         python_frames_recall(frames, key.tid, key.time_ns);
         python_frames_merge(frames, &space, &chain);
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_PYTHON_LATE], 1);
+        python_frames_count(frames, &n_samples, &n_bare);
+        ck_assert_uint_eq(n_samples, 1);
+        ck_assert_uint_eq(n_bare, 1);
+
+        note_interpreter(START_NS);
+        ck_assert_int_eq(python_frames_take(frames, &key, PYTHON_FLAG_SWITCH, NULL), 0);
+        python_frames_merge(frames, &space, &chain); /* of a wait: it is counted as lost, and is no sample */
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_PYTHON_LATE], 2);
+        python_frames_count(frames, &n_samples, &n_bare);
+        ck_assert_uint_eq(n_samples, 1);
+        ck_assert_uint_eq(n_bare, 1);
         address_space_deinit(&space);
 }
 END_TEST

@@ -11,6 +11,8 @@
 #include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,6 +47,21 @@ struct fixture {
 };
 
 static struct fixture f;
+
+/* Stands for what the kernel says of threads; NULL = it is asked itself. */
+static const char *said_of_thread;
+
+FILE *fopen(const char *restrict path, const char *restrict mode)
+{
+        char status[64];
+        int flags = mode[0] == 'r' ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC, fd;
+
+        (void)snprintf(status, sizeof(status), "/proc/%d/task/%d/status", (int)getpid(), TID);
+        if (said_of_thread && strcmp(path, status) == 0)
+                return fmemopen((void *)(uintptr_t)said_of_thread, strlen(said_of_thread), "r");
+        fd = open(path, flags | O_CLOEXEC, 0600);
+        return fd >= 0 ? fdopen(fd, mode) : NULL;
+}
 
 static void teardown(void)
 {
@@ -150,6 +167,23 @@ START_TEST(test_a_thread_that_comes_later)
         f.thread[NATIVE_ID] = TID;
         ck_assert_int_eq(read_frames(TID, SECOND_NS + 10 * PYTHON_RETRY_NS - 1), 0);
         ck_assert_int_eq(read_frames(TID, SECOND_NS + 10 * PYTHON_RETRY_NS), 1);
+}
+END_TEST
+
+/* In a container, Python knows its threads by the numbers that they have there. */
+START_TEST(test_a_thread_that_has_another_number_inside)
+{
+        f.process.namespace_inode++;
+        f.thread[NATIVE_ID] = 5;
+        said_of_thread = "Name:\tworker\nNSpid:\t77\t12\t5\nNSpgid:\t77\t12\t6\n";
+        ck_assert_int_eq(read_frames(TID, SECOND_NS), 1);
+        ck_assert_uint_eq(f.read.sample.n_frames, N_FRAMES);
+        said_of_thread = "Name:\tworker\nNSpid:\t77\n"; /* of the next thread of that number */
+        python_late_forget(f.late, (uint32_t)getpid());
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 1), 0);
+        f.thread[NATIVE_ID] = TID;
+        python_late_forget(f.late, (uint32_t)getpid());
+        ck_assert_int_eq(read_frames(TID, SECOND_NS + 2), 1);
 }
 END_TEST
 
