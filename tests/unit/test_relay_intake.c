@@ -64,6 +64,19 @@ static void teardown(void)
         (void)close(f.place_fd);
 }
 
+/* The recorder hears a taker, which goes on where it was. */
+static void check_asked(int socket_fd)
+{
+        struct relay_hello asked = { .position = UINT64_MAX };
+        uint8_t hello[RELAY_HELLO_BYTES];
+
+        ck_assert_int_eq(recv(socket_fd, hello, sizeof(hello), MSG_WAITALL), sizeof(hello));
+        ck_assert_int_eq(relay_hello_decode(hello, true, &asked), 0);
+        ck_assert_uint_eq(asked.recording, f.place.recording);
+        ck_assert_uint_eq(asked.generation, f.place.generation);
+        ck_assert_uint_eq(asked.position, f.place.position);
+}
+
 /* A recorder that answers, sends these bytes, and closes.  Returns the taker's status. */
 static int take(enum relay_status status, const uint8_t *bytes, size_t n_bytes)
 {
@@ -77,6 +90,7 @@ static int take(enum relay_status status, const uint8_t *bytes, size_t n_bytes)
         ck_assert_int_eq(io_write_all(ends[0], hello, sizeof(hello), NULL), 0);
         ck_assert_int_eq(io_write_all(ends[0], bytes, n_bytes, NULL), 0);
         ck_assert_int_eq(relay_intake_ask(ends[1], &f.place, NULL), 0);
+        check_asked(ends[0]);
         ck_assert_int_eq(shutdown(ends[0], f.is_deaf ? SHUT_RDWR : SHUT_WR), 0);
         memset(&f.err, 0, sizeof(f.err));
         r = relay_intake_begin(&f.intake, ends[1], f.file_fd, f.place_fd, &f.place, &f.err);
