@@ -321,6 +321,12 @@ START_TEST(an_object_of_a_jit_becomes_code)
 }
 END_TEST
 
+static void check_range(const struct image_change *change)
+{
+        ck_assert_uint_eq(change->range.start_avma, code_avma);
+        ck_assert_uint_eq(change->range.end_avma, code_avma + MADE_IMAGE_CODE_BYTES);
+}
+
 /* Writing over memory that stays executable makes no record, so the content is compared again. */
 START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
 {
@@ -338,9 +344,11 @@ START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
         ck_assert_int_eq(code_images_look(images, &rec), 0);
         ck_assert(code_images_next(images, UINT64_MAX, &change));
         ck_assert(change.is_gone); /* what was there before that is not known */
+        check_range(&change);
         found_ns = change.time_ns;
         ck_assert(code_images_next(images, UINT64_MAX, &change));
         ck_assert(!change.is_gone);
+        check_range(&change);
         ck_assert_uint_eq(change.time_ns, found_ns);
         ck_assert_uint_ge(change.time_ns, now_ns); /* it may have been written since the record */
         seen_ns = clock_raw_ns();
@@ -353,6 +361,7 @@ START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_REPLACED], 1);
         ck_assert(code_images_next(images, UINT64_MAX, &change));
         ck_assert(change.is_gone);
+        check_range(&change);
         ck_assert_uint_ge(change.time_ns, seen_ns); /* it was there still at the last look */
         ck_assert_uint_lt(change.time_ns, now_ns);
         ck_assert(code_images_next(images, UINT64_MAX, &change));
