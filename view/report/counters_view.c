@@ -229,7 +229,7 @@ static void add_zones(struct view_document *d, const struct report *report, uint
         COLUMN(COUNT, "counted", "counted then", view_amount(total->value, is_time), NULL)                    \
         COLUMN(STRING, "unit", NULL, view_name(total->counter.unit), NULL)                                    \
         COLUMN(STRING, "kind", NULL, view_words(kind_of(total->counter.kind)),                                \
-               "cycles, instructions, cache_misses, branch_misses, other")
+               NULL, .one_of = "cycles|instructions|cache_misses|branch_misses|other")
 /* clang-format on */
 
 static const struct view_column ratio_columns[] = { RATIO_FACTS(VIEW_MEMBER) };

@@ -69,7 +69,8 @@ static struct view_value build_id_of(struct view_document *d, struct text_view i
         COLUMN(COUNT, "n_functions", "functions", view_number(sum->n_functions), NULL)                        \
         COLUMN(STRING, "kind", "kind",                                                                        \
                sum->module != 0 ? view_words(words_of_kind(module->kind)) : view_unknown(),                   \
-               "file, vdso, kernel, anonymous, mark, image, python", .n_columns_max = 9, .may_go = true)      \
+               NULL, .one_of = "file|vdso|kernel|anonymous|mark|image|python|unknown", .may_be_null = true,   \
+               .n_columns_max = 9, .may_go = true)                                                            \
         COLUMN(STRING, "build_id", "build-id",                                                                \
                build_id_of(d, trace_dictionary_text(dictionary, module->build_id)), NULL,                     \
                .n_columns_max = 13, .may_go = true)

@@ -62,8 +62,8 @@ static void also_add_line(struct view_document *d, const struct also_kind *kind)
         FACT(COUNT, "n_frame_marks", NULL, view_number(a->n_frame_marks), NULL)
 #define ALSO_COLUMNS(COLUMN)                                                                                  \
         COLUMN(STRING, "kind", NULL, view_words(kind->key),                                                   \
-               "messages, frames, plots, memory, locks, fibers, devices, in_zones, source_texts, "            \
-               "code_regions")                                                                                \
+               NULL, .one_of = "messages|frames|plots|memory|locks|fibers|devices|in_zones|source_texts|"     \
+                               "code_regions")                                                                \
         COLUMN(STRING, "what", NULL, view_words(kind->counted[i].key), "of that kind")                        \
         COLUMN(COUNT, "count", NULL, view_number(kind->counted[i].count), NULL)
 /* clang-format on */

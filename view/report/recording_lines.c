@@ -59,7 +59,8 @@ static uint64_t number_of(struct text_view s)
 
 /* clang-format off */
 #define PLACE_FACTS(FACT)                                                                                     \
-        FACT(COUNT, "start_realtime_ns", NULL, view_known(r->start_realtime_ns, r->start_realtime_ns != 0),   \
+        FACT(DURATION, "start_realtime_ns", NULL,                                                             \
+             view_known(r->start_realtime_ns, r->start_realtime_ns != 0),                                     \
              "when it began, since 1970-01-01 UTC", .may_be_null = true)                                      \
         FACT(STRING, "hostname", NULL, view_name(r->hostname), NULL)                                          \
         FACT(COUNT, "n_cpus", NULL, view_known(has_cpus ? number_of(r->cpus) : 0, has_cpus), NULL,            \
@@ -134,7 +135,7 @@ static const char *ending_of(enum trace_ending ending)
              "those with events, without fibers; with filters, those that they leave")                        \
         FACT(STRING, "exit_status", NULL, view_name(r->exit_status), "0; 3; signal 9")                        \
         FACT(STRING, "ending", NULL, view_words(ending_of(report->ending)),                                   \
-             "of the file: whole, cut_off, still_written, damaged")                                           \
+             "of the file", .one_of = "whole|cut_off|still_written|damaged")                                  \
         FACT(STRING, "ending_words", NULL, view_words(report->ending_words), "where and how the file ends")
 /* clang-format on */
 
@@ -217,9 +218,9 @@ static const char *clock_of(uint32_t clock)
         COLUMN(STRING, "clock", NULL, view_words(clock_of(row->clock)), "how its times were aligned")         \
         COLUMN(STRING, "offset_ns", NULL, view_format(d, "%" PRId64, (int64_t)row->offset_ns),                \
                "a signed number as text")                                                                     \
-        COLUMN(COUNT, "error_ns", NULL, view_number(row->error_ns), NULL)                                     \
-        COLUMN(COUNT, "start_ns", NULL, view_number(row->start_ns), NULL)                                     \
-        COLUMN(COUNT, "end_ns", NULL, view_number(row->end_ns), NULL)                                         \
+        COLUMN(DURATION, "error_ns", NULL, view_number(row->error_ns), NULL)                                  \
+        COLUMN(DURATION, "start_ns", NULL, view_number(row->start_ns), NULL)                                  \
+        COLUMN(DURATION, "end_ns", NULL, view_number(row->end_ns), NULL)                                      \
         COLUMN(COUNT, "first_cpu", NULL, view_number(row->first_cpu), NULL)                                   \
         COLUMN(COUNT, "n_cpus", NULL, view_number(row->n_cpus), NULL)
 /* clang-format on */
@@ -528,8 +529,8 @@ static const char *mode_of(uint32_t mode)
         COLUMN(STRING, "name", NULL, view_text(event->name), "as the user wrote it")                          \
         COLUMN(STRING, "unit", NULL, view_name(event->unit), "of the weight")                                 \
         COLUMN(STRING, "mode", NULL, view_words(mode_of(event->mode)),                                        \
-               "frequency_hz or period: the unit of `rate`; with_leader: read with each sample of `leader`; " \
-               "counted")                                                                                     \
+               "frequency_hz or period: the unit of `rate`; with_leader: read with each sample of `leader`",  \
+               .one_of = "frequency_hz|period|with_leader|counted")                                           \
         COLUMN(STRING, "leader", NULL, event->leader != 0 ? view_text(report->events[event->leader - 1].name) \
                                                           : view_unknown(), NULL)                             \
         COLUMN(COUNT, "rate", NULL, view_number(event->rate), NULL)                                           \

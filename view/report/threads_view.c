@@ -19,7 +19,7 @@ static uint64_t since_start(const struct report *report, uint64_t ns)
         COLUMN(HANDLE, "handle", "", view_handle('t', thread->thread), NULL)                                  \
         COLUMN(STRING, "name", "thread", view_name(thread->name), NULL)                                       \
         COLUMN(STRING, "kind", "kind", view_words(thread->is_fiber ? "fiber" : "thread"),                     \
-               "thread, fiber; a fiber's time is also that of the threads that it ran on",                    \
+               "a fiber's time is also that of the threads that it ran on", .one_of = "thread|fiber",         \
                .n_columns_max = 6, .may_go = true)                                                            \
         COLUMN(DURATION, "on_cpu_ns", "on-CPU", view_known(thread->on_cpu_ns, known),                         \
                "with filters only what passed them: in the range, on those CPUs, inside of those zones")      \

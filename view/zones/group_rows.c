@@ -178,7 +178,7 @@ static void add_histograms(struct view_document *d, const struct report *report,
 /* clang-format off */
 #define GROUPS_FACTS(FACT)                                                                                    \
         FACT(STRING, "group_by", "groups by", view_words(kinds[all->by].word),                                \
-             "text, name, value, thread, parent")                                                             \
+             NULL, .one_of = "text|name|value|thread|parent")                                                 \
         FACT(COUNT, "n_groups", "groups", view_number(zone_groups_count(all)), NULL)                          \
         FACT(COUNT, "n_ungrouped", "in no group", view_known(n_others, n_others != 0),                        \
              "instances beyond the bound on groups, or null", .may_be_null = true)
