@@ -3,7 +3,7 @@
 # The JSON of every command and view is as its schema says, which `hyprof help --schema` prints; broken ones are seen
 set -eu
 . tests/tap.sh
-plan 28
+plan 30
 need python3 jq
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not installed"
 
@@ -36,6 +36,15 @@ holds "docs/schemas is what the lists of columns print" diff -r docs/schemas "$T
 holds "and so is the end of view-json.md" diff <(sed '1,/^<!-- printed by make schemas/d' docs/use/view-json.md) "$TMPDIR/printed.md"
 sed -i 's/"n_unclosed"/"n_unended"/' "$TMPDIR"/printed/hyprof.zones.*.json
 holds "another key would be seen" ends_with 1 diff -rq docs/schemas "$TMPDIR/printed"
+
+# ---- a schema of the same name and version loses no member that a program may read
+gone() { # folder of schemas
+        python3 tests/tools/schema_keys.py "$1" | LC_ALL=C sort >"$TMPDIR/keys"
+        cut -d ' ' -f 1 "$TMPDIR/keys" | sort -u >"$TMPDIR/names"
+        grep -wFf "$TMPDIR/names" tests/golden/schema_keys.txt | LC_ALL=C comm -23 - "$TMPDIR/keys"
+}
+holds "no member is gone: a new version is due where one is (docs/extend/adding.md)" same "" "$(gone docs/schemas)"
+holds "one that is gone would be seen" same "hyprof.zones/$version n_unclosed" "$(gone "$TMPDIR/printed" | head -n 1)"
 
 # ---- all answers, of traces with little, too much or hostile things in them
 traces=()
