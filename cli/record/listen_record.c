@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/record/record_parts.h"
+#include "cli/record/listen_record.h"
 
 #include "base/error.h"
 #include "base/io.h"

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/record/record_parts.h - the parts of `hyprof record` beside the recorder: checks of what can be
- * recorded here, the process that takes or views the trace meanwhile, the ring, the line that shows progress
+ * cli/record/record_parts.h - the small parts of `hyprof record` beside the recorder: checks of what can be
+ * recorded here, the viewer beside the recording, the line that shows progress
  *
  * Way of the data:  record_options -> [record_parts] -> cmd_record, people
  */
 #ifndef CLI_RECORD_RECORD_PARTS_H
 #define CLI_RECORD_RECORD_PARTS_H
 
-#include "cli/files/output_file.h"
-#include "cli/options/record_options.h"
-#include "cli/record/dump_opener.h"
-#include "sampler/merge/flight_recorder.h"
-#include "sampler/relay/relay_process.h"
-
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
+struct record_options;
 struct recorder_progress;
-struct trace_dictionary;
-struct trace_writer;
 
 /*
  * scope_check.c - can what the options name be recorded?  Said before a trace is begun
@@ -48,36 +39,6 @@ int rate_limit_apply(struct record_options *options);
 
 /* Says so if the kernel lowered its limit meanwhile; @before_hz: what it was, LONG_MIN = unknown. */
 void rate_limit_check(const struct record_options *options, long before_hz);
-
-/*
- * listen_record.c - hyprof record --listen: the trace goes to the process that takes it
- *
- * Way of the data:  cmd_record -> [listen_record] (relay_process) -> hyprof capture
- */
-
-struct listen_record {
-        struct relay_process relay;
-        struct output_file file; /* the trace here, if one was asked for; fd -1 = there is none */
-        char words[160];         /* options->path where there is no file */
-};
-
-/*
- * listen_record_open() - listens, and waits for a taker unless the options forbid it
- * @options:   its path may be changed to what the summary should say
- * @ret_file:  what the trace is to be written to; closed by its user
- * Returns an exit status, after a complaint.
- */
-int listen_record_open(struct listen_record *l, struct record_options *options, struct output_file *ret_file);
-
-/*
- * listen_record_finish() - the trace is written: waits until it is taken
- * @stop_fd:   see relay_process_end()
- * @recorded:  false = there is nothing to take, and nothing to keep
- * Says what came of it.  Returns false if a part of the trace is kept nowhere.
- */
-bool listen_record_finish(struct listen_record *l, const struct record_options *options, int stop_fd,
-                          bool recorded);
-void listen_record_close(struct listen_record *l);
 
 /*
  * record_and_view.c - `hyprof record --view`: the recording, and the viewer beside it
@@ -112,62 +73,5 @@ void progress_line_draw(void *context, const struct recorder_progress *progress)
 
 /* Wipes the line away. */
 void progress_line_clear(struct progress_line *line);
-
-/*
- * ring_record.c - the parts of `hyprof record --ring` beside the recorder: files for dumps,
- * their names, messages
- *
- * Way of the data:  record_options -> [ring_record] -> flight_recorder -> dumps -> [ring_record] adds names
- */
-
-/* A dump that lies beside the trace and waits for the names of its functions. */
-struct written_dump {
-        struct trace_writer *writer; /* owned; NULL = it was given up */
-        int fd;
-        uint32_t n_strings, n_frames;
-        bool is_spare; /* it lies in the spare folder */
-        char name[DUMP_OPENER_NAME_BYTES];
-};
-
-struct ring_record {
-        const struct record_options *options;
-        struct progress_line *line; /* borrowed */
-        struct zone_trigger_rule rules[RECORD_OPTIONS_TRIGGERS_MAX];
-        struct flight_options flight;
-        struct dump_opener opener;
-        struct written_dump now;    /* its file is open; fd -1 = not open */
-        struct written_dump *dumps; /* heap, owned */
-        size_t n_dumps, dumps_capacity;
-};
-
-/* Nothing is open: ring_record_close() does nothing. */
-#define RING_RECORD_NONE                                                                      \
-        {                                                                                     \
-                .opener = { .fd = -1, .folder_fd = -1, .spare_fd = -1 }, .now = { .fd = -1 }, \
-        }
-
-/*
- * ring_record_open() - before the recording, with one thread
- * @r:  stays where it is until ring_record_close().
- * Returns 0 or -errno.
- */
-int ring_record_open(struct ring_record *r, const struct record_options *options, struct progress_line *line,
-                     struct error *err);
-void ring_record_close(struct ring_record *r);
-
-/*
- * After the recording: the names that @dictionary has now go into the dumps as well.  Failures
- * are complained about.
- */
-void ring_record_add_names(struct ring_record *r, struct trace_dictionary *dictionary);
-
-/* A line for people. */
-void ring_record_print_summary(const struct ring_record *r, const struct flight_totals *totals);
-
-/*
- * Counts the length, samples and zones of the trace at @path, which has only the end of the recording.  Reads
- * the whole file.
- */
-void ring_record_count(const char *path, struct recorder_progress *p);
 
 #endif /* CLI_RECORD_RECORD_PARTS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/record/record_parts.h"
+#include "cli/record/ring_record.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -7,6 +7,7 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "cli/record/record_parts.h"
 #include "cli/terminal/complaint.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"

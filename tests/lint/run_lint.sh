@@ -129,7 +129,7 @@ run_shellcheck() {
 run_clang_format() {
         local changed
         mapfile -t changed < <(changed_since clang-format .clang-format "${sources[@]}")
-        [ "${changed[0]}" != .clang-format ] || changed=(.clang-format "${sources[@]}")
+        [ "${changed[0]:-}" != .clang-format ] || changed=(.clang-format "${sources[@]}")
         printf '%s\n' "${changed[@]}" | grep -vx -e .clang-format -e '' | xargs -r clang-format --dry-run -Werror
 }
 
