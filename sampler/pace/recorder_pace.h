@@ -80,10 +80,13 @@ void recorder_pace_init(struct recorder_pace *p, uint64_t now_ns);
 
 /* ---- allowances ---- */
 
-/* How much may be spent at this moment? */
+/* How much may be spent?  First counts what has come back since the last call. */
 uint64_t recorder_pace_left(struct recorder_pace *p, enum paced_work work, uint64_t now_ns);
 
-/* Was there more than @taken and @reserve together, when that was asked? */
+/*
+ * Within work that recorder_pace_left() has allowed: is there more left than @reserve, when @taken is spent
+ * on it?  Counts nothing that has come back since that call.
+ */
 bool recorder_pace_has(const struct recorder_pace *p, enum paced_work work, uint64_t taken, uint64_t reserve);
 void recorder_pace_spend(struct recorder_pace *p, enum paced_work work, uint64_t taken);
 void recorder_pace_repay(struct recorder_pace *p, enum paced_work work, uint64_t given);
