@@ -203,6 +203,26 @@ START_TEST(test_full_table)
 }
 END_TEST
 
+/* A recursion has few frames, and as many stacks as it is deep. */
+START_TEST(test_full_table_of_stacks)
+{
+        uint32_t stack;
+
+        set_up(4);
+        for (uint64_t i = 0; i < 6; i++)
+                add_frame(CODE_AVMA + i % 2, false);
+        stack = build();
+        ck_assert_uint_eq(f.builder.n_cut, 1);
+        ck_assert_uint_lt(trace_dictionary_count(&f.dictionary, TRACE_TABLE_FRAMES), 4);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_STACKS), 4);
+        for (uint64_t i = 2; i < 6; i++) {
+                ck_assert_uint_eq(frame_of(stack).offset, CODE_OFFSET + i % 2);
+                stack = stack_row(stack).parent;
+        }
+        ck_assert_uint_eq(stack, 0);
+}
+END_TEST
+
 /* Where callers are missing, the mark stands for them, as the root; else there is none. */
 START_TEST(test_mark)
 {

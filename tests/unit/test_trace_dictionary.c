@@ -173,6 +173,27 @@ START_TEST(test_equal_rows_are_one_unless_they_are_occurrences)
 }
 END_TEST
 
+/* All of a reason, wherever they stand; a sum without room stays at the end. */
+START_TEST(test_losses_are_summed)
+{
+        const struct trace_loss losses[] = { { .reason = 1, .count = 1 },
+                                             { .reason = 2, .count = UINT64_MAX },
+                                             { .reason = 1, .count = 10 },
+                                             { .reason = 2, .count = 5 },
+                                             { .reason = 1, .count = 100 } };
+        struct trace_dictionary d;
+        uint32_t id = 0;
+
+        trace_dictionary_init(&d, 0);
+        for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+                ck_assert_int_eq(trace_dictionary_add(&d, TRACE_TABLE_LOSSES, &losses[i], &id), 0);
+        ck_assert_uint_eq(trace_dictionary_loss_count(&d, (enum trace_loss_reason)1), 111);
+        ck_assert_uint_eq(trace_dictionary_loss_count(&d, (enum trace_loss_reason)2), UINT64_MAX);
+        ck_assert_uint_eq(trace_dictionary_loss_count(&d, (enum trace_loss_reason)3), 0);
+        trace_dictionary_deinit(&d);
+}
+END_TEST
+
 START_TEST(test_strings_by_id)
 {
         struct trace_dictionary d;
