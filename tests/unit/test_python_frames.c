@@ -39,6 +39,8 @@ static struct call_chain chain;
 struct python_source {
         struct python_processes table;
         struct python_raw_frame frame;
+        uint32_t n_frames; /* all the same; 0 stands for 1 */
+        uint32_t n_left_out;
 };
 
 static struct python_source source;
@@ -59,9 +61,11 @@ int python_source_find(struct python_source *s, const struct python_sample_key *
         (void)key;
         (void)flag;
         (void)sink;
-        ret_sample->n_frames = 1;
-        ret_sample->flags = ret_sample->n_left_out = ret_sample->n_left_out_entries = 0;
-        ret_sample->frames[0] = s->frame;
+        ret_sample->n_frames = s->n_frames != 0 ? s->n_frames : 1;
+        ret_sample->flags = ret_sample->n_left_out_entries = 0;
+        ret_sample->n_left_out = s->n_left_out;
+        for (uint32_t i = 0; i < ret_sample->n_frames; i++)
+                ret_sample->frames[i] = s->frame;
         return 1;
 }
 
@@ -162,6 +166,25 @@ START_TEST(test_the_next_program_has_its_own_functions)
                 ck_assert(text_view_is(trace_dictionary_text(&dictionary, row->function), names[i]));
                 python_frames_forget(frames, pid, END_NS);
         }
+}
+END_TEST
+
+/* A deep recursion: the frames that were left out in the middle are said to be missing, once a sample. */
+START_TEST(test_frames_that_were_left_out)
+{
+        const uint32_t pid = (uint32_t)getpid();
+        const struct python_sample_key key = { .pid = pid, .tid = pid, .time_ns = SAMPLE_NS };
+
+        recording.python_source = &source;
+        source.n_frames = PYTHON_FRAMES_MAX;
+        python_frames_free(frames);
+        ck_assert_int_eq(python_frames_new(&recording, false, &frames), 0);
+        note_interpreter(START_NS);
+        ck_assert_int_eq(python_frames_take(frames, &key, 0, NULL), 0);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_PYTHON_MIDDLE], 0);
+        source.n_left_out = 7;
+        ck_assert_int_eq(python_frames_take(frames, &key, 0, NULL), 0);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_PYTHON_MIDDLE], 1);
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 #include "sampler/switches/switch_source.h"
 
 #include "base/error.h"
+#include "sampler/bpf/switch_layout.h"
 #include "sampler/kernel/kernel_types.h"
 #include "tests/unit/unit_test.h"
 
@@ -17,12 +18,14 @@
 #include <unistd.h>
 
 #define INITIAL_NAMESPACE UINT64_C(0xeffffffc)
+#define COPY_BYTES        8192 /* of a stack */
 
 /* Stands for the kernel: it has hooks, and says of each object what of it would be loaded. */
 static struct {
         bool has_late_hook, refuses_types;
         int n_loads;
         size_t rings_bytes; /* of a CPU */
+        uint64_t copy_bytes;
         bool loads_late, loads_waking, loads_syscalls;
 } kernel;
 
@@ -53,8 +56,14 @@ static bool is_loaded(const struct bpf_object *object, const char *program)
 
 int bpf_object__load(struct bpf_object *object)
 {
+        const struct switch_settings *settings;
+        size_t n_bytes;
+
         kernel.n_loads++;
         kernel.rings_bytes = bpf_map__value_size(bpf_object__find_map_by_name(object, "rings"));
+        settings = bpf_map__initial_value(bpf_object__find_map_by_name(object, ".rodata"), &n_bytes);
+        ck_assert(settings && n_bytes >= sizeof(*settings));
+        kernel.copy_bytes = settings->copy_bytes;
         kernel.loads_late = is_loaded(object, "on_exit");
         kernel.loads_waking = is_loaded(object, "on_waking");
         kernel.loads_syscalls = is_loaded(object, "on_syscall");
@@ -79,7 +88,7 @@ static const struct {
 START_LOOP_TEST(test_programs, 0, sizeof(cases) / sizeof(cases[0]))
 {
         const struct switch_source_options options = { .stacks = cases[_i].stacks,
-                                                       .copy_bytes = 8192,
+                                                       .copy_bytes = COPY_BYTES,
                                                        .ring_bytes = 1 << 20,
                                                        .syscalls = cases[_i].syscalls,
                                                        .python_fd = -1 };
@@ -92,6 +101,7 @@ START_LOOP_TEST(test_programs, 0, sizeof(cases) / sizeof(cases[0]))
         ck_assert_ptr_null(source);
         ck_assert_int_eq(kernel.n_loads, 1);
         ck_assert_uint_ge(kernel.rings_bytes, 1 << 16);
+        ck_assert_uint_eq(kernel.copy_bytes, options.stacks || options.syscalls ? COPY_BYTES : 0);
         ck_assert_int_eq(kernel.loads_late, cases[_i].loads_late);
         ck_assert_int_eq(kernel.loads_waking, cases[_i].loads_waking);
         ck_assert_int_eq(kernel.loads_syscalls, cases[_i].loads_syscalls);
