@@ -349,6 +349,8 @@ START_TEST(views_are_the_same_when_all_pages_are_written_early)
         for (int piece = 0; piece < 40; piece++) {
                 add_plain(&t, id, &lane, 1 + fixed_random_next(&random) % 1000, &random);
                 ck_assert_int_eq(timeline_lane_flush(&t.pages, t.lanes[id], piece % 4 == 0, NULL), 0);
+                for (uint32_t level = 1; level < t.lanes[id]->n_levels; level++)
+                        ck_assert_ptr_null(t.lanes[id]->nodes[level - 1]); /* it takes no memory */
                 check_views(&t, id, &lane, &random, N_VIEWS / 40);
         }
         timeline_index_deinit(&t);
