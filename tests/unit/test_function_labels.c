@@ -86,6 +86,7 @@ START_TEST(test_different_functions)
                 { "/p", "step.constprop.0", "/s/b.c", 10, 0, 0x200, "step.constprop.0 (b.c)" },
                 { "/p", "run(int)", "/s/a.cc", 1, 0, 0x300, "run(int) (a.cc)" },
                 { "/p", "run(int) [clone .cold]", "/s/b.cc", 1, 0, 0x400, "run(int) [clone .cold] (b.cc)" },
+                { "/p", "alone", "/s/b.cc", 30, 0, 0x500, "alone" },
         };
 
         static const struct place modules[] = {

@@ -33,7 +33,9 @@ static void build(struct trace_builder *b)
         struct trace_location parse = { .line = 12 };
         struct trace_event plot = { .time_ns = 2500, .op = TRACE_OP_PLOT_F64 };
         struct trace_event integer = { .time_ns = 2500, .op = TRACE_OP_PLOT_I64 };
-        double half = 0.5;
+        double half = 0.5, one = 1;
+        struct trace_device device = { .process = 1, .number = 1 };
+        struct trace_device_clock clock = { .ticks = 500, .raw_ns = 1500, .device = 1 };
         uint32_t thread;
 
         trace_builder_init(b);
@@ -45,6 +47,9 @@ static void build(struct trace_builder *b)
         plot.plot_f64.name = integer.plot_i64.name = trace_builder_string(b, "load");
         memcpy(&plot.plot_f64.bits, &half, sizeof(half));
         integer.plot_i64.value = -3;
+        memcpy(&device.period_bits, &one, sizeof(one));
+        (void)trace_builder_row(b, TRACE_TABLE_DEVICES, &device);
+        (void)trace_builder_row(b, TRACE_TABLE_DEVICE_CLOCKS, &clock);
         trace_builder_begin_run(b, thread);
         add_zone(b, START_NS, 1100, PARSE);
         add_zone(b, 1200, 1400, PARSE);
@@ -56,6 +61,8 @@ static void build(struct trace_builder *b)
         trace_builder_text(b, 2100, TRACE_OP_MESSAGE_TEXT, "done, or \"not\"");
         event_encoder_add(&b->encoder, &plot);
         event_encoder_add(&b->encoder, &integer);
+        TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, PARSE, 700, 30, 0, 0);
+        TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, NASTY, 800, 40, 0, 0);
         trace_builder_begin_zone(b, 3000, PARSE);
         trace_builder_end_run(b);
         trace_builder_finish(b);
@@ -112,6 +119,7 @@ static void expect(const struct tracy_csv_options *options, const char *wanted)
 }
 
 #define STATISTICS "name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns\n"
+#define DEVICES    "name,src_file,Time from start of program,GPU execution time\n"
 #define EVERY      "name,src_file,src_line,ns_since_start,exec_time_ns,thread,value,tid,thread_name,zone_name\n"
 
 /* 900 of 2000 ns; the deviation is that of a sample: sqrt((200^2 + 100^2 + 300^2) / 2). */
@@ -176,6 +184,16 @@ START_TEST(messages)
 
         expect(&options, "MessageName,total_ns,tid,thread_name,severity\n"
                          "\"done, or \"\"not\"\"\",1100,77,,0\n");
+}
+END_TEST
+
+START_TEST(devices)
+{
+        const struct tracy_csv_options all = { .separator = ',', .devices = true };
+        const struct tracy_csv_options named = { .separator = ',', .devices = true, .name = "Parse" };
+
+        expect(&all, DEVICES "Parse,parse.c,700,30\n\"a,\"\"b\"\"\\x0ac\",work.c,800,40\n");
+        expect(&named, DEVICES "Parse,parse.c,700,30\n");
 }
 END_TEST
 
