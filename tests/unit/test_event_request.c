@@ -33,6 +33,7 @@ static void tear_down(void)
 {
         if (f.machine.root[0])
                 fake_machine_remove(&f.machine);
+        f.machine.root[0] = '\0'; /* the next test need not have a machine */
 }
 
 static void add(const char *list)
