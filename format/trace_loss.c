@@ -4,7 +4,7 @@
 #include "base/saturating.h"
 #include "format/trace_dictionary.h"
 
-/* CLIENT_JOINED is no loss: it is unknown whether such a program lost anything. */
+/* CLIENT_JOINED is not a loss: it is unknown whether such a program lost anything. */
 bool trace_loss_is_lost(uint32_t reason)
 {
         static const bool is_lost[TRACE_LOSS_COUNT] = {

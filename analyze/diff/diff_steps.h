@@ -81,7 +81,7 @@ struct diff_numbers {
         uint64_t n_min;       /* counts of a run that are enough */
         double noise;         /* struct diff_options */
         bool is_few_steady;   /* use the spread within the run also if the other side has few counts */
-        double steady_noises; /* DIFF_STEADY_..._NOISES; 0 = the spread within a run is no measure */
+        double steady_noises; /* DIFF_STEADY_..._NOISES; 0 = the spread within a run is not a measure */
 };
 
 enum diff_basis_of_judgement {

@@ -66,7 +66,7 @@ struct text_view call_finder_counted_call(const struct call_finder *f, uint32_t 
 /* The name that programs use: "write" for "__libc_write", "write@@GLIBC_2.2.5" and "__x64_sys_write". */
 struct text_view call_finder_as_written(struct text_view name);
 
-/* Whether the system call, as a rule, waits for something else to happen, so that its time is no work. */
+/* Whether the system call, as a rule, waits for something else to happen, so that its time is not work. */
 bool call_finder_only_waits(struct text_view name);
 
 /* Whether it is a page fault; one within a system call is part of the call. */

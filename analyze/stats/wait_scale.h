@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A single wait with a callstack is no sample. */
+/* A single wait with a callstack is not a sample. */
 #define WAIT_SCALE_MIN 2
 
 /* Waits of one state and of about one length: all, and those with a callstack. */

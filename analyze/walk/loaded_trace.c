@@ -70,7 +70,7 @@ static int take_name(void *context, uint32_t thread, uint32_t name)
         return row->tid == process->pid ? name_process(t, row->process, name) : 0;
 }
 
-/* A chunk that cannot be decoded is no failure here: the walk ends there and reports it. */
+/* A chunk that cannot be decoded is not a failure here: the walk ends there and reports it. */
 static int read_names(const struct loaded_trace *t, const struct trace_item *item, loaded_trace_name *take,
                       void *context)
 {

@@ -85,7 +85,7 @@ struct why_spent why_spent_of(const struct why_spending *s, const struct zone_in
                 spent.on_cpu_ns = zone->on_cpu_ns;
         off_ns = spent.wall_ns - spent.on_cpu_ns;
         /*
-         * The time after a switch that the kernel did not report is no wait, so it does not count as the
+         * The time after a switch that the kernel did not report is not a wait, so it does not count as the
          * program's own.
          */
         spent.waiting_ns = s->waiting_ns < off_ns ? s->waiting_ns : off_ns;

@@ -106,8 +106,8 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
 }
 
 /*
- * A value read with the sample of another event is no sample of its own: that sample has counted for place
- * and state.
+ * Leaves out values that were read with the sample of another event: that sample has counted for place and
+ * state.
  */
 static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
                      struct error *err)

@@ -19,7 +19,7 @@ struct call_frame {
         bool in_kernel;
         /* the call is the instruction before `avma`; false for the place where the thread stood */
         bool return_address;
-        bool is_row; /* `avma` is no address, but a row of FRAMES that is there already */
+        bool is_row; /* `avma` is not an address, but a row of FRAMES that is there already */
 };
 
 struct call_chain {

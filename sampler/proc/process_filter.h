@@ -34,7 +34,7 @@ struct process_filter {
         struct number_set tids;  /* single threads */
         struct number_set hosts; /* their processes, whose mappings are wanted */
         struct number_set own;   /* hyprof's processes, never wanted */
-        uint32_t unborn_pid;     /* the command until its execve(2), while it is no program yet; 0 = none */
+        uint32_t unborn_pid;     /* the command until its execve(2); 0 = there is none */
         uint64_t n_foreign;      /* samples that were passed over */
 };
 

@@ -23,7 +23,8 @@ struct relay_address {
 
 /*
  * relay_address_parse() - PORT, localhost:PORT, 127.x.y.z:PORT, [::1]:PORT, or a path with a slash
- * Returns 0; -EINVAL for a text that is no address; -EPERM for one of another machine: @err names the host.
+ * Returns 0; -EINVAL for a text that is not an address; -EPERM for one of another machine: @err names the
+ * host.
  */
 int relay_address_parse(const char *text, struct relay_address *ret, struct error *err);
 

@@ -119,7 +119,7 @@ void zone_source_drop_waiting(struct zone_source *s);
  * zone_source_open() - opens a region, which the kernel reported as mapped in a process
  * The kernel reports each mapping of a region, and the program may have handed the region in as well: only
  * the first report of a region opens it.  Another region of the same process replaces the first (after
- * execve).  A region that cannot be opened is counted, and is no error.  Returns 0 or -ENOMEM.
+ * execve).  A region that cannot be opened is counted, and is not an error.  Returns 0 or -ENOMEM.
  */
 int zone_source_open(struct zone_source *s, uint32_t pid);
 

@@ -92,7 +92,7 @@ bool dwarf_value_constant(const struct dwarf_value *v, uint64_t *ret_number);
 /* Returns NULL if @v is no text or leads out of its section. */
 const char *dwarf_unit_text(const struct dwarf_unit *unit, const struct dwarf_value *v);
 
-/* Returns false if @v is no address, or refers to one that is not there. */
+/* Returns false if @v is not an address, or refers to one that is not there. */
 bool dwarf_unit_address(const struct dwarf_unit *unit, const struct dwarf_value *v, uint64_t *ret_address);
 
 /* True for all ones, and one less: linkers write that for code which they discarded. */

@@ -32,8 +32,8 @@ struct source_file_path {
  * @ret_modified_ns:  when it was written last, since 1970; may be NULL
  * The user gave the root, so files below it may be private, too.
  * Returns 0, -EPERM if source_rule does not allow it, -EFBIG if it is larger than SOURCE_FILE_BYTES_MAX,
- * -EINVAL if it is no text or no regular file, -EACCES, -ENOENT and others of open(2), -ENOMEM.  After a
- * failure @ret_text is as it was.
+ * -EINVAL if it is not a text, or not a regular file, -EACCES, -ENOENT and others of open(2), -ENOMEM.
+ * After a failure @ret_text is as it was.
  */
 int source_file_read(const struct source_file_path *path, struct byte_buffer *ret_text,
                      uint64_t *ret_modified_ns, struct error *err);

@@ -127,9 +127,9 @@ START_TEST(test_lists_of_names)
         static const struct {
                 const char *option, *value, *list;
         } wanted[] = {
-                { "--thread", "nobody", "--threads" }, { "--process", "nobody", "--threads" },
-                { "--zone", "nobody", "--zones" },     { "--module", "nobody", "--modules" },
-                { "--cpu", "77", "--cpus" },           { "--event", "nobody", NULL },
+                { "--thread", "absent", "--threads" }, { "--process", "absent", "--threads" },
+                { "--zone", "absent", "--zones" },     { "--module", "absent", "--modules" },
+                { "--cpu", "77", "--cpus" },           { "--event", "absent", NULL },
         };
 
         build("plain");

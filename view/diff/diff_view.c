@@ -195,7 +195,7 @@ static struct view_value caller_of(const struct diff_comparison *c, uint32_t cal
 static const struct view_column time_columns[] = {
         ITEM_COLUMNS(VIEW_COLUMN, DURATION, "before_ns", "after_ns", FUNCTION_WORDS, FUNCTION_WHOLE, "module")
 };
-/* Where the weight of samples is no time. */
+/* Where the weight of samples is not a time. */
 static const struct view_column count_columns[] = {
         ITEM_COLUMNS(VIEW_COLUMN, COUNT, "before", "after", FUNCTION_WORDS, FUNCTION_WHOLE, "module")
 };
@@ -208,7 +208,7 @@ static const struct view_column function_columns[] = {
         VERDICT_COLUMNS(VIEW_COLUMN, "name")
         VALUE_COLUMNS(VIEW_COLUMN_ABSENT, DURATION, "before_ns", "after_ns", FUNCTION_WORDS)
         VALUE_COLUMNS(VIEW_COLUMN_ABSENT, REAL, "before", "after",
-                      "the same where the samples' weight is no time: whole numbers, with --per real ones")
+                      "the same where the samples' weight is not a time: whole numbers, with --per real ones")
         CHANGE_COLUMNS(VIEW_COLUMN)
         SHARE_COLUMNS(VIEW_COLUMN, FUNCTION_WHOLE)
         PLACE_COLUMNS(VIEW_COLUMN, "module")
@@ -425,7 +425,7 @@ static const struct view_column runs_facts[] = { RUNS_FACTS(VIEW_MEMBER) };
 static const struct view_column more_facts[] = {
         SAMPLED_FACTS(VIEW_MEMBER, DURATION, "sampled_before_ns", "sampled_after_ns", "mean of the runs")
         SAMPLED_FACTS(VIEW_MEMBER, COUNT, "sampled_before", "sampled_after",
-                      "the same where the samples' weight is no time")
+                      "the same where the samples' weight is not a time")
         SAMPLED_CHANGE_FACTS(VIEW_MEMBER)
         PYTHON_FACTS(VIEW_MEMBER)
         PYTHON_SHARES(VIEW_MEMBER, "before", NULL)

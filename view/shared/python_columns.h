@@ -20,7 +20,10 @@ struct python_parts;
 struct report;
 struct view_document;
 
-/* The columns, of a row with the `parts`; they stand before the name: text drops columns from the right. */
+/*
+ * The columns of a row with the `parts`.  They belong before the name, since text drops columns from the
+ * right.
+ */
 /* clang-format off */
 #define PYTHON_COLUMNS(COLUMN)                                                                                \
         COLUMN(SHARE, "python_share", "Python", python_columns_share(report, parts, parts->python),           \

@@ -23,10 +23,10 @@ struct text_view report_names_words(const char *words);
 
 /* The same for programs: "named", "no_symbol" ... */
 const char *report_names_kind(enum function_kind kind);
-#define REPORT_NAMES_KIND_WORDS                                                                               \
-        "named; no_symbol; stale_file: its file has changed since the recording; no_module: the address "     \
-        "lies in none; no_callstack; unnamed: it has no symbol, and `function` is made of its module and "    \
-        "its first address; mark: `function` is no function but says something in the place of one, such as " \
+#define REPORT_NAMES_KIND_WORDS                                                                            \
+        "named; no_symbol; stale_file: its file has changed since the recording; no_module: the address "  \
+        "lies in none; no_callstack; unnamed: it has no symbol, and `function` is made of its module and " \
+        "its first address; mark: `function` says something in the place of a function, such as "          \
         "[truncated] where callers are missing, and has no self time"
 
 /* Whether what an event counts is ns. */

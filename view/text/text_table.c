@@ -99,11 +99,6 @@ void text_table_add(struct text_table *t, const char *bytes, size_t n_bytes)
         t->cells[t->n_cells++] = cell;
 }
 
-void text_table_add_text(struct text_table *t, const char *text)
-{
-        text_table_add(t, text, strlen(text));
-}
-
 void text_table_add_below(struct text_table *t, const char *bytes, size_t n_bytes)
 {
         struct text_below below = { .at_bytes = t->text.used_bytes };

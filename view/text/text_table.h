@@ -60,7 +60,6 @@ void text_table_deinit(struct text_table *t);
 
 /* Adds the next cell of the row; rows are `n_columns` cells.  @bytes may be hostile. */
 void text_table_add(struct text_table *t, const char *bytes, size_t n_bytes);
-void text_table_add_text(struct text_table *t, const char *text);
 /* Words below the row that is being filled, or was filled last if it has all of its cells. */
 void text_table_add_below(struct text_table *t, const char *bytes, size_t n_bytes);
 
