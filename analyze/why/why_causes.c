@@ -128,13 +128,13 @@ static void add_up(struct why *w, struct tallies *t)
 static bool judge_gaps(const struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
-        struct why_ratio slow = { .n = 0 }, other;
+        struct cluster_ratio slow = { .n = 0 }, other;
 
         for (size_t i = 0; i < s->n_items; i++)
                 if (s->items[i].is_slow)
-                        why_ratio_add(&slow, (double)s->items[i].n_moved_gaps, (double)s->items[i].n_gaps);
+                        cluster_ratio_add(&slow, (double)s->items[i].n_moved_gaps, (double)s->items[i].n_gaps);
         /* Each preemption in an instance that is not slow counts as an observation of its own. */
-        other = (struct why_ratio){
+        other = (struct cluster_ratio){
                 .x = (double)w->collector.n_moved_gaps,
                 .xx = (double)w->collector.n_moved_gaps,
                 .xw = (double)w->collector.n_moved_gaps,
@@ -144,7 +144,7 @@ static bool judge_gaps(const struct why *w)
                 .n_with = w->collector.n_moved_gaps,
         };
         return (double)slow.n_with >= MOVED_OF_ALL_MIN * (double)w->groups[WHY_SLOW].n &&
-               why_ratio_compare(&slow, &other, 1) < WHY_P_HIGH;
+               cluster_ratio_compare(&slow, &other, 1) < WHY_P_HIGH;
 }
 
 /* ------------------------------------------------------------------ judging */
@@ -233,16 +233,16 @@ static double share_of_instances(const struct why *w)
  */
 static double compare_times(const struct why *w, const struct why_measure *m)
 {
-        const struct why_ratio *slow = &m->ratio[WHY_SLOW], *typical = &m->ratio[WHY_TYPICAL];
+        const struct cluster_ratio *slow = &m->ratio[WHY_SLOW], *typical = &m->ratio[WHY_TYPICAL];
         double n = fmax((double)w->groups[WHY_TYPICAL].n, 1);
         double unit = TIMES_UNIT * w->groups[WHY_TYPICAL].duration / n;
         double slow_ns = fmax(w->groups[WHY_SLOW].duration - slow->x, 0);
         double all_ns = slow_ns + fmax(w->groups[WHY_TYPICAL].duration - typical->x, 0);
-        double p = why_ratio_compare(slow, typical, unit);
+        double p = cluster_ratio_compare(slow, typical, unit);
         double presence = 1;
 
         if (all_ns > 0)
-                presence = why_binomial_tail(slow->n_with, slow->n_with + typical->n_with,
+                presence = binomial_tail(slow->n_with, slow->n_with + typical->n_with,
                                              fmax(slow_ns / all_ns, share_of_instances(w)));
         /* The better one of two tests counts, hence twice its probability. */
         return fmin(2 * fmin(p, presence), 1);
@@ -250,7 +250,7 @@ static double compare_times(const struct why *w, const struct why_measure *m)
 
 static double compare_runs(const struct why *w, const struct why_measure *m)
 {
-        return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit);
+        return cluster_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit);
 }
 
 static int put_waits(struct why *w, const struct tallies *t)

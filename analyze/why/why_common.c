@@ -3,7 +3,7 @@
 
 #include "analyze/trace/zone_words.h"
 #include "analyze/why/why_judge.h"
-#include "analyze/why/why_ratio.h"
+#include "analyze/stats/cluster_ratio.h"
 #include "base/array.h"
 
 #include <errno.h>
@@ -201,7 +201,7 @@ static void judge(struct why_common *c, struct why_common_row row, uint64_t n_te
          * If the thing had nothing to do with being slow, a slow instance would have it as often as any
          * other.
          */
-        row.p = why_binomial_tail(row.n_slow, c->n[WHY_SLOW],
+        row.p = binomial_tail(row.n_slow, c->n[WHY_SLOW],
                                   (double)(row.n_slow + row.n_typical) / (n_slow + n_typical)) *
                 (double)n_tests;
         if (!(row.p < P_COMMON))

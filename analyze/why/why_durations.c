@@ -2,7 +2,7 @@
 #include "analyze/why/why_durations.h"
 
 #include "analyze/trace/histogram.h"
-#include "analyze/why/why_ratio.h"
+#include "analyze/stats/cluster_ratio.h"
 #include "base/array.h"
 
 #include <errno.h>
@@ -307,7 +307,7 @@ static bool has_excess(const struct ranked *items, size_t n, const struct sample
         }
         if (seen + longer <= SAMPLED_EXCESS * (predicted + longer) + SAMPLED_SLACK)
                 return false;
-        return seen + without > EXCESS_N_MAX || why_binomial_tail((uint64_t)seen, (uint64_t)(seen + without),
+        return seen + without > EXCESS_N_MAX || binomial_tail((uint64_t)seen, (uint64_t)(seen + without),
                                                                   expected / (seen + without)) < EXCESS_P;
 }
 

@@ -260,7 +260,7 @@ static double gain_of(const struct part *p, uint32_t label)
 {
         const struct why_measure *m = &p->tally.measures[label];
 
-        return why_ratio_value(&m->ratio[WHY_SLOW]) - why_ratio_value(&m->ratio[WHY_TYPICAL]);
+        return cluster_ratio_value(&m->ratio[WHY_SLOW]) - cluster_ratio_value(&m->ratio[WHY_TYPICAL]);
 }
 
 static double depth_of(const struct part *p, uint32_t label)
@@ -285,14 +285,14 @@ static bool consider(const struct why_profile *p, const struct round *r, uint32_
                      uint64_t n_candidates, struct candidate *ret)
 {
         const struct why_measure *m = &r->all.tally.measures[label];
-        const struct why_ratio *slow = &m->ratio[WHY_SLOW];
+        const struct cluster_ratio *slow = &m->ratio[WHY_SLOW];
 
         if (!is_candidate(p, r, label))
                 return false;
         *ret = (struct candidate){ .label = label,
                                    .gain = gain_of(&r->all, label),
                                    .depth = depth_of(&r->all, label),
-                                   .p = why_ratio_compare(slow, &m->ratio[WHY_TYPICAL], p->unit) };
+                                   .p = cluster_ratio_compare(slow, &m->ratio[WHY_TYPICAL], p->unit) };
         if (r->whole.tally.measures[label].n_times[WHY_SLOW] >= WHY_FUNCTION_TIMES_MIN) {
                 ret->whole_gain = gain_of(&r->whole, label);
                 ret->whole_depth = depth_of(&r->whole, label);

@@ -41,18 +41,18 @@ void why_tally_close(struct why_tally *t, enum why_group group, double base, dou
                 struct why_measure *m = &t->measures[t->touched[i]];
                 double amount = t->amounts[t->touched[i]];
 
-                why_ratio_add(&m->ratio[group], amount, base);
+                cluster_ratio_add(&m->ratio[group], amount, base);
                 m->by_duration[group] += amount * duration;
                 m->by_own[group] += amount * own;
                 t->amounts[t->touched[i]] = 0;
         }
         t->n_touched = 0;
-        why_ratio_add(&t->base[group], 0, base);
+        cluster_ratio_add(&t->base[group], 0, base);
 }
 
 void why_tally_skip(struct why_tally *t, enum why_group group, const struct why_group_sum *sum)
 {
-        struct why_ratio *base = &t->base[group];
+        struct cluster_ratio *base = &t->base[group];
 
         base->w += sum->duration;
         base->ww += sum->duration2;
@@ -63,7 +63,7 @@ void why_tally_finish(struct why_tally *t)
 {
         for (uint32_t i = 0; i < t->n; i++)
                 for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++) {
-                        struct why_ratio *r = &t->measures[i].ratio[group];
+                        struct cluster_ratio *r = &t->measures[i].ratio[group];
 
                         r->w = t->base[group].w;
                         r->ww = t->base[group].ww;
@@ -72,7 +72,7 @@ void why_tally_finish(struct why_tally *t)
 }
 
 /* The variance of the mean of amount - share * duration over the instances of a group. */
-static double variance_of(const struct why_ratio *r, const struct why_group_sum *g, double product,
+static double variance_of(const struct cluster_ratio *r, const struct why_group_sum *g, double product,
                           double share)
 {
         double n = (double)g->n;
@@ -136,17 +136,17 @@ struct why_share why_share_of_run(const struct why_measure *m, const double on_c
 
         if (groups[WHY_SLOW].n == 0 || groups[WHY_TYPICAL].n == 0)
                 return s;
-        s.slow_ns = why_ratio_value(&m->ratio[WHY_SLOW]) * on_cpu_ns[WHY_SLOW];
-        s.typical_ns = why_ratio_value(&m->ratio[WHY_TYPICAL]) * on_cpu_ns[WHY_TYPICAL];
+        s.slow_ns = cluster_ratio_value(&m->ratio[WHY_SLOW]) * on_cpu_ns[WHY_SLOW];
+        s.typical_ns = cluster_ratio_value(&m->ratio[WHY_TYPICAL]) * on_cpu_ns[WHY_TYPICAL];
         extra = groups[WHY_SLOW].duration / (double)groups[WHY_SLOW].n -
                 groups[WHY_TYPICAL].duration / (double)groups[WHY_TYPICAL].n;
         if (!(extra > 0))
                 return s;
         s.value = (s.slow_ns - s.typical_ns) / extra;
         for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++) {
-                double apart = why_ratio_value(&m->ratio[group]) - s.value;
+                double apart = cluster_ratio_value(&m->ratio[group]) - s.value;
 
-                variance += on_cpu_ns[group] * on_cpu_ns[group] * why_ratio_variance(&m->ratio[group], unit) +
+                variance += on_cpu_ns[group] * on_cpu_ns[group] * cluster_ratio_variance(&m->ratio[group], unit) +
                             apart * apart * duration_variance(&groups[group]);
         }
         s.low = s.value - 1.96 * sqrt(variance) / extra;

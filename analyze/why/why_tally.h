@@ -11,7 +11,7 @@
 #ifndef ANALYZE_WHY_WHY_TALLY_H
 #define ANALYZE_WHY_WHY_TALLY_H
 
-#include "analyze/why/why_ratio.h"
+#include "analyze/stats/cluster_ratio.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct why_group_sum {
 };
 
 struct why_measure {
-        struct why_ratio
+        struct cluster_ratio
                 ratio[2];      /* by enum why_group; w, ww and n, those of the base, are of all instances */
         double by_duration[2]; /* sum of amount times duration */
         double by_own[2];      /* the same, times the part of the duration that is not the machine's */
@@ -38,7 +38,7 @@ struct why_tally {
         double *amounts;              /* heap; of the instance that is open */
         uint32_t *touched;            /* heap */
         uint32_t n, n_touched;
-        struct why_ratio base[2]; /* its w, ww, n */
+        struct cluster_ratio base[2]; /* its w, ww, n */
 };
 
 /* Returns 0 or -ENOMEM. */

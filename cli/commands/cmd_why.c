@@ -76,28 +76,9 @@ const struct option_table *cmd_why_options(void)
         return &table;
 }
 
-/* "1%", "0.1%"; or "0.01", which is the same as "1%". */
-static int parse_share(const char *text, double *ret_share)
-{
-        char *end;
-        double value;
-
-        if (text[0] < '0' || text[0] > '9')
-                return -EINVAL;
-        value = strtod(text, &end);
-        if (strcmp(end, "%") == 0)
-                value /= 100;
-        else if (*end != '\0')
-                return -EINVAL;
-        if (!(value > 0) || value > SLOWEST_MAX)
-                return -EINVAL;
-        *ret_share = value;
-        return 0;
-}
-
 static int take_slowest(struct arguments *args, const char *value)
 {
-        if (parse_share(value, &args->request.slowest) == 0)
+        if (option_parse_share(value, SLOWEST_MAX, &args->request.slowest) == 0)
                 return 0;
         complain("error: --slowest %s: not a share up to 50%%", value);
         complain_try("--slowest 1%%");

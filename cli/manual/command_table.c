@@ -24,6 +24,8 @@ static const struct command_row rows[] = {
         { COMMAND(capture), false, "take the trace of a recorder that listens: hyprof record --listen" },
         { COMMAND(ctl), false, "control a recording that is running: pause, mark, dump, stop" },
         { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
+        { COMMAND(path), false,
+          "show who delayed the instances of a zone: threads, locks, devices, the machine" },
         { COMMAND(why), false, "show what the slow instances of a zone do that the others do not" },
         { COMMAND(view), false, "show a trace in the browser: timeline, tables, flame graphs, source" },
         { COMMAND(top), false, "show a program while it runs: functions, zones, threads, waits" },
@@ -259,6 +261,7 @@ void command_table_print(FILE *out)
                 "  hyprof record ./program          run a program and record it, into hyprof.hyp\n"
                 "  hyprof report                    where its time went\n"
                 "  hyprof why --zone NAME           why some instances of a zone are slow\n"
+                "  hyprof path --zone NAME          who delayed them all: the path through the threads\n"
                 "\n",
                 out);
         for (size_t i = 0; i < N_ROWS; i++)

@@ -103,6 +103,10 @@ const struct option_table *cmd_query_options(void);
 int cmd_record(int argc, char **argv);
 const struct option_table *cmd_record_options(void);
 
+/* [path] -> path -> path_view -> standard output */
+int cmd_path(int argc, char **argv);
+const struct option_table *cmd_path_options(void);
+
 /* report -> report_text, report_json -> [report] -> standard output */
 int cmd_report(int argc, char **argv);
 const struct option_table *cmd_report_options(void);

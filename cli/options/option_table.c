@@ -427,3 +427,21 @@ int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, ui
         *ret_ns = ns;
         return 0;
 }
+
+int option_parse_share(const char *text, double max, double *ret_share)
+{
+        char *end;
+        double value;
+
+        if (text[0] < '0' || text[0] > '9')
+                return -EINVAL;
+        value = strtod(text, &end);
+        if (strcmp(end, "%") == 0)
+                value /= 100;
+        else if (*end != '\0')
+                return -EINVAL;
+        if (!(value > 0) || value > max)
+                return -EINVAL;
+        *ret_share = value;
+        return 0;
+}

@@ -62,7 +62,8 @@ allowed() { # folder -> the other folders and single files that it may include
         analyze/stats)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples ;;
         analyze/live)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
         analyze/report)    echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats ;;
-        analyze/why)       echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
+        analyze/path)      echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
+        analyze/why)       echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
         analyze/diff)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
         analyze/annotate)  echo symbolize analyze/trace analyze/walk analyze/samples analyze/report ;;
 
@@ -73,6 +74,7 @@ allowed() { # folder -> the other folders and single files that it may include
         view/document)     echo view/text ;;
         view/shared)       echo symbolize analyze view/text view/document ;;
         view/report)       echo symbolize analyze view/text view/document view/shared view/waits ;;
+        view/path)         echo symbolize analyze view/text view/document view/shared ;;
         view/why)          echo symbolize analyze view/text view/document view/shared view/waits ;;
         view/*)            echo symbolize analyze view/text view/document view/shared ;;
 

@@ -48,6 +48,13 @@ void answer_words_add_name(struct answer_words *a, struct text_view name)
         byte_buffer_deinit(&brief);
 }
 
+void answer_words_add_function(struct answer_words *a, struct text_view name)
+{
+        answer_words_add_name(a, name);
+        if (name.n_bytes != 0 && name.bytes[0] != '[' && !memchr(name.bytes, '(', name.n_bytes))
+                answer_words_add(a, "()");
+}
+
 void answer_words_add_most(struct answer_words *a, uint64_t count, const char *things)
 {
         if (count > 1)

@@ -34,6 +34,9 @@ void answer_words_add(struct answer_words *a, const char *format, ...) __attribu
 /* Adds a name, shortened to at most 80 columns by name_short(): JSON has the whole name elsewhere. */
 void answer_words_add_name(struct answer_words *a, struct text_view name);
 
+/* Adds "flush()": the name of a function, shortened as above; one with parameters, or in brackets, stays. */
+void answer_words_add_function(struct answer_words *a, struct text_view name);
+
 /* Adds ", the most of 12 modules"; nothing if @count is less than 2. */
 void answer_words_add_most(struct answer_words *a, uint64_t count, const char *things);
 

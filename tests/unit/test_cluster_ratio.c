@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_ratio.c, why_tally.c, why_durations.c: probabilities of known cases; shares
+ * analyze/stats/cluster_ratio.c, why_tally.c, why_durations.c: probabilities of known cases; shares
  * add up; bounds are exact
  */
 #include "analyze/why/why_durations.h"
-#include "analyze/why/why_ratio.h"
+#include "analyze/stats/cluster_ratio.h"
 #include "analyze/why/why_tally.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
@@ -23,40 +23,40 @@ START_TEST(test_student_tail_is_that_of_tables)
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-                ck_assert_double_eq_tol(why_student_tail(cases[i].t, cases[i].df), cases[i].p,
+                ck_assert_double_eq_tol(student_tail(cases[i].t, cases[i].df), cases[i].p,
                                         0.002 * cases[i].p + 1e-9);
 }
 END_TEST
 
-static struct why_ratio group_of(int n, double x, double w)
+static struct cluster_ratio group_of(int n, double x, double w)
 {
-        struct why_ratio r = { .n = 0 };
+        struct cluster_ratio r = { .n = 0 };
 
         for (int i = 0; i < n; i++)
-                why_ratio_add(&r, x, w);
+                cluster_ratio_add(&r, x, w);
         return r;
 }
 
 START_TEST(test_a_clear_difference_is_one_and_none_is_none)
 {
-        struct why_ratio slow = group_of(10, 19, 20), typical = group_of(200, 0, 1);
-        struct why_ratio same = group_of(200, 0.95, 1), few = group_of(1, 19, 20);
+        struct cluster_ratio slow = group_of(10, 19, 20), typical = group_of(200, 0, 1);
+        struct cluster_ratio same = group_of(200, 0.95, 1), few = group_of(1, 19, 20);
 
-        ck_assert_double_lt(why_ratio_compare(&slow, &typical, 1), 1e-6);
-        ck_assert_double_gt(why_ratio_compare(&slow, &same, 1), 0.3);
-        ck_assert_double_gt(why_ratio_compare(&typical, &slow, 1), 0.999);
-        ck_assert_double_eq(why_ratio_compare(&few, &typical, 1), 1);
-        ck_assert_double_eq(why_ratio_compare(&slow, &typical, 0), 1);
+        ck_assert_double_lt(cluster_ratio_compare(&slow, &typical, 1), 1e-6);
+        ck_assert_double_gt(cluster_ratio_compare(&slow, &same, 1), 0.3);
+        ck_assert_double_gt(cluster_ratio_compare(&typical, &slow, 1), 0.999);
+        ck_assert_double_eq(cluster_ratio_compare(&few, &typical, 1), 1);
+        ck_assert_double_eq(cluster_ratio_compare(&slow, &typical, 0), 1);
 }
 END_TEST
 
 /* One instance that has it all is no pattern: samples within an instance do not count one by one. */
 START_TEST(test_one_instance_with_many_samples_is_no_pattern)
 {
-        struct why_ratio slow = group_of(9, 0, 20), typical = group_of(200, 0, 20);
+        struct cluster_ratio slow = group_of(9, 0, 20), typical = group_of(200, 0, 20);
 
-        why_ratio_add(&slow, 20, 20);
-        ck_assert_double_gt(why_ratio_compare(&slow, &typical, 1), 0.05);
+        cluster_ratio_add(&slow, 20, 20);
+        ck_assert_double_gt(cluster_ratio_compare(&slow, &typical, 1), 0.05);
 }
 END_TEST
 
@@ -67,16 +67,16 @@ START_TEST(test_equal_groups_differ_as_rarely_as_said)
         int n_below = 0;
 
         for (int round = 0; round < 400; round++) {
-                struct why_ratio groups[2] = { { .n = 0 }, { .n = 0 } };
+                struct cluster_ratio groups[2] = { { .n = 0 }, { .n = 0 } };
 
                 for (int i = 0; i < 212; i++) {
                         double w = i < 12 ? 30 : 2, x = 0;
 
                         for (int k = 0; k < (int)w; k++)
                                 x += fixed_random_next(&random) % 10 < 3;
-                        why_ratio_add(&groups[i < 12], x, w);
+                        cluster_ratio_add(&groups[i < 12], x, w);
                 }
-                n_below += why_ratio_compare(&groups[1], &groups[0], 1) < 0.05;
+                n_below += cluster_ratio_compare(&groups[1], &groups[0], 1) < 0.05;
         }
         ck_assert_int_le(n_below, 32);
         ck_assert_int_ge(n_below, 4);
@@ -170,13 +170,13 @@ END_TEST
 
 START_TEST(test_binomial_tail_is_exact)
 {
-        ck_assert_double_eq_tol(why_binomial_tail(3, 3, 0.5), 0.125, 1e-12);
-        ck_assert_double_eq_tol(why_binomial_tail(2, 3, 0.5), 0.5, 1e-12);
-        ck_assert_double_eq_tol(why_binomial_tail(8, 10, 0.3), 0.0015903864, 1e-9);
-        ck_assert_double_eq(why_binomial_tail(0, 10, 0.3), 1);
-        ck_assert_double_eq(why_binomial_tail(0, 0, 0.3), 1);
-        ck_assert_double_eq(why_binomial_tail(4, 10, 1), 1);
-        ck_assert_double_eq(why_binomial_tail(4, 10, 0), 0);
-        ck_assert_double_eq_tol(why_binomial_tail(4096, 8192, 0.5), 0.5044, 1e-3);
+        ck_assert_double_eq_tol(binomial_tail(3, 3, 0.5), 0.125, 1e-12);
+        ck_assert_double_eq_tol(binomial_tail(2, 3, 0.5), 0.5, 1e-12);
+        ck_assert_double_eq_tol(binomial_tail(8, 10, 0.3), 0.0015903864, 1e-9);
+        ck_assert_double_eq(binomial_tail(0, 10, 0.3), 1);
+        ck_assert_double_eq(binomial_tail(0, 0, 0.3), 1);
+        ck_assert_double_eq(binomial_tail(4, 10, 1), 1);
+        ck_assert_double_eq(binomial_tail(4, 10, 0), 0);
+        ck_assert_double_eq_tol(binomial_tail(4096, 8192, 0.5), 0.5044, 1e-3);
 }
 END_TEST

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/why/why_ratio.h"
+#include "analyze/stats/cluster_ratio.h"
 
 #include <math.h>
 
-void why_ratio_add(struct why_ratio *r, double x, double w)
+void cluster_ratio_add(struct cluster_ratio *r, double x, double w)
 {
         if (!(w > 0))
                 return;
@@ -16,7 +16,7 @@ void why_ratio_add(struct why_ratio *r, double x, double w)
         r->n_with += x > 0;
 }
 
-double why_ratio_value(const struct why_ratio *r)
+double cluster_ratio_value(const struct cluster_ratio *r)
 {
         return r->w > 0 ? r->x / r->w : 0;
 }
@@ -25,7 +25,7 @@ double why_ratio_value(const struct why_ratio *r)
  * Adds one observation of each kind: a group without the thing must not have zero variance (Agresti and
  * Caffo).
  */
-static double shrunk_value(const struct why_ratio *r, double unit)
+static double shrunk_value(const struct cluster_ratio *r, double unit)
 {
         double value = (r->x + unit) / (r->w + 2 * unit);
 
@@ -33,9 +33,9 @@ static double shrunk_value(const struct why_ratio *r, double unit)
 }
 
 /* The variance, linearised over clusters (Cochran); at least the variance of independent tosses. */
-static double variance_of(const struct why_ratio *r, double value, double unit)
+static double variance_of(const struct cluster_ratio *r, double value, double unit)
 {
-        double plain = why_ratio_value(r);
+        double plain = cluster_ratio_value(r);
         double residuals = r->xx - 2 * plain * r->xw + plain * plain * r->ww;
         double n = (double)r->n;
         double clusters = fmax(residuals, 0) * n / (n - 1) / (r->w * r->w);
@@ -44,12 +44,12 @@ static double variance_of(const struct why_ratio *r, double value, double unit)
         return fmax(clusters, tosses);
 }
 
-double why_ratio_variance(const struct why_ratio *r, double unit)
+double cluster_ratio_variance(const struct cluster_ratio *r, double unit)
 {
         return r->n < 2 || !(r->w > 0) ? 0 : variance_of(r, shrunk_value(r, unit), unit);
 }
 
-double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *typical, double unit)
+double cluster_ratio_compare(const struct cluster_ratio *slow, const struct cluster_ratio *typical, double unit)
 {
         double slow_value, typical_value, slow_variance, typical_variance, variance, df;
 
@@ -65,7 +65,7 @@ double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *t
         df = variance * variance /
              (slow_variance * slow_variance / (double)(slow->n - 1) +
               typical_variance * typical_variance / (double)(typical->n - 1));
-        return why_student_tail((slow_value - typical_value) / sqrt(variance), fmax(df, 1));
+        return student_tail((slow_value - typical_value) / sqrt(variance), fmax(df, 1));
 }
 
 /* The logarithm of the number of ways to choose @k of @n. */
@@ -76,7 +76,7 @@ static double log_choose(double n, double k)
         return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
 }
 
-double why_binomial_tail(uint64_t k, uint64_t n, double q)
+double binomial_tail(uint64_t k, uint64_t n, double q)
 {
         double p = 0;
 
@@ -135,7 +135,7 @@ static double incomplete_beta(double a, double b, double x)
         return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-double why_student_tail(double t, double df)
+double student_tail(double t, double df)
 {
         double both = incomplete_beta(df / 2, 0.5, df / (df + t * t));
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/path/past.h - what each thread did lately: ran, waited and for whom, could run and did not
+ *
+ * Way of the data:  trace_walk, wait_ends -> [past] -> path_walk, idle_cores
+ *
+ * The one place that relates threads: each wait knows the thread that ended it and when, each lock its
+ * holders, each fiber the threads that ran it, each CPU who ran on it.  A sink hands over the events of all
+ * threads as a walk reports them; questions are about times that lie PAST_LATE_NS or more before the latest
+ * event, when no thread can add anything to them.
+ *
+ * Forward only, for traces of any length and for those that still grow: past_forget() drops what lies before
+ * a time, and where too much lies after it, past_crowded() says so.  Memory: at most 100 MiB, by the limits
+ * below.  Amortised constant time an event.  Not thread-safe.
+ */
+#ifndef ANALYZE_PATH_PAST_H
+#define ANALYZE_PATH_PAST_H
+
+#include "analyze/waits/wait_ends.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct loaded_trace;
+struct thread_wait;
+struct trace_event;
+struct trace_walk;
+struct walked_thread;
+
+#define PAST_WAITS_MAX   (UINT32_C(3) << 18) /* of all threads; 48 bytes each, and 16 of who ran where */
+#define PAST_SAMPLES_MAX (UINT32_C(3) << 19) /* 24 bytes each */
+/* Threads are at most so far from each other in a trace; see trace_walk.h. */
+#define PAST_LATE_NS UINT64_C(100000000)
+
+#define PAST_NO_CPU UINT16_MAX
+
+/* Where a thread was off its CPU. */
+struct past_wait {
+        uint64_t out_ns, in_ns; /* in: UINT64_MAX while it lasts */
+        uint64_t woken_ns;      /* then it could run; `in_ns` if no wake-up was recorded */
+        uint32_t stack;         /* where it waited; 0 = not recorded */
+        uint32_t by;   /* the thread that ended it; of a fiber, the thread that went on with it; 0 = none */
+        uint32_t name; /* string: of who ended it; 0 = unknown */
+        uint16_t out_cpu, in_cpu;
+        uint8_t end;     /* enum wait_end_kind */
+        uint8_t state;   /* enum trace_wait_state */
+        bool preempted;  /* it could run all the time */
+        bool is_lock;    /* for a lock of the program or the kernel, by its call stack */
+        bool is_network; /* for a socket of the internet's protocols, by its call stack */
+};
+
+struct past_sample {
+        uint64_t time_ns;
+        uint32_t stack, path; /* 0 = none */
+        float weight;
+};
+
+/* Anything that a thread did from `begin_ns` to `end_ns`, with someone or something. */
+struct past_span {
+        uint64_t begin_ns, end_ns; /* end: UINT64_MAX while it lasts */
+        uint32_t id;               /* the lock, thread or fiber */
+};
+
+/* A list that is sorted by time, whose oldest items are dropped.  The items are on the heap. */
+struct past_list {
+        void *items;
+        size_t first, n, capacity; /* items [first, n) are there */
+};
+
+struct past_thread {
+        struct past_list waits;      /* struct past_wait, by `out_ns` */
+        struct past_list samples;    /* struct past_sample */
+        struct past_list wakes;      /* uint64_t: when it woke others */
+        struct past_list lock_waits; /* struct past_span: for which lock it waited */
+        struct past_list fibers;     /* struct past_span: which fiber it ran */
+        uint64_t born_ns;            /* 0 = before the recording */
+        uint64_t end_ns;             /* UINT64_MAX = it has not ended */
+        uint32_t process;
+        uint32_t fiber;          /* that it runs now; 0 = none */
+        uint32_t carrier;        /* of a fiber: the thread that runs it now or ran it last */
+        bool is_fiber, is_known; /* known: an event was seen */
+};
+
+struct past {
+        const struct loaded_trace *trace; /* borrowed */
+        struct wait_ends ends;
+        struct past_thread *threads; /* heap; by thread id - 1 */
+        size_t threads_capacity;
+        uint32_t n_threads;
+        struct past_list *holds; /* heap; by lock id - 1: struct past_span, who held it */
+        size_t holds_capacity;
+        uint32_t n_locks;
+        struct past_list *cpus; /* heap; by CPU: struct past_span, which thread ran on it */
+        size_t cpus_capacity;
+        uint32_t n_cpus;
+        uint32_t event;       /* whose samples are kept; 0 = none */
+        uint64_t latest_ns;   /* of all events */
+        uint64_t kept_ns;     /* nothing before this time is complete */
+        uint64_t n_forgotten; /* waits that were dropped for lack of room */
+        size_t n_waits, n_samples, n_trimmed;
+        bool has_switches;
+};
+
+/*
+ * past_init() - nothing happened yet
+ * @event:  the sample event that shows where threads ran; 0 = none
+ * Returns 0 or -ENOMEM; to be deinitialised in any case.
+ */
+int past_init(struct past *p, const struct loaded_trace *trace, uint32_t event);
+void past_deinit(struct past *p);
+
+/*
+ * past_sample(), past_wait_over(), past_event() - for the sink of a walk without a filter that drops threads
+ * Return 0 or -ENOMEM.
+ */
+int past_sample(struct past *p, const struct walked_thread *thread, const struct trace_event *event);
+int past_wait_over(struct past *p, const struct walked_thread *thread, const struct thread_wait *wait);
+int past_event(struct past *p, const struct walked_thread *thread, const struct trace_event *event);
+
+/* Drops what ended before @time_ns, now and then: it costs as much as what came since the last time. */
+void past_forget(struct past *p, uint64_t time_ns);
+
+/* Whether there is too much: the caller has to forget more. */
+static inline bool past_is_crowded(const struct past *p)
+{
+        return p->n_waits > PAST_WAITS_MAX || p->n_samples > PAST_SAMPLES_MAX;
+}
+
+/* Drops the oldest quarter of what there is, of all threads; what was before `kept_ns` is unknown then. */
+void past_forget_oldest(struct past *p);
+
+/* ------------------------------------------------------------------ questions */
+
+static inline struct past_thread *past_of(const struct past *p, uint32_t thread)
+{
+        return &p->threads[thread - 1];
+}
+
+static inline const struct past_wait *past_waits(const struct past_thread *t)
+{
+        return t->waits.items;
+}
+
+/* How many of the waits, counted from the first that was ever kept in `items`, began before @time_ns. */
+size_t past_waits_before(const struct past_thread *t, uint64_t time_ns);
+
+/* The wait in which the thread is at @time_ns; NULL = it runs, or has ended, or was not born. */
+const struct past_wait *past_wait_at(const struct past *p, uint32_t thread, uint64_t time_ns);
+
+/* The samples in [begin_ns, end_ns); returns how many. */
+size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns,
+                    const struct past_sample **ret_first);
+
+/* Whether the thread woke another one in [begin_ns, end_ns]. */
+bool past_woke(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns);
+
+/* The spans of a list that overlap [begin_ns, end_ns) lie in [*ret_first, return value). */
+size_t past_spans(const struct past_list *list, uint64_t begin_ns, uint64_t end_ns, size_t *ret_first);
+
+/* The wait for a lock that is going on at @time_ns, which was over by then or lasts; NULL = none. */
+const struct past_span *past_lock_wait(const struct past_thread *t, uint64_t time_ns);
+
+/* The thread that made this one; 0 = not known. */
+uint32_t past_creator(const struct past *p, uint32_t thread);
+
+#endif /* ANALYZE_PATH_PAST_H */

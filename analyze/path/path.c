@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/path/path.h"
+
+#include "analyze/path/path_pass.h"
+#include "analyze/walk/loaded_trace.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define STUDENT_95 1.96 /* half the width of an interval of 95 %, in standard deviations */
+
+static double share_of(double ns, double whole_ns)
+{
+        return whole_ns > 0 ? ns / whole_ns : 0;
+}
+
+double path_row_share(const struct path *p, uint32_t row)
+{
+        bool is_others = path_sums_key(&p->sums, row)->kind == PATH_ROW_OTHERS;
+
+        return share_of(p->sums.rows[row - 1].ns, is_others ? p->sums.total_ns : path_sums_rest_ns(&p->sums));
+}
+
+struct path_meanwhile path_row_meanwhile(const struct path *p, uint32_t row)
+{
+        const struct path_row *r = &p->sums.rows[row - 1];
+        struct path_top top = path_sums_top(&p->sums, row, PATH_DETAIL_MEANWHILE);
+        struct path_meanwhile did = { .group = 0 };
+
+        if (top.key && top.key->b != 0 && r->looked_ns != 0) {
+                did.group = top.key->a;
+                did.label = top.key->b;
+                did.share = top.amount * p->ns_per_weight / (double)r->looked_ns;
+        }
+        return did;
+}
+
+double path_row_doubt(const struct path *p, uint32_t row)
+{
+        const struct path_row *r = &p->sums.rows[row - 1];
+        struct cluster_ratio ratio = r->ratio;
+
+        /* instances without the row count as well, with nothing of it */
+        if (p->sums.n_instances < 2)
+                return 0;
+        ratio.n = p->sums.n_instances;
+        ratio.w = path_sums_rest_ns(&p->sums);
+        ratio.ww = p->sums.ww;
+        return STUDENT_95 * sqrt(cluster_ratio_variance(&ratio, ratio.w / (double)ratio.n));
+}
+
+struct row_order {
+        double ns;
+        uint32_t row;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+        const struct row_order *left = a, *right = b;
+
+        if (left->ns != right->ns)
+                return left->ns < right->ns ? 1 : -1;
+        return left->row < right->row ? -1 : 1;
+}
+
+static int sort_rows(struct path *p)
+{
+        uint32_t n = p->sums.keys.n_items;
+        struct row_order *order = calloc((size_t)n + 1, sizeof(*order));
+
+        p->order = calloc((size_t)n + 1, sizeof(*p->order));
+        for (uint32_t row = 1; row <= n && order && p->order; row++)
+                if (p->sums.rows[row - 1].ns >= 0.5)
+                        order[p->n_rows++] = (struct row_order){ p->sums.rows[row - 1].ns, row };
+        if (order && p->order) {
+                qsort(order, p->n_rows, sizeof(*order), compare_rows);
+                for (uint32_t i = 0; i < p->n_rows; i++)
+                        p->order[i] = order[i].row;
+        }
+        free(order);
+        return order && p->order ? 0 : -ENOMEM;
+}
+
+static double share_of_kind(const struct path *p, enum path_row_kind kind)
+{
+        double ns = 0;
+
+        for (uint32_t row = 1; row <= p->sums.keys.n_items; row++)
+                if (path_sums_key(&p->sums, row)->kind == kind)
+                        ns += p->sums.rows[row - 1].ns;
+        return share_of(ns, p->sums.total_ns);
+}
+
+/* The first row that other programs do not account for; 0 = none. */
+static uint32_t first_row(const struct path *p)
+{
+        for (uint32_t i = 0; i < p->n_rows; i++)
+                if (path_sums_key(&p->sums, p->order[i])->kind != PATH_ROW_OTHERS)
+                        return p->order[i];
+        return 0;
+}
+
+/* An answer is as sure as the weakest of what it rests on. */
+static enum path_confidence judge(const struct path *p)
+{
+        uint32_t row = first_row(p);
+        const struct path_row *r = row != 0 ? &p->sums.rows[row - 1] : NULL;
+        bool is_sampled = row != 0 && path_sums_key(&p->sums, row)->kind <= PATH_ROW_SPIN;
+        bool is_few = p->request.zone && p->n_examined < PATH_INSTANCES_MIN;
+        enum path_confidence c = PATH_CONFIDENCE_HIGH;
+
+        if (p->machine_share > 0.5 || is_few || (is_sampled && r->n_samples < 30) ||
+            share_of_kind(p, PATH_ROW_CUT) > 0.05 || share_of_kind(p, PATH_ROW_UNBORN) > 0.1)
+                c = PATH_CONFIDENCE_MEDIUM;
+        if (p->machine_share > 0.8 || row == 0 || (is_sampled && r->n_samples < 8) ||
+            share_of_kind(p, PATH_ROW_CUT) > 0.3 || !p->has_switches)
+                c = PATH_CONFIDENCE_LOW;
+        return c;
+}
+
+static int compare_shown(const void *a, const void *b)
+{
+        const struct path_shown *left = a, *right = b;
+
+        return left->begin_ns < right->begin_ns ? -1 : left->begin_ns > right->begin_ns;
+}
+
+/* The places of all waits on chains are looked at, for who names them later. */
+static int name_links(struct path *p)
+{
+        int r = 0;
+
+        for (uint32_t chain = 1; chain <= p->walk.chains.n_items && r == 0; chain++) {
+                const struct path_link *link = intern_get(&p->walk.chains, chain, NULL);
+                uint32_t place;
+
+                r = path_names_place(&p->names, link->stack, &place);
+        }
+        for (size_t i = 0; i < p->n_shown && r == 0; i++) {
+                uint32_t place;
+
+                r = path_names_place(&p->names, p->segments[i].stack, &place);
+        }
+        return r;
+}
+
+static double find_ns_per_weight(const struct path *p)
+{
+        double ns = 0, weight = 0;
+
+        for (uint32_t i = 0; i < 2 * p->names.group_keys.n_items; i++) {
+                ns += p->sums.pools[i].ns;
+                weight += p->sums.pools[i].weight;
+        }
+        return weight > 0 ? ns / weight : 0;
+}
+
+/* The weight of clocks is time already. */
+static bool is_clock(const struct path *p)
+{
+        const struct trace_sample_event *event;
+
+        if (p->past.event == 0)
+                return false;
+        event = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, p->past.event);
+        return text_view_is(trace_dictionary_text(p->trace->dictionary, event->unit), "ns");
+}
+
+int path_finish(struct path *p)
+{
+        int r = path_sums_finish(&p->sums);
+
+        p->ns_per_weight = is_clock(p) ? 1 : find_ns_per_weight(p);
+        if (r == 0)
+                r = name_links(p);
+
+        if (r == 0)
+                r = sort_rows(p);
+        if (r == 0)
+                r = path_chains_take(&p->chains, &p->walk, &p->names, &p->sums);
+        if (r < 0)
+                return r;
+        if (p->n_shown > 1)
+                qsort(p->segments, p->n_shown, sizeof(*p->segments), compare_shown);
+        p->has_switches = p->past.has_switches;
+        p->machine_share = share_of(p->sums.others_ns, p->sums.total_ns);
+        p->confidence = judge(p);
+        return 0;
+}
+
+void path_deinit(struct path *p)
+{
+        path_chains_deinit(&p->chains);
+        path_sums_deinit(&p->sums);
+        path_walk_deinit(&p->walk);
+        path_names_deinit(&p->names);
+        past_deinit(&p->past);
+        free(p->order);
+        free(p->segments);
+        *p = (struct path){ .order = NULL };
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/path/path.h - who delayed the instances of a zone, or the whole run
+ *
+ * Way of the data:  loaded_trace -> past -> path_walk -> path_sums -> [path] -> path_view
+ *
+ * One pass forward, and one before it where instances are chosen by their durations.  The path of an instance
+ * is walked a moment after it has ended, when the past is complete there; then the past before the oldest
+ * open instance is dropped.  docs/use/path.md says how each number is computed.  Not thread-safe.
+ */
+#ifndef ANALYZE_PATH_PATH_H
+#define ANALYZE_PATH_PATH_H
+
+#include "analyze/path/past.h"
+#include "analyze/path/path_chains.h"
+#include "analyze/path/path_names.h"
+#include "analyze/path/path_sums.h"
+#include "analyze/path/path_walk.h"
+#include "analyze/trace/zone_pattern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct trace_filter;
+
+/* Fewer instances are not ranked: their path may be a coincidence. */
+#define PATH_INSTANCES_MIN 8
+/* Segments of one instance that are kept to be shown. */
+#define PATH_SHOWN_MAX PATH_WALK_SEGMENTS_MAX
+
+struct path_request {
+        const char *zone;        /* pattern; NULL = the whole recording */
+        double slowest;          /* the share of instances that is examined; 0 = all */
+        uint64_t slower_than_ns; /* shorter instances are left out */
+        uint64_t instance;       /* the one with this number alone; 0 = all */
+        uint32_t event;          /* whose samples show functions; 0 = chosen */
+        bool is_strict;
+        bool shows_native; /* code below Python functions stands for itself */
+        /* Further work on each segment, in the order of path_walk; NULL = none. */
+        int (*take)(void *context, uint64_t instance, const struct path_segment *segment);
+        void *context;
+};
+
+/* A zone on a thread; its number counts from 1, in the order in which instances end. */
+struct path_instance {
+        uint64_t begin_ns, end_ns;
+        uint64_t walked_ns; /* the path before this time is walked already */
+        uint64_t number;
+        uint32_t thread;
+        struct path_draft draft;
+};
+
+/* A segment of the instance that is shown, the earliest first. */
+struct path_shown {
+        uint64_t begin_ns, end_ns;
+        uint32_t thread, depth;
+        uint32_t stack;    /* of a wait, or of the sample in the middle; 0 = none */
+        uint32_t by, name; /* who ended the wait: thread, or string; 0 = not known */
+        uint8_t kind;      /* enum path_kind */
+        uint8_t end;       /* of a wait: enum wait_end_kind */
+        bool preempted;    /* of PATH_MACHINE; else the thread was woken and not yet running */
+};
+
+enum path_confidence { PATH_CONFIDENCE_LOW, PATH_CONFIDENCE_MEDIUM, PATH_CONFIDENCE_HIGH };
+
+struct path {
+        const struct loaded_trace *trace; /* borrowed */
+        struct path_request request;
+        struct past past;
+        struct path_names names;
+        struct path_walk walk;
+        struct path_sums sums;
+        struct path_chains chains;
+        uint32_t *order; /* heap; rows of `sums` by time, the longest first; without empty ones */
+        uint32_t n_rows;
+        uint64_t n_instances, n_examined, n_unclosed;
+        uint64_t total_ns;    /* of the examined ones */
+        uint64_t segments_ns; /* of their segments: the same */
+        uint64_t n_segments;
+        uint64_t threshold_ns; /* shorter ones are not among the slowest */
+        double ns_per_weight;  /* of samples on all paths */
+        double machine_share;  /* of the time: could run and did not, but for own threads and the quota */
+        enum path_confidence confidence;
+        struct path_instance shown;  /* the slowest, or the one asked for; number 0 = none */
+        struct path_shown *segments; /* heap; of it */
+        size_t n_shown;
+        bool has_switches, has_wakeups, is_python;
+};
+
+/*
+ * path_init() - walk through the trace
+ * @filter:   which instances are examined, by their threads and times; the path goes over all threads
+ * @request:  copied; what it points to is borrowed
+ * Returns 0; -ENOENT with words if no instance is closed or the number is too large, else as
+ * loaded_trace_walk().  To be deinitialised in any case.
+ */
+int path_init(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
+              const struct path_request *request, struct error *err);
+void path_deinit(struct path *p);
+
+/* A row's part of the time without what other programs took; of others themselves, of all time. */
+double path_row_share(const struct path *p, uint32_t row);
+
+/* The group of other threads that ran most in the time of a row; group 0 = nothing is known. */
+struct path_meanwhile {
+        uint32_t group, label;
+        double share; /* of that time */
+};
+
+struct path_meanwhile path_row_meanwhile(const struct path *p, uint32_t row);
+
+/* Half the width of the 95 % interval of that share; 0 = not known. */
+double path_row_doubt(const struct path *p, uint32_t row);
+
+static inline uint64_t path_instance_ns(const struct path_instance *i)
+{
+        return i->end_ns - i->begin_ns;
+}
+
+#endif /* ANALYZE_PATH_PATH_H */

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/path/path_pass.h"
+
+#include "analyze/path/path.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_walk.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+#include "format/trace_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Before and after a range of time, this much more is read: waits that reach into it, and late events. */
+#define RANGE_BEFORE_NS UINT64_C(1000000000)
+/* Durations that are kept to find the slowest instances; beyond that, half of them are dropped by a hash. */
+#define DURATIONS_MAX (UINT32_C(1) << 20)
+/* Segments of a whole run. */
+#define RUN_SEGMENTS_MAX (UINT32_C(1) << 24)
+
+struct duration {
+        double ns, chance;
+};
+
+struct open_zone {
+        struct path_instance instance;
+        uint32_t depth;
+        bool is_open;
+};
+
+struct pass {
+        struct path *path;
+        const struct trace_filter *filter;
+        struct zone_pattern pattern;
+        struct open_zone *open; /* heap; by thread id - 1 */
+        size_t open_capacity;
+        uint32_t n_open;
+        struct path_instance
+                *pending; /* heap: [first_pending, n_pending) have ended, and are not walked yet */
+        size_t first_pending, n_pending, pending_capacity;
+        uint64_t walked_ns;         /* when pending ones were looked at last */
+        struct path_instance *now;  /* whose path is being walked */
+        struct path_shown *scratch; /* heap */
+        size_t n_scratch, scratch_capacity;
+        /* the pass before */
+        struct duration *durations; /* heap */
+        size_t n_durations, durations_capacity;
+        unsigned n_halved;
+        struct python_parts parts;
+        bool is_survey;
+};
+
+static int no_memory(struct error *err)
+{
+        return error_set(err, -ENOMEM, "following the path: out of memory");
+}
+
+/* ------------------------------------------------------------------ segments */
+
+static int keep_segment(struct pass *pass, const struct path_segment *s)
+{
+        const struct past *past = &pass->path->past;
+        struct path_shown shown = { .begin_ns = s->begin_ns,
+                                    .end_ns = s->end_ns,
+                                    .thread = s->thread,
+                                    .depth = s->depth,
+                                    .kind = (uint8_t)s->kind };
+        const struct past_sample *samples;
+        size_t n;
+
+        if (pass->n_scratch == PATH_SHOWN_MAX)
+                return 0;
+        if (s->wait) {
+                shown.stack = s->wait->stack;
+                shown.by = s->wait->by;
+                shown.name = s->wait->name;
+                shown.end = s->wait->end;
+                shown.preempted = s->wait->preempted;
+        } else if (s->kind == PATH_RUN) {
+                n = past_samples(past_of(past, s->thread), s->begin_ns, s->end_ns, &samples);
+                shown.stack = n != 0 ? samples[n / 2].stack : 0;
+        }
+        if (array_reserve(&pass->scratch, &pass->scratch_capacity, pass->n_scratch + 1, sizeof(shown)) < 0)
+                return -ENOMEM;
+        pass->scratch[pass->n_scratch++] = shown;
+        return 0;
+}
+
+static int take_segment(void *context, const struct path_segment *segment)
+{
+        struct pass *pass = context;
+        struct path *p = pass->path;
+        int r = path_sums_add(&p->sums, segment);
+
+        p->segments_ns += segment->end_ns - segment->begin_ns;
+        p->n_segments++;
+        if (r == 0)
+                r = keep_segment(pass, segment);
+        if (r == 0 && p->request.take)
+                r = p->request.take(p->request.context, pass->now->number, segment);
+        return r;
+}
+
+/* Walks the part of an instance's path up to @until_ns that is not walked yet. */
+static int walk_until(struct pass *pass, struct path_instance *instance, uint64_t until_ns)
+{
+        struct path *p = pass->path;
+        int r;
+
+        if (until_ns <= instance->walked_ns)
+                return 0;
+        pass->now = instance;
+        instance->draft.first = instance->thread;
+        path_sums_choose(&p->sums, &instance->draft);
+        r = path_walk_run(&p->walk, instance->thread, instance->walked_ns, until_ns);
+        instance->walked_ns = until_ns;
+        return r;
+}
+
+/* The slowest instance is shown, if no other one was asked for. */
+static void show(struct pass *pass, const struct path_instance *instance)
+{
+        struct path *p = pass->path;
+
+        if (p->shown.number != 0 && path_instance_ns(&p->shown) >= path_instance_ns(instance))
+                return;
+        p->shown = *instance;
+        p->shown.draft = (struct path_draft){ .parts = NULL };
+        free(p->segments);
+        p->segments = pass->scratch;
+        p->n_shown = pass->n_scratch;
+        pass->scratch = NULL;
+        pass->scratch_capacity = 0;
+}
+
+static int finish_instance(struct pass *pass, struct path_instance *instance)
+{
+        struct path *p = pass->path;
+        int r;
+
+        pass->n_scratch = 0;
+        r = walk_until(pass, instance, instance->end_ns);
+        if (r < 0)
+                return r;
+        show(pass, instance);
+        p->n_examined++;
+        p->total_ns += path_instance_ns(instance);
+        path_sums_close(&p->sums, &instance->draft);
+        free(instance->draft.parts);
+        instance->draft = (struct path_draft){ .parts = NULL };
+        return 0;
+}
+
+/* ------------------------------------------------------------------ what is needed of the past */
+
+/* Nothing before this time is asked for any more. */
+static uint64_t find_horizon(const struct pass *pass)
+{
+        uint64_t latest_ns = pass->path->past.latest_ns;
+        uint64_t horizon_ns = latest_ns > PAST_LATE_NS ? latest_ns - PAST_LATE_NS : 0;
+
+        for (size_t i = pass->first_pending; i < pass->n_pending; i++)
+                if (pass->pending[i].walked_ns < horizon_ns)
+                        horizon_ns = pass->pending[i].walked_ns;
+        for (uint32_t i = 0; i < pass->n_open; i++)
+                if (pass->open[i].is_open && pass->open[i].instance.walked_ns < horizon_ns)
+                        horizon_ns = pass->open[i].instance.walked_ns;
+        return horizon_ns;
+}
+
+/*
+ * Where too much is kept: the path of an open instance is known up to the last moment at which its thread
+ * ran.
+ */
+static int settle(struct pass *pass)
+{
+        struct path *p = pass->path;
+        uint64_t until_ns = p->past.latest_ns > PAST_LATE_NS ? p->past.latest_ns - PAST_LATE_NS : 0;
+        int r = 0;
+
+        for (uint32_t i = 0; i < pass->n_open && r == 0 && !p->request.is_strict; i++) {
+                struct open_zone *zone = &pass->open[i];
+                const struct past_wait *wait;
+
+                if (!zone->is_open)
+                        continue;
+                wait = past_wait_at(&p->past, zone->instance.thread, until_ns);
+                r = walk_until(pass, &zone->instance, wait ? wait->out_ns : until_ns);
+                pass->n_scratch = 0;
+        }
+        past_forget(&p->past, find_horizon(pass));
+        if (r == 0 && past_is_crowded(&p->past))
+                past_forget_oldest(&p->past);
+        return r;
+}
+
+/* Walks the instances that ended long enough ago, and drops what is not needed any more. */
+static int look(struct pass *pass, bool is_end)
+{
+        struct past *past = &pass->path->past;
+        int r = 0;
+
+        while (pass->first_pending < pass->n_pending && r == 0) {
+                struct path_instance *instance = &pass->pending[pass->first_pending];
+
+                if (!is_end && instance->end_ns + PAST_LATE_NS > past->latest_ns)
+                        break;
+                r = finish_instance(pass, instance);
+                pass->first_pending++;
+        }
+        if (pass->first_pending == pass->n_pending)
+                pass->first_pending = pass->n_pending = 0;
+        if (r == 0)
+                past_forget(past, find_horizon(pass));
+        if (r == 0 && past_is_crowded(past))
+                r = settle(pass);
+        pass->walked_ns = past->latest_ns;
+        return r;
+}
+
+/* Now and then: a look costs as much as there are threads. */
+static int look_sometimes(struct pass *pass)
+{
+        const struct past *past = &pass->path->past;
+
+        if (past->latest_ns < pass->walked_ns + PAST_LATE_NS && !past_is_crowded(past))
+                return 0;
+        return look(pass, false);
+}
+
+/* ------------------------------------------------------------------ instances */
+
+static bool is_wanted(const struct pass *pass, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
+{
+        const struct trace_filter *f = pass->filter;
+
+        return trace_filter_wants_thread(f, thread) && begin_ns >= f->from_ns && end_ns <= f->to_ns;
+}
+
+static int reach_threads(struct pass *pass, uint32_t n)
+{
+        return n > pass->n_open && array_reach(&pass->open, &pass->open_capacity, &pass->n_open, n,
+                                               sizeof(*pass->open)) < 0
+                       ? -ENOMEM
+                       : 0;
+}
+
+static void open_instance(struct pass *pass, uint32_t thread, uint64_t begin_ns, uint32_t depth)
+{
+        struct open_zone *zone = &pass->open[thread - 1];
+
+        zone->is_open = true;
+        zone->depth = depth;
+        zone->instance =
+                (struct path_instance){ .begin_ns = begin_ns, .walked_ns = begin_ns, .thread = thread };
+}
+
+/* Keeps the durations whose chance is small enough. */
+static void halve_durations(struct pass *pass)
+{
+        size_t n = 0;
+
+        pass->n_halved++;
+        for (size_t i = 0; i < pass->n_durations; i++)
+                if (pass->durations[i].chance < ldexp(1, -(int)pass->n_halved))
+                        pass->durations[n++] = pass->durations[i];
+        pass->n_durations = n;
+}
+
+static int add_duration(struct pass *pass, const struct path_instance *i)
+{
+        const struct duration item = { .ns = (double)path_instance_ns(i),
+                                       .chance = trace_walk_chance(i->thread, i->begin_ns) };
+
+        while (pass->n_durations == DURATIONS_MAX && pass->n_halved < 63)
+                halve_durations(pass);
+        if (pass->n_durations == DURATIONS_MAX || item.chance >= ldexp(1, -(int)pass->n_halved))
+                return 0;
+        if (array_reserve(&pass->durations, &pass->durations_capacity, pass->n_durations + 1, sizeof(item)) <
+            0)
+                return -ENOMEM;
+        pass->durations[pass->n_durations++] = item;
+        return 0;
+}
+
+static int close_instance(struct pass *pass, struct open_zone *zone, uint64_t end_ns)
+{
+        struct path *p = pass->path;
+        struct path_instance *i = &zone->instance;
+
+        zone->is_open = false;
+        i->end_ns = end_ns;
+        if (end_ns <= i->begin_ns || !is_wanted(pass, i->thread, i->begin_ns, end_ns))
+                return 0;
+        i->number = ++p->n_instances;
+        if (pass->is_survey)
+                return add_duration(pass, i);
+        if (path_instance_ns(i) < p->threshold_ns ||
+            (p->request.instance != 0 && p->request.instance != i->number)) {
+                free(i->draft.parts);
+                return 0;
+        }
+        if (array_reserve(&pass->pending, &pass->pending_capacity, pass->n_pending + 1, sizeof(*i)) < 0)
+                return -ENOMEM;
+        pass->pending[pass->n_pending++] = *i;
+        return 0;
+}
+
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct pass *pass = context;
+
+        if (reach_threads(pass, thread->id) < 0)
+                return no_memory(err);
+        if (!pass->open[thread->id - 1].is_open && trace_walk_names(thread))
+                open_instance(pass, thread->id, event->time_ns, thread->timeline.n_open - 1);
+        return 0;
+}
+
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
+{
+        struct pass *pass = context;
+        struct open_zone *open;
+
+        if (thread->id > pass->n_open)
+                return 0;
+        open = &pass->open[thread->id - 1];
+        if (!open->is_open || open->depth != zone->depth)
+                return 0;
+        if (!zone->closed) {
+                open->is_open = false;
+                pass->path->n_unclosed += !pass->is_survey;
+                return 0;
+        }
+        return close_instance(pass, open, zone->end_ns) < 0 ? no_memory(err) : 0;
+}
+
+/* ------------------------------------------------------------------ a whole run */
+
+/* The first thread of a process, unless the process that started it is recorded as well. */
+static bool is_root(const struct path *p, uint32_t thread)
+{
+        const struct past_thread *t = past_of(&p->past, thread);
+        const struct trace_process *process;
+
+        if (t->process == 0 || t->is_fiber)
+                return false;
+        process = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_PROCESSES, t->process);
+        if (process->parent != 0)
+                return false;
+        for (uint32_t id = thread - 1; id > 0; id--)
+                if (past_of(&p->past, id)->process == t->process)
+                        return false;
+        return true;
+}
+
+static int see_thread(struct pass *pass, const struct walked_thread *thread)
+{
+        struct path *p = pass->path;
+        uint64_t begin_ns = p->trace->start_ns;
+        uint32_t id = pass->n_open + 1;
+
+        if (p->request.zone || thread->id < id)
+                return 0;
+        if (reach_threads(pass, p->past.n_threads) < 0)
+                return -ENOMEM;
+        for (; id <= pass->n_open; id++)
+                if (is_root(p, id)) {
+                        uint64_t born_ns = past_of(&p->past, id)->born_ns;
+
+                        open_instance(pass, id, born_ns > begin_ns ? born_ns : begin_ns, 0);
+                }
+        return 0;
+}
+
+static int close_runs(struct pass *pass)
+{
+        struct path *p = pass->path;
+        int r = 0;
+
+        for (uint32_t i = 0; i < pass->n_open && r == 0 && !p->request.zone; i++) {
+                uint64_t end_ns = past_of(&p->past, i + 1)->end_ns;
+
+                if (!pass->open[i].is_open)
+                        continue;
+                if (end_ns > p->trace->end_ns)
+                        end_ns = p->trace->end_ns;
+                if (end_ns > pass->filter->to_ns)
+                        end_ns = pass->filter->to_ns;
+                if (pass->open[i].instance.begin_ns < pass->filter->from_ns)
+                        pass->open[i].instance.begin_ns = pass->open[i].instance.walked_ns =
+                                pass->filter->from_ns;
+                r = close_instance(pass, &pass->open[i], end_ns);
+        }
+        return r;
+}
+
+/* ------------------------------------------------------------------ passes */
+
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
+{
+        struct pass *pass = context;
+
+        if (pass->is_survey) {
+                if (event->sample.event == pass->path->past.event)
+                        python_stacks_add(&pass->path->names.python, pass->path->trace->dictionary,
+                                          (uint32_t)event->sample.stack, event->sample.weight, &pass->parts);
+                return 0;
+        }
+        if (past_sample(&pass->path->past, thread, event) < 0)
+                return no_memory(err);
+        return 0;
+}
+
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
+{
+        struct pass *pass = context;
+
+        if (!pass->is_survey && past_wait_over(&pass->path->past, thread, wait) < 0)
+                return no_memory(err);
+        return 0;
+}
+
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct pass *pass = context;
+        int r;
+
+        if (pass->is_survey)
+                return 0;
+        pass->path->has_wakeups |= event->op == TRACE_OP_WAKEUP;
+        r = past_event(&pass->path->past, thread, event);
+        if (r == 0)
+                r = see_thread(pass, thread);
+        if (r == 0)
+                r = look_sometimes(pass);
+        return r < 0 ? no_memory(err) : 0;
+}
+
+/* The walk reads a little more than the range of time that instances lie in. */
+static int make_range(const struct pass *pass, struct loaded_trace *trace, struct trace_filter *ret_range,
+                      struct error *err)
+{
+        const struct trace_filter *f = pass->filter;
+        struct trace_filter_request request = { .has_from = f->from_ns > trace->start_ns + RANGE_BEFORE_NS,
+                                                .has_to = f->to_ns != UINT64_MAX };
+
+        if (request.has_from)
+                request.from_ns = f->from_ns - trace->start_ns - RANGE_BEFORE_NS;
+        if (request.has_to && f->to_ns > trace->start_ns)
+                request.to_ns = f->to_ns - trace->start_ns + 2 * PAST_LATE_NS;
+        return trace_filter_init(ret_range, &request, trace, err);
+}
+
+static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct error *err)
+{
+        struct trace_sink sink = {
+                .context = pass,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .sample = take_sample,
+                .wait = take_wait,
+                .event = take_event,
+                .asked = &pass->pattern,
+                .asked_only = ZONE_MATCHER_NAMED,
+                .may_skip = true,
+        };
+        struct trace_filter range = { .is_empty = true };
+        struct trace_walk walk;
+        int r;
+
+        if (!pass->path->request.zone) {
+                sink.begin_zone = NULL;
+                sink.zone = NULL;
+                sink.asked = NULL;
+                sink.asked_only = 0;
+        }
+        r = make_range(pass, trace, &range, err);
+        if (r < 0)
+                return r;
+        r = trace_walk_init(&walk, trace, &range, &sink);
+        if (r == 0)
+                r = loaded_trace_walk(trace, &walk, err);
+        else
+                r = no_memory(err);
+        trace_walk_deinit(&walk);
+        trace_filter_deinit(&range);
+        return r;
+}
+
+/* The longest first. */
+static int compare_durations(const void *a, const void *b)
+{
+        const struct duration *left = a, *right = b;
+
+        return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+/* Goes through the durations and the call stacks, if something depends on them. */
+static int survey(struct pass *pass, struct loaded_trace *trace, struct error *err)
+{
+        struct path *p = pass->path;
+        bool has_python;
+        size_t n;
+        int r = python_stacks_init(&p->names.python, trace->dictionary);
+
+        p->threshold_ns = p->request.slower_than_ns;
+        if (r < 0)
+                return no_memory(err);
+        has_python = p->names.python.innermost != NULL && !p->request.shows_native;
+        if (!has_python && p->request.slowest <= 0)
+                return 0;
+        pass->is_survey = true;
+        r = walk_trace(pass, trace, err);
+        pass->is_survey = false;
+        p->n_instances = 0;
+        if (r < 0)
+                return r;
+        p->is_python = has_python && python_parts_are_most(&pass->parts);
+        if (p->is_python && path_names_fold(&p->names) < 0)
+                return no_memory(err);
+        n = (size_t)ceil((double)pass->n_durations * p->request.slowest);
+        if (n != 0) {
+                qsort(pass->durations, pass->n_durations, sizeof(*pass->durations), compare_durations);
+                p->threshold_ns = (uint64_t)pass->durations[n - 1].ns;
+        }
+        return 0;
+}
+
+/* The first event of the recording that measures time; else the first. */
+static uint32_t choose_event(const struct trace_dictionary *d)
+{
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS), first = 0;
+
+        for (uint32_t id = 1; id <= n; id++) {
+                const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, id);
+                struct text_view unit = trace_dictionary_text(d, row->unit);
+
+                if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER)
+                        continue;
+                if (text_view_is(unit, "ns") || text_view_is(unit, "cycles"))
+                        return id;
+                if (first == 0)
+                        first = id;
+        }
+        return first;
+}
+
+static int prepare(struct pass *pass, struct loaded_trace *trace, struct error *err)
+{
+        struct path *p = pass->path;
+        uint32_t event = p->request.event != 0 ? p->request.event : choose_event(trace->dictionary);
+
+        path_walk_init(&p->walk, &p->past, take_segment, pass);
+        p->walk.is_strict = p->request.is_strict;
+        if (!p->request.zone)
+                p->walk.n_segments_max = RUN_SEGMENTS_MAX;
+        if (past_init(&p->past, trace, event) < 0 || path_names_init(&p->names, trace) < 0 ||
+            path_sums_init(&p->sums, &p->past, &p->names, &p->walk) < 0)
+                return no_memory(err);
+        return p->request.zone ? zone_pattern_init(&pass->pattern, p->request.zone, err) : 0;
+}
+
+static int nothing_found(const struct path *p, struct error *err)
+{
+        if (p->request.instance > p->n_instances && p->n_instances != 0)
+                return error_set(err, -ENOENT, "--instance %llu: there are %llu",
+                                 (unsigned long long)p->request.instance, (unsigned long long)p->n_instances);
+        if (p->n_instances != 0)
+                return error_set(err, -ENOENT, "no instance takes as long as that");
+        return error_set(err, -ENOENT,
+                         "no instance of the zone has an end, among those that pass the filters");
+}
+
+static int run(struct pass *pass, struct loaded_trace *trace, struct error *err)
+{
+        struct path *p = pass->path;
+        int r = prepare(pass, trace, err);
+
+        if (r == 0)
+                r = survey(pass, trace, err);
+        if (r == 0)
+                r = walk_trace(pass, trace, err);
+        if (r == 0 && (close_runs(pass) < 0 || look(pass, true) < 0 || path_finish(p) < 0))
+                r = no_memory(err);
+        return r == 0 && p->n_examined == 0 ? nothing_found(p, err) : r;
+}
+
+int path_init(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
+              const struct path_request *request, struct error *err)
+{
+        struct pass pass = { .path = p, .filter = filter };
+        int r;
+
+        *p = (struct path){ .trace = trace, .request = *request };
+        r = run(&pass, trace, err);
+        for (size_t i = pass.first_pending; i < pass.n_pending; i++)
+                free(pass.pending[i].draft.parts);
+        for (uint32_t i = 0; i < pass.n_open; i++)
+                if (pass.open[i].is_open)
+                        free(pass.open[i].instance.draft.parts);
+        zone_pattern_deinit(&pass.pattern);
+        free(pass.open);
+        free(pass.pending);
+        free(pass.scratch);
+        free(pass.durations);
+        p->walk.context = NULL;
+        return r;
+}

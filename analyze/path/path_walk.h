@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/path/path_walk.h - the critical path of a thread's time: who ran, or what was waited for, at each
+ * moment
+ *
+ * Way of the data:  past -> [path_walk] -> path_sums, export of path_segments
+ *
+ * Goes backwards from the end of [begin, end) on a thread.  Where it ran, that is the path.  Where it waited,
+ * the path goes on at the thread that ended the wait, from the wake-up back to where the wait began, and then
+ * returns.  The rules, each of which path.md proves by programs:
+ *
+ *      lock     a wait for a lock that the program reports goes on at the holders, each in its part
+ *      join     waits at one place in a row, between which the thread hardly ran and woke no thread, are one:
+ *               what ended the last of them counts, not what came first
+ *      stay     at another thread than the first, the path does not return: what that thread did before its
+ *               own last wait overlapped with what it waited for, and is no cause
+ *      birth    before a thread was there, the path goes on at the thread that made it
+ *      machine  the time in which a thread could run and did not is a part of its own
+ *
+ * The segments are a partition: their sum is end - begin, to the nanosecond.  That is the invariant that
+ * wPerf's authors and others after them missed; tests check it for every program.  Bounds: PATH_WALK_JOIN_MAX
+ * waits of a join, PATH_WALK_DEPTH_MAX threads in a row, a number of segments; beyond them a segment says so.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_PATH_PATH_WALK_H
+#define ANALYZE_PATH_PATH_WALK_H
+
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct past;
+struct past_wait;
+
+#define PATH_WALK_JOIN_MAX     64
+#define PATH_WALK_DEPTH_MAX    64
+#define PATH_WALK_SEGMENTS_MAX 20000 /* of one call */
+#define PATH_WALK_CHAINS_MAX   (UINT32_C(1) << 18)
+/* A thread that ran longer between two waits did more than to look whether it is time. */
+#define PATH_WALK_JOIN_RAN_NS 200000
+
+enum path_kind {
+        PATH_RUN,     /* on a CPU */
+        PATH_MACHINE, /* could run and did not */
+        PATH_WAIT,    /* waited, and no recorded thread ended it: `wait` says what is known */
+        PATH_LOCK,    /* waited for a lock that no thread is known to have held */
+        PATH_UNBORN,  /* the thread was not there yet, and who made it is not known */
+        PATH_CUT,     /* left out: too long ago, too deep, or too many segments */
+        PATH_KINDS,
+};
+
+enum path_how {
+        PATH_HOW_WOKEN,
+        PATH_HOW_SENT, /* woke it through a socket, on this machine */
+        PATH_HOW_LOCK, /* held the lock */
+        PATH_HOW_MADE, /* made the thread */
+};
+
+/* One step away from the first thread.  Compared as bytes. */
+struct path_link {
+        uint32_t parent; /* chain; 0 = the first thread waits itself */
+        uint32_t thread; /* that waits */
+        uint32_t stack;  /* where; 0 = not known */
+        uint32_t how;    /* enum path_how: the path goes on at the thread that did so */
+};
+
+struct path_segment {
+        uint64_t begin_ns, end_ns;
+        uint32_t thread;
+        uint32_t depth; /* 0 = the first thread */
+        uint32_t chain; /* of `chains`; 0 = the first thread */
+        enum path_kind kind;
+        const struct past_wait *wait; /* of MACHINE and WAIT; borrowed for the call */
+};
+
+/* Segments come latest first.  Returns 0 or -errno, which ends the walk. */
+typedef int path_walk_take(void *context, const struct path_segment *segment);
+
+struct path_walk {
+        const struct past *past; /* borrowed */
+        path_walk_take *take;
+        void *context;
+        struct intern chains;    /* struct path_link */
+        bool is_strict;          /* stays also at the first thread: the slack of its own work is left out */
+        uint32_t n_segments_max; /* of one call */
+        uint64_t n_too_deep, n_too_many, n_joins_cut, n_chains_cut; /* segments that say so */
+        uint32_t n_segments;
+};
+
+void path_walk_init(struct path_walk *w, const struct past *past, path_walk_take *take, void *context);
+void path_walk_deinit(struct path_walk *w);
+
+/*
+ * path_walk_run() - the path of @thread in [@begin_ns, @end_ns)
+ * The past must be complete up to @end_ns.  Time: logarithmic in the waits that are kept, for each segment.
+ * Returns 0, -ENOMEM, what `take` returned.
+ */
+int path_walk_run(struct path_walk *w, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
+
+static inline const struct path_link *path_walk_link(const struct path_walk *w, uint32_t chain)
+{
+        return chain != 0 ? intern_get(&w->chains, chain, NULL) : NULL;
+}
+
+#endif /* ANALYZE_PATH_PATH_WALK_H */

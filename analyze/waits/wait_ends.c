@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/waits/wait_ends.h"
+
+#include "analyze/walk/trace_walk.h"
+#include "base/text_view.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+#include "format/trace_spec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Frames of a call stack that are looked at, from the innermost on. */
+#define FRAMES_MAX 32
+
+enum mark {
+        MARK_SEEN = 1,
+        MARK_TIMER = 2,
+        MARK_DISK = 4,
+        MARK_NETWORK = 8,
+        MARK_FUTEX = 16,
+        MARK_LOCK = 32,
+};
+
+/* How names of functions begin, of the kernel but for those of MARK_LOCK. */
+struct mark_names {
+        enum mark mark;
+        const char *const *beginnings;
+};
+
+static const char *const timer_names[] = { "do_nanosleep", "hrtimer_nanosleep", "do_sigtimedwait", NULL };
+static const char *const disk_names[] = { "io_schedule",
+                                          "blk_",
+                                          "submit_bio_wait",
+                                          "folio_wait",
+                                          "jbd2_",
+                                          "wait_on_buffer",
+                                          "wait_on_page",
+                                          "ext4_",
+                                          "xfs_",
+                                          "btrfs_",
+                                          "__bread",
+                                          "bdev_",
+                                          "aio_",
+                                          "wait_for_completion_io",
+                                          "rq_qos_wait",
+                                          "swap_read",
+                                          NULL };
+static const char *const network_names[] = { "sk_wait_data", "inet_csk_accept", "sk_stream_wait",      "tcp_",
+                                             "udp_",         "inet_wait",       "__skb_wait_for_more", NULL };
+static const char *const futex_names[] = { "futex_wait", "__futex_wait", "futex_do_wait", NULL };
+static const char *const lock_names[] = { "pthread_mutex_",
+                                          "__pthread_mutex_",
+                                          "___pthread_mutex_",
+                                          "__GI___pthread_mutex_",
+                                          "__lll_lock_wait",
+                                          "lll_mutex_lock",
+                                          "pthread_rwlock_",
+                                          "__pthread_rwlock_",
+                                          "___pthread_rwlock_",
+                                          "rwsem_down",
+                                          "__mutex_lock",
+                                          "mutex_lock",
+                                          "down_write",
+                                          "down_read",
+                                          "__down_",
+                                          "futex_lock_pi",
+                                          "__rt_mutex_",
+                                          NULL };
+
+static const struct mark_names marks[] = {
+        { MARK_TIMER, timer_names }, { MARK_DISK, disk_names }, { MARK_NETWORK, network_names },
+        { MARK_FUTEX, futex_names }, { MARK_LOCK, lock_names },
+};
+
+int wait_ends_init(struct wait_ends *e, const struct trace_dictionary *dictionary)
+{
+        *e = (struct wait_ends){ .dictionary = dictionary };
+        e->n_stacks = trace_dictionary_count(dictionary, TRACE_TABLE_STACKS);
+        e->first_symbols = trace_dictionary_find_symbols(dictionary);
+        e->marks = calloc((size_t)e->n_stacks + 1, sizeof(*e->marks));
+        return e->first_symbols && e->marks ? 0 : -ENOMEM;
+}
+
+void wait_ends_deinit(struct wait_ends *e)
+{
+        free(e->first_symbols);
+        free(e->marks);
+        *e = (struct wait_ends){ .marks = NULL };
+}
+
+static unsigned marks_of_frame(const struct wait_ends *e, uint32_t frame)
+{
+        bool is_kernel = trace_dictionary_is_kernel_frame(e->dictionary, frame);
+        const struct trace_symbol *symbol;
+        struct text_view name;
+        unsigned found = 0;
+
+        if (e->first_symbols[frame] == 0)
+                return 0;
+        symbol = trace_dictionary_row(e->dictionary, TRACE_TABLE_SYMBOLS, e->first_symbols[frame]);
+        name = trace_dictionary_text(e->dictionary, symbol->function);
+        for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+                if ((is_kernel || marks[i].mark == MARK_LOCK) &&
+                    text_view_begins_with_any(name, marks[i].beginnings))
+                        found |= marks[i].mark;
+        return found;
+}
+
+static unsigned marks_of_stack(struct wait_ends *e, uint32_t stack)
+{
+        uint32_t at = stack;
+
+        if (stack == 0 || stack > e->n_stacks)
+                return 0;
+        if (e->marks[stack] == 0) {
+                unsigned found = MARK_SEEN;
+
+                for (int i = 0; i < FRAMES_MAX && at != 0; i++) {
+                        const struct trace_stack *row = trace_dictionary_row(e->dictionary,
+                                                                             TRACE_TABLE_STACKS, at);
+
+                        found |= marks_of_frame(e, row->frame);
+                        at = row->parent;
+                }
+                e->marks[stack] = (uint16_t)found;
+        }
+        return e->marks[stack];
+}
+
+bool wait_ends_is_lock(struct wait_ends *e, uint32_t stack)
+{
+        return (marks_of_stack(e, stack) & MARK_LOCK) != 0;
+}
+
+bool wait_ends_is_network(struct wait_ends *e, uint32_t stack)
+{
+        return (marks_of_stack(e, stack) & MARK_NETWORK) != 0;
+}
+
+/* A wait on a futex that no thread ended was ended by its own timeout. */
+static enum wait_end_kind kind_by_stack(struct wait_ends *e, const struct thread_wait *wait)
+{
+        unsigned found = marks_of_stack(e, wait->stack);
+
+        if (found & MARK_TIMER)
+                return WAIT_END_TIMER;
+        if (found & MARK_DISK)
+                return WAIT_END_DISK;
+        if (found & MARK_NETWORK)
+                return WAIT_END_NETWORK;
+        if (found & MARK_FUTEX)
+                return WAIT_END_TIMER;
+        return WAIT_END_UNKNOWN;
+}
+
+struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait)
+{
+        if (wait->is_woken && wait->waker_thread != 0 && wait->waker_thread != thread)
+                return (struct wait_end){ .kind = WAIT_END_THREAD, .thread = wait->waker_thread };
+        if (wait->is_woken && wait->waker_name != 0) {
+                enum wait_end_kind kind = kind_by_stack(e, wait);
+
+                /* a thread of the kernel does the disk's work */
+                return (struct wait_end){ .kind = kind == WAIT_END_DISK ? kind : WAIT_END_PROGRAM };
+        }
+        return (struct wait_end){ .kind = kind_by_stack(e, wait) };
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/waits/wait_ends.h - what ended a wait: a thread, a program, a timer, the disk, the network
+ *
+ * Way of the data:  trace_walk, trace_dictionary -> [wait_ends] -> past, report_waits
+ *
+ * A wake-up names the thread that made it.  Where it came from an interrupt, the functions of the kernel in
+ * the thread's own call stack show for which device it waited: they are compared with a list of beginnings of
+ * names, and each call stack is looked at once.  Memory: two bytes a call stack.  Not thread-safe.
+ */
+#ifndef ANALYZE_WAITS_WAIT_ENDS_H
+#define ANALYZE_WAITS_WAIT_ENDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread_wait;
+struct trace_dictionary;
+
+enum wait_end_kind {
+        WAIT_END_UNKNOWN,
+        WAIT_END_THREAD,  /* a recorded thread */
+        WAIT_END_PROGRAM, /* one that was not recorded: its name is known */
+        WAIT_END_TIMER,   /* its own: it slept, or its time was up */
+        WAIT_END_DISK,
+        WAIT_END_NETWORK,
+        WAIT_END_KINDS,
+};
+
+struct wait_end {
+        enum wait_end_kind kind;
+        uint32_t thread; /* of WAIT_END_THREAD */
+};
+
+struct wait_ends {
+        const struct trace_dictionary *dictionary; /* borrowed */
+        uint32_t *first_symbols;                   /* heap; by frame */
+        uint16_t *marks; /* heap; by stack: private to wait_ends.c; 0 = not looked at */
+        uint32_t n_stacks;
+};
+
+/* Returns 0 or -ENOMEM; to be deinitialised in any case. */
+int wait_ends_init(struct wait_ends *e, const struct trace_dictionary *dictionary);
+void wait_ends_deinit(struct wait_ends *e);
+
+struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait);
+
+/* Whether the functions of a call stack show a wait for a lock: a mutex, a lock of readers and writers. */
+bool wait_ends_is_lock(struct wait_ends *e, uint32_t stack);
+
+/* Whether they show a wait for a socket of the internet's protocols, whose peer may be on this machine. */
+bool wait_ends_is_network(struct wait_ends *e, uint32_t stack);
+
+#endif /* ANALYZE_WAITS_WAIT_ENDS_H */

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/manual/commands.h"
+
+#include "analyze/path/path.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/options/common_options.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/output_options.h"
+#include "cli/terminal/complaint.h"
+#include "view/document/answer_schema.h"
+#include "view/document/view_document.h"
+#include "view/path/path_view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_ROWS         12
+#define INSTANCE_ZONE_MAX 32
+
+enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN, LETTER_INSTANCE, LETTER_STRICT };
+
+struct arguments {
+        const char *path;
+        struct path_request request;
+        struct trace_filter_request filter;
+        struct output_options output;
+        char *zone; /* heap; the zone of "ZONE@THREAD", or of "z7.12" */
+};
+
+static const struct option_row option_rows[] = {
+        { FILTER_OPTION_ZONE, "zone", "PATTERN",
+          "the zone: 'frame', 'frame@main' (on threads of that name), z7; default: the whole recording" },
+        { LETTER_SLOWEST, "slowest", "SHARE", "only this share of the instances, the slowest: 1%" },
+        { LETTER_SLOWER_THAN, "slower-than", "TIME", "only instances that last at least this long: 10ms" },
+        { LETTER_INSTANCE, "instance", "N", "only this one, by its number: 17, or z7.17" },
+        { LETTER_STRICT, "strict", NULL, "leave out what the zone's own thread did while it also waited" },
+        NATIVE_OPTION_ROW,
+        FILTER_OPTION_ROWS_BUT_ZONE,
+        OUTPUT_OPTION_ROWS,
+        COMMON_ROW_PAGER,
+        COMMON_ROW_INPUT,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof path",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .stray_advice = "hyprof path --zone ZONE TRACE",
+        .about =
+                "Says who delayed the instances of a zone: where its thread waited, the path goes on at the thread\n"
+                "that ended the wait, at the holder of the lock, at the disk or the timer, back to where the wait\n"
+                "began.  Each moment counts once, so the parts add up to the whole.  The time in which a thread could\n"
+                "run and did not is a part of its own.  Needs a recording with --off-cpu.  docs/use/path.md says how\n"
+                "it is computed.  TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE ".\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = shown, also where the zone delays itself; 1 = cannot be answered: the trace cannot\n"
+        "be read, has no switches, or no instance that has ended passes the filters; 2 = usage\n",
+};
+
+const struct option_table *cmd_path_options(void)
+{
+        return &table;
+}
+
+static int take_slowest(struct arguments *args, const char *value)
+{
+        if (option_parse_share(value, 1, &args->request.slowest) == 0)
+                return 0;
+        complain("error: --slowest %s: not a share", value);
+        complain_try("--slowest 1%%");
+        return -EINVAL;
+}
+
+static int take_slower_than(struct arguments *args, const char *value)
+{
+        if (option_parse_duration(value, 0, UINT64_MAX, &args->request.slower_than_ns) == 0 &&
+            args->request.slower_than_ns != 0)
+                return 0;
+        complain("error: --slower-than %s: not a time", value);
+        complain_try("--slower-than 10ms");
+        return -EINVAL;
+}
+
+/* "17", or "z7.17", which is the instance 17 of the zone z7. */
+static int take_instance(struct arguments *args, const char *value)
+{
+        const char *point = strchr(value, '.');
+        const char *number = point ? point + 1 : value;
+
+        if ((point && (value[0] != 'z' || point - value >= INSTANCE_ZONE_MAX)) ||
+            option_parse_number(number, 1, UINT64_MAX, &args->request.instance) < 0) {
+                complain("error: --instance %s: not a number of an instance", value);
+                complain_try("--instance 1");
+                return -EINVAL;
+        }
+        if (point) {
+                free(args->zone);
+                args->zone = strndup(value, (size_t)(point - value));
+                if (!args->zone)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r;
+
+        switch (letter) {
+        case FILTER_OPTION_ZONE:
+                args->request.zone = value;
+                return 0;
+        case LETTER_SLOWEST:
+                return take_slowest(args, value);
+        case LETTER_SLOWER_THAN:
+                return take_slower_than(args, value);
+        case LETTER_INSTANCE:
+                return take_instance(args, value);
+        case LETTER_STRICT:
+                args->request.is_strict = true;
+                return 0;
+        case NATIVE_OPTION:
+                args->request.shows_native = true;
+                return 0;
+        default:
+                r = filter_options_take(&args->filter, letter, value);
+                if (r == 0)
+                        r = output_options_take(&args->output, letter, value);
+                return r < 0 ? r : 0;
+        }
+}
+
+static int print(const struct path *path, const struct arguments *args)
+{
+        struct path_view_options options = { .path = args->path,
+                                             .limit = output_options_limit(&args->output, TEXT_ROWS) };
+        struct byte_buffer words = { .data = NULL };
+        struct view_document document;
+        int status;
+
+        filter_options_describe(&args->filter, &words);
+        options.filter = (struct text_view){ (const char *)words.data, words.used_bytes };
+        view_document_init(&document, path_view_schema.name);
+        document.failed = words.failed;
+        path_view_fill(&document, path, &options);
+        byte_buffer_deinit(&words);
+        status = output_options_print(&args->output, &document);
+        view_document_deinit(&document);
+        return status;
+}
+
+static int look_for_zone(struct loaded_trace *trace, const char *zone, struct error *err)
+{
+        struct trace_filter_request request = { .zone = zone };
+        struct trace_filter filter = { .is_empty = true };
+        int r = trace_filter_init(&filter, &request, trace, err);
+
+        trace_filter_deinit(&filter);
+        return r;
+}
+
+/* "frame@main" is the zone frame on threads named main, unless a zone has that name. */
+static int find_zone(struct loaded_trace *trace, struct arguments *args, struct error *err)
+{
+        const char *zone = args->request.zone, *at = zone ? strrchr(zone, '@') : NULL;
+        struct error ignored = ERROR_NONE;
+
+        if (!zone)
+                return 0;
+        if (!at || at == zone || at[1] == '\0' || look_for_zone(trace, zone, &ignored) == 0)
+                return look_for_zone(trace, zone, err);
+        free(args->zone);
+        args->zone = strndup(zone, (size_t)(at - zone));
+        if (!args->zone)
+                return error_set(err, -ENOMEM, "out of memory");
+        args->request.zone = args->zone;
+        args->filter.thread = at + 1;
+        return look_for_zone(trace, args->zone, err);
+}
+
+static int answer(struct arguments *args, int *ret_status, struct error *err)
+{
+        struct trace_filter filter = { .is_empty = true };
+        struct path path = { .order = NULL };
+        struct loaded_trace trace;
+        int r = loaded_trace_open(&trace, args->path, err);
+
+        if (r != 0)
+                goto done;
+        r = loaded_trace_read_names(&trace, err);
+        if (r != 0)
+                goto done;
+        r = find_zone(&trace, args, err);
+        if (r != 0)
+                goto done;
+        r = trace_filter_init(&filter, &args->filter, &trace, err);
+        if (r != 0)
+                goto done;
+        args->request.event = filter.event;
+        r = path_init(&path, &trace, &filter, &args->request, err);
+        if (r != 0)
+                goto done;
+        complain_of_newer(args->path, trace.version, trace.n_unknown_events);
+        if (trace_ending_is_early(trace.ending))
+                complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
+        *ret_status = print(&path, args);
+
+done:
+        path_deinit(&path);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        return r;
+}
+
+/* The zone is a condition like the others. */
+static int explain(const struct arguments *args, int code, const struct error *err)
+{
+        struct trace_filter_request request = args->filter;
+
+        request.zone = args->request.zone;
+        return filter_options_explain(&request, code, args->path, err);
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        struct error err = ERROR_NONE;
+        int status = EXIT_STATUS_OK;
+        int r;
+
+        args->path = common->trace;
+        if (output_options_adopt(&args->output, common) < 0)
+                return EXIT_STATUS_USAGE;
+        output_options_complete(&args->output);
+        if (!args->request.zone)
+                args->request.zone = args->zone;
+        if (!args->request.zone && (args->request.instance != 0 || args->request.slowest > 0)) {
+                complain("error: which zone? --zone is missing");
+                return EXIT_STATUS_USAGE;
+        }
+        r = answer(args, &status, &err);
+        return r == 0 ? status : explain(args, r, &err);
+}
+
+int cmd_path(int argc, char **argv)
+{
+        struct arguments args = { .path = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+        int status;
+
+        output_options_init(&args.output);
+        status = command_frame_run(&frame, argc, argv);
+        free(args.zone);
+        return status;
+}

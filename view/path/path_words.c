@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/path/path_words.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+#include "view/shared/answer_words.h"
+#include "view/shared/report_names.h"
+#include "view/text/text_number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows after the first that the sentence has. */
+#define OTHERS_MAX 3
+/* The part of the time from which on a program itself is what it waits for. */
+#define ITSELF_MIN 0.9
+/* Where no function has this share, programs are named instead. */
+#define FUNCTION_MIN 0.1
+/* Names between the first thread and the last one of a chain. */
+#define THROUGH_MAX 3
+
+static const char *const row_words[] = {
+        [PATH_ROW_RUN] = "run",
+        [PATH_ROW_SPIN] = "spin",
+        [PATH_ROW_WAIT] = "unknown",
+        [PATH_ROW_LOCK] = "lock",
+        [PATH_ROW_OWN] = "preempted",
+        [PATH_ROW_PROGRAM] = "other-process",
+        [PATH_ROW_THROTTLED] = "throttled",
+        [PATH_ROW_OTHERS] = "others",
+        [PATH_ROW_UNBORN] = "unborn",
+        [PATH_ROW_CUT] = "cut",
+};
+
+static const char *const end_words[] = {
+        [WAIT_END_UNKNOWN] = "unknown", [WAIT_END_THREAD] = "thread", [WAIT_END_PROGRAM] = "unrecorded",
+        [WAIT_END_TIMER] = "timer",     [WAIT_END_DISK] = "disk",     [WAIT_END_NETWORK] = "network",
+};
+
+const char *path_words_kind(const struct path_row_key *key)
+{
+        return key->kind == PATH_ROW_WAIT ? end_words[key->end] : row_words[key->kind];
+}
+
+const char *path_words_doing(const struct path_row_key *key)
+{
+        static const char *const rows[] = {
+                [PATH_ROW_RUN] = "ran",
+                [PATH_ROW_SPIN] = "spun",
+                [PATH_ROW_WAIT] = "waited",
+                [PATH_ROW_LOCK] = "waited for a lock",
+                [PATH_ROW_OWN] = "no CPU: own threads had it",
+                [PATH_ROW_PROGRAM] = "no CPU: recorded programs had it",
+                [PATH_ROW_THROTTLED] = "throttled by the CPU quota",
+                [PATH_ROW_OTHERS] = "no CPU: others had it",
+                [PATH_ROW_UNBORN] = "not there yet",
+                [PATH_ROW_CUT] = "left out",
+        };
+        static const char *const ends[] = {
+                [WAIT_END_UNKNOWN] = "waited",
+                [WAIT_END_THREAD] = "waited for a thread",
+                [WAIT_END_PROGRAM] = "waited for a program",
+                [WAIT_END_TIMER] = "slept",
+                [WAIT_END_DISK] = "waited for the disk",
+                [WAIT_END_NETWORK] = "waited for the network",
+        };
+
+        return key->kind == PATH_ROW_WAIT ? ends[key->end] : rows[key->kind];
+}
+
+const char *path_words_confidence(enum path_confidence confidence)
+{
+        static const char *const words[] = { [PATH_CONFIDENCE_LOW] = "low",
+                                             [PATH_CONFIDENCE_MEDIUM] = "medium",
+                                             [PATH_CONFIDENCE_HIGH] = "high" };
+
+        return words[confidence];
+}
+
+struct text_view path_words_group(const struct path *p, uint32_t group)
+{
+        struct text_view name = trace_dictionary_text(p->trace->dictionary, p->names.groups[group - 1].name);
+
+        return name.n_bytes != 0 ? name : report_names_words("[no name]");
+}
+
+struct text_view path_words_function(const struct path *p, uint32_t label)
+{
+        enum function_kind kind;
+        struct text_view name = path_names_function(&p->names, label, &kind);
+
+        return label != 0 ? report_names_function(name, kind) : name;
+}
+
+struct text_view path_words_call(const struct path *p, uint32_t label)
+{
+        struct text_view name = path_words_function(p, label);
+
+        while (name.n_bytes > 1 && name.bytes[0] == '_') {
+                name.bytes++;
+                name.n_bytes--;
+        }
+        return name;
+}
+
+/* ------------------------------------------------------------------ parts of the sentence */
+
+static void add_share(struct answer_words *out, double share)
+{
+        answer_words_add(out, "%.0f%%", fmin(fmax(share, 0), 1) * 100);
+}
+
+static void add_quoted(struct answer_words *out, struct text_view name)
+{
+        answer_words_add(out, "'");
+        answer_words_add_name(out, name);
+        answer_words_add(out, "'");
+}
+
+static bool is_first_program(const struct path *p, uint32_t group)
+{
+        uint32_t first = p->shown.thread != 0 ? path_names_group(&p->names, p->shown.thread) : group;
+
+        return p->names.groups[first - 1].program == p->names.groups[group - 1].program;
+}
+
+/* "main", of the first thread; "thread 'flusher'"; "process 'server' (2811)". */
+static void add_who(struct answer_words *out, const struct path *p, uint32_t row, bool is_long)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+        const struct path_group *g = &p->names.groups[key->group - 1];
+        const struct trace_process *process;
+
+        if (key->is_first && p->sums.are_several) {
+                answer_words_add(out, "its thread");
+                return;
+        }
+        if (key->is_first) {
+                answer_words_add_name(out, path_words_group(p, key->group));
+                return;
+        }
+        if (is_first_program(p, key->group)) {
+                answer_words_add(out, is_long ? "thread " : "");
+                add_quoted(out, path_words_group(p, key->group));
+                return;
+        }
+        answer_words_add(out, is_long ? "process " : "");
+        add_quoted(out, path_words_group(p, key->group));
+        if (g->n_processes != 1 || p->sums.rows[row - 1].process == 0)
+                return;
+        process = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_PROCESSES,
+                                       p->sums.rows[row - 1].process);
+        answer_words_add(out, " (%u)", process->pid);
+}
+
+/* "; meanwhile 'w' ran compute() for 70%" */
+static void add_meanwhile(struct answer_words *out, const struct path *p, uint32_t row)
+{
+        const struct path_meanwhile did = path_row_meanwhile(p, row);
+
+        if (did.group == 0 || did.share < PATH_WORDS_SHARE_MIN)
+                return;
+        answer_words_add(out, "; meanwhile ");
+        add_quoted(out, path_words_group(p, did.group));
+        answer_words_add(out, " ran ");
+        answer_words_add_function(out, path_words_function(p, did.label));
+        answer_words_add(out, " for ");
+        add_share(out, did.share);
+}
+
+/* " in fdatasync()": what the program called, or else its own function. */
+static void add_where(struct answer_words *out, const struct path *p, const struct path_row_key *key,
+                      bool is_own)
+{
+        struct text_view name = is_own || key->call == 0 ? path_words_function(p, key->own)
+                                                         : path_words_call(p, key->call);
+
+        if (name.n_bytes == 0 || name.bytes[0] == '[')
+                return;
+        answer_words_add(out, " in ");
+        answer_words_add_function(out, name);
+}
+
+static void add_wait(struct answer_words *out, const struct path *p, uint32_t row)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+
+        switch ((enum wait_end_kind)key->end) {
+        case WAIT_END_TIMER:
+                answer_words_add(out, "slept");
+                add_where(out, p, key, true);
+                answer_words_add(out, " until its own timer");
+                add_meanwhile(out, p, row);
+                return;
+        case WAIT_END_DISK:
+                answer_words_add(out, "waited for the disk");
+                break;
+        case WAIT_END_NETWORK:
+                answer_words_add(out, "waited for the network");
+                break;
+        case WAIT_END_PROGRAM:
+                answer_words_add(out, "waited for ");
+                add_quoted(out, trace_dictionary_text(p->trace->dictionary, key->by));
+                answer_words_add(out, ", which was not recorded,");
+                break;
+        case WAIT_END_UNKNOWN:
+        case WAIT_END_THREAD:
+        case WAIT_END_KINDS:
+                answer_words_add(out, p->has_wakeups ? "waited for something that is not known"
+                                                     : "waited, for whom is not recorded,");
+                break;
+        }
+        add_where(out, p, key, false);
+}
+
+static unsigned n_cpus(const struct path *p)
+{
+        return (unsigned)loaded_trace_meta_number(p->trace, "cpus");
+}
+
+/* Threads of the program had the CPU. */
+static void add_own(struct answer_words *out, const struct path *p, uint32_t row)
+{
+        struct path_top owner = path_sums_top(&p->sums, row, PATH_DETAIL_OWNER);
+        const struct path_meanwhile did = path_row_meanwhile(p, row);
+
+        answer_words_add(out, "could not run: ");
+        if (!owner.key || owner.share < 0.5) {
+                answer_words_add(out, "other threads of this program had its CPU");
+                return;
+        }
+        answer_words_add(out, "thread ");
+        add_quoted(out, path_words_group(p, owner.key->a));
+        answer_words_add(out, " had its CPU");
+        if (did.group != owner.key->a)
+                return;
+        answer_words_add(out, ", in ");
+        answer_words_add_function(out, path_words_function(p, did.label));
+}
+
+void path_words_add_doing(struct answer_words *out, const struct path *p, uint32_t row)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+
+        switch ((enum path_row_kind)key->kind) {
+        case PATH_ROW_RUN:
+        case PATH_ROW_SPIN:
+                answer_words_add(out, key->kind == PATH_ROW_RUN ? "ran" : "spun");
+                if (key->own != 0) {
+                        answer_words_add(out, key->kind == PATH_ROW_RUN ? " " : " in ");
+                        answer_words_add_function(out, path_words_function(p, key->own));
+                }
+                if (key->kind == PATH_ROW_SPIN)
+                        add_meanwhile(out, p, row);
+                return;
+        case PATH_ROW_WAIT:
+                add_wait(out, p, row);
+                return;
+        case PATH_ROW_LOCK:
+                answer_words_add(out, "waited for a lock that no thread is known to have held");
+                add_where(out, p, key, false);
+                return;
+        case PATH_ROW_OWN:
+                add_own(out, p, row);
+                return;
+        case PATH_ROW_PROGRAM:
+                answer_words_add(out, "could not run: other recorded programs had its CPU");
+                return;
+        case PATH_ROW_THROTTLED:
+                answer_words_add(out, "was throttled by the CPU quota");
+                return;
+        case PATH_ROW_OTHERS:
+                answer_words_add(out, "could not run: other programs had its CPU");
+                return;
+        case PATH_ROW_UNBORN:
+                answer_words_add(out, "was not there yet");
+                return;
+        case PATH_ROW_CUT:
+        case PATH_ROW_KINDS:
+                break;
+        }
+        answer_words_add(out, "[left out: too long ago, or too much]");
+}
+
+/* " in pthread_mutex_lock()": where the first thread waited, if that is known. */
+static void add_first_wait(struct answer_words *out, const struct path *p, const struct path_link *first)
+{
+        uint32_t id = path_names_known(&p->names, first->stack);
+        const struct path_place *place = id != 0 ? path_names_get(&p->names, id) : NULL;
+
+        if (!place || (place->call == 0 && place->own == 0))
+                return;
+        answer_words_add(out, " in ");
+        answer_words_add_function(out, place->call != 0 ? path_words_call(p, place->call)
+                                                        : path_words_function(p, place->own));
+}
+
+void path_words_add_chain(struct answer_words *out, const struct path *p, uint32_t row)
+{
+        const struct path_link *links[PATH_WALK_DEPTH_MAX + 1], *first;
+        struct path_top top = path_sums_top(&p->sums, row, PATH_DETAIL_CHAIN);
+        uint32_t n = 0, n_through = 0, last = 0;
+
+        for (uint32_t chain = top.key ? top.key->a : 0; chain != 0 && n <= PATH_WALK_DEPTH_MAX;
+             chain = links[n - 1]->parent)
+                links[n++] = path_walk_link(&p->walk, chain);
+        if (n == 0)
+                return;
+        first = links[n - 1];
+        answer_words_add(out, first->how == PATH_HOW_MADE ? ", made by " : "; ");
+        answer_words_add_name(out, path_words_group(p, path_names_group(&p->names, first->thread)));
+        if (first->how == PATH_HOW_MADE)
+                return;
+        answer_words_add(out, " waited for it");
+        add_first_wait(out, p, first);
+        answer_words_add(out, first->how == PATH_HOW_SENT ? " (TCP on this machine)" : "");
+        for (uint32_t i = n - 1; i-- > 0;) {
+                uint32_t group = path_names_group(&p->names, links[i]->thread);
+
+                if (group == last || group == path_sums_key(&p->sums, row)->group)
+                        continue;
+                if (n_through++ == THROUGH_MAX) {
+                        answer_words_add(out, " ...");
+                        return;
+                }
+                answer_words_add(out, n_through == 1 ? ", through " : ", ");
+                add_quoted(out, path_words_group(p, group));
+                last = group;
+        }
+}
+
+/* ------------------------------------------------------------------ the sentence */
+
+/* Other programs are not in the sentence's shares. */
+static bool is_ranked(const struct path *p, uint32_t row)
+{
+        return path_sums_key(&p->sums, row)->kind != PATH_ROW_OTHERS;
+}
+
+/* "'frame' (150 instances, mean 8.10 ms)", or "the run (2.58 s)" */
+static void add_subject(struct answer_words *out, const struct path *p)
+{
+        uint64_t mean_ns = p->n_examined != 0 ? p->total_ns / p->n_examined : 0;
+
+        if (!p->request.zone) {
+                answer_words_add(out, "the run (%s)", text_number_duration(mean_ns).text);
+                return;
+        }
+        add_quoted(out, report_names_words(p->request.zone));
+        answer_words_add(out, " (%s, mean %s)", text_number_counted(p->n_examined, "instances").text,
+                         text_number_duration(mean_ns).text);
+}
+
+static double others_share(const struct path *p)
+{
+        double share = 0;
+
+        for (uint32_t i = 0; i < p->n_rows; i++) {
+                const struct path_row_key *key = path_sums_key(&p->sums, p->order[i]);
+
+                if (is_ranked(p, p->order[i]) && !(key->is_first && key->kind <= PATH_ROW_SPIN))
+                        share += path_row_share(p, p->order[i]);
+        }
+        return share;
+}
+
+static void add_tail(struct answer_words *out, const struct path *p)
+{
+        if (p->has_switches && !p->has_wakeups)
+                answer_words_add(out, "; for whom it waited is not recorded: record with --off-cpu");
+        if (p->machine_share <= 0.5)
+                return;
+        answer_words_add(out, "; other programs had the CPUs for ");
+        add_share(out, p->machine_share);
+        answer_words_add(out, " of the time, shares are of the rest: less certain");
+}
+
+static void add_more_rows(struct answer_words *out, const struct path *p, uint32_t first)
+{
+        int n = 0;
+
+        for (uint32_t i = 0; i < p->n_rows && n < OTHERS_MAX; i++) {
+                uint32_t row = p->order[i];
+                double share = path_row_share(p, row);
+
+                if (row == first || !is_ranked(p, row) || share < PATH_WORDS_SHARE_MIN)
+                        continue;
+                n++;
+                answer_words_add(out, "; ");
+                add_share(out, share);
+                answer_words_add(out, " ");
+                add_who(out, p, row, false);
+                answer_words_add(out, " ");
+                path_words_add_doing(out, p, row);
+        }
+}
+
+static bool is_ready_first(const struct path_row_key *key)
+{
+        return key->is_first && key->kind == PATH_ROW_OWN;
+}
+
+static void add_first_row(struct answer_words *out, const struct path *p, uint32_t row)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+        struct path_top owner = path_sums_top(&p->sums, row, PATH_DETAIL_OWNER);
+
+        if (is_ready_first(key) && (!owner.key || owner.share < 0.5)) {
+                answer_words_add(out, "ready, but threads of this program had the CPUs (%u CPUs)", n_cpus(p));
+                return;
+        }
+        if (key->kind == PATH_ROW_THROTTLED && key->is_first) {
+                answer_words_add(out, "throttled by the CPU quota");
+                return;
+        }
+        add_who(out, p, row, true);
+        answer_words_add(out, key->is_first && key->kind == PATH_ROW_RUN ? " itself " : " ");
+        path_words_add_doing(out, p, row);
+        if (!key->is_first)
+                path_words_add_chain(out, p, row);
+}
+
+/* By programs, where no function stands out: "74% of the run: cc1 (no function over 3%), as 8%". */
+struct program_sum {
+        uint32_t group;
+        double share;
+};
+
+static int compare_sums(const void *a, const void *b)
+{
+        const struct program_sum *left = a, *right = b;
+
+        return left->share < right->share ? 1 : left->share > right->share ? -1 : 0;
+}
+
+static void add_programs(struct answer_words *out, const struct path *p, double largest)
+{
+        uint32_t n = p->names.group_keys.n_items;
+        struct program_sum *sums = calloc((size_t)n + 1, sizeof(*sums));
+
+        for (uint32_t i = 0; i < n && sums; i++)
+                sums[i].group = i + 1;
+        for (uint32_t i = 0; i < p->n_rows && sums; i++)
+                if (is_ranked(p, p->order[i]))
+                        sums[path_sums_key(&p->sums, p->order[i])->group - 1].share += path_row_share(
+                                p, p->order[i]);
+        if (!sums)
+                return;
+        qsort(sums, n, sizeof(*sums), compare_sums);
+        add_share(out, sums[0].share);
+        answer_words_add(out, " of ");
+        add_subject(out, p);
+        answer_words_add(out, ": ");
+        answer_words_add_name(out, path_words_group(p, sums[0].group));
+        answer_words_add(out, " (no function over ");
+        add_share(out, ceil(largest * 100) / 100);
+        answer_words_add(out, ")");
+        for (uint32_t i = 1; i <= OTHERS_MAX && i < n && sums[i].share >= PATH_WORDS_SHARE_MIN; i++) {
+                answer_words_add(out, ", ");
+                answer_words_add_name(out, path_words_group(p, sums[i].group));
+                answer_words_add(out, " ");
+                add_share(out, sums[i].share);
+        }
+        free(sums);
+}
+
+void path_words_answer(const struct path *p, struct answer_words *out)
+{
+        uint32_t row = 0;
+        double share;
+
+        for (uint32_t i = p->n_rows; i-- > 0;)
+                if (is_ranked(p, p->order[i]))
+                        row = p->order[i];
+        if (row == 0) {
+                answer_words_add(out, "nothing is known of the path of ");
+                add_subject(out, p);
+                return;
+        }
+        share = path_row_share(p, row);
+        if (others_share(p) < PATH_WORDS_SHARE_MIN && share >= ITSELF_MIN) {
+                add_subject(out, p);
+                answer_words_add(out, " delays itself: ");
+                add_share(out, share);
+                answer_words_add(out, " ");
+                add_who(out, p, row, false);
+                answer_words_add(out, " ");
+                path_words_add_doing(out, p, row);
+                answer_words_add(out, "; no thread, lock or device delayed it");
+        } else if (share < FUNCTION_MIN) {
+                add_programs(out, p, share);
+        } else {
+                add_share(out, share);
+                answer_words_add(out, " of ");
+                add_subject(out, p);
+                answer_words_add(out, ": ");
+                add_first_row(out, p, row);
+                add_more_rows(out, p, row);
+        }
+        add_tail(out, p);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/path/path_words.h - what the rows of a path are called, and the answer as a sentence
+ *
+ * Way of the data:  path -> [path_words] -> path_view
+ */
+#ifndef VIEW_PATH_PATH_WORDS_H
+#define VIEW_PATH_PATH_WORDS_H
+
+#include "analyze/path/path.h"
+#include "base/text_view.h"
+
+struct answer_words;
+
+/* A smaller share is not mentioned in the sentence. */
+#define PATH_WORDS_SHARE_MIN 0.05
+
+/* "run", as in JSON: by the row's kind and, of a wait, by what ended it; static. */
+const char *path_words_kind(const struct path_row_key *key);
+#define PATH_WORDS_KINDS                                                                                       \
+        "run|spin|thread|unrecorded|timer|disk|network|unknown|lock|preempted|other-process|throttled|others|" \
+        "unborn|cut"
+
+/* The same for people: "slept"; static. */
+const char *path_words_doing(const struct path_row_key *key);
+
+/* "high"; static. */
+const char *path_words_confidence(enum path_confidence confidence);
+
+/* The name of a group of threads; in brackets if it has none. */
+struct text_view path_words_group(const struct path *p, uint32_t group);
+
+/* A function's name, or in brackets why it has none; empty for label 0. */
+struct text_view path_words_function(const struct path *p, uint32_t label);
+
+/* The same without the '_' that the C library puts before its own. */
+struct text_view path_words_call(const struct path *p, uint32_t label);
+
+/* "ran flush_log()", what the thread of a row did. */
+void path_words_add_doing(struct answer_words *out, const struct path *p, uint32_t row);
+
+/* "main waited for it in pthread_mutex_lock(), through 'index'"; nothing for the first thread itself. */
+void path_words_add_chain(struct answer_words *out, const struct path *p, uint32_t row);
+
+/* The answer, a sentence without a line break. */
+void path_words_answer(const struct path *p, struct answer_words *out);
+
+#endif /* VIEW_PATH_PATH_WORDS_H */
