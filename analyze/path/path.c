@@ -40,8 +40,10 @@ struct path_meanwhile path_row_meanwhile(const struct path *p, uint32_t row)
 
 double path_row_doubt(const struct path *p, uint32_t row)
 {
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
         const struct path_row *r = &p->sums.rows[row - 1];
         struct cluster_ratio ratio = r->ratio;
+        uint64_t n; /* what was counted: each is one observation */
 
         /* instances without the row count as well, with nothing of it */
         if (p->sums.n_instances < 2)
@@ -49,10 +51,12 @@ double path_row_doubt(const struct path *p, uint32_t row)
         ratio.n = p->sums.n_instances;
         ratio.w = path_sums_rest_ns(&p->sums);
         ratio.ww = p->sums.ww;
-        return STUDENT_95 * sqrt(cluster_ratio_variance(&ratio, ratio.w / (double)ratio.n));
+        n = key->kind <= PATH_ROW_SPIN ? r->n_samples : r->n_segments;
+        return STUDENT_95 * sqrt(cluster_ratio_variance(&ratio, r->ns / fmax((double)n, 1)));
 }
 
 struct row_order {
+        bool is_others; /* last: its share is of another whole */
         double ns;
         uint32_t row;
 };
@@ -61,6 +65,8 @@ static int compare_rows(const void *a, const void *b)
 {
         const struct row_order *left = a, *right = b;
 
+        if (left->is_others != right->is_others)
+                return left->is_others ? 1 : -1;
         if (left->ns != right->ns)
                 return left->ns < right->ns ? 1 : -1;
         return left->row < right->row ? -1 : 1;
@@ -74,7 +80,11 @@ static int sort_rows(struct path *p)
         p->order = calloc((size_t)n + 1, sizeof(*p->order));
         for (uint32_t row = 1; row <= n && order && p->order; row++)
                 if (p->sums.rows[row - 1].ns >= 0.5)
-                        order[p->n_rows++] = (struct row_order){ p->sums.rows[row - 1].ns, row };
+                        order[p->n_rows++] = (struct row_order){
+                                .is_others = path_sums_key(&p->sums, row)->kind == PATH_ROW_OTHERS,
+                                .ns = p->sums.rows[row - 1].ns,
+                                .row = row,
+                        };
         if (order && p->order) {
                 qsort(order, p->n_rows, sizeof(*order), compare_rows);
                 for (uint32_t i = 0; i < p->n_rows; i++)

@@ -28,8 +28,10 @@ static struct path_chain_key key_of(const struct path_walk *walk, const struct p
 
         for (uint32_t i = 0; i < n; i++) {
                 uint32_t group = path_names_group(names, threads[i]);
-                bool repeats = (key.n > 0 && group == key.groups[key.n - 1]) ||
-                               (key.n > 1 && group == key.groups[key.n - 2] && i != n - 1);
+                bool repeats = false;
+
+                for (uint32_t k = 0; k < key.n; k++)
+                        repeats |= key.groups[k] == group;
 
                 if (!repeats)
                         key.groups[key.n++] = group;

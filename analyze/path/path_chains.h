@@ -4,7 +4,7 @@
  *
  * Way of the data:  path_walk (chains), path_sums -> [path_chains] -> path_view
  *
- * A group that repeats is there once, and so is a pair of groups that does: a pipe wakes both ways.
+ * A group is there once, where it is nearest to the end of the chain.
  */
 #ifndef ANALYZE_PATH_PATH_CHAINS_H
 #define ANALYZE_PATH_PATH_CHAINS_H

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 
-/* A thread's time that is being followed. */
+/* A thread's time that is being followed, backwards to `from_ns`. */
 struct stretch {
         uint32_t thread;
         uint32_t depth, chain;
+        uint32_t level; /* of recursion */
+        bool is_other;  /* not the first thread: the path stays at what ended its last wait */
         uint64_t from_ns;
 };
 
@@ -41,7 +43,6 @@ static int emit(struct path_walk *w, const struct stretch *s, enum path_kind kin
 
         if (end_ns <= begin_ns)
                 return 0;
-        w->n_segments++;
         return w->take(w->context, &segment);
 }
 
@@ -69,48 +70,82 @@ static int emit_run(struct path_walk *w, const struct stretch *s, uint64_t begin
         return r == 0 ? emit(w, s, PATH_RUN, begin_ns, end_ns, NULL) : r;
 }
 
-/* The chain to a thread that @s waits for.  Where there is no room for more, the chain ends here. */
+/*
+ * Where the chain has been at @thread before, it is that shorter chain again: threads that wake each other in
+ * turns, as those of a pipe do.
+ */
+static bool find_in_chain(const struct path_walk *w, const struct stretch *s, struct stretch *next)
+{
+        uint32_t depth = s->depth;
+
+        for (const struct path_link *link = path_walk_link(w, s->chain); link; depth--) {
+                if (link->thread == next->thread) {
+                        next->chain = link->parent;
+                        next->depth = depth - 1;
+                        return true;
+                }
+                link = path_walk_link(w, link->parent);
+        }
+        return false;
+}
+
+/* The chain to a thread that @s waits for.  Where there is no room for more, it does not grow. */
 static int add_link(struct path_walk *w, const struct stretch *s, uint32_t stack, enum path_how how,
-                    uint32_t *ret_chain)
+                    struct stretch *next)
 {
         const struct path_link link = { .parent = s->chain, .thread = s->thread, .stack = stack, .how = how };
-        int r = intern_add(&w->chains, &link, sizeof(link), ret_chain);
+        int r = -EOVERFLOW;
 
-        if (r != -EOVERFLOW)
-                return r < 0 ? r : 0;
-        w->n_chains_cut++;
-        *ret_chain = s->chain;
-        return 0;
+        next->chain = s->chain;
+        next->depth = s->depth;
+        if (next->thread == s->thread || find_in_chain(w, s, next))
+                return 0;
+        if (s->depth < PATH_WALK_DEPTH_MAX)
+                r = intern_add(&w->chains, &link, sizeof(link), &next->chain);
+        if (r >= 0)
+                next->depth++;
+        else if (r == -EOVERFLOW)
+                w->n_chains_cut++;
+        return r < 0 && r != -EOVERFLOW ? r : 0;
 }
 
 /* ------------------------------------------------------------------ whom a wait is for */
 
 static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns);
 
-/* Goes on at another thread, from @end_ns back to @from_ns. */
+/* The stretch of a thread that @s waited for. */
+static int make_next(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
+                     uint32_t thread, enum path_how how, uint64_t from_ns, struct stretch *ret)
+{
+        *ret = (struct stretch){
+                .thread = thread, .level = s->level + 1, .is_other = true, .from_ns = from_ns
+        };
+        return add_link(w, s, wait ? wait->stack : 0, how, ret);
+}
+
+/* Goes on at another thread, from @end_ns back to @from_ns, and returns. */
 static int follow(struct path_walk *w, const struct stretch *s, const struct past_wait *wait, uint32_t thread,
                   enum path_how how, uint64_t from_ns, uint64_t end_ns)
 {
-        struct stretch next = { .thread = thread, .depth = s->depth + 1, .from_ns = from_ns };
+        struct stretch next;
         int r;
 
         if (end_ns <= from_ns)
                 return 0;
-        if (s->depth >= PATH_WALK_DEPTH_MAX) {
+        if (s->level >= PATH_WALK_LEVELS_MAX) {
                 w->n_too_deep++;
                 return emit(w, s, PATH_CUT, from_ns, end_ns, NULL);
         }
-        r = add_link(w, s, wait ? wait->stack : 0, how, &next.chain);
+        r = make_next(w, s, wait, thread, how, from_ns, &next);
         return r < 0 ? r : walk(w, next, end_ns);
 }
 
 /*
  * The thread waited in [@from_ns, @end_ns) for a lock that it had asked for in @asked: goes on at each
- * holder in its part.  The part of the first holder begins at @until_ns, which may be earlier.
+ * holder in its part.
  */
 static int follow_holders(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
-                          const struct past_span *asked, uint64_t from_ns, uint64_t until_ns, uint64_t end_ns,
-                          bool *ret_found)
+                          const struct past_span *asked, uint64_t from_ns, uint64_t end_ns, bool *ret_found)
 {
         const struct past_list *holds = &w->past->holds[asked->id - 1];
         const struct past_span *spans = holds->items;
@@ -127,46 +162,48 @@ static int follow_holders(struct path_walk *w, const struct stretch *s, const st
                 *ret_found = true;
                 r = emit(w, s, PATH_LOCK, b, end_ns, wait);
                 if (r == 0)
-                        r = follow(w, s, wait, spans[i - 1].id, PATH_HOW_LOCK, a == from_ns ? until_ns : a,
-                                   b);
-                end_ns = a == from_ns ? until_ns : a;
-                if (end_ns <= from_ns)
-                        break;
+                        r = follow(w, s, wait, spans[i - 1].id, PATH_HOW_LOCK, a, b);
+                end_ns = a;
         }
-        if (r == 0 && *ret_found && end_ns > until_ns)
-                r = emit(w, s, PATH_LOCK, until_ns, end_ns, wait);
-        return r;
+        return r == 0 && *ret_found ? emit(w, s, PATH_LOCK, from_ns, end_ns, wait) : r;
+}
+
+/* Whether a recorded thread ended the wait. */
+static bool has_waker(const struct stretch *s, const struct past_wait *wait)
+{
+        return wait->by != 0 && wait->by != s->thread;
+}
+
+static enum path_how how_woken(const struct past_wait *wait)
+{
+        return wait->is_network ? PATH_HOW_SENT : PATH_HOW_WOKEN;
 }
 
 /*
- * The thread waited in [@from_ns, @end_ns); the path in [@until_ns, @end_ns) is that of what it waited for.
- * @until_ns: at most @from_ns
+ * The thread waited in [@from_ns, @end_ns).
+ * @next:  where the path stays, if it does: the caller goes on there, from @end_ns on; else its thread is 0
  */
 static int follow_wait(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
-                       uint64_t from_ns, uint64_t until_ns, uint64_t end_ns)
+                       uint64_t from_ns, uint64_t end_ns, struct stretch *next)
 {
         const struct past_span *asked = past_lock_wait(past_of(w->past, s->thread), end_ns);
         bool is_followed = false;
         int r = 0;
 
-        if (end_ns <= until_ns)
+        next->thread = 0;
+        if (end_ns <= from_ns)
                 return 0;
         if (asked && asked->begin_ns < end_ns)
-                r = follow_holders(w, s, wait, asked, from_ns, until_ns, end_ns, &is_followed);
+                r = follow_holders(w, s, wait, asked, from_ns, end_ns, &is_followed);
         if (r < 0 || is_followed)
                 return r;
-        if (wait->by != 0 && wait->by != s->thread)
-                return follow(w, s, wait, wait->by, wait->is_network ? PATH_HOW_SENT : PATH_HOW_WOKEN,
-                              until_ns, end_ns);
-        r = emit(w, s, PATH_WAIT, from_ns, end_ns, wait);
-        return r == 0 ? emit(w, s, PATH_CUT, until_ns, from_ns, NULL) : r;
-}
-
-/* Whether something is known to which the path could go. */
-static bool has_cause(const struct path_walk *w, const struct stretch *s, const struct past_wait *wait)
-{
-        (void)w;
-        return wait->by != 0 && wait->by != s->thread;
+        if (!has_waker(s, wait))
+                return emit(w, s, PATH_WAIT, from_ns, end_ns, wait);
+        if (!s->is_other && !w->is_strict)
+                return follow(w, s, wait, wait->by, how_woken(wait), from_ns, end_ns);
+        r = make_next(w, s, wait, wait->by, how_woken(wait), s->from_ns, next);
+        next->level = s->level; /* it does not return here */
+        return r;
 }
 
 /*
@@ -180,7 +217,7 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
         uint64_t ran_ns = 0;
         size_t first = i;
 
-        if (last->is_lock || last->state != TRACE_WAIT_SLEEPING || !has_cause(w, s, last))
+        if (last->is_lock || last->state != TRACE_WAIT_SLEEPING || !has_waker(s, last))
                 return i;
         for (size_t k = i; k > t->waits.first && waits[k].out_ns > s->from_ns; k--) {
                 const struct past_wait *before = &waits[k - 1];
@@ -213,27 +250,35 @@ static int emit_cut(struct path_walk *w, const struct stretch *s, uint64_t end_n
         return emit(w, s, PATH_CUT, s->from_ns, end_ns, NULL);
 }
 
-/* The time before the first wait that is kept. */
-static int walk_beginning(struct path_walk *w, const struct stretch *s, uint64_t end_ns)
+/*
+ * The time before the first wait that is kept.
+ * @next:  who made the thread, if the path goes on there, from *@end_ns on; else its thread is 0
+ */
+static int walk_beginning(struct path_walk *w, const struct stretch *s, uint64_t *end_ns,
+                          struct stretch *next)
 {
         const struct past_thread *t = past_of(w->past, s->thread);
         uint64_t begin_ns = t->born_ns > w->past->kept_ns ? t->born_ns : w->past->kept_ns;
         uint32_t creator;
         int r;
 
+        next->thread = 0;
         if (begin_ns < s->from_ns)
                 begin_ns = s->from_ns;
-        if (begin_ns > end_ns)
-                begin_ns = end_ns;
-        r = emit_run(w, s, begin_ns, end_ns);
+        if (begin_ns > *end_ns)
+                begin_ns = *end_ns;
+        r = emit_run(w, s, begin_ns, *end_ns);
+        *end_ns = begin_ns;
         if (r < 0 || begin_ns == s->from_ns)
                 return r;
-        if (t->born_ns < w->past->kept_ns || w->n_segments >= w->n_segments_max)
+        if (t->born_ns < w->past->kept_ns)
                 return emit_cut(w, s, begin_ns);
         creator = past_creator(w->past, s->thread);
         if (creator == 0 || creator == s->thread)
                 return emit(w, s, PATH_UNBORN, s->from_ns, begin_ns, NULL);
-        return follow(w, s, NULL, creator, PATH_HOW_MADE, s->from_ns, begin_ns);
+        r = make_next(w, s, NULL, creator, PATH_HOW_MADE, s->from_ns, next);
+        next->level = s->level;
+        return r;
 }
 
 /* A fiber runs where the thread does that carries it. */
@@ -242,10 +287,11 @@ static int walk_carrier(struct path_walk *w, const struct stretch *s, uint32_t c
 {
         struct stretch on = *s;
 
-        if (carrier == 0)
+        if (carrier == 0 || carrier == s->thread || s->level >= PATH_WALK_LEVELS_MAX)
                 return emit(w, s, PATH_RUN, begin_ns, end_ns, NULL);
         on.thread = carrier;
         on.from_ns = begin_ns;
+        on.level++;
         return walk(w, on, end_ns);
 }
 
@@ -259,23 +305,26 @@ static int walk_run(struct path_walk *w, const struct stretch *s, const struct p
 }
 
 /*
- * Walks through a wait, up to @end_ns, and what is joined with it.
- * @ret_end_ns:  where the thread goes on backwards; `from_ns` if the path is complete
+ * Walks through the wait number *@i, from *@end_ns back to where it begins, with what is joined with it.
+ * @next:  as in follow_wait()
  */
-static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, uint64_t end_ns,
-                     uint64_t *ret_end_ns)
+static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, uint64_t *end_ns,
+                     struct stretch *next)
 {
         const struct past_wait *waits = past_waits(past_of(w->past, s->thread)), *wait = &waits[*i];
         uint64_t begin_ns = wait->out_ns > s->from_ns ? wait->out_ns : s->from_ns;
-        uint64_t b = wait->in_ns < end_ns ? wait->in_ns : end_ns, woken_ns;
-        bool stays;
+        uint64_t b = wait->in_ns < *end_ns ? wait->in_ns : *end_ns, woken_ns;
         int r;
 
-        *ret_end_ns = begin_ns;
-        if (b <= begin_ns)
+        next->thread = 0;
+        if (b <= begin_ns) {
+                *end_ns = begin_ns < *end_ns ? begin_ns : *end_ns;
                 return 0;
-        if (wait->preempted)
+        }
+        if (wait->preempted) {
+                *end_ns = begin_ns;
                 return emit(w, s, PATH_MACHINE, begin_ns, b, wait);
+        }
         woken_ns = wait->woken_ns > begin_ns ? wait->woken_ns : begin_ns;
         if (woken_ns > b)
                 woken_ns = b;
@@ -285,11 +334,12 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         *i = find_join(w, s, *i);
         if (waits[*i].out_ns < begin_ns)
                 begin_ns = waits[*i].out_ns > s->from_ns ? waits[*i].out_ns : s->from_ns;
-        stays = (s->depth != 0 || w->is_strict) && has_cause(w, s, wait) && woken_ns > begin_ns;
-        *ret_end_ns = stays ? s->from_ns : begin_ns;
-        return follow_wait(w, s, wait, begin_ns, *ret_end_ns, woken_ns);
+        r = follow_wait(w, s, wait, begin_ns, woken_ns, next);
+        *end_ns = next->thread != 0 ? woken_ns : begin_ns;
+        return r;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): at most PATH_WALK_LEVELS_MAX deep */
 static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns)
 {
         const struct past_thread *t = past_of(w->past, s.thread);
@@ -297,22 +347,31 @@ static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns)
         int r = 0;
 
         while (end_ns > s.from_ns && r == 0) {
+                struct stretch next = { .thread = 0 };
                 const struct past_wait *wait;
 
-                if (i == t->waits.first)
-                        return walk_beginning(w, &s, end_ns);
-                if (w->n_segments >= w->n_segments_max)
+                if (w->n_steps++ >= w->n_segments_max)
                         return emit_cut(w, &s, end_ns);
-                i--;
-                wait = &past_waits(t)[i];
-                if (wait->in_ns < end_ns) {
-                        uint64_t begin_ns = wait->in_ns > s.from_ns ? wait->in_ns : s.from_ns;
+                if (i == t->waits.first) {
+                        r = walk_beginning(w, &s, &end_ns, &next);
+                        if (next.thread == 0)
+                                return r;
+                } else {
+                        wait = &past_waits(t)[--i];
+                        if (wait->in_ns < end_ns) {
+                                uint64_t begin_ns = wait->in_ns > s.from_ns ? wait->in_ns : s.from_ns;
 
-                        r = walk_run(w, &s, wait, begin_ns, end_ns);
-                        end_ns = begin_ns;
+                                r = walk_run(w, &s, wait, begin_ns, end_ns);
+                                end_ns = begin_ns;
+                        }
+                        if (r == 0 && end_ns > s.from_ns)
+                                r = walk_wait(w, &s, &i, &end_ns, &next);
                 }
-                if (r == 0 && end_ns > s.from_ns)
-                        r = walk_wait(w, &s, &i, end_ns, &end_ns);
+                if (next.thread == 0)
+                        continue;
+                s = next;
+                t = past_of(w->past, s.thread);
+                i = past_waits_before(t, end_ns);
         }
         return r;
 }
@@ -323,6 +382,6 @@ int path_walk_run(struct path_walk *w, uint32_t thread, uint64_t begin_ns, uint6
 
         if (thread == 0 || thread > w->past->n_threads)
                 return 0;
-        w->n_segments = 0;
+        w->n_steps = 0;
         return walk(w, s, end_ns);
 }

@@ -19,7 +19,7 @@
  *
  * The segments are a partition: their sum is end - begin, to the nanosecond.  That is the invariant that
  * wPerf's authors and others after them missed; tests check it for every program.  Bounds: PATH_WALK_JOIN_MAX
- * waits of a join, PATH_WALK_DEPTH_MAX threads in a row, a number of segments; beyond them a segment says so.
+ * waits of a join, PATH_WALK_LEVELS_MAX locks in a row, a number of segments; beyond them a segment says so.
  * Not thread-safe.
  */
 #ifndef ANALYZE_PATH_PATH_WALK_H
@@ -34,8 +34,9 @@ struct past;
 struct past_wait;
 
 #define PATH_WALK_JOIN_MAX     64
-#define PATH_WALK_DEPTH_MAX    64
-#define PATH_WALK_SEGMENTS_MAX 20000 /* of one call */
+#define PATH_WALK_DEPTH_MAX    64    /* threads that a chain names */
+#define PATH_WALK_LEVELS_MAX   64    /* of recursion: holders of locks that wait for locks */
+#define PATH_WALK_SEGMENTS_MAX 20000 /* steps of one call; each makes at most a few segments */
 #define PATH_WALK_CHAINS_MAX   (UINT32_C(1) << 18)
 /* A thread that ran longer between two waits did more than to look whether it is time. */
 #define PATH_WALK_JOIN_RAN_NS 200000
@@ -83,9 +84,9 @@ struct path_walk {
         void *context;
         struct intern chains;    /* struct path_link */
         bool is_strict;          /* stays also at the first thread: the slack of its own work is left out */
-        uint32_t n_segments_max; /* of one call */
+        uint32_t n_segments_max; /* steps of one call */
         uint64_t n_too_deep, n_too_many, n_joins_cut, n_chains_cut; /* segments that say so */
-        uint32_t n_segments;
+        uint32_t n_steps;
 };
 
 void path_walk_init(struct path_walk *w, const struct past *past, path_walk_take *take, void *context);

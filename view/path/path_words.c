@@ -51,10 +51,10 @@ const char *path_words_doing(const struct path_row_key *key)
                 [PATH_ROW_SPIN] = "spun",
                 [PATH_ROW_WAIT] = "waited",
                 [PATH_ROW_LOCK] = "waited for a lock",
-                [PATH_ROW_OWN] = "no CPU: own threads had it",
-                [PATH_ROW_PROGRAM] = "no CPU: recorded programs had it",
-                [PATH_ROW_THROTTLED] = "throttled by the CPU quota",
-                [PATH_ROW_OTHERS] = "no CPU: others had it",
+                [PATH_ROW_OWN] = "no CPU: own threads",
+                [PATH_ROW_PROGRAM] = "no CPU: programs",
+                [PATH_ROW_THROTTLED] = "throttled",
+                [PATH_ROW_OTHERS] = "no CPU: others",
                 [PATH_ROW_UNBORN] = "not there yet",
                 [PATH_ROW_CUT] = "left out",
         };
@@ -231,7 +231,8 @@ static void add_own(struct answer_words *out, const struct path *p, uint32_t row
                 answer_words_add(out, "other threads of this program had its CPU");
                 return;
         }
-        answer_words_add(out, "thread ");
+        answer_words_add(out,
+                         owner.key->a == path_sums_key(&p->sums, row)->group ? "another thread " : "thread ");
         add_quoted(out, path_words_group(p, owner.key->a));
         answer_words_add(out, " had its CPU");
         if (did.group != owner.key->a)
