@@ -176,6 +176,8 @@ static bool has_waker(const struct stretch *s, const struct past_wait *wait)
 
 static enum path_how how_woken(const struct past_wait *wait)
 {
+        if (wait->is_lock)
+                return PATH_HOW_LOCK;
         return wait->is_network ? PATH_HOW_SENT : PATH_HOW_WOKEN;
 }
 

@@ -32,21 +32,61 @@ void cpu_quota_add_stat(struct cpu_quota_stat *sum, const char *text)
         }
 }
 
+void cpu_quota_take_limit(struct cpu_quota_limit *limit, const char *text)
+{
+        char *end;
+        uint64_t quota_us = strtoull(text, &end, 10), period_us = end != text ? strtoull(end, NULL, 10) : 0;
+
+        if (text[0] < '0' || text[0] > '9' || quota_us == 0 || period_us == 0)
+                return;
+        if (limit->period_us == 0 ||
+            (double)quota_us / (double)period_us < (double)limit->quota_us / (double)limit->period_us)
+                *limit = (struct cpu_quota_limit){ .quota_us = quota_us, .period_us = period_us };
+}
+
+/* Appends the file @name of a group, and a NUL that is not counted; an unreadable one is empty. */
+static void read_file(const char *folder, const char *name, struct byte_buffer *text)
+{
+        char path[PATH_MAX + sizeof("/cpu.cfs_period_us")];
+
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+        (void)io_read_file(AT_FDCWD, path, TEXT_BYTES_MAX, text, NULL);
+}
+
+static void read_limit(struct cpu_quota *q, const char *folder)
+{
+        struct byte_buffer text = { .data = NULL }, period = { .data = NULL };
+
+        read_file(folder, "cpu.max", &text);
+        if (text.used_bytes == 0) { /* version 1 */
+                read_file(folder, "cpu.cfs_quota_us", &text);
+                read_file(folder, "cpu.cfs_period_us", &period);
+                byte_buffer_add(&text, " ", 1);
+                byte_buffer_add(&text, period.data, period.used_bytes);
+        }
+        byte_buffer_add(&text, "", 1);
+        if (!text.failed)
+                cpu_quota_take_limit(&q->limit, (const char *)text.data);
+        byte_buffer_deinit(&text);
+        byte_buffer_deinit(&period);
+}
+
 /* Adds up the statistics of the group and of those above it, up to the mount. */
-static struct cpu_quota_stat read_groups(const struct cpu_quota *q)
+static struct cpu_quota_stat read_groups(struct cpu_quota *q)
 {
         struct cpu_quota_stat sum = { .n_periods = 0 };
         size_t n_mount = strlen(q->mount.path);
-        char folder[PATH_MAX], path[PATH_MAX + sizeof("/cpu.stat")];
+        char folder[PATH_MAX];
         char *slash = folder;
 
         memcpy(folder, q->folder, strlen(q->folder) + 1);
         while (slash && strlen(folder) >= n_mount) {
                 struct byte_buffer text = { .data = NULL };
 
-                (void)snprintf(path, sizeof(path), "%s/cpu.stat", folder);
-                if (io_read_file(AT_FDCWD, path, TEXT_BYTES_MAX, &text, NULL) == 0)
+                read_file(folder, "cpu.stat", &text);
+                if (text.used_bytes != 0)
                         cpu_quota_add_stat(&sum, (const char *)text.data);
+                read_limit(q, folder);
                 byte_buffer_deinit(&text);
                 slash = strrchr(folder, '/');
                 if (slash)
@@ -70,6 +110,7 @@ void cpu_quota_begin(struct cpu_quota *q, uint32_t pid, uint64_t now_ns)
 {
         q->folder[0] = '\0';
         q->n_spans = 0;
+        q->limit = (struct cpu_quota_limit){ .quota_us = 0 };
         q->last = q->total = (struct cpu_quota_stat){ .n_periods = 0 };
         q->begin_ns = q->read_ns = now_ns;
         q->has_mount = pid != 0 && cgroup_mount_find(&q->mount, "cpu");

@@ -29,6 +29,11 @@ struct cpu_quota_stat {
         uint64_t throttled_ns; /* of all CPUs together */
 };
 
+/* The CPU time that a group may have in each period; 0 and 0 = as much as it wants. */
+struct cpu_quota_limit {
+        uint64_t quota_us, period_us;
+};
+
 struct cpu_quota_span {
         uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC_RAW: of the reading before, and of this one */
         uint64_t throttled_ns;
@@ -39,8 +44,9 @@ struct cpu_quota {
         bool has_mount;
         char folder[PATH_MAX]; /* of the process; "" = not known yet */
         uint64_t begin_ns, read_ns;
-        struct cpu_quota_stat last;  /* at the last reading */
-        struct cpu_quota_stat total; /* since the beginning */
+        struct cpu_quota_limit limit; /* the tightest of all groups that was ever read */
+        struct cpu_quota_stat last;   /* at the last reading */
+        struct cpu_quota_stat total;  /* since the beginning */
         struct cpu_quota_span spans[CPU_QUOTA_SPANS_MAX];
         size_t n_spans;
 };
@@ -53,6 +59,9 @@ void cpu_quota_read(struct cpu_quota *q, uint32_t pid, uint64_t now_ns, bool is_
 
 /* "BEGIN+LENGTH=THROTTLED;" for each span, in microseconds; appends nothing without any. */
 void cpu_quota_list(const struct cpu_quota *q, struct byte_buffer *out);
+
+/* Takes the limit of a group if it is tighter: "QUOTA PERIOD" as in cpu.max; "max" or "-1" is none. */
+void cpu_quota_take_limit(struct cpu_quota_limit *limit, const char *text);
 
 /* Adds a cpu.stat up, of either version. */
 void cpu_quota_add_stat(struct cpu_quota_stat *sum, const char *text);

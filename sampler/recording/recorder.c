@@ -288,8 +288,9 @@ static void describe_out_of_reach(struct recorder *r)
 static int describe_quota(struct recorder *r)
 {
         const struct cpu_quota_stat *total = &r->quota.total;
+        const struct cpu_quota_limit *limit = &r->quota.limit;
         struct byte_buffer spans = { .data = NULL };
-        char detail[128];
+        char detail[128], quota[64];
         int code;
 
         if (total->throttled_ns == 0)
@@ -303,6 +304,9 @@ static int describe_quota(struct recorder *r)
                        ? -ENOMEM
                        : recording_facts_add_meta(r->dictionary, "cpu_throttled", (const char *)spans.data);
         byte_buffer_deinit(&spans);
+        (void)snprintf(quota, sizeof(quota), "%" PRIu64 "/%" PRIu64, limit->quota_us, limit->period_us);
+        if (code == 0 && limit->period_us != 0)
+                code = recording_facts_add_meta(r->dictionary, "cpu_quota", quota);
         return code < 0 ? code : recording_facts_add_notice(r->dictionary, TRACE_NOTICE_CPU_QUOTA, detail);
 }
 

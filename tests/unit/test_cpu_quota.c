@@ -45,6 +45,24 @@ START_TEST(test_stat)
 }
 END_TEST
 
+START_TEST(test_limit)
+{
+        struct cpu_quota_limit limit = { .quota_us = 0 };
+
+        cpu_quota_take_limit(&limit, "max 100000\n");
+        cpu_quota_take_limit(&limit, "-1\n 100000\n");
+        cpu_quota_take_limit(&limit, "");
+        cpu_quota_take_limit(&limit, "10000");
+        cpu_quota_take_limit(&limit, "0 40000");
+        ck_assert_uint_eq(limit.period_us, 0);
+        cpu_quota_take_limit(&limit, "50000 100000\n");
+        cpu_quota_take_limit(&limit, "10000\n 40000\n"); /* tighter */
+        cpu_quota_take_limit(&limit, "40000 100000\n");
+        ck_assert_uint_eq(limit.quota_us, 10000);
+        ck_assert_uint_eq(limit.period_us, 40000);
+}
+END_TEST
+
 /* A hierarchy in a folder of its own, whose process has ended: its last group is read on. */
 struct fixture {
         char folder[32], inner[48], stat[64], inner_stat[64];

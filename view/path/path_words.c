@@ -9,6 +9,7 @@
 #include "view/text/text_number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,13 +221,49 @@ static unsigned n_cpus(const struct path *p)
         return (unsigned)loaded_trace_meta_number(p->trace, "cpus");
 }
 
+/* How many threads took the CPU from those of the row: they are the same ones if they are named alike. */
+static uint32_t count_owners(const struct path *p, uint32_t row)
+{
+        uint32_t n = 0;
+
+        for (uint32_t id = 1; id <= p->sums.detail_keys.n_items; id++) {
+                const struct path_detail_key *key = intern_get(&p->sums.detail_keys, id, NULL);
+
+                if (key->row == row && key->kind == PATH_DETAIL_OWNER && p->sums.details[id - 1] > 0)
+                        n += p->names.groups[key->a - 1].n_threads;
+        }
+        return n;
+}
+
+/* The thread of the row ended waits for locks, on most of its chains. */
+static bool held_lock(const struct path *p, uint32_t row)
+{
+        struct path_top top = path_sums_top(&p->sums, row, PATH_DETAIL_CHAIN);
+        const struct path_link *link = top.key ? path_walk_link(&p->walk, top.key->a) : NULL;
+
+        return link && link->how == PATH_HOW_LOCK;
+}
+
+/* " (10 of 40 ms)", if the quota is known. */
+static void add_quota(struct answer_words *out, const struct path *p)
+{
+        struct text_view text = loaded_trace_meta(p->trace, "cpu_quota");
+        char copy[64];
+        unsigned long quota_us, period_us;
+
+        (void)snprintf(copy, sizeof(copy), "%.*s", (int)(text.n_bytes < 63 ? text.n_bytes : 63),
+                       text.bytes ? text.bytes : "");
+        if (sscanf(copy, "%lu/%lu", &quota_us, &period_us) == 2)
+                answer_words_add(out, " (%.3g of %.3g ms)", (double)quota_us / 1e3, (double)period_us / 1e3);
+}
+
 /* Threads of the program had the CPU. */
 static void add_own(struct answer_words *out, const struct path *p, uint32_t row)
 {
         struct path_top owner = path_sums_top(&p->sums, row, PATH_DETAIL_OWNER);
         const struct path_meanwhile did = path_row_meanwhile(p, row);
 
-        answer_words_add(out, "could not run: ");
+        answer_words_add(out, "%scould not run: ", held_lock(p, row) ? "held the lock and " : "");
         if (!owner.key || owner.share < 0.5) {
                 answer_words_add(out, "other threads of this program had its CPU");
                 return;
@@ -271,6 +308,7 @@ void path_words_add_doing(struct answer_words *out, const struct path *p, uint32
                 return;
         case PATH_ROW_THROTTLED:
                 answer_words_add(out, "was throttled by the CPU quota");
+                add_quota(out, p);
                 return;
         case PATH_ROW_OTHERS:
                 answer_words_add(out, "could not run: other programs had its CPU");
@@ -409,11 +447,13 @@ static void add_first_row(struct answer_words *out, const struct path *p, uint32
         struct path_top owner = path_sums_top(&p->sums, row, PATH_DETAIL_OWNER);
 
         if (is_ready_first(key) && (!owner.key || owner.share < 0.5)) {
-                answer_words_add(out, "ready, but threads of this program had the CPUs (%u CPUs)", n_cpus(p));
+                answer_words_add(out, "ready, but threads of this program had the CPUs (%s for %u CPUs)",
+                                 text_number_counted(count_owners(p, row), "threads").text, n_cpus(p));
                 return;
         }
         if (key->kind == PATH_ROW_THROTTLED && key->is_first) {
                 answer_words_add(out, "throttled by the CPU quota");
+                add_quota(out, p);
                 return;
         }
         add_who(out, p, row, true);
