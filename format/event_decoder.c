@@ -120,6 +120,8 @@ static int decode_operand(struct event_decoder *d, const struct trace_operand *o
         value = trace_column_next(column, operand->encoding, &d->previous[event->op][i]);
         if (operand->reference != TRACE_REFERENCE_NONE)
                 limit = trace_dictionary_count(d->dictionary, (enum trace_table)operand->table);
+        if (operand->reference == TRACE_REFERENCE_SUCCESSOR)
+                limit += TRACE_SUCCESSOR_OTHER;
         if (column->short_read)
                 return error_set(err, -EBADMSG, "event %" PRIu64 ": %s is cut off", event->op, operand->name);
         if (value > limit || (value == 0 && operand->reference == TRACE_REFERENCE_REQUIRED))

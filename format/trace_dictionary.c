@@ -384,6 +384,8 @@ static int check_value(const struct trace_dictionary *d, const struct trace_fiel
         case TRACE_REFERENCE_EARLIER:
                 limit = id - 1;
                 break;
+        case TRACE_REFERENCE_SUCCESSOR: /* of events only */
+                break;
         }
         if (value > limit || (value == 0 && field->reference == TRACE_REFERENCE_REQUIRED))
                 return error_set(err, -EBADMSG, "row %" PRIu32 ": %s is %" PRIu64 ", at most %" PRIu64, id,

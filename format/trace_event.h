@@ -43,11 +43,17 @@ struct trace_event {
                         uint64_t wait;        /* enum trace_wait_state */
                         uint64_t stack;       /* where it waits; 0 = not recorded */
                         uint64_t stack_state; /* enum trace_stack_state */
+                        uint64_t successor; /* of a preempted thread: who got its CPU, see trace_successor */
                 } switch_out;
                 struct {
                         uint64_t cpu;
                         uint64_t stack; /* of the wait that ends, if its SWITCH_OUT has none; 0 = none */
                         uint64_t stack_state; /* enum trace_stack_state */
+                        /*
+                         * with --idle: for how long the CPU was idle since a recorded thread left it, or
+                         * since the recording began
+                         */
+                        uint64_t idle_ns;
                 } switch_in;
                 struct {
                         uint64_t text;     /* string */
@@ -154,9 +160,11 @@ struct trace_event {
                         uint64_t cpu;         /* of the waker */
                         uint64_t waker;       /* thread; 0 = not recorded, or no thread: an interrupt */
                         uint64_t name;        /* string: of the waker; 0 = unknown */
-                        uint64_t stack;       /* of the waker; 0 = not recorded */
+                        uint64_t stack;       /* of the waker or the interrupt; 0 = not recorded */
                         uint64_t stack_state; /* enum trace_stack_state */
-                } wakeup;                     /* a waker makes this thread ready to run */
+                        uint64_t below; /* thread on whose kernel stack the interrupt was; 0 = none, or not
+                                         * recorded; then `waker` is 0 */
+                } wakeup;               /* a waker, or an interrupt, makes this thread ready to run */
                 struct {
                         uint64_t copy_bytes; /* of `text`: see "Stack copies" */
                 } stack_copy;                /* of the sample that follows, at the same time */
@@ -177,6 +185,15 @@ struct trace_op_schema {
         uint32_t n_operands;
         struct trace_operand operands[TRACE_OPERANDS_MAX];
 };
+
+/*
+ * Whether @thread was on its CPU at its own WAKEUP: a timer or a signal came before it had begun to wait.
+ */
+static inline bool trace_event_wakes_itself(const struct trace_event *event, uint32_t thread)
+{
+        return event->op == TRACE_OP_WAKEUP &&
+               (event->wakeup.waker == thread || event->wakeup.below == thread);
+}
 
 /* The description of an op; NULL for an id that this version does not know. */
 const struct trace_op_schema *trace_op_schema_find(uint64_t op);

@@ -34,6 +34,9 @@ struct trace_thread {
         uint64_t start_ns;
         uint32_t kind;  /* enum trace_thread_kind */
         uint32_t fiber; /* FIBER: tells the fibers of a process apart; `tid` is 0 */
+        /* thread that created it, also the first one of a process; 0 = not known */
+        uint32_t creator;
+        uint32_t reserved; /* not in the file */
 };
 
 /* Values of `generation` with a meaning of their own. */

@@ -36,6 +36,7 @@ static const struct trace_field thread_fields[] = {
         FIELD(trace_thread, 3, start_ns, DELTA, TIME),
         FIELD(trace_thread, 4, kind, LATER),
         FIELD(trace_thread, 5, fiber, LATER),
+        FIELD(trace_thread, 6, creator, EARLIER(THREADS), LATER),
 };
 static const struct trace_field module_fields[] = {
         FIELD(trace_module, 1, path, OPTIONAL(STRINGS)),
@@ -243,7 +244,7 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
 
 /* Rows are compared and hashed as bytes, so there must be no padding in them. */
 _Static_assert(sizeof(struct trace_process) == 24, "padding");
-_Static_assert(sizeof(struct trace_thread) == 24, "padding");
+_Static_assert(sizeof(struct trace_thread) == 32, "padding");
 _Static_assert(sizeof(struct trace_module) == 48, "padding");
 _Static_assert(sizeof(struct trace_mapping) == 40, "padding");
 _Static_assert(sizeof(struct trace_frame) == 16, "padding");

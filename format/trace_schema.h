@@ -30,6 +30,8 @@ enum trace_reference {
         TRACE_REFERENCE_OPTIONAL = 1, /* 0 or an existing id */
         TRACE_REFERENCE_REQUIRED = 2, /* an existing id */
         TRACE_REFERENCE_EARLIER = 3,  /* 0 or the id of an earlier row of the same table: no cycles */
+        /* events only: an enum trace_successor, or TRACE_SUCCESSOR_OTHER + an existing id */
+        TRACE_REFERENCE_SUCCESSOR = 4,
 };
 
 /* How `hyprof dump` shows it. */

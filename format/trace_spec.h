@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 6 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 7 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -289,6 +289,20 @@ enum trace_wait_state {
 };
 
 #define TRACE_WAIT_STATE_COUNT 7 /* ids below this are known */
+
+/*
+ * Who got the CPU of a preempted thread: X(id, NAME).  A recorded thread is OTHER + its id in THREADS.
+ */
+#define TRACE_SUCCESSORS(X) \
+        X(0, UNKNOWN)       \
+        X(1, IDLE)          \
+        X(2, OTHER)
+
+enum trace_successor {
+#define X(id, name) TRACE_SUCCESSOR_##name = (id),
+        TRACE_SUCCESSORS(X)
+#undef X
+};
 
 /* struct trace_clock.kind: what the ticks of a client region are */
 enum trace_clock_kind {

@@ -54,6 +54,15 @@ struct copying {
 
 /* ---- one event ----------------------------------------------------------------------------------------- */
 
+static uint64_t map_id(const struct merge_input *in, const struct trace_operand *operand, uint64_t id)
+{
+        if (operand->reference != TRACE_REFERENCE_SUCCESSOR)
+                return merge_input_id(in, operand->table, id);
+        return id <= TRACE_SUCCESSOR_OTHER ? id
+                                           : merge_input_id(in, operand->table, id - TRACE_SUCCESSOR_OTHER) +
+                                                     TRACE_SUCCESSOR_OTHER;
+}
+
 static void map_operands(const struct merge_input *in, struct trace_event *event)
 {
         const struct trace_op_schema *schema = trace_op_schema_find(event->op);
@@ -62,7 +71,7 @@ static void map_operands(const struct merge_input *in, struct trace_event *event
                 const struct trace_operand *operand = &schema->operands[i];
 
                 if (operand->reference != TRACE_REFERENCE_NONE)
-                        event->operand[i] = merge_input_id(in, operand->table, event->operand[i]);
+                        event->operand[i] = map_id(in, operand, event->operand[i]);
         }
 }
 

@@ -123,18 +123,19 @@ static int add(struct timeline_states *s, uint32_t track, uint32_t thread, struc
 }
 
 /*
- * A thread runs from its first event on, unless that is a wake-up or a switch-in before any zone.  A fiber
- * runs only when it is entered.
+ * A thread runs from its first event on, unless that is a wake-up by another thread or a switch-in before any
+ * zone.  A fiber runs only when it is entered.
  */
 static void begin_thread(struct timeline_thread_states *state, const struct walked_thread *thread,
                          const struct trace_event *event)
 {
         bool has_zones = thread->timeline.n_zones != 0;
+        bool is_woken = event->op == TRACE_OP_WAKEUP && !trace_event_wakes_itself(event, thread->id);
 
         state->has_begun = true;
         state->since_ns = thread->timeline.first_ns;
-        state->is_running = !thread->timeline.is_fiber && (event->op != TRACE_OP_WAKEUP || has_zones) &&
-                            (event->op != TRACE_OP_SWITCH_IN || has_zones);
+        state->is_running = !thread->timeline.is_fiber &&
+                            (has_zones || (!is_woken && event->op != TRACE_OP_SWITCH_IN));
 }
 
 static int follow_switch(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,

@@ -179,7 +179,7 @@ static int end(struct cpu_lanes *l, const struct ordered_event *event)
         return give(l, lane, event->thread, thread->cpu, event->time_ns);
 }
 
-/* A thread that is woken is not running; a thread with any other event is. */
+/* A thread that another one wakes is not running; a thread with any other event is. */
 static void begin(struct cpu_lanes *l, const struct ordered_event *event)
 {
         struct cpu_thread *thread = &l->threads[event->thread - 1];
@@ -234,7 +234,7 @@ int cpu_lanes_add(struct cpu_lanes *l, uint32_t id, const struct trace_event *ev
         struct cpu_thread *thread = &l->threads[id - 1];
         int r = 0;
 
-        if (!thread->has_begun && event->op != TRACE_OP_WAKEUP)
+        if (!thread->has_begun && (event->op != TRACE_OP_WAKEUP || trace_event_wakes_itself(event, id)))
                 r = put_in_order(l, id, event->time_ns, ORDER_BEGINS, 0);
         thread->has_begun = true;
         if (r < 0)

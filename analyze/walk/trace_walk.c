@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "format/event_batch.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_event.h"
 #include "format/trace_reader.h"
 
 #include <errno.h>
@@ -105,9 +106,14 @@ static bool is_time_counted(const struct trace_walk *w, const struct walked_thre
         return !w->filter || trace_filter_wants_time(w->filter, time_ns) || thread->timeline.n_wanted != 0;
 }
 
+static uint32_t cpu_number(uint64_t cpu)
+{
+        return cpu < TRACE_WALK_NO_CPU ? (uint32_t)cpu : TRACE_WALK_NO_CPU;
+}
+
 static void see_cpu(const struct trace_walk *w, struct walked_thread *thread, uint64_t cpu, uint64_t time_ns)
 {
-        uint32_t number = cpu < TRACE_WALK_NO_CPU ? (uint32_t)cpu : TRACE_WALK_NO_CPU;
+        uint32_t number = cpu_number(cpu);
 
         if (thread->cpu != TRACE_WALK_NO_CPU && number != thread->cpu && is_time_counted(w, thread, time_ns))
                 thread->n_migrations++;
@@ -428,8 +434,10 @@ static int begin_wait(struct trace_walk *w, struct walked_thread *thread, const 
                 .stack = (uint32_t)event->switch_out.stack,
                 /* One number stands for all states of newer versions. */
                 .state = state < TRACE_WAIT_STATE_COUNT ? (uint32_t)state : TRACE_WAIT_STATE_COUNT,
+                .wake_cpu = TRACE_WALK_NO_CPU,
                 .out_cpu = thread->cpu,
                 .in_cpu = TRACE_WALK_NO_CPU,
+                .successor = (uint32_t)event->switch_out.successor,
                 .preempted = event->switch_out.preempted != 0 || state == TRACE_WAIT_PREEMPTED,
         };
         if (!w->sink.wants_paths && !w->sink.wants_zone_paths)
@@ -438,18 +446,24 @@ static int begin_wait(struct trace_walk *w, struct walked_thread *thread, const 
         return r < 0 ? no_memory(err, r) : 0;
 }
 
-/* The first wake-up ends the wait; a later one finds the thread ready to run. */
+/*
+ * The first wake-up ends the wait; a later one finds the thread ready to run.  One by the thread itself ends
+ * none: the thread was still on its CPU.
+ */
 static void wake_up(struct walked_thread *thread, const struct trace_event *event)
 {
         struct thread_wait *wait = &thread->wait;
 
-        if (!thread->is_out || wait->is_woken || wait->preempted)
+        if (!thread->is_out || wait->is_woken || wait->preempted ||
+            trace_event_wakes_itself(event, thread->id))
                 return;
         wait->is_woken = true;
         wait->woken_ns = event->time_ns;
         wait->waker_thread = (uint32_t)event->wakeup.waker;
         wait->waker_name = (uint32_t)event->wakeup.name;
         wait->waker_stack = (uint32_t)event->wakeup.stack;
+        wait->below = (uint32_t)event->wakeup.below;
+        wait->wake_cpu = cpu_number(event->wakeup.cpu);
 }
 
 /* The call stack of a long wait may be known only when it ends. */
@@ -594,7 +608,7 @@ static int walk_event(struct trace_walk *w, struct walked_thread *thread, const 
         uint64_t n_too_deep = timeline->n_too_deep;
         int r;
 
-        if (event->op == TRACE_OP_WAKEUP)
+        if (event->op == TRACE_OP_WAKEUP && !trace_event_wakes_itself(event, thread->id))
                 thread_timeline_wakeup(timeline, event->time_ns);
         else
                 thread_timeline_advance(timeline, event->time_ns);

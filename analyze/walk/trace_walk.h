@@ -51,8 +51,13 @@ struct thread_wait {
         uint32_t state;        /* enum trace_wait_state; TRACE_WAIT_STATE_COUNT = of a newer version */
         uint32_t waker_thread; /* 0 = not recorded, or an interrupt */
         uint32_t waker_name;   /* string */
-        uint32_t waker_stack;
+        uint32_t waker_stack;  /* of the waker, or of the interrupt alone */
+        /* thread on whose kernel stack the interrupt was that woke it; 0 = none, or not recorded */
+        uint32_t below;
+        uint32_t wake_cpu; /* where it was woken; TRACE_WALK_NO_CPU = not known */
         uint32_t out_cpu, in_cpu;
+        /* if preempted: enum trace_successor, or TRACE_SUCCESSOR_OTHER + the thread that got the CPU */
+        uint32_t successor;
         bool preempted; /* the thread could have run on; the members about wakers do not apply */
         bool is_woken;
         bool ended; /* false: the thread was off its CPU when the recording ended, at in_ns */

@@ -54,6 +54,9 @@ struct trace_event event_rows_random_event(uint64_t op, uint64_t *now_ns, uint64
                 case TRACE_REFERENCE_OPTIONAL:
                         value %= EVENT_ROWS_COUNT + 1;
                         break;
+                case TRACE_REFERENCE_SUCCESSOR:
+                        value %= TRACE_SUCCESSOR_OTHER + EVENT_ROWS_COUNT + 1;
+                        break;
                 case TRACE_REFERENCE_EARLIER:
                 case TRACE_REFERENCE_NONE:
                         break;

@@ -49,7 +49,8 @@ static void add_first_rows(struct trace_builder *b)
             .clock = TRACE_ALIGNMENT_REALTIME, .first_cpu = 8, .n_cpus = 4);
         ROW(b, PROCESSES, trace_process, .pid = 101, .parent = 1, .start_ns = BEGIN_NS + 5, .recording = 1);
         ROW(b, THREADS, trace_thread, .process = 1, .tid = 100, .start_ns = BEGIN_NS);
-        ROW(b, THREADS, trace_thread, .process = 2, .tid = 4294967295, .start_ns = BEGIN_NS + 7);
+        ROW(b, THREADS, trace_thread, .process = 2, .tid = 4294967295, .start_ns = BEGIN_NS + 7,
+            .creator = MAIN_THREAD);
         ROW(b, MODULES, trace_module, .path = trace_builder_string(b, "/opt/engine"), .build_id = build_id,
             .kind = TRACE_MODULE_FILE, .device = 0xfd01, .inode = 77);
         ROW(b, MODULES, trace_module, .path = trace_builder_string(b, "//anon"),
@@ -218,6 +219,8 @@ static void add_fourth_rows(struct trace_builder *b)
         trace_builder_meta(b, "scope", "cgroup");
         trace_builder_meta(b, "descriptors", "24");
         trace_builder_meta(b, "recorder_cpu_ns", "21000000");
+        trace_builder_meta(b, "idle", "1");
+        trace_builder_meta(b, "cpu_idle", "0=1000;3=250;");
         ROW(b, MODULES, trace_module, .path = trace_builder_string(b, "[truncated]"),
             .kind = TRACE_MODULE_MARK);
         ROW(b, FRAMES, trace_frame, .module = 3);
@@ -266,6 +269,24 @@ static void add_sixth_events(struct trace_builder *b)
         TRACE_BUILDER_ADD(b, BEGIN_NS + 1210, ZONE_BEGIN, FRAME_LOCATION);
         TRACE_BUILDER_ADD(b, BEGIN_NS + 1211, ZONE_BEGIN, LOAD_LOCATION);
         TRACE_BUILDER_ADD(b, BEGIN_NS + 1220, ZONES_GONE, 0);
+        trace_builder_end_run(b);
+}
+
+/* Additions of 1.7: who got the CPU of a preempted thread, idle CPUs, and interrupts that wake threads. */
+static void add_seventh_events(struct trace_builder *b)
+{
+        static const uint64_t successors[] = { TRACE_SUCCESSOR_IDLE, TRACE_SUCCESSOR_OTHER,
+                                               TRACE_SUCCESSOR_OTHER + MAIN_THREAD };
+        uint64_t now_ns = BEGIN_NS + 1230;
+
+        trace_builder_begin_run(b, WORKER_THREAD);
+        for (size_t i = 0; i < sizeof(successors) / sizeof(successors[0]); i++, now_ns += 10) {
+                TRACE_BUILDER_ADD(b, now_ns, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED, 0, 0, successors[i]);
+                TRACE_BUILDER_ADD(b, now_ns + 5, SWITCH_IN, 1, 0, 0, i == 0 ? 4 : 0);
+        }
+        TRACE_BUILDER_ADD(b, now_ns, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
+        TRACE_BUILDER_ADD(b, now_ns + 1, WAKEUP, 0, 0, 0, 1, TRACE_STACK_FRAME_POINTERS, MAIN_THREAD);
+        TRACE_BUILDER_ADD(b, now_ns + 2, SWITCH_IN, 1);
         trace_builder_end_run(b);
 }
 
@@ -324,6 +345,7 @@ void small_trace_build(struct trace_builder *b)
 
         add_fifth_rows(b);
         add_sixth_events(b);
+        add_seventh_events(b);
         trace_builder_flush(b);
         trace_builder_attachment_part(b, 3, 0,
                                       "\x7f"

@@ -154,8 +154,10 @@ START_LOOP_TEST(test_ids_out_of_range_are_refused, 1, TRACE_OP_COUNT)
         const struct trace_op_schema *schema = trace_op_schema_find((uint64_t)_i);
 
         for (uint32_t i = 0; i < schema->n_operands; i++) {
-                static const uint64_t values[] = { 0, 1, EVENT_ROWS_COUNT, EVENT_ROWS_COUNT + 1, UINT64_MAX };
                 const struct trace_operand *operand = &schema->operands[i];
+                uint64_t above = operand->reference == TRACE_REFERENCE_SUCCESSOR ? TRACE_SUCCESSOR_OTHER : 0;
+                uint64_t limit = EVENT_ROWS_COUNT + above;
+                const uint64_t values[] = { 0, 1, limit, limit + 1, UINT64_MAX };
 
                 if (operand->encoding == TRACE_ENCODING_TEXT)
                         continue;
@@ -165,8 +167,8 @@ START_LOOP_TEST(test_ids_out_of_range_are_refused, 1, TRACE_OP_COUNT)
                                                      .text = "x" };
                         struct byte_buffer body = { .data = NULL };
                         bool fits = operand->reference == TRACE_REFERENCE_NONE ||
-                                    (values[v] <= EVENT_ROWS_COUNT &&
-                                     (values[v] > 0 || operand->reference == TRACE_REFERENCE_OPTIONAL));
+                                    (values[v] <= limit &&
+                                     (values[v] > 0 || operand->reference != TRACE_REFERENCE_REQUIRED));
                         struct walk w;
 
                         event.operand[i] = values[v];
@@ -238,7 +240,7 @@ START_TEST(test_ops_of_a_newer_version_are_skipped_and_counted)
                 0,    5,   1,   5,  40, 2, /* ops, times, operand 0 of SWITCH_IN */
                 0xa0, 6,   2,              /* operand 0 of op 100 */
                 0xc0, 12,  9,              /* operand 0 of op 200 */
-                43,   1,   23,  1,         /* operands 3 of SWITCH_IN, 7 of ZONE_END: not known either */
+                47,   1,   23,  1,         /* operands 7 of SWITCH_IN and of ZONE_END: not known either */
                 5,    100, 200, 5,  2,     /* ops */
                 0,    1,   2,   3,  4,     /* times */
                 6,    7,                   /* CPUs */
@@ -398,17 +400,19 @@ static void leave_columns_out(const struct byte_buffer *body, uint32_t left_out,
         byte_buffer_deinit(&columns);
 }
 
-#define N_APPENDED 6 /* state of SAMPLE; wait, stack, stack_state of SWITCH_OUT, and two of SWITCH_IN */
+/* state of SAMPLE; wait, stack, stack_state, successor of SWITCH_OUT; three of SWITCH_IN; below of WAKEUP */
+#define N_APPENDED 9
 
 /* loop test: any of them may be absent; what is there is whole, and nothing else is disturbed */
 START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
 {
         static const struct trace_event events[] = {
                 { .op = TRACE_OP_SAMPLE, .time_ns = 5, .operand = { 1, 2, 3, 1, 300, 8 } },
-                { .op = TRACE_OP_SWITCH_OUT, .time_ns = 6, .operand = { 7, 0, 3, 2, 1 } },
+                { .op = TRACE_OP_SWITCH_OUT, .time_ns = 6, .operand = { 7, 0, 3, 2, 1, 4 } },
                 { .op = TRACE_OP_SWITCH_OUT, .time_ns = 7, .operand = { 6, 1, 1, 0, 0 } },
                 { .op = TRACE_OP_SAMPLE, .time_ns = 8, .operand = { 2, 1, 1, 2, 200, 300 } },
-                { .op = TRACE_OP_SWITCH_IN, .time_ns = 9, .operand = { 5, 2, 1 } },
+                { .op = TRACE_OP_SWITCH_IN, .time_ns = 9, .operand = { 5, 2, 1, 300 } },
+                { .op = TRACE_OP_WAKEUP, .time_ns = 10, .operand = { 5, 1, 2, 3, 1, 2 } },
         };
         uint32_t left_out = (uint32_t)_i;
         struct byte_buffer body = { .data = NULL };
@@ -418,7 +422,7 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
         struct event_run run;
         struct trace_event event;
 
-        encode(&body, events, 5);
+        encode(&body, events, 6);
         leave_columns_out(&body, left_out, &old);
         ck_assert(left_out == 0 ? old.used_bytes == body.used_bytes : old.used_bytes < body.used_bytes);
         for (size_t cut = 0; cut < old.used_bytes; cut++)
@@ -427,11 +431,12 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
         event_rows_fill(&dictionary);
         ck_assert_int_eq(event_decoder_init(&d, &dictionary, old.data, old.used_bytes, NULL), 0);
         ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 1);
-        for (size_t i = 0; i < 5; i++) {
+        for (size_t i = 0; i < 6; i++) {
                 const struct trace_op_schema *schema = trace_op_schema_find(events[i].op);
                 uint32_t appended = events[i].op == TRACE_OP_SAMPLE       ? 0
                                     : events[i].op == TRACE_OP_SWITCH_OUT ? 1
-                                                                          : 4;
+                                    : events[i].op == TRACE_OP_SWITCH_IN  ? 5
+                                                                          : 8;
 
                 memset(&event, 0xff, sizeof(event));
                 ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 1);

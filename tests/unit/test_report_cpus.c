@@ -134,10 +134,13 @@ END_TEST
 
 /*
  * Runs already and leaves CPU 5; runs on CPU 6 when the recording ends, or until it exits; two switches in of
- * which the first has no end; a thread that is woken first; a fiber, which is on no CPU of its own.
+ * which the first has no end; a thread that is woken first; one that wakes itself first, so that it runs; a
+ * fiber, which is on no CPU of its own.
  */
 START_TEST(test_ends_that_are_missing)
 {
+        uint32_t thread;
+
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
         trace_builder_event(&b, 100, TRACE_OP_FRAME_MARK);
         TRACE_BUILDER_ADD(&b, 140, SWITCH_OUT, 5);
@@ -156,10 +159,15 @@ START_TEST(test_ends_that_are_missing)
         TRACE_BUILDER_ADD(&b, 200, SWITCH_IN, 9);
         TRACE_BUILDER_ADD(&b, 260, SWITCH_OUT, 9);
         trace_builder_end_run(&b);
+        thread = trace_builder_thread(&b, 1, 5);
+        trace_builder_begin_run(&b, thread);
+        TRACE_BUILDER_ADD(&b, 100, WAKEUP, 11, thread);
+        TRACE_BUILDER_ADD(&b, 170, SWITCH_OUT, 11);
+        trace_builder_end_run(&b);
         run_on(trace_builder_fiber(&b, 1, 4), 10, 100, 200);
         trace_builder_meta(&b, "end_raw_ns", "1000");
         load(NULL);
-        EXPECT_BUSY(40, 500, 10, 50, 60);
+        EXPECT_BUSY(40, 500, 10, 50, 60, 70);
         ck_assert_uint_eq(report->cpus.rows[0].n_switches, 0);
 }
 END_TEST

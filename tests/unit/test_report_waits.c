@@ -320,29 +320,32 @@ END_TEST
 START_TEST(test_wakers_without_functions)
 {
         const struct report_wait_place *place;
-        uint32_t kernel, thread, stack;
+        uint32_t kernel, thread, waker, stack;
 
         kernel = add_code().kernel;
         thread = trace_builder_thread(&b, 1, 1);
+        waker = trace_builder_thread(&b, 1, 2);
         stack = trace_builder_push(&b, 0, kernel, 0x10, "handle_softirqs");
         stack = trace_builder_push(&b, stack, kernel, 0x20, "hrtimer_wakeup");
         stack = trace_builder_push(&b, stack, kernel, 0x30, "try_to_wake_up");
-        trace_builder_begin_run(&b, thread);
+        trace_builder_begin_run(&b, waker);
         TRACE_BUILDER_ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "program"));
-        TRACE_BUILDER_ADD(&b, 105, THREAD_NAME, trace_builder_string(&b, "sleeper"));
+        TRACE_BUILDER_ADD(&b, 105, THREAD_NAME, trace_builder_string(&b, "loader"));
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, thread);
         TRACE_BUILDER_ADD(&b, 110, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
         TRACE_BUILDER_ADD(&b, 120, WAKEUP, 0, 0, 0, stack);
         TRACE_BUILDER_ADD(&b, 130, SWITCH_IN, 0);
         TRACE_BUILDER_ADD(&b, 140, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
         /* The kernel's name of it is not the one that it gave itself. */
-        TRACE_BUILDER_ADD(&b, 150, WAKEUP, 0, thread, trace_builder_string(&b, "program"), 0);
+        TRACE_BUILDER_ADD(&b, 150, WAKEUP, 0, waker, trace_builder_string(&b, "program"), 0);
         TRACE_BUILDER_ADD(&b, 170, SWITCH_IN, 0);
         trace_builder_end_run(&b);
         load();
         ck_assert_uint_eq(report->waits.n_places, 1);
         place = &report->waits.places[0];
         ck_assert_uint_eq(place->n_wakers, 2);
-        ck_assert(text_view_is(place->wakers[0].thread, "sleeper"));
+        ck_assert(text_view_is(place->wakers[0].thread, "loader"));
         ck_assert(!place->wakers[0].has_function);
         ck_assert_uint_eq(place->wakers[0].ended.total_ns, 30);
         ck_assert_uint_eq(place->wakers[1].thread.n_bytes, 0);

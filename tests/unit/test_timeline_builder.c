@@ -215,6 +215,27 @@ START_TEST(each_thing_is_on_its_lane)
 }
 END_TEST
 
+/* The thread was on its CPU before its own timer's interrupt, and after it. */
+START_TEST(a_thread_that_wakes_itself_runs)
+{
+        struct timeline_index t;
+        uint32_t thread = trace_builder_thread(&b, 7, 7);
+
+        trace_builder_meta(&b, "start_raw_ns", "1000");
+        trace_builder_begin_run(&b, thread);
+        TRACE_BUILDER_ADD(&b, 1100, WAKEUP, 0, 0, 0, 0, 0, thread);
+        TRACE_BUILDER_ADD(&b, 1150, THREAD_NAME, trace_builder_string(&b, "one"));
+        TRACE_BUILDER_ADD(&b, 1200, SWITCH_OUT, 3);
+        TRACE_BUILDER_ADD(&b, 1300, SWITCH_IN, 3);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        build(&t, b.path);
+        check_lane(&t, TIMELINE_TRACK_THREAD, "one", TIMELINE_LANE_STATES, 0,
+                   "100-200:10000003 200-300:20000000 300-300:10000003 ");
+        timeline_index_deinit(&t);
+}
+END_TEST
+
 /* A count of 500 in 100 ns is 5,000,000,000 a second; the time off the CPU does not count. */
 START_TEST(counters_are_rates_of_the_time_on_a_cpu)
 {

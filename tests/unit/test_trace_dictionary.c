@@ -31,6 +31,7 @@ static uint64_t random_value(const struct trace_dictionary *d, const struct trac
         case TRACE_REFERENCE_OPTIONAL:
         case TRACE_REFERENCE_EARLIER:
                 return value % ((uint64_t)n_rows + 1);
+        case TRACE_REFERENCE_SUCCESSOR:
         case TRACE_REFERENCE_NONE:
                 break;
         }

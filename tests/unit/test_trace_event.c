@@ -80,9 +80,11 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(SWITCH_OUT, switch_out.wait),
                 PLACE(SWITCH_OUT, switch_out.stack),
                 PLACE(SWITCH_OUT, switch_out.stack_state),
+                PLACE(SWITCH_OUT, switch_out.successor),
                 PLACE(SWITCH_IN, switch_in.cpu),
                 PLACE(SWITCH_IN, switch_in.stack),
                 PLACE(SWITCH_IN, switch_in.stack_state),
+                PLACE(SWITCH_IN, switch_in.idle_ns),
                 PLACE(MESSAGE, message.text),
                 PLACE(MESSAGE, message.severity),
                 PLACE(MESSAGE, message.color),
@@ -144,6 +146,7 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(WAKEUP, wakeup.name),
                 PLACE(WAKEUP, wakeup.stack),
                 PLACE(WAKEUP, wakeup.stack_state),
+                PLACE(WAKEUP, wakeup.below),
                 PLACE(STACK_COPY, stack_copy.copy_bytes),
         };
         size_t n_operands = 0;

@@ -98,6 +98,8 @@ struct merged {
         int fd;
         char path[40];
         uint64_t n_ops[TRACE_OP_COUNT], n_cpu[16];
+        uint64_t successors[8], n_successors; /* in order, as far as there is room */
+        uint64_t below;                       /* of the last WAKEUP */
         uint64_t first_ns, last_ns,
                 back_ns; /* back: the farthest that a run begins before the end of another */
 };
@@ -115,6 +117,10 @@ static void count_events(struct merged *m, const struct trace_item *item)
                         m->n_ops[event.op]++;
                         if (event.op == TRACE_OP_SWITCH_IN)
                                 m->n_cpu[event.switch_in.cpu % 16]++;
+                        if (event.op == TRACE_OP_SWITCH_OUT)
+                                m->successors[m->n_successors++ % 8] = event.switch_out.successor;
+                        if (event.op == TRACE_OP_WAKEUP)
+                                m->below = event.wakeup.below;
                         if (m->first_ns == 0 || event.time_ns < m->first_ns)
                                 m->first_ns = event.time_ns;
                         if (event.time_ns > m->last_ns)
@@ -229,6 +235,42 @@ START_TEST(test_one_boot_is_exact)
         ck_assert_uint_eq(((const struct trace_process *)row(&m, TRACE_TABLE_PROCESSES, 2))->recording, 2);
         /* Chunks are half a second long, and yet the threads are a few milliseconds from each other. */
         ck_assert_uint_le(m.back_ns, 20 * MS);
+        close_merged(&m);
+}
+END_TEST
+
+/* The threads that a switch, a wake-up and another thread's row name have new ids. */
+START_TEST(test_threads_that_others_name)
+{
+        static const uint64_t successors[] = { TRACE_SUCCESSOR_UNKNOWN, TRACE_SUCCESSOR_IDLE,
+                                               TRACE_SUCCESSOR_OTHER, TRACE_SUCCESSOR_OTHER + 1 };
+        static const struct made other = { "two", "boot-2", "5000000000", "1700000005000000000", NULL };
+        uint32_t process, creator, thread;
+        struct merged m;
+
+        make(&a, &one, "here", 5 * S, 1);
+        begin(&b, &other);
+        creator = trace_builder_thread(&b, 100, 100);
+        process = ((const struct trace_thread *)trace_dictionary_row(&b.dictionary, TRACE_TABLE_THREADS,
+                                                                     creator))
+                          ->process;
+        thread = trace_builder_row(
+                &b, TRACE_TABLE_THREADS,
+                &(struct trace_thread){ .process = process, .tid = 101, .creator = creator });
+        trace_builder_begin_run(&b, thread);
+        for (uint64_t i = 0; i < 4; i++)
+                TRACE_BUILDER_ADD(&b, 5 * S + i, SWITCH_OUT, 1, 1, 1, 0, 0, successors[i]);
+        TRACE_BUILDER_ADD(&b, 5 * S + 9, WAKEUP, 1, 0, 0, 0, 0, creator);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        merge_two(&m, &a, &b);
+        ck_assert_uint_eq(trace_dictionary_count(m.d, TRACE_TABLE_THREADS), 3);
+        ck_assert_uint_eq(((const struct trace_thread *)row(&m, TRACE_TABLE_THREADS, 3))->creator, 2);
+        ck_assert_uint_eq(m.n_successors, 4);
+        for (size_t i = 0; i < 3; i++)
+                ck_assert_uint_eq(m.successors[i], successors[i]);
+        ck_assert_uint_eq(m.successors[3], TRACE_SUCCESSOR_OTHER + 2);
+        ck_assert_uint_eq(m.below, 2);
         close_merged(&m);
 }
 END_TEST

@@ -184,6 +184,60 @@ static int walk(const struct trace_filter_request *request, struct seen *ret)
         return r;
 }
 
+static struct thread_wait kept_waits[4];
+static size_t n_kept_waits;
+
+static int keep_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
+{
+        (void)context, (void)thread, (void)err;
+        ck_assert_uint_lt(n_kept_waits, sizeof(kept_waits) / sizeof(kept_waits[0]));
+        kept_waits[n_kept_waits++] = *wait;
+        return 0;
+}
+
+/*
+ * Waits say who ended them, where, in the middle of what, and who got the CPU.  A wake-up on the thread's own
+ * CPU ends no wait, and shows that the thread ran.
+ */
+START_TEST(test_both_ends_of_waits)
+{
+        const struct trace_sink sink = { .wait = keep_wait };
+        uint32_t one = trace_builder_thread(&b, 11, 11), two = trace_builder_thread(&b, 11, 12);
+        struct loaded_trace trace;
+        struct trace_walk w;
+
+        trace_builder_begin_run(&b, one);
+        TRACE_BUILDER_ADD(&b, 500, WAKEUP, 0, 0, 0, 0, 0, one);
+        TRACE_BUILDER_ADD(&b, 1000, SWITCH_OUT, 3);
+        TRACE_BUILDER_ADD(&b, 1100, WAKEUP, 3, one);
+        TRACE_BUILDER_ADD(&b, 1200, WAKEUP, 3, 0, 0, 0, 0, one);
+        TRACE_BUILDER_ADD(&b, 1300, WAKEUP, 2, 0, 0, 0, 0, two);
+        TRACE_BUILDER_ADD(&b, 1400, WAKEUP, 1, two);
+        TRACE_BUILDER_ADD(&b, 1500, SWITCH_IN, 2);
+        TRACE_BUILDER_ADD(&b, 1600, SWITCH_OUT, 2, 1, 0, 0, 0, TRACE_SUCCESSOR_OTHER + two);
+        TRACE_BUILDER_ADD(&b, 1700, SWITCH_IN, 2);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        n_kept_waits = 0;
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
+        ck_assert_int_eq(trace_walk_init(&w, &trace, NULL, &sink), 0);
+        ck_assert_int_eq(loaded_trace_walk(&trace, &w, NULL), 0);
+        ck_assert_uint_eq(w.threads[one - 1].timeline.ran_ns, 500 + 100);
+        trace_walk_deinit(&w);
+        loaded_trace_close(&trace);
+        ck_assert_uint_eq(n_kept_waits, 2);
+        ck_assert(kept_waits[0].is_woken);
+        ck_assert_uint_eq(kept_waits[0].woken_ns, 1300);
+        ck_assert_uint_eq(kept_waits[0].wake_cpu, 2);
+        ck_assert_uint_eq(kept_waits[0].below, two);
+        ck_assert_uint_eq(kept_waits[0].waker_thread, 0);
+        ck_assert(kept_waits[1].preempted && !kept_waits[1].is_woken);
+        ck_assert_uint_eq(kept_waits[1].wake_cpu, TRACE_WALK_NO_CPU);
+        ck_assert_uint_eq(kept_waits[1].successor, TRACE_SUCCESSOR_OTHER + two);
+}
+END_TEST
+
 START_TEST(test_everything)
 {
         struct seen seen;
