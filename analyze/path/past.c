@@ -546,10 +546,14 @@ static uint32_t first_of(const struct past *p, uint32_t process)
 
 uint32_t past_creator(const struct past *p, uint32_t thread)
 {
-        uint32_t process = past_of(p, thread)->process;
-        uint32_t first = first_of(p, process);
+        const struct trace_thread *known = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_THREADS,
+                                                                thread);
+        uint32_t process = past_of(p, thread)->process, first;
         const struct trace_process *row;
 
+        if (known->creator != 0)
+                return known->creator;
+        first = first_of(p, process);
         if (first != thread || process == 0)
                 return first;
         row = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_PROCESSES, process);

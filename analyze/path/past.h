@@ -161,7 +161,10 @@ size_t past_spans(const struct past_list *list, uint64_t begin_ns, uint64_t end_
 /* The wait for a lock that is going on at @time_ns, which was over by then or lasts; NULL = none. */
 const struct past_span *past_lock_wait(const struct past_thread *t, uint64_t time_ns);
 
-/* The thread that made this one; 0 = not known. */
+/*
+ * The thread that made this one.  Traces before 1.7 do not say it: there it is the first thread of the process,
+ * or of the process's parent.  0 = not known.
+ */
 uint32_t past_creator(const struct past *p, uint32_t thread);
 
 #endif /* ANALYZE_PATH_PAST_H */
