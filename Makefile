@@ -250,7 +250,7 @@ $(EXAMPLES): $(B)/%: $$(call objects_in,$$*) $(CLIENT_A)
 
 include tests/tests.mk boards/boards.mk packaging/packaging.mk
 
-ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
+ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(DELAY_SRC) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)
 objects: $(call objects,$(ALL_SRC) $(TRACY_SRC) $(if $(PYTHON_EXT),$(PYTHON_SRC)))
 .SECONDARY: $(call objects,$(ALL_SRC))

@@ -14,7 +14,9 @@ UNIT_AID    := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
 TOOL_SRC    := $(wildcard tests/tools/*.c)
-WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%)
+DELAY_SRC   := $(filter-out %/w_delays_omp.c,$(wildcard tests/workloads/delays/*.c))
+DELAYS      := $(addprefix $(B)/workloads/,w_delays $(if $(CROSS_COMPILE),,w_delays_omp w_delays_tbb))
+WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%) $(DELAYS)
 UNIT_AID_A  := $(B)/libtests_aid.a
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
@@ -201,6 +203,24 @@ $(B)/workloads/w_tracy_c $(B)/workloads/w_tracy_foreign: $(B)/workloads/%: $(B)/
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
+
+$(B)/workloads/w_delays: $(call objects,$(DELAY_SRC)) $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ -lrt -o $@
+
+# These two skip themselves where their libraries are not installed.
+skip_without = printf '\043!/bin/sh\necho "skip: $(1) is not installed"\nexit 77\n' > $@ && chmod +x $@
+$(B)/workloads/w_delays_omp: tests/workloads/delays/w_delays_omp.c $(B)/obj/tests/workloads/delays/plant.o $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)if echo '#include <omp.h>' | $(CC) -fopenmp -E -x c - -o /dev/null 2>/dev/null; then \
+	        $(CC) $(C_FLAGS) $(CLIENT_INC) -fopenmp $(LINK_FLAGS) $^ -o $@; else $(call skip_without,OpenMP); fi
+$(B)/workloads/w_delays_tbb: tests/workloads/delays/w_delays_tbb.cpp $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)if echo '#include <tbb/task_group.h>' | $(CXX) -std=c++11 -E -x c++ - -o /dev/null 2>/dev/null; then \
+	        $(CXX) $(CXX_FLAGS) $(CLIENT_INC) $(LINK_FLAGS) $^ -ltbb -o $@; else $(call skip_without,libtbb-dev); fi
 
 $(B)/workloads/w_iree: $(B)/obj/tests/workloads/w_iree.o $(IREE_A)
 	$(call say,LD,$@)
