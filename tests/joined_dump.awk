@@ -15,7 +15,8 @@
 #   plot_i64, plot_f64          6 name  7 value
 #   frame_mark                  6 name
 #   switch_out   6 wait  7 1 = preempted  8 cpu  9 stack_state  11 stack, as of a sample
-#   wakeup       6 name of the waker  7 its tid  8 cpu  9 stack_state  11 its stack
+#   wakeup       6 name of the waker  7 its tid  8 cpu  9 stack_state  10 tid of the thread below the interrupt
+#                11 stack of the waker, or of the interrupt
 #   others                      6 all operands as they are
 BEGIN { FS = "[ ]"; OFS = "\t" }
 
@@ -135,7 +136,8 @@ $1 == "switch_out" {
         next
 }
 $1 == "wakeup" {
-        print start, text[of("name")], tid[of("waker")], of("cpu"), of("stack_state"), "", stack_words(of("stack"))
+        print start, text[of("name")], tid[of("waker")], of("cpu"), of("stack_state"), tid[of("below")], \
+                stack_words(of("stack"))
         next
 }
 

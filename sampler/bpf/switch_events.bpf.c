@@ -76,8 +76,8 @@ struct task_struct___old {
 } KERNEL_STRUCT;
 
 /*
- * Limits for each thread how often its stack is copied: one such place is for its own waits, one for its
- * wake-ups of other threads.
+ * Limits for each thread how often a stack is copied: one such place is for its own waits, one for its
+ * wake-ups of other threads, and one for interrupts that wake it.
  */
 struct thread_place {
         __u64 key; /* of the last place */
@@ -86,7 +86,7 @@ struct thread_place {
 };
 
 struct thread_slot {
-        struct thread_place waits, wakes;
+        struct thread_place waits, wakes, interrupts;
         /* when `out_tid` began a wait without a stack; 0 = a stack was recorded, or the wait is over */
         __u64 out_ns;
         __u32 out_tid, unused;
@@ -318,6 +318,19 @@ static __always_inline __u32 choose(struct thread_place *place, __u32 tid, __u64
         return SWITCH_FLAG_STACK;
 }
 
+/* The same for a record whose stack takes up to @stack_bytes: for want of room it has none. */
+static __always_inline __u32 choose_stack(struct switch_ring_head *ring, struct thread_place *place,
+                                          __u32 tid, __u64 key, __u64 now_ns, __u64 n_bytes)
+{
+        __u32 flags = choose(place, tid, key, now_ns);
+
+        if (flags & SWITCH_FLAG_STACK && !has_room(ring, settings.ring_bytes, n_bytes)) {
+                place->copied_ns = 0;
+                return 0;
+        }
+        return flags;
+}
+
 /* Copies the stack up to memory that is not mapped, or not resident now. */
 static __always_inline __u32 copy_user_stack(char *to, __u64 sp)
 {
@@ -352,15 +365,21 @@ static __always_inline __u32 add_user_frames(void *ctx, struct switch_record_hea
         return sizeof(*stack) + (stack->copy_bytes & ~7u);
 }
 
+static __always_inline void begin_stack(struct switch_stack *stack)
+{
+        stack->context = (__u64)SWITCH_CONTEXT_KERNEL;
+        stack->kernel_bytes = 0;
+        stack->copy_bytes = 0;
+        __builtin_memset(stack->registers, 0, sizeof(stack->registers));
+}
+
 /* Fills the stack that follows the record head, except for the kernel part; returns its bytes. */
 static __always_inline __u32 add_user_stack(void *ctx, struct switch_record_head *record,
                                             struct switch_stack *stack, const struct pt_regs *regs)
 {
         __u32 copy_bytes = 0;
 
-        stack->context = (__u64)SWITCH_CONTEXT_KERNEL;
-        stack->kernel_bytes = 0;
-        __builtin_memset(stack->registers, 0, sizeof(stack->registers));
+        begin_stack(stack);
         if (settings.frame_pointers)
                 return add_user_frames(ctx, record, stack);
         if (regs) {
@@ -375,16 +394,30 @@ static __always_inline __u32 add_user_stack(void *ctx, struct switch_record_head
         return sizeof(*stack) + ((copy_bytes + 7) & ~7u);
 }
 
+static __always_inline void add_kernel_frames(void *ctx, struct switch_stack *stack)
+{
+        long kernel_bytes = bpf_get_stack(ctx, stack->kernel, sizeof(stack->kernel),
+                                          settings.n_skipped_frames);
+
+        stack->kernel_bytes = kernel_bytes > 0 ? (__u32)kernel_bytes : 0;
+}
+
 /* Fills the stack that follows the record head; returns its bytes. */
 static __always_inline __u32 add_stack(void *ctx, struct switch_record_head *record,
                                        struct switch_stack *stack, const struct pt_regs *regs)
 {
         __u32 n_bytes = add_user_stack(ctx, record, stack, regs);
-        long kernel_bytes = bpf_get_stack(ctx, stack->kernel, sizeof(stack->kernel),
-                                          settings.n_skipped_frames);
 
-        stack->kernel_bytes = kernel_bytes > 0 ? (__u32)kernel_bytes : 0;
+        add_kernel_frames(ctx, stack);
         return n_bytes;
+}
+
+/* The same without the user's part. */
+static __always_inline __u32 add_kernel_stack(void *ctx, struct switch_stack *stack)
+{
+        begin_stack(stack);
+        add_kernel_frames(ctx, stack);
+        return sizeof(*stack);
 }
 
 /* The user's registers; NULL for a thread that has none. */
@@ -582,13 +615,8 @@ int on_switch(__u64 *ctx)
         if (settings.stacks && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT &&
             !(state & TASK_DEAD_BITS) && (slot = slot_of(record->prev_tid)) != NULL) {
                 regs = user_registers(prev);
-                flags |= choose(&slot->waits, record->prev_tid, regs ? key_of(regs) : 0,
-                                record->head.time_ns);
-                if (flags & SWITCH_FLAG_STACK &&
-                    !has_room(ring, settings.ring_bytes, STACK_BYTES_MAX(*record))) {
-                        flags &= ~SWITCH_FLAG_STACK;
-                        slot->waits.copied_ns = 0;
-                }
+                flags |= choose_stack(ring, &slot->waits, record->prev_tid, regs ? key_of(regs) : 0,
+                                      record->head.time_ns, STACK_BYTES_MAX(*record));
                 record->head.flags = flags;
                 if (settings.late_stacks) {
                         slot->out_ns = flags & (SWITCH_FLAG_STACK | SWITCH_FLAG_SAME_STACK) ? 0 : now_ns;

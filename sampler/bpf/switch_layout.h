@@ -53,6 +53,7 @@ enum switch_record_kind {
 
 enum switch_record_flag {
         SWITCH_FLAG_OUT = 1,        /* of a switch: who went is wanted */
+        SWITCH_FLAG_INTERRUPT = 1,  /* of a wake-up: an interrupt woke the thread, not a thread */
         SWITCH_FLAG_IN = 2,         /* who comes is wanted */
         SWITCH_FLAG_PREEMPTED = 4,  /* who went could have run on */
         SWITCH_FLAG_SAME_STACK = 8, /* the stack is as in this thread's last copy, less than a period ago */
@@ -87,9 +88,10 @@ struct switch_record_switch {
 
 struct switch_record_wakeup {
         struct switch_record_head head;
-        __u32 pid, tid;             /* who can run now */
-        __u32 waker_pid, waker_tid; /* 0 = an interrupt, or the idle task */
-        char waker_name[SWITCH_NAME_BYTES];
+        __u32 pid, tid; /* who can run now */
+        /* with SWITCH_FLAG_INTERRUPT: the thread that was interrupted; 0 = the idle task */
+        __u32 waker_pid, waker_tid;
+        char waker_name[SWITCH_NAME_BYTES]; /* empty with SWITCH_FLAG_INTERRUPT */
 };
 
 /* The lock while the thread waits, as read from the program's memory, which is hostile. */

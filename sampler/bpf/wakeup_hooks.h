@@ -1,26 +1,78 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * sampler/bpf/wakeup_hooks.h - a part of switch_events.bpf: who makes a thread ready to run, and from where
+ * sampler/bpf/wakeup_hooks.h - a part of switch_events.bpf: what makes a thread ready to run, and from where
  *
  * Way of the data:  kernel (sched_waking) -> [wakeup_hooks] -> switch_record
  */
 #ifndef SAMPLER_BPF_WAKEUP_HOOKS_H
 #define SAMPLER_BPF_WAKEUP_HOOKS_H
 
+#define INTERRUPT_STACK_BYTES 16384 /* the size of a stack in the kernel, at least; a power of two */
+
 /*
  * The address of @ctx, which lies on the CPU's current stack, is turned into a number by way of @scratch.
  */
-static __always_inline bool is_interrupt(__u64 *ctx, struct switch_record_wakeup *scratch,
-                                         struct task_struct *task, const struct pt_regs *regs)
+static __always_inline __u64 stack_address(__u64 *ctx, struct switch_record_wakeup *scratch)
 {
-        __u64 at;
-
-        (void)regs; /* only some machines need the registers and the stack's address */
         scratch->head.time_ns = (__u64)ctx;
         __asm__ __volatile__("" : : : "memory");
-        at = scratch->head.time_ns;
+        return scratch->head.time_ns;
+}
+
+static __always_inline bool is_interrupt(struct task_struct *task, const struct pt_regs *regs, __u64 at)
+{
+        (void)regs; /* only some machines need the registers and the stack's address */
         (void)at;
-        return MACHINE_IS_INTERRUPT(task, regs, at);
+        return task->pid == 0 || MACHINE_IS_INTERRUPT(task, regs, at);
+}
+
+/*
+ * The same for two interrupts of one kind that wake a thread at one place.  The thread's memory cannot be
+ * read here, and the interrupt's own stack would cost as much as its copy: instead, the depth of that stack
+ * at @at tells timers from packets and disks.
+ */
+static __always_inline __u64 interrupt_key(struct task_struct *woken, __u64 at)
+{
+        const struct pt_regs *regs = user_registers(woken);
+        __u64 place = regs ? MACHINE_PC(regs) * 31 + MACHINE_SP(regs) : 0;
+
+        return place * 31 + (at & (INTERRUPT_STACK_BYTES - 1));
+}
+
+/* An interrupt at stack address @at has woken a thread.  Returns the bytes of its stack. */
+static __always_inline __u32 add_interrupt(void *ctx, struct switch_ring_head *ring,
+                                           struct switch_record_wakeup *record, struct task_struct *woken,
+                                           __u64 at)
+{
+        struct thread_slot *slot = slot_of(record->tid);
+        __u32 flags = 0;
+
+        __builtin_memset(record->waker_name, 0, sizeof(record->waker_name));
+        if (slot)
+                flags = choose_stack(ring, &slot->interrupts, record->tid, interrupt_key(woken, at),
+                                     record->head.time_ns, sizeof(*record) + sizeof(struct switch_stack));
+        record->head.flags = flags | SWITCH_FLAG_INTERRUPT;
+        return flags & SWITCH_FLAG_STACK ? add_kernel_stack(ctx, (struct switch_stack *)(record + 1)) : 0;
+}
+
+/* A thread has woken another, or itself.  Returns the bytes of its stack. */
+static __always_inline __u32 add_waker(void *ctx, struct switch_ring_head *ring,
+                                       struct switch_record_wakeup *record, const struct pt_regs *regs,
+                                       bool is_wanted)
+{
+        struct thread_slot *slot;
+        __u32 flags;
+
+        (void)bpf_get_current_comm(record->waker_name, sizeof(record->waker_name));
+        /* Other threads have nothing from which a call stack could be made. */
+        if (!is_wanted || (slot = slot_of(record->waker_tid)) == NULL)
+                return 0;
+        flags = choose_stack(ring, &slot->wakes, record->waker_tid, regs ? key_of(regs) : 0,
+                             record->head.time_ns, STACK_BYTES_MAX(*record));
+        record->head.flags = flags;
+        return flags & SWITCH_FLAG_STACK
+                       ? add_stack(ctx, &record->head, (struct switch_stack *)(record + 1), regs)
+                       : 0;
 }
 
 SEC("tp_btf/sched_waking")
@@ -30,13 +82,11 @@ int on_waking(__u64 *ctx)
         struct task_struct *waker = bpf_get_current_task_btf();
         struct switch_record_wakeup *record;
         struct switch_ring_head *ring;
-        struct thread_slot *slot;
         const struct pt_regs *regs;
         __u32 n_bytes = sizeof(*record);
-        bool by_interrupt;
-        __u8 flags = 0;
+        __u64 at;
 
-        if (woken->pid == waker->pid || !switch_events_is_wanted(woken))
+        if (!switch_events_is_wanted(woken))
                 return 0;
         ring = own_ring();
         /* A thread that waits on a wanted CPU may be woken from any other. */
@@ -45,37 +95,20 @@ int on_waking(__u64 *ctx)
         record = claim(ring, settings.ring_bytes, sizeof(*record));
         if (!record)
                 return 0;
+        at = stack_address(ctx, record);
         record->head.kind = SWITCH_RECORD_WAKEUP;
         record->head.flags = 0;
         record->head.state = 0;
+        record->head.time_ns = bpf_ktime_get_ns();
         record->pid = (__u32)woken->tgid;
         record->tid = (__u32)woken->pid;
+        record->waker_pid = (__u32)waker->tgid;
+        record->waker_tid = (__u32)waker->pid;
         regs = user_registers(waker);
-        by_interrupt = waker->pid == 0 || is_interrupt(ctx, record, waker, regs);
-        record->head.time_ns = bpf_ktime_get_ns();
-        if (by_interrupt) {
-                record->waker_pid = 0;
-                record->waker_tid = 0;
-                __builtin_memset(record->waker_name, 0, sizeof(record->waker_name));
-        } else {
-                record->waker_pid = (__u32)waker->tgid;
-                record->waker_tid = (__u32)waker->pid;
-                (void)bpf_get_current_comm(record->waker_name, sizeof(record->waker_name));
-                /* Other threads have nothing from which a call stack could be made. */
-                if (is_other_wanted(waker, woken, true) && (slot = slot_of(record->waker_tid)) != NULL) {
-                        flags = choose(&slot->wakes, record->waker_tid, regs ? key_of(regs) : 0,
-                                       record->head.time_ns);
-                        if (flags & SWITCH_FLAG_STACK &&
-                            !has_room(ring, settings.ring_bytes, STACK_BYTES_MAX(*record))) {
-                                flags &= ~SWITCH_FLAG_STACK;
-                                slot->wakes.copied_ns = 0;
-                        }
-                        record->head.flags = flags;
-                        if (flags & SWITCH_FLAG_STACK)
-                                n_bytes += add_stack(ctx, &record->head, (struct switch_stack *)(record + 1),
-                                                     regs);
-                }
-        }
+        if (is_interrupt(waker, regs, at))
+                n_bytes += add_interrupt(ctx, ring, record, woken, at);
+        else
+                n_bytes += add_waker(ctx, ring, record, regs, is_other_wanted(waker, woken, true));
         record->head.n_bytes = n_bytes;
         commit(ring, settings.ring_bytes, n_bytes);
         return 0;

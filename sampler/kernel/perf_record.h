@@ -126,11 +126,14 @@ struct perf_record {
                         struct raw_stack stack; /* out: where it waits; all zero = not known */
                 } context_switch;
                 struct {
-                        uint32_t waker_pid, waker_tid; /* 0 = an interrupt, or the idle task */
-                        char waker_name[16];           /* NUL-terminated */
-                        bool same_stack;               /* the waker is where it was at its previous wake-up */
-                        struct raw_stack stack;        /* of the waker; all zero = not known */
-                } wakeup;                              /* a waker made `tid` ready to run */
+                        /* with `by_interrupt`: who was interrupted; 0 = the idle task */
+                        uint32_t waker_pid, waker_tid;
+                        char waker_name[16]; /* NUL-terminated */
+                        bool by_interrupt;
+                        /* the waker, or the interrupt, is where it was at its previous wake-up */
+                        bool same_stack;
+                        struct raw_stack stack; /* of the waker, or the interrupt; all zero = not known */
+                } wakeup;                       /* a waker made `tid` ready to run */
                 struct {
                         uint64_t avma; /* of the lock of a Python interpreter */
                         uint64_t n_switches;

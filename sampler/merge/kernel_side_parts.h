@@ -90,6 +90,10 @@ int sample_records_take_syscall(struct kernel_side *s, const struct perf_record 
 int sample_stacks_build(struct kernel_side *s, const struct address_space *space,
                         struct thread_stack *ret_stack);
 
+/* The same for a callstack that is the kernel's alone, and so has no functions of Python. */
+int sample_stacks_build_kernel(struct kernel_side *s, const struct address_space *space,
+                               struct thread_stack *ret_stack);
+
 /*
  * Puts the stack in `chain` into the event of its sample; at a system call, the call stands in place of the
  * kernel's functions.

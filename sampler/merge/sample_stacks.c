@@ -94,10 +94,15 @@ static int put_call(struct trace_dictionary *dictionary, uint32_t frame, uint32_
 int sample_stacks_build(struct kernel_side *s, const struct address_space *space,
                         struct thread_stack *ret_stack)
 {
-        int r;
-
         python_frames_merge(s->recording->python, space, &s->chain);
-        r = stack_builder_add(&s->stacks, space, &s->chain, &ret_stack->stack);
+        return sample_stacks_build_kernel(s, space, ret_stack);
+}
+
+int sample_stacks_build_kernel(struct kernel_side *s, const struct address_space *space,
+                               struct thread_stack *ret_stack)
+{
+        int r = stack_builder_add(&s->stacks, space, &s->chain, &ret_stack->stack);
+
         ret_stack->state = s->chain.state;
         if (s->stacks.n_cut > 0) {
                 loss_counter_add(s->recording->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);

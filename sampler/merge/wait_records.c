@@ -263,64 +263,115 @@ int wait_records_take_gil(struct kernel_side *s, const struct perf_record *rec)
         return r < 0 || !thread || thread->exits ? r : python_gil_wait(s->recording->gil, thread, rec);
 }
 
+static void put_stack(const struct thread_stack *at, struct trace_event *event)
+{
+        event->wakeup.stack = at->stack;
+        event->wakeup.stack_state = at->state;
+}
+
+/* Finds the waker, or who was interrupted; NULL = the thread is not recorded. */
+static struct thread_track *find_waker(const struct kernel_side *s, const struct perf_record *rec)
+{
+        struct thread_track *waker = rec->wakeup.waker_tid != 0
+                                             ? process_table_find_thread(s->recording->processes,
+                                                                         rec->wakeup.waker_tid)
+                                             : NULL;
+
+        return waker && waker->process->pid == rec->wakeup.waker_pid ? waker : NULL;
+}
+
+/*
+ * Makes a call stack of the kernel's functions alone: those of the program belong to the thread that was
+ * interrupted.
+ */
+static int make_kernel_stack(struct kernel_side *s, const struct raw_stack *raw,
+                             const struct address_space *space, struct thread_stack *ret_stack)
+{
+        *ret_stack = (struct thread_stack){ .stack = 0 };
+        unwind_frame_pointer_run_kernel(raw, &s->chain);
+        if (s->chain.n_frames == 0)
+                return 0;
+        if (s->chain.state == TRACE_STACK_FRAME_POINTERS)
+                s->chain.state = TRACE_STACK_COMPLETE;
+        return sample_stacks_build_kernel(s, space, ret_stack);
+}
+
+static int describe_interrupt(struct kernel_side *s, struct thread_track *thread,
+                              const struct perf_record *rec, struct trace_event *event)
+{
+        const struct thread_track *below = find_waker(s, rec);
+        struct thread_stack at = { .stack = 0 };
+        int r = 0;
+
+        if (rec->wakeup.stack.chain) {
+                r = make_kernel_stack(s, &rec->wakeup.stack, &thread->process->space, &at);
+                thread->interrupted_by = at;
+        } else if (rec->wakeup.same_stack) {
+                at = thread->interrupted_by;
+        }
+        event->wakeup.below = below ? below->thread : 0;
+        put_stack(&at, event);
+        return r;
+}
+
+static int describe_waker(struct kernel_side *s, const struct perf_record *rec, struct trace_event *event)
+{
+        const struct wait_copy copy = { &rec->wakeup.stack, rec->cpu, rec->time_ns };
+        const char *name = rec->wakeup.waker_name;
+        struct thread_track *waker = find_waker(s, rec);
+        struct thread_stack at;
+        uint32_t name_id = 0;
+        int r = 0;
+
+        if (waker) {
+                r = make_stack(s, waker, &copy, &waker->woke_at, &at);
+                if (rec->wakeup.same_stack)
+                        at = waker->woke_at;
+                event->wakeup.waker = waker->thread;
+                put_stack(&at, event);
+        }
+        if (r == 0 && name[0] != '\0')
+                r = trace_dictionary_add_path(s->recording->dictionary, name,
+                                              strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
+        event->wakeup.name = name_id ? name_id : waker ? waker->name : 0;
+        return r == -EOVERFLOW ? 0 : r;
+}
+
 /* The wake-up becomes an event of the thread that was woken. */
 int wait_records_take_wakeup(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_WAKEUP, .time_ns = rec->time_ns };
-        const struct wait_copy copy = { &rec->wakeup.stack, rec->cpu, rec->time_ns };
-        const char *name = rec->wakeup.waker_name;
-        struct thread_track *thread, *waker;
-        struct thread_stack at;
-        uint32_t name_id = 0;
+        struct thread_track *thread;
         int r = kernel_side_find_thread(s, rec, &thread);
 
         if (r < 0 || !thread || thread->exits)
                 return r;
         event.wakeup.cpu = rec->cpu;
-        waker = rec->wakeup.waker_tid
-                        ? process_table_find_thread(s->recording->processes, rec->wakeup.waker_tid)
-                        : NULL;
-        if (waker) {
-                r = make_stack(s, waker, &copy, &waker->woke_at, &at);
-                if (rec->wakeup.same_stack)
-                        at = waker->woke_at;
-                event.wakeup.waker = waker->thread;
-                event.wakeup.stack = at.stack;
-                event.wakeup.stack_state = at.state;
-        }
-        if (r == 0 && name[0] != '\0')
-                r = trace_dictionary_add_path(s->recording->dictionary, name,
-                                              strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
-        event.wakeup.name = name_id ? name_id : waker ? waker->name : 0;
-        return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
+        r = rec->wakeup.by_interrupt ? describe_interrupt(s, thread, rec, &event)
+                                     : describe_waker(s, rec, &event);
+        return r < 0 ? r : queue(s, thread, event);
 }
 
-/*
- * A sample of sched:sched_waking belongs to the waker.  A sample from an interrupt only shows the
- * interrupted thread.
- */
+/* A sample of sched:sched_waking belongs to the waker, or shows an interrupt on its stack. */
 int wait_records_take_waker(struct kernel_side *s, const struct event_spec *spec,
                             const struct perf_record *rec)
 {
-        struct perf_record wakeup = { .kind = PERF_RECORD_KIND_WAKEUP,
-                                      .cpu = rec->cpu,
-                                      .time_ns = rec->time_ns };
+        struct perf_record wakeup = {
+                .kind = PERF_RECORD_KIND_WAKEUP,
+                .cpu = rec->cpu,
+                .time_ns = rec->time_ns,
+                .wakeup = { .waker_pid = rec->pid, .waker_tid = rec->tid, .stack = rec->sample.stack }
+        };
         const struct thread_track *woken;
-        bool in_interrupt;
 
-        if (perf_record_decode_waking(&rec->sample, spec->woken_offset_bytes, &wakeup.tid, &in_interrupt) <
-            0) {
+        if (perf_record_decode_waking(&rec->sample, spec->woken_offset_bytes, &wakeup.tid,
+                                      &wakeup.wakeup.by_interrupt) < 0) {
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
         woken = process_table_find_thread(s->recording->processes, wakeup.tid);
-        if (!woken || wakeup.tid == rec->tid)
+        if (!woken)
                 return 0; /* not recorded */
         wakeup.pid = woken->process->pid;
-        if (!in_interrupt) {
-                wakeup.wakeup.waker_pid = rec->pid;
-                wakeup.wakeup.waker_tid = rec->tid;
-                wakeup.wakeup.stack = rec->sample.stack;
-        }
         return wait_records_take_wakeup(s, &wakeup);
 }

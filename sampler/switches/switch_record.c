@@ -188,6 +188,7 @@ static void decode_wakeup(struct byte_reader *r, uint32_t cpu, struct switch_rec
         rec->tid = w.tid;
         rec->wakeup.waker_pid = w.waker_pid;
         rec->wakeup.waker_tid = w.waker_tid;
+        rec->wakeup.by_interrupt = (w.head.flags & SWITCH_FLAG_INTERRUPT) != 0;
         rec->wakeup.same_stack = (w.head.flags & SWITCH_FLAG_SAME_STACK) != 0;
         memcpy(rec->wakeup.waker_name, w.waker_name, sizeof(w.waker_name));
         rec->wakeup.waker_name[sizeof(rec->wakeup.waker_name) - 1] = '\0';

@@ -102,8 +102,8 @@ struct thread_track {
         uint64_t in_ns;       /* when the thread came onto `in_cpu`; 0 = it is on none, or not known */
         uint32_t in_cpu;      /* if `in_ns`: as its last switch told */
         bool waits_by_sample; /* `waited_at` comes from a sample; its switch is the next record */
-        /* the stacks where it last left its CPU, and where it last woke another thread */
-        struct thread_stack waited_at, woke_at;
+        /* the stacks where it last left its CPU, where it last woke a thread, and of what last woke it */
+        struct thread_stack waited_at, woke_at, interrupted_by;
         struct gil_track gil;
 
         uint64_t last_ns;                            /* of the last event written */

@@ -175,6 +175,64 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
 }
 END_TEST
 
+/*
+ * An interrupt is no waker: the thread that was interrupted is beside it, with the kernel's functions alone.
+ * One that looks the same as the last that woke this thread has that stack.
+ */
+START_TEST(test_interrupts_wake)
+{
+        static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020,
+                                          0xffffffff81000030, (uint64_t)PERF_CONTEXT_USER, 0x1000 };
+        struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 40);
+        const struct trace_stack *stack;
+        const struct trace_event *event;
+        uint64_t first;
+
+        set_up_bpf();
+        begin_thread(501, 10);
+        begin_thread(502, 20);
+        wakeup.wakeup.by_interrupt = true;
+        wakeup.wakeup.waker_pid = FAKE_PID;
+        wakeup.wakeup.waker_tid = 502;
+        wakeup.wakeup.stack.chain = (const uint8_t *)there;
+        wakeup.wakeup.stack.n_chain = 5;
+        take(&wakeup);
+        event = pending(501, 0);
+        first = event->wakeup.stack;
+        ck_assert_uint_eq(event->op, TRACE_OP_WAKEUP);
+        ck_assert_uint_eq(event->wakeup.waker, 0);
+        ck_assert_uint_eq(event->wakeup.name, 0);
+        ck_assert_uint_eq(event->wakeup.below, process_table_find_thread(&f.processes, 502)->thread);
+        ck_assert_uint_eq(event->wakeup.stack_state, TRACE_STACK_COMPLETE);
+        ck_assert_uint_ne(first, 0);
+        stack = trace_dictionary_row(&f.dictionary, TRACE_TABLE_STACKS, (uint32_t)first);
+        ck_assert_uint_ne(stack->parent, 0);
+        stack = trace_dictionary_row(&f.dictionary, TRACE_TABLE_STACKS, stack->parent);
+        ck_assert_uint_eq(stack->parent, 0); /* two functions: the user's is not among them */
+
+        wakeup.wakeup.stack.chain = NULL;
+        wakeup.wakeup.stack.n_chain = 0;
+        wakeup.wakeup.same_stack = true;
+        wakeup.wakeup.waker_tid = 77; /* not recorded */
+        take(&wakeup);
+        ck_assert_uint_eq(pending(501, 1)->wakeup.stack, first);
+        ck_assert_uint_eq(pending(501, 1)->wakeup.below, 0);
+        wakeup.wakeup.same_stack = false;
+        wakeup.wakeup.waker_pid = FAKE_PID + 1; /* another process's */
+        wakeup.wakeup.waker_tid = 502;
+        take(&wakeup);
+        ck_assert_uint_eq(pending(501, 2)->wakeup.stack, 0);
+        ck_assert_uint_eq(pending(501, 2)->wakeup.below, 0);
+        wakeup.tid = 502; /* the thread itself, still on its CPU; no other interrupt woke it before */
+        wakeup.wakeup.waker_pid = FAKE_PID;
+        wakeup.wakeup.same_stack = true;
+        take(&wakeup);
+        ck_assert_uint_eq(pending(502, 0)->wakeup.below,
+                          process_table_find_thread(&f.processes, 502)->thread);
+        ck_assert_uint_eq(pending(502, 0)->wakeup.stack, 0);
+}
+END_TEST
+
 /* BPF reports threads after their end. */
 START_TEST(test_only_threads_that_live_wait)
 {
@@ -254,13 +312,17 @@ START_TEST(test_a_waker_is_who_was_sampled)
         take_role(502, 40, FAKE_EVENT_WAKERS, there, stranger, sizeof(stranger));
         take_role(501, 50, FAKE_EVENT_WAKERS, there, raw, sizeof(raw)); /* itself */
         take_role(502, 60, FAKE_EVENT_WAKERS, there, raw, sizeof(raw) - 1);
-        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 2);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 3);
         ck_assert_uint_eq(pending(501, 0)->op, TRACE_OP_WAKEUP);
         ck_assert_uint_eq(pending(501, 0)->wakeup.waker,
                           process_table_find_thread(&f.processes, 502)->thread);
         ck_assert_uint_ne(pending(501, 0)->wakeup.stack, 0);
         ck_assert_uint_eq(pending(501, 1)->wakeup.waker, 0);
-        ck_assert_uint_eq(pending(501, 1)->wakeup.stack, 0);
+        ck_assert_uint_ne(pending(501, 1)->wakeup.stack, 0);
+        ck_assert_uint_eq(pending(501, 1)->wakeup.below,
+                          process_table_find_thread(&f.processes, 502)->thread);
+        ck_assert_uint_eq(pending(501, 2)->wakeup.waker,
+                          process_table_find_thread(&f.processes, 501)->thread);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 1);
 }
 END_TEST

@@ -192,6 +192,28 @@ START_TEST(test_a_wakeup_names_the_waker)
         ck_assert_uint_eq(record.records[0].wakeup.waker_pid, 20);
         ck_assert_uint_eq(record.records[0].wakeup.waker_tid, 21);
         ck_assert_str_eq(record.records[0].wakeup.waker_name, "nnnnnnnnnnnnnnn");
+        ck_assert(!record.records[0].wakeup.by_interrupt);
+}
+END_TEST
+
+/* It names who was interrupted, and its stack is the kernel's alone. */
+START_TEST(test_an_interrupt_wakes)
+{
+        const struct perf_record *rec = &record.records[0];
+
+        add_wakeup(&bytes, SWITCH_FLAG_INTERRUPT | SWITCH_FLAG_STACK);
+        add_stack(&bytes, COPY_BYTES, 16);
+        decode();
+        ck_assert_uint_eq(record.n_records, 1);
+        ck_assert_int_eq(rec->kind, PERF_RECORD_KIND_WAKEUP);
+        ck_assert(rec->wakeup.by_interrupt && !rec->wakeup.same_stack);
+        ck_assert_uint_eq(rec->wakeup.waker_pid, 20);
+        ck_assert_uint_eq(rec->wakeup.waker_tid, 21);
+        ck_assert_uint_eq(rec->wakeup.stack.n_chain, 3);
+        byte_buffer_clear(&bytes);
+        add_wakeup(&bytes, SWITCH_FLAG_INTERRUPT | SWITCH_FLAG_SAME_STACK);
+        decode();
+        ck_assert(rec->wakeup.by_interrupt && rec->wakeup.same_stack);
 }
 END_TEST
 

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A wait that no running thread ended has the interrupt that did, and who was below it; a thread's own timers end none
+set -eu
+. tests/tap.sh
+plan 11
+need jq
+need_sampling
+
+rounds=50
+
+# The waits of the program's first thread in a function, once it has begun: a line each of the waker's name and tid, the
+# tid below the interrupt, and the stack of the wake-up.
+waits_in() { # name, function
+        awk -F '\t' -v place=";$2;" "$columns"'
+                pid != tid { next }
+                kind == "switch_out" { is_there = !$7 && index(stack ";", place); is_woken = 0 }
+                kind == "wakeup" && is_there && !is_woken { is_woken = 1; print $6 "\t" $7 "\t" $10 "\t" stack }' \
+                "$TMPDIR/$1.events"
+}
+
+# For `holds`: at least nine of ten waits there are of this kind.
+are() { # name, function, condition of awk on $1 to $4
+        local n n_right
+        n=$(waits_in "$1" "$2" | wc -l)
+        n_right=$(waits_in "$1" "$2" | awk -F '\t' "$3 { n++ } END { print n + 0 }")
+        figure "$1: $n_right of $n waits in $2()" >&3
+        compare "$n" ">=" "$rounds / 2" && compare "$n_right" ">=" "0.9 * $n"
+}
+
+tid_of() { # name, name of a thread
+        awk -F '\t' -v name="$2" '$5 == name { print $4; exit }' "$TMPDIR/$1.events"
+}
+
+exec 3>&1
+start() { # mode
+        record "$1" --off-cpu "$WORKLOADS/w_wakers" "$1" $rounds && read_trace "$1"
+}
+
+holds "record" start sleep
+reason=$(reported sleep '.missing.rows[] | select(.code == "WAITING_BY_PERF") | .detail')
+if [ -n "$reason" ]; then
+        skips_group "waits by BPF" "$reason"
+        exit
+fi
+
+# ---- interrupts ----
+# awk expands these.
+# shellcheck disable=SC2016
+{
+        no_waker='$1 == "" && $2 == ""'
+        by_timer="$no_waker"' && $4 ~ /;__hrtimer_run_queues;/'
+        is_sent='$4 ~ /;[a-z_]*sendmsg[a-z_]*;.*;process_backlog;/'
+        entered='$4 ~ /;(asm_|common_interrupt|el[01][^;]*_irq|do_irq|handle_riscv_irq|handle_arch_irq|call_on_irq_stack)/'
+}
+holds "a timer has no waker" are sleep nap "$no_waker"
+holds "but its stack" are sleep nap "$by_timer"
+holds "which has the entry of an interrupt" are sleep nap "$entered"
+holds "and no functions of a program" same 0 "$(waits_in sleep nap | cut -f 4 | grep -c ';main;' || true)"
+
+holds "record loopback" start loopback
+server=$(tid_of loopback server)
+holds "a packet of this machine has no waker" are loopback ask "$no_waker"
+holds "but who sent it is below" are loopback ask "\$3 == $server"
+holds "in the middle of the call, without an interrupt" are loopback ask "$is_sent && !($entered)"
+
+# ---- timers of a thread that runs ----
+holds "record early" start early
+own=$(awk -F '\t' '$1 == "wakeup" && $3 == $4 && ($7 == $4 || $10 == $4)' "$TMPDIR/early.events" | wc -l)
+figure "early: $own of $rounds timers came before their wait began" >&3
+holds "own timers are recorded" compare "$own" ">=" "0.5 * $rounds"
