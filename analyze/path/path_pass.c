@@ -563,6 +563,7 @@ static int prepare(struct pass *pass, struct loaded_trace *trace, struct error *
 
         path_walk_init(&p->walk, &p->past, take_segment, pass);
         p->walk.is_strict = p->request.is_strict;
+        p->walk.names = &p->names;
         if (!p->request.zone)
                 p->walk.n_segments_max = RUN_SEGMENTS_MAX;
         if (past_init(&p->past, trace, event) < 0 || path_names_init(&p->names, trace) < 0 ||

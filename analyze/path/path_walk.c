@@ -2,6 +2,7 @@
 #include "analyze/path/path_walk.h"
 
 #include "analyze/path/past.h"
+#include "analyze/path/path_names.h"
 #include "format/trace_spec.h"
 
 #include <errno.h>
@@ -208,6 +209,17 @@ static int follow_wait(struct path_walk *w, const struct stretch *s, const struc
         return r;
 }
 
+/* A call stack that was not recorded is like any other one. */
+static bool are_one_place(const struct path_walk *w, uint32_t a, uint32_t b)
+{
+        uint32_t place_a, place_b;
+
+        if (a == b || a == 0 || b == 0)
+                return true;
+        return w->names && path_names_place(w->names, a, &place_a) == 0 &&
+               path_names_place(w->names, b, &place_b) == 0 && place_a == place_b;
+}
+
 /*
  * The first of the waits that are one with @i: a join of several results.  A preemption in between does not
  * count.
@@ -234,7 +246,7 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
                 if (before->preempted)
                         continue;
                 if (before->state != TRACE_WAIT_SLEEPING || before->is_lock ||
-                    (before->stack != 0 && last->stack != 0 && before->stack != last->stack) ||
+                    !are_one_place(w, before->stack, last->stack) ||
                     past_woke(t, before->in_ns - 1, waits[first].out_ns))
                         break;
                 first = k - 1;

@@ -32,6 +32,7 @@
 
 struct past;
 struct past_wait;
+struct path_names;
 
 #define PATH_WALK_JOIN_MAX     64
 #define PATH_WALK_DEPTH_MAX    64    /* threads that a chain names */
@@ -80,6 +81,8 @@ typedef int path_walk_take(void *context, const struct path_segment *segment);
 
 struct path_walk {
         const struct past *past; /* borrowed */
+        /* borrowed: tells which call stacks are one place; NULL = only equal ones are */
+        struct path_names *names;
         path_walk_take *take;
         void *context;
         struct intern chains;    /* struct path_link */
