@@ -269,15 +269,26 @@ static void put_stack(const struct thread_stack *at, struct trace_event *event)
         event->wakeup.stack_state = at->state;
 }
 
-/* Finds the waker, or who was interrupted; NULL = the thread is not recorded. */
-static struct thread_track *find_waker(const struct kernel_side *s, const struct perf_record *rec)
-{
-        struct thread_track *waker = rec->wakeup.waker_tid != 0
-                                             ? process_table_find_thread(s->recording->processes,
-                                                                         rec->wakeup.waker_tid)
-                                             : NULL;
+/* A waker, or who was interrupted. */
+struct waker {
+        struct thread_track *track; /* NULL = not recorded, or forgotten after its end */
+        uint32_t thread;            /* id in THREADS; 0 = not recorded */
+        uint32_t name;              /* string; 0 = unknown */
+};
 
-        return waker && waker->process->pid == rec->wakeup.waker_pid ? waker : NULL;
+/* The last thing that an ending thread does is to wake its parent, or who waits to join it. */
+static struct waker find_waker(const struct kernel_side *s, const struct perf_record *rec)
+{
+        uint32_t pid = rec->wakeup.waker_pid, tid = rec->wakeup.waker_tid;
+        struct thread_track *track = tid != 0 ? process_table_find_thread(s->recording->processes, tid)
+                                              : NULL;
+        const struct ended_thread *ended;
+
+        if (track && track->process->pid == pid)
+                return (struct waker){ .track = track, .thread = track->thread, .name = track->name };
+        ended = process_table_find_ended(s->recording->processes, pid, tid, rec->time_ns);
+        return ended ? (struct waker){ .thread = ended->thread, .name = ended->name }
+                     : (struct waker){ .thread = 0 };
 }
 
 /*
@@ -299,7 +310,6 @@ static int make_kernel_stack(struct kernel_side *s, const struct raw_stack *raw,
 static int describe_interrupt(struct kernel_side *s, struct thread_track *thread,
                               const struct perf_record *rec, struct trace_event *event)
 {
-        const struct thread_track *below = find_waker(s, rec);
         struct thread_stack at = { .stack = 0 };
         int r = 0;
 
@@ -309,7 +319,7 @@ static int describe_interrupt(struct kernel_side *s, struct thread_track *thread
         } else if (rec->wakeup.same_stack) {
                 at = thread->interrupted_by;
         }
-        event->wakeup.below = below ? below->thread : 0;
+        event->wakeup.below = find_waker(s, rec).thread;
         put_stack(&at, event);
         return r;
 }
@@ -318,22 +328,22 @@ static int describe_waker(struct kernel_side *s, const struct perf_record *rec, 
 {
         const struct wait_copy copy = { &rec->wakeup.stack, rec->cpu, rec->time_ns };
         const char *name = rec->wakeup.waker_name;
-        struct thread_track *waker = find_waker(s, rec);
+        struct waker waker = find_waker(s, rec);
         struct thread_stack at;
         uint32_t name_id = 0;
         int r = 0;
 
-        if (waker) {
-                r = make_stack(s, waker, &copy, &waker->woke_at, &at);
+        event->wakeup.waker = waker.thread;
+        if (waker.track) {
+                r = make_stack(s, waker.track, &copy, &waker.track->woke_at, &at);
                 if (rec->wakeup.same_stack)
-                        at = waker->woke_at;
-                event->wakeup.waker = waker->thread;
+                        at = waker.track->woke_at;
                 put_stack(&at, event);
         }
         if (r == 0 && name[0] != '\0')
                 r = trace_dictionary_add_path(s->recording->dictionary, name,
                                               strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
-        event->wakeup.name = name_id ? name_id : waker ? waker->name : 0;
+        event->wakeup.name = name_id ? name_id : waker.name;
         return r == -EOVERFLOW ? 0 : r;
 }
 

@@ -133,6 +133,11 @@
 #define PACE_AHEAD_SCANS      4 /* rounds through the rings at once, while there is new code in them */
 /* A stack that was read less than this after a thread's switch onto a CPU belongs to that switch. */
 #define PACE_WAITS_LATE_NS (10 * NS_PER_US)
+/*
+ * How long after its end a thread may still wake another: its parent is woken after the kernel has reported
+ * the end.  Longer, and a thread that is not recorded might have its numbers by then.
+ */
+#define PACE_WAITS_ENDED_NS (100 * NS_PER_MS)
 
 /*
  * A chunk is handed to the writer when it is this large or this old: a crash of the recorder can cost this

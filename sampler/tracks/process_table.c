@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "sampler/pace/pace.h"
 #include "sampler/tracks/thread_track.h"
 
 #include <errno.h>
@@ -147,6 +148,21 @@ bool process_table_has_ended(const struct process_table *t, uint32_t tid)
         return id != 0 && id <= t->ended_capacity && t->ended[id - 1];
 }
 
+static struct ended_thread *ended_slot(struct process_table *t, uint32_t tid)
+{
+        return &t->last_ended[tid & (PROCESS_TABLE_ENDED - 1)];
+}
+
+const struct ended_thread *process_table_find_ended(const struct process_table *t, uint32_t pid, uint32_t tid,
+                                                    uint64_t now_ns)
+{
+        const struct ended_thread *ended = &t->last_ended[tid & (PROCESS_TABLE_ENDED - 1)];
+
+        if (tid == 0 || ended->tid != tid || ended->pid != pid)
+                return NULL;
+        return now_ns <= ended->ended_ns + PACE_WAITS_ENDED_NS ? ended : NULL;
+}
+
 /* A thread that was recorded before has an entry already. */
 static void set_ended(const struct process_table *t, uint32_t tid, bool ended)
 {
@@ -237,6 +253,8 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         process->n_threads_ever++;
         t->n_threads++;
         set_ended(t, tid, false);
+        if (ended_slot(t, tid)->tid == tid)
+                *ended_slot(t, tid) = (struct ended_thread){ .tid = 0 };
         *slot = thread;
         *ret_thread = thread;
         return 0;
@@ -338,6 +356,11 @@ uint32_t process_table_forget_thread(struct process_table *t, struct thread_trac
         uint32_t pid = process->pid;
 
         set_ended(t, thread->tid, true);
+        *ended_slot(t, thread->tid) = (struct ended_thread){ .pid = pid,
+                                                             .tid = thread->tid,
+                                                             .thread = thread->thread,
+                                                             .name = thread->name,
+                                                             .ended_ns = thread->last_ns };
         map_remove(&t->threads, thread->tid);
         if (map_find(&process->own_threads, thread->own_tid) == thread)
                 map_remove(&process->own_threads, thread->own_tid);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #define PROCESS_TABLE_FIBERS_MAX (UINT32_C(1) << 18) /* of all processes that live */
+#define PROCESS_TABLE_ENDED      1024                /* threads that ended last; a power of two */
 
 /* Finds the track that has a number now: the numbers of ended threads and processes are used again. */
 struct track_map {
@@ -63,13 +64,22 @@ struct process_track {
         uint64_t return_probes_avma, return_probes_bytes; /* the kernel's uretprobes; 0 = none seen */
 };
 
+/* A thread whose exit was written, and whose track is gone. */
+struct ended_thread {
+        uint32_t pid, tid; /* 0 = none */
+        uint32_t thread;   /* id in THREADS */
+        uint32_t name;     /* string; 0 = unknown */
+        uint64_t ended_ns;
+};
+
 struct process_table {
         struct trace_dictionary *dictionary; /* borrowed */
         struct track_map processes, threads;
         /* heap, owned: by the id of a thread's number - 1: the thread was recorded and has ended */
         bool *ended;
         size_t ended_capacity;
-        struct thread_track **listed; /* heap, owned: threads with pending events */
+        struct ended_thread last_ended[PROCESS_TABLE_ENDED]; /* by the low bits of the number */
+        struct thread_track **listed;                        /* heap, owned: threads with pending events */
         size_t n_listed, listed_capacity;
         uint32_t n_threads; /* that live now */
         uint32_t n_fibers;
@@ -95,6 +105,14 @@ bool process_table_has_seen(const struct process_table *t, uint32_t pid);
 
 /* True if a thread with this number was recorded, and has ended since. */
 bool process_table_has_ended(const struct process_table *t, uint32_t tid);
+
+/*
+ * process_table_find_ended() - a thread that was forgotten a moment ago
+ * @now_ns:  at most PACE_WAITS_ENDED_NS after its end
+ * NULL if there is none, if another thread has the number since, or if many threads have ended since.
+ */
+const struct ended_thread *process_table_find_ended(const struct process_table *t, uint32_t pid, uint32_t tid,
+                                                    uint64_t now_ns);
 
 /*
  * process_table_add_thread() - the track of a thread, made if it is new

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/tracks/process_table.c: a number means who has it now; each who ever had it has a row of its own */
 #include "format/trace_dictionary.h"
+#include "sampler/pace/pace.h"
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/unit_test.h"
 
@@ -122,6 +123,33 @@ START_TEST(test_forget_and_reuse)
 END_TEST
 
 /* A thread is listed once, as long as it is not taken off the list. */
+/* It wakes its parent a little later: by both of its numbers, and no longer once they mean another thread. */
+START_TEST(test_threads_that_ended_a_moment_ago)
+{
+        struct thread_track *thread = add(100, 101, 0, 1);
+        const uint64_t end_ns = 1000, last_ns = end_ns + PACE_WAITS_ENDED_NS;
+        uint32_t row = thread->thread;
+        const struct ended_thread *ended;
+
+        ck_assert_ptr_null(process_table_find_ended(&table, 100, 101, 1));
+        ck_assert_ptr_null(process_table_find_ended(&table, 0, 0, 1));
+        thread->last_ns = end_ns;
+        thread->name = 7;
+        (void)process_table_forget_thread(&table, thread);
+        ended = process_table_find_ended(&table, 100, 101, last_ns);
+        ck_assert_ptr_nonnull(ended);
+        ck_assert_uint_eq(ended->thread, row);
+        ck_assert_uint_eq(ended->name, 7);
+        ck_assert_ptr_null(process_table_find_ended(&table, 100, 101, last_ns + 1));
+        ck_assert_ptr_null(process_table_find_ended(&table, 200, 101, end_ns));
+        ck_assert_ptr_null(process_table_find_ended(&table, 100, 101 + PROCESS_TABLE_ENDED, end_ns));
+        (void)add(100, 101 + PROCESS_TABLE_ENDED, 0, 2); /* another number with the same low bits */
+        ck_assert_ptr_eq(process_table_find_ended(&table, 100, 101, end_ns), ended);
+        (void)add(200, 101, 0, end_ns); /* the number again */
+        ck_assert_ptr_null(process_table_find_ended(&table, 100, 101, end_ns));
+}
+END_TEST
+
 START_TEST(test_pending_lists_the_thread)
 {
         struct pending_event pending = { .event = { .op = TRACE_OP_SWITCH_IN, .time_ns = 5 } };

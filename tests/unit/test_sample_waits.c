@@ -6,6 +6,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/kernel_side.h"
+#include "sampler/pace/pace.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -172,6 +173,54 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
         ck_assert_uint_eq(pending(501, 1)->wakeup.waker, 0);
         ck_assert_uint_eq(pending(501, 1)->wakeup.stack, 0);
         ck_assert(is_text(pending(501, 1)->wakeup.name, "waker"));
+}
+END_TEST
+
+/* Writes the end of a thread, as the collector does. */
+static uint32_t forget_thread(uint32_t tid, uint64_t time_ns)
+{
+        struct thread_track *thread = process_table_find_thread(&f.processes, tid);
+        uint32_t id = thread->thread;
+
+        thread->last_ns = time_ns;
+        (void)process_table_forget_thread(&f.processes, thread);
+        return id;
+}
+
+/*
+ * The last thing that an ending thread does is to wake its parent: its end has been written by then.  Neither
+ * a thread that has its number since, nor an unknown one that has it much later, is that thread.
+ */
+START_TEST(test_wakers_that_have_ended)
+{
+        struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 2000);
+        uint32_t ended, again;
+
+        set_up_bpf();
+        begin_thread(501, 10);
+        begin_thread(502, 20);
+        ended = forget_thread(502, 1000);
+        wakeup.wakeup.waker_pid = FAKE_PID;
+        wakeup.wakeup.waker_tid = 502;
+        memcpy(wakeup.wakeup.waker_name, "waker", 6);
+        take(&wakeup);
+        wakeup.wakeup.waker_pid = FAKE_PID + 1;
+        take(&wakeup);
+        wakeup.wakeup.waker_pid = FAKE_PID;
+        begin_thread(502, 3000);
+        again = process_table_find_thread(&f.processes, 502)->thread;
+        wakeup.time_ns = 4000;
+        take(&wakeup);
+        ck_assert_uint_eq(forget_thread(502, 5000), again);
+        wakeup.time_ns = 5001 + PACE_WAITS_ENDED_NS;
+        take(&wakeup);
+        ck_assert_uint_ne(ended, again);
+        ck_assert_uint_eq(pending(501, 0)->wakeup.waker, ended);
+        ck_assert_uint_eq(pending(501, 1)->wakeup.waker, 0);
+        ck_assert_uint_eq(pending(501, 2)->wakeup.waker, again);
+        ck_assert_uint_eq(pending(501, 3)->wakeup.waker, 0);
+        for (size_t i = 0; i < 4; i++)
+                ck_assert(is_text(pending(501, i)->wakeup.name, "waker"));
 }
 END_TEST
 
