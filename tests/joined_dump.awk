@@ -14,7 +14,8 @@
 #   zone_text, zone_name        6 level  7 text
 #   plot_i64, plot_f64          6 name  7 value
 #   frame_mark                  6 name
-#   switch_out   6 wait  7 1 = preempted  8 cpu  9 stack_state  11 stack, as of a sample
+#   switch_out   6 wait  7 1 = preempted  8 cpu  9 stack_state  10 who got the CPU: unknown, idle, other, or a tid
+#                11 stack, as of a sample
 #   wakeup       6 name of the waker  7 its tid  8 cpu  9 stack_state  10 tid of the thread below the interrupt
 #                11 stack of the waker, or of the interrupt
 #   others                      6 all operands as they are
@@ -132,7 +133,10 @@ $1 == "plot_i64"   { print start, text[of("name")], of("value"); next }
 $1 == "plot_f64"   { print start, text[of("name")], of("bits"); next }
 $1 == "frame_mark" { print start, text[of("name")]; next }
 $1 == "switch_out" {
-        print start, of("wait"), of("preempted"), of("cpu"), of("stack_state"), "", stack_words(of("stack"))
+        next_id = of("successor")
+        print start, of("wait"), of("preempted"), of("cpu"), of("stack_state"), \
+                next_id == 0 ? "unknown" : next_id == 1 ? "idle" : next_id == 2 ? "other" : tid[next_id - 2], \
+                stack_words(of("stack"))
         next
 }
 $1 == "wakeup" {

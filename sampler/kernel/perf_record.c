@@ -309,6 +309,7 @@ static void decode_body(struct byte_reader *r, uint32_t type, uint16_t misc, str
                 decode_switch(misc, rec);
                 rec->context_switch.other_pid = bytes_u32(r);
                 rec->context_switch.other_tid = bytes_u32(r);
+                rec->context_switch.is_other_known = rec->context_switch.other_tid != 0;
                 break;
         case PERF_RECORD_LOST_SAMPLES:
                 rec->kind = PERF_RECORD_KIND_LOST_SAMPLES;

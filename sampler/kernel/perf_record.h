@@ -110,9 +110,9 @@ struct perf_record {
                         bool out;       /* off the CPU; else on */
                         bool preempted; /* out, though it could have run on */
                         uint8_t wait;   /* out: enum trace_wait_state */
-                        /* of a CPU-wide event: the thread that comes, or that went; 0 = unknown */
-                        uint32_t other_pid;
-                        uint32_t other_tid; /* (0 = the idle task) */
+                        /* of a CPU-wide event: the thread that comes, or that went; 0 = the idle task */
+                        uint32_t other_pid, other_tid;
+                        bool is_other_known; /* perf reports threads that we cannot see as 0, too */
                         /* out: run time since it was switched in, as the scheduler counts; 0 = not known */
                         uint64_t ran_ns;
                         /* out: the thread that was on the CPU last left some time ago, without a record */

@@ -183,6 +183,21 @@ static int find_stack(struct kernel_side *s, struct thread_track *thread, const 
         return r;
 }
 
+/* Who has the CPU of a thread that could have run on. */
+static uint64_t successor_of(const struct kernel_side *s, const struct perf_record *rec)
+{
+        const struct thread_track *next;
+
+        if (!rec->context_switch.preempted || !rec->context_switch.is_other_known)
+                return TRACE_SUCCESSOR_UNKNOWN;
+        if (rec->context_switch.other_tid == 0)
+                return TRACE_SUCCESSOR_IDLE;
+        next = process_table_find_thread(s->recording->processes, rec->context_switch.other_tid);
+        return next && next->process->pid == rec->context_switch.other_pid
+                       ? TRACE_SUCCESSOR_OTHER + (uint64_t)next->thread
+                       : TRACE_SUCCESSOR_OTHER;
+}
+
 int wait_records_take_switch(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
@@ -216,6 +231,7 @@ int wait_records_take_switch(struct kernel_side *s, const struct perf_record *re
                 event.switch_out.wait = rec->context_switch.wait;
                 event.switch_out.stack = at.stack;
                 event.switch_out.stack_state = at.state;
+                event.switch_out.successor = successor_of(s, rec);
         } else {
                 event.switch_in.cpu = rec->cpu;
         }

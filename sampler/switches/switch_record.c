@@ -163,6 +163,7 @@ static void decode_switch(struct byte_reader *r, uint32_t cpu, struct switch_rec
                 rec->context_switch.same_stack = (s.head.flags & SWITCH_FLAG_SAME_STACK) != 0;
                 rec->context_switch.other_pid = s.next_pid;
                 rec->context_switch.other_tid = s.next_tid;
+                rec->context_switch.is_other_known = true;
                 rec->context_switch.ran_ns = s.prev_ran_ns;
                 if (s.head.flags & SWITCH_FLAG_STACK)
                         decode_stack(r, s.head.flags, record, &rec->context_switch.stack);
@@ -173,6 +174,7 @@ static void decode_switch(struct byte_reader *r, uint32_t cpu, struct switch_rec
                 rec->tid = s.next_tid;
                 rec->context_switch.other_pid = s.prev_pid;
                 rec->context_switch.other_tid = s.prev_tid;
+                rec->context_switch.is_other_known = true;
         }
 }
 

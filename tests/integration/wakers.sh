@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Waits are ended by threads that were ending, and by interrupts, which say who was below; a thread's own timers end none
+# Who ended a wait: also threads that were ending, and interrupts, which say who was below; and who got a preempted CPU
 set -eu
 . tests/tap.sh
-plan 15
+plan 18
 need jq
 need_sampling
 
@@ -33,8 +33,8 @@ tid_of() { # name, name of a thread
 }
 
 exec 3>&1
-start() { # mode
-        record "$1" --off-cpu "$WORKLOADS/w_wakers" "$1" $rounds && read_trace "$1"
+start() { # mode, rounds if others
+        record "$1" --off-cpu "$WORKLOADS/w_wakers" "$1" "${2:-$rounds}" && read_trace "$1"
 }
 
 holds "record" start sleep
@@ -71,3 +71,14 @@ holds "record child" start child
 holds "a child that ends is the waker" are child reap 'waker == "child" && waker_tid != ""'
 holds "record join" start join
 holds "a thread that ends is the waker" are join await_end 'waker == "worker" && waker_tid != ""'
+
+# ---- who gets a CPU ----
+holds "record share" start share 300
+other=$(tid_of share other)
+first=$(awk -F '\t' '$3 == $4 { print $4; exit }' "$TMPDIR/share.events")
+preempted() { # tid, tid of the successor or a word
+        awk -F '\t' -v tid="$1" -v by="$2" '$1 == "switch_out" && $7 == 1 && $4 == tid && (by == "" || $10 == by)' "$TMPDIR/share.events" | wc -l
+}
+figure "share: $(preempted "$first" "$other") of $(preempted "$first" "") preemptions of the first thread by the other, $(preempted "$other" "$first") of $(preempted "$other" "") the other way"
+holds "own threads get the CPU" compare "$(preempted "$first" "$other") + $(preempted "$other" "$first")" ">=" 2
+holds "who got it is always known" same 0 "$(($(preempted "$first" unknown) + $(preempted "$other" unknown)))"

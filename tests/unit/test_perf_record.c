@@ -603,9 +603,11 @@ START_TEST(test_switch_of_cpu)
         ck_assert(rec.context_switch.out && !rec.context_switch.preempted);
         ck_assert_uint_eq(rec.context_switch.other_pid, 21);
         ck_assert_uint_eq(rec.context_switch.other_tid, 22);
+        ck_assert(rec.context_switch.is_other_known);
         byte_buffer_clear(&b);
         kernel_record_add_cpu_switch(&b, &who, false, 0, 0);
-        ck_assert(!decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH).context_switch.out);
+        rec = decode(PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH);
+        ck_assert(!rec.context_switch.out && !rec.context_switch.is_other_known);
 }
 END_TEST
 

@@ -98,6 +98,7 @@ START_TEST(test_a_switch_is_two_records)
         ck_assert(!record.records[0].context_switch.preempted);
         ck_assert_uint_eq(record.records[0].context_switch.wait, TRACE_WAIT_SLEEPING);
         ck_assert_uint_eq(record.records[0].context_switch.other_tid, 21);
+        ck_assert(record.records[0].context_switch.is_other_known);
         ck_assert_uint_eq(record.records[0].context_switch.ran_ns, 77);
         ck_assert_ptr_null(record.records[0].context_switch.stack.chain);
         ck_assert_int_eq(record.records[1].kind, PERF_RECORD_KIND_SWITCH);

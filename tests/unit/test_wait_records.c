@@ -225,6 +225,41 @@ START_TEST(a_thread_comes_twice_onto_its_cpu)
 }
 END_TEST
 
+/* Only a thread that could have run on has a successor; its numbers are both those of the thread. */
+START_TEST(who_gets_the_cpu)
+{
+        static const struct {
+                bool preempted, known;
+                uint32_t pid, tid, successor;
+        } cases[] = {
+                { true, true, PID, OTHER, TRACE_SUCCESSOR_OTHER + 2 },
+                { true, true, 0, 0, TRACE_SUCCESSOR_IDLE },
+                { true, true, 700, 700, TRACE_SUCCESSOR_OTHER },
+                { true, true, 700, OTHER, TRACE_SUCCESSOR_OTHER },
+                { true, false, 0, 0, TRACE_SUCCESSOR_UNKNOWN },
+                { false, true, PID, OTHER, TRACE_SUCCESSOR_UNKNOWN },
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct perf_record rec = { .kind = PERF_RECORD_KIND_SWITCH,
+                                           .pid = PID,
+                                           .tid = PID,
+                                           .cpu = 3,
+                                           .time_ns = 1000 * i + 500 };
+
+                take(false, 1000 * i + 100, 0);
+                rec.context_switch.out = true;
+                rec.context_switch.preempted = cases[i].preempted;
+                rec.context_switch.is_other_known = cases[i].known;
+                rec.context_switch.other_pid = cases[i].pid;
+                rec.context_switch.other_tid = cases[i].tid;
+                ck_assert_int_eq(wait_records_take_switch(&source, &rec), 0);
+                expect(2 * i + 1, TRACE_OP_SWITCH_OUT, rec.time_ns);
+                ck_assert_uint_eq(track()->pending[2 * i + 1].event.switch_out.successor, cases[i].successor);
+        }
+}
+END_TEST
+
 /* The scheduler has counted how long it ran; not longer than until another one came. */
 START_TEST(bpf_knows_how_long_who_left_unseen_ran)
 {
