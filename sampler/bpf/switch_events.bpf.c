@@ -733,7 +733,7 @@ int on_thread(__u64 *ctx)
         record->pid = (__u32)child->tgid;
         record->tid = (__u32)child->pid;
         record->own_tid = own_tid;
-        record->unused = 0;
+        record->parent_tid = (__u32)parent->pid;
         commit(ring, settings.ring_bytes, sizeof(*record));
         return 0;
 }

@@ -109,8 +109,8 @@ struct switch_record_gil {
 struct switch_record_number {
         struct switch_record_head head;
         __u32 pid, tid;
-        __u32 own_tid; /* the thread's number for itself, in its PID namespace */
-        __u32 unused;
+        __u32 own_tid;    /* the thread's number for itself, in its PID namespace */
+        __u32 parent_tid; /* who created it */
 };
 
 /*

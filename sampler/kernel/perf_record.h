@@ -141,7 +141,10 @@ struct perf_record {
                         uint32_t holder_tid;  /* in the process's PID namespace; 0 = not known */
                 } gil;
                 struct raw_stack late_stack;
-                uint32_t own_tid; /* of a new thread: its number for itself, in its PID namespace */
+                struct {
+                        uint32_t own_tid; /* of a new thread: its number for itself, in its PID namespace */
+                        uint32_t parent_tid;
+                } number;
                 uint64_t n_lost;
         };
 };

@@ -72,12 +72,17 @@ static bool names_a_thread(const struct perf_record *rec)
 /* Finds or adds the thread of a record.  A full table costs the record, not the recording. */
 static int thread_of(struct kernel_side *s, const struct perf_record *rec, struct thread_track **ret_thread)
 {
+        const struct thread_birth birth = {
+                .pid = rec->pid,
+                .tid = rec->tid,
+                .parent_tid = rec->kind == PERF_RECORD_KIND_NUMBER ? rec->number.parent_tid : 0,
+                .time_ns = rec->time_ns,
+        };
         int r = -EOVERFLOW;
 
         *ret_thread = NULL;
         if (names_a_thread(rec))
-                r = process_table_add_thread(s->recording->processes, rec->pid, rec->tid, 0, rec->time_ns,
-                                             ret_thread);
+                r = process_table_add_born(s->recording->processes, &birth, ret_thread);
         if (r == -EOVERFLOW) {
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
@@ -307,9 +312,13 @@ static int take_fork(struct kernel_side *s, const struct perf_record *rec)
         const struct thread_track *parent = process_table_find_thread(s->recording->processes,
                                                                       rec->fork.parent_tid);
         uint32_t parent_pid = rec->fork.parent_pid == rec->pid ? 0 : rec->fork.parent_pid;
+        const struct thread_birth birth = { .pid = rec->pid,
+                                            .tid = rec->tid,
+                                            .parent_pid = parent_pid,
+                                            .parent_tid = rec->fork.parent_tid,
+                                            .time_ns = rec->time_ns };
         struct thread_track *thread;
-        int r = process_table_add_thread(s->recording->processes, rec->pid, rec->tid, parent_pid,
-                                         rec->time_ns, &thread);
+        int r = process_table_add_born(s->recording->processes, &birth, &thread);
 
         if (r == -EOVERFLOW) {
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
@@ -434,7 +443,8 @@ static int take_number(struct kernel_side *s, const struct perf_record *rec)
 
         if (process_table_find_process(s->recording->processes, rec->pid))
                 r = kernel_side_find_thread(s, rec, &thread);
-        return r < 0 || !thread || thread->exits ? r : process_table_number_thread(thread, rec->own_tid);
+        return r < 0 || !thread || thread->exits ? r
+                                                 : process_table_number_thread(thread, rec->number.own_tid);
 }
 
 static int take_event(struct kernel_side *s, const struct perf_record *rec)

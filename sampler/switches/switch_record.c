@@ -241,7 +241,8 @@ static void decode_number(struct byte_reader *r, uint32_t cpu, struct switch_rec
         rec = add_record(record, PERF_RECORD_KIND_NUMBER, &n.head, cpu);
         rec->pid = n.pid;
         rec->tid = n.tid;
-        rec->own_tid = n.own_tid;
+        rec->number.own_tid = n.own_tid;
+        rec->number.parent_tid = n.parent_tid;
 }
 
 static void decode_syscall(struct byte_reader *r, uint32_t cpu, struct switch_record *record)

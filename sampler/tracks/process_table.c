@@ -218,14 +218,27 @@ static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pi
         return 0;
 }
 
-int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
-                             uint64_t now_ns, struct thread_track **ret_thread)
+/* The id of the thread that created another; 0 if it is not recorded. */
+static uint32_t creator_of(const struct process_table *t, const struct thread_birth *birth)
 {
-        struct trace_thread row = { .tid = tid, .start_ns = now_ns };
+        uint32_t pid = birth->parent_pid != 0 ? birth->parent_pid : birth->pid;
+        const struct thread_track *creator = birth->parent_tid != 0
+                                                     ? process_table_find_thread(t, birth->parent_tid)
+                                                     : NULL;
+
+        return creator && creator->process->pid == pid ? creator->thread : 0;
+}
+
+int process_table_add_born(struct process_table *t, const struct thread_birth *birth,
+                           struct thread_track **ret_thread)
+{
+        struct trace_thread row = { .tid = birth->tid,
+                                    .start_ns = birth->time_ns,
+                                    .creator = creator_of(t, birth) };
         struct process_track *process = NULL;
         struct thread_track *thread;
         void **slot;
-        int r = map_add(&t->threads, tid, &slot);
+        int r = map_add(&t->threads, birth->tid, &slot);
 
         if (r < 0)
                 return r;
@@ -235,13 +248,13 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         }
         r = reserve_ended(t);
         if (r == 0)
-                r = add_process(t, pid, parent_pid, now_ns, &process);
+                r = add_process(t, birth->pid, birth->parent_pid, birth->time_ns, &process);
         if (r < 0 || !process)
                 return r;
         thread = calloc(1, sizeof(*thread));
         if (!thread)
                 return -ENOMEM;
-        thread->tid = tid;
+        thread->tid = birth->tid;
         thread->process = process;
         row.process = process->process;
         r = trace_dictionary_add(t->dictionary, TRACE_TABLE_THREADS, &row, &thread->thread);
@@ -252,12 +265,22 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         process->n_threads++;
         process->n_threads_ever++;
         t->n_threads++;
-        set_ended(t, tid, false);
-        if (ended_slot(t, tid)->tid == tid)
-                *ended_slot(t, tid) = (struct ended_thread){ .tid = 0 };
+        set_ended(t, birth->tid, false);
+        if (ended_slot(t, birth->tid)->tid == birth->tid)
+                *ended_slot(t, birth->tid) = (struct ended_thread){ .tid = 0 };
         *slot = thread;
         *ret_thread = thread;
         return 0;
+}
+
+int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
+                             uint64_t now_ns, struct thread_track **ret_thread)
+{
+        const struct thread_birth birth = {
+                .pid = pid, .tid = tid, .parent_pid = parent_pid, .time_ns = now_ns
+        };
+
+        return process_table_add_born(t, &birth, ret_thread);
 }
 
 struct thread_track *process_table_next_thread(const struct process_table *t,

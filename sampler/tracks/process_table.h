@@ -114,12 +114,21 @@ bool process_table_has_ended(const struct process_table *t, uint32_t tid);
 const struct ended_thread *process_table_find_ended(const struct process_table *t, uint32_t pid, uint32_t tid,
                                                     uint64_t now_ns);
 
+struct thread_birth {
+        uint32_t pid, tid;
+        uint32_t parent_pid; /* of the process, in case it is new as well; 0 = unknown, or the same process */
+        uint32_t parent_tid; /* the thread that created it; 0 = unknown */
+        uint64_t time_ns;    /* when it was first seen */
+};
+
 /*
- * process_table_add_thread() - the track of a thread, made if it is new
- * @parent_pid: of the process, in case it is new as well; 0 = unknown
- * @now_ns:     when the thread was first seen
+ * process_table_add_born() - the track of a thread, made if it is new
  * Returns 0, -ENOMEM, or -EOVERFLOW when the tables are full.
  */
+int process_table_add_born(struct process_table *t, const struct thread_birth *birth,
+                           struct thread_track **ret_thread);
+
+/* The same for a thread whose creator is not known. */
 int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
                              uint64_t now_ns, struct thread_track **ret_thread);
 

@@ -3,7 +3,7 @@
 # Who ended a wait: also threads that were ending, and interrupts, which say who was below; and who got a preempted CPU
 set -eu
 . tests/tap.sh
-plan 18
+plan 20
 need jq
 need_sampling
 
@@ -71,6 +71,13 @@ holds "record child" start child
 holds "a child that ends is the waker" are child reap 'waker == "child" && waker_tid != ""'
 holds "record join" start join
 holds "a thread that ends is the waker" are join await_end 'waker == "worker" && waker_tid != ""'
+
+# The first thread of the trace is the program's, and has made all others.
+created() { # name
+        awk '/^thread id=/ && $2 != "id=1" { n++; right += $NF == "creator=1" } END { print n + 0, right + 0 }' "$TMPDIR/$1.dump"
+}
+holds "processes know who forked them" same "$rounds $rounds" "$(created child)"
+holds "threads know who created them" same "$rounds $rounds" "$(created join)"
 
 # ---- who gets a CPU ----
 holds "record share" start share 300

@@ -123,6 +123,31 @@ START_TEST(test_forget_and_reuse)
 END_TEST
 
 /* A thread is listed once, as long as it is not taken off the list. */
+/* A creator is of the same process, or of the one that forked: both of its numbers must agree. */
+START_TEST(test_creators)
+{
+        static const struct {
+                uint32_t pid, tid, parent_pid, parent_tid, creator;
+        } births[] = {
+                { 100, 101, 0, 100, 1 },   { 200, 200, 100, 101, 2 }, { 100, 102, 0, 200, 0 },
+                { 300, 300, 200, 101, 0 }, { 300, 301, 0, 0, 0 },     { 300, 302, 0, 999, 0 },
+        };
+        struct thread_track *thread;
+
+        ck_assert_uint_eq(thread_row(add(100, 100, 0, 1)->thread)->creator, 0);
+        for (size_t i = 0; i < sizeof(births) / sizeof(births[0]); i++) {
+                const struct thread_birth birth = { .pid = births[i].pid,
+                                                    .tid = births[i].tid,
+                                                    .parent_pid = births[i].parent_pid,
+                                                    .parent_tid = births[i].parent_tid,
+                                                    .time_ns = 2 };
+
+                ck_assert_int_eq(process_table_add_born(&table, &birth, &thread), 0);
+                ck_assert_uint_eq(thread_row(thread->thread)->creator, births[i].creator);
+        }
+}
+END_TEST
+
 /* It wakes its parent a little later: by both of its numbers, and no longer once they mean another thread. */
 START_TEST(test_threads_that_ended_a_moment_ago)
 {

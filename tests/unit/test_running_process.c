@@ -211,7 +211,7 @@ START_TEST(test_add)
 {
         struct event_set events;
         struct trace_dictionary dictionary;
-        struct process_table processes;
+        static struct process_table processes;
         struct loss_counter losses = { .totals = { 0 } };
         static struct kernel_side source;
         const uint32_t sample_events[] = { 1, 2 };

@@ -323,7 +323,8 @@ START_TEST(test_a_number_in_a_namespace)
                 .head = { .n_bytes = sizeof(n), .kind = SWITCH_RECORD_NUMBER, .time_ns = 7 },
                 .pid = 10,
                 .tid = 11,
-                .own_tid = 2
+                .own_tid = 2,
+                .parent_tid = 10
         };
 
         ck_assert_int_eq(switch_record_decode((const uint8_t *)&n, sizeof(n), 2, &record, NULL), 0);
@@ -331,7 +332,8 @@ START_TEST(test_a_number_in_a_namespace)
         ck_assert_int_eq(record.records[0].kind, PERF_RECORD_KIND_NUMBER);
         ck_assert_uint_eq(record.records[0].pid, 10);
         ck_assert_uint_eq(record.records[0].tid, 11);
-        ck_assert_uint_eq(record.records[0].own_tid, 2);
+        ck_assert_uint_eq(record.records[0].number.own_tid, 2);
+        ck_assert_uint_eq(record.records[0].number.parent_tid, 10);
         n.head.n_bytes--;
         ck_assert_int_eq(switch_record_decode((const uint8_t *)&n, sizeof(n) - 1, 2, &record, NULL),
                          -EBADMSG);
