@@ -30,8 +30,11 @@ struct walked_thread;
 
 #define PAST_WAITS_MAX   (UINT32_C(3) << 18) /* of all threads; 48 bytes each, and 16 of who ran where */
 #define PAST_SAMPLES_MAX (UINT32_C(3) << 19) /* 24 bytes each */
-/* Threads are at most so far from each other in a trace; see trace_walk.h. */
-#define PAST_LATE_NS UINT64_C(100000000)
+/*
+ * Threads are at most so far from each other in a trace: as long as a cycle of the recorder, which real-time
+ * programs on all CPUs keep from running for a second (kernel.sched_rt_runtime_us).
+ */
+#define PAST_LATE_NS UINT64_C(2000000000)
 
 #define PAST_NO_CPU UINT16_MAX
 
