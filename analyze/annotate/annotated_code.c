@@ -5,12 +5,10 @@
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/debug/symbol_search.h"
-#include "symbolize/images/image_finder.h"
 #include "symbolize/images/image_spool.h"
-#include "symbolize/images/module_images.h"
 #include "symbolize/listing/listing_process.h"
 #include "symbolize/listing/listing_reader.h"
+#include "symbolize/listing/module_listing.h"
 #include "symbolize/symbols/region_symbols.h"
 
 #include <errno.h>
@@ -28,18 +26,6 @@ static char *copy_string(struct text_view string)
         return copy;
 }
 
-/* The attachment of the module's latest row, which replaces earlier ones; 0 if nothing was kept. */
-static uint32_t find_attachment(const struct trace_dictionary *d, uint32_t module)
-{
-        for (uint32_t id = trace_dictionary_count(d, TRACE_TABLE_MODULE_IMAGES); id > 0; id--) {
-                const struct trace_module_image *row = trace_dictionary_row(d, TRACE_TABLE_MODULE_IMAGES, id);
-
-                if (row->module == module)
-                        return row->attachment;
-        }
-        return 0;
-}
-
 static bool take(struct annotation *a, int r)
 {
         a->has_code = r == 0;
@@ -53,37 +39,14 @@ static bool take(struct annotation *a, int r)
 
 /* ---- modules with an image ----------------------------------------------------------------------------- */
 
-static int list_module(struct annotation *a, const struct listing_request *common,
-                       const struct trace_module *row)
+static void list_module(struct annotation *a, const struct listing_request *common)
 {
-        const struct trace_dictionary *d = a->trace->dictionary;
-        struct spooled_image image = { .bytes = NULL };
-        uint32_t attachment = find_attachment(d, a->function.module);
-        struct module_images images;
-        struct image_finder finder = { .dictionary = d, .images = &images, .search = common->search };
-        struct listing_request request = *common;
-        struct error err = ERROR_NONE;
-        char *path = copy_string(trace_dictionary_text(d, row->path));
+        const struct module_listing code = { .dictionary = a->trace->dictionary,
+                                             .spool = &a->trace->images,
+                                             .module = a->function.module };
 
-        if (!path || module_images_init(&images, d, &err) < 0) {
-                free(path);
-                return -ENOMEM;
-        }
-        if (attachment != 0 && image_spool_map(&a->trace->images, d, attachment, &image, &err) == 1) {
-                request.image = image.bytes;
-                request.image_bytes = image.n_bytes;
-                a->is_kept = true;
-        }
-        request.path = path;
-        request.finder = &finder;
-        request.module = a->function.module;
-        (void)take(a, listing_process_run(&request, &a->listing, &a->no_code));
-        request.finder = NULL;
-        if (image.bytes)
-                image_spool_unmap(&image);
-        module_images_deinit(&images);
-        free(path);
-        return 0;
+        (void)take(a, module_listing_run(&code, common, listing_reader_run, &a->listing, &a->is_kept,
+                                         &a->no_code));
 }
 
 /* ---- code that the program made ------------------------------------------------------------------------ */
@@ -192,7 +155,8 @@ int annotated_code_list(struct annotation *a, const struct annotation_options *o
         case TRACE_MODULE_FILE:
         case TRACE_MODULE_VDSO:
         case TRACE_MODULE_IMAGE:
-                return list_module(a, &request, row);
+                list_module(a, &request);
+                return 0;
         case TRACE_MODULE_ANONYMOUS:
                 return list_memory(a, &request);
         case TRACE_MODULE_PYTHON:

@@ -2,22 +2,16 @@
 #include "symbolize/listing/listing_reader.h"
 
 #include "base/error.h"
-#include "base/io.h"
-#include "format/trace_dictionary.h"
-#include "format/trace_rows.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/images/image_finder.h"
 #include "symbolize/listing/branch_target.h"
 #include "symbolize/listing/code_listing.h"
 #include "symbolize/listing/disassembler.h"
+#include "symbolize/listing/listing_image.h"
 #include "symbolize/symbols/module_symbols.h"
-#include "symbolize/symbols/region_images.h"
 #include "symbolize/symbols/symbolizer.h"
 
-#include <assert.h>
 #include <elf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,112 +24,29 @@
 struct listing_reader {
         const struct listing_request *request;
         struct code_listing *listing;
-        struct elf_image *image; /* NULL: the code has no file */
-        int fd;                  /* that the image is read from; -1 */
-        char *path;              /* heap: of that file; NULL */
-        char *name;              /* heap: of the module; NULL */
+        struct listing_image image; /* none is open: the code has no file */
+        char *name;                 /* heap: of the module; NULL */
         struct module_symbols *module;
         struct disassembler *disassembler;
         uint16_t machine;
-        const uint8_t *file; /* all bytes of the image */
-        size_t file_bytes;
 };
-
-/* ---- the image ----------------------------------------------------------------------------------------- */
-
-/* Sets the error that explains why there is no code. */
-static int explain_finding(const struct listing_request *request, const struct found_image *found,
-                           struct error *err)
-{
-        const struct image_finder *f = request->finder;
-        const struct trace_module *row = trace_dictionary_row(f->dictionary, TRACE_TABLE_MODULES,
-                                                              request->module);
-        const char *path = found->path ? found->path : request->path ? request->path : "";
-
-        if (found->source == IMAGE_SOURCE_DIFFERS)
-                return error_set(err, -ESTALE,
-                                 row->build_id ? "%s: the build-id is not that of the recording"
-                                               : "%s: not the file that was recorded",
-                                 path);
-        if (found->source == IMAGE_SOURCE_UNCHECKED)
-                return error_set(err, -ESTALE, "%s: cannot be recognised as the file that was recorded",
-                                 path);
-        if (found->source == IMAGE_SOURCE_DEBUG)
-                return error_set(err, -ENOENT, "%s: a debug file, which has no code", path);
-        return path[0] == '/' ? error_set(err, -ENOENT, "%s: missing or unreadable", path)
-                              : error_set(err, -ENOENT, "the trace does not keep the code");
-}
-
-static int find_image(struct listing_reader *l, struct error *err)
-{
-        struct found_image found;
-        int r = image_finder_find_code(l->request->finder, l->request->module, &found);
-
-        if (r < 0)
-                return error_set(err, r, "no memory for an image");
-        if (found.image && found.source >= IMAGE_SOURCE_PARTS) {
-                l->image = found.image;
-                l->fd = found.fd;
-                l->path = found.path;
-                found.path = NULL;
-                found.image = NULL;
-                found.fd = -1;
-        } else {
-                r = explain_finding(l->request, &found, err);
-        }
-        found_image_close(&found);
-        return r;
-}
 
 static int open_image(struct listing_reader *l, struct error *err)
 {
         const struct listing_request *request = l->request;
-        GElf_Ehdr header;
-        char *bytes;
-        int r;
+        const char *path;
+        int r = listing_image_open(&l->image, request, err);
 
-        if (request->image)
-                r = elf_image_open_memory(request->image, request->image_bytes, &l->image, err);
-        else if (request->finder)
-                r = find_image(l, err);
-        else
-                r = error_set(err, -ENOENT, "the trace does not keep the code");
         if (r < 0)
                 return r;
-        assert(l->image);
-        bytes = elf_rawfile(l->image->elf, &l->file_bytes);
-        if (!bytes || !gelf_getehdr(l->image->elf, &header))
-                return error_set(err, -EBADMSG, "the image cannot be read");
-        l->file = (const uint8_t *)bytes;
-        l->machine = header.e_machine;
+        path = l->image.path ? l->image.path : request->path;
+        l->machine = l->image.machine;
         l->name = request->path ? module_symbols_copy_name(request->path, strlen(request->path)) : NULL;
-        r = module_symbols_open(l->image,
-                                &(struct module_symbols_options){ .path = l->path ? l->path : request->path,
-                                                                  .name = l->name,
-                                                                  .search = request->search },
-                                &l->module, err);
-        if (r < 0)
-                return r;
-        return disassembler_open(
-                &(struct disassembler_options){
-                        .machine = header.e_machine,
-                        .is_64_bit = header.e_ident[EI_CLASS] == ELFCLASS64,
-                        .is_big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB,
-                        .intel_syntax = request->intel_syntax,
-                },
-                &l->disassembler, err);
-}
-
-/* The segment that an address is loaded from. */
-static const struct elf_image_segment *find_segment(const struct elf_image *image, uint64_t svma)
-{
-        for (size_t i = 0; i < image->n_segments; i++) {
-                const struct elf_image_segment *s = &image->segments[i];
-
-                if (svma >= s->svma && svma - s->svma < s->file_bytes && s->executable)
-                        return s;
-        }
-        return NULL;
+        r = module_symbols_open(
+                l->image.image,
+                &(struct module_symbols_options){ .path = path, .name = l->name, .search = request->search },
+                &l->module, err);
+        return r < 0 ? r : listing_image_open_disassembler(&l->image, &l->disassembler, err);
 }
 
 /* ---- instructions -------------------------------------------------------------------------------------- */
@@ -203,23 +114,13 @@ static int add_part(struct listing_reader *l, const struct listing_part *part, c
 
 /* ---- parts of an image --------------------------------------------------------------------------------- */
 
-/* The address in the image of a sampled place. */
-static bool find_svma(const struct listing_reader *l, uint64_t offset, uint64_t *ret_svma)
-{
-        const struct listing_request *request = l->request;
-
-        if (request->region_bytes == 0)
-                return elf_image_find_svma(l->image, offset, ret_svma);
-        return region_images_place(l->image, request->region_avma, request->region_bytes, offset, ret_svma);
-}
-
 /*
  * Finds the part that contains the place at @svma, the first place not listed yet.  The extents come from
  * the file, so they are checked.
  */
 static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, struct listing_part *ret_part)
 {
-        const struct elf_image_segment *segment = find_segment(l->image, svma);
+        const struct elf_image_segment *segment = listing_image_find_segment(&l->image, svma);
         struct function_range range = { .start_svma = svma };
         uint64_t end_file_off;
 
@@ -231,8 +132,8 @@ static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, stru
                 uint64_t last_svma = svma, other_svma;
 
                 for (size_t i = next; i < l->request->n_offsets; i++) {
-                        if (!find_svma(l, l->request->offsets[i], &other_svma) || other_svma < last_svma ||
-                            other_svma - last_svma > GUESS_GAP_BYTES)
+                        if (!listing_image_find_svma(&l->image, l->request->offsets[i], &other_svma) ||
+                            other_svma < last_svma || other_svma - last_svma > GUESS_GAP_BYTES)
                                 break;
                         last_svma = other_svma;
                 }
@@ -249,7 +150,7 @@ static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, stru
         ret_part->n_bytes = range.end_svma - range.start_svma;
         ret_part->file_off = segment->file_off + (range.start_svma - segment->svma);
         return !__builtin_add_overflow(ret_part->file_off, ret_part->n_bytes, &end_file_off) &&
-               end_file_off <= l->file_bytes;
+               end_file_off <= l->image.file_bytes;
 }
 
 static int name_part(struct listing_reader *l, uint64_t svma, struct listing_part *part)
@@ -273,11 +174,11 @@ static int list_image(struct listing_reader *l, struct error *err)
                 const uint8_t *code;
                 uint64_t svma;
 
-                if (!find_svma(l, offset, &svma) || svma < end_svma)
+                if (!listing_image_find_svma(&l->image, offset, &svma) || svma < end_svma)
                         continue;
                 if (!find_part(l, svma, i, &part))
                         continue;
-                code = l->file + part.file_off;
+                code = l->image.file + part.file_off;
                 if (l->request->region_bytes > 0)
                         part.file_off = offset - (svma - part.svma);
                 r = name_part(l, svma, &part);
@@ -347,7 +248,7 @@ static int list_bytes(struct listing_reader *l, struct error *err)
 int listing_reader_run(const struct listing_request *request, struct code_listing *ret_listing,
                        struct error *err)
 {
-        struct listing_reader l = { .request = request, .listing = ret_listing, .fd = -1 };
+        struct listing_reader l = { .request = request, .listing = ret_listing, .image = { .fd = -1 } };
         int r;
 
         if (request->code) {
@@ -359,9 +260,7 @@ int listing_reader_run(const struct listing_request *request, struct code_listin
         }
         disassembler_close(l.disassembler);
         module_symbols_close(l.module);
-        elf_image_close(l.image);
-        io_close(&l.fd);
-        free(l.path);
+        listing_image_close(&l.image);
         free(l.name);
         return r;
 }
