@@ -206,6 +206,7 @@ void path_deinit(struct path *p)
         path_chains_deinit(&p->chains);
         path_sums_deinit(&p->sums);
         path_walk_deinit(&p->walk);
+        path_spins_deinit(&p->spins);
         path_names_deinit(&p->names);
         past_deinit(&p->past);
         free(p->order);

@@ -4,7 +4,8 @@
  *
  * Way of the data:  loaded_trace -> past -> path_walk -> path_sums -> [path] -> path_view
  *
- * One pass forward, and one before it where instances are chosen by their durations.  The path of an instance
+ * One pass forward, and one before it where instances are chosen by their durations.  Where the code shows
+ * that some of it only spins, the pass is made again with that known.  The path of an instance
  * is walked a moment after it has ended, when the past is complete there; then the past before the oldest
  * open instance is dropped.  docs/use/path.md says how each number is computed.  Not thread-safe.
  */
@@ -14,6 +15,7 @@
 #include "analyze/path/past.h"
 #include "analyze/path/path_chains.h"
 #include "analyze/path/path_names.h"
+#include "analyze/path/path_spins.h"
 #include "analyze/path/path_sums.h"
 #include "analyze/path/path_walk.h"
 #include "analyze/trace/zone_pattern.h"
@@ -39,6 +41,7 @@ struct path_request {
         uint32_t event;          /* whose samples show functions; 0 = chosen */
         bool is_strict;
         bool shows_native; /* code below Python functions stands for itself */
+        bool reads_code;   /* finds out by the code what spins; the caller has one thread then */
         /* Further work on each segment, in the order of path_walk; NULL = none. */
         int (*take)(void *context, uint64_t instance, const struct path_segment *segment);
         void *context;
@@ -71,6 +74,7 @@ struct path {
         struct path_request request;
         struct past past;
         struct path_names names;
+        struct path_spins spins; /* of `reads_code` */
         struct path_walk walk;
         struct path_sums sums;
         struct path_chains chains;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/path/path_names.h"
 
+#include "analyze/path/path_spins.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
@@ -163,6 +164,11 @@ static bool spins(const struct path_names *n, uint32_t label, bool is_kernel)
 
         return label != 0 && kind == FUNCTION_NAMED &&
                (is_spin_name(name) || (!is_kernel && contains_spin(name)));
+}
+
+bool path_names_spins(const struct path_names *n, uint32_t stack, const struct path_place *place)
+{
+        return place->spins != 0 || (n->spins && path_spins_has(n->spins, stack));
 }
 
 static struct path_place describe(const struct path_names *n, uint32_t kept)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct loaded_trace;
+struct path_spins;
 
 struct path_group {
         uint32_t name;      /* string */
@@ -44,9 +45,10 @@ struct path_names {
         struct intern group_keys;  /* name and program */
         struct path_group *groups; /* heap; by group - 1 */
         size_t groups_capacity;
-        uint32_t *group_of;  /* heap; by thread id - 1: group */
-        struct intern items; /* struct path_place */
-        uint32_t *place_of;  /* heap; by stack: 0 = not looked at yet */
+        uint32_t *group_of;             /* heap; by thread id - 1: group */
+        struct intern items;            /* struct path_place */
+        uint32_t *place_of;             /* heap; by stack: 0 = not looked at yet */
+        const struct path_spins *spins; /* borrowed: code that spins; NULL = the code was not looked at */
         uint32_t n_threads, n_stacks;
 };
 
@@ -76,6 +78,9 @@ static inline const struct path_place *path_names_get(const struct path_names *n
 {
         return intern_get(&n->items, id, NULL);
 }
+
+/* Whether a sample with this call stack, at @place, ran in order to wait: by its names, or by its code. */
+bool path_names_spins(const struct path_names *n, uint32_t stack, const struct path_place *place);
 
 /* A function's name, or in brackets why it has none; empty for label 0. */
 struct text_view path_names_function(const struct path_names *n, uint32_t label,

@@ -53,6 +53,7 @@ struct pass {
         unsigned n_halved;
         struct python_parts parts;
         bool is_survey;
+        bool is_rehearsal; /* another pass may follow */
 };
 
 static int no_memory(struct error *err)
@@ -101,7 +102,7 @@ static int take_segment(void *context, const struct path_segment *segment)
         p->n_segments++;
         if (r == 0)
                 r = keep_segment(pass, segment);
-        if (r == 0 && p->request.take)
+        if (r == 0 && p->request.take && !pass->is_rehearsal)
                 r = p->request.take(p->request.context, pass->now->number, segment);
         return r;
 }
@@ -556,20 +557,101 @@ static uint32_t choose_event(const struct trace_dictionary *d)
         return first;
 }
 
-static int prepare(struct pass *pass, struct loaded_trace *trace, struct error *err)
+/* Nothing was seen yet. */
+static int begin(struct pass *pass)
 {
         struct path *p = pass->path;
-        uint32_t event = p->request.event != 0 ? p->request.event : choose_event(trace->dictionary);
+        uint32_t event = p->request.event != 0 ? p->request.event : choose_event(p->trace->dictionary);
 
         path_walk_init(&p->walk, &p->past, take_segment, pass);
         p->walk.is_strict = p->request.is_strict;
         p->walk.names = &p->names;
         if (!p->request.zone)
                 p->walk.n_segments_max = RUN_SEGMENTS_MAX;
-        if (past_init(&p->past, trace, event) < 0 || path_names_init(&p->names, trace) < 0 ||
+        if (past_init(&p->past, p->trace, event) < 0 ||
             path_sums_init(&p->sums, &p->past, &p->names, &p->walk) < 0)
+                return -ENOMEM;
+        return 0;
+}
+
+static int prepare(struct pass *pass, struct error *err)
+{
+        struct path *p = pass->path;
+
+        if (path_names_init(&p->names, p->trace) < 0 || begin(pass) < 0 ||
+            (p->request.reads_code && path_spins_init(&p->spins, p->trace) < 0))
                 return no_memory(err);
         return p->request.zone ? zone_pattern_init(&pass->pattern, p->request.zone, err) : 0;
+}
+
+/* Forgets all but the names, what spins, and which instances are examined. */
+static void end(struct pass *pass)
+{
+        struct path *p = pass->path;
+
+        for (size_t i = pass->first_pending; i < pass->n_pending; i++)
+                free(pass->pending[i].draft.parts);
+        for (uint32_t i = 0; i < pass->n_open; i++)
+                if (pass->open[i].is_open)
+                        free(pass->open[i].instance.draft.parts);
+        free(pass->open);
+        free(pass->pending);
+        free(pass->scratch);
+        pass->open = NULL;
+        pass->pending = NULL;
+        pass->scratch = NULL;
+        pass->open_capacity = pass->pending_capacity = pass->scratch_capacity = 0;
+        pass->n_open = 0;
+        pass->first_pending = pass->n_pending = pass->n_scratch = 0;
+        pass->walked_ns = 0;
+        p->walk.context = NULL;
+}
+
+static int begin_again(struct pass *pass)
+{
+        struct path *p = pass->path;
+
+        end(pass);
+        free(p->segments);
+        p->segments = NULL;
+        p->n_shown = 0;
+        p->shown = (struct path_instance){ .number = 0 };
+        p->n_instances = p->n_examined = p->n_unclosed = 0;
+        p->total_ns = p->segments_ns = p->n_segments = 0;
+        path_sums_deinit(&p->sums);
+        path_walk_deinit(&p->walk);
+        past_deinit(&p->past);
+        return begin(pass);
+}
+
+static int go_through(struct pass *pass, struct loaded_trace *trace, struct error *err)
+{
+        int r = walk_trace(pass, trace, err);
+
+        if (r == 0 && (close_runs(pass) < 0 || look(pass, true) < 0))
+                r = no_memory(err);
+        return r;
+}
+
+/* Goes through the trace, and a second time if the code shows that some of it spins. */
+static int go_through_with_code(struct pass *pass, struct loaded_trace *trace, struct error *err)
+{
+        struct path *p = pass->path;
+        int r;
+
+        pass->is_rehearsal = true;
+        p->sums.spins = &p->spins;
+        r = go_through(pass, trace, err);
+        pass->is_rehearsal = false;
+        if (r < 0)
+                return r;
+        r = path_spins_find(&p->spins, trace);
+        if (r < 0)
+                return no_memory(err);
+        if (r == 0 && !p->request.take)
+                return 0;
+        p->names.spins = &p->spins;
+        return begin_again(pass) < 0 ? no_memory(err) : go_through(pass, trace, err);
 }
 
 static int nothing_found(const struct path *p, struct error *err)
@@ -586,13 +668,14 @@ static int nothing_found(const struct path *p, struct error *err)
 static int run(struct pass *pass, struct loaded_trace *trace, struct error *err)
 {
         struct path *p = pass->path;
-        int r = prepare(pass, trace, err);
+        int r = prepare(pass, err);
 
         if (r == 0)
                 r = survey(pass, trace, err);
         if (r == 0)
-                r = walk_trace(pass, trace, err);
-        if (r == 0 && (close_runs(pass) < 0 || look(pass, true) < 0 || path_finish(p) < 0))
+                r = p->request.reads_code ? go_through_with_code(pass, trace, err)
+                                          : go_through(pass, trace, err);
+        if (r == 0 && path_finish(p) < 0)
                 r = no_memory(err);
         return r == 0 && p->n_examined == 0 ? nothing_found(p, err) : r;
 }
@@ -605,16 +688,8 @@ int path_init(struct path *p, struct loaded_trace *trace, const struct trace_fil
 
         *p = (struct path){ .trace = trace, .request = *request };
         r = run(&pass, trace, err);
-        for (size_t i = pass.first_pending; i < pass.n_pending; i++)
-                free(pass.pending[i].draft.parts);
-        for (uint32_t i = 0; i < pass.n_open; i++)
-                if (pass.open[i].is_open)
-                        free(pass.open[i].instance.draft.parts);
+        end(&pass);
         zone_pattern_deinit(&pass.pattern);
-        free(pass.open);
-        free(pass.pending);
-        free(pass.scratch);
         free(pass.durations);
-        p->walk.context = NULL;
         return r;
 }

@@ -2,6 +2,7 @@
 #include "analyze/path/path_sums.h"
 
 #include "analyze/path/past.h"
+#include "analyze/path/path_spins.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
@@ -154,7 +155,8 @@ static int add_meanwhile(struct path_sums *s, uint32_t row, const struct path_se
 
 /* ------------------------------------------------------------------ running */
 
-static int add_sample(struct path_sums *s, const struct path_segment *segment,
+/* @since_ns: of the sample before, or the beginning of the segment */
+static int add_sample(struct path_sums *s, const struct path_segment *segment, uint64_t since_ns,
                       const struct past_sample *sample)
 {
         struct path_row_key key = key_of(s, segment, PATH_ROW_RUN);
@@ -166,7 +168,9 @@ static int add_sample(struct path_sums *s, const struct path_segment *segment,
                 return r;
         place = path_names_get(s->names, id);
         key.own = place->own;
-        key.kind = place->spins ? PATH_ROW_SPIN : PATH_ROW_RUN;
+        key.kind = path_names_spins(s->names, sample->stack, place) ? PATH_ROW_SPIN : PATH_ROW_RUN;
+        if (s->spins)
+                path_spins_add(s->spins, sample->stack, (double)sample->weight);
         r = find_row(s, segment, &key, &row);
         if (r < 0 || row == 0)
                 return r;
@@ -182,7 +186,7 @@ static int add_sample(struct path_sums *s, const struct path_segment *segment,
                 r = add_detail(s, row, PATH_DETAIL_ZONE, path->location, 0, (double)sample->weight);
         }
         if (r == 0 && key.kind == PATH_ROW_SPIN)
-                r = add_meanwhile(s, row, segment, segment->begin_ns, segment->end_ns);
+                r = add_meanwhile(s, row, segment, since_ns, sample->time_ns);
         return r;
 }
 
@@ -198,7 +202,7 @@ static int add_run(struct path_sums *s, const struct path_segment *segment)
         pool->ns += (double)(segment->end_ns - segment->begin_ns);
         for (size_t i = 0; i < n && r == 0; i++) {
                 pool->weight += (double)samples[i].weight;
-                r = add_sample(s, segment, &samples[i]);
+                r = add_sample(s, segment, i != 0 ? samples[i - 1].time_ns : segment->begin_ns, &samples[i]);
         }
         return r;
 }

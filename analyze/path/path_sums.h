@@ -22,10 +22,11 @@
 #include <stdint.h>
 
 struct past;
+struct path_spins;
 
 #define PATH_SUMS_ROWS_MAX    (UINT32_C(1) << 16)
 #define PATH_SUMS_DETAILS_MAX (UINT32_C(1) << 18) /* of all rows together */
-/* Segments of a row in which it is looked what other threads did meanwhile. */
+/* Segments of a row, or samples that spin, for which it is looked what other threads did meanwhile. */
 #define PATH_SUMS_MEANWHILE_MAX 4096
 
 enum path_row_kind {
@@ -59,7 +60,7 @@ struct path_row {
         uint64_t n_samples, n_segments, n_instances;
         struct cluster_ratio
                 ratio;      /* of instances: this row's part (ns; weight of RUN and SPIN) and their time */
-        uint64_t looked_ns; /* of segments in which it was looked what others did meanwhile */
+        uint64_t looked_ns; /* in which it was looked what others did meanwhile */
         uint64_t n_looked;
         uint32_t process, thread; /* of its last segment; thread 0 = several */
         uint32_t slot;            /* private: in the draft */
@@ -97,6 +98,7 @@ struct path_sums {
         struct path_names *names; /* borrowed */
         const struct past *past;  /* borrowed */
         struct path_walk *walk;   /* borrowed: for its chains */
+        struct path_spins *spins; /* borrowed: gets the samples; NULL = they are not wanted */
         struct throttled_times throttled;
         double *unowned_ns;    /* heap; by span of throttled time */
         struct intern keys;    /* struct path_row_key */

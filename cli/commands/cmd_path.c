@@ -211,6 +211,7 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         if (r != 0)
                 goto done;
         args->request.event = filter.event;
+        args->request.reads_code = true;
         r = path_init(&path, &trace, &filter, &args->request, err);
         if (r != 0)
                 goto done;

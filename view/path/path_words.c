@@ -399,7 +399,7 @@ static double others_share(const struct path *p)
         for (uint32_t i = 0; i < p->n_rows; i++) {
                 const struct path_row_key *key = path_sums_key(&p->sums, p->order[i]);
 
-                if (is_ranked(p, p->order[i]) && !(key->is_first && key->kind <= PATH_ROW_SPIN))
+                if (is_ranked(p, p->order[i]) && !(key->is_first && key->kind == PATH_ROW_RUN))
                         share += path_row_share(p, p->order[i]);
         }
         return share;
