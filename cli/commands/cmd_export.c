@@ -55,7 +55,8 @@ static const struct option_row option_rows[] = {
         { LETTER_LIST, "list", NULL, "show the formats" },
         { LETTER_ZONES_AS_FRAMES, "zones-as-frames", NULL,
           "add the open zones to the call stacks, as outermost frames \"zone:NAME\"" },
-        { LETTER_NO_WAITS, "no-waits", NULL, "firefox: only samples, no waits" },
+        { LETTER_NO_WAITS, "no-waits", NULL,
+          "firefox, perfetto, chrome: no waits, and no arrows from who ended them" },
         { LETTER_MAX_MARKERS, "max-markers", "N",
           "firefox: at most N zones, the longest; 0 = all; default: 200000" },
         NATIVE_OPTION_ROW,
@@ -185,6 +186,9 @@ static void print_done(const char *path, const struct export_format *format,
         complain("wrote %s (%s): %s, %s", is_stdout ? "standard output" : path,
                  text_number_bytes(n_bytes).text, text_number_counted(totals->n_samples, "samples").text,
                  text_number_counted(totals->n_zones, "zones").text);
+        if (totals->n_arrows > 0)
+                complain("%s from threads that ended waits (--no-waits: none)",
+                         text_number_counted(totals->n_arrows, "arrows").text);
         if (totals->is_folded)
                 complain("native code counts for the Python function that called it (--native: apart)");
         print_left_out(totals);

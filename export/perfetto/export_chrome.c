@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames.  Tracy can read
- * them as well (tracy-import-chrome).
+ * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames, and arrows from
+ * wakers.  Tracy can read them as well (tracy-import-chrome).
  *
  * Events with a single time are written in the order of the trace.  A zone is one event with a length, and
  * such events have to be sorted by their beginning, outermost first: each zone gets its place in an
@@ -15,6 +15,7 @@
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/array.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "export/shared/event_spool.h"
 #include "export/shared/export_format.h"
@@ -22,6 +23,7 @@
 #include "export/shared/json_out.h"
 #include "export/shared/lock_waits.h"
 #include "export/shared/process_names.h"
+#include "export/shared/wake_arrow.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
@@ -62,6 +64,7 @@ struct chrome_export {
         struct lock_waits lock_waits;
         struct chrome_thread *threads; /* heap; by id - 1 */
         struct json_out json;
+        struct byte_buffer name; /* of an arrow's end */
 };
 
 static uint32_t words_chain(const struct chrome_export *x)
@@ -327,6 +330,45 @@ static void begin_slice(struct chrome_export *x, uint64_t begin_ns, uint64_t end
         json_out_pair_words(&x->json, "cat", category);
 }
 
+/*
+ * An event without a length, to which the phase of a flow is bound.  Perfetto and the Chromium DevTools bind
+ * it to the event of the same thread, time and category.
+ */
+static void write_arrow_end(struct chrome_export *x, uint32_t thread, uint64_t time_ns,
+                            enum wake_arrow_end end, uint32_t other)
+{
+        byte_buffer_clear(&x->name);
+        wake_arrow_put_name(&x->name, x->trace, end, other);
+        if (x->name.failed)
+                x->json.code = -ENOMEM;
+        begin_event(x, "X", thread);
+        begin_slice(x, time_ns, time_ns, WAKE_ARROW_CATEGORY);
+        json_out_pair_string(&x->json, "name", (const char *)x->name.data, x->name.used_bytes);
+        end_event(x);
+        begin_event(x, end == WAKE_ARROW_WAKER ? "s" : "f", thread);
+        put_time(&x->json, "ts", since_start(x, time_ns));
+        json_out_pair_words(&x->json, "cat", WAKE_ARROW_CATEGORY);
+        json_out_pair_words(&x->json, "name", WAKE_ARROW_CATEGORY);
+        json_out_pair_number(&x->json, "id", x->totals->n_arrows);
+        if (end == WAKE_ARROW_WOKEN)
+                json_out_pair_words(&x->json, "bp", "e");
+        end_event(x);
+}
+
+/* The end is not bound to a slice of the whole wait: Perfetto draws arrows to the slice that begins later. */
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
+{
+        struct chrome_export *x = context;
+
+        if (!wake_arrow_is_wanted(wait, x->filter))
+                return 0;
+        x->totals->n_arrows++;
+        write_arrow_end(x, wait->waker_thread, wait->woken_ns, WAKE_ARROW_WAKER, thread->id);
+        write_arrow_end(x, thread->id, wait->in_ns, WAKE_ARROW_WOKEN, wait->waker_thread);
+        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
+}
+
 static int write_zone(struct chrome_export *x, uint32_t thread, const struct chrome_zone *zone,
                       struct spool_cursor *words, struct error *err)
 {
@@ -519,6 +561,7 @@ static int export_it(struct chrome_export *x, const struct export_options *optio
                 .begin_zone = begin_zone,
                 .zone = end_zone,
                 .event = take_event,
+                .wait = options->no_waits ? NULL : take_wait,
                 .wants_words = true,
                 .may_skip = true,
         };
@@ -556,12 +599,15 @@ int export_chrome(struct loaded_trace *trace, const struct export_options *optio
 
         *ret_totals = (struct export_totals){ .n_samples = 0 };
         event_spool_init(&x.spool);
-        r = export_it(&x, options, out, err);
+        r = loaded_trace_read_names(trace, err);
+        if (r == 0)
+                r = export_it(&x, options, out, err);
         for (uint32_t i = 0; x.threads && i < x.names.n_threads; i++)
                 free(x.threads[i].offsets);
         free(x.threads);
         trace_walk_deinit(&x.walk);
         json_out_deinit(&x.json);
+        byte_buffer_deinit(&x.name);
         process_names_deinit(&x.names);
         lock_waits_deinit(&x.lock_waits);
         event_spool_deinit(&x.spool);

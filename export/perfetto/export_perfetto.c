@@ -22,6 +22,7 @@
 #include "export/shared/export_frames.h"
 #include "export/shared/lock_waits.h"
 #include "export/shared/protobuf_writer.h"
+#include "export/shared/wake_arrow.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
@@ -138,6 +139,46 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         return complain_of(r, err);
 }
 
+/* An instant of @thread. */
+static int put_arrow_end(struct perfetto_export *e, uint32_t thread, uint64_t time_ns,
+                         enum wake_arrow_end end, uint32_t other)
+{
+        uint32_t flow = end == WAKE_ARROW_WAKER ? PERFETTO_EVENT_FLOW : PERFETTO_EVENT_TERMINATING_FLOW;
+        struct byte_buffer *b;
+        uint32_t name;
+        size_t message;
+        int r = perfetto_tracks_thread(&e->tracks, thread);
+
+        if (r < 0)
+                return r;
+        b = perfetto_packets_begin(&e->packets, perfetto_tracks_sequence(thread), time_ns);
+        r = perfetto_tracks_put_wake(&e->tracks, b, thread, end, other, &name);
+        if (r < 0)
+                return r;
+        message = perfetto_packets_begin_event(b, PERFETTO_TYPE_INSTANT);
+        protobuf_writer_put_number(b, PERFETTO_EVENT_CATEGORY_IID, PERFETTO_CATEGORY_IID_WAKE_UP);
+        protobuf_writer_put_number(b, PERFETTO_EVENT_NAME_IID, name);
+        protobuf_writer_put_fixed64(b, flow, e->totals.n_arrows);
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+/*
+ * Perfetto draws an arrow from the event that begins first to the other, so neither end is a slice of the
+ * whole wait, which begins before the wake-up.  If both have the same time, the first in the file counts as
+ * the earlier one.
+ */
+static int put_arrow(struct perfetto_export *e, uint32_t thread, const struct thread_wait *wait)
+{
+        int r;
+
+        if (!wake_arrow_is_wanted(wait, e->options->filter))
+                return 0;
+        e->totals.n_arrows++;
+        r = put_arrow_end(e, wait->waker_thread, wait->woken_ns, WAKE_ARROW_WAKER, thread);
+        return r < 0 ? r : put_arrow_end(e, thread, wait->in_ns, WAKE_ARROW_WOKEN, wait->waker_thread);
+}
+
 static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
                      struct error *err)
 {
@@ -157,6 +198,8 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
         r = perfetto_tracks_thread(&e->tracks, thread->id);
         if (r == 0)
                 r = perfetto_samples_put(&e->samples, &sample);
+        if (r == 0)
+                r = put_arrow(e, thread->id, wait);
         return complain_of(r, err);
 }
 
@@ -473,7 +516,7 @@ static int write_trace(struct perfetto_export *e, struct error *err)
                 .begin_zone = begin_zone,
                 .zone = end_zone,
                 .sample = take_sample,
-                .wait = take_wait,
+                .wait = e->options->no_waits ? NULL : take_wait,
                 .event = take_event,
                 .wants_paths = e->options->zones_as_frames,
                 .wants_words = true,

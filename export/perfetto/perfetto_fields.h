@@ -73,6 +73,7 @@ enum perfetto_counter_field { PERFETTO_COUNTER_UNIT = 3, PERFETTO_COUNTER_UNIT_N
 enum perfetto_counter_unit { PERFETTO_UNIT_BYTES = 3 };
 
 enum perfetto_event_field {
+        PERFETTO_EVENT_CATEGORY_IID = 3,
         PERFETTO_EVENT_ANNOTATION = 4,
         PERFETTO_EVENT_TYPE = 9,
         PERFETTO_EVENT_NAME_IID = 10,
@@ -82,6 +83,8 @@ enum perfetto_event_field {
         PERFETTO_EVENT_COUNTER = 30,
         PERFETTO_EVENT_LOCATION_IID = 34,
         PERFETTO_EVENT_COUNTER_DOUBLE = 44,
+        PERFETTO_EVENT_FLOW = 47,             /* fixed64: an arrow from one event to the next with it */
+        PERFETTO_EVENT_TERMINATING_FLOW = 48, /* the same, of the last one */
 };
 enum perfetto_event_type {
         PERFETTO_TYPE_BEGIN = 1,
@@ -97,6 +100,7 @@ enum perfetto_annotation_field {
 };
 
 enum perfetto_interned_field {
+        PERFETTO_INTERNED_CATEGORY = 1,
         PERFETTO_INTERNED_EVENT_NAME = 2,
         PERFETTO_INTERNED_LOCATION = 4,
         PERFETTO_INTERNED_FUNCTION = 5,

@@ -12,6 +12,7 @@
 #include "base/intern.h"
 #include "export/shared/export_frames.h"
 #include "export/shared/export_stream.h"
+#include "export/shared/wake_arrow.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,14 +102,17 @@ struct perfetto_tracks {
         struct intern named;              /* struct perfetto_track_key */
         bool *open;                       /* heap; by id in `named` - 1: a frame is open on it */
         size_t open_capacity;
-        struct intern zones; /* struct perfetto_zone_key */
+        struct intern names; /* struct perfetto_name_key */
 };
 
-/* Names of zones are described once in each sequence. */
-struct perfetto_zone_key {
+/* Names of events are described once in each sequence. */
+struct perfetto_name_key {
         uint32_t thread;
-        uint32_t location;
+        uint32_t iid; /* of a zone: its location; of an arrow's end: above all locations */
 };
+
+/* The category WAKE_ARROW_CATEGORY, in each thread's sequence. */
+#define PERFETTO_CATEGORY_IID_WAKE_UP 1
 
 /* Returns 0 or -ENOMEM; to be deinitialised in any case. */
 int perfetto_tracks_init(struct perfetto_tracks *t, const struct loaded_trace *trace,
@@ -127,6 +131,14 @@ uint64_t perfetto_tracks_sequence(uint32_t thread);
 /* Puts a zone's name and place into a packet of the thread's sequence.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread,
                              uint32_t location);
+
+/*
+ * perfetto_tracks_put_wake() - put the name of an arrow's end into a packet of the thread's sequence
+ * @other:  the thread at the other end
+ * Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int perfetto_tracks_put_wake(struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread,
+                             enum wake_arrow_end end, uint32_t other, uint32_t *ret_iid);
 
 /*
  * perfetto_tracks_named() - before an event of PERFETTO_SEQUENCE_TRACKS: its track

@@ -65,7 +65,7 @@ int perfetto_tracks_init(struct perfetto_tracks *t, const struct loaded_trace *t
 
         *t = (struct perfetto_tracks){ .trace = trace, .packets = packets };
         intern_init(&t->named, sizeof(struct perfetto_track_key), 0);
-        intern_init(&t->zones, sizeof(struct perfetto_zone_key), 0);
+        intern_init(&t->names, sizeof(struct perfetto_name_key), 0);
         t->threads = calloc((size_t)trace->n_threads + 1, sizeof(*t->threads));
         t->processes = calloc(n_processes + 1, sizeof(*t->processes));
         t->main_threads = calloc(n_processes + 1, sizeof(*t->main_threads));
@@ -78,7 +78,7 @@ int perfetto_tracks_init(struct perfetto_tracks *t, const struct loaded_trace *t
 void perfetto_tracks_deinit(struct perfetto_tracks *t)
 {
         intern_deinit(&t->named);
-        intern_deinit(&t->zones);
+        intern_deinit(&t->names);
         free(t->threads);
         free(t->processes);
         free(t->main_threads);
@@ -163,6 +163,17 @@ static void put_defaults(struct byte_buffer *b, uint64_t uuid)
         protobuf_writer_end(b, defaults);
 }
 
+static void put_category(struct byte_buffer *b)
+{
+        size_t interned = protobuf_writer_begin(b, PERFETTO_PACKET_INTERNED);
+        size_t item = protobuf_writer_begin(b, PERFETTO_INTERNED_CATEGORY);
+
+        protobuf_writer_put_number(b, PERFETTO_IID, PERFETTO_CATEGORY_IID_WAKE_UP);
+        protobuf_writer_put_words(b, PERFETTO_INTERNED_TEXT, WAKE_ARROW_CATEGORY);
+        protobuf_writer_end(b, item);
+        protobuf_writer_end(b, interned);
+}
+
 int perfetto_tracks_thread(struct perfetto_tracks *t, uint32_t thread)
 {
         const struct trace_thread *row = thread_row(t, thread);
@@ -178,6 +189,7 @@ int perfetto_tracks_thread(struct perfetto_tracks *t, uint32_t thread)
                 return r;
         b = perfetto_packets_start(t->packets, perfetto_tracks_sequence(thread));
         put_defaults(b, UUID_THREAD(thread));
+        put_category(b);
         track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
         protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, UUID_THREAD(thread));
         if (row->kind == TRACE_THREAD_FIBER)
@@ -188,17 +200,17 @@ int perfetto_tracks_thread(struct perfetto_tracks *t, uint32_t thread)
         return perfetto_packets_end(t->packets);
 }
 
-/* ---- zones --------------------------------------------------------------------------------------------- */
+/* ---- names of zones and of arrows ---------------------------------------------------------------------- */
 
 int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread,
                              uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_LOCATIONS,
                                                                 location);
-        struct perfetto_zone_key key = { .thread = thread, .location = location };
+        struct perfetto_name_key key = { .thread = thread, .iid = location };
         size_t interned, item;
         uint32_t id;
-        int r = intern_add(&t->zones, &key, sizeof(key), &id);
+        int r = intern_add(&t->names, &key, sizeof(key), &id);
 
         if (r <= 0)
                 return r;
@@ -215,6 +227,32 @@ int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, u
         protobuf_writer_end(b, item);
         protobuf_writer_end(b, interned);
         return 0;
+}
+
+int perfetto_tracks_put_wake(struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread,
+                             enum wake_arrow_end end, uint32_t other, uint32_t *ret_iid)
+{
+        struct perfetto_name_key key = { .thread = thread };
+        struct byte_buffer name = { .data = NULL };
+        size_t interned, item;
+        uint32_t id;
+        int r;
+
+        key.iid = trace_dictionary_count(t->trace->dictionary, TRACE_TABLE_LOCATIONS) + 2 * other + end;
+        *ret_iid = key.iid;
+        r = intern_add(&t->names, &key, sizeof(key), &id);
+        if (r <= 0)
+                return r;
+        wake_arrow_put_name(&name, t->trace, end, other);
+        interned = protobuf_writer_begin(b, PERFETTO_PACKET_INTERNED);
+        item = protobuf_writer_begin(b, PERFETTO_INTERNED_EVENT_NAME);
+        protobuf_writer_put_number(b, PERFETTO_IID, key.iid);
+        protobuf_writer_put_text(b, PERFETTO_INTERNED_TEXT, (const char *)name.data, name.used_bytes);
+        protobuf_writer_end(b, item);
+        protobuf_writer_end(b, interned);
+        r = name.failed ? -ENOMEM : 0;
+        byte_buffer_deinit(&name);
+        return r;
 }
 
 /* ---- plots, frames, waits for locks, devices ----------------------------------------------------------- */

@@ -4,9 +4,9 @@
 set -u
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
-plan 19
+plan 20
 
-need jq node chromium
+need jq node chromium sqlite3
 export CONSUMERS=$PWD/build/consumers
 [ -f "$CONSUMERS/installed-lock.json" ] || skip_all "network: npm has not installed tests/consumers"
 # Debian 12 has 18, and the consumers ask for more.
@@ -149,6 +149,19 @@ same_in_chrome() { # name
                         awk '{ count[$2]++; total[$2] += $1 } END { for (name in count) printf "%d %d %s\n", count[name], total[name], name }' | sort)"
 }
 
+# Each pair of threads, and how many arrows it has: by the database and by the engine of DevTools.
+arrows_in_devtools() { # name
+        export_as chrome "$1" .trace.json || return 1
+        "$HYPROF" export sqlite "$TMPDIR/$1.hyp" -o "$TMPDIR/$1.db" --force -q || return 1
+        sqlite3 "$TMPDIR/$1.db" "select printf('wakes %s %d -> woken by %s %d %d', t.name, t.tid, w.name, w.tid, count(*))
+                from waits join threads t on t.id = thread join threads w on w.id = waker_thread
+                where ended group by t.id, w.id" | LC_ALL=C sort >"$TMPDIR/$1.arrows"
+        node tests/consumers/devtools_flows.js "$TMPDIR/$1.trace.json" | LC_ALL=C sort >"$TMPDIR/$1.flows"
+        same "$(cat "$TMPDIR/$1.arrows")" "$(cat "$TMPDIR/$1.flows")" || return 1
+        # Ten waits of "waiter" for each of the three, and those until they were ready.
+        compare "$(awk '/^wakes waiter .* by (holder|futexer|piper) / && $NF >= 10 { n++ } END { print n }' "$TMPDIR/$1.flows")" == 3
+}
+
 # ---------------------------------------------------------------- recordings
 
 record two "$WORKLOADS/w_two_zones" 1 2
@@ -167,7 +180,13 @@ holds "speedscope: the same with zones" same_in_speedscope two
 holds "folded: every line is one, and self of each function is hyprof's" same_in_folded shares
 holds "folded: the same with two threads of one name" same_in_folded two
 holds "chrome: zones in order, and their numbers and lengths are hyprof's" same_in_chrome two
-figure "profiler-cli, speedscope: $(jq -r .version "$CONSUMERS"/node_modules/{@firefox-devtools/profiler-cli,speedscope}/package.json | paste -sd ' ')"
+if record waits --off-cpu "$WORKLOADS/w_waits"; then
+        holds "chrome: DevTools finds an arrow for each wait that a recorded thread ended" arrows_in_devtools waits
+else
+        skips "chrome: arrows" "wake-ups cannot be recorded here"
+fi
+figure "profiler-cli, speedscope, trace_engine: $(jq -r .version \
+        "$CONSUMERS"/node_modules/{@firefox-devtools/profiler-cli,speedscope,@paulirish/trace_engine}/package.json | paste -sd ' ')"
 
 # ---------------------------------------------------------------- everything that programs say
 

@@ -3,8 +3,8 @@
 # go tool pprof, protoc, callgrind_annotate and perf read the same in exports as hyprof's own report says
 set -eu
 . tests/tap.sh
-plan 46
-need jq python3
+plan 47
+need jq python3 sqlite3
 need_sampling
 
 pprof() { go tool pprof "$@" 2>"$TMPDIR/pprof.err"; }
@@ -77,7 +77,7 @@ check_perfetto() { # name
         protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/$1.perfetto" |
                 python3 tests/consumers/perfetto_totals.py >"$TMPDIR/$1.totals"
         perfetto_wanted "$1" | LC_ALL=C sort >"$TMPDIR/wanted"
-        grep -vE '^(switches|stack_samples|self \[)' "$TMPDIR/$1.totals" | LC_ALL=C sort >"$TMPDIR/found"
+        grep -vE '^(switches|stack_samples|flow|self \[)' "$TMPDIR/$1.totals" | LC_ALL=C sort >"$TMPDIR/found"
         holds "$1: protoc knows all of Perfetto's fields, and finds the samples, zones and functions" \
                 same_lines "$TMPDIR/wanted" "$TMPDIR/found"
 }
@@ -184,6 +184,13 @@ if command -v protoc >/dev/null; then
         check_perfetto waits
         holds "waits: Perfetto adds up the time off a CPU" same "$(reported off_cpu .waiting_ns)" \
                 "$(awk '$1 == "stack_samples" && $2 == "off-cpu" { print $4 }' "$TMPDIR/waits.totals")"
+        "$HYPROF" export sqlite "$TMPDIR/waits.hyp" -o "$TMPDIR/waits.db" --force -q
+        holds "waits: Perfetto has an arrow for each wait that a recorded thread ended" same \
+                "$(sqlite3 "$TMPDIR/waits.db" "select printf('flow wake-up %s wakes %s %d -> %s woken by %s %d %d',
+                        w.name, t.name, t.tid, t.name, w.name, w.tid, count(*))
+                        from waits join threads t on t.id = thread join threads w on w.id = waker_thread
+                        where ended group by t.id, w.id" | LC_ALL=C sort)" \
+                "$(grep '^flow' "$TMPDIR/waits.totals" | LC_ALL=C sort)"
 fi
 
 # ---- zones as frames ----------------------------------------------------------------------------------------

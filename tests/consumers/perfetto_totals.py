@@ -3,8 +3,8 @@
 """What a Perfetto trace comes to, read from the text of `protoc --decode`, in lines of words:
 
 samples N / weight N / zone NAME COUNT TOTAL_NS / self FUNCTION SAMPLES / switches N / messages N / counters N /
-stack_samples NAME COUNT WEIGHT / unknown N (fields that the schema does not have) / unbalanced N /
-running N (threads that are on a CPU at the end)
+stack_samples NAME COUNT WEIGHT / flow CATEGORY THREAD EVENT -> THREAD EVENT N / unknown N (fields that the
+schema does not have) / unbalanced N (zones and flows) / running N (threads that are on a CPU at the end)
 """
 import collections
 import re
@@ -55,10 +55,12 @@ class Totals:
         self.open = collections.defaultdict(list)
         self.cpus = {}
         self.states = {}
+        self.threads = {}
+        self.flow_ends = {"flow_ids": {}, "terminating_flow_ids": {}}
 
     def intern(self, sequence, interned):
         known = self.interned[sequence]
-        for kind, text in (("event_names", "name"), ("function_names", "text")):
+        for kind, text in (("event_categories", "name"), ("event_names", "name"), ("function_names", "text")):
             for item in interned[kind]:
                 known[kind, item["iid"][0]] = (item[text] or [""])[0]
         for item in interned["frames"]:
@@ -84,8 +86,29 @@ class Totals:
             zone[0] += 1
             if all(other != name for other, _ in self.open[track]):
                 zone[1] += time_ns - begin_ns
-        else:
+        elif not self.take_flow(sequence, time_ns, track, event):
             self.lines["messages" if kind == "TYPE_INSTANT" else "counters"] += 1
+
+    def take_flow(self, sequence, time_ns, track, event):
+        for field, ends in self.flow_ends.items():
+            for flow in event[field]:
+                known = self.interned[sequence]
+                ends[flow] = (time_ns, known["event_categories", event["category_iids"][0]],
+                              f'{self.threads[track]} {known["event_names", event["name_iid"][0]]}')
+        return event["flow_ids"] or event["terminating_flow_ids"]
+
+    def count_flows(self):
+        """Arrows go forward in time, and have two ends."""
+        flows = collections.Counter()
+        begins, ends = self.flow_ends.values()
+        for flow, (time_ns, category, name) in begins.items():
+            end = ends.pop(flow, None)
+            if end and end[0] >= time_ns and end[1] == category:
+                flows[f"{category} {name} -> {end[2]}"] += 1
+            else:
+                self.lines["unbalanced"] += 1
+        self.lines["unbalanced"] += len(ends)
+        return flows
 
     def add_sample(self, sequence, sample):
         known = self.interned[sequence]
@@ -104,6 +127,9 @@ class Totals:
         for defaults in packet["trace_packet_defaults"]:
             for event in defaults["track_event_defaults"]:
                 self.defaults[sequence] = event["track_uuid"][0]
+        for track in packet["track_descriptor"]:
+            for thread in track["thread"]:
+                self.threads[track["uuid"][0]] = (thread["thread_name"] or [""])[0]
         for interned in packet["interned_data"]:
             self.intern(sequence, interned)
         for event in packet["track_event"]:
@@ -124,6 +150,7 @@ def main():
     totals = Totals()
     for packet in packets(sys.stdin):
         totals.add(packet)
+    flows = totals.count_flows()
     totals.lines["weight"] = sum(totals.cpus.values())
     totals.lines["unbalanced"] += sum(len(track) for track in totals.open.values() if any(n for n, _ in track))
     totals.lines["running"] = sum(state == TASK_RUNNING for _, state in totals.states.values())
@@ -133,6 +160,8 @@ def main():
         print("zone", name, count, total_ns)
     for name, (count, weight) in sorted(totals.stack_samples.items()):
         print("stack_samples", name, count, weight)
+    for name, count in sorted(flows.items()):
+        print("flow", name, count)
     for name, count in sorted(totals.own.items()):
         print("self", name, count)
 
