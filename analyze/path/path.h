@@ -38,8 +38,9 @@ struct path_request {
         double slowest;          /* the share of instances that is examined; 0 = all */
         uint64_t slower_than_ns; /* shorter instances are left out */
         uint64_t instance;       /* the one with this number alone; 0 = all */
-        uint32_t event;          /* whose samples show functions; 0 = chosen */
-        bool is_strict;
+        uint64_t at_ns; /* CLOCK_MONOTONIC_RAW; if `has_at`: the one that is open then, of each thread */
+        uint32_t event; /* whose samples show functions; 0 = chosen */
+        bool has_at, is_strict;
         bool shows_native; /* code below Python functions stands for itself */
         bool reads_code;   /* finds out by the code what spins; the caller has one thread then */
         /* Further work on each segment, in the order of path_walk; NULL = none. */
@@ -98,6 +99,9 @@ struct path {
  * path_init() - walk through the trace
  * @filter:   which instances are examined, by their threads and times; the path goes over all threads
  * @request:  copied; what it points to is borrowed
+ *
+ * With `has_at` only what is around that time is read, from a tenth of a second before it on, or a second if
+ * the trace has locks; and where no instance began since then, the whole trace.
  * Returns 0; -ENOENT with words if no instance is closed or the number is too large, else as
  * loaded_trace_walk().  To be deinitialised in any case.
  */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before and after a range of time, this much more is read: waits that reach into it, and late events. */
+/* Before a range of time, this much more is read: locks that are held in it. */
 #define RANGE_BEFORE_NS UINT64_C(1000000000)
 /* Durations that are kept to find the slowest instances; beyond that, half of them are dropped by a hash. */
 #define DURATIONS_MAX (UINT32_C(1) << 20)
@@ -54,6 +54,7 @@ struct pass {
         struct python_parts parts;
         bool is_survey;
         bool is_rehearsal; /* another pass may follow */
+        uint64_t from_ns, until_ns; /* of the trace, what is read */
 };
 
 static int no_memory(struct error *err)
@@ -200,7 +201,21 @@ static int settle(struct pass *pass)
         return r;
 }
 
-/* Walks the instances that ended long enough ago, and drops what is not needed any more. */
+/* Whether the rest of the trace adds nothing; with `has_at`, once each instance open then is walked. */
+static bool is_over(const struct pass *pass)
+{
+        if (pass->path->past.latest_ns <= pass->until_ns || pass->n_pending != 0)
+                return false;
+        for (uint32_t i = 0; i < pass->n_open && pass->path->request.has_at; i++)
+                if (pass->open[i].is_open)
+                        return false;
+        return true;
+}
+
+/*
+ * Walks the instances that ended long enough ago, and drops what is not needed any more.
+ * Returns 0, -ECANCELED to end the pass, -ENOMEM.
+ */
 static int look(struct pass *pass, bool is_end)
 {
         struct past *past = &pass->path->past;
@@ -221,7 +236,7 @@ static int look(struct pass *pass, bool is_end)
         if (r == 0 && past_is_crowded(past))
                 r = settle(pass);
         pass->walked_ns = past->latest_ns;
-        return r;
+        return r == 0 && !is_end && is_over(pass) ? -ECANCELED : r;
 }
 
 /* Now and then: a look costs as much as there are threads. */
@@ -236,11 +251,31 @@ static int look_sometimes(struct pass *pass)
 
 /* ------------------------------------------------------------------ instances */
 
+/*
+ * With `has_at`: whether an instance that begins now may be the one.  The outermost of instances inside each
+ * other counts, as everywhere, unless an inner one begins at just that time.
+ */
+static bool may_be_asked(const struct pass *pass, const struct walked_thread *thread, uint64_t begin_ns)
+{
+        const struct path_request *request = &pass->path->request;
+        const struct timeline_zone *open = thread->timeline.open;
+
+        if (begin_ns < pass->from_ns || begin_ns > request->at_ns ||
+            !trace_filter_wants_thread(pass->filter, thread->id))
+                return false;
+        for (uint32_t i = 0; i + 1 < thread->timeline.n_open && begin_ns != request->at_ns; i++)
+                if (open[i].flags[THREAD_TIMELINE_ASKED] & ZONE_MATCHER_NAMED)
+                        return false;
+        return true;
+}
+
 static bool is_wanted(const struct pass *pass, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
 {
+        const struct path_request *request = &pass->path->request;
         const struct trace_filter *f = pass->filter;
 
-        return trace_filter_wants_thread(f, thread) && begin_ns >= f->from_ns && end_ns <= f->to_ns;
+        return trace_filter_wants_thread(f, thread) && begin_ns >= f->from_ns && end_ns <= f->to_ns &&
+               (!request->has_at || end_ns > request->at_ns);
 }
 
 static int reach_threads(struct pass *pass, uint32_t n)
@@ -255,6 +290,8 @@ static void open_instance(struct pass *pass, uint32_t thread, uint64_t begin_ns,
 {
         struct open_zone *zone = &pass->open[thread - 1];
 
+        if (zone->is_open)
+                free(zone->instance.draft.parts);
         zone->is_open = true;
         zone->depth = depth;
         zone->instance =
@@ -316,10 +353,13 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
                       struct error *err)
 {
         struct pass *pass = context;
+        bool is_one;
 
         if (reach_threads(pass, thread->id) < 0)
                 return no_memory(err);
-        if (!pass->open[thread->id - 1].is_open && trace_walk_names(thread))
+        is_one = pass->path->request.has_at ? may_be_asked(pass, thread, event->time_ns)
+                                            : !pass->open[thread->id - 1].is_open;
+        if (is_one && trace_walk_names(thread))
                 open_instance(pass, thread->id, event->time_ns, thread->timeline.n_open - 1);
         return 0;
 }
@@ -438,29 +478,34 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         int r;
 
         if (pass->is_survey)
-                return 0;
+                return event->time_ns > pass->until_ns ? -ECANCELED : 0;
         pass->path->has_wakeups |= event->op == TRACE_OP_WAKEUP;
         r = past_event(&pass->path->past, thread, event);
         if (r == 0)
                 r = see_thread(pass, thread);
         if (r == 0)
                 r = look_sometimes(pass);
-        return r < 0 ? no_memory(err) : 0;
+        return r == -ECANCELED ? r : r < 0 ? no_memory(err) : 0;
 }
 
-/* The walk reads a little more than the range of time that instances lie in. */
-static int make_range(const struct pass *pass, struct loaded_trace *trace, struct trace_filter *ret_range,
-                      struct error *err)
+static uint64_t sum_or_max(uint64_t a, uint64_t b)
 {
-        const struct trace_filter *f = pass->filter;
-        struct trace_filter_request request = { .has_from = f->from_ns > trace->start_ns + RANGE_BEFORE_NS,
-                                                .has_to = f->to_ns != UINT64_MAX };
+        return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
 
-        if (request.has_from)
-                request.from_ns = f->from_ns - trace->start_ns - RANGE_BEFORE_NS;
-        if (request.has_to && f->to_ns > trace->start_ns)
-                request.to_ns = f->to_ns - trace->start_ns + 2 * PAST_LATE_NS;
-        return trace_filter_init(ret_range, &request, trace, err);
+/*
+ * A little more is read than the range of time that instances lie in.  STATES chunks say what threads do when
+ * it begins, but not which locks they hold.
+ */
+static void choose_range(struct pass *pass, const struct loaded_trace *trace, bool is_near)
+{
+        const struct path_request *request = &pass->path->request;
+        bool has_locks = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCKS) != 0;
+        uint64_t from_ns = is_near ? request->at_ns : pass->filter->from_ns;
+        uint64_t before_ns = is_near && !has_locks ? PAST_LATE_NS : RANGE_BEFORE_NS;
+
+        pass->from_ns = from_ns > trace->start_ns + before_ns ? from_ns - before_ns : 0;
+        pass->until_ns = sum_or_max(request->has_at ? request->at_ns : pass->filter->to_ns, PAST_LATE_NS);
 }
 
 static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct error *err)
@@ -474,9 +519,8 @@ static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct erro
                 .event = take_event,
                 .asked = &pass->pattern,
                 .asked_only = ZONE_MATCHER_NAMED,
-                .may_skip = true,
+                .skip_to_ns = pass->from_ns,
         };
-        struct trace_filter range = { .is_empty = true };
         struct trace_walk walk;
         int r;
 
@@ -486,17 +530,13 @@ static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct erro
                 sink.asked = NULL;
                 sink.asked_only = 0;
         }
-        r = make_range(pass, trace, &range, err);
-        if (r < 0)
-                return r;
-        r = trace_walk_init(&walk, trace, &range, &sink);
+        r = trace_walk_init(&walk, trace, NULL, &sink);
         if (r == 0)
                 r = loaded_trace_walk(trace, &walk, err);
         else
                 r = no_memory(err);
         trace_walk_deinit(&walk);
-        trace_filter_deinit(&range);
-        return r;
+        return r == -ECANCELED ? 0 : r;
 }
 
 /* The longest first. */
@@ -659,6 +699,8 @@ static int nothing_found(const struct path *p, struct error *err)
         if (p->request.instance > p->n_instances && p->n_instances != 0)
                 return error_set(err, -ENOENT, "--instance %llu: there are %llu",
                                  (unsigned long long)p->request.instance, (unsigned long long)p->n_instances);
+        if (p->request.has_at)
+                return error_set(err, -ENOENT, "no instance of the zone that has an end was open then");
         if (p->n_instances != 0)
                 return error_set(err, -ENOENT, "no instance takes as long as that");
         return error_set(err, -ENOENT,
@@ -680,16 +722,28 @@ static int run(struct pass *pass, struct loaded_trace *trace, struct error *err)
         return r == 0 && p->n_examined == 0 ? nothing_found(p, err) : r;
 }
 
-int path_init(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
-              const struct path_request *request, struct error *err)
+static int fill(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
+                const struct path_request *request, bool is_near, struct error *err)
 {
         struct pass pass = { .path = p, .filter = filter };
         int r;
 
         *p = (struct path){ .trace = trace, .request = *request };
+        choose_range(&pass, trace, is_near);
         r = run(&pass, trace, err);
         end(&pass);
         zone_pattern_deinit(&pass.pattern);
         free(pass.durations);
         return r;
+}
+
+int path_init(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
+              const struct path_request *request, struct error *err)
+{
+        int r = fill(p, trace, filter, request, request->has_at, err);
+
+        if (r != -ENOENT || !request->has_at || request->at_ns <= trace->start_ns + PAST_LATE_NS)
+                return r;
+        path_deinit(p);
+        return fill(p, trace, filter, request, false, err); /* it began long before */
 }

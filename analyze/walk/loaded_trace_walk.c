@@ -76,18 +76,29 @@ static int walk_all(struct loaded_trace *t, struct trace_walk *walk, const struc
         return trace_reader_skip_rest(t->reader, err);
 }
 
-int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
+/* The range of time that is read; returns whether it is less than all. */
+static bool find_range(const struct trace_walk *walk, struct trace_reader_range *range)
 {
         const struct trace_filter *f = walk->filter;
-        bool is_part = walk->sink.may_skip && f && (f->from_ns > 0 || f->to_ns < UINT64_MAX);
+
+        range->from_ns = f ? 0 : walk->sink.skip_to_ns;
+        range->to_ns = UINT64_MAX;
+        if (f && walk->sink.may_skip) {
+                range->from_ns = f->from_ns;
+                range->to_ns = f->to_ns;
+        }
+        return range->from_ns > 0 || range->to_ns < UINT64_MAX;
+}
+
+int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
+{
         struct trace_reader_range range = { .from_ns = 0 };
+        bool is_part = find_range(walk, &range);
         uint64_t end_ns = loaded_trace_meta_number(t, "end_raw_ns");
         int r;
 
         t->damage = ERROR_NONE;
         if (is_part) {
-                range.from_ns = f->from_ns;
-                range.to_ns = f->to_ns;
                 end_ns = t->end_ns; /* the last events may not be read, so use the known end */
                 r = seek_range(t, walk, &range, err);
         } else {

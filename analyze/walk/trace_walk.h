@@ -115,6 +115,12 @@ struct trace_sink {
          * ended before it, or began after it.
          */
         bool may_skip;
+        /*
+         * Without a filter: begin with the states of the threads at the last place before this time that has
+         * them.  They come as events: open zones, the last switch, the last sample, all with the time of the
+         * thread's last event.  0 = from the beginning.
+         */
+        uint64_t skip_to_ns;
         bool wants_words; /* keep the texts about open zones: trace_walk_words() */
 };
 

@@ -5,6 +5,7 @@
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
@@ -27,7 +28,7 @@
 #define TEXT_ROWS         12
 #define INSTANCE_ZONE_MAX 32
 
-enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN, LETTER_INSTANCE, LETTER_STRICT };
+enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN, LETTER_INSTANCE, LETTER_AT, LETTER_STRICT };
 
 struct arguments {
         const char *path;
@@ -43,6 +44,8 @@ static const struct option_row option_rows[] = {
         { LETTER_SLOWEST, "slowest", "SHARE", "only this share of the instances, the slowest: 1%" },
         { LETTER_SLOWER_THAN, "slower-than", "TIME", "only instances that last at least this long: 10ms" },
         { LETTER_INSTANCE, "instance", "N", "only this one, by its number: 17, or z7.17" },
+        { LETTER_AT, "at", "TIME",
+          "only the one that is open at this time after the start, of each thread: 1.5s" },
         { LETTER_STRICT, "strict", NULL, "leave out what the zone's own thread did while it also waited" },
         NATIVE_OPTION_ROW,
         FILTER_OPTION_ROWS_BUT_ZONE,
@@ -115,6 +118,17 @@ static int take_instance(struct arguments *args, const char *value)
         return 0;
 }
 
+static int take_at(struct arguments *args, const char *value)
+{
+        if (option_parse_duration(value, 0, UINT64_MAX, &args->request.at_ns) == 0) {
+                args->request.has_at = true;
+                return 0;
+        }
+        complain("error: --at %s: not a time", value);
+        complain_try("--at 1.5s");
+        return OPTION_ADVISED;
+}
+
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
@@ -130,6 +144,8 @@ static int take_option(void *context, int letter, const char *value)
                 return take_slower_than(args, value);
         case LETTER_INSTANCE:
                 return take_instance(args, value);
+        case LETTER_AT:
+                return take_at(args, value);
         case LETTER_STRICT:
                 args->request.is_strict = true;
                 return 0;
@@ -192,6 +208,18 @@ static int find_zone(struct loaded_trace *trace, struct arguments *args, struct 
         return look_for_zone(trace, args->zone, err);
 }
 
+/* The option's time is since the start of the recording. */
+static int place_at(const struct loaded_trace *trace, struct path_request *request, struct error *err)
+{
+        uint64_t duration_ns = trace->end_ns - trace->start_ns;
+
+        if (request->has_at && request->at_ns > duration_ns)
+                return error_set(err, -ENOENT, "--at is after the end of the recording, which lasts %.9f s",
+                                 (double)duration_ns / (double)NS_PER_S);
+        request->at_ns += trace->start_ns;
+        return 0;
+}
+
 static int answer(struct arguments *args, int *ret_status, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
@@ -205,6 +233,8 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         if (r != 0)
                 goto done;
         r = find_zone(&trace, args, err);
+        if (r == 0)
+                r = place_at(&trace, &args->request, err);
         if (r != 0)
                 goto done;
         r = trace_filter_init(&filter, &args->filter, &trace, err);
@@ -236,6 +266,21 @@ static int explain(const struct arguments *args, int code, const struct error *e
         return filter_options_explain(&request, code, args->path, err);
 }
 
+static bool choice_is_possible(const struct path_request *request)
+{
+        bool is_by_duration = request->slowest > 0 || request->slower_than_ns != 0;
+
+        if (!request->zone && (request->instance != 0 || request->has_at || request->slowest > 0)) {
+                complain("error: which zone? --zone is missing");
+                return false;
+        }
+        if (request->has_at && (request->instance != 0 || is_by_duration)) {
+                complain("error: --at chooses the instance: not with --instance, --slowest or --slower-than");
+                return false;
+        }
+        return true;
+}
+
 static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
@@ -249,10 +294,8 @@ static int run(void *context, struct common_options *common)
         output_options_complete(&args->output);
         if (!args->request.zone)
                 args->request.zone = args->zone;
-        if (!args->request.zone && (args->request.instance != 0 || args->request.slowest > 0)) {
-                complain("error: which zone? --zone is missing");
+        if (!choice_is_possible(&args->request))
                 return EXIT_STATUS_USAGE;
-        }
         r = answer(args, &status, &err);
         return r == 0 ? status : explain(args, r, &err);
 }

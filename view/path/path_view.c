@@ -4,6 +4,7 @@
 #include "analyze/path/path.h"
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
+#include "base/clock.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "view/document/answer_schema.h"
@@ -424,6 +425,11 @@ static struct view_value function_of_segment(const struct path *p, const struct 
         return id != 0 ? label_of(p, path_names_get(&p->names, id)->own, false) : view_unknown();
 }
 
+static bool is_one_asked(const struct path *p)
+{
+        return p->request.instance != 0 || p->request.has_at;
+}
+
 /* If not all are shown, these are the longest. */
 static uint64_t shortest_shown(const struct path *p, size_t limit)
 {
@@ -445,24 +451,41 @@ static uint64_t shortest_shown(const struct path *p, size_t limit)
         return low_ns + 1;
 }
 
+/* An instance that was found by its time has no known number: the others were not read. */
+static void set_about_instance(const struct filling *f, struct view_table *t)
+{
+        const struct path *p = f->path;
+
+        if (p->request.has_at)
+                view_table_set_about(f->document, t,
+                                     "the instance that began at %.9f s, thread t%" PRIu32
+                                     "; deeper threads are those it waited for",
+                                     (double)(p->shown.begin_ns - p->trace->start_ns) / (double)NS_PER_S,
+                                     p->shown.thread);
+        else
+                view_table_set_about(f->document, t,
+                                     "instance %" PRIu64 ", thread t%" PRIu32
+                                     "; deeper threads are those it waited for",
+                                     p->shown.number, p->shown.thread);
+}
+
 static void add_segments(const struct filling *f)
 {
         const struct path *p = f->path;
         struct view_document *d = f->document;
-        size_t limit = f->options->limit != 0 ? SEGMENT_ROWS : 0;
+        size_t limit = f->options->limit == 0 || f->options->limit > SEGMENT_ROWS ? f->options->limit
+                                                                                  : SEGMENT_ROWS;
         uint64_t shortest_ns = shortest_shown(p, limit);
         struct view_table *t;
 
         if (p->n_shown == 0 || !p->request.zone)
                 return;
         t = view_document_add_part(d, &segments_part,
-                                   p->request.instance != 0 ? "The path of this instance"
-                                                            : "The path of the slowest instance");
+                                   is_one_asked(p) ? "The path of this instance"
+                                                   : "The path of the slowest instance");
         if (!t)
                 return;
-        view_table_set_about(
-                d, t, "instance %" PRIu64 ", thread t%" PRIu32 "; deeper threads are those it waited for",
-                p->shown.number, p->shown.thread);
+        set_about_instance(f, t);
         for (size_t i = 0; i < p->n_shown; i++) {
                 const struct path_shown *s = &p->segments[i];
 
@@ -488,7 +511,7 @@ static void add_warnings(const struct filling *f)
                 view_document_warn(d, "no wake-ups: who ended waits is recorded only with --off-cpu");
         if (p->past.event == 0)
                 view_document_warn(d, "no samples: the functions that ran are unknown");
-        if (p->request.zone && p->n_examined < PATH_INSTANCES_MIN)
+        if (p->request.zone && !is_one_asked(p) && p->n_examined < PATH_INSTANCES_MIN)
                 view_document_warn(d, "%" PRIu64 " instances: fewer than %d may be alike by chance",
                                    p->n_examined, PATH_INSTANCES_MIN);
         if (p->n_unclosed != 0)
