@@ -123,6 +123,12 @@ struct path_meanwhile path_row_meanwhile(const struct path *p, uint32_t row);
 /* Half the width of the 95 % interval of that share; 0 = not known. */
 double path_row_doubt(const struct path *p, uint32_t row);
 
+/* Whether one instance was asked for, by its number or time. */
+static inline bool path_is_of_one(const struct path *p)
+{
+        return p->request.instance != 0 || p->request.has_at;
+}
+
 static inline uint64_t path_instance_ns(const struct path_instance *i)
 {
         return i->end_ns - i->begin_ns;

@@ -39,6 +39,7 @@ static const struct answer_row {
         [WEB_QUESTION_DEVICES] = { "report", { "--devices" } },
         [WEB_QUESTION_ANNOTATE] = { "annotate", { NULL } },
         [WEB_QUESTION_WHY] = { "why", { NULL } },
+        [WEB_QUESTION_PATH] = { "path", { NULL } },
         [WEB_QUESTION_DIFF] = { "diff", { NULL } },
 };
 
@@ -63,6 +64,7 @@ static const struct parameter_option {
         [WEB_PARAMETER_MIN_SHARE] = { .option = "min-share" },
         [WEB_PARAMETER_GROUP_BY] = { .option = "group-by" },
         [WEB_PARAMETER_SIDE] = { .is_apart = true },
+        [WEB_PARAMETER_AT] = { .is_time = true },
 };
 
 struct words {

@@ -60,6 +60,8 @@ START_TEST(questions_are_commands)
                "annotate|--context=all|--whole-files|--json|--whole|--input=t.hyp|--|handle:f1");
         expect("question=why&zone=a&slower_than=7",
                "why|--zone=a|--slower-than=7ns|--json|--whole|--input=t.hyp");
+        expect("question=path&zone=z4&thread=t1&at=12&top=2000",
+               "path|--thread=handle:t1|--zone=handle:z4|--limit=2000|--at=12ns|--json|--whole|--input=t.hyp");
         expect("question=diff&per=z", "diff|--per=z|--json|--whole|--anyway|--before=b.hyp|--after=t.hyp");
 }
 END_TEST

@@ -425,11 +425,6 @@ static struct view_value function_of_segment(const struct path *p, const struct 
         return id != 0 ? label_of(p, path_names_get(&p->names, id)->own, false) : view_unknown();
 }
 
-static bool is_one_asked(const struct path *p)
-{
-        return p->request.instance != 0 || p->request.has_at;
-}
-
 /* If not all are shown, these are the longest. */
 static uint64_t shortest_shown(const struct path *p, size_t limit)
 {
@@ -481,8 +476,8 @@ static void add_segments(const struct filling *f)
         if (p->n_shown == 0 || !p->request.zone)
                 return;
         t = view_document_add_part(d, &segments_part,
-                                   is_one_asked(p) ? "The path of this instance"
-                                                   : "The path of the slowest instance");
+                                   path_is_of_one(p) ? "The path of this instance"
+                                                     : "The path of the slowest instance");
         if (!t)
                 return;
         set_about_instance(f, t);
@@ -511,7 +506,7 @@ static void add_warnings(const struct filling *f)
                 view_document_warn(d, "no wake-ups: who ended waits is recorded only with --off-cpu");
         if (p->past.event == 0)
                 view_document_warn(d, "no samples: the functions that ran are unknown");
-        if (p->request.zone && !is_one_asked(p) && p->n_examined < PATH_INSTANCES_MIN)
+        if (p->request.zone && !path_is_of_one(p) && p->n_examined < PATH_INSTANCES_MIN)
                 view_document_warn(d, "%" PRIu64 " instances: fewer than %d may be alike by chance",
                                    p->n_examined, PATH_INSTANCES_MIN);
         if (p->n_unclosed != 0)

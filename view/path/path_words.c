@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/path/path_words.h"
 
+#include "analyze/trace/handle_word.h"
+#include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
@@ -378,7 +380,18 @@ static bool is_ranked(const struct path *p, uint32_t row)
         return path_sums_key(&p->sums, row)->kind != PATH_ROW_OTHERS;
 }
 
-/* "'frame' (150 instances, mean 8.10 ms)", or "the run (2.58 s)" */
+/* A zone that was asked for by its handle has its own name. */
+static struct text_view zone_name(const struct path *p)
+{
+        const struct trace_dictionary *d = p->trace->dictionary;
+        struct handle_word word = handle_word_parse(p->request.zone, 'z');
+
+        return word.id != 0 && word.id <= trace_dictionary_count(d, TRACE_TABLE_LOCATIONS)
+                       ? zone_pattern_name_of(d, word.id)
+                       : report_names_words(p->request.zone);
+}
+
+/* "'frame' (150 instances, mean 8.10 ms)", "'frame' (8.10 ms)" of the one asked for, or "the run (2.58 s)" */
 static void add_subject(struct answer_words *out, const struct path *p)
 {
         uint64_t mean_ns = p->n_examined != 0 ? p->total_ns / p->n_examined : 0;
@@ -387,9 +400,12 @@ static void add_subject(struct answer_words *out, const struct path *p)
                 answer_words_add(out, "the run (%s)", text_number_duration(mean_ns).text);
                 return;
         }
-        add_quoted(out, report_names_words(p->request.zone));
-        answer_words_add(out, " (%s, mean %s)", text_number_counted(p->n_examined, "instances").text,
-                         text_number_duration(mean_ns).text);
+        add_quoted(out, zone_name(p));
+        if (path_is_of_one(p))
+                answer_words_add(out, " (%s)", text_number_duration(mean_ns).text);
+        else
+                answer_words_add(out, " (%s, mean %s)", text_number_counted(p->n_examined, "instances").text,
+                                 text_number_duration(mean_ns).text);
 }
 
 static double others_share(const struct path *p)

@@ -49,6 +49,7 @@ static const struct parameter_row {
         [WEB_PARAMETER_PER] = { "per", VALUE_TEXT },
         [WEB_PARAMETER_ONLY] = { "only", VALUE_TEXT },
         [WEB_PARAMETER_SIDE] = { "side", VALUE_SIDE },
+        [WEB_PARAMETER_AT] = { "at", VALUE_TIME },
 };
 
 #define BIT(name) (UINT32_C(1) << WEB_PARAMETER_##name)
@@ -88,6 +89,7 @@ static const struct question_row {
                                             BIT(DISASSEMBLER_STYLE),
                                     0 },
         [WEB_QUESTION_WHY] = { "why", FILTERS | BIT(SLOWEST) | BIT(SLOWER_THAN) | BIT(BY), BIT(ZONE) },
+        [WEB_QUESTION_PATH] = { "path", FILTERS | BIT(SLOWEST) | BIT(SLOWER_THAN) | BIT(AT), 0 },
         [WEB_QUESTION_DIFF] = { "diff",
                                 (FILTERS & ~BIT(SIDE)) | BIT(THRESHOLD) | BIT(PER) | BIT(ONLY) |
                                         BIT(MIN_SHARE),

@@ -41,6 +41,7 @@ enum web_question_name {
         WEB_QUESTION_DEVICES,
         WEB_QUESTION_ANNOTATE,
         WEB_QUESTION_WHY,
+        WEB_QUESTION_PATH,
         WEB_QUESTION_DIFF,
         WEB_QUESTION_COUNT
 };
@@ -75,6 +76,7 @@ enum web_parameter {
         WEB_PARAMETER_PER,
         WEB_PARAMETER_ONLY,
         WEB_PARAMETER_SIDE,
+        WEB_PARAMETER_AT,
         WEB_PARAMETER_COUNT
 };
 
