@@ -9,6 +9,7 @@
 #include "view/text/text_number.h"
 #include "view/why/why_common_words.h"
 #include "view/why/why_owner_words.h"
+#include "view/why/why_wait_words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -170,8 +171,7 @@ static void add_string(struct byte_buffer *out, struct text_view s)
                 byte_buffer_add(out, s.bytes, s.n_bytes);
 }
 
-/* "flush()"; a name with parameters, or a text that is no name, stays as it is. */
-static void add_function(struct byte_buffer *out, struct text_view name)
+void why_words_add_function(struct byte_buffer *out, struct text_view name)
 {
         name_short(out, name.bytes, name.n_bytes, NAME_COLUMNS_MAX);
         if (name.n_bytes != 0 && name.bytes[0] != '[' && !memchr(name.bytes, '(', name.n_bytes))
@@ -185,53 +185,9 @@ void why_words_add_quoted(struct byte_buffer *out, struct text_view name)
         byte_buffer_add_format(out, "'");
 }
 
-static void add_thread(const struct loaded_trace *trace, struct byte_buffer *out, uint32_t thread)
-{
-        struct text_view name = loaded_trace_thread_name(trace, thread);
-
-        byte_buffer_add_format(out, "thread t%u", thread);
-        if (name.n_bytes != 0) {
-                byte_buffer_add_format(out, " ");
-                why_words_add_quoted(out, name);
-        }
-        /* Threads of several processes may have one name. */
-        if (trace_dictionary_count(trace->dictionary, TRACE_TABLE_PROCESSES) > 1)
-                byte_buffer_add_format(out, " of process %u", loaded_trace_thread_pid(trace, thread));
-}
-
 void why_words_add_share(struct byte_buffer *out, double share)
 {
         byte_buffer_add_format(out, "%.0f%%", fmin(fmax(share, 0), 1) * 100);
-}
-
-/* ", which waited in ask_disk() for thread t3 'disk', which ran flush_disk()". */
-static void add_steps(const struct why *w, const struct loaded_trace *trace, const struct why_steps *steps,
-                      struct byte_buffer *out)
-{
-        for (uint32_t i = 0; i < steps->n; i++) {
-                const struct why_step *step = &steps->steps[i];
-
-                if (i > 0) {
-                        byte_buffer_add_format(out, " for ");
-                        add_thread(trace, out, step->thread);
-                }
-                if (step->doing == WHY_DOING_UNKNOWN)
-                        return;
-                byte_buffer_add_format(out, ", which %s", why_words_doing(step->doing));
-                if (step->label != 0) {
-                        byte_buffer_add_format(out, step->doing == WHY_DOING_RUN ? " " : " in ");
-                        add_function(out, why_words_function(w, step->label));
-                }
-                if (step->label != 0 && step->caller != 0) {
-                        byte_buffer_add_format(out, " from ");
-                        add_function(out, why_words_function(w, step->caller));
-                }
-                if (step->doing != WHY_DOING_PREEMPTED && step->preempted >= MACHINE_MIN) {
-                        byte_buffer_add_format(out, ", ready to run without a CPU for ");
-                        why_words_add_share(out, step->preempted);
-                        byte_buffer_add_format(out, " of that time");
-                }
-        }
 }
 
 /* " (32% of the extra time)" */
@@ -240,84 +196,6 @@ static void add_share_of(struct byte_buffer *out, double share, const char *of)
         byte_buffer_add_format(out, " (");
         why_words_add_share(out, share);
         byte_buffer_add_format(out, "%s)", of);
-}
-
-/* After the share: the thread that held the lock meanwhile, and what it did. */
-static void add_holder(const struct why *w, const struct loaded_trace *trace, uint32_t lock,
-                       struct byte_buffer *out)
-{
-        const struct why_holder *holder = why_find_holder(w, lock);
-
-        if (!holder)
-                return;
-        byte_buffer_add_format(out, ", held by ");
-        add_thread(trace, out, holder->thread);
-        if (holder->did.n != 0 && holder->did.steps[0].doing == WHY_DOING_RUN &&
-            holder->did.steps[0].label != 0) {
-                byte_buffer_add_format(out, " in ");
-                add_function(out, why_words_function(w, holder->did.steps[0].label));
-        } else {
-                add_steps(w, trace, &holder->did, out);
-        }
-}
-
-/* Adds " (pthread_mutex_lock, futex_wait)": the library's function without leading '_', then the kernel's. */
-static void add_what_for(const struct why *w, uint32_t place, struct byte_buffer *out)
-{
-        struct text_view kernel = why_words_kernel(w, place);
-        struct text_view call = why_words_function(w, w->waits.names[place - 1].call);
-
-        while (call.n_bytes > 1 && call.bytes[0] == '_') {
-                call.bytes++;
-                call.n_bytes--;
-        }
-        if (call.n_bytes == 0 && kernel.n_bytes == 0)
-                return;
-        byte_buffer_add_format(out, " (");
-        add_string(out, call);
-        byte_buffer_add_format(out, call.n_bytes != 0 && kernel.n_bytes != 0 ? ", " : "");
-        add_string(out, kernel);
-        byte_buffer_add_format(out, ")");
-}
-
-static void add_wait(const struct why *w, uint32_t place, struct byte_buffer *out)
-{
-        struct text_view name = place_name(w, place);
-        uint32_t inner = w->waits.names[place - 1].inner;
-
-        byte_buffer_add_format(out, "wait");
-        if (name.n_bytes != 0 && name.bytes[0] != '[') {
-                byte_buffer_add_format(out, " in ");
-                add_function(out, name);
-        }
-        if (inner != 0) {
-                byte_buffer_add_format(out, ", mostly in ");
-                add_function(out, why_words_function(w, inner));
-        }
-        add_what_for(w, place, out);
-}
-
-/* After the share: the thread that ended the wait, and what it did meanwhile. */
-static void add_waker(const struct why *w, const struct loaded_trace *trace, uint32_t place,
-                      struct byte_buffer *out)
-{
-        const struct why_waker *waker = why_find_waker(w, WHY_CAUSE_WAIT, place);
-
-        if (!waker || waker->thread == 0)
-                return;
-        if (waker->did.n != 0 && waker->did.steps[0].doing != WHY_DOING_UNKNOWN) {
-                byte_buffer_add_format(out, " for ");
-                add_thread(trace, out, waker->thread);
-                add_steps(w, trace, &waker->did, out);
-                return;
-        }
-        byte_buffer_add_format(out, ", which ");
-        add_thread(trace, out, waker->thread);
-        byte_buffer_add_format(out, " ended");
-        if (waker->label != 0) {
-                byte_buffer_add_format(out, " in ");
-                add_function(out, why_words_function(w, waker->label));
-        }
 }
 
 /* "slow instances"; "slow instances, in the zone 'inner'," where the cause lies in a zone inside. */
@@ -336,14 +214,14 @@ static void add_subject(const struct why *w, const struct why_cause *cause, cons
 static void add_run(const struct why *w, const struct why_cause *cause, struct byte_buffer *out)
 {
         byte_buffer_add_format(out, "run ");
-        add_function(out, why_words_function(w, cause->id));
+        why_words_add_function(out, why_words_function(w, cause->id));
         if (cause->outer != 0) {
                 byte_buffer_add_format(out, " from ");
-                add_function(out, why_words_function(w, cause->outer));
+                why_words_add_function(out, why_words_function(w, cause->outer));
         }
         if (cause->place != 0 && cause->place != cause->id) {
                 byte_buffer_add_format(out, ", mostly in ");
-                add_function(out, why_words_function(w, cause->place));
+                why_words_add_function(out, why_words_function(w, cause->place));
         }
 }
 
@@ -357,14 +235,14 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
                 byte_buffer_add_format(out, "wait for the lock ");
                 why_words_add_quoted(out, name);
         } else if (cause->kind == WHY_CAUSE_WAIT) {
-                add_wait(w, cause->id, out);
+                why_wait_words_add(w, cause->id, out);
         } else if (cause->kind == WHY_CAUSE_FUNCTION) {
                 add_run(w, cause, out);
         } else if (cause->kind == WHY_CAUSE_FAULTS) {
                 byte_buffer_add_format(out, "take page faults");
                 if (name.n_bytes != 0) {
                         byte_buffer_add_format(out, " in ");
-                        add_function(out, name);
+                        why_words_add_function(out, name);
                 }
         } else if (cause->kind == WHY_CAUSE_MOVED) {
                 byte_buffer_add_format(out, "move to another CPU, %.1f times each and the others %.1f times",
@@ -377,9 +255,9 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
         }
         add_share_of(out, cause->share.value, of);
         if (cause->kind == WHY_CAUSE_LOCK)
-                add_holder(w, trace, cause->id, out);
+                why_wait_words_add_holder(w, trace, cause->id, out);
         else if (cause->kind == WHY_CAUSE_WAIT)
-                add_waker(w, trace, cause->id, out);
+                why_wait_words_add_waker(w, trace, cause->id, out);
 }
 
 static bool ranks_without_others(const struct why *w)
@@ -494,7 +372,7 @@ static void add_same(const struct why *w, const struct loaded_trace *trace, cons
         size_t n_before;
 
         byte_buffer_add_format(out, "the same code took longer, mostly in ");
-        add_function(out, why_words_function(w, same->id));
+        why_words_add_function(out, why_words_function(w, same->id));
         byte_buffer_add_format(out, " (");
         why_words_add_share(out, same->share.value);
         byte_buffer_add_format(out, " of the extra time");
@@ -634,7 +512,7 @@ static double add_parts(const struct why *w, const struct why_cause *answer, str
                 /* After a wait, "there" would be in the function that was waited for. */
                 if (answer->kind == WHY_CAUSE_WAIT) {
                         byte_buffer_add_format(out, "; they %s in ", parts[i].words);
-                        add_function(out, why_words_function(w, label_of_cause(w, answer)));
+                        why_words_add_function(out, why_words_function(w, label_of_cause(w, answer)));
                 } else {
                         byte_buffer_add_format(out, " and %s there", parts[i].words);
                 }
@@ -667,7 +545,7 @@ static void add_other(const struct why *w, const struct loaded_trace *trace, con
                 byte_buffer_add_format(out, "the same code took longer");
                 if (cause->id != 0) {
                         byte_buffer_add_format(out, ", mostly in ");
-                        add_function(out, why_words_function(w, cause->id));
+                        why_words_add_function(out, why_words_function(w, cause->id));
                 }
         } else if (why_cause_is_own(cause->kind)) {
                 if (cause->confidence < WHY_CONFIDENCE_MEDIUM)

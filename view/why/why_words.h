@@ -37,6 +37,9 @@ const char *why_words_doing(enum why_doing doing);
 /* By what instances are ranked: "wall time"; static. */
 const char *why_words_by(enum why_by by);
 
+/* "flush()"; a name with parameters, or a text that is no name, stays as it is. */
+void why_words_add_function(struct byte_buffer *out, struct text_view name);
+
 /* "'w2'"; "93%", of 0 to 1. */
 void why_words_add_quoted(struct byte_buffer *out, struct text_view name);
 void why_words_add_share(struct byte_buffer *out, double share);

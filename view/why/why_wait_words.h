@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/why/why_wait_words.h - where slow instances wait, and what those did for whom they waited, in words
+ *
+ * Way of the data:  why -> [why_wait_words] -> why_words
+ */
+#ifndef VIEW_WHY_WHY_WAIT_WORDS_H
+#define VIEW_WHY_WHY_WAIT_WORDS_H
+
+#include "analyze/why/why.h"
+
+struct byte_buffer;
+struct loaded_trace;
+
+/* "wait in take_queue(), mostly in pop() (pthread_cond_wait, futex_do_wait)". */
+void why_wait_words_add(const struct why *w, uint32_t place, struct byte_buffer *out);
+
+/* After the share: the thread that held the lock meanwhile, and what it did.  @trace: with threads' names. */
+void why_wait_words_add_holder(const struct why *w, const struct loaded_trace *trace, uint32_t lock,
+                               struct byte_buffer *out);
+
+/* After the share: the thread that ended waits, and what it did meanwhile. */
+void why_wait_words_add_waker(const struct why *w, const struct loaded_trace *trace, uint32_t place,
+                              struct byte_buffer *out);
+
+#endif /* VIEW_WHY_WHY_WAIT_WORDS_H */
