@@ -433,9 +433,11 @@ void off_cpu_view_fill(struct view_document *d, const struct report *report,
         add_wakers(d, report, options->limit);
         add_zones(d, &report->waits, options->limit);
         add_threads(d, &report->waits, options->limit);
-        if (report->waits.n_threads != 0)
-                report_heading_hint(d, options->path, "report --off-cpu --thread %s",
-                                    report_heading_thread(report, report->waits.threads[0].thread).text);
+        if (report->waits.n_threads == 0)
+                return;
+        report_heading_hint(d, options->path, "report --off-cpu --thread %s",
+                            report_heading_thread(report, report->waits.threads[0].thread).text);
+        report_heading_hint(d, options->path, "path");
 }
 
 /* ------------------------------------------------------------------ CPUs */

@@ -509,6 +509,16 @@ static const char *larger_share(const struct why *w)
         return n * 0.25 >= WHY_SLOW_MIN ? " --slowest 25%" : NULL;
 }
 
+/* The path says more of waits, and something where instances cannot be compared. */
+static bool points_to_path(const struct why *w, const struct why_cause *answer)
+{
+        if (answer)
+                return answer->kind == WHY_CAUSE_LOCK || answer->kind == WHY_CAUSE_WAIT;
+        return w->survey.durations.n != 0 &&
+               (why_words_are_alike(w) || w->groups[WHY_SLOW].n < WHY_SLOW_MIN ||
+                w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN);
+}
+
 static void add_hints(const struct filling *f)
 {
         const struct why *w = f->why;
@@ -524,6 +534,8 @@ static void add_hints(const struct filling *f)
         }
         if (answer && (answer->kind == WHY_CAUSE_LOCK || answer->kind == WHY_CAUSE_WAIT))
                 hint(f, "report --off-cpu", NULL, "");
+        if (points_to_path(w, answer))
+                hint(f, "path --zone", &zone, "");
         if (has_slow)
                 hint(f, "report --zone", &zone, "");
         if (has_slow && w->groups[WHY_SLOW].n < WHY_SLOW_MIN && larger_share(w))

@@ -6,6 +6,7 @@
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
 #include "view/text/name_short.h"
+#include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 #include "view/why/why_common_words.h"
 #include "view/why/why_owner_words.h"
@@ -438,6 +439,29 @@ static void add_machine(const struct why *w, const struct loaded_trace *trace, d
         why_owner_words_add(w, trace, share, of, out);
 }
 
+/* Where instances are alike, there is an answer all the same: where the time of all of them goes. */
+static void add_path(const struct why *w, struct byte_buffer *out)
+{
+        byte_buffer_add_format(out, "hyprof path --zone %s says where their time goes",
+                               shell_word_of_name(words_of(w->request.zone)).text);
+}
+
+static void add_alike(const struct why *w, struct byte_buffer *out)
+{
+        byte_buffer_add_format(out, "the instances are alike (");
+        if (w->groups[WHY_SLOW].n == 0)
+                byte_buffer_add_format(out, "none takes longer than the others");
+        else if (why_is_below_clock(w))
+                byte_buffer_add_format(out,
+                                       "the slow ones take longer by less than two steps of the clock, of "
+                                       "%" PRIu64 " ns each",
+                                       w->clock_step_ns);
+        else
+                byte_buffer_add_format(out, "the slow ones take as long as the others");
+        byte_buffer_add_format(out, "): ");
+        add_path(w, out);
+}
+
 /* No cause in the program is certain enough: names the largest part for what it is. */
 static void add_no_cause(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out)
 {
@@ -446,8 +470,9 @@ static void add_no_cause(const struct why *w, const struct loaded_trace *trace, 
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN) {
                 byte_buffer_add_format(
                         out,
-                        "not enough instances: %zu slow and %zu others, at least %d of each are needed; record for longer",
+                        "not enough instances: %zu slow and %zu others, at least %d of each are needed; record for longer; ",
                         (size_t)w->groups[WHY_SLOW].n, (size_t)w->groups[WHY_TYPICAL].n, WHY_SLOW_MIN);
+                add_path(w, out);
         } else if (w->by == WHY_BY_WALL && machine >= HALF) {
                 add_machine(w, trace, machine, " of the extra time", out);
         } else if (ranks_without_others(w)) {
@@ -642,10 +667,21 @@ static bool has_extra(const struct why *w)
                !why_is_below_clock(w) && w->extra_ns >= EXTRA_MIN * typical->duration / (double)typical->n;
 }
 
+bool why_words_are_alike(const struct why *w)
+{
+        const struct why_group_sum *typical = &w->groups[WHY_TYPICAL];
+
+        if (why_find_answer(w) || typical->n == 0)
+                return false;
+        if (w->groups[WHY_SLOW].n == 0)
+                return w->request.slower_than_ns == 0 && typical->n >= WHY_SLOW_MIN;
+        return why_is_below_clock(w) || (w->groups[WHY_SLOW].n >= WHY_SLOW_MIN &&
+                                         w->extra_ns < EXTRA_MIN * typical->duration / (double)typical->n);
+}
+
 void why_words_answer(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out)
 {
         const struct why_cause *answer = why_find_answer(w);
-        const struct why_group_sum *typical = &w->groups[WHY_TYPICAL];
 
         if (answer) {
                 add_answer(w, trace, answer, out);
@@ -656,20 +692,8 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
         } else if (ranks_without_others(w) && why_owner_words_dominate(w) &&
                    (has_no_own_part(w, w->machine_share) || !has_extra(w))) {
                 add_machine(w, trace, w->machine_share, " of the extra time of the slowest instances", out);
-        } else if (w->groups[WHY_SLOW].n == 0 && w->request.slower_than_ns == 0 &&
-                   typical->n >= WHY_SLOW_MIN) {
-                byte_buffer_add_format(
-                        out, "there is nothing to explain: no instance takes longer than the others");
-        } else if (typical->n != 0 && w->groups[WHY_SLOW].n >= WHY_SLOW_MIN &&
-                   w->extra_ns < EXTRA_MIN * typical->duration / (double)typical->n) {
-                byte_buffer_add_format(
-                        out, "there is nothing to explain: the slow instances take as long as the others");
-        } else if (typical->n != 0 && w->groups[WHY_SLOW].n != 0 && why_is_below_clock(w)) {
-                byte_buffer_add_format(
-                        out,
-                        "there is nothing to explain: the slow instances take longer by less than "
-                        "two steps of the clock, of %" PRIu64 " ns each",
-                        w->clock_step_ns);
+        } else if (why_words_are_alike(w)) {
+                add_alike(w, out);
         } else {
                 add_no_cause(w, trace, out);
         }

@@ -10,6 +10,8 @@
 #include "analyze/why/why.h"
 #include "base/text_view.h"
 
+#include <stdbool.h>
+
 struct byte_buffer;
 struct loaded_trace;
 
@@ -46,6 +48,9 @@ void why_words_add_share(struct byte_buffer *out, double share);
 
 /* The answer, a sentence without a line break.  @trace: with threads' names. */
 void why_words_answer(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out);
+
+/* Whether slow instances take as long as the others: the answer says so, unless others had the CPU. */
+bool why_words_are_alike(const struct why *w);
 
 /*
  * Adds "others had the CPU for 60% of the extra time of the slowest instances" if the answer names a cause

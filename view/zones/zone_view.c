@@ -422,6 +422,7 @@ static void add_hints(struct view_document *d, const struct report *report,
         }
         zone = report_heading_zone(report->trace.dictionary, slow->location);
         report_heading_hint(d, options->path, "why --zone %s", zone.text);
+        report_heading_hint(d, options->path, "path --zone %s", zone.text);
         if (slow->text_bytes != 0 && report->totals.group_by == ZONE_GROUP_NONE)
                 report_heading_hint(d, options->path, "report --zone %s --group-by text", zone.text);
         report_heading_hint(d, options->path, "report --zones --thread %s --from %lluns --to %lluns",
