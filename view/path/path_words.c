@@ -421,6 +421,16 @@ static double others_share(const struct path *p)
         return share;
 }
 
+static double share_of_kind(const struct path *p, enum path_row_kind kind)
+{
+        double share = 0;
+
+        for (uint32_t i = 0; i < p->n_rows; i++)
+                if (path_sums_key(&p->sums, p->order[i])->kind == kind)
+                        share += path_row_share(p, p->order[i]);
+        return share;
+}
+
 static void add_tail(struct answer_words *out, const struct path *p)
 {
         if (p->has_switches && !p->has_wakeups)
@@ -521,16 +531,39 @@ static void add_programs(struct answer_words *out, const struct path *p, double 
                 add_share(out, sums[i].share);
         }
         free(sums);
+        if (share_of_kind(p, PATH_ROW_PROGRAM) < PATH_WORDS_SHARE_MIN)
+                return;
+        answer_words_add(out, "; for ");
+        add_share(out, share_of_kind(p, PATH_ROW_PROGRAM));
+        answer_words_add(out, " they had no CPU, because another of them had it");
+}
+
+/*
+ * The row that the sentence begins with; 0 = none.  Programs of a whole run that take the CPU from each other are
+ * more than can run at once, which is not what the run is about.
+ */
+static uint32_t find_first_row(const struct path *p)
+{
+        uint32_t other = 0;
+
+        for (uint32_t i = 0; i < p->n_rows; i++) {
+                const struct path_row_key *key = path_sums_key(&p->sums, p->order[i]);
+
+                if (!is_ranked(p, p->order[i]))
+                        continue;
+                if (key->kind != PATH_ROW_PROGRAM || p->request.zone)
+                        return p->order[i];
+                if (other == 0)
+                        other = p->order[i];
+        }
+        return other;
 }
 
 void path_words_answer(const struct path *p, struct answer_words *out)
 {
-        uint32_t row = 0;
+        uint32_t row = find_first_row(p);
         double share;
 
-        for (uint32_t i = p->n_rows; i-- > 0;)
-                if (is_ranked(p, p->order[i]))
-                        row = p->order[i];
         if (row == 0) {
                 answer_words_add(out, "nothing is known of the path of ");
                 add_subject(out, p);
