@@ -22,9 +22,10 @@ enum mark {
         MARK_LOCK = 32,
 };
 
-/* How names of functions begin, of the kernel but for those of MARK_LOCK. */
+/* How names of functions begin, of the kernel or of programs. */
 struct mark_names {
         enum mark mark;
+        bool is_kernel;
         const char *const *beginnings;
 };
 
@@ -49,28 +50,18 @@ static const char *const disk_names[] = { "io_schedule",
 static const char *const network_names[] = { "sk_wait_data", "inet_csk_accept", "sk_stream_wait",      "tcp_",
                                              "udp_",         "inet_wait",       "__skb_wait_for_more", NULL };
 static const char *const futex_names[] = { "futex_wait", "__futex_wait", "futex_do_wait", NULL };
-static const char *const lock_names[] = { "pthread_mutex_",
-                                          "__pthread_mutex_",
-                                          "___pthread_mutex_",
-                                          "__GI___pthread_mutex_",
-                                          "__lll_lock_wait",
-                                          "lll_mutex_lock",
-                                          "pthread_rwlock_",
-                                          "__pthread_rwlock_",
-                                          "___pthread_rwlock_",
-                                          "rwsem_down",
-                                          "__mutex_lock",
-                                          "mutex_lock",
-                                          "down_write",
-                                          "down_read",
-                                          "__down_",
-                                          "futex_lock_pi",
-                                          "__rt_mutex_",
-                                          NULL };
+static const char *const lock_names[] = {
+        "pthread_mutex_", "__pthread_mutex_", "___pthread_mutex_", "__GI___pthread_mutex_", "__lll_lock_wait",
+        "lll_mutex_lock", "pthread_rwlock_",  "__pthread_rwlock_", "___pthread_rwlock_",    NULL
+};
+static const char *const kernel_lock_names[] = { "rwsem_down",    "__mutex_lock", "mutex_lock",
+                                                 "down_write",    "down_read",    "__down_",
+                                                 "futex_lock_pi", "__rt_mutex_",  NULL };
 
 static const struct mark_names marks[] = {
-        { MARK_TIMER, timer_names }, { MARK_DISK, disk_names }, { MARK_NETWORK, network_names },
-        { MARK_FUTEX, futex_names }, { MARK_LOCK, lock_names },
+        { MARK_TIMER, true, timer_names },      { MARK_DISK, true, disk_names },
+        { MARK_NETWORK, true, network_names },  { MARK_FUTEX, true, futex_names },
+        { MARK_LOCK, true, kernel_lock_names }, { MARK_LOCK, false, lock_names },
 };
 
 int wait_ends_init(struct wait_ends *e, const struct trace_dictionary *dictionary)
@@ -101,8 +92,7 @@ static unsigned marks_of_frame(const struct wait_ends *e, uint32_t frame)
         symbol = trace_dictionary_row(e->dictionary, TRACE_TABLE_SYMBOLS, e->first_symbols[frame]);
         name = trace_dictionary_text(e->dictionary, symbol->function);
         for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-                if ((is_kernel || marks[i].mark == MARK_LOCK) &&
-                    text_view_begins_with_any(name, marks[i].beginnings))
+                if (marks[i].is_kernel == is_kernel && text_view_begins_with_any(name, marks[i].beginnings))
                         found |= marks[i].mark;
         return found;
 }
@@ -138,7 +128,6 @@ bool wait_ends_is_network(struct wait_ends *e, uint32_t stack)
         return (marks_of_stack(e, stack) & MARK_NETWORK) != 0;
 }
 
-/* A wait on a futex that no thread ended was ended by its own timeout. */
 static enum wait_end_kind kind_by_stack(struct wait_ends *e, const struct thread_wait *wait)
 {
         unsigned found = marks_of_stack(e, wait->stack);
@@ -149,20 +138,21 @@ static enum wait_end_kind kind_by_stack(struct wait_ends *e, const struct thread
                 return WAIT_END_DISK;
         if (found & MARK_NETWORK)
                 return WAIT_END_NETWORK;
-        if (found & MARK_FUTEX)
+        /* what wakes from a futex is a thread, or else the time that was given to the wait */
+        if ((found & MARK_FUTEX) && wait->is_woken && wait->waker_thread == 0 && wait->waker_name == 0)
                 return WAIT_END_TIMER;
         return WAIT_END_UNKNOWN;
 }
 
 struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait)
 {
+        enum wait_end_kind kind;
+
         if (wait->is_woken && wait->waker_thread != 0 && wait->waker_thread != thread)
                 return (struct wait_end){ .kind = WAIT_END_THREAD, .thread = wait->waker_thread };
-        if (wait->is_woken && wait->waker_name != 0) {
-                enum wait_end_kind kind = kind_by_stack(e, wait);
-
-                /* a thread of the kernel does the disk's work */
-                return (struct wait_end){ .kind = kind == WAIT_END_DISK ? kind : WAIT_END_PROGRAM };
-        }
-        return (struct wait_end){ .kind = kind_by_stack(e, wait) };
+        kind = kind_by_stack(e, wait);
+        /* a thread of the kernel does the disk's work */
+        if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name != 0 && kind != WAIT_END_DISK)
+                kind = WAIT_END_PROGRAM;
+        return (struct wait_end){ .kind = kind };
 }
