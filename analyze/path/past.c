@@ -10,87 +10,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CPUS_MAX  4096
-#define TRIM_MIN  16384 /* items that came since the last time */
+#define TRIM_MIN  (UINT64_C(1) << 20) /* bytes that came since the last time */
 #define OPEN_ENDS UINT64_MAX
-
-/* ------------------------------------------------------------------ lists */
-
-/* Every item begins with its time. */
-static uint64_t time_of(const struct past_list *list, size_t item_bytes, size_t i)
-{
-        uint64_t time_ns;
-
-        memcpy(&time_ns, (const char *)list->items + i * item_bytes, sizeof(time_ns));
-        return time_ns;
-}
-
-/* Adds an item at its place in time, which is at the end, or a little before. */
-static int list_insert(struct past_list *list, size_t item_bytes, const void *item)
-{
-        size_t at = list->n;
-        uint64_t time_ns;
-        char *items;
-
-        memcpy(&time_ns, item, sizeof(time_ns));
-        if (list->first > list->n / 2 && list->n == list->capacity) {
-                items = list->items;
-                memmove(items, items + list->first * item_bytes, (list->n - list->first) * item_bytes);
-                list->n -= list->first;
-                list->first = 0;
-                at = list->n;
-        }
-        if (array_reserve(&list->items, &list->capacity, list->n + 1, item_bytes) < 0)
-                return -ENOMEM;
-        items = list->items;
-        while (at > list->first && time_of(list, item_bytes, at - 1) > time_ns)
-                at--;
-        memmove(items + (at + 1) * item_bytes, items + at * item_bytes, (list->n - at) * item_bytes);
-        memcpy(items + at * item_bytes, item, item_bytes);
-        list->n++;
-        return 0;
-}
-
-/* How many items, from items[0] on, have a time before @time_ns. */
-static size_t list_before(const struct past_list *list, size_t item_bytes, uint64_t time_ns)
-{
-        if (time_ns == 0 || list->n == list->first)
-                return list->first;
-        return list->first + array_count_to((const char *)list->items + list->first * item_bytes,
-                                            list->n - list->first, item_bytes, 0, time_ns - 1);
-}
 
 static struct past_wait *last_wait(const struct past_thread *t)
 {
-        return t->waits.n > t->waits.first ? (struct past_wait *)t->waits.items + t->waits.n - 1 : NULL;
-}
-
-/* The latest span that has not ended; of @id, unless that is 0.  NULL = there is none. */
-static struct past_span *find_open(const struct past_list *list, uint32_t id)
-{
-        struct past_span *spans = list->items;
-
-        for (size_t i = list->n; i-- > list->first;)
-                if (spans[i].end_ns == OPEN_ENDS && (id == 0 || spans[i].id == id))
-                        return &spans[i];
-        return NULL;
-}
-
-static int open_span(struct past_list *list, uint64_t time_ns, uint32_t id)
-{
-        const struct past_span span = { .begin_ns = time_ns, .end_ns = OPEN_ENDS, .id = id };
-
-        return list_insert(list, sizeof(span), &span);
-}
-
-static void close_span(struct past_list *list, uint64_t time_ns, uint32_t id)
-{
-        struct past_span *span = find_open(list, id);
-
-        if (span)
-                span->end_ns = time_ns;
+        return past_list_count(&t->waits) != 0 ? (struct past_wait *)t->waits.items + t->waits.n - 1 : NULL;
 }
 
 /* ------------------------------------------------------------------ the object */
@@ -103,17 +30,17 @@ int past_init(struct past *p, const struct loaded_trace *trace, uint32_t event)
 
 static void deinit_thread(struct past_thread *t)
 {
-        free(t->waits.items);
-        free(t->samples.items);
-        free(t->wakes.items);
-        free(t->lock_waits.items);
-        free(t->fibers.items);
+        past_list_deinit(&t->waits);
+        past_list_deinit(&t->samples);
+        past_list_deinit(&t->wakes);
+        past_list_deinit(&t->lock_waits);
+        past_list_deinit(&t->fibers);
 }
 
 static void deinit_lists(struct past_list *lists, uint32_t n)
 {
         for (uint32_t i = 0; i < n; i++)
-                free(lists[i].items);
+                past_list_deinit(&lists[i]);
         free(lists);
 }
 
@@ -122,13 +49,14 @@ void past_deinit(struct past *p)
         for (uint32_t i = 0; i < p->n_threads; i++)
                 deinit_thread(&p->threads[i]);
         free(p->threads);
+        free(p->first_threads);
         deinit_lists(p->holds, p->n_locks);
         deinit_lists(p->cpus, p->n_cpus);
         wait_ends_deinit(&p->ends);
         *p = (struct past){ .threads = NULL };
 }
 
-static void begin_thread(const struct past *p, uint32_t id)
+static void begin_thread(struct past *p, uint32_t id)
 {
         const struct trace_thread *row = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_THREADS, id);
         struct past_thread *t = past_of(p, id);
@@ -137,17 +65,24 @@ static void begin_thread(const struct past *p, uint32_t id)
         t->is_fiber = row->kind == TRACE_THREAD_FIBER;
         t->born_ns = row->start_ns > p->trace->start_ns ? row->start_ns : 0;
         t->end_ns = UINT64_MAX;
+        if (t->process != 0 && !t->is_fiber && p->first_threads[t->process - 1] == 0)
+                p->first_threads[t->process - 1] = id;
 }
 
-/* Makes room for all threads that the trace has by now. */
+/*
+ * Makes room for all threads that the trace has by now: first in each event, so that no thread is moved later
+ * in it.
+ */
 static int reach_threads(struct past *p)
 {
-        uint32_t n = trace_dictionary_count(p->trace->dictionary, TRACE_TABLE_THREADS),
-                 n_before = p->n_threads;
+        const struct trace_dictionary *d = p->trace->dictionary;
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_THREADS), n_before = p->n_threads;
 
         if (n <= n_before)
                 return 0;
-        if (array_reach(&p->threads, &p->threads_capacity, &p->n_threads, n, sizeof(*p->threads)) < 0)
+        if (array_reach(&p->first_threads, &p->first_threads_capacity, &p->n_processes,
+                        trace_dictionary_count(d, TRACE_TABLE_PROCESSES), sizeof(*p->first_threads)) < 0 ||
+            array_reach(&p->threads, &p->threads_capacity, &p->n_threads, n, sizeof(*p->threads)) < 0)
                 return -ENOMEM;
         for (uint32_t id = n_before + 1; id <= n; id++)
                 begin_thread(p, id);
@@ -156,7 +91,7 @@ static int reach_threads(struct past *p)
 
 static struct past_thread *see(struct past *p, const struct walked_thread *thread, uint64_t time_ns)
 {
-        if (thread->id > p->n_threads && reach_threads(p) < 0)
+        if (reach_threads(p) < 0)
                 return NULL;
         if (time_ns > p->latest_ns)
                 p->latest_ns = time_ns;
@@ -171,7 +106,32 @@ static struct past_list *list_at(struct past_list **lists, size_t *capacity, uin
         return &(*lists)[index];
 }
 
-/* ------------------------------------------------------------------ events */
+/* Counts what was added, or that it was refused.  Returns 0 or -ENOMEM. */
+static int count(struct past *p, size_t item_bytes, int r)
+{
+        if (r == 0)
+                p->used_bytes += item_bytes;
+        else if (r == 1)
+                p->n_forgotten++;
+        return r < 0 ? r : 0;
+}
+
+static int add(struct past *p, struct past_list *list, size_t item_bytes, const void *item)
+{
+        return count(p, item_bytes, past_list_insert(list, item_bytes, item));
+}
+
+static int add_wait(struct past *p, struct past_thread *t, const struct past_wait *wait)
+{
+        return add(p, &t->waits, sizeof(*wait), wait);
+}
+
+static int open_span(struct past *p, struct past_list *list, uint64_t time_ns, uint32_t id, bool is_alone)
+{
+        return count(p, sizeof(struct past_span), past_list_open(list, time_ns, id, is_alone));
+}
+
+/* ------------------------------------------------------------------ samples and waits */
 
 int past_sample(struct past *p, const struct walked_thread *thread, const struct trace_event *event)
 {
@@ -183,18 +143,16 @@ int past_sample(struct past *p, const struct walked_thread *thread, const struct
 
         if (!t)
                 return -ENOMEM;
-        t->is_known = true;
-        if (event->sample.event != p->event)
-                return 0;
-        p->n_samples++;
-        return list_insert(&t->samples, sizeof(sample), &sample);
+        return event->sample.event == p->event ? add(p, &t->samples, sizeof(sample), &sample) : 0;
 }
 
+/* TRACE_WALK_NO_CPU and PAST_NO_CPU are none as well. */
 static uint16_t short_cpu(uint32_t cpu)
 {
         return cpu < CPUS_MAX ? (uint16_t)cpu : PAST_NO_CPU;
 }
 
+/* Takes what is known of a wait that has not ended, and may have been woken. */
 static void fill_wait(struct past *p, uint32_t thread, const struct thread_wait *from, struct past_wait *to)
 {
         struct wait_end end = wait_ends_find(&p->ends, thread, from);
@@ -212,11 +170,17 @@ static void fill_wait(struct past *p, uint32_t thread, const struct thread_wait 
         to->is_network = wait_ends_is_network(&p->ends, from->stack);
 }
 
+static void end_wait(struct past_wait *wait, uint64_t time_ns, uint16_t cpu)
+{
+        wait->in_ns = time_ns;
+        wait->in_cpu = cpu;
+        if (wait->woken_ns > time_ns)
+                wait->woken_ns = time_ns;
+}
+
 static int note_wake(struct past *p, uint32_t waker, uint64_t time_ns)
 {
-        if (waker == 0 || waker > p->n_threads)
-                return 0;
-        return list_insert(&past_of(p, waker)->wakes, sizeof(time_ns), &time_ns);
+        return waker != 0 ? add(p, &past_of(p, waker)->wakes, sizeof(time_ns), &time_ns) : 0;
 }
 
 static int begin_wait(struct past *p, struct past_thread *t, uint32_t id, const struct thread_wait *wait)
@@ -225,10 +189,9 @@ static int begin_wait(struct past *p, struct past_thread *t, uint32_t id, const 
         struct past_wait *before = last_wait(t);
 
         if (before && before->in_ns == OPEN_ENDS) /* the trace lacks its switch back */
-                before->in_ns = wait->out_ns;
+                end_wait(before, wait->out_ns, PAST_NO_CPU);
         fill_wait(p, id, wait, &item);
-        p->n_waits++;
-        return list_insert(&t->waits, sizeof(item), &item);
+        return add_wait(p, t, &item);
 }
 
 int past_wait_over(struct past *p, const struct walked_thread *thread, const struct thread_wait *wait)
@@ -242,146 +205,271 @@ int past_wait_over(struct past *p, const struct walked_thread *thread, const str
         if (!item || item->out_ns != wait->out_ns || !wait->ended)
                 return 0;
         fill_wait(p, thread->id, wait, item);
-        item->in_ns = wait->in_ns;
-        item->in_cpu = short_cpu(wait->in_cpu);
-        if (!wait->is_woken)
-                item->woken_ns = wait->in_ns;
+        end_wait(item, wait->in_ns, short_cpu(wait->in_cpu));
         return 0;
 }
 
-/* A thread comes onto a CPU without having left one: it is new, or it was away when the recording began. */
-static int begin_late(struct past *p, struct past_thread *t, uint64_t time_ns)
-{
-        struct past_wait item = { .out_ns = t->born_ns, .in_ns = time_ns, .woken_ns = time_ns };
+/* ------------------------------------------------------------------ switches */
 
-        item.out_cpu = item.in_cpu = PAST_NO_CPU;
-        item.preempted = t->born_ns != 0;
-        p->n_waits++;
-        return time_ns > item.out_ns ? list_insert(&t->waits, sizeof(item), &item) : 0;
+/*
+ * The first that is known of a thread is that it comes onto a CPU, or is woken: it is new, or was away when
+ * the recording began.  Until then nothing but its name was seen, or else it ran until about then.
+ */
+static int begin_late(struct past *p, struct past_thread *t, const struct walked_thread *thread,
+                      const struct past_wait *from)
+{
+        bool ran = thread->timeline.n_samples != 0 || thread->timeline.n_zones != 0;
+        struct past_wait item = *from;
+
+        item.out_ns = ran ? thread->timeline.before_ns : t->born_ns;
+        item.out_cpu = PAST_NO_CPU;
+        item.preempted = !ran && t->born_ns != 0 && item.in_ns != OPEN_ENDS;
+        return item.in_ns > item.out_ns ? add_wait(p, t, &item) : 0;
 }
 
-static int switch_in(struct past *p, struct past_thread *t, uint32_t id, const struct trace_event *event)
+/* The wait that ends may be one that the walk does not report: it began before the range of time. */
+static int find_wait(struct past *p, struct past_thread *t, const struct walked_thread *thread,
+                     uint64_t time_ns)
+{
+        const struct thread_wait *wait = &thread->wait;
+        struct past_wait item = { .in_ns = time_ns, .woken_ns = time_ns, .in_cpu = short_cpu(thread->cpu) };
+        struct past_wait *last = last_wait(t);
+
+        if (last && last->in_ns == OPEN_ENDS)
+                end_wait(last, time_ns, item.in_cpu);
+        if (last || t->has_switched)
+                return 0;
+        if (!wait->ended || wait->in_ns != time_ns)
+                return begin_late(p, t, thread, &item);
+        fill_wait(p, thread->id, wait, &item);
+        end_wait(&item, time_ns, item.in_cpu);
+        return add_wait(p, t, &item);
+}
+
+static int switch_in(struct past *p, struct past_thread *t, const struct walked_thread *thread,
+                     const struct trace_event *event)
 {
         uint64_t cpu = event->operand[0];
         struct past_list *lane;
-        int r = 0;
+        int r = find_wait(p, t, thread, event->time_ns);
 
-        p->has_switches = true;
-        if (!t->is_known && t->waits.n == 0)
-                r = begin_late(p, t, event->time_ns);
-        if (r < 0 || cpu >= CPUS_MAX)
-                return r;
-        lane = list_at(&p->cpus, &p->cpus_capacity, &p->n_cpus, (uint32_t)cpu);
-        return lane ? open_span(lane, event->time_ns, id) : -ENOMEM;
-}
-
-static int switch_out(struct past *p, struct past_thread *t, uint32_t id, const struct walked_thread *thread,
-                      const struct trace_event *event)
-{
-        uint64_t cpu = event->operand[0];
-        struct past_list *lane;
-        int r = 0;
-
-        p->has_switches = true;
-        if (thread->is_out && thread->wait.out_ns == event->time_ns)
-                r = begin_wait(p, t, id, &thread->wait);
         if (r < 0 || cpu >= CPUS_MAX)
                 return r;
         lane = list_at(&p->cpus, &p->cpus_capacity, &p->n_cpus, (uint32_t)cpu);
         if (!lane)
                 return -ENOMEM;
-        if (!t->is_known && !find_open(lane, id) && open_span(lane, t->born_ns, id) < 0)
-                return -ENOMEM;
-        close_span(lane, event->time_ns, id);
-        return 0;
+        past_list_close(lane, event->time_ns, thread->id);
+        return open_span(p, lane, event->time_ns, thread->id, true);
 }
 
-static int take_wakeup(struct past *p, struct past_thread *t, const struct walked_thread *thread)
+/* It ran on the CPU from its beginning on, if its first switch is away from there. */
+static int add_first_run(struct past *p, const struct past_thread *t, struct past_list *lane, uint32_t id,
+                         uint64_t end_ns)
 {
-        struct past_wait *item = last_wait(t);
+        size_t n = past_list_before(lane, sizeof(struct past_span), end_ns);
+        uint64_t begin_ns = t->born_ns;
 
-        if (!thread->is_out || !item || item->out_ns != thread->wait.out_ns || item->woken_ns != UINT64_MAX)
-                return 0;
-        fill_wait(p, thread->id, &thread->wait, item);
-        return note_wake(p, item->by, item->woken_ns);
+        if (n > lane->first && past_list_spans(lane)[n - 1].end_ns <= end_ns &&
+            past_list_spans(lane)[n - 1].end_ns > begin_ns)
+                begin_ns = past_list_spans(lane)[n - 1].end_ns;
+        return open_span(p, lane, begin_ns, id, true);
 }
+
+static int switch_out(struct past *p, struct past_thread *t, const struct walked_thread *thread,
+                      const struct trace_event *event)
+{
+        const struct thread_wait unreported = { .out_ns = event->time_ns,
+                                                .stack = (uint32_t)event->switch_out.stack,
+                                                .state = (uint32_t)event->switch_out.wait,
+                                                .out_cpu = thread->cpu };
+        bool is_reported = thread->is_out && thread->wait.out_ns == event->time_ns;
+        uint64_t cpu = event->operand[0];
+        struct past_list *lane;
+        int r = 0;
+
+        /* the walk reports no waits of threads that have ended, nor of idle ones */
+        if (is_reported || event->switch_out.wait == TRACE_WAIT_ENDED ||
+            event->switch_out.wait == TRACE_WAIT_IDLE)
+                r = begin_wait(p, t, thread->id, is_reported ? &thread->wait : &unreported);
+        if (r < 0 || cpu >= CPUS_MAX)
+                return r;
+        lane = list_at(&p->cpus, &p->cpus_capacity, &p->n_cpus, (uint32_t)cpu);
+        if (!lane)
+                return -ENOMEM;
+        if (!t->has_switched)
+                r = add_first_run(p, t, lane, thread->id, event->time_ns);
+        past_list_close(lane, event->time_ns, thread->id);
+        return r;
+}
+
+static int take_switch(struct past *p, struct past_thread *t, const struct walked_thread *thread,
+                       const struct trace_event *event)
+{
+        int r;
+
+        if (t->is_fiber)
+                return 0;
+        r = event->op == TRACE_OP_SWITCH_IN ? switch_in(p, t, thread, event)
+                                            : switch_out(p, t, thread, event);
+        t->has_switched = p->has_switches = true;
+        return r;
+}
+
+/* The wait that a wake-up ends.  The walk knows none of idle threads, nor before a thread's first switch. */
+static struct thread_wait find_woken(const struct past_thread *t, const struct past_wait *item,
+                                     const struct walked_thread *thread, const struct trace_event *event)
+{
+        struct thread_wait wait = { .out_ns = t->born_ns,
+                                    .woken_ns = event->time_ns,
+                                    .waker_thread = (uint32_t)event->wakeup.waker,
+                                    .waker_name = (uint32_t)event->wakeup.name,
+                                    .out_cpu = TRACE_WALK_NO_CPU,
+                                    .is_woken = true };
+
+        if (thread->is_out)
+                return thread->wait;
+        if (item) {
+                wait.out_ns = item->out_ns;
+                wait.stack = item->stack;
+                wait.state = item->state;
+                wait.out_cpu = item->out_cpu;
+        }
+        return wait;
+}
+
+static int take_wakeup(struct past *p, struct past_thread *t, const struct walked_thread *thread,
+                       const struct trace_event *event)
+{
+        struct past_wait *item = last_wait(t), first = { .in_ns = OPEN_ENDS, .in_cpu = PAST_NO_CPU };
+        const struct thread_wait wait = find_woken(t, item, thread, event);
+        int r = 0;
+
+        if (t->is_fiber || trace_event_wakes_itself(event, thread->id) || (!item && t->has_switched) ||
+            (item && (item->in_ns != OPEN_ENDS || item->woken_ns != UINT64_MAX || item->preempted)))
+                return 0;
+        fill_wait(p, thread->id, &wait, item ? item : &first);
+        if (!item)
+                r = thread->is_out ? add_wait(p, t, &first) : begin_late(p, t, thread, &first);
+        return r == 0 ? note_wake(p, item ? item->by : first.by, event->time_ns) : r;
+}
+
+/* ------------------------------------------------------------------ locks */
 
 static int take_lock(struct past *p, struct past_thread *t, uint32_t id, const struct trace_event *event)
 {
-        uint32_t lock = (uint32_t)event->operand[0];
+        uint32_t lock = (uint32_t)event->lock_wait.lock;
+        bool is_alone = event->lock_wait.shared == 0;
         struct past_list *holds = list_at(&p->holds, &p->holds_capacity, &p->n_locks, lock - 1);
 
         if (!holds)
                 return -ENOMEM;
         if (event->op == TRACE_OP_LOCK_RELEASE) {
-                close_span(holds, event->time_ns, id);
+                past_list_close(holds, event->time_ns, id);
                 return 0;
         }
-        close_span(&t->lock_waits, event->time_ns, 0);
-        return event->op == TRACE_OP_LOCK_WAIT ? open_span(&t->lock_waits, event->time_ns, lock)
-                                               : open_span(holds, event->time_ns, id);
+        past_list_close(&t->lock_waits, event->time_ns, 0);
+        return event->op == TRACE_OP_LOCK_WAIT ? open_span(p, &t->lock_waits, event->time_ns, lock, true)
+                                               : open_span(p, holds, event->time_ns, id, is_alone);
+}
+
+/* ------------------------------------------------------------------ fibers */
+
+/*
+ * Threads enter and leave a fiber, each in its own stream, so one may be behind another.  A fiber's waits are
+ * the gaps between its runs; a run splits the gap in which it lies.
+ */
+static struct past_wait *first_wait_after(const struct past_thread *fiber, uint64_t time_ns)
+{
+        struct past_wait *waits = fiber->waits.items, *found = NULL;
+
+        for (size_t i = fiber->waits.n; i-- > fiber->waits.first && waits[i].in_ns > time_ns &&
+                                        fiber->waits.n - i <= PAST_LIST_LATE_MAX;)
+                found = &waits[i];
+        return found;
 }
 
 /* The fiber was suspended until now; the thread that goes on with it ended that. */
-static int resume_fiber(struct past *p, struct past_thread *t, uint32_t id, uint32_t fiber, uint64_t time_ns)
+static int resume_fiber(struct past *p, struct past_thread *fiber, uint32_t by, uint64_t time_ns)
 {
-        struct past_thread *f;
-        struct past_wait *item;
-        int r = 0;
+        struct past_wait *gap = first_wait_after(fiber, time_ns);
+        struct past_wait item = { .out_ns = time_ns,
+                                  .in_ns = time_ns,
+                                  .woken_ns = time_ns,
+                                  .by = by,
+                                  .out_cpu = PAST_NO_CPU,
+                                  .in_cpu = PAST_NO_CPU,
+                                  .end = WAIT_END_THREAD,
+                                  .state = TRACE_WAIT_SLEEPING };
 
-        if (reach_threads(p) < 0)
-                return -ENOMEM;
-        f = past_of(p, fiber);
-        item = last_wait(f);
-        if (!item && f->carrier == 0) {
-                const struct past_wait first = { .out_ns = f->born_ns, .in_ns = OPEN_ENDS };
-
-                p->n_waits++;
-                r = list_insert(&f->waits, sizeof(first), &first);
-                item = last_wait(f);
+        if (gap && gap->in_ns == OPEN_ENDS) {
+                item.out_ns = gap->out_ns < time_ns ? gap->out_ns : time_ns;
+                *gap = item;
+                return 0;
         }
-        if (r == 0 && item && item->in_ns == OPEN_ENDS) {
-                item->in_ns = item->woken_ns = time_ns;
-                item->by = id;
-                item->end = WAIT_END_THREAD;
+        if (gap && gap->out_ns <= time_ns) {
+                item.out_ns = gap->out_ns;
+                gap->out_ns = time_ns;
+        } else if (past_list_count(&fiber->waits) == 0) {
+                item.out_ns = fiber->born_ns < time_ns ? fiber->born_ns : time_ns;
         }
-        f->carrier = id;
-        t->fiber = fiber;
-        return r < 0 ? r : open_span(&t->fibers, time_ns, fiber);
+        return add_wait(p, fiber, &item);
 }
 
-static int suspend_fiber(struct past *p, struct past_thread *t, uint64_t time_ns)
+static int suspend_fiber(struct past *p, struct past_thread *fiber, uint64_t begin_ns, uint64_t end_ns)
 {
-        const struct past_wait item = { .out_ns = time_ns, .in_ns = OPEN_ENDS, .state = TRACE_WAIT_SLEEPING };
+        struct past_wait *gap = first_wait_after(fiber, begin_ns);
+        const struct past_wait item = { .out_ns = end_ns,
+                                        .in_ns = OPEN_ENDS,
+                                        .woken_ns = UINT64_MAX,
+                                        .out_cpu = PAST_NO_CPU,
+                                        .in_cpu = PAST_NO_CPU,
+                                        .state = TRACE_WAIT_SLEEPING };
+
+        if (!gap)
+                return add_wait(p, fiber, &item);
+        if (gap->in_ns >= end_ns)
+                gap->out_ns = end_ns;
+        return 0;
+}
+
+static int leave_fiber(struct past *p, struct past_thread *t, uint64_t time_ns)
+{
         uint32_t fiber = t->fiber;
 
         if (fiber == 0)
                 return 0;
         t->fiber = 0;
-        close_span(&t->fibers, time_ns, fiber);
-        p->n_waits++;
-        return list_insert(&past_of(p, fiber)->waits, sizeof(item), &item);
+        past_list_close(&t->fibers, time_ns, fiber);
+        return suspend_fiber(p, past_of(p, fiber), t->fiber_ns, time_ns);
 }
 
 static int take_fiber(struct past *p, struct past_thread *t, uint32_t id, const struct trace_event *event)
 {
-        int r = suspend_fiber(p, t, event->time_ns);
+        uint32_t fiber = event->op == TRACE_OP_FIBER_ENTER ? (uint32_t)event->fiber_enter.fiber : 0;
+        int r;
 
-        if (r == 0 && event->op == TRACE_OP_FIBER_ENTER)
-                r = resume_fiber(p, t, id, (uint32_t)event->operand[0], event->time_ns);
-        return r;
+        if (t->is_fiber)
+                return 0;
+        r = leave_fiber(p, t, event->time_ns);
+        if (r < 0 || fiber == 0 || !past_of(p, fiber)->is_fiber)
+                return r;
+        t->fiber = fiber;
+        t->fiber_ns = event->time_ns;
+        r = resume_fiber(p, past_of(p, fiber), id, event->time_ns);
+        return r == 0 ? open_span(p, &t->fibers, event->time_ns, fiber, true) : r;
 }
+
+/* ------------------------------------------------------------------ events */
 
 static int take_event(struct past *p, struct past_thread *t, const struct walked_thread *thread,
                       const struct trace_event *event)
 {
         switch (event->op) {
         case TRACE_OP_SWITCH_IN:
-                return t->is_fiber ? 0 : switch_in(p, t, thread->id, event);
         case TRACE_OP_SWITCH_OUT:
-                return t->is_fiber ? 0 : switch_out(p, t, thread->id, thread, event);
+                return take_switch(p, t, thread, event);
         case TRACE_OP_WAKEUP:
-                return take_wakeup(p, t, thread);
+                return take_wakeup(p, t, thread, event);
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
         case TRACE_OP_LOCK_RELEASE:
@@ -391,7 +479,7 @@ static int take_event(struct past *p, struct past_thread *t, const struct walked
                 return take_fiber(p, t, thread->id, event);
         case TRACE_OP_THREAD_EXIT:
                 t->end_ns = event->time_ns;
-                return 0;
+                return leave_fiber(p, t, event->time_ns);
         default:
                 return 0;
         }
@@ -400,56 +488,62 @@ static int take_event(struct past *p, struct past_thread *t, const struct walked
 int past_event(struct past *p, const struct walked_thread *thread, const struct trace_event *event)
 {
         struct past_thread *t = see(p, thread, event->time_ns);
-        int r = t ? take_event(p, t, thread, event) : -ENOMEM;
 
-        if (r == 0 && event->op != TRACE_OP_WAKEUP)
-                past_of(p, thread->id)->is_known = true;
-        return r;
+        return t ? take_event(p, t, thread, event) : -ENOMEM;
 }
 
 /* ------------------------------------------------------------------ forgetting */
 
-static void trim_times(struct past_list *list, size_t item_bytes, uint64_t time_ns)
+static void trim_thread(struct past *p, struct past_thread *t, uint64_t time_ns)
 {
-        list->first = list_before(list, item_bytes, time_ns);
+        const struct past_wait *waits = t->waits.items;
+
+        while (t->waits.first < t->waits.n && waits[t->waits.first].in_ns < time_ns)
+                t->waits.first++;
+        past_list_trim(&t->samples, sizeof(struct past_sample), time_ns);
+        past_list_trim(&t->wakes, sizeof(uint64_t), time_ns);
+        past_list_trim_spans(&t->lock_waits, time_ns);
+        past_list_trim_spans(&t->fibers, time_ns);
+        p->used_bytes += past_list_count(&t->waits) * sizeof(struct past_wait) +
+                         past_list_count(&t->samples) * sizeof(struct past_sample) +
+                         past_list_count(&t->wakes) * sizeof(uint64_t) +
+                         (past_list_count(&t->lock_waits) + past_list_count(&t->fibers)) *
+                                 sizeof(struct past_span);
 }
 
-static void trim_spans(struct past_list *list, uint64_t time_ns)
+static uint64_t count_waits(const struct past *p)
 {
-        const struct past_span *spans = list->items;
+        uint64_t n = 0;
 
-        while (list->first < list->n && spans[list->first].end_ns < time_ns)
-                list->first++;
+        for (uint32_t i = 0; i < p->n_threads; i++)
+                n += past_list_count(&p->threads[i].waits);
+        return n;
 }
 
 static void trim(struct past *p, uint64_t time_ns)
 {
-        p->n_waits = p->n_samples = 0;
-        for (uint32_t i = 0; i < p->n_threads; i++) {
-                struct past_thread *t = &p->threads[i];
-                const struct past_wait *waits = t->waits.items;
+        uint64_t n_spans = 0;
 
-                while (t->waits.first < t->waits.n && waits[t->waits.first].in_ns < time_ns)
-                        t->waits.first++;
-                trim_times(&t->samples, sizeof(struct past_sample), time_ns);
-                trim_times(&t->wakes, sizeof(uint64_t), time_ns);
-                trim_spans(&t->lock_waits, time_ns);
-                trim_spans(&t->fibers, time_ns);
-                p->n_waits += t->waits.n - t->waits.first;
-                p->n_samples += t->samples.n - t->samples.first;
+        p->used_bytes = 0;
+        for (uint32_t i = 0; i < p->n_threads; i++)
+                trim_thread(p, &p->threads[i], time_ns);
+        for (uint32_t i = 0; i < p->n_locks; i++) {
+                past_list_trim_spans(&p->holds[i], time_ns);
+                n_spans += past_list_count(&p->holds[i]);
         }
-        for (uint32_t i = 0; i < p->n_locks; i++)
-                trim_spans(&p->holds[i], time_ns);
-        for (uint32_t i = 0; i < p->n_cpus; i++)
-                trim_spans(&p->cpus[i], time_ns);
+        for (uint32_t i = 0; i < p->n_cpus; i++) {
+                past_list_trim_alone(&p->cpus[i], time_ns);
+                n_spans += past_list_count(&p->cpus[i]);
+        }
+        p->used_bytes += n_spans * sizeof(struct past_span);
+        p->trimmed_bytes = p->used_bytes;
         if (time_ns > p->kept_ns)
                 p->kept_ns = time_ns;
-        p->n_trimmed = p->n_waits + p->n_samples;
 }
 
 void past_forget(struct past *p, uint64_t time_ns)
 {
-        if (time_ns > p->kept_ns && p->n_waits + p->n_samples > 2 * p->n_trimmed + TRIM_MIN)
+        if (time_ns > p->kept_ns && (past_is_crowded(p) || p->used_bytes > 2 * p->trimmed_bytes + TRIM_MIN))
                 trim(p, time_ns);
 }
 
@@ -459,49 +553,46 @@ static uint64_t find_oldest(const struct past *p)
         uint64_t oldest_ns = p->latest_ns;
 
         for (uint32_t i = 0; i < p->n_threads; i++) {
-                const struct past_list *list = &p->threads[i].waits;
+                const struct past_thread *t = &p->threads[i];
 
-                if (list->first < list->n && time_of(list, sizeof(struct past_wait), list->first) < oldest_ns)
-                        oldest_ns = time_of(list, sizeof(struct past_wait), list->first);
+                if (past_list_count(&t->waits) != 0 && past_waits(t)[t->waits.first].out_ns < oldest_ns)
+                        oldest_ns = past_waits(t)[t->waits.first].out_ns;
         }
         return oldest_ns > p->kept_ns ? oldest_ns : p->kept_ns;
 }
 
 void past_forget_oldest(struct past *p)
 {
-        size_t n_before = p->n_waits, n_wanted = PAST_WAITS_MAX / 4 * 3,
-               n_samples_wanted = PAST_SAMPLES_MAX / 4 * 3;
-        uint64_t from_ns = find_oldest(p);
+        uint64_t from_ns = find_oldest(p), n_before = count_waits(p);
 
-        while ((p->n_waits > n_wanted || p->n_samples > n_samples_wanted) && from_ns + 1 < p->latest_ns) {
+        while (p->used_bytes > PAST_BYTES_MAX / 4 * 3 && from_ns + 1 < p->latest_ns) {
                 from_ns += (p->latest_ns - from_ns) / 4 + 1;
                 trim(p, from_ns);
         }
-        p->n_forgotten += n_before - p->n_waits;
+        p->n_forgotten += n_before - count_waits(p);
 }
 
 /* ------------------------------------------------------------------ questions */
 
 size_t past_waits_before(const struct past_thread *t, uint64_t time_ns)
 {
-        return list_before(&t->waits, sizeof(struct past_wait), time_ns);
+        return past_list_before(&t->waits, sizeof(struct past_wait), time_ns);
 }
 
 const struct past_wait *past_wait_at(const struct past *p, uint32_t thread, uint64_t time_ns)
 {
         const struct past_thread *t = past_of(p, thread);
         size_t n = past_waits_before(t, time_ns + 1);
+        const struct past_wait *wait = n > t->waits.first ? &past_waits(t)[n - 1] : NULL;
 
-        if (n == t->waits.first || past_waits(t)[n - 1].in_ns <= time_ns)
-                return NULL;
-        return &past_waits(t)[n - 1];
+        return wait && wait->in_ns > time_ns && wait->state != TRACE_WAIT_ENDED ? wait : NULL;
 }
 
 size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns,
                     const struct past_sample **ret_first)
 {
-        size_t from = list_before(&t->samples, sizeof(struct past_sample), begin_ns);
-        size_t to = list_before(&t->samples, sizeof(struct past_sample), end_ns);
+        size_t from = past_list_before(&t->samples, sizeof(struct past_sample), begin_ns);
+        size_t to = past_list_before(&t->samples, sizeof(struct past_sample), end_ns);
 
         *ret_first = (const struct past_sample *)t->samples.items + from;
         return to > from ? to - from : 0;
@@ -509,53 +600,40 @@ size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end
 
 bool past_woke(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns)
 {
-        size_t i = list_before(&t->wakes, sizeof(uint64_t), begin_ns);
+        size_t i = past_list_before(&t->wakes, sizeof(uint64_t), begin_ns);
 
         return i < t->wakes.n && ((const uint64_t *)t->wakes.items)[i] <= end_ns;
 }
 
-size_t past_spans(const struct past_list *list, uint64_t begin_ns, uint64_t end_ns, size_t *ret_first)
-{
-        const struct past_span *spans = list->items;
-        size_t to = list_before(list, sizeof(*spans), end_ns);
-        size_t from = list_before(list, sizeof(*spans), begin_ns);
-
-        /* hardly any overlap: holders that share a lock, threads whose switch was missed */
-        while (from > list->first && spans[from - 1].end_ns > begin_ns)
-                from--;
-        *ret_first = from;
-        return to;
-}
-
 const struct past_span *past_lock_wait(const struct past_thread *t, uint64_t time_ns)
 {
-        const struct past_span *spans = t->lock_waits.items;
-        size_t n = list_before(&t->lock_waits, sizeof(*spans), time_ns + 1);
+        const struct past_span *spans = past_list_spans(&t->lock_waits);
+        size_t n = past_list_before(&t->lock_waits, sizeof(*spans), time_ns + 1);
 
         return n > t->lock_waits.first && spans[n - 1].end_ns >= time_ns ? &spans[n - 1] : NULL;
 }
 
-/* The first thread of a process; 0 = none. */
-static uint32_t first_of(const struct past *p, uint32_t process)
+/* The thread that made this one, by their processes. */
+static uint32_t guess_creator(const struct past *p, uint32_t thread)
 {
-        for (uint32_t id = 1; id <= p->n_threads && process != 0; id++)
-                if (p->threads[id - 1].process == process && !p->threads[id - 1].is_fiber)
-                        return id;
-        return 0;
+        uint32_t process = past_of(p, thread)->process, first = past_first_of(p, process);
+        const struct trace_process *row;
+
+        if (first != thread || process == 0)
+                return first;
+        row = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_PROCESSES, process);
+        return past_first_of(p, row->parent);
 }
 
 uint32_t past_creator(const struct past *p, uint32_t thread)
 {
-        const struct trace_thread *known = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_THREADS,
-                                                                thread);
-        uint32_t process = past_of(p, thread)->process, first;
-        const struct trace_process *row;
+        const struct trace_thread *row = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_THREADS,
+                                                              thread);
+        uint32_t guess;
 
-        if (known->creator != 0)
-                return known->creator;
-        first = first_of(p, process);
-        if (first != thread || process == 0)
-                return first;
-        row = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_PROCESSES, process);
-        return first_of(p, row->parent);
+        if (row->creator != 0)
+                return row->creator;
+        guess = guess_creator(p, thread);
+        /* who waits makes no threads */
+        return guess != 0 && !past_wait_at(p, guess, past_of(p, thread)->born_ns) ? guess : 0;
 }

@@ -10,12 +10,13 @@
  * event, when no thread can add anything to them.
  *
  * Forward only, for traces of any length and for those that still grow: past_forget() drops what lies before
- * a time, and where too much lies after it, past_crowded() says so.  Memory: at most 100 MiB, by the limits
- * below.  Amortised constant time an event.  Not thread-safe.
+ * a time, and where too much lies after it, past_is_crowded() says so.  Memory: PAST_BYTES_MAX of items, a
+ * third more of room for them, and 300 bytes a thread.  Amortised constant time an event.  Not thread-safe.
  */
 #ifndef ANALYZE_PATH_PAST_H
 #define ANALYZE_PATH_PAST_H
 
+#include "analyze/path/past_list.h"
 #include "analyze/waits/wait_ends.h"
 
 #include <stdbool.h>
@@ -28,8 +29,8 @@ struct trace_event;
 struct trace_walk;
 struct walked_thread;
 
-#define PAST_WAITS_MAX   (UINT32_C(3) << 18) /* of all threads; 48 bytes each, and 16 of who ran where */
-#define PAST_SAMPLES_MAX (UINT32_C(3) << 19) /* 24 bytes each */
+/* Waits have 48 bytes, and 32 of who ran where and woke others; samples, locks and fibers have 24 each. */
+#define PAST_BYTES_MAX (UINT64_C(64) << 20)
 /*
  * Threads are at most so far from each other in a trace: as long as a cycle of the recorder, which real-time
  * programs on all CPUs keep from running for a second (kernel.sched_rt_runtime_us).
@@ -48,7 +49,7 @@ struct past_wait {
         uint16_t out_cpu, in_cpu;
         uint8_t end;     /* enum wait_end_kind */
         uint8_t state;   /* enum trace_wait_state */
-        bool preempted;  /* it could run all the time */
+        bool preempted;  /* it could run all the time: also a new thread, until it ran first */
         bool is_lock;    /* for a lock of the program or the kernel, by its call stack */
         bool is_network; /* for a socket of the internet's protocols, by its call stack */
 };
@@ -59,18 +60,6 @@ struct past_sample {
         float weight;
 };
 
-/* Anything that a thread did from `begin_ns` to `end_ns`, with someone or something. */
-struct past_span {
-        uint64_t begin_ns, end_ns; /* end: UINT64_MAX while it lasts */
-        uint32_t id;               /* the lock, thread or fiber */
-};
-
-/* A list that is sorted by time, whose oldest items are dropped.  The items are on the heap. */
-struct past_list {
-        void *items;
-        size_t first, n, capacity; /* items [first, n) are there */
-};
-
 struct past_thread {
         struct past_list waits;      /* struct past_wait, by `out_ns` */
         struct past_list samples;    /* struct past_sample */
@@ -79,10 +68,10 @@ struct past_thread {
         struct past_list fibers;     /* struct past_span: which fiber it ran */
         uint64_t born_ns;            /* 0 = before the recording */
         uint64_t end_ns;             /* UINT64_MAX = it has not ended */
+        uint64_t fiber_ns;           /* since when it runs `fiber` */
         uint32_t process;
-        uint32_t fiber;          /* that it runs now; 0 = none */
-        uint32_t carrier;        /* of a fiber: the thread that runs it now or ran it last */
-        bool is_fiber, is_known; /* known: an event was seen */
+        uint32_t fiber; /* that it runs now; 0 = none */
+        bool is_fiber, has_switched;
 };
 
 struct past {
@@ -97,11 +86,15 @@ struct past {
         struct past_list *cpus; /* heap; by CPU: struct past_span, which thread ran on it */
         size_t cpus_capacity;
         uint32_t n_cpus;
-        uint32_t event;       /* whose samples are kept; 0 = none */
-        uint64_t latest_ns;   /* of all events */
-        uint64_t kept_ns;     /* nothing before this time is complete */
-        uint64_t n_forgotten; /* waits that were dropped for lack of room */
-        size_t n_waits, n_samples, n_trimmed;
+        uint32_t *first_threads; /* heap; by process - 1: its first thread that is no fiber; 0 = none yet */
+        size_t first_threads_capacity;
+        uint32_t n_processes;
+        uint32_t event;         /* whose samples are kept; 0 = none */
+        uint64_t latest_ns;     /* of all events */
+        uint64_t kept_ns;       /* nothing before this time is complete */
+        uint64_t n_forgotten;   /* waits that were dropped for lack of room, or whose times cannot be */
+        uint64_t used_bytes;    /* of items in the lists */
+        uint64_t trimmed_bytes; /* the same when the oldest ones were dropped last */
         bool has_switches;
 };
 
@@ -121,14 +114,23 @@ int past_sample(struct past *p, const struct walked_thread *thread, const struct
 int past_wait_over(struct past *p, const struct walked_thread *thread, const struct thread_wait *wait);
 int past_event(struct past *p, const struct walked_thread *thread, const struct trace_event *event);
 
-/* Drops what ended before @time_ns, now and then: it costs as much as what came since the last time. */
-void past_forget(struct past *p, uint64_t time_ns);
-
 /* Whether there is too much: the caller has to forget more. */
 static inline bool past_is_crowded(const struct past *p)
 {
-        return p->n_waits > PAST_WAITS_MAX || p->n_samples > PAST_SAMPLES_MAX;
+        return p->used_bytes > PAST_BYTES_MAX;
 }
+
+/* Whether much was added since the oldest items were dropped last: there may be more to drop. */
+static inline bool past_has_grown(const struct past *p)
+{
+        return p->used_bytes - p->used_bytes / 16 > p->trimmed_bytes;
+}
+
+/*
+ * Drops what ended before @time_ns, where it is crowded, and else now and then: it costs as much as what came
+ * since the last time.
+ */
+void past_forget(struct past *p, uint64_t time_ns);
 
 /* Drops the oldest quarter of what there is, of all threads; what was before `kept_ns` is unknown then. */
 void past_forget_oldest(struct past *p);
@@ -158,15 +160,18 @@ size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end
 /* Whether the thread woke another one in [begin_ns, end_ns]. */
 bool past_woke(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns);
 
-/* The spans of a list that overlap [begin_ns, end_ns) lie in [*ret_first, return value). */
-size_t past_spans(const struct past_list *list, uint64_t begin_ns, uint64_t end_ns, size_t *ret_first);
-
 /* The wait for a lock that is going on at @time_ns, which was over by then or lasts; NULL = none. */
 const struct past_span *past_lock_wait(const struct past_thread *t, uint64_t time_ns);
 
+/* The first thread of a process; 0 = none. */
+static inline uint32_t past_first_of(const struct past *p, uint32_t process)
+{
+        return process != 0 && process <= p->n_processes ? p->first_threads[process - 1] : 0;
+}
+
 /*
- * The thread that made this one.  Traces before 1.7 do not say it: there it is the first thread of the process,
- * or of the process's parent.  0 = not known.
+ * The thread that made this one.  Traces before 1.7 do not say it: there it is the first thread of the
+ * process, or of the process's parent, unless that waited at the time.  0 = not known.
  */
 uint32_t past_creator(const struct past *p, uint32_t thread);
 
