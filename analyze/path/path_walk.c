@@ -47,6 +47,14 @@ static int emit(struct path_walk *w, const struct stretch *s, enum path_kind kin
         return w->take(w->context, &segment);
 }
 
+/* @n: counts the reason */
+static int emit_cut(struct path_walk *w, const struct stretch *s, uint64_t begin_ns, uint64_t end_ns,
+                    uint64_t *n)
+{
+        *n += end_ns > begin_ns;
+        return emit(w, s, PATH_CUT, begin_ns, end_ns, NULL);
+}
+
 /* The thread ran; where it ran fibers, they are named instead. */
 static int emit_run(struct path_walk *w, const struct stretch *s, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -56,7 +64,7 @@ static int emit_run(struct path_walk *w, const struct stretch *s, uint64_t begin
         struct stretch of_fiber = *s;
         int r = 0;
 
-        for (; i > from && r == 0; i--) {
+        for (; i > from && r == 0 && w->n_steps++ < w->n_segments_max; i--) {
                 uint64_t a = spans[i - 1].begin_ns > begin_ns ? spans[i - 1].begin_ns : begin_ns;
                 uint64_t b = spans[i - 1].end_ns < end_ns ? spans[i - 1].end_ns : end_ns;
 
@@ -133,40 +141,103 @@ static int follow(struct path_walk *w, const struct stretch *s, const struct pas
 
         if (end_ns <= from_ns)
                 return 0;
-        if (s->level >= PATH_WALK_LEVELS_MAX) {
-                w->n_too_deep++;
-                return emit(w, s, PATH_CUT, from_ns, end_ns, NULL);
-        }
+        if (s->level >= PATH_WALK_LEVELS_MAX)
+                return emit_cut(w, s, from_ns, end_ns, &w->n_too_deep);
         r = make_next(w, s, wait, thread, how, from_ns, &next);
         return r < 0 ? r : walk(w, next, end_ns);
 }
 
+/* Goes on at another thread, and does not return: the caller does so, with @next. */
+static int stay(struct path_walk *w, const struct stretch *s, const struct past_wait *wait, uint32_t thread,
+                enum path_how how, struct stretch *next)
+{
+        int r = make_next(w, s, wait, thread, how, s->from_ns, next);
+
+        next->level = s->level;
+        return r;
+}
+
+/* For which lock the thread waited when a wait ended; NULL = none. */
+static const struct past_span *find_asked(const struct path_walk *w, const struct stretch *s, uint64_t end_ns)
+{
+        const struct past_span *asked = past_lock_wait(past_of(w->past, s->thread), end_ns);
+
+        return asked && asked->begin_ns < end_ns ? asked : NULL;
+}
+
+/* The part of [*a_ns, *b_ns) in which another thread held the lock.  Returns whether there is any. */
+static bool clip(const struct past_span *hold, uint32_t thread, uint64_t *a_ns, uint64_t *b_ns)
+{
+        if (hold->begin_ns > *a_ns)
+                *a_ns = hold->begin_ns;
+        if (hold->end_ns < *b_ns)
+                *b_ns = hold->end_ns;
+        return hold->id != thread && *b_ns > *a_ns;
+}
+
+/* A wait for a lock that was held. */
+struct lock_wait {
+        const struct past_span *holds;
+        size_t first, end; /* the first one overlaps the wait, others may have ended before */
+        uint64_t from_ns, end_ns;
+};
+
+/* Finds who held the lock.  Returns whether another thread did. */
+static bool find_holders(const struct path_walk *w, const struct stretch *s, uint64_t from_ns,
+                         uint64_t end_ns, struct lock_wait *ret)
+{
+        const struct past_span *asked = find_asked(w, s, end_ns);
+        const struct past_list *holds = asked ? &w->past->holds[asked->id - 1] : NULL;
+
+        if (!holds)
+                return false;
+        *ret = (struct lock_wait){ .holds = past_list_spans(holds), .from_ns = from_ns, .end_ns = end_ns };
+        ret->end = past_spans(holds, from_ns, end_ns, &ret->first);
+        for (; ret->first < ret->end; ret->first++) {
+                uint64_t a = from_ns, b = end_ns;
+
+                if (clip(&ret->holds[ret->first], s->thread, &a, &b))
+                        return true;
+        }
+        return false;
+}
+
+/* Whether the path stays at what ended the thread's last wait. */
+static bool stays(const struct path_walk *w, const struct stretch *s)
+{
+        return s->is_other || w->is_strict;
+}
+
 /*
- * The thread waited in [@from_ns, @end_ns) for a lock that it had asked for in @asked: goes on at each
- * holder in its part.
+ * Goes on at each holder of the lock in its part, and stays at the first of them, if it stays.
+ * @end_ns:  then from there on
  */
 static int follow_holders(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
-                          const struct past_span *asked, uint64_t from_ns, uint64_t end_ns, bool *ret_found)
+                          const struct lock_wait *lock, uint64_t *end_ns, struct stretch *next)
 {
-        const struct past_list *holds = &w->past->holds[asked->id - 1];
-        const struct past_span *spans = holds->items;
-        size_t first, i = past_spans(holds, from_ns, end_ns, &first);
+        uint64_t left_ns = lock->end_ns; /* the wait before this time is left */
         int r = 0;
 
-        *ret_found = false;
-        for (; i > first && r == 0; i--) {
-                uint64_t a = spans[i - 1].begin_ns > from_ns ? spans[i - 1].begin_ns : from_ns;
-                uint64_t b = spans[i - 1].end_ns < end_ns ? spans[i - 1].end_ns : end_ns;
+        for (size_t i = lock->end; i > lock->first && r == 0 && left_ns > lock->from_ns; i--) {
+                const struct past_span *hold = &lock->holds[i - 1];
+                uint64_t a = lock->from_ns, b = left_ns;
 
-                if (b <= a || spans[i - 1].id == s->thread)
+                if (!clip(hold, s->thread, &a, &b))
                         continue;
-                *ret_found = true;
-                r = emit(w, s, PATH_LOCK, b, end_ns, wait);
+                if (w->n_steps++ >= w->n_segments_max)
+                        return emit_cut(w, s, lock->from_ns, left_ns, &w->n_too_many);
+                if (left_ns == lock->end_ns && hold->id == wait->by)
+                        b = left_ns; /* it released the lock a moment before it woke the thread */
+                r = emit(w, s, PATH_LOCK, b, left_ns, wait);
+                left_ns = a;
+                if (r == 0 && stays(w, s) && (a == lock->from_ns || i - 1 == lock->first)) {
+                        *end_ns = b;
+                        return stay(w, s, wait, hold->id, PATH_HOW_LOCK, next);
+                }
                 if (r == 0)
-                        r = follow(w, s, wait, spans[i - 1].id, PATH_HOW_LOCK, a, b);
-                end_ns = a;
+                        r = follow(w, s, wait, hold->id, PATH_HOW_LOCK, a, b);
         }
-        return r == 0 && *ret_found ? emit(w, s, PATH_LOCK, from_ns, end_ns, wait) : r;
+        return r == 0 ? emit(w, s, PATH_LOCK, lock->from_ns, left_ns, wait) : r;
 }
 
 /* Whether a recorded thread ended the wait. */
@@ -183,30 +254,24 @@ static enum path_how how_woken(const struct past_wait *wait)
 }
 
 /*
- * The thread waited in [@from_ns, @end_ns).
- * @next:  where the path stays, if it does: the caller goes on there, from @end_ns on; else its thread is 0
+ * The thread waited in [@from_ns, *@end_ns).
+ * @next:  where the path stays, if it does: the caller goes on there, from *@end_ns on; else its thread is 0
  */
 static int follow_wait(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
-                       uint64_t from_ns, uint64_t end_ns, struct stretch *next)
+                       uint64_t from_ns, uint64_t *end_ns, struct stretch *next)
 {
-        const struct past_span *asked = past_lock_wait(past_of(w->past, s->thread), end_ns);
-        bool is_followed = false;
-        int r = 0;
+        struct lock_wait lock;
 
         next->thread = 0;
-        if (end_ns <= from_ns)
+        if (*end_ns <= from_ns)
                 return 0;
-        if (asked && asked->begin_ns < end_ns)
-                r = follow_holders(w, s, wait, asked, from_ns, end_ns, &is_followed);
-        if (r < 0 || is_followed)
-                return r;
+        if (find_holders(w, s, from_ns, *end_ns, &lock))
+                return follow_holders(w, s, wait, &lock, end_ns, next);
         if (!has_waker(s, wait))
-                return emit(w, s, PATH_WAIT, from_ns, end_ns, wait);
-        if (!s->is_other && !w->is_strict)
-                return follow(w, s, wait, wait->by, how_woken(wait), from_ns, end_ns);
-        r = make_next(w, s, wait, wait->by, how_woken(wait), s->from_ns, next);
-        next->level = s->level; /* it does not return here */
-        return r;
+                return emit(w, s, PATH_WAIT, from_ns, *end_ns, wait);
+        if (stays(w, s))
+                return stay(w, s, wait, wait->by, how_woken(wait), next);
+        return follow(w, s, wait, wait->by, how_woken(wait), from_ns, *end_ns);
 }
 
 /* A call stack that was not recorded is like any other one. */
@@ -220,9 +285,15 @@ static bool are_one_place(const struct path_walk *w, uint32_t a, uint32_t b)
                path_names_place(w->names, b, &place_b) == 0 && place_a == place_b;
 }
 
+/* Each wait for a lock is one of its own: it has its holder. */
+static bool may_join(const struct path_walk *w, const struct stretch *s, const struct past_wait *wait)
+{
+        return wait->state == TRACE_WAIT_SLEEPING && !wait->is_lock && !find_asked(w, s, wait->woken_ns);
+}
+
 /*
  * The first of the waits that are one with @i: a join of several results.  A preemption in between does not
- * count.
+ * count.  It is not known which threads a fiber woke, so its waits are never joined.
  */
 static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
 {
@@ -231,7 +302,7 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
         uint64_t ran_ns = 0;
         size_t first = i;
 
-        if (last->is_lock || last->state != TRACE_WAIT_SLEEPING || !has_waker(s, last))
+        if (t->is_fiber || !may_join(w, s, last) || !has_waker(s, last))
                 return i;
         for (size_t k = i; k > t->waits.first && waits[k].out_ns > s->from_ns; k--) {
                 const struct past_wait *before = &waits[k - 1];
@@ -245,8 +316,7 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
                         break;
                 if (before->preempted)
                         continue;
-                if (before->state != TRACE_WAIT_SLEEPING || before->is_lock ||
-                    !are_one_place(w, before->stack, last->stack) ||
+                if (!may_join(w, s, before) || !are_one_place(w, before->stack, last->stack) ||
                     past_woke(t, before->in_ns - 1, waits[first].out_ns))
                         break;
                 first = k - 1;
@@ -256,13 +326,6 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
 }
 
 /* ------------------------------------------------------------------ a thread, backwards */
-
-static int emit_cut(struct path_walk *w, const struct stretch *s, uint64_t end_ns)
-{
-        if (end_ns > s->from_ns)
-                w->n_too_many++;
-        return emit(w, s, PATH_CUT, s->from_ns, end_ns, NULL);
-}
 
 /*
  * The time before the first wait that is kept.
@@ -286,36 +349,53 @@ static int walk_beginning(struct path_walk *w, const struct stretch *s, uint64_t
         if (r < 0 || begin_ns == s->from_ns)
                 return r;
         if (t->born_ns < w->past->kept_ns)
-                return emit_cut(w, s, begin_ns);
+                return emit_cut(w, s, s->from_ns, begin_ns, &w->n_too_old);
         creator = past_creator(w->past, s->thread);
         if (creator == 0 || creator == s->thread)
                 return emit(w, s, PATH_UNBORN, s->from_ns, begin_ns, NULL);
-        r = make_next(w, s, NULL, creator, PATH_HOW_MADE, s->from_ns, next);
+        return stay(w, s, NULL, creator, PATH_HOW_MADE, next);
+}
+
+/* Returns 0 or -errno.  @next:  as in follow_wait(); else *@end_ns is `from_ns` then */
+static int walk_steps(struct path_walk *w, const struct stretch *s, uint64_t *end_ns, struct stretch *next);
+
+/*
+ * A fiber runs where the thread does that carries it.
+ * @next:  as in follow_wait()
+ */
+static int walk_carrier(struct path_walk *w, const struct stretch *s, uint32_t carrier, uint64_t begin_ns,
+                        uint64_t *end_ns, struct stretch *next)
+{
+        struct stretch on = *s;
+        int r;
+
+        if (carrier == 0 || carrier == s->thread || s->level >= PATH_WALK_LEVELS_MAX) {
+                r = emit(w, s, PATH_RUN, begin_ns, *end_ns, NULL);
+                *end_ns = begin_ns;
+                return r;
+        }
+        on.thread = carrier;
+        on.from_ns = begin_ns;
+        on.level++;
+        r = walk_steps(w, &on, end_ns, next);
+        next->from_ns = s->from_ns;
         next->level = s->level;
         return r;
 }
 
-/* A fiber runs where the thread does that carries it. */
-static int walk_carrier(struct path_walk *w, const struct stretch *s, uint32_t carrier, uint64_t begin_ns,
-                        uint64_t end_ns)
+/* @before: the wait that the thread came from; @next: as in follow_wait() */
+static int walk_run(struct path_walk *w, const struct stretch *s, const struct past_wait *before,
+                    uint64_t *end_ns, struct stretch *next)
 {
-        struct stretch on = *s;
+        uint64_t begin_ns = before->in_ns > s->from_ns ? before->in_ns : s->from_ns, run_end_ns = *end_ns;
 
-        if (carrier == 0 || carrier == s->thread || s->level >= PATH_WALK_LEVELS_MAX)
-                return emit(w, s, PATH_RUN, begin_ns, end_ns, NULL);
-        on.thread = carrier;
-        on.from_ns = begin_ns;
-        on.level++;
-        return walk(w, on, end_ns);
-}
-
-static int walk_run(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
-                    uint64_t begin_ns, uint64_t end_ns)
-{
-        if (end_ns <= begin_ns)
+        next->thread = 0;
+        if (begin_ns >= run_end_ns)
                 return 0;
-        return past_of(w->past, s->thread)->is_fiber ? walk_carrier(w, s, wait->by, begin_ns, end_ns)
-                                                     : emit_run(w, s, begin_ns, end_ns);
+        if (past_of(w->past, s->thread)->is_fiber)
+                return walk_carrier(w, s, before->by, begin_ns, end_ns, next);
+        *end_ns = begin_ns;
+        return emit_run(w, s, begin_ns, run_end_ns);
 }
 
 /*
@@ -348,45 +428,46 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         *i = find_join(w, s, *i);
         if (waits[*i].out_ns < begin_ns)
                 begin_ns = waits[*i].out_ns > s->from_ns ? waits[*i].out_ns : s->from_ns;
-        r = follow_wait(w, s, wait, begin_ns, woken_ns, next);
+        r = follow_wait(w, s, wait, begin_ns, &woken_ns, next);
         *end_ns = next->thread != 0 ? woken_ns : begin_ns;
+        return r;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): at most PATH_WALK_LEVELS_MAX deep */
+static int walk_steps(struct path_walk *w, const struct stretch *s, uint64_t *end_ns, struct stretch *next)
+{
+        const struct past_thread *t = past_of(w->past, s->thread);
+        size_t i = past_waits_before(t, *end_ns);
+        int r = 0;
+
+        next->thread = 0;
+        while (*end_ns > s->from_ns && r == 0 && next->thread == 0) {
+                if (w->n_steps++ >= w->n_segments_max) {
+                        r = emit_cut(w, s, s->from_ns, *end_ns, &w->n_too_many);
+                        *end_ns = s->from_ns;
+                } else if (i == t->waits.first) {
+                        r = walk_beginning(w, s, end_ns, next);
+                        if (next->thread == 0)
+                                *end_ns = s->from_ns;
+                } else {
+                        r = walk_run(w, s, &past_waits(t)[--i], end_ns, next);
+                        if (r == 0 && next->thread == 0 && *end_ns > s->from_ns)
+                                r = walk_wait(w, s, &i, end_ns, next);
+                }
+        }
         return r;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): at most PATH_WALK_LEVELS_MAX deep */
 static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns)
 {
-        const struct past_thread *t = past_of(w->past, s.thread);
-        size_t i = past_waits_before(t, end_ns);
-        int r = 0;
+        struct stretch next;
+        int r;
 
-        while (end_ns > s.from_ns && r == 0) {
-                struct stretch next = { .thread = 0 };
-                const struct past_wait *wait;
-
-                if (w->n_steps++ >= w->n_segments_max)
-                        return emit_cut(w, &s, end_ns);
-                if (i == t->waits.first) {
-                        r = walk_beginning(w, &s, &end_ns, &next);
-                        if (next.thread == 0)
-                                return r;
-                } else {
-                        wait = &past_waits(t)[--i];
-                        if (wait->in_ns < end_ns) {
-                                uint64_t begin_ns = wait->in_ns > s.from_ns ? wait->in_ns : s.from_ns;
-
-                                r = walk_run(w, &s, wait, begin_ns, end_ns);
-                                end_ns = begin_ns;
-                        }
-                        if (r == 0 && end_ns > s.from_ns)
-                                r = walk_wait(w, &s, &i, &end_ns, &next);
-                }
-                if (next.thread == 0)
-                        continue;
+        do {
+                r = walk_steps(w, &s, &end_ns, &next);
                 s = next;
-                t = past_of(w->past, s.thread);
-                i = past_waits_before(t, end_ns);
-        }
+        } while (r == 0 && s.thread != 0);
         return r;
 }
 

@@ -7,7 +7,7 @@
  *
  * Goes backwards from the end of [begin, end) on a thread.  Where it ran, that is the path.  Where it waited,
  * the path goes on at the thread that ended the wait, from the wake-up back to where the wait began, and then
- * returns.  The rules, each of which path.md proves by programs:
+ * returns.  The rules:
  *
  *      lock     a wait for a lock that the program reports goes on at the holders, each in its part
  *      join     waits at one place in a row, between which the thread hardly ran and woke no thread, are one:
@@ -17,8 +17,7 @@
  *      birth    before a thread was there, the path goes on at the thread that made it
  *      machine  the time in which a thread could run and did not is a part of its own
  *
- * The segments are a partition: their sum is end - begin, to the nanosecond.  That is the invariant that
- * wPerf's authors and others after them missed; tests check it for every program.  Bounds: PATH_WALK_JOIN_MAX
+ * The segments are a partition: their sum is end - begin, to the nanosecond.  Bounds: PATH_WALK_JOIN_MAX
  * waits of a join, PATH_WALK_LEVELS_MAX locks in a row, a number of segments; beyond them a segment says so.
  * Not thread-safe.
  */
@@ -88,7 +87,8 @@ struct path_walk {
         struct intern chains;    /* struct path_link */
         bool is_strict;          /* stays also at the first thread: the slack of its own work is left out */
         uint32_t n_segments_max; /* steps of one call */
-        uint64_t n_too_deep, n_too_many, n_joins_cut, n_chains_cut; /* segments that say so */
+        uint64_t n_too_deep, n_too_many, n_too_old; /* segments of PATH_CUT, by their reason */
+        uint64_t n_joins_cut, n_chains_cut;
         uint32_t n_steps;
 };
 
