@@ -335,7 +335,7 @@ static void run_memo(int n)
 }
 
 /*
- * backoff: a lock of the program's own: who does not get it sleeps 0.2 ms and tries again.  No thread wakes
+ * backoff: a lock of the program's own: who does not get it sleeps 0.5 ms and tries again.  No thread wakes
  * main, but the program reports the lock: 'owner' holds it.
  */
 static struct hyprof_lock reported_lock = HYPROF_LOCK("ledger");
@@ -351,7 +351,7 @@ static void backoff_lock(void)
         }
         hyprof_lock_wait(&reported_lock);
         do {
-                nap_us(200);
+                nap_us(500);
                 is_free = 0;
         } while (!atomic_compare_exchange_strong(&is_held, &is_free, 1));
         hyprof_lock_obtain(&reported_lock);

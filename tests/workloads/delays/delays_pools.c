@@ -4,6 +4,8 @@
  */
 #include "tests/workloads/delays/plant.h"
 
+#include <ucontext.h>
+
 BURN_FUNCTION(serial);
 BURN_FUNCTION(side_by_side);
 BURN_FUNCTION(slow_part);
@@ -20,6 +22,10 @@ BURN_FUNCTION(load);
 BURN_FUNCTION(other_work);
 BURN_FUNCTION(finish);
 BURN_FUNCTION(created_job);
+BURN_FUNCTION(first_half);
+BURN_FUNCTION(second_half);
+BURN_FUNCTION(request_part);
+BURN_FUNCTION(hog_part);
 
 static struct box jobs = BOX(8), results = BOX(8);
 
@@ -241,9 +247,100 @@ static void run_create(int n)
         }
 }
 
+/*
+ * relay: main creates 'first', which runs 2 ms, then creates 'second' and joins it; that one runs 3 ms.  What
+ * was before it was born is its creator's.
+ */
+static void run_second(void *unused)
+{
+        (void)unused;
+        burn_us(second_half, 3000);
+}
+
+static void run_first(void *unused)
+{
+        (void)unused;
+        burn_us(first_half, 2000);
+        plant_join(plant_thread("second", run_second, NULL));
+}
+
+static void run_relay(int n)
+{
+        for (int i = 0; i < n; i++) {
+                HYPROF_ZONE("request");
+                plant_join(plant_thread("first", run_first, NULL));
+                burn_us(answer, 1000);
+        }
+}
+
+/*
+ * fibers: one thread runs two of them.  The zone of the first one is open for 5 ms, but for 3 of them the
+ * thread runs the second one.
+ */
+#define FIBER_STACK_BYTES (64 << 10)
+static struct {
+        ucontext_t scheduler, request, hog;
+        int n_requests;
+} fibers;
+
+static void leave_fiber(ucontext_t *fiber)
+{
+        swapcontext(fiber, &fibers.scheduler);
+}
+
+static void run_request_fiber(void)
+{
+        for (int i = 0; i < fibers.n_requests; i++) {
+                HYPROF_ZONE("request");
+                burn_us(request_part, 1000);
+                leave_fiber(&fibers.request);
+                burn_us(request_part, 1000);
+        }
+}
+
+static void run_hog_fiber(void)
+{
+        for (;;) {
+                burn_us(hog_part, 3000);
+                leave_fiber(&fibers.hog);
+        }
+}
+
+static void make_fiber(ucontext_t *fiber, void (*run)(void), char *stack)
+{
+        getcontext(fiber);
+        fiber->uc_stack.ss_sp = stack;
+        fiber->uc_stack.ss_size = FIBER_STACK_BYTES;
+        fiber->uc_link = &fibers.scheduler;
+        makecontext(fiber, run, 0);
+}
+
+static void enter_fiber(const char *name, ucontext_t *fiber)
+{
+        hyprof_fiber_enter(name);
+        swapcontext(&fibers.scheduler, fiber);
+        hyprof_fiber_leave();
+}
+
+/* The request's fiber is left once in each zone, and ends with the last one. */
+static void run_fibers(int n)
+{
+        static char stacks[2][FIBER_STACK_BYTES];
+
+        fibers.n_requests = n;
+        make_fiber(&fibers.request, run_request_fiber, stacks[0]);
+        make_fiber(&fibers.hog, run_hog_fiber, stacks[1]);
+        for (int i = 0; i < n; i++) {
+                enter_fiber("request", &fibers.request);
+                enter_fiber("hog", &fibers.hog);
+        }
+        enter_fiber("request", &fibers.request);
+}
+
 const struct delay_kind pool_delays[] = {
         { "serial", 150, run_serial },       { "barrier", 220, run_barrier },
         { "imbalance", 180, run_imbalance }, { "dag", 190, run_dag },
         { "nested", 190, run_nested },       { "episode", 100, run_episode },
-        { "create", 260, run_create },       { NULL, 0, NULL },
+        { "create", 260, run_create },       { "relay", 180, run_relay },
+        { "fibers", 220, run_fibers },       { NULL, 0, NULL },
 };

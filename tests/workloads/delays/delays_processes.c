@@ -24,6 +24,9 @@ BURN_FUNCTION(store_block);
 BURN_FUNCTION(prepare);
 BURN_FUNCTION(handle);
 BURN_FUNCTION(convert);
+BURN_FUNCTION(compile);
+BURN_FUNCTION(assemble);
+BURN_FUNCTION(link_objects);
 
 /* pipes: main runs 1 ms -> process 'filter' 1 ms -> process 'sorter' 3 ms -> back to main. */
 static struct {
@@ -316,8 +319,51 @@ static void run_spawn(int n)
         }
 }
 
+/*
+ * builds: main starts 'make', which starts three programs, one after the other: 'cc' runs 6 ms, 'as' 3 ms,
+ * 'ld' 1 ms.  The time before the birth of a process belongs to its parent.
+ */
+static void run_compiler(void *unused)
+{
+        (void)unused;
+        burn_us(compile, 6000);
+}
+
+static void run_assembler(void *unused)
+{
+        (void)unused;
+        burn_us(assemble, 3000);
+}
+
+static void run_linker(void *unused)
+{
+        (void)unused;
+        burn_us(link_objects, 1000);
+}
+
+static void run_make(void *unused)
+{
+        (void)unused;
+        plant_process("cc", run_compiler, NULL);
+        plant_reap();
+        plant_process("as", run_assembler, NULL);
+        plant_reap();
+        plant_process("ld", run_linker, NULL);
+        plant_reap();
+}
+
+static void run_builds(int n)
+{
+        for (int i = 0; i < n; i++) {
+                HYPROF_ZONE("build");
+                plant_process("make", run_make, NULL);
+                plant_reap();
+        }
+}
+
 const struct delay_kind process_delays[] = {
         { "pipes", 220, run_pipes }, { "pipeline", 350, run_pipeline }, { "unixsock", 280, run_unixsock },
         { "tcp", 280, run_tcp },     { "udp", 280, run_udp },           { "shared", 280, run_shared },
-        { "child", 100, run_child }, { "spawn", 100, run_spawn },       { NULL, 0, NULL },
+        { "child", 100, run_child }, { "spawn", 100, run_spawn },       { "builds", 80, run_builds },
+        { NULL, 0, NULL },
 };

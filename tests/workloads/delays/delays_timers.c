@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kinds in which no thread ends the wait: timers and the disk.  In some, 'bystander' runs all the time: an
- * interrupt that comes while it runs must not make it the cause.
+ * Kinds in which no thread ends the wait: timers and the disk.  In some, 'bystander' runs
+ * on main's CPU whenever main does not: the timer's interrupt comes while it runs, which must not make it the
+ * cause.
  */
 #include "tests/workloads/delays/plant.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,9 +27,19 @@ static atomic_int bystander_ends;
 
 static void run_bystander(void *unused)
 {
+        const struct sched_param ordinary = { 0 };
+
         (void)unused;
+        sched_setscheduler(0, SCHED_OTHER, &ordinary);
         while (!atomic_load(&bystander_ends))
                 burn_us(stand_by, 1000);
+}
+
+/* Inherits main's CPU. */
+static pthread_t start_bystander(void)
+{
+        plant_pin(0);
+        return plant_thread("bystander", run_bystander, NULL);
 }
 
 static void end_bystander(pthread_t bystander)
@@ -80,7 +92,7 @@ static __attribute__((noinline)) void sleep_until(int64_t ns)
 
 static void run_paced(int n)
 {
-        pthread_t bystander = plant_thread("bystander", run_bystander, NULL);
+        pthread_t bystander = start_bystander();
 
         for (int i = 0; i < n; i++) {
                 HYPROF_ZONE("frame");
@@ -101,7 +113,7 @@ static __attribute__((noinline)) void wait_for_futex(const uint32_t *word)
 static void run_timedfutex(int n)
 {
         static const uint32_t word;
-        pthread_t bystander = plant_thread("bystander", run_bystander, NULL);
+        pthread_t bystander = start_bystander();
 
         for (int i = 0; i < n; i++) {
                 HYPROF_ZONE("request");
@@ -126,7 +138,7 @@ static void run_selfsignal(int n)
         pthread_sigmask(SIG_BLOCK, &set, NULL);
         if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
                 plant_fail("timer_create");
-        bystander = plant_thread("bystander", run_bystander, NULL);
+        bystander = start_bystander();
         for (int i = 0; i < n; i++) {
                 HYPROF_ZONE("request");
                 burn_us(work, 1000);
@@ -143,7 +155,7 @@ static void run_timerfd(int n)
         static const struct itimerspec once = { .it_value.tv_nsec = 4000000 };
         int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), epoll = epoll_create1(EPOLL_CLOEXEC);
         struct epoll_event event = { .events = EPOLLIN };
-        pthread_t bystander = plant_thread("bystander", run_bystander, NULL);
+        pthread_t bystander = start_bystander();
         uint64_t n_times;
 
         if (timer < 0 || epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &event) != 0)
