@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <semaphore.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ static void run_pipeline(int n)
         plant_reap();
 }
 
-/* unixsock, tcp, udp: main prepares 1 ms, process 'server' handles its call for 3 ms. */
+/* unixsock, tcp, tcppoll, udp: main prepares 1 ms, process 'server' handles its call for 3 ms. */
 static void serve(void *socket)
 {
         int fd = *(int *)socket;
@@ -216,7 +217,8 @@ static void serve_tcp(void *listener)
         serve(&fd);
 }
 
-static void run_tcp(int n)
+/* To a process that serves it. */
+static int open_connection(void)
 {
         struct sockaddr_in address;
         int listener = open_loopback(SOCK_STREAM, &address);
@@ -228,7 +230,32 @@ static void run_tcp(int n)
         plant_process("server", serve_tcp, &listener);
         connect_to(fd, &address);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        return fd;
+}
+
+static void run_tcp(int n)
+{
+        int fd = open_connection();
+
         call_server(n, fd);
+        shutdown(fd, SHUT_WR);
+        plant_reap();
+}
+
+/* tcppoll: main waits for the answer with a timeout of a second, which never comes to pass: it is no timer's wait. */
+static void run_tcppoll(int n)
+{
+        int fd = open_connection();
+        struct pollfd answer = { .fd = fd, .events = POLLIN };
+
+        for (int i = 0; i < n; i++) {
+                HYPROF_ZONE("call");
+                burn_us(prepare, 1000);
+                send_byte(fd);
+                if (poll(&answer, 1, 1000) != 1)
+                        plant_fail("poll");
+                receive_byte(fd);
+        }
         shutdown(fd, SHUT_WR);
         plant_reap();
 }
@@ -362,8 +389,15 @@ static void run_builds(int n)
 }
 
 const struct delay_kind process_delays[] = {
-        { "pipes", 220, run_pipes }, { "pipeline", 350, run_pipeline }, { "unixsock", 280, run_unixsock },
-        { "tcp", 280, run_tcp },     { "udp", 280, run_udp },           { "shared", 280, run_shared },
-        { "child", 100, run_child }, { "spawn", 100, run_spawn },       { "builds", 80, run_builds },
+        { "pipes", 220, run_pipes },
+        { "pipeline", 350, run_pipeline },
+        { "unixsock", 280, run_unixsock },
+        { "tcp", 280, run_tcp },
+        { "tcppoll", 280, run_tcppoll },
+        { "udp", 280, run_udp },
+        { "shared", 280, run_shared },
+        { "child", 100, run_child },
+        { "spawn", 100, run_spawn },
+        { "builds", 80, run_builds },
         { NULL, 0, NULL },
 };
