@@ -20,7 +20,7 @@ struct filling {
         const struct trace_dictionary *d;
         struct trace_walk walk;
         struct sqlite_database_totals totals;
-        struct sqlite_insert zones, samples, waits, messages, plots, frames, memory, locks;
+        struct sqlite_insert zones, samples, waits, fibers, messages, plots, frames, memory, locks;
         uint64_t callstack; /* of the event that follows on the same thread */
 };
 
@@ -96,9 +96,11 @@ static void put_recording(struct filling *f, struct sqlite_insert *i, uint32_t i
         sqlite_insert_number(i, row->n_cpus);
 }
 
+/* After the walk, which finds the ends of threads. */
 static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_thread *row = trace_dictionary_row(f->d, TRACE_TABLE_THREADS, id);
+        const struct walked_thread *thread = id <= f->walk.n_threads ? &f->walk.threads[id - 1] : NULL;
 
         sqlite_insert_number(i, id);
         sqlite_insert_number(i, row->process);
@@ -106,6 +108,11 @@ static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_string(i, loaded_trace_thread_name(f->trace, id));
         sqlite_insert_number(i, row->kind == TRACE_THREAD_FIBER);
         sqlite_insert_number(i, since_start(f, row->start_ns));
+        if (thread && thread->has_ended)
+                sqlite_insert_number(i, since_start(f, thread->timeline.last_ns));
+        else
+                sqlite_insert_null(i);
+        sqlite_insert_id(i, row->creator);
 }
 
 static void put_module(struct filling *f, struct sqlite_insert *i, uint32_t id)
@@ -232,7 +239,6 @@ static int fill_tables(struct filling *f, struct error *err)
         fill_table(f, TRACE_TABLE_META, "meta", 2, put_meta);
         fill_table(f, TRACE_TABLE_RECORDINGS, "recordings", 10, put_recording);
         fill_table(f, TRACE_TABLE_PROCESSES, "processes", 5, put_process);
-        fill_table(f, TRACE_TABLE_THREADS, "threads", 6, put_thread);
         fill_table(f, TRACE_TABLE_MODULES, "modules", 4, put_module);
         fill_table(f, TRACE_TABLE_FRAMES, "frames", 4, put_frame);
         fill_table(f, TRACE_TABLE_STACKS, "stacks", 3, put_stack);
@@ -313,6 +319,21 @@ static void put_cpu(struct sqlite_insert *i, uint32_t cpu)
                 sqlite_insert_number(i, cpu);
 }
 
+/* Who got the CPU of a preempted thread: a thread's id, and a word. */
+static void put_successor(struct sqlite_insert *i, uint32_t successor)
+{
+        static const char *const words[] = {
+                [TRACE_SUCCESSOR_IDLE] = "idle", [TRACE_SUCCESSOR_OTHER] = "other"
+        };
+
+        sqlite_insert_id(i, successor > TRACE_SUCCESSOR_OTHER ? successor - TRACE_SUCCESSOR_OTHER : 0);
+        if (successor == TRACE_SUCCESSOR_UNKNOWN)
+                sqlite_insert_null(i);
+        else
+                sqlite_insert_string(
+                        i, words_of(successor > TRACE_SUCCESSOR_OTHER ? "thread" : words[successor]));
+}
+
 static int on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
                    struct error *err)
 {
@@ -336,6 +357,9 @@ static int on_wait(void *context, struct walked_thread *thread, const struct thr
         put_cpu(i, wait->out_cpu);
         put_cpu(i, wait->in_cpu);
         sqlite_insert_number(i, wait->ended);
+        put_cpu(i, wait->wake_cpu);
+        sqlite_insert_id(i, wait->below);
+        put_successor(i, wait->preempted ? wait->successor : TRACE_SUCCESSOR_UNKNOWN);
         sqlite_insert_end_row(i);
         return check(f, err);
 }
@@ -346,6 +370,13 @@ static void begin_row(struct filling *f, struct sqlite_insert *i, const struct w
         f->totals.n_other++;
         sqlite_insert_number(i, since_start(f, event->time_ns));
         sqlite_insert_number(i, thread->id);
+}
+
+static void put_fiber(struct filling *f, const struct walked_thread *thread, const struct trace_event *event)
+{
+        begin_row(f, &f->fibers, thread, event);
+        sqlite_insert_id(&f->fibers, event->op == TRACE_OP_FIBER_ENTER ? event->fiber_enter.fiber : 0);
+        sqlite_insert_end_row(&f->fibers);
 }
 
 static void put_message(struct filling *f, const struct walked_thread *thread,
@@ -462,6 +493,10 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
         case TRACE_OP_LOCK_RELEASE:
                 put_lock(f, thread, event, path);
                 break;
+        case TRACE_OP_FIBER_ENTER:
+        case TRACE_OP_FIBER_LEAVE:
+                put_fiber(f, thread, event);
+                break;
         default: /* nothing that the tables hold */
                 break;
         }
@@ -473,7 +508,8 @@ static void open_inserts(struct filling *f)
 {
         sqlite_insert_open(&f->zones, &f->db, "zones", 13);
         sqlite_insert_open(&f->samples, &f->db, "samples", 7);
-        sqlite_insert_open(&f->waits, &f->db, "waits", 13);
+        sqlite_insert_open(&f->waits, &f->db, "waits", 17);
+        sqlite_insert_open(&f->fibers, &f->db, "fiber_switches", 3);
         sqlite_insert_open(&f->messages, &f->db, "messages", 4);
         sqlite_insert_open(&f->plots, &f->db, "plots", 4);
         sqlite_insert_open(&f->frames, &f->db, "frame_marks", 4);
@@ -486,6 +522,7 @@ static void close_inserts(struct filling *f)
         sqlite_insert_close(&f->zones);
         sqlite_insert_close(&f->samples);
         sqlite_insert_close(&f->waits);
+        sqlite_insert_close(&f->fibers);
         sqlite_insert_close(&f->messages);
         sqlite_insert_close(&f->plots);
         sqlite_insert_close(&f->frames);
@@ -513,6 +550,7 @@ static int walk_trace(struct filling *f, const struct trace_filter *filter, stru
         r = loaded_trace_walk(f->trace, &f->walk, err);
         close_inserts(f);
         fill_paths(f);
+        fill_table(f, TRACE_TABLE_THREADS, "threads", 8, put_thread);
         return r;
 }
 

@@ -94,6 +94,19 @@ START_TEST(small)
         expect("sleeping", "SELECT state FROM waits WHERE waker_thread = 1");
         expect("50", "SELECT duration_ns FROM waits WHERE waker_thread = 1");
         expect("10", "SELECT delay_ns FROM waits WHERE waker_thread = 1");
+        expect("0", "SELECT wake_cpu FROM waits WHERE waker_thread = 1");
+        expect("-", "SELECT below FROM waits WHERE waker_thread = 1");
+        expect("-", "SELECT waker_thread FROM waits WHERE below = 1");
+        expect("idle other thread",
+               "SELECT group_concat(successor_kind, ' ') FROM (SELECT * FROM waits ORDER BY out_ns)");
+        expect("1", "SELECT successor FROM waits WHERE successor_kind = 'thread'");
+        expect("1", "SELECT count(successor) FROM waits");
+        expect("5", "SELECT count(*) FROM waits WHERE wake_cpu IS NULL AND state = 'preempted'");
+        expect("1", "SELECT creator FROM threads WHERE id = 2");
+        expect("2004", "SELECT end_ns FROM threads WHERE id = 2");
+        expect("2", "SELECT count(end_ns) FROM threads");
+        expect("1030 3;1040 -;",
+               "SELECT group_concat(time_ns || ' ' || coalesce(fiber, '-') || ';', '') FROM fiber_switches");
         expect("low\nmemory", "SELECT text FROM messages WHERE severity = 3 AND text NOT NULL");
         expect("0.1", "SELECT value FROM plots WHERE name = 'load'");
         expect("3", "SELECT count(*) FROM memory WHERE kind <> 'alloc' OR size_bytes = 4096");
