@@ -24,7 +24,7 @@ static struct past_wait *last_wait(const struct past_thread *t)
 
 int past_init(struct past *p, const struct loaded_trace *trace, uint32_t event)
 {
-        *p = (struct past){ .trace = trace, .event = event };
+        *p = (struct past){ .trace = trace, .event = event, .bytes_max = PAST_BYTES_MAX };
         return wait_ends_init(&p->ends, trace->dictionary);
 }
 
@@ -565,7 +565,7 @@ void past_forget_oldest(struct past *p)
 {
         uint64_t from_ns = find_oldest(p), n_before = count_waits(p);
 
-        while (p->used_bytes > PAST_BYTES_MAX / 4 * 3 && from_ns + 1 < p->latest_ns) {
+        while (p->used_bytes > p->bytes_max / 4 * 3 && from_ns + 1 < p->latest_ns) {
                 from_ns += (p->latest_ns - from_ns) / 4 + 1;
                 trim(p, from_ns);
         }

@@ -95,6 +95,7 @@ struct past {
         uint64_t n_forgotten;   /* waits that were dropped for lack of room, or whose times cannot be */
         uint64_t used_bytes;    /* of items in the lists */
         uint64_t trimmed_bytes; /* the same when the oldest ones were dropped last */
+        uint64_t bytes_max;     /* of them: PAST_BYTES_MAX; the caller may change it after past_init() */
         bool has_switches;
 };
 
@@ -117,7 +118,7 @@ int past_event(struct past *p, const struct walked_thread *thread, const struct 
 /* Whether there is too much: the caller has to forget more. */
 static inline bool past_is_crowded(const struct past *p)
 {
-        return p->used_bytes > PAST_BYTES_MAX;
+        return p->used_bytes > p->bytes_max;
 }
 
 /* Whether much was added since the oldest items were dropped last: there may be more to drop. */

@@ -41,8 +41,9 @@ struct path_request {
         uint64_t at_ns; /* CLOCK_MONOTONIC_RAW; if `has_at`: the one that is open then, of each thread */
         uint32_t event; /* whose samples show functions; 0 = chosen */
         bool has_at, is_strict;
-        bool shows_native; /* code below Python functions stands for itself */
-        bool reads_code;   /* finds out by the code what spins; the caller has one thread then */
+        uint64_t past_bytes_max; /* of what is kept of the past; 0 = PAST_BYTES_MAX */
+        bool shows_native;       /* code below Python functions stands for itself */
+        bool reads_code;         /* finds out by the code what spins; the caller has one thread then */
         /* Further work on each segment, in the order of path_walk; NULL = none. */
         int (*take)(void *context, uint64_t instance, const struct path_segment *segment);
         void *context;

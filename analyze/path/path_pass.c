@@ -53,7 +53,7 @@ struct pass {
         unsigned n_halved;
         struct python_parts parts;
         bool is_survey;
-        bool is_rehearsal; /* another pass may follow */
+        bool is_rehearsal;          /* another pass may follow */
         uint64_t from_ns, until_ns; /* of the trace, what is read */
 };
 
@@ -158,6 +158,15 @@ static int finish_instance(struct pass *pass, struct path_instance *instance)
         return 0;
 }
 
+static bool is_wanted(const struct pass *pass, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
+{
+        const struct path_request *request = &pass->path->request;
+        const struct trace_filter *f = pass->filter;
+
+        return trace_filter_wants_thread(f, thread) && begin_ns >= f->from_ns && end_ns <= f->to_ns &&
+               (!request->has_at || end_ns > request->at_ns);
+}
+
 /* ------------------------------------------------------------------ what is needed of the past */
 
 /* Nothing before this time is asked for any more. */
@@ -175,29 +184,50 @@ static uint64_t find_horizon(const struct pass *pass)
         return horizon_ns;
 }
 
+/* Whether each instance that is open is sure to count, however long it lasts. */
+static bool may_settle(const struct pass *pass)
+{
+        const struct path_request *r = &pass->path->request;
+
+        if (r->is_strict || r->has_at)
+                return false;
+        return !r->zone || (r->instance == 0 && r->slowest <= 0 && r->slower_than_ns == 0 &&
+                            pass->filter->to_ns == UINT64_MAX);
+}
+
 /*
  * Where too much is kept: the path of an open instance is known up to the last moment at which its thread
  * ran.
  */
+static int settle_instance(struct pass *pass, struct path_instance *instance)
+{
+        const struct past *past = &pass->path->past;
+        uint64_t until_ns = past->latest_ns > PAST_LATE_NS ? past->latest_ns - PAST_LATE_NS : 0;
+        const struct past_wait *wait;
+        int r;
+
+        if (until_ns > past_of(past, instance->thread)->end_ns)
+                until_ns = past_of(past, instance->thread)->end_ns;
+        if (until_ns > pass->filter->to_ns)
+                until_ns = pass->filter->to_ns;
+        wait = past_wait_at(past, instance->thread, until_ns);
+        r = walk_until(pass, instance, wait ? wait->out_ns : until_ns);
+        pass->n_scratch = 0;
+        return r;
+}
+
 static int settle(struct pass *pass)
 {
-        struct path *p = pass->path;
-        uint64_t until_ns = p->past.latest_ns > PAST_LATE_NS ? p->past.latest_ns - PAST_LATE_NS : 0;
+        struct past *past = &pass->path->past;
         int r = 0;
 
-        for (uint32_t i = 0; i < pass->n_open && r == 0 && !p->request.is_strict; i++) {
-                struct open_zone *zone = &pass->open[i];
-                const struct past_wait *wait;
-
-                if (!zone->is_open)
-                        continue;
-                wait = past_wait_at(&p->past, zone->instance.thread, until_ns);
-                r = walk_until(pass, &zone->instance, wait ? wait->out_ns : until_ns);
-                pass->n_scratch = 0;
-        }
-        past_forget(&p->past, find_horizon(pass));
-        if (r == 0 && past_is_crowded(&p->past))
-                past_forget_oldest(&p->past);
+        for (uint32_t i = 0; i < pass->n_open && r == 0 && may_settle(pass); i++)
+                if (pass->open[i].is_open &&
+                    is_wanted(pass, pass->open[i].instance.thread, pass->open[i].instance.begin_ns, 0))
+                        r = settle_instance(pass, &pass->open[i].instance);
+        past_forget(past, find_horizon(pass));
+        if (r == 0 && past_is_crowded(past))
+                past_forget_oldest(past);
         return r;
 }
 
@@ -210,6 +240,19 @@ static bool is_over(const struct pass *pass)
                 if (pass->open[i].is_open)
                         return false;
         return true;
+}
+
+/* Takes those that are walked out of the list, before there are more of them than of the others. */
+static void drop_walked(struct pass *pass)
+{
+        size_t n = pass->n_pending - pass->first_pending;
+
+        if (pass->first_pending < n)
+                return;
+        if (n != 0)
+                memmove(pass->pending, pass->pending + pass->first_pending, n * sizeof(*pass->pending));
+        pass->first_pending = 0;
+        pass->n_pending = n;
 }
 
 /*
@@ -229,8 +272,7 @@ static int look(struct pass *pass, bool is_end)
                 r = finish_instance(pass, instance);
                 pass->first_pending++;
         }
-        if (pass->first_pending == pass->n_pending)
-                pass->first_pending = pass->n_pending = 0;
+        drop_walked(pass);
         if (r == 0)
                 past_forget(past, find_horizon(pass));
         if (r == 0 && past_is_crowded(past))
@@ -239,14 +281,20 @@ static int look(struct pass *pass, bool is_end)
         return r == 0 && !is_end && is_over(pass) ? -ECANCELED : r;
 }
 
-/* Now and then: a look costs as much as there are threads. */
-static int look_sometimes(struct pass *pass)
+/*
+ * After each event, with what it returned: looks now and then, for a look costs as much as there are threads,
+ * and more often once what is read is enough.
+ * Returns 0, -ECANCELED to end the pass, or -errno after error_set().
+ */
+static int look_sometimes(struct pass *pass, int r, struct error *err)
 {
         const struct past *past = &pass->path->past;
+        uint64_t pause_ns = past->latest_ns <= pass->until_ns ? PAST_LATE_NS : PAST_LATE_NS / 64;
 
-        if (past->latest_ns < pass->walked_ns + PAST_LATE_NS && !past_is_crowded(past))
-                return 0;
-        return look(pass, false);
+        if (r == 0 && (past->latest_ns - pass->walked_ns >= pause_ns ||
+                       (past_is_crowded(past) && past_has_grown(past))))
+                r = look(pass, false);
+        return r < 0 && r != -ECANCELED ? no_memory(err) : r;
 }
 
 /* ------------------------------------------------------------------ instances */
@@ -267,15 +315,6 @@ static bool may_be_asked(const struct pass *pass, const struct walked_thread *th
                 if (open[i].flags[THREAD_TIMELINE_ASKED] & ZONE_MATCHER_NAMED)
                         return false;
         return true;
-}
-
-static bool is_wanted(const struct pass *pass, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
-{
-        const struct path_request *request = &pass->path->request;
-        const struct trace_filter *f = pass->filter;
-
-        return trace_filter_wants_thread(f, thread) && begin_ns >= f->from_ns && end_ns <= f->to_ns &&
-               (!request->has_at || end_ns > request->at_ns);
 }
 
 static int reach_threads(struct pass *pass, uint32_t n)
@@ -332,17 +371,15 @@ static int close_instance(struct pass *pass, struct open_zone *zone, uint64_t en
         struct path_instance *i = &zone->instance;
 
         zone->is_open = false;
-        i->end_ns = end_ns;
-        if (end_ns <= i->begin_ns || !is_wanted(pass, i->thread, i->begin_ns, end_ns))
+        i->end_ns = end_ns > i->walked_ns ? end_ns : i->walked_ns;
+        if (i->end_ns == i->begin_ns || !is_wanted(pass, i->thread, i->begin_ns, i->end_ns))
                 return 0;
         i->number = ++p->n_instances;
         if (pass->is_survey)
                 return add_duration(pass, i);
         if (path_instance_ns(i) < p->threshold_ns ||
-            (p->request.instance != 0 && p->request.instance != i->number)) {
-                free(i->draft.parts);
+            (p->request.instance != 0 && p->request.instance != i->number))
                 return 0;
-        }
         if (array_reserve(&pass->pending, &pass->pending_capacity, pass->n_pending + 1, sizeof(*i)) < 0)
                 return -ENOMEM;
         pass->pending[pass->n_pending++] = *i;
@@ -369,18 +406,21 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 {
         struct pass *pass = context;
         struct open_zone *open;
+        int r;
 
         if (thread->id > pass->n_open)
                 return 0;
         open = &pass->open[thread->id - 1];
         if (!open->is_open || open->depth != zone->depth)
                 return 0;
-        if (!zone->closed) {
+        if (!zone->closed && open->instance.walked_ns == open->instance.begin_ns) {
                 open->is_open = false;
                 pass->path->n_unclosed += !pass->is_survey;
                 return 0;
         }
-        return close_instance(pass, open, zone->end_ns) < 0 ? no_memory(err) : 0;
+        /* without an end, it counts as far as it was settled */
+        r = close_instance(pass, open, zone->closed ? zone->end_ns : open->instance.walked_ns);
+        return pass->is_survey && r == 0 ? 0 : look_sometimes(pass, r, err);
 }
 
 /* ------------------------------------------------------------------ a whole run */
@@ -388,35 +428,32 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 /* The first thread of a process, unless the process that started it is recorded as well. */
 static bool is_root(const struct path *p, uint32_t thread)
 {
-        const struct past_thread *t = past_of(&p->past, thread);
-        const struct trace_process *process;
+        uint32_t process = past_of(&p->past, thread)->process;
+        const struct trace_process *row;
 
-        if (t->process == 0 || t->is_fiber)
+        if (past_first_of(&p->past, process) != thread)
                 return false;
-        process = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_PROCESSES, t->process);
-        if (process->parent != 0)
-                return false;
-        for (uint32_t id = thread - 1; id > 0; id--)
-                if (past_of(&p->past, id)->process == t->process)
-                        return false;
-        return true;
+        row = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_PROCESSES, process);
+        return row->parent == 0;
 }
 
 static int see_thread(struct pass *pass, const struct walked_thread *thread)
 {
         struct path *p = pass->path;
-        uint64_t begin_ns = p->trace->start_ns;
+        uint64_t from_ns = pass->filter->from_ns;
         uint32_t id = pass->n_open + 1;
 
         if (p->request.zone || thread->id < id)
                 return 0;
+        if (from_ns < p->trace->start_ns)
+                from_ns = p->trace->start_ns;
         if (reach_threads(pass, p->past.n_threads) < 0)
                 return -ENOMEM;
         for (; id <= pass->n_open; id++)
-                if (is_root(p, id)) {
+                if (is_root(p, id) && trace_filter_wants_thread(pass->filter, id)) {
                         uint64_t born_ns = past_of(&p->past, id)->born_ns;
 
-                        open_instance(pass, id, born_ns > begin_ns ? born_ns : begin_ns, 0);
+                        open_instance(pass, id, born_ns > from_ns ? born_ns : from_ns, 0);
                 }
         return 0;
 }
@@ -435,9 +472,6 @@ static int close_runs(struct pass *pass)
                         end_ns = p->trace->end_ns;
                 if (end_ns > pass->filter->to_ns)
                         end_ns = pass->filter->to_ns;
-                if (pass->open[i].instance.begin_ns < pass->filter->from_ns)
-                        pass->open[i].instance.begin_ns = pass->open[i].instance.walked_ns =
-                                pass->filter->from_ns;
                 r = close_instance(pass, &pass->open[i], end_ns);
         }
         return r;
@@ -456,9 +490,7 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
                                           (uint32_t)event->sample.stack, event->sample.weight, &pass->parts);
                 return 0;
         }
-        if (past_sample(&pass->path->past, thread, event) < 0)
-                return no_memory(err);
-        return 0;
+        return look_sometimes(pass, past_sample(&pass->path->past, thread, event), err);
 }
 
 static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
@@ -483,9 +515,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         r = past_event(&pass->path->past, thread, event);
         if (r == 0)
                 r = see_thread(pass, thread);
-        if (r == 0)
-                r = look_sometimes(pass);
-        return r == -ECANCELED ? r : r < 0 ? no_memory(err) : 0;
+        return look_sometimes(pass, r, err);
 }
 
 static uint64_t sum_or_max(uint64_t a, uint64_t b)
@@ -611,6 +641,8 @@ static int begin(struct pass *pass)
         if (past_init(&p->past, p->trace, event) < 0 ||
             path_sums_init(&p->sums, &p->past, &p->names, &p->walk) < 0)
                 return -ENOMEM;
+        if (p->request.past_bytes_max != 0)
+                p->past.bytes_max = p->request.past_bytes_max;
         return 0;
 }
 
@@ -703,6 +735,8 @@ static int nothing_found(const struct path *p, struct error *err)
                 return error_set(err, -ENOENT, "no instance of the zone that has an end was open then");
         if (p->n_instances != 0)
                 return error_set(err, -ENOENT, "no instance takes as long as that");
+        if (!p->request.zone)
+                return error_set(err, -ENOENT, "no time of a process's first thread passes the filters");
         return error_set(err, -ENOENT,
                          "no instance of the zone has an end, among those that pass the filters");
 }

@@ -33,6 +33,7 @@ void path_sums_deinit(struct path_sums *s)
         intern_deinit(&s->detail_keys);
         free(s->rows);
         free(s->details);
+        free(s->largest);
         free(s->pools);
         free(s->unowned_ns);
         free(s->chains_ns);
@@ -136,17 +137,28 @@ static int add_meanwhile_of(struct path_sums *s, uint32_t row, uint32_t thread, 
         return r;
 }
 
-/* Adds what the other threads of the process ran in the segment. */
+/* Whether it is to be looked what others did in a part of the row's time. */
+static bool may_look(struct path_sums *s, uint32_t row, uint64_t begin_ns, uint64_t end_ns)
+{
+        struct path_row *r = row != 0 ? &s->rows[row - 1] : NULL;
+
+        if (!r || r->n_looked >= PATH_SUMS_MEANWHILE_MAX || s->n_looks >= PATH_SUMS_LOOKS_MAX)
+                return false;
+        r->n_looked++;
+        r->looked_ns += end_ns - begin_ns;
+        return true;
+}
+
+/* Adds what the other threads of the process ran in a part of the segment. */
 static int add_meanwhile(struct path_sums *s, uint32_t row, const struct path_segment *segment,
                          uint64_t begin_ns, uint64_t end_ns)
 {
         uint32_t process = past_of(s->past, segment->thread)->process;
         int r = 0;
 
-        if (row == 0 || s->rows[row - 1].n_looked >= PATH_SUMS_MEANWHILE_MAX)
+        if (!may_look(s, row, begin_ns, end_ns))
                 return 0;
-        s->rows[row - 1].n_looked++;
-        s->rows[row - 1].looked_ns += end_ns - begin_ns;
+        s->n_looks += s->past->n_threads;
         for (uint32_t id = 1; id <= s->past->n_threads && r == 0; id++)
                 if (id != segment->thread && past_of(s->past, id)->process == process)
                         r = add_meanwhile_of(s, row, id, begin_ns, end_ns);
@@ -255,10 +267,9 @@ static int add_owner(struct path_sums *s, const struct path_segment *segment, ui
         if (r == 0 && row != 0)
                 r = add_detail(s, row, PATH_DETAIL_OWNER, path_names_group(s->names, owner), 0,
                                (double)(end_ns - begin_ns));
-        if (r < 0 || row == 0 || s->rows[row - 1].n_looked >= PATH_SUMS_MEANWHILE_MAX)
+        if (r < 0 || !may_look(s, row, begin_ns, end_ns))
                 return r;
-        s->rows[row - 1].n_looked++;
-        s->rows[row - 1].looked_ns += end_ns - begin_ns;
+        s->n_looks++;
         return add_meanwhile_of(s, row, owner, begin_ns, end_ns);
 }
 
@@ -538,6 +549,23 @@ static int spread_throttled(struct path_sums *s)
         return 0;
 }
 
+static int find_largest(struct path_sums *s)
+{
+        s->n_largest = PATH_DETAIL_KINDS * s->keys.n_items;
+        s->largest = calloc((size_t)s->n_largest + 1, sizeof(*s->largest));
+        for (uint32_t id = 1; id <= s->detail_keys.n_items && s->largest; id++) {
+                const struct path_detail_key *key = intern_get(&s->detail_keys, id, NULL);
+                struct path_largest *largest = &s->largest[PATH_DETAIL_KINDS * (key->row - 1) + key->kind];
+
+                largest->all += s->details[id - 1];
+                if (s->details[id - 1] > largest->amount) {
+                        largest->amount = s->details[id - 1];
+                        largest->detail = id;
+                }
+        }
+        return s->largest ? 0 : -ENOMEM;
+}
+
 int path_sums_finish(struct path_sums *s)
 {
         int r = merge_first_threads(s);
@@ -546,6 +574,8 @@ int path_sums_finish(struct path_sums *s)
                 r = spread_runs(s);
         if (r == 0)
                 r = spread_throttled(s);
+        if (r == 0)
+                r = find_largest(s);
         for (uint32_t id = 1; id <= s->keys.n_items; id++)
                 if (path_sums_key(s, id)->kind == PATH_ROW_OTHERS)
                         s->others_ns += s->rows[id - 1].ns;
@@ -554,20 +584,13 @@ int path_sums_finish(struct path_sums *s)
 
 struct path_top path_sums_top(const struct path_sums *s, uint32_t row, enum path_detail_kind kind)
 {
+        uint32_t i = PATH_DETAIL_KINDS * (row - 1) + kind;
         struct path_top top = { .key = NULL };
-        double all = 0;
 
-        for (uint32_t id = 1; id <= s->detail_keys.n_items; id++) {
-                const struct path_detail_key *key = intern_get(&s->detail_keys, id, NULL);
-
-                if (key->row != row || key->kind != kind)
-                        continue;
-                all += s->details[id - 1];
-                if (s->details[id - 1] > top.amount) {
-                        top.amount = s->details[id - 1];
-                        top.key = key;
-                }
-        }
-        top.share = all > 0 ? top.amount / all : 0;
+        if (i >= s->n_largest || s->largest[i].detail == 0)
+                return top;
+        top.key = intern_get(&s->detail_keys, s->largest[i].detail, NULL);
+        top.amount = s->largest[i].amount;
+        top.share = s->largest[i].amount / s->largest[i].all;
         return top;
 }

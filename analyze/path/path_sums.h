@@ -26,8 +26,9 @@ struct path_spins;
 
 #define PATH_SUMS_ROWS_MAX    (UINT32_C(1) << 16)
 #define PATH_SUMS_DETAILS_MAX (UINT32_C(1) << 18) /* of all rows together */
-/* Segments of a row, or samples that spin, for which it is looked what other threads did meanwhile. */
+/* Segments of a row, or its samples that spin, with which it is looked what others did; looks in all. */
 #define PATH_SUMS_MEANWHILE_MAX 4096
+#define PATH_SUMS_LOOKS_MAX     (UINT32_C(1) << 22)
 
 enum path_row_kind {
         PATH_ROW_RUN,
@@ -67,7 +68,13 @@ struct path_row {
 };
 
 /* Things that belong to a row; compared as bytes. */
-enum path_detail_kind { PATH_DETAIL_CHAIN, PATH_DETAIL_ZONE, PATH_DETAIL_MEANWHILE, PATH_DETAIL_OWNER };
+enum path_detail_kind {
+        PATH_DETAIL_CHAIN,
+        PATH_DETAIL_ZONE,
+        PATH_DETAIL_MEANWHILE,
+        PATH_DETAIL_OWNER,
+        PATH_DETAIL_KINDS,
+};
 
 struct path_detail_key {
         uint32_t row, kind; /* enum path_detail_kind */
@@ -78,6 +85,12 @@ struct path_detail_key {
 /* The time that a group of threads ran on paths, and its samples there. */
 struct path_pool {
         double ns, weight;
+};
+
+/* The details of one kind of a row. */
+struct path_largest {
+        double amount, all;
+        uint32_t detail; /* the largest; 0 = there is none */
 };
 
 /* One row's part of an instance. */
@@ -107,6 +120,9 @@ struct path_sums {
         struct intern detail_keys; /* struct path_detail_key */
         double *details;           /* heap; ns or weight */
         size_t details_capacity;
+        struct path_largest
+                *largest; /* heap; by PATH_DETAIL_KINDS * (row - 1) + kind; see path_sums_finish() */
+        uint32_t n_largest;
         struct path_pool *pools; /* heap; by 2 * (group - 1) + is_first */
         double *chains_ns;       /* heap; by chain */
         size_t chains_capacity;
@@ -116,6 +132,7 @@ struct path_sums {
         double ww;        /* of instances: the sum of squares of their time without what others took */
         bool are_several; /* the instances are on threads of several names: their own rows are one */
         uint64_t n_instances, n_left_out; /* details, and segments whose row there was no room for */
+        uint64_t n_looks;
 };
 
 /* Returns 0 or -ENOMEM; to be deinitialised in any case. */
@@ -130,7 +147,10 @@ int path_sums_add(struct path_sums *s, const struct path_segment *segment);
 /* The instance is complete; the draft is empty then. */
 void path_sums_close(struct path_sums *s, struct path_draft *draft);
 
-/* Spreads times over functions, and what no recorded thread had over throttled time and others. */
+/*
+ * Spreads times over functions, and what no recorded thread had over throttled time and others; finds the
+ * largest details.  Returns 0 or -ENOMEM.
+ */
 int path_sums_finish(struct path_sums *s);
 
 /* After that: the whole without what other programs took. */
@@ -150,7 +170,7 @@ struct path_top {
         double share;                      /* of all details of that kind of the row */
 };
 
-/* The largest detail of a row.  Linear in all details. */
+/* The largest detail of a row, after path_sums_finish(). */
 struct path_top path_sums_top(const struct path_sums *s, uint32_t row, enum path_detail_kind kind);
 
 #endif /* ANALYZE_PATH_PATH_SUMS_H */

@@ -8,6 +8,7 @@
 #include "tests/unit/unit_test.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,4 +334,50 @@ int path_lab_ask(const struct path_request *request, const struct trace_filter_r
         if (r == 0)
                 ck_assert_uint_eq(path_lab.path.segments_ns, path_lab.path.total_ns);
         return r;
+}
+
+void path_lab_get(const struct path_request *request)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(path_lab_ask(request, NULL, &err) == 0, "%s", err.text);
+}
+
+bool path_lab_is(uint32_t label, const char *function)
+{
+        enum function_kind kind;
+
+        return text_view_is(path_names_function(&path_lab.path.names, label, &kind), function);
+}
+
+uint32_t path_lab_row(enum path_row_kind kind, const char *thread, const char *function)
+{
+        const struct path *p = &path_lab.path;
+
+        for (uint32_t i = 0; i < p->n_rows; i++) {
+                const struct path_row_key *key = path_sums_key(&p->sums, p->order[i]);
+                struct text_view name = trace_dictionary_text(path_lab.trace.dictionary,
+                                                              p->names.groups[key->group - 1].name);
+
+                if (key->kind == kind && text_view_is(name, thread) && path_lab_is(key->own, function))
+                        return p->order[i];
+        }
+        return 0;
+}
+
+double path_lab_share(enum path_row_kind kind, const char *thread, const char *function)
+{
+        uint32_t row = path_lab_row(kind, thread, function);
+
+        return row != 0 ? path_row_share(&path_lab.path, row) : 0;
+}
+
+void path_lab_whole(void)
+{
+        double sum = 0;
+
+        for (uint32_t i = 0; i < path_lab.path.n_rows; i++)
+                if (path_sums_key(&path_lab.path.sums, path_lab.path.order[i])->kind != PATH_ROW_OTHERS)
+                        sum += path_row_share(&path_lab.path, path_lab.path.order[i]);
+        ck_assert_msg(fabs(sum - 1) < 1e-6, "%f", sum);
 }

@@ -106,4 +106,22 @@ const char *path_lab_walk(uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
 int path_lab_ask(const struct path_request *request, const struct trace_filter_request *filter,
                  struct error *err);
 
+/* The same for a question that has an answer. */
+void path_lab_get(const struct path_request *request);
+
+/* The row of a thread and a function, by their names; 0 = there is none. */
+uint32_t path_lab_row(enum path_row_kind kind, const char *thread, const char *function);
+double path_lab_share(enum path_row_kind kind, const char *thread, const char *function);
+bool path_lab_is(uint32_t label, const char *function);
+
+#define PATH_LAB_SHARE(kind, thread, function, expected)                                              \
+        do {                                                                                          \
+                double share_ = path_lab_share(PATH_ROW_##kind, thread, function);                    \
+                ck_assert_msg(fabs(share_ - (expected)) < 0.001, "%s of %s in %s: %f", #kind, thread, \
+                              function, share_);                                                      \
+        } while (0)
+
+/* Ends the test if the shares of all rows but those of others are not the whole. */
+void path_lab_whole(void);
+
 #endif /* TESTS_UNIT_PATH_LAB_H */
