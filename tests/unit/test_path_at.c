@@ -16,7 +16,7 @@
 #define MS          UINT64_C(1000000)
 #define START_NS    (1000 * MS)
 #define N_ROUNDS    40
-#define ROUND_NS    (100 * MS)
+#define ROUND_NS    (1000 * MS)
 #define STATES_EACH 5
 #define SLEEPER     25 /* after this round the worker sleeps for the rest, but for the last round */
 
