@@ -49,7 +49,8 @@ double cluster_ratio_variance(const struct cluster_ratio *r, double unit)
         return r->n < 2 || !(r->w > 0) ? 0 : variance_of(r, shrunk_value(r, unit), unit);
 }
 
-double cluster_ratio_compare(const struct cluster_ratio *slow, const struct cluster_ratio *typical, double unit)
+double cluster_ratio_compare(const struct cluster_ratio *slow, const struct cluster_ratio *typical,
+                             double unit)
 {
         double slow_value, typical_value, slow_variance, typical_variance, variance, df;
 

@@ -35,7 +35,8 @@ double cluster_ratio_value(const struct cluster_ratio *r);
  *         that of as many coin tosses
  * Returns 0 .. 1; 1 if there are less than two instances in a group.
  */
-double cluster_ratio_compare(const struct cluster_ratio *slow, const struct cluster_ratio *typical, double unit);
+double cluster_ratio_compare(const struct cluster_ratio *slow, const struct cluster_ratio *typical,
+                             double unit);
 
 /* The variance of the ratio, with that unit; 0 of fewer than two instances. */
 double cluster_ratio_variance(const struct cluster_ratio *r, double unit);

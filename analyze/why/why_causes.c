@@ -132,7 +132,8 @@ static bool judge_gaps(const struct why *w)
 
         for (size_t i = 0; i < s->n_items; i++)
                 if (s->items[i].is_slow)
-                        cluster_ratio_add(&slow, (double)s->items[i].n_moved_gaps, (double)s->items[i].n_gaps);
+                        cluster_ratio_add(&slow, (double)s->items[i].n_moved_gaps,
+                                          (double)s->items[i].n_gaps);
         /* Each preemption in an instance that is not slow counts as an observation of its own. */
         other = (struct cluster_ratio){
                 .x = (double)w->collector.n_moved_gaps,
@@ -243,7 +244,7 @@ static double compare_times(const struct why *w, const struct why_measure *m)
 
         if (all_ns > 0)
                 presence = binomial_tail(slow->n_with, slow->n_with + typical->n_with,
-                                             fmax(slow_ns / all_ns, share_of_instances(w)));
+                                         fmax(slow_ns / all_ns, share_of_instances(w)));
         /* The better one of two tests counts, hence twice its probability. */
         return fmin(2 * fmin(p, presence), 1);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_common.h"
 
+#include "analyze/stats/cluster_ratio.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/why/why_judge.h"
-#include "analyze/stats/cluster_ratio.h"
 #include "base/array.h"
 
 #include <errno.h>
@@ -202,7 +202,7 @@ static void judge(struct why_common *c, struct why_common_row row, uint64_t n_te
          * other.
          */
         row.p = binomial_tail(row.n_slow, c->n[WHY_SLOW],
-                                  (double)(row.n_slow + row.n_typical) / (n_slow + n_typical)) *
+                              (double)(row.n_slow + row.n_typical) / (n_slow + n_typical)) *
                 (double)n_tests;
         if (!(row.p < P_COMMON))
                 return;

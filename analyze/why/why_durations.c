@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_durations.h"
 
-#include "analyze/trace/histogram.h"
 #include "analyze/stats/cluster_ratio.h"
+#include "analyze/trace/histogram.h"
 #include "base/array.h"
 
 #include <errno.h>
@@ -308,7 +308,7 @@ static bool has_excess(const struct ranked *items, size_t n, const struct sample
         if (seen + longer <= SAMPLED_EXCESS * (predicted + longer) + SAMPLED_SLACK)
                 return false;
         return seen + without > EXCESS_N_MAX || binomial_tail((uint64_t)seen, (uint64_t)(seen + without),
-                                                                  expected / (seen + without)) < EXCESS_P;
+                                                              expected / (seen + without)) < EXCESS_P;
 }
 
 /*

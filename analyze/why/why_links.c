@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_explain.h"
 
-#include "analyze/why/why.h"
 #include "analyze/stats/cluster_ratio.h"
+#include "analyze/why/why.h"
 
 #include <math.h>
 
@@ -26,9 +26,8 @@ static void find_moves(const struct why *w, struct why_links *links)
                         *(s->items[i].is_slow ? &links->n_moved_slow : &links->n_moved_typical) += 1;
         if (!(all_ns > 0))
                 return;
-        links->moved_p = fmin(binomial_tail(links->n_moved_slow,
-                                                links->n_moved_slow + links->n_moved_typical,
-                                                slow_ns / all_ns) *
+        links->moved_p = fmin(binomial_tail(links->n_moved_slow, links->n_moved_slow + links->n_moved_typical,
+                                            slow_ns / all_ns) *
                                       (double)w->n_tests,
                               1);
         links->is_moved = links->moved_p < P_LINKED &&

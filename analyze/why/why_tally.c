@@ -146,7 +146,8 @@ struct why_share why_share_of_run(const struct why_measure *m, const double on_c
         for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++) {
                 double apart = cluster_ratio_value(&m->ratio[group]) - s.value;
 
-                variance += on_cpu_ns[group] * on_cpu_ns[group] * cluster_ratio_variance(&m->ratio[group], unit) +
+                variance += on_cpu_ns[group] * on_cpu_ns[group] *
+                                    cluster_ratio_variance(&m->ratio[group], unit) +
                             apart * apart * duration_variance(&groups[group]);
         }
         s.low = s.value - 1.96 * sqrt(variance) / extra;

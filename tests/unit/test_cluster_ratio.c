@@ -3,8 +3,8 @@
  * analyze/stats/cluster_ratio.c, why_tally.c, why_durations.c: probabilities of known cases; shares
  * add up; bounds are exact
  */
-#include "analyze/why/why_durations.h"
 #include "analyze/stats/cluster_ratio.h"
+#include "analyze/why/why_durations.h"
 #include "analyze/why/why_tally.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"

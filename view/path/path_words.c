@@ -539,8 +539,8 @@ static void add_programs(struct answer_words *out, const struct path *p, double 
 }
 
 /*
- * The row that the sentence begins with; 0 = none.  Programs of a whole run that take the CPU from each other are
- * more than can run at once, which is not what the run is about.
+ * The row that the sentence begins with; 0 = none.  Programs of a whole run that take the CPU from each other
+ * are more than can run at once, which is not what the run is about.
  */
 static uint32_t find_first_row(const struct path *p)
 {
