@@ -17,6 +17,7 @@
 #include "analyze/samples/unsampled_time.h"
 #include "analyze/trace/clock_step.h"
 #include "analyze/trace/sample_stats.h"
+#include "analyze/waits/interrupt_kind.h"
 #include "analyze/waits/ready_owners.h"
 #include "analyze/waits/wait_stats.h"
 #include "base/text_view.h"
@@ -331,10 +332,15 @@ struct report_wait_frame {
         enum function_kind kind;
 };
 
-/* The threads that ended waits, as far as the trace shows. */
+/* The threads and interrupts that ended waits, as far as the trace shows. */
 struct report_waker {
         struct text_view thread; /* name; empty = unknown, or an interrupt */
-        /* The waker's innermost function outside of the C library, else of the kernel. */
+        /* SENDER: the thread sent a packet to this machine; UNKNOWN: of a thread, or not known */
+        enum interrupt_kind interrupt;
+        /*
+         * The waker's innermost function outside of the C library, else of the kernel; the call that sent the
+         * packet; the function of an interrupt whose kind is not known.
+         */
         struct report_wait_frame function;
         bool has_function;
         uint32_t process;      /* in PROCESSES; 0 = not recorded, or an interrupt */

@@ -4,6 +4,7 @@
 #include "analyze/report/report.h"
 #include "analyze/stats/wait_places.h"
 #include "analyze/stats/wait_scale.h"
+#include "analyze/waits/interrupt_kind.h"
 #include "analyze/zones/trace_totals.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
@@ -26,6 +27,7 @@ struct waker {
         uint32_t name;    /* string */
         uint32_t label;   /* 0 = none */
         uint32_t process; /* 0 = unknown */
+        uint32_t kind;    /* enum interrupt_kind */
 };
 
 struct waker_row {
@@ -40,7 +42,8 @@ struct filling {
         const struct trace_totals *totals;
         const struct trace_dictionary *dictionary;
         struct wait_places places;
-        uint32_t *place_of_row;       /* heap; the place of a row of wait_stats, by its id */
+        uint32_t *place_of_row; /* heap; the place of a row of wait_stats, by its id */
+        struct interrupt_kinds interrupts;
         struct intern wakers;         /* struct waker */
         struct waker_row *waker_rows; /* heap; by id of `wakers` - 1 */
         size_t waker_rows_capacity;
@@ -63,11 +66,43 @@ static struct report_wait_frame describe_label(const struct filling *f, uint32_t
  * The name of a waker: for a recorded thread the name that all views use, even if the kernel has another
  * one; else the kernel's.
  */
-static uint32_t name_of_waker(const struct filling *f, const struct waker_key *key)
+static uint32_t name_of_waker(const struct filling *f, uint32_t thread, uint32_t kernel_name)
 {
-        uint32_t name = key->thread != 0 ? f->totals->walk.threads[key->thread - 1].timeline.name : 0;
+        uint32_t name = thread != 0 ? f->totals->walk.threads[thread - 1].timeline.name : 0;
 
-        return name != 0 ? name : key->name;
+        return name != 0 ? name : kernel_name;
+}
+
+static uint32_t label_of_frame(const struct filling *f, uint32_t frame)
+{
+        const struct label_groups *frames = &f->places.functions.frames;
+
+        return frame != 0 && frames->first[frame] < frames->first[frame + 1]
+                       ? frames->labels[frames->first[frame]]
+                       : 0;
+}
+
+/*
+ * Tells who woke: a thread, also one that sent a packet to this machine; or an interrupt, whose functions say
+ * no more than its kind, if that is known.
+ */
+static struct waker identify(struct filling *f, const struct waker_key *key, uint32_t *ret_thread)
+{
+        bool by_interrupt = key->thread == 0 && key->name == 0;
+        struct waker waker = { .place = f->place_of_row[key->row], .kind = INTERRUPT_UNKNOWN };
+
+        *ret_thread = key->thread;
+        if (by_interrupt)
+                waker.kind = interrupt_kinds_find(&f->interrupts, key->stack);
+        if (waker.kind == INTERRUPT_SENDER) {
+                *ret_thread = key->below;
+                waker.label = label_of_frame(f, interrupt_kinds_find_send(&f->interrupts, key->stack));
+        } else if (waker.kind == INTERRUPT_UNKNOWN || waker.kind == INTERRUPT_OTHER) {
+                waker.label = wait_places_find_waker(&f->places, key->stack);
+        }
+        waker.name = name_of_waker(f, *ret_thread, key->name);
+        waker.process = trace_dictionary_process_of(f->dictionary, *ret_thread);
+        return waker;
 }
 
 static int find_places(struct filling *f)
@@ -186,27 +221,23 @@ static int describe_places(struct filling *f)
 static int sum_waker(struct filling *f, const struct waker_key *key, struct wait_sum ended)
 {
         const struct wait_key *wait = intern_get(&f->totals->waits.keys, key->row, NULL);
-        struct waker waker = {
-                .place = f->place_of_row[key->row],
-                .name = name_of_waker(f, key),
-                .label = wait_places_find_waker(&f->places, key->stack),
-                .process = trace_dictionary_process_of(f->dictionary, key->thread),
-        };
         struct waker_row *row;
-        uint32_t id;
+        struct waker waker;
+        uint32_t id, thread;
         int r;
 
         wait_sum_merge(&f->waits->woken, &ended);
         if (wait->stack == 0 && wait_scale_is_known(&f->scale, wait))
                 return 0;
+        waker = identify(f, key, &thread);
         r = intern_add_row(&f->wakers, &waker, &f->waker_rows, &f->waker_rows_capacity,
                            sizeof(*f->waker_rows), &id);
         if (r < 0)
                 return r;
         row = &f->waker_rows[id - 1];
         if (r == 1)
-                row->thread = key->thread;
-        row->are_several |= row->thread != key->thread;
+                row->thread = thread;
+        row->are_several |= row->thread != thread;
         if (wait->stack != 0)
                 scale_sum(f, wait, &ended);
         wait_sum_merge(&row->ended, &ended);
@@ -261,6 +292,7 @@ static int list_wakers(struct filling *f)
                 struct report_waker *row = &w->wakers[next[waker->place]++];
 
                 row->thread = trace_dictionary_text(f->dictionary, waker->name);
+                row->interrupt = (enum interrupt_kind)waker->kind;
                 row->has_function = waker->label != 0;
                 if (row->has_function)
                         row->function = describe_label(f, waker->label);
@@ -469,6 +501,8 @@ int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
         intern_init(&f.wakers, sizeof(struct waker), 0);
         w->has_wakeups = totals->walk.n_events[TRACE_OP_WAKEUP] != 0;
         r = wait_places_init(&f.places, d);
+        if (r == 0)
+                r = interrupt_kinds_init(&f.interrupts, d);
         if (r != 0)
                 goto done;
         w->is_folded = view == REPORT_WAITS_PYTHON ||
@@ -487,6 +521,7 @@ int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
 
 done:
         wait_places_deinit(&f.places);
+        interrupt_kinds_deinit(&f.interrupts);
         intern_deinit(&f.wakers);
         free(f.place_of_row);
         free(f.waker_rows);

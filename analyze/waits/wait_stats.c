@@ -66,6 +66,7 @@ int wait_stats_add(struct wait_stats *s, uint32_t thread_id, const struct thread
                 .thread = wait->waker_thread,
                 .name = wait->waker_name,
                 .stack = wait->waker_stack,
+                .below = wait->below,
         };
         struct wait_row *row;
         int r;

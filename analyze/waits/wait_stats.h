@@ -62,7 +62,8 @@ struct waker_key {
         uint32_t row;    /* row of the waits that it ended, an id in `keys` */
         uint32_t thread; /* 0 = not recorded, or an interrupt */
         uint32_t name;   /* string; 0 = unknown */
-        uint32_t stack;  /* 0 = not recorded */
+        uint32_t stack;  /* of the thread, or of the interrupt; 0 = not recorded */
+        uint32_t below;  /* the thread below the interrupt; 0 = none, or not recorded */
 };
 
 struct wait_thread {

@@ -3,7 +3,7 @@
 # Who ended a wait: also threads that were ending, and interrupts, which say who was below; and who got a preempted CPU
 set -eu
 . tests/tap.sh
-plan 20
+plan 24
 need jq
 need_sampling
 
@@ -48,10 +48,18 @@ fi
 no_waker='waker == "" && waker_tid == ""'
 by_timer="$no_waker && stack ~ /;__hrtimer_run_queues;/"
 is_sent='stack ~ /;[a-z_]*sendmsg[a-z_]*;.*;process_backlog;/'
-entered='stack ~ /;(asm_|common_interrupt|el[01][^;]*_irq|do_irq|handle_riscv_irq|handle_arch_irq|call_on_irq_stack)/'
+entered='stack ~ /;(asm_|common_interrupt|el[01][^;]*_irq|do_irq|handle_riscv_irq|handle_arch_irq)/'
 holds "a timer has no waker" are sleep nap "$no_waker"
 holds "but its stack" are sleep nap "$by_timer"
 holds "which has the entry of an interrupt" are sleep nap "$entered"
+# The kinds of the wakers of waits in a function, with the greatest first, and their names.
+ends_of() { # name, function
+        "$HYPROF" report --off-cpu --json --limit 0 "$TMPDIR/$1.hyp" | jq -r --arg place "$2" '[.places.rows[] |
+                select((.callstack // []) | any(. == $place)) | .id] as $ids |
+                [.wakers.rows[] | select(.place_id as $id | $ids | any(. == $id))] | group_by([.kind, .thread_name]) |
+                map({ what: "\(.[0].kind) \(.[0].thread_name)", ns: map(.total_ns) | add }) | sort_by(-.ns)[0].what'
+}
+holds "the report calls it a timer" same "timer [timer]" "$(ends_of sleep nap)"
 holds "and no functions of a program" same 0 "$(waits_in sleep nap | cut -f 4 | grep -c ';main;' || true)"
 
 holds "record loopback" start loopback
@@ -59,6 +67,8 @@ server=$(tid_of loopback server)
 holds "a packet of this machine has no waker" are loopback ask "$no_waker"
 holds "but who sent it is below" are loopback ask "below == $server"
 holds "in the middle of the call, without an interrupt" are loopback ask "$is_sent && !($entered)"
+
+holds "the report names the sender" same "sender server" "$(ends_of loopback ask)"
 
 # ---- timers of a thread that runs ----
 holds "record early" start early
@@ -69,8 +79,10 @@ holds "own timers are recorded" compare "$own" ">=" "0.5 * $rounds"
 # ---- threads that end ----
 holds "record child" start child
 holds "a child that ends is the waker" are child reap 'waker == "child" && waker_tid != ""'
+holds "the report names the child" same "thread child" "$(ends_of child reap)"
 holds "record join" start join
 holds "a thread that ends is the waker" are join await_end 'waker == "worker" && waker_tid != ""'
+holds "the report names the thread" same "thread worker" "$(ends_of join await_end)"
 
 # The first thread of the trace is the program's, and has made all others.
 created() { # name

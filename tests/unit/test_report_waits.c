@@ -316,40 +316,70 @@ START_TEST(test_zones)
 }
 END_TEST
 
-/* One that has no function of its own is known by that of the kernel, and by the thread's name. */
+static uint32_t push_kernel(uint32_t kernel, const char *const *names, size_t n)
+{
+        static uint64_t offset = 0x100;
+        uint32_t stack = 0;
+
+        for (size_t i = 0; i < n; i++)
+                stack = trace_builder_push(&b, stack, kernel, offset += 0x10, names[i]);
+        return stack;
+}
+
+#define PUSH_KERNEL(kernel, ...)                                    \
+        push_kernel((kernel), (const char *const[]){ __VA_ARGS__ }, \
+                    sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+
+/*
+ * Waits that a thread without a call stack ended, a timer, two threads that sent packets, and an interrupt of
+ * an unknown kind, longer ones first.
+ */
 START_TEST(test_wakers_without_functions)
 {
-        const struct report_wait_place *place;
-        uint32_t kernel, thread, waker, stack;
+        const struct report_waker *wakers;
+        uint32_t kernel, thread, waker, stacks[5] = { 0 };
 
         kernel = add_code().kernel;
         thread = trace_builder_thread(&b, 1, 1);
         waker = trace_builder_thread(&b, 1, 2);
-        stack = trace_builder_push(&b, 0, kernel, 0x10, "handle_softirqs");
-        stack = trace_builder_push(&b, stack, kernel, 0x20, "hrtimer_wakeup");
-        stack = trace_builder_push(&b, stack, kernel, 0x30, "try_to_wake_up");
+        stacks[1] = PUSH_KERNEL(kernel, "handle_softirqs", "hrtimer_wakeup", "try_to_wake_up");
+        stacks[2] = PUSH_KERNEL(kernel, "ksys_write", "tcp_sendmsg", "__dev_queue_xmit",
+                                "__local_bh_enable_ip", "do_softirq", "process_backlog", "tcp_v4_rcv",
+                                "try_to_wake_up");
+        stacks[3] = stacks[2];
+        stacks[4] = PUSH_KERNEL(kernel, "strange_work", "try_to_wake_up");
         trace_builder_begin_run(&b, waker);
         TRACE_BUILDER_ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "program"));
         TRACE_BUILDER_ADD(&b, 105, THREAD_NAME, trace_builder_string(&b, "loader"));
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, thread);
-        TRACE_BUILDER_ADD(&b, 110, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-        TRACE_BUILDER_ADD(&b, 120, WAKEUP, 0, 0, 0, stack);
-        TRACE_BUILDER_ADD(&b, 130, SWITCH_IN, 0);
-        TRACE_BUILDER_ADD(&b, 140, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-        /* The kernel's name of it is not the one that it gave itself. */
-        TRACE_BUILDER_ADD(&b, 150, WAKEUP, 0, waker, trace_builder_string(&b, "program"), 0);
-        TRACE_BUILDER_ADD(&b, 170, SWITCH_IN, 0);
+        for (uint64_t i = 0; i < 5; i++) {
+                TRACE_BUILDER_ADD(&b, 1000 * i + 100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+                /* The kernel has another name of the first; who sent last is unknown. */
+                TRACE_BUILDER_ADD(&b, 1000 * i + 101, WAKEUP, 0, i == 0 ? waker : 0,
+                                  i == 0 ? trace_builder_string(&b, "program") : 0, stacks[i], 0,
+                                  i == 2 ? waker : 0);
+                TRACE_BUILDER_ADD(&b, 1000 * i + 200 - 10 * i, SWITCH_IN, 0);
+        }
         trace_builder_end_run(&b);
         load();
         ck_assert_uint_eq(report->waits.n_places, 1);
-        place = &report->waits.places[0];
-        ck_assert_uint_eq(place->n_wakers, 2);
-        ck_assert(text_view_is(place->wakers[0].thread, "loader"));
-        ck_assert(!place->wakers[0].has_function);
-        ck_assert_uint_eq(place->wakers[0].ended.total_ns, 30);
-        ck_assert_uint_eq(place->wakers[1].thread.n_bytes, 0);
-        ck_assert(text_view_is(place->wakers[1].function.name, "hrtimer_wakeup"));
+        ck_assert_uint_eq(report->waits.places[0].n_wakers, 5);
+        wakers = report->waits.places[0].wakers;
+        for (uint32_t i = 0; i < 5; i++)
+                ck_assert_uint_eq(wakers[i].ended.total_ns, 100 - 10 * i);
+        ck_assert(text_view_is(wakers[0].thread, "loader"));
+        ck_assert(!wakers[0].has_function && wakers[0].interrupt == INTERRUPT_UNKNOWN);
+        ck_assert_uint_eq(wakers[1].thread.n_bytes, 0);
+        ck_assert(!wakers[1].has_function && wakers[1].interrupt == INTERRUPT_TIMER);
+        ck_assert(text_view_is(wakers[2].thread, "loader"));
+        ck_assert(text_view_is(wakers[2].function.name, "tcp_sendmsg"));
+        ck_assert(wakers[2].interrupt == INTERRUPT_SENDER);
+        ck_assert_uint_eq(wakers[2].tid, 2);
+        ck_assert_uint_eq(wakers[3].thread.n_bytes, 0);
+        ck_assert(wakers[3].interrupt == INTERRUPT_SENDER && wakers[3].process == 0);
+        ck_assert(wakers[4].interrupt == INTERRUPT_UNKNOWN);
+        ck_assert(text_view_is(wakers[4].function.name, "strange_work"));
 }
 END_TEST
 

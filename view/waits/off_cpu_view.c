@@ -181,6 +181,35 @@ static struct view_value pid_of(const struct report *report, uint32_t process)
         return view_number(row->pid);
 }
 
+/* Stable names, and what people see in place of a thread's name; NULL = the thread's. */
+static const struct {
+        const char *code, *words;
+} waker_kinds[INTERRUPT_KINDS] = {
+        [INTERRUPT_TIMER] = { "timer", "[timer]" },
+        [INTERRUPT_DISK] = { "disk", "[disk]" },
+        [INTERRUPT_NETWORK] = { "network", "[network]" },
+        [INTERRUPT_SENDER] = { "sender", NULL },
+        [INTERRUPT_OTHER] = { "interrupt", "[another interrupt]" },
+};
+
+static const char *waker_code(const struct report_waker *waker)
+{
+        if (waker->interrupt != INTERRUPT_UNKNOWN)
+                return waker_kinds[waker->interrupt].code;
+        return waker->thread.n_bytes != 0 ? "thread" : "unknown";
+}
+
+static struct view_value waker_name(const struct report_waker *waker)
+{
+        const char *words = waker_kinds[waker->interrupt].words;
+
+        if (waker->thread.n_bytes != 0)
+                return view_text(waker->thread);
+        if (waker->interrupt == INTERRUPT_SENDER)
+                return view_words("[not recorded]");
+        return view_words(words ? words : "[unknown, or an interrupt]");
+}
+
 static struct view_value waker_function(const struct report_waker *waker)
 {
         return waker->has_function
@@ -196,14 +225,16 @@ static struct view_value waker_function(const struct report_waker *waker)
         COLUMN(SHARE, "share", "%", report_heading_share(ended->total_ns, place->sum.ended.total_ns),         \
                "of the waits there that ended")                                                               \
         COLUMN(COUNT, "count", "count", view_number(ended->n_waits), NULL)                                    \
-        COLUMN(STRING, "thread_name", "by thread", waker->thread.n_bytes != 0                                 \
-               ? view_text(waker->thread) : view_words("[unknown, or an interrupt]"),                         \
-               "[unknown, or an interrupt]: it was an interrupt, or was not recorded", .n_columns_max = 26)   \
+        COLUMN(STRING, "thread_name", "by thread", waker_name(waker),                                         \
+               "in brackets: no thread, or one that was not recorded", .n_columns_max = 26)                   \
         COLUMN(STRING, "function", "which was in", waker_function(waker), NULL)                               \
         COLUMN(DURATION, "max_ns", "max", max_of(ended), NULL)                                                \
         COLUMN(ID, "pid", pid_title, pid_of(report, waker->process), NULL, .may_be_null = true)               \
         COLUMN(ID, "tid", tid_title, view_known(waker->tid, waker->tid != 0),                                 \
-               "null for several threads of that name", .may_be_null = true)
+               "null for several threads of that name", .may_be_null = true)                                  \
+        COLUMN(STRING, "kind", NULL, view_words(waker_code(waker)),                                           \
+               "sender: a thread, by a message through the network within the machine",                      \
+               .one_of = "thread|sender|timer|disk|network|interrupt|unknown")
 /* clang-format on */
 
 static const struct view_column waker_columns[] = { WAKER_COLUMNS(VIEW_COLUMN, NULL, NULL) };
