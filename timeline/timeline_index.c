@@ -165,7 +165,7 @@ int timeline_index_lane(struct timeline_index *t, uint32_t track, enum timeline_
         lane->track = track;
         lane->kind = kind;
         lane->depth = depth;
-        lane->has_values = kind == TIMELINE_LANE_PLOT;
+        lane->has_values = kind == TIMELINE_LANE_PLOT || kind == TIMELINE_LANE_CPU_TIME;
         t->lanes[t->n_lanes] = lane;
         return (int)t->n_lanes++;
 }

@@ -69,7 +69,8 @@ enum timeline_track_kind {
         X(WAITERS, "waiters")   /* thread */                                \
         X(FRAMES, "frames")     /* number of the frame, from 1 */           \
         X(DEVICE, "device")     /* location */                              \
-        X(PLOT, "plot")         /* values */
+        X(PLOT, "plot")         /* values */                                \
+        X(CPU_TIME, "cpu_time") /* values: ns, see enum timeline_use */
 
 enum timeline_lane_kind {
 #define X(name, text) TIMELINE_LANE_##name,
@@ -90,6 +91,17 @@ enum timeline_state {
 };
 #define TIMELINE_STATE_SHIFT     28
 #define TIMELINE_STATE_VALUE_MAX ((UINT32_C(1) << TIMELINE_STATE_SHIFT) - 1)
+
+/*
+ * CPU time since the start of the recording, which a lane of CPU_TIME adds up; the depth of the lane.  The
+ * second includes the first, so that a picture paints one over the other.  The time in which CPUs are known
+ * to be idle is to become the third, on its own.
+ */
+enum timeline_use {
+        TIMELINE_USE_RUNNING, /* threads were on CPUs */
+        TIMELINE_USE_WANTED,  /* threads were on CPUs, or could run and were not */
+        TIMELINE_USES,
+};
 
 struct timeline_track {
         uint32_t kind;            /* enum timeline_track_kind */

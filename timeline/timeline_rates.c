@@ -31,8 +31,12 @@ int timeline_rates_init(struct timeline_rates *c, struct timeline_index *index,
 {
         *c = (struct timeline_rates){ .index = index, .dictionary = dictionary, .bin_log2 = BIN_LOG2_FIRST };
         intern_init(&c->keys, sizeof(struct counter_key), 0);
-        c->busy_ns = calloc(TIMELINE_LOAD_BINS, sizeof(*c->busy_ns));
-        return c->busy_ns ? 0 : -ENOMEM;
+        for (int use = 0; use < TIMELINE_USES; use++) {
+                c->use_ns[use] = calloc(TIMELINE_LOAD_BINS, sizeof(*c->use_ns[use]));
+                if (!c->use_ns[use])
+                        return -ENOMEM;
+        }
+        return 0;
 }
 
 void timeline_rates_deinit(struct timeline_rates *c)
@@ -40,7 +44,8 @@ void timeline_rates_deinit(struct timeline_rates *c)
         for (uint32_t i = 0; i < c->keys.n_items; i++)
                 timeline_lane_list_deinit(&c->counters[i].lanes);
         free(c->counters);
-        free(c->busy_ns);
+        for (int use = 0; use < TIMELINE_USES; use++)
+                free(c->use_ns[use]);
         intern_deinit(&c->keys);
         *c = (struct timeline_rates){ .counters = NULL };
 }
@@ -132,17 +137,21 @@ int timeline_rates_sample(struct timeline_rates *c, const struct walked_thread *
                                         err);
 }
 
-/* ---- the load ------------------------------------------------------------------------------------------ */
+/* ---- the load, and CPU time ---------------------------------------------------------------------------- */
 
 static void widen_bins(struct timeline_rates *c)
 {
-        for (size_t i = 0; i < TIMELINE_LOAD_BINS; i++)
-                c->busy_ns[i] = i < TIMELINE_LOAD_BINS / 2 ? c->busy_ns[2 * i] + c->busy_ns[2 * i + 1] : 0;
+        for (int use = 0; use < TIMELINE_USES; use++) {
+                uint64_t *bins = c->use_ns[use];
+
+                for (size_t i = 0; i < TIMELINE_LOAD_BINS; i++)
+                        bins[i] = i < TIMELINE_LOAD_BINS / 2 ? bins[2 * i] + bins[2 * i + 1] : 0;
+        }
         c->n_bins = (c->n_bins + 1) / 2;
         c->bin_log2++;
 }
 
-void timeline_rates_busy(struct timeline_rates *c, uint64_t begin_ns, uint64_t end_ns)
+void timeline_rates_use(struct timeline_rates *c, enum timeline_use use, uint64_t begin_ns, uint64_t end_ns)
 {
         uint64_t start_ns = c->index->start_ns, at, end;
 
@@ -157,38 +166,101 @@ void timeline_rates_busy(struct timeline_rates *c, uint64_t begin_ns, uint64_t e
                 uint64_t left_ns = bin_ns - (at & (bin_ns - 1));
                 uint64_t until = left_ns < end - at ? at + left_ns : end;
 
-                c->busy_ns[bin] += until - at;
+                c->use_ns[use][bin] += until - at;
                 at = until;
                 if (c->n_bins <= bin)
                         c->n_bins = (uint32_t)bin + 1;
         }
 }
 
-int timeline_rates_finish(struct timeline_rates *c, uint64_t end_ns, struct error *err)
+static uint64_t begin_of_bin(const struct timeline_rates *c, uint32_t bin)
+{
+        return c->index->start_ns + ((uint64_t)bin << c->bin_log2);
+}
+
+/* The last part is shorter if the recording ends in it. */
+static uint64_t end_of_bin(const struct timeline_rates *c, uint32_t bin, uint64_t end_ns)
+{
+        uint64_t at_ns = begin_of_bin(c, bin), bin_ns = UINT64_C(1) << c->bin_log2;
+
+        return at_ns < end_ns && end_ns - at_ns < bin_ns ? end_ns : at_ns + bin_ns;
+}
+
+static int add_load(struct timeline_rates *c, uint32_t lane, uint64_t end_ns, struct error *err)
+{
+        int r = 0;
+
+        for (uint32_t i = 0; i < c->n_bins && r == 0; i++) {
+                uint64_t at_ns = begin_of_bin(c, i), length_ns = end_of_bin(c, i, end_ns) - at_ns;
+
+                r = timeline_index_add_value(c->index, lane, at_ns,
+                                             (double)c->use_ns[TIMELINE_USE_RUNNING][i] / (double)length_ns,
+                                             err);
+        }
+        return r;
+}
+
+/* The use of a part, and of all kinds that it includes. */
+static uint64_t use_of_bin(const struct timeline_rates *c, uint32_t use, uint32_t bin)
+{
+        uint64_t sum_ns = 0;
+
+        for (uint32_t i = 0; i <= use; i++)
+                sum_ns += c->use_ns[i][bin];
+        return sum_ns;
+}
+
+static int add_cpu_time(struct timeline_rates *c, uint32_t lane, uint32_t use, uint64_t end_ns,
+                        struct error *err)
+{
+        uint32_t last = c->n_bins - 1;
+        uint64_t sum_ns = 0, before_ns = 0;
+        int r = 0;
+
+        for (uint32_t i = 0; i <= last && r == 0; i++) {
+                uint64_t use_ns = use_of_bin(c, use, i);
+
+                if (i == 0 || i == last || use_ns != before_ns)
+                        r = timeline_index_add_value(c->index, lane, begin_of_bin(c, i), (double)sum_ns, err);
+                sum_ns += use_ns;
+                before_ns = use_ns;
+        }
+        return r == 0 ? timeline_index_add_value(c->index, lane, end_of_bin(c, last, end_ns), (double)sum_ns,
+                                                 err)
+                      : r;
+}
+
+/* Returns the id of a lane of the track of the load; -EOVERFLOW, after that was counted; -ENOMEM. */
+static int make_lane(struct timeline_rates *c, enum timeline_lane_kind kind, uint32_t depth)
 {
         static const struct text_view title = { .bytes = "CPU load", .n_bytes = 8 };
         static const struct text_view unit = { .bytes = "CPUs", .n_bytes = 4 };
         const struct timeline_track_key key = { .kind = TIMELINE_TRACK_LOAD };
-        uint64_t start_ns = c->index->start_ns, bin_ns = UINT64_C(1) << c->bin_log2;
-        int r = 0, track, lane;
+        int track = timeline_index_track(c->index, &key), lane;
+
+        lane = track < 0 ? track : timeline_index_lane(c->index, (uint32_t)track, kind, depth);
+        if (lane == -EOVERFLOW)
+                c->index->n_left_out++;
+        if (lane >= 0 && c->index->tracks[track].title_bytes == 0 &&
+            (timeline_index_set_title(c->index, (uint32_t)track, title) < 0 ||
+             timeline_index_set_unit(c->index, (uint32_t)track, unit) < 0))
+                return -ENOMEM;
+        return lane;
+}
+
+int timeline_rates_finish(struct timeline_rates *c, uint64_t end_ns, struct error *err)
+{
+        int lane, r = 0;
 
         if (c->n_bins == 0)
                 return 0;
-        track = timeline_index_track(c->index, &key);
-        lane = track < 0 ? track : timeline_index_lane(c->index, (uint32_t)track, TIMELINE_LANE_PLOT, 0);
-        if (lane == -EOVERFLOW) {
-                c->index->n_left_out++;
-                return 0;
+        lane = make_lane(c, TIMELINE_LANE_PLOT, 0);
+        if (lane >= 0)
+                r = add_load(c, (uint32_t)lane, end_ns, err);
+        for (uint32_t use = 0; use < TIMELINE_USES && lane >= 0 && r == 0; use++) {
+                lane = make_lane(c, TIMELINE_LANE_CPU_TIME, use);
+                if (lane >= 0)
+                        r = add_cpu_time(c, (uint32_t)lane, use, end_ns, err);
         }
-        if (lane < 0 || timeline_index_set_title(c->index, (uint32_t)track, title) < 0 ||
-            timeline_index_set_unit(c->index, (uint32_t)track, unit) < 0)
-                return rates_no_memory(err);
-        for (uint32_t i = 0; i < c->n_bins && r == 0; i++) {
-                uint64_t at_ns = start_ns + ((uint64_t)i << c->bin_log2);
-                uint64_t length_ns = at_ns < end_ns && end_ns - at_ns < bin_ns ? end_ns - at_ns : bin_ns;
-
-                r = timeline_index_add_value(c->index, (uint32_t)lane, at_ns,
-                                             (double)c->busy_ns[i] / (double)length_ns, err);
-        }
-        return r;
+        return lane == -ENOMEM ? rates_no_memory(err) : r;
 }

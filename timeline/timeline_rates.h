@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline/timeline_rates.h - counters of threads as rates, and how many CPUs were busy
+ * timeline/timeline_rates.h - counters of threads as rates, and how many CPUs were busy or wanted
  *
- * Way of the data:  trace_walk (samples), cpu_lanes -> [timeline_rates] -> timeline_index
+ * Way of the data:  trace_walk (samples), cpu_lanes, timeline_states -> [timeline_rates] -> timeline_index
  *
  * A value of a counter is the count between two samples of a thread, divided by the time that the thread ran
- * in between.  Events whose weight is a time (cpu-clock) are no counters.  The load is known only at the end:
- * the mean in each of some ten thousand equal parts of the recording.
+ * in between.  Events whose weight is a time (cpu-clock) are no counters.
+ *
+ * The load is known only at the end: the mean in each of some ten thousand equal parts of the recording.  So
+ * is the CPU time, as sums since the start: the mean between any two of their values is exact, at each zoom.
+ * Where it grows evenly over several parts, it has values at both ends alone.
  */
 #ifndef TIMELINE_TIMELINE_RATES_H
 #define TIMELINE_TIMELINE_RATES_H
@@ -36,7 +39,8 @@ struct timeline_rates {
         struct intern keys;                /* thread, event */
         struct timeline_counter *counters; /* heap; by id - 1 */
         size_t capacity;
-        uint64_t *busy_ns; /* heap; by part of the time */
+        /* heap; by part of the time: of WANTED, only what RUNNING has not */
+        uint64_t *use_ns[TIMELINE_USES];
         unsigned bin_log2; /* a part has 2^this ns */
         uint32_t n_bins;   /* that anything was in */
 };
@@ -50,11 +54,11 @@ void timeline_rates_deinit(struct timeline_rates *c);
 int timeline_rates_sample(struct timeline_rates *c, const struct walked_thread *thread,
                           const struct trace_event *event, struct error *err);
 
-/* A CPU was busy. */
-void timeline_rates_busy(struct timeline_rates *c, uint64_t begin_ns, uint64_t end_ns);
+/* A CPU was busy, or, for WANTED, a thread was ready to run and not on a CPU. */
+void timeline_rates_use(struct timeline_rates *c, enum timeline_use use, uint64_t begin_ns, uint64_t end_ns);
 
 /*
- * Adds the load until @end_ns, if any CPU is known to have been busy.  Returns as
+ * Adds the load and the CPU time until @end_ns, if any CPU is known to have been busy.  Returns as
  * timeline_index_add_value().
  */
 int timeline_rates_finish(struct timeline_rates *c, uint64_t end_ns, struct error *err);

@@ -57,7 +57,7 @@ static int states_take_cpu(void *context, uint64_t cpu, uint32_t thread, uint64_
         int r = find_cpu(s, cpu, &row);
 
         if (s->rates)
-                timeline_rates_busy(s->rates, begin_ns, end_ns);
+                timeline_rates_use(s->rates, TIMELINE_USE_RUNNING, begin_ns, end_ns);
         if (r == -EOVERFLOW) {
                 s->index->n_left_out++;
                 return 0;
@@ -197,6 +197,9 @@ int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct
         uint64_t until_ns = wait->is_woken && wait->woken_ns < wait->in_ns ? wait->woken_ns : wait->in_ns;
         int r;
 
+        if (s->rates)
+                timeline_rates_use(s->rates, TIMELINE_USE_WANTED, wait->preempted ? wait->out_ns : until_ns,
+                                   wait->in_ns);
         if (wait->preempted)
                 return add(s, track, thread->id,
                            state_span(TIMELINE_STATE_PREEMPTED, wait->out_cpu, wait->out_ns, wait->in_ns),

@@ -38,7 +38,7 @@ struct timeline_cpu {
 
 struct timeline_states {
         struct timeline_index *index;
-        struct timeline_rates *rates; /* borrowed; gets the busy times of CPUs; may be NULL */
+        struct timeline_rates *rates; /* borrowed; gets the times of CPUs and of ready threads; may be NULL */
         struct cpu_lanes cpus;
         struct timeline_thread_states *threads; /* heap; by thread id - 1 */
         size_t capacity;

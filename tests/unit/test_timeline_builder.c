@@ -211,6 +211,90 @@ START_TEST(each_thing_is_on_its_lane)
                    "120-310:1 310-650:2 ");
         check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_PLOT, 0, "0=0.8 ");
+        check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_CPU_TIME, 0, "0=0 1000=800 ");
+        check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_CPU_TIME, 1, "0=0 1000=870 ");
+        timeline_index_deinit(&t);
+}
+END_TEST
+
+/* All of a lane, at the finest; the caller deinitialises it. */
+static struct timeline_columns read_lane(struct timeline_index *t, uint32_t lane)
+{
+        const struct timeline_view view = { .lane = lane, .to_ns = UINT64_MAX };
+        struct timeline_columns c = { .n = 0 };
+
+        ck_assert_int_eq(timeline_query_view(t, &view, &c, NULL), 0);
+        return c;
+}
+
+static double part_before(double begin_ns, double end_ns, double time_ns)
+{
+        return time_ns <= begin_ns ? 0 : (end_ns < time_ns ? end_ns : time_ns) - begin_ns;
+}
+
+/* The sum until then of the lanes of the CPUs, and of the states of threads that could run and did not. */
+static double sum_spans(struct timeline_index *t, enum timeline_use use, double time_ns)
+{
+        double sum_ns = 0;
+
+        for (uint32_t i = 0; i < t->n_lanes; i++) {
+                enum timeline_lane_kind kind = timeline_index_lane_facts(t, i).kind;
+                struct timeline_columns c;
+
+                if (kind != TIMELINE_LANE_CPU && (kind != TIMELINE_LANE_STATES || use != TIMELINE_USE_WANTED))
+                        continue;
+                c = read_lane(t, i);
+                for (size_t k = 0; k < c.n; k++)
+                        if (kind == TIMELINE_LANE_CPU ||
+                            c.what[k] >> TIMELINE_STATE_SHIFT >= TIMELINE_STATE_RUNNABLE)
+                                sum_ns += part_before(c.begin_ns[k], c.end_ns[k], time_ns);
+                timeline_columns_deinit(&c);
+        }
+        return sum_ns;
+}
+
+/* A thread that runs for 3.5 ms, is preempted for 1 ms and sleeps, in a recording of 20 ms. */
+static void build_long_runs(void)
+{
+        trace_builder_meta(&b, "start_raw_ns", "1000000");
+        trace_builder_meta(&b, "end_raw_ns", "21000000");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 7, 7));
+        for (uint64_t at = 1000000; at < 20000000; at += 5000000) {
+                TRACE_BUILDER_ADD(&b, at, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&b, at + 2500000, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+                TRACE_BUILDER_ADD(&b, at + 3500000, SWITCH_IN, 0);
+                TRACE_BUILDER_ADD(&b, at + 4500000, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        }
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+}
+
+/* Between two values it grows evenly: at each of them it is the sum of the spans, and values are few. */
+START_TEST(cpu_time_is_the_sum_of_what_ran_and_could_run)
+{
+        struct timeline_index t;
+        int n_lanes = 0;
+
+        build_long_runs();
+        build(&t, b.path);
+        for (uint32_t i = 0; i < t.n_lanes; i++) {
+                struct timeline_lane_facts facts = timeline_index_lane_facts(&t, i);
+                struct timeline_columns c;
+
+                if (facts.kind != TIMELINE_LANE_CPU_TIME)
+                        continue;
+                n_lanes++;
+                c = read_lane(&t, i);
+                ck_assert_uint_ge(c.n, 10);
+                ck_assert_uint_lt(c.n, 40); /* of 19532 parts */
+                for (size_t k = 0; k < c.n; k++)
+                        ck_assert_double_eq_tol(c.first[k],
+                                                sum_spans(&t, (enum timeline_use)facts.depth, c.begin_ns[k]),
+                                                0.5);
+                ck_assert_double_eq_tol(c.begin_ns[c.n - 1], 19500000, 1024);
+                timeline_columns_deinit(&c);
+        }
+        ck_assert_int_eq(n_lanes, TIMELINE_USES);
         timeline_index_deinit(&t);
 }
 END_TEST

@@ -259,15 +259,17 @@ json_t *view_model_make(const struct view_content *c)
 {
         const struct loaded_trace *t = c->trace;
 
-        return json_pack("{s:s,s:b,s:b,s:o*,s:o*,s:o*,s:o*,s:f,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*}",
+        return json_pack("{s:s,s:b,s:b,s:o*,s:o*,s:o*,s:o*,s:o*,s:f,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*}",
                          "schema", SCHEMA, "has_before", (int)c->has_before, "is_live",
                          (int)(c->live != NULL), "title", json_value_string(loaded_trace_meta(t, "command")),
                          "command", json_value_string(loaded_trace_meta(t, "command")), "host",
                          json_value_string(loaded_trace_meta(t, "hostname")), "duration_ns",
-                         json_value_number(t->end_ns - t->start_ns), "progress", c->progress, "warnings",
-                         list_warnings(c), "events", list_events(t), "processes", list_processes(t),
-                         "threads", list_threads(t), "locations", list_locations(t), "functions",
-                         list_functions(c), "wait_states", list_wait_states(), "tracks", list_tracks(c));
+                         json_value_number(t->end_ns - t->start_ns), "n_cpus",
+                         json_value_number(loaded_trace_meta_number(t, "cpus")), "progress", c->progress,
+                         "warnings", list_warnings(c), "events", list_events(t), "processes",
+                         list_processes(t), "threads", list_threads(t), "locations", list_locations(t),
+                         "functions", list_functions(c), "wait_states", list_wait_states(), "tracks",
+                         list_tracks(c));
 }
 
 int view_model_print(json_t *document, struct byte_buffer *out, struct error *err)
