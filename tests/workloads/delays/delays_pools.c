@@ -124,20 +124,33 @@ static void run_imbalance(int n)
  */
 enum job { JOB_END, JOB_A, JOB_B, JOB_C, JOB_SIDE };
 
+static void run_job(int job)
+{
+        switch (job) {
+        case JOB_A:
+                burn_us(job_a, 2000);
+                box_put(&jobs, JOB_B);
+                break;
+        case JOB_B:
+                burn_us(job_b, 2000);
+                box_put(&jobs, JOB_C);
+                break;
+        case JOB_C:
+                burn_us(job_c, 2000);
+                break;
+        default:
+                burn_us(side_job, 1000);
+                break;
+        }
+}
+
 static void dag_worker(void *unused)
 {
         int job;
 
         (void)unused;
         while ((job = box_take(&jobs)) != JOB_END) {
-                if (job == JOB_SIDE)
-                        burn_us(side_job, 1000);
-                else
-                        burn_us(job == JOB_A ? job_a : job == JOB_B ? job_b : job_c, 2000);
-                if (job == JOB_A)
-                        box_put(&jobs, JOB_B);
-                else if (job == JOB_B)
-                        box_put(&jobs, JOB_C);
+                run_job(job);
                 box_put(&results, job);
         }
 }

@@ -22,6 +22,12 @@ struct named_thread {
 
 static double rounds_per_ns;
 
+/* As plant_change() was told; set before there are threads. */
+static struct {
+        char name[64];
+        double factor;
+} change;
+
 void plant_calibrate(double rounds_per_us)
 {
         rounds_per_ns = rounds_per_us > 0 ? rounds_per_us / 1e3
@@ -33,11 +39,24 @@ double plant_rounds_per_us(void)
         return rounds_per_ns * 1e3;
 }
 
-void burn_us(void (*burn)(uint64_t n_rounds), double us)
+int plant_change(const char *name_and_factor)
+{
+        const char *factor = strchr(name_and_factor, '=');
+
+        if (factor == NULL || factor == name_and_factor)
+                return -1;
+        snprintf(change.name, sizeof(change.name), "%.*s", (int)(factor - name_and_factor), name_and_factor);
+        change.factor = strtod(factor + 1, NULL);
+        return 0;
+}
+
+void plant_burn(const char *name, void (*burn)(uint64_t n_rounds), double us)
 {
         int64_t end_ns = burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) + (int64_t)(us * 1e3);
         int64_t left_ns;
 
+        if (strcmp(name, change.name) == 0)
+                end_ns -= (int64_t)(us * (1 - change.factor) * 1e3);
         while ((left_ns = end_ns - burn_clock_ns(CLOCK_THREAD_CPUTIME_ID)) > REST_NS)
                 burn((uint64_t)((double)(left_ns < CHUNK_NS ? left_ns : CHUNK_NS) * rounds_per_ns) + 1);
 }

@@ -42,8 +42,14 @@ extern const struct delay_kind no_delays[]; /* nulls: each delays itself */
 void plant_calibrate(double rounds_per_us);
 double plant_rounds_per_us(void);
 
-/* Runs a function of BURN_FUNCTION() for so much processor time of this thread. */
-void burn_us(void (*burn)(uint64_t n_rounds), double us);
+/*
+ * burn_us(function, us) - runs a function of BURN_FUNCTION() for so much processor time of this thread
+ * plant_change() makes a function by its name take other times: "load=0.5", half of what it has to.  Returns
+ * 0, or -1 if these are other words.
+ */
+#define burn_us(function, us) plant_burn(#function, (function), (us))
+void plant_burn(const char *name, void (*burn)(uint64_t n_rounds), double us);
+int plant_change(const char *name_and_factor);
 void nap_us(int us);
 
 /* The kind cannot be had here: says why and ends the program with 77.  fail: with 1, and errno's words. */

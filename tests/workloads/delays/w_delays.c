@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_delays NAME [COUNT]
+ * w_delays NAME [COUNT [FUNCTION=FACTOR]]
  * w_delays --list
  *
- * A program whose zones are delayed in a known way, COUNT instances long; --list prints the names.
+ * A program whose zones are delayed in a known way, COUNT instances long; --list prints the names.  With
+ * load=0.5 the function load() takes half of its time: what it would gain can be measured.
  * Truth: the row NAME of truth.tsv, beside this file.
  * Exit status: 77 where the kind cannot be had on this machine; the last line of the output says why.
  */
@@ -56,8 +57,9 @@ int main(int argc, char **argv)
         if (argc > 1 && strcmp(argv[1], "--convert") == 0)
                 return convert(argc, argv);
         kind = argc > 1 ? find_kind(argv[1]) : NULL;
-        if (kind == NULL) {
-                fprintf(stderr, "usage: w_delays NAME [COUNT]; w_delays --list prints the names\n");
+        if (kind == NULL || (argc > 3 && plant_change(argv[3]) != 0)) {
+                fprintf(stderr,
+                        "usage: w_delays NAME [COUNT [FUNCTION=FACTOR]]; w_delays --list prints the names\n");
                 return 2;
         }
         prctl(PR_SET_NAME, "main");
