@@ -167,7 +167,7 @@ static void fill_wait(struct past *p, uint32_t thread, const struct thread_wait 
         to->name = from->is_woken ? from->waker_name : 0;
         to->woken_ns = from->is_woken ? from->woken_ns : UINT64_MAX;
         to->is_lock = wait_ends_is_lock(&p->ends, from->stack);
-        to->is_network = wait_ends_is_network(&p->ends, from->stack);
+        to->is_sent = end.is_sent;
 }
 
 static void end_wait(struct past_wait *wait, uint64_t time_ns, uint16_t cpu)

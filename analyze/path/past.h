@@ -47,11 +47,11 @@ struct past_wait {
         uint32_t by;   /* the thread that ended it; of a fiber, the thread that went on with it; 0 = none */
         uint32_t name; /* string: of who ended it; 0 = unknown */
         uint16_t out_cpu, in_cpu;
-        uint8_t end;     /* enum wait_end_kind */
-        uint8_t state;   /* enum trace_wait_state */
-        bool preempted;  /* it could run all the time: also a new thread, until it ran first */
-        bool is_lock;    /* for a lock of the program or the kernel, by its call stack */
-        bool is_network; /* for a socket of the internet's protocols, by its call stack */
+        uint8_t end;    /* enum wait_end_kind */
+        uint8_t state;  /* enum trace_wait_state */
+        bool preempted; /* it could run all the time: also a new thread, until it ran first */
+        bool is_lock;   /* for a lock of the program or the kernel, by its call stack */
+        bool is_sent;   /* a packet to this machine ended it */
 };
 
 struct past_sample {

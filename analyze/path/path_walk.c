@@ -250,7 +250,7 @@ static enum path_how how_woken(const struct past_wait *wait)
 {
         if (wait->is_lock)
                 return PATH_HOW_LOCK;
-        return wait->is_network ? PATH_HOW_SENT : PATH_HOW_WOKEN;
+        return wait->is_sent ? PATH_HOW_SENT : PATH_HOW_WOKEN;
 }
 
 /*

@@ -70,11 +70,14 @@ int wait_ends_init(struct wait_ends *e, const struct trace_dictionary *dictionar
         e->n_stacks = trace_dictionary_count(dictionary, TRACE_TABLE_STACKS);
         e->first_symbols = trace_dictionary_find_symbols(dictionary);
         e->marks = calloc((size_t)e->n_stacks + 1, sizeof(*e->marks));
+        if (interrupt_kinds_init(&e->interrupts, dictionary) < 0)
+                return -ENOMEM;
         return e->first_symbols && e->marks ? 0 : -ENOMEM;
 }
 
 void wait_ends_deinit(struct wait_ends *e)
 {
+        interrupt_kinds_deinit(&e->interrupts);
         free(e->first_symbols);
         free(e->marks);
         *e = (struct wait_ends){ .marks = NULL };
@@ -123,11 +126,6 @@ bool wait_ends_is_lock(struct wait_ends *e, uint32_t stack)
         return (marks_of_stack(e, stack) & MARK_LOCK) != 0;
 }
 
-bool wait_ends_is_network(struct wait_ends *e, uint32_t stack)
-{
-        return (marks_of_stack(e, stack) & MARK_NETWORK) != 0;
-}
-
 static enum wait_end_kind kind_by_stack(struct wait_ends *e, const struct thread_wait *wait)
 {
         unsigned found = marks_of_stack(e, wait->stack);
@@ -144,15 +142,50 @@ static enum wait_end_kind kind_by_stack(struct wait_ends *e, const struct thread
         return WAIT_END_UNKNOWN;
 }
 
+/* An interrupt woke the thread: which, by its own functions; false = they are not known. */
+static bool find_interrupt(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait,
+                           struct wait_end *ret)
+{
+        *ret = (struct wait_end){ .kind = WAIT_END_UNKNOWN };
+        switch (interrupt_kinds_find(&e->interrupts, wait->waker_stack)) {
+        case INTERRUPT_TIMER:
+                ret->kind = WAIT_END_TIMER;
+                return true;
+        case INTERRUPT_DISK:
+                ret->kind = WAIT_END_DISK;
+                return true;
+        case INTERRUPT_NETWORK:
+                ret->kind = WAIT_END_NETWORK;
+                return true;
+        case INTERRUPT_SENDER:
+                *ret = wait->below != 0 && wait->below != thread
+                               ? (struct wait_end){ WAIT_END_THREAD, wait->below, true }
+                               : (struct wait_end){ .kind = WAIT_END_NETWORK };
+                return true;
+        case INTERRUPT_OTHER:
+                ret->kind = kind_by_stack(e, wait);
+                if (ret->kind == WAIT_END_UNKNOWN)
+                        ret->kind = WAIT_END_INTERRUPT;
+                return true;
+        case INTERRUPT_UNKNOWN:
+        case INTERRUPT_KINDS:
+                break;
+        }
+        return false;
+}
+
 struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait)
 {
-        enum wait_end_kind kind;
+        struct wait_end end;
 
         if (wait->is_woken && wait->waker_thread != 0 && wait->waker_thread != thread)
                 return (struct wait_end){ .kind = WAIT_END_THREAD, .thread = wait->waker_thread };
-        kind = kind_by_stack(e, wait);
+        if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name == 0 &&
+            find_interrupt(e, thread, wait, &end))
+                return end;
+        end = (struct wait_end){ .kind = kind_by_stack(e, wait) };
         /* a thread of the kernel does the disk's work */
-        if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name != 0 && kind != WAIT_END_DISK)
-                kind = WAIT_END_PROGRAM;
-        return (struct wait_end){ .kind = kind };
+        if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name != 0 && end.kind != WAIT_END_DISK)
+                end.kind = WAIT_END_PROGRAM;
+        return end;
 }

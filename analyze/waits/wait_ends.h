@@ -4,12 +4,15 @@
  *
  * Way of the data:  trace_walk, trace_dictionary -> [wait_ends] -> past, report_waits
  *
- * A wake-up names the thread that made it.  Where it came from an interrupt, the functions of the kernel in
- * the thread's own call stack show for which device it waited: they are compared with a list of beginnings of
+ * A wake-up names the thread that made it.  Where it came from an interrupt, the interrupt's own functions
+ * tell which (interrupt_kind.h).  Where these were not recorded, the functions of the kernel in the thread's
+ * own call stack show for which device it waited: they are compared with a list of beginnings of
  * names, and each call stack is looked at once.  Memory: two bytes a call stack.  Not thread-safe.
  */
 #ifndef ANALYZE_WAITS_WAIT_ENDS_H
 #define ANALYZE_WAITS_WAIT_ENDS_H
+
+#include "analyze/waits/interrupt_kind.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,12 +27,14 @@ enum wait_end_kind {
         WAIT_END_TIMER,   /* its own: it slept, or its time was up */
         WAIT_END_DISK,
         WAIT_END_NETWORK,
+        WAIT_END_INTERRUPT, /* of another device, or of the kernel itself */
         WAIT_END_KINDS,
 };
 
 struct wait_end {
         enum wait_end_kind kind;
         uint32_t thread; /* of WAIT_END_THREAD */
+        bool is_sent;    /* of WAIT_END_THREAD: by a packet to this machine */
 };
 
 struct wait_ends {
@@ -37,6 +42,7 @@ struct wait_ends {
         uint32_t *first_symbols;                   /* heap; by frame */
         uint16_t *marks; /* heap; by stack: private to wait_ends.c; 0 = not looked at */
         uint32_t n_stacks;
+        struct interrupt_kinds interrupts;
 };
 
 /* Returns 0 or -ENOMEM; to be deinitialised in any case. */
@@ -47,8 +53,5 @@ struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struc
 
 /* Whether the functions of a call stack show a wait for a lock: a mutex, a lock of readers and writers. */
 bool wait_ends_is_lock(struct wait_ends *e, uint32_t stack);
-
-/* Whether they show a wait for a socket of the internet's protocols, whose peer may be on this machine. */
-bool wait_ends_is_network(struct wait_ends *e, uint32_t stack);
 
 #endif /* ANALYZE_WAITS_WAIT_ENDS_H */

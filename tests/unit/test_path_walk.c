@@ -549,13 +549,33 @@ START_TEST(test_ends)
 }
 END_TEST
 
-/* The sender of a socket on this machine is a step like others, with a word of its own. */
+/* A packet that is delivered, below @entry, in the time of whichever thread is there. */
+static uint32_t delivery(const char *entry)
+{
+        static const char *const functions[] = { "__local_bh_enable_ip", "do_softirq", "net_rx_action",
+                                                 "process_backlog", "sock_def_readable" };
+        uint32_t stack = path_lab_kernel(0, entry);
+
+        for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+                stack = path_lab_kernel(stack, functions[i]);
+        return stack;
+}
+
+static void wait_for_packet(uint32_t thread, uint32_t below, uint32_t stack, uint32_t at)
+{
+        path_lab_out(thread, 1200, at);
+        PATH_LAB_EVENT(thread, 1500, WAKEUP, 0, 0, 0, stack, TRACE_STACK_COMPLETE, below);
+        path_lab_in(thread, 1510);
+}
+
+/* The sender of a packet to this machine is a step like others; the victim of an interrupt is none. */
 START_TEST(test_loopback)
 {
         uint32_t at = path_lab_kernel(path_lab_call(path_lab_function("ask"), "read"), "sk_wait_data");
         uint32_t threads[8];
 
-        path_lab_wait(m, 1200, 1500, 1510, a, at);
+        wait_for_packet(m, a, delivery("tcp_sendmsg"), at);
+        wait_for_packet(c, a, delivery("asm_common_interrupt"), at);
         path_lab_wait(b, 1200, 1500, 1510, a, here);
         ck_assert_str_eq(path_lab_walk(m, 1000, 1600),
                          "1000-1200 m run, 1200-1500 .a run, 1500-1510 m ready, 1510-1600 m run");
@@ -566,6 +586,8 @@ START_TEST(test_loopback)
         ck_assert_uint_eq(path_walk_link(&path_lab.walk, 2)->how, PATH_HOW_WOKEN);
         ck_assert_uint_eq(path_chains_threads(&path_lab.walk, 2, threads), 1);
         ck_assert_uint_eq(threads[0], b);
+        ck_assert_str_eq(path_lab_walk(c, 1000, 1600),
+                         "1000-1200 c run, 1200-1500 c network, 1500-1510 c ready, 1510-1600 c run");
 }
 END_TEST
 

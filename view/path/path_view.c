@@ -229,7 +229,8 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
         COLUMN(HANDLE, "woken_by", NULL, view_handle('t', s->by), "who ended the wait")
 /* clang-format on */
 
-#define SEGMENT_KINDS "run|ready|preempted|thread|unrecorded|timer|disk|network|unknown|lock|unborn|cut"
+#define SEGMENT_KINDS \
+        "run|ready|preempted|thread|unrecorded|timer|disk|network|interrupt|unknown|lock|unborn|cut"
 
 static const struct view_column path_columns[] = { PATH_COLUMNS(VIEW_COLUMN) };
 static const struct view_column chain_columns[] = { CHAIN_COLUMNS(VIEW_COLUMN) };

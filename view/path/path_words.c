@@ -38,8 +38,9 @@ static const char *const row_words[] = {
 };
 
 static const char *const end_words[] = {
-        [WAIT_END_UNKNOWN] = "unknown", [WAIT_END_THREAD] = "thread", [WAIT_END_PROGRAM] = "unrecorded",
-        [WAIT_END_TIMER] = "timer",     [WAIT_END_DISK] = "disk",     [WAIT_END_NETWORK] = "network",
+        [WAIT_END_UNKNOWN] = "unknown",     [WAIT_END_THREAD] = "thread", [WAIT_END_PROGRAM] = "unrecorded",
+        [WAIT_END_TIMER] = "timer",         [WAIT_END_DISK] = "disk",     [WAIT_END_NETWORK] = "network",
+        [WAIT_END_INTERRUPT] = "interrupt",
 };
 
 const char *path_words_kind(const struct path_row_key *key)
@@ -68,6 +69,7 @@ const char *path_words_doing(const struct path_row_key *key)
                 [WAIT_END_TIMER] = "slept",
                 [WAIT_END_DISK] = "waited for the disk",
                 [WAIT_END_NETWORK] = "waited for the network",
+                [WAIT_END_INTERRUPT] = "waited for an interrupt",
         };
 
         return key->kind == PATH_ROW_WAIT ? ends[key->end] : rows[key->kind];
@@ -202,6 +204,9 @@ static void add_wait(struct answer_words *out, const struct path *p, uint32_t ro
                 break;
         case WAIT_END_NETWORK:
                 answer_words_add(out, "waited for the network");
+                break;
+        case WAIT_END_INTERRUPT:
+                answer_words_add(out, "waited for an interrupt");
                 break;
         case WAIT_END_PROGRAM:
                 answer_words_add(out, "waited for ");
