@@ -33,6 +33,8 @@ struct trace_filter;
 /* Segments of one instance that are kept to be shown. */
 #define PATH_SHOWN_MAX PATH_WALK_SEGMENTS_MAX
 
+struct path_instance;
+
 struct path_request {
         const char *zone;        /* pattern; NULL = the whole recording */
         double slowest;          /* the share of instances that is examined; 0 = all */
@@ -45,7 +47,7 @@ struct path_request {
         bool shows_native;       /* code below Python functions stands for itself */
         bool reads_code;         /* finds out by the code what spins; the caller has one thread then */
         /* Further work on each segment, in the order of path_walk; NULL = none. */
-        int (*take)(void *context, uint64_t instance, const struct path_segment *segment);
+        int (*take)(void *context, const struct path_instance *instance, const struct path_segment *segment);
         void *context;
 };
 

@@ -104,7 +104,7 @@ static int take_segment(void *context, const struct path_segment *segment)
         if (r == 0)
                 r = keep_segment(pass, segment);
         if (r == 0 && p->request.take && !pass->is_rehearsal)
-                r = p->request.take(p->request.context, pass->now->number, segment);
+                r = p->request.take(p->request.context, pass->now, segment);
         return r;
 }
 

@@ -16,6 +16,26 @@ struct stretch {
         uint64_t from_ns;
 };
 
+const char *path_segment_word(enum path_kind kind, bool preempted, enum wait_end_kind end)
+{
+        switch (kind) {
+        case PATH_RUN:
+                return "run";
+        case PATH_MACHINE:
+                return preempted ? "preempted" : "ready";
+        case PATH_WAIT:
+                return wait_end_word(end);
+        case PATH_LOCK:
+                return "lock";
+        case PATH_UNBORN:
+                return "unborn";
+        case PATH_CUT:
+        case PATH_KINDS:
+                break;
+        }
+        return "cut";
+}
+
 void path_walk_init(struct path_walk *w, const struct past *past, path_walk_take *take, void *context)
 {
         *w = (struct path_walk){

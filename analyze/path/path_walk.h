@@ -24,6 +24,7 @@
 #ifndef ANALYZE_PATH_PATH_WALK_H
 #define ANALYZE_PATH_PATH_WALK_H
 
+#include "analyze/waits/wait_ends.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -91,6 +92,12 @@ struct path_walk {
         uint64_t n_joins_cut, n_chains_cut;
         uint32_t n_steps;
 };
+
+/*
+ * path_segment_word() - "run", "ready", "timer": as documents and databases call a segment; static
+ * @preempted, @end:  of the wait of MACHINE and WAIT
+ */
+const char *path_segment_word(enum path_kind kind, bool preempted, enum wait_end_kind end);
 
 void path_walk_init(struct path_walk *w, const struct past *past, path_walk_take *take, void *context);
 void path_walk_deinit(struct path_walk *w);

@@ -64,6 +64,18 @@ static const struct mark_names marks[] = {
         { MARK_LOCK, true, kernel_lock_names }, { MARK_LOCK, false, lock_names },
 };
 
+const char *wait_end_word(enum wait_end_kind kind)
+{
+        static const char *const words[] = {
+                [WAIT_END_UNKNOWN] = "unknown",     [WAIT_END_THREAD] = "thread",
+                [WAIT_END_PROGRAM] = "unrecorded",  [WAIT_END_TIMER] = "timer",
+                [WAIT_END_DISK] = "disk",           [WAIT_END_NETWORK] = "network",
+                [WAIT_END_INTERRUPT] = "interrupt",
+        };
+
+        return words[kind];
+}
+
 int wait_ends_init(struct wait_ends *e, const struct trace_dictionary *dictionary)
 {
         *e = (struct wait_ends){ .dictionary = dictionary };

@@ -45,6 +45,9 @@ struct wait_ends {
         struct interrupt_kinds interrupts;
 };
 
+/* "timer", as documents and databases call it; static. */
+const char *wait_end_word(enum wait_end_kind kind);
+
 /* Returns 0 or -ENOMEM; to be deinitialised in any case. */
 int wait_ends_init(struct wait_ends *e, const struct trace_dictionary *dictionary);
 void wait_ends_deinit(struct wait_ends *e);

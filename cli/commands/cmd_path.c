@@ -179,16 +179,6 @@ static int print(const struct path *path, const struct arguments *args)
         return status;
 }
 
-static int look_for_zone(struct loaded_trace *trace, const char *zone, struct error *err)
-{
-        struct trace_filter_request request = { .zone = zone };
-        struct trace_filter filter = { .is_empty = true };
-        int r = trace_filter_init(&filter, &request, trace, err);
-
-        trace_filter_deinit(&filter);
-        return r;
-}
-
 /* "frame@main" is the zone frame on threads named main, unless a zone has that name. */
 static int find_zone(struct loaded_trace *trace, struct arguments *args, struct error *err)
 {
@@ -197,15 +187,15 @@ static int find_zone(struct loaded_trace *trace, struct arguments *args, struct 
 
         if (!zone)
                 return 0;
-        if (!at || at == zone || at[1] == '\0' || look_for_zone(trace, zone, &ignored) == 0)
-                return look_for_zone(trace, zone, err);
+        if (!at || at == zone || at[1] == '\0' || filter_options_look_for_zone(trace, zone, &ignored) == 0)
+                return filter_options_look_for_zone(trace, zone, err);
         free(args->zone);
         args->zone = strndup(zone, (size_t)(at - zone));
         if (!args->zone)
                 return error_set(err, -ENOMEM, "out of memory");
         args->request.zone = args->zone;
         args->filter.thread = at + 1;
-        return look_for_zone(trace, args->zone, err);
+        return filter_options_look_for_zone(trace, args->zone, err);
 }
 
 /* The option's time is since the start of the recording. */

@@ -23,19 +23,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LETTER_SQLITE = OPTION_LONG_ONLY };
+enum { LETTER_SQLITE = OPTION_LONG_ONLY, LETTER_PATH };
 
 struct arguments {
         const char *command; /* as it was called */
         const char *option;  /* the one that names the database */
         const char *path;
-        const char *database; /* NULL = not given */
+        const char *database;  /* NULL = not given */
+        const char *path_zone; /* the same */
         struct trace_filter_request filter;
         bool force, quiet;
 };
 
 /* After the one that names the database. */
-#define SHARED_ROWS COMMON_ROW_FORCE, FILTER_OPTION_ROWS, COMMON_ROW_INPUT, COMMON_ROW_QUIET, COMMON_ROW_HELP
+#define SHARED_ROWS                                                                 \
+        { LETTER_PATH, "path", "ZONE",                                              \
+          "fill the table path_segments: who delayed the instances of this zone" }, \
+                COMMON_ROW_FORCE, FILTER_OPTION_ROWS, COMMON_ROW_INPUT, COMMON_ROW_QUIET, COMMON_ROW_HELP
 
 /* What `hyprof query` and `hyprof export sqlite` have in common. */
 #define SHARED_MEMBERS                                                                                                 \
@@ -90,6 +94,10 @@ static int take_option(void *context, int letter, const char *value)
         struct arguments *args = context;
         int r;
 
+        if (letter == LETTER_PATH) {
+                args->path_zone = value;
+                return 0;
+        }
         if (letter == LETTER_SQLITE) {
                 args->database = value;
                 return 0;
@@ -130,12 +138,13 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
 static int write_database(struct loaded_trace *trace, const struct trace_filter *filter,
                           const struct arguments *args, struct error *err)
 {
+        const struct sqlite_database_request request = { .filter = filter, .path_zone = args->path_zone };
         struct sqlite_database_totals totals = { .n_zones = 0 };
         char *part = NULL;
         int r = create_part(args, &part, err);
 
         if (r == 0)
-                r = sqlite_database_write(trace, filter, part, &totals, err);
+                r = sqlite_database_write(trace, &request, part, &totals, err);
         if (r == 0 && rename(part, args->database) < 0)
                 r = error_errno(err, "%s", args->database);
         if (r < 0 && part)
@@ -168,6 +177,8 @@ static int make_database(const struct arguments *args)
 
         if (r == 0)
                 r = trace_filter_init(&filter, &args->filter, &trace, &err);
+        if (r == 0 && args->path_zone)
+                r = filter_options_look_for_zone(&trace, args->path_zone, &err);
         if (r == 0)
                 r = write_database(&trace, &filter, args, &err);
         trace_filter_deinit(&filter);

@@ -161,17 +161,6 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
         return status;
 }
 
-/* Lets the filter look for zones of that name, because its message on the alternatives is the best. */
-static int find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
-{
-        struct trace_filter_request request = { .zone = args->request.zone };
-        struct trace_filter filter = { .is_empty = true };
-        int r = trace_filter_init(&filter, &request, trace, err);
-
-        trace_filter_deinit(&filter);
-        return r;
-}
-
 static int answer(struct arguments *args, int *ret_status, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
@@ -184,7 +173,7 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         r = loaded_trace_read_names(&trace, err);
         if (r != 0)
                 goto done;
-        r = find_zone(&trace, args, err);
+        r = filter_options_look_for_zone(&trace, args->request.zone, err);
         if (r != 0)
                 goto done;
         r = trace_filter_init(&filter, &args->filter, &trace, err);

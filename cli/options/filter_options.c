@@ -143,6 +143,16 @@ static const char *without_prefix(const char *word, char letter)
         return parsed.id != 0 ? parsed.bare : word;
 }
 
+int filter_options_look_for_zone(struct loaded_trace *trace, const char *zone, struct error *err)
+{
+        struct trace_filter_request request = { .zone = zone };
+        struct trace_filter filter = { .is_empty = true };
+        int r = trace_filter_init(&filter, &request, trace, err);
+
+        trace_filter_deinit(&filter);
+        return r;
+}
+
 bool filter_options_is_empty(const struct trace_filter_request *request)
 {
         return !request->has_from && !request->has_to && !request->process && !request->thread &&

@@ -14,6 +14,7 @@
 
 struct byte_buffer;
 struct error;
+struct loaded_trace;
 
 /* Rows for a command's option_table; its letters must be these. */
 #define FILTER_OPTION_FROM    1100
@@ -70,6 +71,12 @@ struct error;
  * Returns 1; 0 if the letter is another option's; -EINVAL after a complaint.
  */
 int filter_options_take(struct trace_filter_request *request, int letter, const char *value);
+
+/*
+ * For a command that does not filter by its zone: whether the trace has zones that @zone means.  Returns what
+ * trace_filter_init() returns, whose words about the alternatives are the best.
+ */
+int filter_options_look_for_zone(struct loaded_trace *trace, const char *zone, struct error *err);
 
 bool filter_options_is_empty(const struct trace_filter_request *request);
 

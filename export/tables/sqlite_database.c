@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tables/sqlite_database.h"
 
+#include "analyze/path/path.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/error.h"
@@ -554,8 +556,53 @@ static int walk_trace(struct filling *f, const struct trace_filter *filter, stru
         return r;
 }
 
-int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter *filter, const char *path,
-                          struct sqlite_database_totals *ret_totals, struct error *err)
+/* ------------------------------------------------------------------ paths */
+
+struct path_filling {
+        struct filling *f;
+        struct sqlite_insert segments;
+};
+
+static int on_segment(void *context, const struct path_instance *instance, const struct path_segment *s)
+{
+        struct path_filling *p = context;
+        struct sqlite_insert *i = &p->segments;
+        const struct past_wait *wait = s->wait;
+
+        sqlite_insert_number(i, instance->number);
+        sqlite_insert_number(i, instance->thread);
+        sqlite_insert_number(i, since_start(p->f, instance->begin_ns));
+        sqlite_insert_number(i, since_start(p->f, s->begin_ns));
+        sqlite_insert_number(i, s->end_ns - s->begin_ns);
+        sqlite_insert_number(i, s->thread);
+        sqlite_insert_string(i, words_of(path_segment_word(s->kind, wait && wait->preempted,
+                                                           wait ? wait->end : WAIT_END_UNKNOWN)));
+        sqlite_insert_number(i, s->depth);
+        sqlite_insert_id(i, wait ? wait->stack : 0);
+        sqlite_insert_id(i, wait ? wait->by : 0);
+        sqlite_insert_end_row(i);
+        return p->f->db.why.code;
+}
+
+static int write_paths(struct filling *f, const struct sqlite_database_request *r, struct error *err)
+{
+        struct trace_filter all = { .from_ns = 0, .to_ns = UINT64_MAX, .is_empty = true };
+        struct path_filling filling = { .f = f };
+        struct path_request request = { .zone = r->path_zone, .take = on_segment, .context = &filling };
+        struct path path;
+        int code;
+
+        if (!r->path_zone)
+                return 0;
+        sqlite_insert_open(&filling.segments, &f->db, "path_segments", 10);
+        code = path_init(&path, f->trace, r->filter ? r->filter : &all, &request, err);
+        sqlite_insert_close(&filling.segments);
+        path_deinit(&path);
+        return code == 0 ? check(f, err) : code;
+}
+
+int sqlite_database_write(struct loaded_trace *trace, const struct sqlite_database_request *request,
+                          const char *path, struct sqlite_database_totals *ret_totals, struct error *err)
 {
         struct filling f = { .trace = trace, .d = trace->dictionary };
         int r = loaded_trace_read_names(trace, err);
@@ -567,7 +614,9 @@ int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter 
                 goto done;
         r = fill_tables(&f, err);
         if (r == 0)
-                r = walk_trace(&f, filter, err);
+                r = walk_trace(&f, request->filter, err);
+        if (r == 0)
+                r = write_paths(&f, request, err);
         if (r != 0)
                 goto done;
         /* An unknown time must be an empty cell, not a number. */

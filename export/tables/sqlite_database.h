@@ -16,17 +16,22 @@ struct error;
 struct loaded_trace;
 struct trace_filter;
 
+struct sqlite_database_request {
+        const struct trace_filter *filter; /* the events that are written; NULL = all */
+        const char *path_zone; /* a pattern: the paths of its instances are written as well; NULL = none */
+};
+
 struct sqlite_database_totals {
         uint64_t n_zones, n_samples, n_waits, n_other; /* rows */
 };
 
 /*
- * sqlite_database_write() - make a database of what @filter wants
+ * sqlite_database_write() - make a database of what is wanted
  * @path:  an empty or missing file; its contents after a failure are useless
  * Returns 0, -EIO with SQLite's words, -ENOMEM, what loaded_trace_walk() returns.
  */
-int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter *filter, const char *path,
-                          struct sqlite_database_totals *ret_totals, struct error *err);
+int sqlite_database_write(struct loaded_trace *trace, const struct sqlite_database_request *request,
+                          const char *path, struct sqlite_database_totals *ret_totals, struct error *err);
 
 /*
  * sqlite_schema.c - the tables and views of a database, as SQL

@@ -3,7 +3,7 @@
 # hyprof csv and hyprof query: switches, filters, exit statuses; their numbers are the report's; what docs/use/sqlite.md asks runs
 set -eu
 . tests/tap.sh
-plan 73
+plan 77
 need jq sqlite3
 need_sampling
 
@@ -127,6 +127,14 @@ holds "query: everything that a program can say" ends_with 0 \
 for table in messages plots frame_marks memory locks; do
         holds "query: $table" compare "$(query "SELECT count(*) FROM $table")" ">" 0
 done
+
+holds "query: no paths, if none are asked for" same 0 "$(query 'SELECT count(*) FROM path_segments')"
+holds "query --path" ends_with 0 "$HYPROF" query -q --force --path seventy --sqlite "$TMPDIR/out.db" "$trace"
+holds "query --path: each instance is the sum of its parts" same "1 0" "$(query "SELECT (SELECT count(*) > 0 FROM path_segments) ||
+        ' ' || (SELECT count(*) FROM (SELECT z.duration_ns AS whole, sum(p.ns) AS sum FROM zones z LEFT JOIN path_segments p
+        ON p.zone_thread = z.thread AND p.zone_begin_ns = z.begin_ns JOIN locations l ON l.id = z.location
+        WHERE l.name = 'seventy' AND z.closed GROUP BY z.thread, z.begin_ns) WHERE whole IS NOT sum)")"
+holds "query --path: a zone that is not there" ends_with 1 "$HYPROF" query -q --force --path no_such --sqlite "$TMPDIR/out.db" "$trace"
 
 # Each table and view of the document is there with its columns, and its questions have answers.
 documented() {

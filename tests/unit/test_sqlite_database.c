@@ -58,7 +58,9 @@ static void write_database(void)
         struct loaded_trace trace;
 
         ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
-        ck_assert_msg(sqlite_database_write(&trace, NULL, d.path, &totals, &err) == 0, "%s", err.text);
+        ck_assert_msg(sqlite_database_write(&trace, &(struct sqlite_database_request){ .filter = NULL },
+                                            d.path, &totals, &err) == 0,
+                      "%s", err.text);
         loaded_trace_close(&trace);
         open_file();
 }

@@ -224,7 +224,8 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
         COLUMN(STRING, "thread_name", "thread",                                                               \
                view_text(path_words_group(p, path_names_group(&p->names, s->thread))), NULL)                  \
         COLUMN(HANDLE, "thread", "", view_handle('t', s->thread), NULL)                                       \
-        COLUMN(STRING, "kind", "state", view_words(kind_of_segment(s)), NULL, .one_of = SEGMENT_KINDS)        \
+        COLUMN(STRING, "kind", "state", view_words(path_segment_word(s->kind, s->preempted, s->end)), NULL,  \
+               .one_of = SEGMENT_KINDS)        \
         COLUMN(STRING, "function", "in", function_of_segment(p, s), "of the program; of a sample in the middle") \
         COLUMN(HANDLE, "woken_by", NULL, view_handle('t', s->by), "who ended the wait")
 /* clang-format on */
@@ -396,28 +397,6 @@ static void add_unknown(const struct filling *f)
 }
 
 /* ------------------------------------------------------------------ one instance */
-
-static const char *kind_of_segment(const struct path_shown *s)
-{
-        const struct path_row_key wait = { .kind = PATH_ROW_WAIT, .end = s->end };
-
-        switch ((enum path_kind)s->kind) {
-        case PATH_RUN:
-                return "run";
-        case PATH_MACHINE:
-                return s->preempted ? "preempted" : "ready";
-        case PATH_WAIT:
-                return path_words_kind(&wait);
-        case PATH_LOCK:
-                return "lock";
-        case PATH_UNBORN:
-                return "unborn";
-        case PATH_CUT:
-        case PATH_KINDS:
-                break;
-        }
-        return "cut";
-}
 
 static struct view_value function_of_segment(const struct path *p, const struct path_shown *s)
 {

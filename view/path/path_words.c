@@ -37,15 +37,9 @@ static const char *const row_words[] = {
         [PATH_ROW_CUT] = "cut",
 };
 
-static const char *const end_words[] = {
-        [WAIT_END_UNKNOWN] = "unknown",     [WAIT_END_THREAD] = "thread", [WAIT_END_PROGRAM] = "unrecorded",
-        [WAIT_END_TIMER] = "timer",         [WAIT_END_DISK] = "disk",     [WAIT_END_NETWORK] = "network",
-        [WAIT_END_INTERRUPT] = "interrupt",
-};
-
 const char *path_words_kind(const struct path_row_key *key)
 {
-        return key->kind == PATH_ROW_WAIT ? end_words[key->end] : row_words[key->kind];
+        return key->kind == PATH_ROW_WAIT ? wait_end_word(key->end) : row_words[key->kind];
 }
 
 const char *path_words_doing(const struct path_row_key *key)
