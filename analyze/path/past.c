@@ -65,6 +65,7 @@ static void begin_thread(struct past *p, uint32_t id)
         t->is_fiber = row->kind == TRACE_THREAD_FIBER;
         t->born_ns = row->start_ns > p->trace->start_ns ? row->start_ns : 0;
         t->end_ns = UINT64_MAX;
+        t->cpu = PAST_NO_CPU;
         if (t->process != 0 && !t->is_fiber && p->first_threads[t->process - 1] == 0)
                 p->first_threads[t->process - 1] = id;
 }
@@ -246,6 +247,14 @@ static int find_wait(struct past *p, struct past_thread *t, const struct walked_
         return add_wait(p, t, &item);
 }
 
+/* The thread is on its CPU no more, whether the trace has that switch or not. */
+static void leave_cpu(struct past *p, struct past_thread *t, uint32_t id, uint64_t time_ns)
+{
+        if (t->cpu != PAST_NO_CPU)
+                past_list_close(&p->cpus[t->cpu], time_ns, id);
+        t->cpu = PAST_NO_CPU;
+}
+
 static int switch_in(struct past *p, struct past_thread *t, const struct walked_thread *thread,
                      const struct trace_event *event)
 {
@@ -253,12 +262,13 @@ static int switch_in(struct past *p, struct past_thread *t, const struct walked_
         struct past_list *lane;
         int r = find_wait(p, t, thread, event->time_ns);
 
+        leave_cpu(p, t, thread->id, event->time_ns);
         if (r < 0 || cpu >= CPUS_MAX)
                 return r;
         lane = list_at(&p->cpus, &p->cpus_capacity, &p->n_cpus, (uint32_t)cpu);
         if (!lane)
                 return -ENOMEM;
-        past_list_close(lane, event->time_ns, thread->id);
+        t->cpu = (uint16_t)cpu;
         return open_span(p, lane, event->time_ns, thread->id, true);
 }
 
@@ -296,9 +306,11 @@ static int switch_out(struct past *p, struct past_thread *t, const struct walked
         lane = list_at(&p->cpus, &p->cpus_capacity, &p->n_cpus, (uint32_t)cpu);
         if (!lane)
                 return -ENOMEM;
-        if (!t->has_switched)
+        if (!t->has_switched) {
                 r = add_first_run(p, t, lane, thread->id, event->time_ns);
-        past_list_close(lane, event->time_ns, thread->id);
+                t->cpu = (uint16_t)cpu;
+        }
+        leave_cpu(p, t, thread->id, event->time_ns);
         return r;
 }
 
@@ -479,6 +491,7 @@ static int take_event(struct past *p, struct past_thread *t, const struct walked
                 return take_fiber(p, t, thread->id, event);
         case TRACE_OP_THREAD_EXIT:
                 t->end_ns = event->time_ns;
+                leave_cpu(p, t, thread->id, event->time_ns);
                 return leave_fiber(p, t, event->time_ns);
         default:
                 return 0;
@@ -603,6 +616,39 @@ bool past_woke(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns)
         size_t i = past_list_before(&t->wakes, sizeof(uint64_t), begin_ns);
 
         return i < t->wakes.n && ((const uint64_t *)t->wakes.items)[i] <= end_ns;
+}
+
+struct past_owners past_owners_of(const struct past *p, uint32_t cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+        struct past_owners o = { .at_ns = begin_ns, .end_ns = end_ns };
+
+        if (cpu >= p->n_cpus)
+                return o;
+        o.lane = &p->cpus[cpu];
+        o.to = past_spans(o.lane, begin_ns, end_ns, &o.i);
+        return o;
+}
+
+bool past_owners_next(struct past_owners *o, struct past_span *ret)
+{
+        const struct past_span *spans = o->lane ? o->lane->items : NULL;
+
+        for (; o->i < o->to; o->i++) {
+                uint64_t end_ns = spans[o->i].end_ns < o->end_ns ? spans[o->i].end_ns : o->end_ns;
+
+                *ret = spans[o->i];
+                if (o->i + 1 < o->lane->n && spans[o->i + 1].begin_ns < end_ns)
+                        end_ns = spans[o->i + 1].begin_ns;
+                if (ret->begin_ns < o->at_ns)
+                        ret->begin_ns = o->at_ns;
+                ret->end_ns = end_ns;
+                if (end_ns <= ret->begin_ns)
+                        continue;
+                o->at_ns = end_ns;
+                o->i++;
+                return true;
+        }
+        return false;
 }
 
 const struct past_span *past_lock_wait(const struct past_thread *t, uint64_t time_ns)

@@ -71,6 +71,7 @@ struct past_thread {
         uint64_t fiber_ns;           /* since when it runs `fiber` */
         uint32_t process;
         uint32_t fiber; /* that it runs now; 0 = none */
+        uint16_t cpu;   /* where it runs now, by its switches; PAST_NO_CPU = nowhere, or not known */
         bool is_fiber, has_switched;
 };
 
@@ -160,6 +161,21 @@ size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end
 
 /* Whether the thread woke another one in [begin_ns, end_ns]. */
 bool past_woke(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns);
+
+/*
+ * Who had a CPU, one stretch after the other.  No moment counts twice: a thread has its CPU until the next
+ * one comes there, or it comes onto another CPU, or exits, whatever switches the trace lacks.
+ */
+struct past_owners {
+        const struct past_list *lane; /* private, as all of them; NULL = nothing is known of the CPU */
+        size_t i, to;
+        uint64_t at_ns, end_ns;
+};
+
+struct past_owners past_owners_of(const struct past *p, uint32_t cpu, uint64_t begin_ns, uint64_t end_ns);
+
+/* The next stretch, within what was asked for; false at the end. */
+bool past_owners_next(struct past_owners *o, struct past_span *ret);
 
 /* The wait for a lock that is going on at @time_ns, which was over by then or lasts; NULL = none. */
 const struct past_span *past_lock_wait(const struct past_thread *t, uint64_t time_ns);

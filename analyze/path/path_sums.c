@@ -279,24 +279,17 @@ static int add_machine(struct path_sums *s, const struct path_segment *segment)
         const struct past_wait *wait = segment->wait;
         uint16_t cpu = wait->preempted || wait->in_cpu == PAST_NO_CPU ? wait->out_cpu : wait->in_cpu;
         struct path_row_key key = key_of(s, segment, PATH_ROW_OTHERS);
-        uint64_t rest_ns = segment->end_ns - segment->begin_ns, at_ns = segment->begin_ns;
+        struct past_owners owners = past_owners_of(s->past, cpu, segment->begin_ns, segment->end_ns);
+        uint64_t rest_ns = segment->end_ns - segment->begin_ns;
+        struct past_span owner;
         uint32_t row;
         int r = 0;
 
-        if (cpu < s->past->n_cpus) {
-                const struct past_span *spans = s->past->cpus[cpu].items;
-                size_t i, to = past_spans(&s->past->cpus[cpu], segment->begin_ns, segment->end_ns, &i);
-
-                for (; i < to && r == 0; i++) {
-                        uint64_t a = spans[i].begin_ns > at_ns ? spans[i].begin_ns : at_ns;
-                        uint64_t b = spans[i].end_ns < segment->end_ns ? spans[i].end_ns : segment->end_ns;
-
-                        if (spans[i].id == segment->thread || b <= a)
-                                continue;
-                        rest_ns -= b - a;
-                        at_ns = b;
-                        r = add_owner(s, segment, spans[i].id, a, b);
-                }
+        while (r == 0 && past_owners_next(&owners, &owner)) {
+                if (owner.id == segment->thread)
+                        continue;
+                rest_ns -= owner.end_ns - owner.begin_ns;
+                r = add_owner(s, segment, owner.id, owner.begin_ns, owner.end_ns);
         }
         if (r < 0 || rest_ns == 0)
                 return r;
