@@ -84,7 +84,7 @@ static int keep_segment(struct pass *pass, const struct path_segment *s)
                 shown.end = s->wait->end;
                 shown.preempted = s->wait->preempted;
         } else if (s->kind == PATH_RUN) {
-                n = past_samples(past_of(past, s->thread), s->begin_ns, s->end_ns, &samples);
+                n = past_samples(past_of(past, s->on), s->begin_ns, s->end_ns, &samples);
                 shown.stack = n != 0 ? samples[n / 2].stack : 0;
         }
         if (array_reserve(&pass->scratch, &pass->scratch_capacity, pass->n_scratch + 1, sizeof(shown)) < 0)

@@ -207,8 +207,7 @@ static int add_run(struct path_sums *s, const struct path_segment *segment)
         const struct path_row_key key = key_of(s, segment, PATH_ROW_RUN);
         struct path_pool *pool = &s->pools[2 * (key.group - 1) + key.is_first];
         const struct past_sample *samples;
-        size_t n = past_samples(past_of(s->past, segment->thread), segment->begin_ns, segment->end_ns,
-                                &samples);
+        size_t n = past_samples(past_of(s->past, segment->on), segment->begin_ns, segment->end_ns, &samples);
         int r = 0;
 
         pool->ns += (double)(segment->end_ns - segment->begin_ns);

@@ -10,6 +10,7 @@
 /* A thread's time that is being followed, backwards to `from_ns`. */
 struct stretch {
         uint32_t thread;
+        uint32_t fiber; /* that the thread runs; 0 = none */
         uint32_t depth, chain;
         uint32_t level; /* of recursion */
         bool is_other;  /* not the first thread: the path stays at what ended its last wait */
@@ -56,7 +57,8 @@ static int emit(struct path_walk *w, const struct stretch *s, enum path_kind kin
 {
         const struct path_segment segment = { .begin_ns = begin_ns,
                                               .end_ns = end_ns,
-                                              .thread = s->thread,
+                                              .thread = s->fiber != 0 ? s->fiber : s->thread,
+                                              .on = s->thread,
                                               .depth = s->depth,
                                               .chain = s->chain,
                                               .kind = kind,
@@ -91,7 +93,7 @@ static int emit_run(struct path_walk *w, const struct stretch *s, uint64_t begin
                 if (b <= a)
                         continue;
                 r = emit(w, s, PATH_RUN, b, end_ns, NULL);
-                of_fiber.thread = spans[i - 1].id;
+                of_fiber.fiber = spans[i - 1].id;
                 if (r == 0)
                         r = emit(w, &of_fiber, PATH_RUN, a, b, NULL);
                 end_ns = a;

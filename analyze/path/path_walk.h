@@ -70,6 +70,7 @@ struct path_link {
 struct path_segment {
         uint64_t begin_ns, end_ns;
         uint32_t thread;
+        uint32_t on;    /* that has its samples: `thread`, or the thread that ran the fiber */
         uint32_t depth; /* 0 = the first thread */
         uint32_t chain; /* of `chains`; 0 = the first thread */
         enum path_kind kind;
