@@ -367,6 +367,17 @@ static int take_wakeup(struct past *p, struct past_thread *t, const struct walke
 
 /* ------------------------------------------------------------------ locks */
 
+/* A thread that uses another lock has given up waiting, it is not known when: that wait counts as none. */
+static void end_lock_wait(struct past_thread *t, uint32_t lock, uint64_t time_ns)
+{
+        struct past_list *list = &t->lock_waits;
+        struct past_span *last = past_list_count(list) != 0 ? (struct past_span *)list->items + list->n - 1
+                                                            : NULL;
+
+        if (last && last->end_ns == OPEN_ENDS)
+                last->end_ns = last->id == lock ? time_ns : last->begin_ns;
+}
+
 static int take_lock(struct past *p, struct past_thread *t, uint32_t id, const struct trace_event *event)
 {
         uint32_t lock = (uint32_t)event->lock_wait.lock;
@@ -379,7 +390,7 @@ static int take_lock(struct past *p, struct past_thread *t, uint32_t id, const s
                 past_list_close(holds, event->time_ns, id);
                 return 0;
         }
-        past_list_close(&t->lock_waits, event->time_ns, 0);
+        end_lock_wait(t, lock, event->time_ns);
         return event->op == TRACE_OP_LOCK_WAIT ? open_span(p, &t->lock_waits, event->time_ns, lock, true)
                                                : open_span(p, holds, event->time_ns, id, is_alone);
 }

@@ -204,11 +204,10 @@ struct lock_wait {
         uint64_t from_ns, end_ns;
 };
 
-/* Finds who held the lock.  Returns whether another thread did. */
-static bool find_holders(const struct path_walk *w, const struct stretch *s, uint64_t from_ns,
-                         uint64_t end_ns, struct lock_wait *ret)
+/* Finds who held the lock that was asked for, NULL = none was.  Returns whether another thread did. */
+static bool find_holders(const struct path_walk *w, const struct stretch *s, const struct past_span *asked,
+                         uint64_t from_ns, uint64_t end_ns, struct lock_wait *ret)
 {
-        const struct past_span *asked = find_asked(w, s, end_ns);
         const struct past_list *holds = asked ? &w->past->holds[asked->id - 1] : NULL;
 
         if (!holds)
@@ -230,8 +229,16 @@ static bool stays(const struct path_walk *w, const struct stretch *s)
         return s->is_other || w->is_strict;
 }
 
+/* No thread is known to have held the lock.  @wait: NULL = the thread ran meanwhile */
+static int emit_unheld(struct path_walk *w, const struct stretch *s, uint64_t begin_ns, uint64_t end_ns,
+                       const struct past_wait *wait)
+{
+        return wait ? emit(w, s, PATH_LOCK, begin_ns, end_ns, wait) : emit_run(w, s, begin_ns, end_ns);
+}
+
 /*
  * Goes on at each holder of the lock in its part, and stays at the first of them, if it stays.
+ * @wait:    NULL = the thread ran meanwhile: then it does not stay
  * @end_ns:  then from there on
  */
 static int follow_holders(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
@@ -248,18 +255,18 @@ static int follow_holders(struct path_walk *w, const struct stretch *s, const st
                         continue;
                 if (w->n_steps++ >= w->n_segments_max)
                         return emit_cut(w, s, lock->from_ns, left_ns, &w->n_too_many);
-                if (left_ns == lock->end_ns && hold->id == wait->by)
+                if (wait && left_ns == lock->end_ns && hold->id == wait->by)
                         b = left_ns; /* it released the lock a moment before it woke the thread */
-                r = emit(w, s, PATH_LOCK, b, left_ns, wait);
+                r = emit_unheld(w, s, b, left_ns, wait);
                 left_ns = a;
-                if (r == 0 && stays(w, s) && (a == lock->from_ns || i - 1 == lock->first)) {
+                if (r == 0 && wait && stays(w, s) && (a == lock->from_ns || i - 1 == lock->first)) {
                         *end_ns = b;
                         return stay(w, s, wait, hold->id, PATH_HOW_LOCK, next);
                 }
                 if (r == 0)
                         r = follow(w, s, wait, hold->id, PATH_HOW_LOCK, a, b);
         }
-        return r == 0 ? emit(w, s, PATH_LOCK, lock->from_ns, left_ns, wait) : r;
+        return r == 0 ? emit_unheld(w, s, lock->from_ns, left_ns, wait) : r;
 }
 
 /* Whether a recorded thread ended the wait. */
@@ -287,7 +294,7 @@ static int follow_wait(struct path_walk *w, const struct stretch *s, const struc
         next->thread = 0;
         if (*end_ns <= from_ns)
                 return 0;
-        if (find_holders(w, s, from_ns, *end_ns, &lock))
+        if (find_holders(w, s, find_asked(w, s, *end_ns), from_ns, *end_ns, &lock))
                 return follow_holders(w, s, wait, &lock, end_ns, next);
         if (!has_waker(s, wait))
                 return emit(w, s, PATH_WAIT, from_ns, *end_ns, wait);
@@ -347,6 +354,31 @@ static size_t find_join(struct path_walk *w, const struct stretch *s, size_t i)
         return first;
 }
 
+/* The thread ran.  In a trace without switches, it waited where it asked for a lock that another one held. */
+static int walk_ran(struct path_walk *w, const struct stretch *s, uint64_t begin_ns, uint64_t end_ns)
+{
+        const struct past_list *lock_waits = &past_of(w->past, s->thread)->lock_waits;
+        const struct past_span *spans = past_list_spans(lock_waits);
+        size_t first, i = past_spans(lock_waits, begin_ns, end_ns, &first);
+        struct stretch next;
+        int r = 0;
+
+        for (; i > first && r == 0 && !w->past->has_switches; i--) {
+                uint64_t a = spans[i - 1].begin_ns > begin_ns ? spans[i - 1].begin_ns : begin_ns;
+                uint64_t b = spans[i - 1].end_ns < end_ns ? spans[i - 1].end_ns : end_ns;
+                struct lock_wait lock;
+
+                if (b <= a || spans[i - 1].end_ns == UINT64_MAX ||
+                    !find_holders(w, s, &spans[i - 1], a, b, &lock))
+                        continue;
+                r = emit_run(w, s, b, end_ns);
+                end_ns = a;
+                if (r == 0)
+                        r = follow_holders(w, s, NULL, &lock, &b, &next);
+        }
+        return r == 0 ? emit_run(w, s, begin_ns, end_ns) : r;
+}
+
 /* ------------------------------------------------------------------ a thread, backwards */
 
 /*
@@ -366,7 +398,7 @@ static int walk_beginning(struct path_walk *w, const struct stretch *s, uint64_t
                 begin_ns = s->from_ns;
         if (begin_ns > *end_ns)
                 begin_ns = *end_ns;
-        r = emit_run(w, s, begin_ns, *end_ns);
+        r = walk_ran(w, s, begin_ns, *end_ns);
         *end_ns = begin_ns;
         if (r < 0 || begin_ns == s->from_ns)
                 return r;
@@ -417,7 +449,7 @@ static int walk_run(struct path_walk *w, const struct stretch *s, const struct p
         if (past_of(w->past, s->thread)->is_fiber)
                 return walk_carrier(w, s, before->by, begin_ns, end_ns, next);
         *end_ns = begin_ns;
-        return emit_run(w, s, begin_ns, run_end_ns);
+        return walk_ran(w, s, begin_ns, run_end_ns);
 }
 
 /*

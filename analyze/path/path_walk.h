@@ -9,7 +9,8 @@
  * the path goes on at the thread that ended the wait, from the wake-up back to where the wait began, and then
  * returns.  The rules:
  *
- *      lock     a wait for a lock that the program reports goes on at the holders, each in its part
+ *      lock     a wait for a lock that the program reports goes on at the holders, each in its part; also
+ *               where the trace has no switches
  *      join     waits at one place in a row, between which the thread hardly ran and woke no thread, are one:
  *               what ended the last of them counts, not what came first
  *      stay     at another thread than the first, the path does not return: what that thread did before its

@@ -107,4 +107,61 @@ START_TEST(test_fibers_have_the_samples_of_their_threads)
 }
 END_TEST
 
+static uint32_t add_lock(const char *name)
+{
+        const struct trace_thread *thread = trace_dictionary_row(&b.dictionary, TRACE_TABLE_THREADS, worker);
+        struct trace_lock row = { .process = thread->process };
+
+        row.location = trace_builder_location(&b, name);
+        row.number = row.location;
+        return trace_builder_row(&b, TRACE_TABLE_LOCKS, &row);
+}
+
+enum lock_end { OBTAINS, TAKES_ANOTHER, RELEASES_ANOTHER, GIVES_UP };
+
+/*
+ * The worker asks for a lock at 12 ms of its zone from 10 to 20 ms, and has it from 18 to 19 ms, or gives up.
+ * Another thread has the lock until 17 ms.  With switches, the worker ran all the time.
+ */
+START_LOOP_TEST(test_waits_for_locks_without_switches, 0, 2 * (GIVES_UP + 1))
+{
+        uint32_t lock = add_lock("queue"), second = add_lock("another");
+        bool has_switches = _i % 2 != 0, is_waiting;
+        enum lock_end end = (enum lock_end)(_i / 2);
+
+        trace_builder_begin_run(&b, worker);
+        if (has_switches)
+                TRACE_BUILDER_ADD(&b, 1 * MS, SWITCH_IN, 0);
+        if (end == RELEASES_ANOTHER)
+                TRACE_BUILDER_ADD(&b, 2 * MS, LOCK_OBTAIN, second);
+        trace_builder_begin_zone(&b, 10 * MS, request);
+        run_in(10, 12, working);
+        TRACE_BUILDER_ADD(&b, 12 * MS, LOCK_WAIT, lock);
+        run_in(12, 18, working);
+        if (end == OBTAINS)
+                TRACE_BUILDER_ADD(&b, 18 * MS, LOCK_OBTAIN, lock);
+        else if (end == TAKES_ANOTHER)
+                TRACE_BUILDER_ADD(&b, 18 * MS, LOCK_OBTAIN, second);
+        run_in(18, 19, working);
+        if (end != GIVES_UP)
+                TRACE_BUILDER_ADD(&b, 19 * MS, LOCK_RELEASE, end == OBTAINS ? lock : second);
+        run_in(19, 20, working);
+        trace_builder_event(&b, 20 * MS, TRACE_OP_ZONE_END);
+        if (has_switches)
+                TRACE_BUILDER_ADD(&b, 30 * MS, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, other);
+        if (has_switches)
+                TRACE_BUILDER_ADD(&b, 1 * MS, SWITCH_IN, 1);
+        TRACE_BUILDER_ADD(&b, 5 * MS, LOCK_OBTAIN, lock);
+        run_in(5, 17, flushing);
+        TRACE_BUILDER_ADD(&b, 17 * MS, LOCK_RELEASE, lock);
+        trace_builder_end_run(&b);
+        ask();
+        is_waiting = end == OBTAINS && !has_switches;
+        ck_assert_double_eq_tol(ran_ms(false, "flush"), is_waiting ? 5 : 0, 0.01);
+        ck_assert_double_eq_tol(ran_ms(true, "work"), is_waiting ? 5 : 10, 0.01);
+}
+END_TEST
+
 UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
