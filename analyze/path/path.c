@@ -19,9 +19,7 @@ static double share_of(double ns, double whole_ns)
 
 double path_row_share(const struct path *p, uint32_t row)
 {
-        bool is_others = path_sums_key(&p->sums, row)->kind == PATH_ROW_OTHERS;
-
-        return share_of(p->sums.rows[row - 1].ns, is_others ? p->sums.total_ns : path_sums_rest_ns(&p->sums));
+        return share_of(p->sums.rows[row - 1].ns, path_sums_rest_ns(&p->sums));
 }
 
 struct path_meanwhile path_row_meanwhile(const struct path *p, uint32_t row)
@@ -56,7 +54,6 @@ double path_row_doubt(const struct path *p, uint32_t row)
 }
 
 struct row_order {
-        bool is_others; /* last: its share is of another whole */
         double ns;
         uint32_t row;
 };
@@ -65,8 +62,6 @@ static int compare_rows(const void *a, const void *b)
 {
         const struct row_order *left = a, *right = b;
 
-        if (left->is_others != right->is_others)
-                return left->is_others ? 1 : -1;
         if (left->ns != right->ns)
                 return left->ns < right->ns ? 1 : -1;
         return left->row < right->row ? -1 : 1;
@@ -79,12 +74,8 @@ static int sort_rows(struct path *p)
 
         p->order = calloc((size_t)n + 1, sizeof(*p->order));
         for (uint32_t row = 1; row <= n && order && p->order; row++)
-                if (p->sums.rows[row - 1].ns >= 0.5)
-                        order[p->n_rows++] = (struct row_order){
-                                .is_others = path_sums_key(&p->sums, row)->kind == PATH_ROW_OTHERS,
-                                .ns = p->sums.rows[row - 1].ns,
-                                .row = row,
-                        };
+                if (p->sums.rows[row - 1].ns >= 0.5 && !path_row_is_foreign(path_sums_key(&p->sums, row)))
+                        order[p->n_rows++] = (struct row_order){ p->sums.rows[row - 1].ns, row };
         if (order && p->order) {
                 qsort(order, p->n_rows, sizeof(*order), compare_rows);
                 for (uint32_t i = 0; i < p->n_rows; i++)
@@ -94,7 +85,7 @@ static int sort_rows(struct path *p)
         return order && p->order ? 0 : -ENOMEM;
 }
 
-static double share_of_kind(const struct path *p, enum path_row_kind kind)
+double path_kind_share(const struct path *p, enum path_row_kind kind)
 {
         double ns = 0;
 
@@ -104,29 +95,20 @@ static double share_of_kind(const struct path *p, enum path_row_kind kind)
         return share_of(ns, p->sums.total_ns);
 }
 
-/* The first row that other programs do not account for; 0 = none. */
-static uint32_t first_row(const struct path *p)
-{
-        for (uint32_t i = 0; i < p->n_rows; i++)
-                if (path_sums_key(&p->sums, p->order[i])->kind != PATH_ROW_OTHERS)
-                        return p->order[i];
-        return 0;
-}
-
 /* An answer is as sure as the weakest of what it rests on. */
 static enum path_confidence judge(const struct path *p)
 {
-        uint32_t row = first_row(p);
+        uint32_t row = p->n_rows != 0 ? p->order[0] : 0;
         const struct path_row *r = row != 0 ? &p->sums.rows[row - 1] : NULL;
         bool is_sampled = row != 0 && path_sums_key(&p->sums, row)->kind <= PATH_ROW_SPIN;
         bool is_few = p->request.zone && p->n_examined < PATH_INSTANCES_MIN;
         enum path_confidence c = PATH_CONFIDENCE_HIGH;
 
         if (p->machine_share > 0.5 || is_few || (is_sampled && r->n_samples < 30) ||
-            share_of_kind(p, PATH_ROW_CUT) > 0.05 || share_of_kind(p, PATH_ROW_UNBORN) > 0.1)
+            path_kind_share(p, PATH_ROW_CUT) > 0.05 || path_kind_share(p, PATH_ROW_UNBORN) > 0.1)
                 c = PATH_CONFIDENCE_MEDIUM;
         if (p->machine_share > 0.8 || row == 0 || (is_sampled && r->n_samples < 8) ||
-            share_of_kind(p, PATH_ROW_CUT) > 0.3 || !p->has_switches)
+            path_kind_share(p, PATH_ROW_CUT) > 0.3 || !p->has_switches)
                 c = PATH_CONFIDENCE_LOW;
         return c;
 }

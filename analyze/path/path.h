@@ -82,7 +82,8 @@ struct path {
         struct path_walk walk;
         struct path_sums sums;
         struct path_chains chains;
-        uint32_t *order; /* heap; rows of `sums` by time, the longest first; without empty ones */
+        /* heap; rows of `sums` by time, the longest first; without empty ones and what other programs took */
+        uint32_t *order;
         uint32_t n_rows;
         uint64_t n_instances, n_examined, n_unclosed;
         uint64_t total_ns;    /* of the examined ones */
@@ -112,8 +113,11 @@ int path_init(struct path *p, struct loaded_trace *trace, const struct trace_fil
               const struct path_request *request, struct error *err);
 void path_deinit(struct path *p);
 
-/* A row's part of the time without what other programs took; of others themselves, of all time. */
+/* A row's part of the time without what other programs took. */
 double path_row_share(const struct path *p, uint32_t row);
+
+/* The part of all time that rows of a kind have. */
+double path_kind_share(const struct path *p, enum path_row_kind kind);
 
 /* The group of other threads that ran most in the time of a row; group 0 = nothing is known. */
 struct path_meanwhile {

@@ -262,6 +262,8 @@ static int add_owner(struct path_sums *s, const struct path_segment *segment, ui
         uint32_t row;
         int r;
 
+        if (!is_own)
+                s->draft->others_ns += end_ns - begin_ns;
         r = add_time(s, segment, &key, (double)(end_ns - begin_ns), &row);
         if (r == 0 && row != 0)
                 r = add_detail(s, row, PATH_DETAIL_OWNER, path_names_group(s->names, owner), 0,
@@ -569,7 +571,7 @@ int path_sums_finish(struct path_sums *s)
         if (r == 0)
                 r = find_largest(s);
         for (uint32_t id = 1; id <= s->keys.n_items; id++)
-                if (path_sums_key(s, id)->kind == PATH_ROW_OTHERS)
+                if (path_row_is_foreign(path_sums_key(s, id)))
                         s->others_ns += s->rows[id - 1].ns;
         return r;
 }

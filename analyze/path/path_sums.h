@@ -30,6 +30,7 @@ struct path_spins;
 #define PATH_SUMS_MEANWHILE_MAX 4096
 #define PATH_SUMS_LOOKS_MAX     (UINT32_C(1) << 22)
 
+/* OTHERS and PROGRAM are what other programs took: shares are of the rest. */
 enum path_row_kind {
         PATH_ROW_RUN,
         PATH_ROW_SPIN,      /* ran in order to wait for something */
@@ -103,7 +104,7 @@ struct path_part {
 struct path_draft {
         struct path_part *parts; /* heap */
         size_t n, capacity;
-        uint64_t ns, others_ns; /* in all; of OTHERS */
+        uint64_t ns, others_ns; /* in all; what other programs took */
         uint32_t first;         /* thread */
 };
 
@@ -134,6 +135,11 @@ struct path_sums {
         uint64_t n_instances, n_left_out; /* details, and segments whose row there was no room for */
         uint64_t n_looks;
 };
+
+static inline bool path_row_is_foreign(const struct path_row_key *key)
+{
+        return key->kind == PATH_ROW_OTHERS || key->kind == PATH_ROW_PROGRAM;
+}
 
 /* Returns 0 or -ENOMEM; to be deinitialised in any case. */
 int path_sums_init(struct path_sums *s, const struct past *past, struct path_names *names,

@@ -369,6 +369,8 @@ double path_lab_share(enum path_row_kind kind, const char *thread, const char *f
 {
         uint32_t row = path_lab_row(kind, thread, function);
 
+        if (kind == PATH_ROW_OTHERS || kind == PATH_ROW_PROGRAM)
+                return path_kind_share(&path_lab.path, kind);
         return row != 0 ? path_row_share(&path_lab.path, row) : 0;
 }
 
@@ -377,7 +379,6 @@ void path_lab_whole(void)
         double sum = 0;
 
         for (uint32_t i = 0; i < path_lab.path.n_rows; i++)
-                if (path_sums_key(&path_lab.path.sums, path_lab.path.order[i])->kind != PATH_ROW_OTHERS)
-                        sum += path_row_share(&path_lab.path, path_lab.path.order[i]);
+                sum += path_row_share(&path_lab.path, path_lab.path.order[i]);
         ck_assert_msg(fabs(sum - 1) < 1e-6, "%f", sum);
 }

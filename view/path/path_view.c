@@ -167,7 +167,7 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
 /* clang-format off */
 #define PATH_COLUMNS(COLUMN)                                                                                  \
         COLUMN(SHARE, "share", "share", view_real(path_row_share(p, row)),                                    \
-               "of the time without what other programs took; of `others`, of all time")                     \
+               "of the time without what other programs took")                     \
         COLUMN(SHARE, "low", "from", bound_of(p, row, -1), "of its 95 % interval; null for one instance")     \
         COLUMN(SHARE, "high", "to", bound_of(p, row, 1), NULL)                                                \
         COLUMN(DURATION, "mean_ns", "an instance",                                                            \
@@ -319,16 +319,6 @@ static void add_chains(const struct filling *f)
 
 /* ------------------------------------------------------------------ the machine, and what is not known */
 
-static double sum_of(const struct path *p, enum path_row_kind kind)
-{
-        double ns = 0;
-
-        for (uint32_t i = 0; i < p->n_rows; i++)
-                if (path_sums_key(&p->sums, p->order[i])->kind == kind)
-                        ns += p->sums.rows[p->order[i] - 1].ns;
-        return ns;
-}
-
 static void add_machine(const struct filling *f)
 {
         static const struct {
@@ -347,7 +337,7 @@ static void add_machine(const struct filling *f)
                 t->is_hidden_if_empty = true;
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && t; i++) {
                 const char *who = rows[i].words;
-                double ns = sum_of(p, rows[i].kind);
+                double ns = path_kind_share(p, rows[i].kind) * p->sums.total_ns;
 
                 if (ns >= 1) {
                         MACHINE_COLUMNS(VIEW_CELL)
@@ -381,7 +371,6 @@ static void put_unknown(const struct filling *f, struct view_table *t, double sh
 static void add_unknown(const struct filling *f)
 {
         const struct path *p = f->path;
-        double all = fmax(p->sums.total_ns, 1);
         struct view_table *t = view_document_add_part(f->document, &unknown_part, "What is not known");
 
         if (t)
@@ -390,9 +379,9 @@ static void add_unknown(const struct filling *f)
                     p->has_wakeups ? NULL : "record with --off-cpu");
         put_unknown(f, t, share_of_end(p, WAIT_END_PROGRAM), "what a program did that was not recorded",
                     "record it too: -a, or -p with both");
-        put_unknown(f, t, sum_of(p, PATH_ROW_LOCK) / all, "who held a lock", NULL);
-        put_unknown(f, t, sum_of(p, PATH_ROW_UNBORN) / all, "who made a thread", NULL);
-        put_unknown(f, t, sum_of(p, PATH_ROW_CUT) / all, "what was too long ago, or too much",
+        put_unknown(f, t, path_kind_share(p, PATH_ROW_LOCK), "who held a lock", NULL);
+        put_unknown(f, t, path_kind_share(p, PATH_ROW_UNBORN), "who made a thread", NULL);
+        put_unknown(f, t, path_kind_share(p, PATH_ROW_CUT), "what was too long ago, or too much",
                     "a shorter range: --from, --to");
 }
 

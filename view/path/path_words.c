@@ -304,13 +304,11 @@ void path_words_add_doing(struct answer_words *out, const struct path *p, uint32
         case PATH_ROW_OWN:
                 add_own(out, p, row);
                 return;
-        case PATH_ROW_PROGRAM:
-                answer_words_add(out, "could not run: other recorded programs had its CPU");
-                return;
         case PATH_ROW_THROTTLED:
                 answer_words_add(out, "was throttled by the CPU quota");
                 add_quota(out, p);
                 return;
+        case PATH_ROW_PROGRAM:
         case PATH_ROW_OTHERS:
                 answer_words_add(out, "could not run: other programs had its CPU");
                 return;
@@ -373,12 +371,6 @@ void path_words_add_chain(struct answer_words *out, const struct path *p, uint32
 
 /* ------------------------------------------------------------------ the sentence */
 
-/* Other programs are not in the sentence's shares. */
-static bool is_ranked(const struct path *p, uint32_t row)
-{
-        return path_sums_key(&p->sums, row)->kind != PATH_ROW_OTHERS;
-}
-
 /* A zone that was asked for by its handle has its own name. */
 static struct text_view zone_name(const struct path *p)
 {
@@ -414,19 +406,9 @@ static double others_share(const struct path *p)
         for (uint32_t i = 0; i < p->n_rows; i++) {
                 const struct path_row_key *key = path_sums_key(&p->sums, p->order[i]);
 
-                if (is_ranked(p, p->order[i]) && !(key->is_first && key->kind == PATH_ROW_RUN))
+                if (!(key->is_first && key->kind == PATH_ROW_RUN))
                         share += path_row_share(p, p->order[i]);
         }
-        return share;
-}
-
-static double share_of_kind(const struct path *p, enum path_row_kind kind)
-{
-        double share = 0;
-
-        for (uint32_t i = 0; i < p->n_rows; i++)
-                if (path_sums_key(&p->sums, p->order[i])->kind == kind)
-                        share += path_row_share(p, p->order[i]);
         return share;
 }
 
@@ -449,7 +431,7 @@ static void add_more_rows(struct answer_words *out, const struct path *p, uint32
                 uint32_t row = p->order[i];
                 double share = path_row_share(p, row);
 
-                if (row == first || !is_ranked(p, row) || share < PATH_WORDS_SHARE_MIN)
+                if (row == first || share < PATH_WORDS_SHARE_MIN)
                         continue;
                 n++;
                 answer_words_add(out, "; ");
@@ -509,9 +491,7 @@ static void add_programs(struct answer_words *out, const struct path *p, double 
         for (uint32_t i = 0; i < n && sums; i++)
                 sums[i].group = i + 1;
         for (uint32_t i = 0; i < p->n_rows && sums; i++)
-                if (is_ranked(p, p->order[i]))
-                        sums[path_sums_key(&p->sums, p->order[i])->group - 1].share += path_row_share(
-                                p, p->order[i]);
+                sums[path_sums_key(&p->sums, p->order[i])->group - 1].share += path_row_share(p, p->order[i]);
         if (!sums)
                 return;
         qsort(sums, n, sizeof(*sums), compare_sums);
@@ -530,37 +510,11 @@ static void add_programs(struct answer_words *out, const struct path *p, double 
                 add_share(out, sums[i].share);
         }
         free(sums);
-        if (share_of_kind(p, PATH_ROW_PROGRAM) < PATH_WORDS_SHARE_MIN)
-                return;
-        answer_words_add(out, "; for ");
-        add_share(out, share_of_kind(p, PATH_ROW_PROGRAM));
-        answer_words_add(out, " they had no CPU, because another of them had it");
-}
-
-/*
- * The row that the sentence begins with; 0 = none.  Programs of a whole run that take the CPU from each other
- * are more than can run at once, which is not what the run is about.
- */
-static uint32_t find_first_row(const struct path *p)
-{
-        uint32_t other = 0;
-
-        for (uint32_t i = 0; i < p->n_rows; i++) {
-                const struct path_row_key *key = path_sums_key(&p->sums, p->order[i]);
-
-                if (!is_ranked(p, p->order[i]))
-                        continue;
-                if (key->kind != PATH_ROW_PROGRAM || p->request.zone)
-                        return p->order[i];
-                if (other == 0)
-                        other = p->order[i];
-        }
-        return other;
 }
 
 void path_words_answer(const struct path *p, struct answer_words *out)
 {
-        uint32_t row = find_first_row(p);
+        uint32_t row = p->n_rows != 0 ? p->order[0] : 0;
         double share;
 
         if (row == 0) {

@@ -17,8 +17,8 @@ struct answer_words;
 
 /* "run", as in JSON: by the row's kind and, of a wait, by what ended it; static. */
 const char *path_words_kind(const struct path_row_key *key);
-#define PATH_WORDS_KINDS                                                                                                 \
-        "run|spin|thread|unrecorded|timer|disk|network|interrupt|unknown|lock|preempted|other-process|throttled|others|" \
+#define PATH_WORDS_KINDS                                                                            \
+        "run|spin|thread|unrecorded|timer|disk|network|interrupt|unknown|lock|preempted|throttled|" \
         "unborn|cut"
 
 /* The same for people: "slept"; static. */
