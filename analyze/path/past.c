@@ -615,11 +615,13 @@ const struct past_wait *past_wait_at(const struct past *p, uint32_t thread, uint
 size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns,
                     const struct past_sample **ret_first)
 {
-        size_t from = past_list_before(&t->samples, sizeof(struct past_sample), begin_ns);
-        size_t to = past_list_before(&t->samples, sizeof(struct past_sample), end_ns);
+        const struct past_sample *samples = t->samples.items;
+        size_t from = past_list_before(&t->samples, sizeof(*samples), begin_ns), to = from;
 
-        *ret_first = (const struct past_sample *)t->samples.items + from;
-        return to > from ? to - from : 0;
+        while (to < t->samples.n && samples[to].time_ns < end_ns)
+                to++;
+        *ret_first = samples + from;
+        return to - from;
 }
 
 bool past_woke(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns)

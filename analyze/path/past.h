@@ -10,8 +10,9 @@
  * event, when no thread can add anything to them.
  *
  * Forward only, for traces of any length and for those that still grow: past_forget() drops what lies before
- * a time, and where too much lies after it, past_is_crowded() says so.  Memory: PAST_BYTES_MAX of items, a
- * third more of room for them, and 300 bytes a thread.  Amortised constant time an event.  Not thread-safe.
+ * a time, and where too much lies after it, past_is_crowded() says so.  Memory: PAST_BYTES_MAX of items, up
+ * to as much again of room for more, and 300 bytes a thread.  Amortised constant time an event.  Not
+ * thread-safe.
  */
 #ifndef ANALYZE_PATH_PAST_H
 #define ANALYZE_PATH_PAST_H

@@ -18,14 +18,14 @@ static uint64_t time_of(const struct past_list *list, size_t item_bytes, size_t 
         return time_ns;
 }
 
-/* Uses the room of dropped items again, if that costs less than three moves for an item that was added. */
+/* Uses the room of dropped items again, if that costs no more than seven moves for each that is added. */
 static int make_room(struct past_list *list, size_t item_bytes)
 {
         char *items = list->items;
 
         if (list->n < list->capacity)
                 return 0;
-        if (list->first <= list->n / 4)
+        if (list->first < list->n / 8 || list->first == 0)
                 return array_reserve(&list->items, &list->capacity, list->n + 1, item_bytes);
         memmove(items, items + list->first * item_bytes, past_list_count(list) * item_bytes);
         list->n -= list->first;
@@ -104,13 +104,14 @@ static struct past_span *find_open(const struct past_list *list, uint32_t id)
 static void end_all_but_last(struct past_list *list)
 {
         struct past_span *spans = list->items;
+        uint32_t n_left = list->n_open - (spans[list->n - 1].end_ns == UINT64_MAX);
 
-        for (size_t i = list->n;
-             i-- > list->first && list->n_open != 0 && list->n - i <= PAST_LIST_LOOK_MAX;) {
-                if (spans[i].end_ns != UINT64_MAX || i + 1 == list->n)
+        for (size_t i = list->n - 1; i-- > list->first && n_left != 0 && list->n - i <= PAST_LIST_LOOK_MAX;) {
+                if (spans[i].end_ns != UINT64_MAX)
                         continue;
                 spans[i].end_ns = spans[i + 1].begin_ns;
                 list->n_open--;
+                n_left--;
         }
 }
 
@@ -186,9 +187,10 @@ void past_list_trim_alone(struct past_list *list, uint64_t time_ns)
 size_t past_spans(const struct past_list *list, uint64_t begin_ns, uint64_t end_ns, size_t *ret_first)
 {
         const struct past_span *spans = list->items;
-        size_t to = past_list_before(list, sizeof(*spans), end_ns);
-        size_t from = past_list_before(list, sizeof(*spans), begin_ns);
+        size_t from = past_list_before(list, sizeof(*spans), begin_ns), to = from;
 
+        while (to < list->n && spans[to].begin_ns < end_ns)
+                to++;
         while (from > list->first && spans[from - 1].end_ns > begin_ns)
                 from--;
         if (list->overlaps)

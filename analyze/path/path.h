@@ -63,12 +63,12 @@ struct path_instance {
 /* A segment of the instance that is shown, the earliest first. */
 struct path_shown {
         uint64_t begin_ns, end_ns;
-        uint32_t thread, depth;
-        uint32_t stack;    /* of a wait, or of the sample in the middle; 0 = none */
-        uint32_t by, name; /* who ended the wait: thread, or string; 0 = not known */
-        uint8_t kind;      /* enum path_kind */
-        uint8_t end;       /* of a wait: enum wait_end_kind */
-        bool preempted;    /* of PATH_MACHINE; else the thread was woken and not yet running */
+        uint32_t thread, on, depth; /* on: as in struct path_segment */
+        uint32_t stack;             /* of a wait, or of the sample in the middle; 0 = none */
+        uint32_t by, name;          /* who ended the wait: thread, or string; 0 = not known */
+        uint8_t kind;               /* enum path_kind */
+        uint8_t end;                /* of a wait: enum wait_end_kind */
+        bool preempted;             /* of PATH_MACHINE; else the thread was woken and not yet running */
 };
 
 enum path_confidence { PATH_CONFIDENCE_LOW, PATH_CONFIDENCE_MEDIUM, PATH_CONFIDENCE_HIGH };

@@ -2,6 +2,7 @@
 #include "analyze/path/path_pass.h"
 
 #include "analyze/path/path.h"
+#include "analyze/path/path_durations.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
@@ -18,14 +19,10 @@
 
 /* Before a range of time, this much more is read: locks that are held in it. */
 #define RANGE_BEFORE_NS UINT64_C(1000000000)
-/* Durations that are kept to find the slowest instances; beyond that, half of them are dropped by a hash. */
-#define DURATIONS_MAX (UINT32_C(1) << 20)
+/* Instances that have ended and are not walked; where more of them end in PAST_LATE_NS, half of them are. */
+#define PENDING_MAX (UINT32_C(1) << 18)
 /* Segments of a whole run. */
 #define RUN_SEGMENTS_MAX (UINT32_C(1) << 24)
-
-struct duration {
-        double ns, chance;
-};
 
 struct open_zone {
         struct path_instance instance;
@@ -48,9 +45,7 @@ struct pass {
         struct path_shown *scratch; /* heap */
         size_t n_scratch, scratch_capacity;
         /* the pass before */
-        struct duration *durations; /* heap */
-        size_t n_durations, durations_capacity;
-        unsigned n_halved;
+        struct path_durations durations;
         struct python_parts parts;
         bool is_survey;
         bool is_rehearsal;          /* another pass may follow */
@@ -64,18 +59,22 @@ static int no_memory(struct error *err)
 
 /* ------------------------------------------------------------------ segments */
 
+/* The slowest instance is shown: whether this one is slower than those before. */
+static bool is_shown(const struct path *p, const struct path_instance *instance)
+{
+        return p->shown.number == 0 || path_instance_ns(instance) > path_instance_ns(&p->shown);
+}
+
 static int keep_segment(struct pass *pass, const struct path_segment *s)
 {
-        const struct past *past = &pass->path->past;
         struct path_shown shown = { .begin_ns = s->begin_ns,
                                     .end_ns = s->end_ns,
                                     .thread = s->thread,
+                                    .on = s->on,
                                     .depth = s->depth,
                                     .kind = (uint8_t)s->kind };
-        const struct past_sample *samples;
-        size_t n;
 
-        if (pass->n_scratch == PATH_SHOWN_MAX)
+        if (pass->n_scratch == PATH_SHOWN_MAX || !is_shown(pass->path, pass->now))
                 return 0;
         if (s->wait) {
                 shown.stack = s->wait->stack;
@@ -83,9 +82,6 @@ static int keep_segment(struct pass *pass, const struct path_segment *s)
                 shown.name = s->wait->name;
                 shown.end = s->wait->end;
                 shown.preempted = s->wait->preempted;
-        } else if (s->kind == PATH_RUN) {
-                n = past_samples(past_of(past, s->on), s->begin_ns, s->end_ns, &samples);
-                shown.stack = n != 0 ? samples[n / 2].stack : 0;
         }
         if (array_reserve(&pass->scratch, &pass->scratch_capacity, pass->n_scratch + 1, sizeof(shown)) < 0)
                 return -ENOMEM;
@@ -124,13 +120,24 @@ static int walk_until(struct pass *pass, struct path_instance *instance, uint64_
         return r;
 }
 
-/* The slowest instance is shown, if no other one was asked for. */
+/* The call stack of a sample in the middle; 0 = there is none. */
+static uint32_t find_stack(const struct past *past, const struct path_shown *s)
+{
+        const struct past_sample *samples;
+        size_t n = past_samples(past_of(past, s->on), s->begin_ns, s->end_ns, &samples);
+
+        return n != 0 ? samples[n / 2].stack : 0;
+}
+
 static void show(struct pass *pass, const struct path_instance *instance)
 {
         struct path *p = pass->path;
 
-        if (p->shown.number != 0 && path_instance_ns(&p->shown) >= path_instance_ns(instance))
+        if (!is_shown(p, instance))
                 return;
+        for (size_t i = 0; i < pass->n_scratch; i++)
+                if (pass->scratch[i].kind == PATH_RUN)
+                        pass->scratch[i].stack = find_stack(&p->past, &pass->scratch[i]);
         p->shown = *instance;
         p->shown.draft = (struct path_draft){ .parts = NULL };
         free(p->segments);
@@ -255,6 +262,11 @@ static void drop_walked(struct pass *pass)
         pass->n_pending = n;
 }
 
+static bool has_many(const struct pass *pass)
+{
+        return pass->n_pending - pass->first_pending > PENDING_MAX;
+}
+
 /*
  * Walks the instances that ended long enough ago, and drops what is not needed any more.
  * Returns 0, -ECANCELED to end the pass, -ENOMEM.
@@ -262,12 +274,14 @@ static void drop_walked(struct pass *pass)
 static int look(struct pass *pass, bool is_end)
 {
         struct past *past = &pass->path->past;
+        size_t n_most = has_many(pass) ? PENDING_MAX / 2 : PENDING_MAX;
         int r = 0;
 
         while (pass->first_pending < pass->n_pending && r == 0) {
                 struct path_instance *instance = &pass->pending[pass->first_pending];
 
-                if (!is_end && instance->end_ns + PAST_LATE_NS > past->latest_ns)
+                if (!is_end && instance->end_ns + PAST_LATE_NS > past->latest_ns &&
+                    pass->n_pending - pass->first_pending <= n_most)
                         break;
                 r = finish_instance(pass, instance);
                 pass->first_pending++;
@@ -291,7 +305,7 @@ static int look_sometimes(struct pass *pass, int r, struct error *err)
         const struct past *past = &pass->path->past;
         uint64_t pause_ns = past->latest_ns <= pass->until_ns ? PAST_LATE_NS : PAST_LATE_NS / 64;
 
-        if (r == 0 && (past->latest_ns - pass->walked_ns >= pause_ns ||
+        if (r == 0 && (past->latest_ns - pass->walked_ns >= pause_ns || has_many(pass) ||
                        (past_is_crowded(past) && past_has_grown(past))))
                 r = look(pass, false);
         return r < 0 && r != -ECANCELED ? no_memory(err) : r;
@@ -337,34 +351,6 @@ static void open_instance(struct pass *pass, uint32_t thread, uint64_t begin_ns,
                 (struct path_instance){ .begin_ns = begin_ns, .walked_ns = begin_ns, .thread = thread };
 }
 
-/* Keeps the durations whose chance is small enough. */
-static void halve_durations(struct pass *pass)
-{
-        size_t n = 0;
-
-        pass->n_halved++;
-        for (size_t i = 0; i < pass->n_durations; i++)
-                if (pass->durations[i].chance < ldexp(1, -(int)pass->n_halved))
-                        pass->durations[n++] = pass->durations[i];
-        pass->n_durations = n;
-}
-
-static int add_duration(struct pass *pass, const struct path_instance *i)
-{
-        const struct duration item = { .ns = (double)path_instance_ns(i),
-                                       .chance = trace_walk_chance(i->thread, i->begin_ns) };
-
-        while (pass->n_durations == DURATIONS_MAX && pass->n_halved < 63)
-                halve_durations(pass);
-        if (pass->n_durations == DURATIONS_MAX || item.chance >= ldexp(1, -(int)pass->n_halved))
-                return 0;
-        if (array_reserve(&pass->durations, &pass->durations_capacity, pass->n_durations + 1, sizeof(item)) <
-            0)
-                return -ENOMEM;
-        pass->durations[pass->n_durations++] = item;
-        return 0;
-}
-
 static int close_instance(struct pass *pass, struct open_zone *zone, uint64_t end_ns)
 {
         struct path *p = pass->path;
@@ -376,7 +362,8 @@ static int close_instance(struct pass *pass, struct open_zone *zone, uint64_t en
                 return 0;
         i->number = ++p->n_instances;
         if (pass->is_survey)
-                return add_duration(pass, i);
+                return path_durations_add(&pass->durations, path_instance_ns(i),
+                                          trace_walk_chance(i->thread, i->begin_ns));
         if (path_instance_ns(i) < p->threshold_ns ||
             (p->request.instance != 0 && p->request.instance != i->number))
                 return 0;
@@ -569,20 +556,11 @@ static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct erro
         return r == -ECANCELED ? 0 : r;
 }
 
-/* The longest first. */
-static int compare_durations(const void *a, const void *b)
-{
-        const struct duration *left = a, *right = b;
-
-        return (left->ns < right->ns) - (left->ns > right->ns);
-}
-
 /* Goes through the durations and the call stacks, if something depends on them. */
 static int survey(struct pass *pass, struct loaded_trace *trace, struct error *err)
 {
         struct path *p = pass->path;
         bool has_python;
-        size_t n;
         int r = python_stacks_init(&p->names.python, trace->dictionary);
 
         p->threshold_ns = p->request.slower_than_ns;
@@ -600,11 +578,8 @@ static int survey(struct pass *pass, struct loaded_trace *trace, struct error *e
         p->is_python = has_python && python_parts_are_most(&pass->parts);
         if (p->is_python && path_names_fold(&p->names) < 0)
                 return no_memory(err);
-        n = (size_t)ceil((double)pass->n_durations * p->request.slowest);
-        if (n != 0) {
-                qsort(pass->durations, pass->n_durations, sizeof(*pass->durations), compare_durations);
-                p->threshold_ns = (uint64_t)pass->durations[n - 1].ns;
-        }
+        if (p->request.slowest > 0)
+                p->threshold_ns = path_durations_slowest(&pass->durations, p->request.slowest);
         return 0;
 }
 
@@ -767,7 +742,7 @@ static int fill(struct path *p, struct loaded_trace *trace, const struct trace_f
         r = run(&pass, trace, err);
         end(&pass);
         zone_pattern_deinit(&pass.pattern);
-        free(pass.durations);
+        path_durations_deinit(&pass.durations);
         return r;
 }
 

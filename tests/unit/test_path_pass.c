@@ -192,13 +192,13 @@ struct taken {
         uint64_t ns, n, instances;
 };
 
-static int take(void *context, uint64_t instance, const struct path_segment *segment)
+static int take(void *context, const struct path_instance *instance, const struct path_segment *segment)
 {
         struct taken *taken = context;
 
         taken->ns += segment->end_ns - segment->begin_ns;
         taken->n++;
-        taken->instances |= UINT64_C(1) << instance;
+        taken->instances |= UINT64_C(1) << instance->number;
         return 0;
 }
 
