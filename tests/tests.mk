@@ -273,9 +273,9 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIE
 # The inside that scripts of tests and benchmarks need: unwinding, above all.
 # One builds its traces as unit tests do, one as benchmarks do.
 TOOL_AID = $(if $(filter print_schemas,$(1)),$(B)/obj/cli/version.o) \
-           $(if $(filter edge_traces,$(1)),$(B)/obj/tests/unit/trace_builder.o) \
+           $(if $(filter edge_traces wait_trace,$(1)),$(B)/obj/tests/unit/trace_builder.o) \
            $(if $(filter large_trace,$(1)),$(B)/obj/tests/bench/zone_trace.o)
-$(B)/tools/edge_traces: private LIBS += $(CHECK_LIBS)
+$(B)/tools/edge_traces $(B)/tools/wait_trace: private LIBS += $(CHECK_LIBS)
 
 $(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $$(call TOOL_AID,$$*) $(INTERNAL)
 	$(call say,LD,$@)
