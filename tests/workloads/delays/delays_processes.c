@@ -242,7 +242,7 @@ static void run_tcp(int n)
         plant_reap();
 }
 
-/* tcppoll: main waits for the answer with a timeout of a second, which never passes: no timer ends the wait. */
+/* tcppoll: main waits for the answer with a timeout of a second, which never passes: no timer ends it. */
 static void run_tcppoll(int n)
 {
         int fd = open_connection();
