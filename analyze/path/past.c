@@ -2,6 +2,7 @@
 #include "analyze/path/past.h"
 
 #include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
@@ -14,6 +15,8 @@
 #define CPUS_MAX  4096
 #define TRIM_MIN  (UINT64_C(1) << 20) /* bytes that came since the last time */
 #define OPEN_ENDS UINT64_MAX
+/* Before a range of time, this much more is read: waits that reach into it. */
+#define RANGE_BEFORE_NS UINT64_C(1000000000)
 
 static struct past_wait *last_wait(const struct past_thread *t)
 {
@@ -21,6 +24,39 @@ static struct past_wait *last_wait(const struct past_thread *t)
 }
 
 /* ------------------------------------------------------------------ the object */
+
+uint32_t past_choose_event(const struct trace_dictionary *d)
+{
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS), first = 0;
+
+        for (uint32_t id = 1; id <= n; id++) {
+                const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, id);
+                struct text_view unit = trace_dictionary_text(d, row->unit);
+
+                if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER)
+                        continue;
+                if (text_view_is(unit, "ns") || text_view_is(unit, "cycles"))
+                        return id;
+                if (first == 0)
+                        first = id;
+        }
+        return first;
+}
+
+int past_make_range(struct trace_filter *ret_range, const struct trace_filter *filter,
+                    struct loaded_trace *trace, struct error *err)
+{
+        struct trace_filter_request request = {
+                .has_from = filter->from_ns > trace->start_ns + RANGE_BEFORE_NS,
+                .has_to = filter->to_ns != UINT64_MAX,
+        };
+
+        if (request.has_from)
+                request.from_ns = filter->from_ns - trace->start_ns - RANGE_BEFORE_NS;
+        if (request.has_to && filter->to_ns > trace->start_ns)
+                request.to_ns = filter->to_ns - trace->start_ns + 2 * PAST_LATE_NS;
+        return trace_filter_init(ret_range, &request, trace, err);
+}
 
 int past_init(struct past *p, const struct loaded_trace *trace, uint32_t event)
 {
@@ -94,6 +130,8 @@ static struct past_thread *see(struct past *p, const struct walked_thread *threa
 {
         if (reach_threads(p) < 0)
                 return NULL;
+        if (p->first_ns == 0)
+                p->first_ns = time_ns;
         if (time_ns > p->latest_ns)
                 p->latest_ns = time_ns;
         return past_of(p, thread->id);
@@ -134,23 +172,23 @@ static int open_span(struct past *p, struct past_list *list, uint64_t time_ns, u
 
 /* ------------------------------------------------------------------ samples and waits */
 
+static uint16_t short_cpu(uint64_t cpu)
+{
+        return cpu < CPUS_MAX ? (uint16_t)cpu : PAST_NO_CPU;
+}
+
 int past_sample(struct past *p, const struct walked_thread *thread, const struct trace_event *event)
 {
         struct past_thread *t = see(p, thread, event->time_ns);
         const struct past_sample sample = { .time_ns = event->time_ns,
                                             .stack = (uint32_t)event->sample.stack,
                                             .path = (uint32_t)event->sample.path,
-                                            .weight = (float)event->sample.weight };
+                                            .weight = (float)event->sample.weight,
+                                            .cpu = short_cpu(event->sample.cpu) };
 
         if (!t)
                 return -ENOMEM;
         return event->sample.event == p->event ? add(p, &t->samples, sizeof(sample), &sample) : 0;
-}
-
-/* TRACE_WALK_NO_CPU and PAST_NO_CPU are none as well. */
-static uint16_t short_cpu(uint32_t cpu)
-{
-        return cpu < CPUS_MAX ? (uint16_t)cpu : PAST_NO_CPU;
 }
 
 /* Takes what is known of a wait that has not ended, and may have been woken. */
@@ -610,6 +648,28 @@ const struct past_wait *past_wait_at(const struct past *p, uint32_t thread, uint
         const struct past_wait *wait = n > t->waits.first ? &past_waits(t)[n - 1] : NULL;
 
         return wait && wait->in_ns > time_ns && wait->state != TRACE_WAIT_ENDED ? wait : NULL;
+}
+
+/* Whether the thread began after the part of the trace that is read. */
+static bool is_new(const struct past *p, const struct past_thread *t)
+{
+        return t->born_ns != 0 && t->born_ns + PAST_LATE_NS >= p->first_ns;
+}
+
+enum past_state past_state_at(const struct past *p, uint32_t thread, uint64_t time_ns,
+                              const struct past_wait **ret_wait)
+{
+        const struct past_thread *t = past_of(p, thread);
+
+        *ret_wait = NULL;
+        if (time_ns < t->born_ns || time_ns >= t->end_ns)
+                return PAST_ABSENT;
+        *ret_wait = past_wait_at(p, thread, time_ns);
+        if (*ret_wait)
+                return (*ret_wait)->preempted || time_ns >= (*ret_wait)->woken_ns ? PAST_READY : PAST_WAITS;
+        if (past_is_known(t))
+                return PAST_RUNS;
+        return is_new(p, t) ? PAST_READY : PAST_ABSENT;
 }
 
 size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns,

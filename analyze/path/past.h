@@ -2,7 +2,7 @@
 /*
  * analyze/path/past.h - what each thread did lately: ran, waited and for whom, could run and did not
  *
- * Way of the data:  trace_walk, wait_ends -> [past] -> path_walk, idle_cores
+ * Way of the data:  trace_walk, wait_ends -> [past] -> path_walk, past_sweep, wait_roots
  *
  * The one place that relates threads: each wait knows the thread that ended it and when, each lock its
  * holders, each fiber the threads that ran it, each CPU who ran on it.  A sink hands over the events of all
@@ -24,9 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
 struct loaded_trace;
 struct thread_wait;
+struct trace_dictionary;
 struct trace_event;
+struct trace_filter;
 struct trace_walk;
 struct walked_thread;
 
@@ -59,6 +62,7 @@ struct past_sample {
         uint64_t time_ns;
         uint32_t stack, path; /* 0 = none */
         float weight;
+        uint16_t cpu; /* PAST_NO_CPU = beyond what is kept */
 };
 
 struct past_thread {
@@ -92,6 +96,7 @@ struct past {
         size_t first_threads_capacity;
         uint32_t n_processes;
         uint32_t event;         /* whose samples are kept; 0 = none */
+        uint64_t first_ns;      /* of the event that came first; 0 = none came */
         uint64_t latest_ns;     /* of all events */
         uint64_t kept_ns;       /* nothing before this time is complete */
         uint64_t n_forgotten;   /* waits that were dropped for lack of room, or whose times cannot be */
@@ -100,6 +105,25 @@ struct past {
         uint64_t bytes_max;     /* of them: PAST_BYTES_MAX; the caller may change it after past_init() */
         bool has_switches;
 };
+
+/* A thread is at each moment one of these. */
+enum past_state {
+        PAST_ABSENT, /* not born, or ended, or nothing is known of it yet */
+        PAST_RUNS,
+        PAST_READY, /* could run and does not */
+        PAST_WAITS,
+};
+
+/* The first event of the recording that measures time; else the first; 0 = there is none. */
+uint32_t past_choose_event(const struct trace_dictionary *d);
+
+/*
+ * past_make_range() - the filter of the walk for questions about a range of time
+ * Reads a little more, on both sides: waits that reach into the range, and late events.  Every thread passes.
+ * Returns as trace_filter_init().
+ */
+int past_make_range(struct trace_filter *ret_range, const struct trace_filter *filter,
+                    struct loaded_trace *trace, struct error *err);
 
 /*
  * past_init() - nothing happened yet
@@ -145,6 +169,12 @@ static inline struct past_thread *past_of(const struct past *p, uint32_t thread)
         return &p->threads[thread - 1];
 }
 
+/* Whether a switch or a sample shows that the thread ran. */
+static inline bool past_is_known(const struct past_thread *t)
+{
+        return t->has_switched || past_list_count(&t->samples) != 0;
+}
+
 static inline const struct past_wait *past_waits(const struct past_thread *t)
 {
         return t->waits.items;
@@ -155,6 +185,13 @@ size_t past_waits_before(const struct past_thread *t, uint64_t time_ns);
 
 /* The wait in which the thread is at @time_ns; NULL = it runs, or has ended, or was not born. */
 const struct past_wait *past_wait_at(const struct past *p, uint32_t thread, uint64_t time_ns);
+
+/*
+ * past_state_at() - what a thread that is no fiber is at @time_ns
+ * @ret_wait:  of PAST_READY and PAST_WAITS, the wait; NULL if the thread is new and did not run yet
+ */
+enum past_state past_state_at(const struct past *p, uint32_t thread, uint64_t time_ns,
+                              const struct past_wait **ret_wait);
 
 /* The samples in [begin_ns, end_ns); returns how many. */
 size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end_ns,

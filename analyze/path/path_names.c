@@ -104,7 +104,7 @@ void path_names_deinit(struct path_names *n)
 
 int path_names_fold(struct path_names *n)
 {
-        int r = python_stacks_init(&n->python, n->trace->dictionary);
+        int r = n->python.innermost ? 0 : python_stacks_init(&n->python, n->trace->dictionary);
 
         return r == 0 ? wait_places_fold(&n->places, &n->python) : r;
 }

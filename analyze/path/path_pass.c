@@ -583,30 +583,11 @@ static int survey(struct pass *pass, struct loaded_trace *trace, struct error *e
         return 0;
 }
 
-/* The first event of the recording that measures time; else the first. */
-static uint32_t choose_event(const struct trace_dictionary *d)
-{
-        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS), first = 0;
-
-        for (uint32_t id = 1; id <= n; id++) {
-                const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, id);
-                struct text_view unit = trace_dictionary_text(d, row->unit);
-
-                if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER)
-                        continue;
-                if (text_view_is(unit, "ns") || text_view_is(unit, "cycles"))
-                        return id;
-                if (first == 0)
-                        first = id;
-        }
-        return first;
-}
-
 /* Nothing was seen yet. */
 static int begin(struct pass *pass)
 {
         struct path *p = pass->path;
-        uint32_t event = p->request.event != 0 ? p->request.event : choose_event(p->trace->dictionary);
+        uint32_t event = p->request.event != 0 ? p->request.event : past_choose_event(p->trace->dictionary);
 
         path_walk_init(&p->walk, &p->past, take_segment, pass);
         p->walk.is_strict = p->request.is_strict;

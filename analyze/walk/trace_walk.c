@@ -694,6 +694,8 @@ int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct err
                 }
         }
         w->n_unknown_ops += batch->decoder.n_unknown_ops;
+        if (r == 0 && w->sink.chunk)
+                return w->sink.chunk(w->sink.context, err);
         return r == -ENOMEM ? no_memory(err, r) : r;
 }
 

@@ -16,7 +16,8 @@
  *      event        every other event: switches, messages, plots, frames, memory, locks,
  *                   devices, words on zones
  *
- * A thread's events come in the order of time; threads alternate, a few milliseconds at most from each other.
+ * A thread's events come in the order of time; threads alternate, a few milliseconds from each other as a
+ * rule, and within a chunk always.
  * Memory: open zones, and the distinct paths that a caller asks for.
  * Not thread-safe.
  */
@@ -97,6 +98,11 @@ struct trace_sink {
                     struct error *err);
         int (*event)(void *context, struct walked_thread *thread, const struct trace_event *event,
                      struct error *err);
+        /*
+         * All events of a chunk were reported.  Within a chunk, the events of one thread may come a second
+         * after later ones of another, if the recorder had no CPU; chunks follow each other in time.
+         */
+        int (*chunk)(void *context, struct error *err);
         /* Before a thread gets another name than its timeline has; also before the range of time begins. */
         int (*rename)(void *context, struct walked_thread *thread, uint64_t time_ns, struct error *err);
         bool wants_paths;      /* fill `path` of waits, and trace_walk_path() */
