@@ -16,6 +16,9 @@
 
 /* With more threads there are fewer moments: each costs time for every thread. */
 #define MOMENT_THREADS_MAX (PAST_SWEEP_MOMENTS * 5000.0)
+#define MOMENTS_MIN        100
+/* More are not handed out: a trace may not be what the first pass made of it. */
+#define MOMENTS_MAX (4 * PAST_SWEEP_MOMENTS)
 
 enum step_kind { STEP_STATE, STEP_OPEN, STEP_CLOSE, STEP_SAMPLE };
 
@@ -49,6 +52,7 @@ struct past_sweep_private {
         uint64_t at_ns;     /* within the present stretch */
         double step_ns;     /* a moment lies in each step */
         uint64_t n_moments; /* steps that were passed */
+        uint64_t n_handed;  /* moments in which the question was open */
         /* the pass before */
         bool is_survey;
         double zones_ns;
@@ -115,30 +119,34 @@ static int reach_threads(struct past_sweep *s)
         return 0;
 }
 
-/* Adds a thread to those that live. */
-static void insert_live(struct past_sweep *s, uint32_t thread)
+static int compare_ids(const void *a, const void *b)
 {
-        uint32_t at = s->n_live++;
+        const uint32_t *left = a, *right = b;
 
-        while (at > 0 && s->live[at - 1] > thread) {
-                s->live[at] = s->live[at - 1];
-                at--;
-        }
-        s->live[at] = thread;
+        return *left < *right ? -1 : *left > *right;
 }
 
 /* Takes in threads that are born before @to_ns, and drops those that ended before the stretch. */
 static void choose_live(struct past_sweep *s, uint64_t to_ns)
 {
         struct past_sweep_private *v = s->private;
+        bool is_sorted = true;
         uint32_t n = 0;
 
         for (uint32_t i = 0; i < s->n_live; i++)
                 if (past_of(&s->past, s->live[i])->end_ns > v->swept_ns)
                         s->live[n++] = s->live[i];
+        for (; v->n_born < v->n_births; v->n_born++) {
+                uint32_t thread = v->births[v->n_born];
+
+                if (past_of(&s->past, thread)->born_ns >= to_ns)
+                        break;
+                is_sorted &= n == 0 || s->live[n - 1] < thread;
+                s->live[n++] = thread;
+        }
         s->n_live = n;
-        while (v->n_born < v->n_births && past_of(&s->past, v->births[v->n_born])->born_ns < to_ns)
-                insert_live(s, v->births[v->n_born++]);
+        if (!is_sorted)
+                qsort(s->live, n, sizeof(*s->live), compare_ids);
 }
 
 bool past_sweep_is_open(const struct past_sweep *s, uint32_t thread)
@@ -294,11 +302,13 @@ static int hand_moments(struct past_sweep *s, uint64_t to_ns)
 
         if (s->n_open == 0 && passed > (double)v->n_moments)
                 v->n_moments = (uint64_t)passed;
-        while (r == 0 && moment_of(s, v->n_moments) < (double)to_ns) {
+        while (r == 0 && v->n_handed < MOMENTS_MAX && moment_of(s, v->n_moments) < (double)to_ns) {
                 uint64_t time_ns = (uint64_t)moment_of(s, v->n_moments++);
 
-                if (s->n_open != 0 && time_ns >= v->at_ns)
-                        r = s->request.moment(s->request.context, time_ns);
+                if (s->n_open == 0 || time_ns < v->at_ns)
+                        continue;
+                v->n_handed++;
+                r = s->request.moment(s->request.context, time_ns);
         }
         return r;
 }
@@ -590,7 +600,7 @@ static int survey(struct past_sweep *s, struct loaded_trace *trace, struct error
         if (s->request.filter->has_zone && v->zones_ns < open_ns)
                 open_ns = v->zones_ns;
         n = fmin(n, MOMENT_THREADS_MAX / fmax(trace->n_threads, 1));
-        v->step_ns = fmax(open_ns / fmax(n, PAST_SWEEP_MOMENTS / 20), 1);
+        v->step_ns = fmax(open_ns / fmax(n, MOMENTS_MIN), 1);
         return 0;
 }
 

@@ -75,6 +75,7 @@ static int run(void *context, struct common_options *common)
                 return EXIT_STATUS_USAGE;
         if (report_views_complete(&args->views, args->events.view != EVENT_VIEW_NONE) < 0)
                 return EXIT_STATUS_USAGE;
+        args->events.shows_native = args->views.native;
         if (args->events.view != EVENT_VIEW_NONE)
                 r = event_views_print(&args->events, &args->views.filter, &args->views.output, args->path,
                                       &err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/views/report_views.h"
 
+#include "analyze/path/idle_cores.h"
+#include "analyze/path/wall_shares.h"
 #include "analyze/stats/device_stats.h"
 #include "analyze/stats/frame_stats.h"
 #include "analyze/stats/frame_zones.h"
@@ -18,6 +20,8 @@
 #include "cli/terminal/complaint.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
+#include "view/path/idle_view.h"
+#include "view/path/wall_view.h"
 #include "view/shared/event_names.h"
 #include "view/shared/event_view.h"
 
@@ -38,7 +42,8 @@ static int take_view(struct event_views *v, enum event_view view)
 {
         if (v->view != EVENT_VIEW_NONE && v->view != view) {
                 complain(
-                        "error: choose one view: --locks, --memory, --frames, --plots, --messages or --devices");
+                        "error: choose one view: --locks, --memory, --frames, --plots, --messages, --devices, "
+                        "--wall or --idle");
                 return -EINVAL;
         }
         v->view = view;
@@ -75,6 +80,10 @@ int event_views_take(struct event_views *v, int letter, const char *value)
                 return take_severity(v, value);
         case EVENT_VIEW_OPTION_DEVICES:
                 return take_view(v, EVENT_VIEW_DEVICES);
+        case EVENT_VIEW_OPTION_WALL:
+                return take_view(v, EVENT_VIEW_WALL);
+        case EVENT_VIEW_OPTION_IDLE:
+                return take_view(v, EVENT_VIEW_IDLE);
         default:
                 return 0;
         }
@@ -163,6 +172,30 @@ static int fill_devices(struct printing *p, struct error *err)
         return r;
 }
 
+static int fill_wall(struct printing *p, struct error *err)
+{
+        const struct wall_shares_request request = { .filter = &p->filter,
+                                                     .shows_native = p->views->shows_native };
+        struct wall_shares shares;
+        int r = wall_shares_take(&shares, &p->trace, &request, err);
+
+        if (r == 0)
+                wall_view_fill(&p->document, &shares, &p->trace, &p->options);
+        wall_shares_deinit(&shares);
+        return r;
+}
+
+static int fill_idle(struct printing *p, struct error *err)
+{
+        struct idle_cores cores;
+        int r = idle_cores_take(&cores, &p->trace, &p->filter, p->views->shows_native, err);
+
+        if (r == 0)
+                idle_view_fill(&p->document, &cores, &p->trace, &p->options);
+        idle_cores_deinit(&cores);
+        return r;
+}
+
 static int fill(struct printing *p, struct error *err)
 {
         switch (p->views->view) {
@@ -178,6 +211,10 @@ static int fill(struct printing *p, struct error *err)
                 return fill_messages(p, err);
         case EVENT_VIEW_DEVICES:
                 return fill_devices(p, err);
+        case EVENT_VIEW_WALL:
+                return fill_wall(p, err);
+        case EVENT_VIEW_IDLE:
+                return fill_idle(p, err);
         case EVENT_VIEW_NONE:
                 break;
         }
@@ -192,6 +229,7 @@ static const struct answer_schema *schema_of(enum event_view view)
                 [EVENT_VIEW_LOCKS] = &locks_view_schema,       [EVENT_VIEW_MEMORY] = &memory_view_schema,
                 [EVENT_VIEW_FRAMES] = &frames_view_schema,     [EVENT_VIEW_PLOTS] = &plots_view_schema,
                 [EVENT_VIEW_MESSAGES] = &messages_view_schema, [EVENT_VIEW_DEVICES] = &devices_view_schema,
+                [EVENT_VIEW_WALL] = &wall_view_schema,         [EVENT_VIEW_IDLE] = &idle_view_schema,
         };
 
         return schemas[view];

@@ -19,10 +19,11 @@
 struct error;
 
 /*
- * event_views.c - the views of `hyprof report` that need no samples: --locks, --memory, --frames,
- * --plots, --messages, --devices
+ * event_views.c - the views of `hyprof report` that need no call trees: --locks, --memory, --frames,
+ * --plots, --messages, --devices, --wall, --idle
  *
- * Way of the data:  command line -> [event_views] -> lock_stats ... -> locks_view ... -> output_options
+ * Way of the data:  command line -> [event_views] -> lock_stats, wall_shares ... -> locks_view, wall_view ...
+ *                   -> output_options
  */
 
 /* Rows for the command's option_table; its letters must be these. */
@@ -33,9 +34,15 @@ struct error;
 #define EVENT_VIEW_OPTION_MESSAGES 1404
 #define EVENT_VIEW_OPTION_SEVERITY 1405
 #define EVENT_VIEW_OPTION_DEVICES  1406
+#define EVENT_VIEW_OPTION_WALL     1407
+#define EVENT_VIEW_OPTION_IDLE     1408
 
 #define EVENT_VIEW_ROWS                                                                                    \
-        { EVENT_VIEW_OPTION_LOCKS, "locks", NULL, "waits for locks, and the holders meanwhile" },          \
+        { EVENT_VIEW_OPTION_WALL, "wall", NULL,                                                            \
+          "functions by wall time: each moment divided by the threads that can run" },                     \
+                { EVENT_VIEW_OPTION_IDLE, "idle", NULL,                                                    \
+                  "why cores were idle, and which thread was waited for" },                                \
+                { EVENT_VIEW_OPTION_LOCKS, "locks", NULL, "waits for locks, and the holders meanwhile" },  \
                 { EVENT_VIEW_OPTION_MEMORY, "memory", NULL,                                                \
                   "memory: in use, peak, never freed, by call stack or zone" },                            \
                 { EVENT_VIEW_OPTION_FRAMES, "frames", NULL, "frames: times, zones in them, the slowest" }, \
@@ -55,13 +62,16 @@ enum event_view {
         EVENT_VIEW_FRAMES,
         EVENT_VIEW_PLOTS,
         EVENT_VIEW_MESSAGES,
-        EVENT_VIEW_DEVICES
+        EVENT_VIEW_DEVICES,
+        EVENT_VIEW_WALL,
+        EVENT_VIEW_IDLE
 };
 
 /* Zero-initialised: none. */
 struct event_views {
         enum event_view view;
         uint32_t severity_min;
+        bool shows_native; /* set by the caller: code below Python functions stands for itself */
 };
 
 /* Takes one of the options.  Returns 1; 0 if it is another option; -EINVAL after a complaint. */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/zones/trace_totals.c, report.c, report_waits.c, report_cpus.c: any body of events, and any file,
- * gives a report or is refused; never a crash
+ * analyze/zones/trace_totals.c, report.c, report_waits.c, report_cpus.c, analyze/path/wall_shares.c,
+ * idle_cores.c: any body of events, and any file, gives a report or is refused; never a crash
  */
+#include "analyze/path/idle_cores.h"
+#include "analyze/path/wall_shares.h"
 #include "analyze/report/report.h"
 #include "analyze/report/report_parts.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "analyze/zones/trace_totals.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
@@ -75,6 +79,34 @@ static void fuzz_body(const uint8_t *data, size_t size)
         trace_dictionary_deinit(&dictionary);
 }
 
+/* The shares of the wall time and the idle cores are a whole each. */
+static void fuzz_cores(const char *path)
+{
+        struct trace_filter filter = { .to_ns = UINT64_MAX, .is_empty = true };
+        const struct wall_shares_request request = { .filter = &filter };
+        struct wall_shares shares = { .rows = NULL };
+        struct idle_cores cores = { .rows = NULL };
+        struct loaded_trace trace;
+        double sum = 0;
+
+        if (loaded_trace_open(&trace, path, NULL) == 0 && loaded_trace_read_names(&trace, NULL) == 0) {
+                if (wall_shares_take(&shares, &trace, &request, NULL) == 0)
+                        for (uint32_t i = 0; i < shares.n_rows; i++)
+                                sum += shares.rows[shares.order[i] - 1].share;
+                if (shares.n_rows != 0 && !(sum > 0.999 && sum < 1.001))
+                        abort();
+                wall_shares_deinit(&shares);
+                sum = 0;
+                if (idle_cores_take(&cores, &trace, &filter, false, NULL) == 0)
+                        for (uint32_t i = 0; i < cores.n_rows; i++)
+                                sum += cores.rows[cores.order[i] - 1].cores;
+                if (!(sum > 0.999 * cores.cores - 1 && sum < 1.001 * cores.cores + 1))
+                        abort();
+                idle_cores_deinit(&cores);
+        }
+        loaded_trace_close(&trace);
+}
+
 static void fuzz_file(const uint8_t *data, size_t size)
 {
         int fd = memfd_create("trace", MFD_CLOEXEC);
@@ -92,6 +124,7 @@ static void fuzz_file(const uint8_t *data, size_t size)
                 report_free(report);
         else if (err.text[0] == '\0')
                 abort();
+        fuzz_cores(path);
         (void)close(fd);
 }
 

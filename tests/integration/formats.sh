@@ -3,7 +3,7 @@
 # list, doctor, check, modules, annotate, why, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 80
+plan 82
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -71,6 +71,8 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "recorded" record hot -F 2000 --off-cpu "$WORKLOADS/w_why" lock 200
         holds "report, recorded" in_each hyprof.report/3 report "$TMPDIR/hot.hyp"
         holds "report --off-cpu, recorded" in_four --off-cpu "$TMPDIR/hot.hyp"
+        holds "report --wall, recorded" in_four --wall "$TMPDIR/hot.hyp"
+        holds "report --idle, recorded" in_four --idle "$TMPDIR/hot.hyp"
         holds "recorded: counters" record counted -e '{cpu-clock,page-faults}:S' "$WORKLOADS/w_why" lock 50
         holds "report, with counters" in_each hyprof.report/3 report "$TMPDIR/counted.hyp"
         holds "report, with counters: each function" same true "$("$HYPROF" report --json --limit 0 "$TMPDIR/counted.hyp" |

@@ -30,10 +30,10 @@ VIEWS = [[], ["--functions"], ["--top-down"], ["--bottom-up"], ["--function", "*
          ["--zone", "*", "--group-by", "text"], ["--zone", "*", "--group-by", "value"], ["--zone", "*", "--group-by", "name"],
          ["--zone", "*", "--group-by", "parent"], ["--threads"], ["--modules"], ["--lines"], ["--locks"],
          ["--memory"], ["--frames"], ["--plots"], ["--messages"], ["--devices"], ["--off-cpu"], ["--cpus"],
-         ["--syscalls"],
+         ["--syscalls"], ["--wall"], ["--wall", "--zone", "*"], ["--idle"], ["--idle", "--zone", "*"],
          ["--off-cpu", "--cpus"], ["--functions", "--from", "1ms"], ["--functions", "--limit", "1"]]
 OF_A_TRACE = [["report", *view] for view in VIEWS] + [
-    ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["modules"], ["check"],
+    ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["path"], ["path", "--zone", "*"], ["modules"], ["check"],
     ["annotate"], ["annotate", "--limit", "0"], ["annotate", "--source"]]
 OF_NONE = [["list"], ["list", "clock"], ["doctor"], ["--version"]]
 

@@ -78,19 +78,30 @@ const char *path_words_confidence(enum path_confidence confidence)
         return words[confidence];
 }
 
-struct text_view path_words_group(const struct path *p, uint32_t group)
+struct text_view path_words_group_name(const struct path_names *names, uint32_t group)
 {
-        struct text_view name = trace_dictionary_text(p->trace->dictionary, p->names.groups[group - 1].name);
+        struct text_view name = trace_dictionary_text(names->trace->dictionary,
+                                                      names->groups[group - 1].name);
 
         return name.n_bytes != 0 ? name : report_names_words("[no name]");
 }
 
-struct text_view path_words_function(const struct path *p, uint32_t label)
+struct text_view path_words_function_name(const struct path_names *names, uint32_t label)
 {
         enum function_kind kind;
-        struct text_view name = path_names_function(&p->names, label, &kind);
+        struct text_view name = path_names_function(names, label, &kind);
 
         return label != 0 ? report_names_function(name, kind) : name;
+}
+
+struct text_view path_words_group(const struct path *p, uint32_t group)
+{
+        return path_words_group_name(&p->names, group);
+}
+
+struct text_view path_words_function(const struct path *p, uint32_t label)
+{
+        return path_words_function_name(&p->names, label);
 }
 
 struct text_view path_words_call(const struct path *p, uint32_t label)

@@ -28,9 +28,13 @@ const char *path_words_doing(const struct path_row_key *key);
 const char *path_words_confidence(enum path_confidence confidence);
 
 /* The name of a group of threads; in brackets if it has none. */
+struct text_view path_words_group_name(const struct path_names *names, uint32_t group);
+/* A function's name, or in brackets why it has none; empty for label 0. */
+struct text_view path_words_function_name(const struct path_names *names, uint32_t label);
+
+/* The same of a path: the name of a group of threads. */
 struct text_view path_words_group(const struct path *p, uint32_t group);
 
-/* A function's name, or in brackets why it has none; empty for label 0. */
 struct text_view path_words_function(const struct path *p, uint32_t label);
 
 /* The same without the '_' that the C library puts before its own. */

@@ -10,6 +10,9 @@
 #include "view/shared/report_names.h"
 #include "view/shared/report_view.h"
 
+/* With fewer idle cores there is no hint at them. */
+#define IDLE_SHARE_MIN 0.1
+
 static void set_answer(struct view_document *d, const struct report *report)
 {
         struct answer_words a = { .used_bytes = 0 };
@@ -82,6 +85,31 @@ static void add_inside(struct view_document *d, const struct report *report)
         t->n_grouping = 2;
 }
 
+/* ------------------------------------------------------------------ hints */
+
+/* The part of the CPUs' time in which no shown thread ran; 0 = not known. */
+static double idle_share(const struct report *report)
+{
+        double cpus_ns = (double)meta_value_number(report->trace.dictionary, "cpus") *
+                         (double)report->recording.range_ns;
+        double ran_ns = 0;
+
+        for (uint32_t i = 0; i < report->n_threads; i++)
+                if (!report->threads[i].is_fiber)
+                        ran_ns += (double)report->threads[i].on_cpu_ns;
+        return report->on_cpu_known && cpus_ns > 0 ? 1 - ran_ns / cpus_ns : 0;
+}
+
+/* The answers of these take a pass of their own, three times as long as the overview's. */
+static void hint_at_cores(struct view_document *d, const struct report *report, const char *path)
+{
+        if (meta_value_number(report->trace.dictionary, "off_cpu") == 0 || report->n_kernel_threads < 2)
+                return;
+        report_heading_hint(d, path, "report --wall");
+        if (idle_share(report) > IDLE_SHARE_MIN)
+                report_heading_hint(d, path, "report --idle");
+}
+
 /* ------------------------------------------------------------------ all of it */
 
 const struct answer_schema overview_view_schema = {
@@ -125,6 +153,7 @@ void overview_view_fill(struct view_document *d, const struct report *report,
                         report_heading_zone(report->trace.dictionary, report->zones[0].location).text);
         if (report->on_cpu_known)
                 report_heading_hint(d, options->path, "report --off-cpu");
+        hint_at_cores(d, report, options->path);
         if (meta_value_number(report->trace.dictionary, "syscalls") != 0)
                 report_heading_hint(d, options->path, "report --syscalls");
 }

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/path/idle_cores.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "base/array.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More CPUs than any machine has: META may say anything. */
+#define CPUS_MAX 65536
+
+/* ------------------------------------------------------------------ rows */
+
+static int add_cores(struct idle_cores *c, const struct wait_moment *m, const struct idle_key *key,
+                     double cores, uint32_t n_waiting)
+{
+        struct idle_row *row;
+        uint32_t id;
+        int r = intern_add_row(&c->keys, key, &c->rows, &c->rows_capacity, sizeof(*c->rows), &id);
+
+        if (r == -EOVERFLOW) {
+                c->n_left_out++;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        row = &c->rows[id - 1];
+        row->cores += cores;
+        row->n_waiting += n_waiting;
+        row->n_moments++;
+        row->n_alone += m->n_running == 1;
+        return 0;
+}
+
+static struct idle_key key_of(const struct wait_roots *roots, uint32_t root)
+{
+        static const enum idle_cause causes[] = {
+                [WAIT_ROOT_RUN] = IDLE_RUN,         [WAIT_ROOT_LOCK] = IDLE_LOCK,
+                [WAIT_ROOT_READY] = IDLE_OTHERS,    [WAIT_ROOT_TIMER] = IDLE_TIMER,
+                [WAIT_ROOT_DISK] = IDLE_DISK,       [WAIT_ROOT_NETWORK] = IDLE_NETWORK,
+                [WAIT_ROOT_PROGRAM] = IDLE_PROGRAM, [WAIT_ROOT_UNKNOWN] = IDLE_UNKNOWN,
+                [WAIT_ROOT_OPEN] = IDLE_OPEN,
+        };
+        const struct wait_root *of = wait_roots_get(roots, root);
+
+        return (struct idle_key){
+                .cause = causes[of->kind], .group = of->group, .own = of->own, .by = of->by
+        };
+}
+
+/* ------------------------------------------------------------------ a moment */
+
+/* Counts for each root the threads that wait for it. */
+static int count_votes(struct idle_cores *c, const struct wait_moment *m)
+{
+        uint32_t n = c->roots.roots.n_items + 1;
+
+        if (n > c->n_votes &&
+            array_reach(&c->votes, &c->votes_capacity, &c->n_votes, n, sizeof(*c->votes)) < 0)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < m->n_items; i++)
+                if (wait_roots_of(&c->roots, &m->items[i]))
+                        c->votes[m->items[i].id]++;
+        return 0;
+}
+
+static void clear_votes(struct idle_cores *c, const struct wait_moment *m)
+{
+        for (uint32_t i = 0; i < m->n_items; i++)
+                if (wait_roots_of(&c->roots, &m->items[i]))
+                        c->votes[m->items[i].id] = 0;
+}
+
+/* How much say a root has: what is not over has some only if nothing else has. */
+enum say { SAY_NONE, SAY_OPEN, SAY_READY, SAY_FULL };
+
+static enum say say_of(const struct wait_root *root)
+{
+        if (!root)
+                return SAY_NONE;
+        if (root->kind == WAIT_ROOT_OPEN)
+                return SAY_OPEN;
+        return root->kind == WAIT_ROOT_READY ? SAY_READY : SAY_FULL;
+}
+
+/* Divides @cores among the roots with that say, by the threads that wait for them. */
+static int divide(struct idle_cores *c, const struct wait_moment *m, double cores, enum say say, uint32_t n)
+{
+        int r = 0;
+
+        for (uint32_t i = 0; i < m->n_items && r == 0; i++) {
+                const struct wait_item *item = &m->items[i];
+                struct idle_key key;
+                uint32_t votes;
+
+                if (say_of(wait_roots_of(&c->roots, item)) != say || c->votes[item->id] == 0)
+                        continue;
+                votes = c->votes[item->id];
+                c->votes[item->id] = 0;
+                key = key_of(&c->roots, item->id);
+                r = add_cores(c, m, &key, cores * votes / n, votes);
+        }
+        return r;
+}
+
+/* Threads could run: others had the CPUs, or the quota kept the program from them. */
+static int add_machine(struct idle_cores *c, const struct wait_moment *m, double cores)
+{
+        size_t n = array_count_to(c->throttled.spans, c->throttled.n_spans, sizeof(*c->throttled.spans),
+                                  offsetof(struct throttled_span, begin_ns), m->time_ns);
+        struct idle_key key = { .cause = IDLE_OTHERS };
+
+        if (n != 0 && c->throttled.spans[n - 1].end_ns > m->time_ns) {
+                key.span = (uint32_t)n;
+                c->unowned[n - 1] += cores;
+        }
+        return add_cores(c, m, &key, cores, m->n_ready);
+}
+
+/* No thread waits for anything that happens: names the thread that runs. */
+static int add_too_few(struct idle_cores *c, const struct wait_moment *m, double cores)
+{
+        const struct wait_item *running = wait_roots_running(m);
+        struct idle_key key = { .cause = IDLE_TOO_FEW };
+
+        if (running) {
+                key = key_of(&c->roots, running->id);
+                key.cause = IDLE_TOO_FEW;
+        }
+        return add_cores(c, m, &key, cores, 0);
+}
+
+static int take_rest(struct idle_cores *c, const struct wait_moment *m, double cores)
+{
+        uint32_t n_says[SAY_FULL + 1] = { 0 };
+        int r;
+
+        for (uint32_t i = 0; i < m->n_items; i++)
+                n_says[say_of(wait_roots_of(&c->roots, &m->items[i]))]++;
+        if (n_says[SAY_FULL] == 0 && (n_says[SAY_READY] != 0 || m->n_ready != 0))
+                return add_machine(c, m, cores);
+        if (n_says[SAY_FULL] == 0 && (m->n_running != 0 || n_says[SAY_OPEN] == 0))
+                return add_too_few(c, m, cores);
+        r = count_votes(c, m);
+        if (r < 0)
+                return r;
+        r = n_says[SAY_FULL] != 0 ? divide(c, m, cores, SAY_FULL, n_says[SAY_FULL])
+                                  : divide(c, m, cores, SAY_OPEN, n_says[SAY_OPEN]);
+        clear_votes(c, m);
+        return r;
+}
+
+static int take_roots(void *context, const struct wait_moment *m)
+{
+        struct idle_cores *c = context;
+        uint32_t n_free = c->n_cpus > m->n_running ? c->n_cpus - m->n_running : 0;
+        uint32_t n_machine = n_free < m->n_ready ? n_free : m->n_ready;
+        int r = n_machine != 0 ? add_machine(c, m, n_machine) : 0;
+
+        return r == 0 && n_free > n_machine ? take_rest(c, m, n_free - n_machine) : r;
+}
+
+static int take_moment(void *context, uint64_t time_ns)
+{
+        struct idle_cores *c = context;
+
+        c->n_moments++;
+        if (c->sweep.n_running >= c->n_cpus)
+                return 0;
+        c->cores += c->n_cpus - c->sweep.n_running;
+        return wait_roots_add(&c->roots, time_ns, 0);
+}
+
+static int take_wait(void *context, uint32_t thread, uint64_t out_ns)
+{
+        struct idle_cores *c = context;
+
+        return wait_roots_over(&c->roots, thread, out_ns);
+}
+
+/* ------------------------------------------------------------------ the end */
+
+/* Moves the throttled part of what no recorded thread had to rows of its own. */
+static int spread_throttled(struct idle_cores *c)
+{
+        double ns = c->n_moments != 0 ? (double)c->open_ns / (double)c->n_moments : 0;
+        uint32_t n_keys = c->keys.n_items;
+        int r = 0;
+
+        for (uint32_t id = 1; id <= n_keys && r >= 0; id++) {
+                struct idle_key key = *idle_cores_key(c, id);
+                double part;
+
+                if (key.span == 0 || c->unowned[key.span - 1] <= 0)
+                        continue;
+                part = (double)c->throttled.spans[key.span - 1].throttled_ns /
+                       (c->unowned[key.span - 1] * ns);
+                part = part > 1 ? 1 : part;
+                key.span = 0;
+                for (int is_quota = 0; is_quota <= 1 && r >= 0; is_quota++) {
+                        double share = is_quota ? part : 1 - part;
+                        struct idle_row *from, *to;
+                        uint32_t to_id;
+
+                        key.cause = is_quota ? IDLE_QUOTA : IDLE_OTHERS;
+                        r = intern_add_row(&c->keys, &key, &c->rows, &c->rows_capacity, sizeof(*c->rows),
+                                           &to_id);
+                        if (r < 0)
+                                break;
+                        from = &c->rows[id - 1];
+                        to = &c->rows[to_id - 1];
+                        to->cores += from->cores * share;
+                        to->n_waiting += from->n_waiting * share;
+                        to->n_moments += (uint64_t)((double)from->n_moments * share);
+                        to->n_alone += (uint64_t)((double)from->n_alone * share);
+                }
+                c->rows[id - 1].cores = 0;
+        }
+        return r < 0 && r != -EOVERFLOW ? r : 0;
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+        const uint32_t *left = a, *right = b;
+        const struct idle_cores *c = context;
+        double x = c->rows[*left - 1].cores, y = c->rows[*right - 1].cores;
+
+        if (x != y)
+                return x < y ? 1 : -1;
+        return *left < *right ? -1 : *left > *right;
+}
+
+static int finish(struct idle_cores *c)
+{
+        int r;
+
+        c->open_ns = c->sweep.open_ns;
+        c->has_switches = c->sweep.past.has_switches;
+        r = spread_throttled(c);
+        c->order = calloc((size_t)c->keys.n_items + 1, sizeof(*c->order));
+        if (r < 0 || !c->order)
+                return r < 0 ? r : -ENOMEM;
+        for (uint32_t id = 1; id <= c->keys.n_items; id++)
+                if (c->rows[id - 1].cores > 0)
+                        c->order[c->n_rows++] = id;
+        qsort_r(c->order, c->n_rows, sizeof(*c->order), compare_rows, c);
+        return 0;
+}
+
+static int prepare(struct idle_cores *c, const struct loaded_trace *trace)
+{
+        uint64_t n_cpus = loaded_trace_meta_number(trace, "cpus");
+
+        c->n_cpus = n_cpus > CPUS_MAX ? CPUS_MAX : (uint32_t)n_cpus;
+        intern_init(&c->keys, sizeof(struct idle_key), IDLE_CORES_ROWS_MAX);
+        if (throttled_times_read(&c->throttled, trace->dictionary) < 0)
+                return -ENOMEM;
+        c->unowned = calloc(c->throttled.n_spans + 1, sizeof(*c->unowned));
+        return c->unowned ? 0 : -ENOMEM;
+}
+
+int idle_cores_take(struct idle_cores *c, struct loaded_trace *trace, const struct trace_filter *filter,
+                    bool shows_native, struct error *err)
+{
+        const struct past_sweep_request request = { .filter = filter,
+                                                    .context = c,
+                                                    .moment = take_moment,
+                                                    .wait_over = take_wait,
+                                                    .shows_native = shows_native };
+        int r;
+
+        *c = (struct idle_cores){ .filter = filter };
+        wait_roots_init(&c->roots, &c->sweep, take_roots, c);
+        r = prepare(c, trace);
+        if (r < 0)
+                return error_set(err, r, "looking for idle cores: out of memory");
+        r = past_sweep_run(&c->sweep, trace, &request, err);
+        if (r == 0 && (wait_roots_finish(&c->roots) < 0 || finish(c) < 0))
+                r = error_set(err, -ENOMEM, "looking for idle cores: out of memory");
+        return r;
+}
+
+void idle_cores_deinit(struct idle_cores *c)
+{
+        wait_roots_deinit(&c->roots);
+        past_sweep_deinit(&c->sweep);
+        throttled_times_deinit(&c->throttled);
+        intern_deinit(&c->keys);
+        free(c->unowned);
+        free(c->rows);
+        free(c->order);
+        free(c->votes);
+        *c = (struct idle_cores){ .rows = NULL };
+}

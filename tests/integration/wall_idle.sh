@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
+set -eu
+. tests/tap.sh
+plan 21
+need jq
+need_sampling
+
+record serial --off-cpu -F 2000 "$WORKLOADS/w_serial" 60
+record bare -F 2000 "$WORKLOADS/w_serial" 10
+
+json() { # name, jq's expression, options...
+        "$HYPROF" report --json --limit 0 "${@:3}" "$TMPDIR/$1.hyp" >"$TMPDIR/answer.json" || return 1
+        jq -r .answer "$TMPDIR/answer.json"
+        jq -e "$2" "$TMPDIR/answer.json"
+}
+
+first_line() { # pattern, options...
+        COLUMNS=1000 "$HYPROF" report "${@:2}" "$TMPDIR/serial.hyp" >"$TMPDIR/text" || return 1
+        head -n 1 "$TMPDIR/text"
+        head -n 1 "$TMPDIR/text" | grep -qE "$1"
+}
+
+fits() { # options...
+        COLUMNS=100 "$HYPROF" report "$@" "$TMPDIR/serial.hyp" | awk 'length($0) > 100 { bad = 1 } END { exit bad }'
+}
+
+refused() { # words, options...
+        local status=0
+        "$HYPROF" report "${@:2}" "$TMPDIR/serial.hyp" >"$TMPDIR/out" 2>"$TMPDIR/refused" || status=$?
+        cat "$TMPDIR/refused"
+        [ "$status" = 2 ] && grep -qF -- "$1" "$TMPDIR/refused"
+}
+
+# Threads that could run count, so other programs on the CPUs change these numbers little.
+# shellcheck disable=SC2016 # jq's
+row='def row($f): [.wall.rows[] | select(.function == $f)][0];'
+holds "shares of the wall add up to all of it" json serial '[.wall.rows[].share] | add | . > 0.999999 and . < 1.000001' --wall
+holds "the serial part runs alone, but where the helper could not go to sleep yet" \
+        json serial "$row"' row("serial").parallelism | . >= 1 and . < 1.4' --wall
+holds "the other part runs on two threads" json serial "$row"' row("shared").parallelism - row("serial").parallelism | . > 0.1' --wall
+holds "alone counts for more than samples" json serial "$row"' row("serial") | .share > .cpu_share' --wall
+holds "side by side counts for less" json serial "$row"' row("shared") | .share < .cpu_share' --wall
+alone='serial\(\), (alone|1.[1-4] threads at a time)'
+holds "the first line" first_line "^[0-9]+% of the wall time \([0-9.]+ m?s\): $alone; [0-9]+% shared\(\), [0-9.]+ threads at a time" --wall
+holds "with a zone, only while it is open" first_line "^[0-9]+% of the wall time while 'frame' was open \([0-9.]+ m?s\): $alone" \
+        --wall --zone frame
+holds "the helper's part is elsewhere then" json serial '[.wall.rows[] | select(.kind == "elsewhere") | .share] | . != [] and .[0] > 0.05' \
+        --wall --zone frame
+holds "with a thread, the others are elsewhere" json serial '([.wall.rows[].function] | index("serial") | not) and
+        ([.wall.rows[] | select(.kind == "elsewhere") | .share][0] > 0.5)' --wall --thread helper
+half=$("$HYPROF" report --wall --json "$TMPDIR/serial.hyp" | jq '.duration_ns / 2 | floor')
+holds "a range of time" json serial ".wall_ns > 0 and .wall_ns <= $half + 1000 and .range_ns <= $half + 1000" --wall --from "${half}ns"
+holds "shares of idle cores add up to all of them" json serial '([.idle.rows[].share] | add) - .idle_share |
+        . > -0.000001 and . < 0.000001' --idle
+holds "the serial section is why a core was idle" json serial '[.idle.rows[] | select(.cause == "run")][0] |
+        .function == "serial" and .waiting > 0.95 and .waiting < 1.05 and .share > 0.05' --idle --zone frame
+holds "core-seconds are the idle share of the cores' time" json serial '.idle_core_seconds - .idle_share * .cpus * .open_ns / 1e9 |
+        . > -0.000001 and . < 0.000001' --idle
+holds "the first line" first_line "^[0-9]+% of [0-9]+ cores? were idle while 'frame' was open \([0-9.]+ core-seconds\)(; [0-9]+ points?: .*)?$" \
+        --idle --zone frame
+holds "the serial section in words" json serial '.answer | contains("ran serial(), 1 thread waited for it")' --idle --zone frame
+holds "without a zone it is the program" first_line '^[0-9]+% of [0-9]+ cores? were idle while the program ran \(' --idle
+holds "idle is explained" json serial '.warnings | map(contains("not running this program")) | any' --idle
+holds "recorded without --off-cpu" json bare '.warnings | map(contains("without --off-cpu")) | any' --wall
+holds "100 columns" fits --wall
+holds "100 columns" fits --idle
+holds "one view at a time" refused "choose one view" --wall --idle

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/path/idle_view.h"
+
+#include "analyze/path/idle_cores.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "format/trace_dictionary.h"
+#include "view/document/answer_schema.h"
+#include "view/document/view_document.h"
+#include "view/path/path_words.h"
+#include "view/shared/answer_words.h"
+#include "view/shared/event_names.h"
+#include "view/shared/report_heading.h"
+#include "view/shared/report_names.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+
+#include <math.h>
+
+/* Causes in the sentence, and the smallest share of the cores' time of one after the first. */
+#define SENTENCE_ROWS  3
+#define SENTENCE_SHARE 0.05
+/* Smaller shares are no row, unless all rows were asked for. */
+#define SHARE_SHOWN_MIN 0.0005
+
+/* ------------------------------------------------------------------ words */
+
+static const char *const cause_words[] = {
+        [IDLE_RUN] = "run",
+        [IDLE_LOCK] = "lock",
+        [IDLE_TIMER] = "timer",
+        [IDLE_DISK] = "disk",
+        [IDLE_NETWORK] = "network",
+        [IDLE_PROGRAM] = "unrecorded",
+        [IDLE_TOO_FEW] = "too-few-threads",
+        [IDLE_QUOTA] = "quota",
+        [IDLE_OTHERS] = "others",
+        [IDLE_OPEN] = "not-ended",
+        [IDLE_UNKNOWN] = "unknown",
+};
+#define CAUSE_WORDS "run|lock|timer|disk|network|unrecorded|too-few-threads|quota|others|not-ended|unknown"
+
+static double alone_of(const struct idle_row *row)
+{
+        return row->n_moments != 0 ? (double)row->n_alone / (double)row->n_moments : 0;
+}
+
+static double waiting_of(const struct idle_row *row)
+{
+        return row->n_moments != 0 ? row->n_waiting / (double)row->n_moments : 0;
+}
+
+/* The first thread of a program by its name; others in quotation marks. */
+static void add_who(struct answer_words *out, const struct idle_cores *c, const struct idle_key *key)
+{
+        const struct path_group *g = &c->sweep.names.groups[key->group - 1];
+        const char *quote = g->name == g->program ? "" : "'";
+
+        answer_words_add(out, "%s", quote);
+        answer_words_add_name(out, path_words_group_name(&c->sweep.names, key->group));
+        answer_words_add(out, "%s", quote);
+}
+
+/* " ran serial()", " in serial()"; without a name nothing. */
+static void add_function(struct answer_words *out, const struct idle_cores *c, const struct idle_key *key,
+                         const char *before)
+{
+        struct text_view name = path_words_function_name(&c->sweep.names, key->own);
+
+        if (name.n_bytes == 0)
+                return;
+        answer_words_add(out, "%s", before);
+        answer_words_add_function(out, name);
+}
+
+static void add_waiting(struct answer_words *out, const struct idle_row *row, uint64_t n_min,
+                        const char *words)
+{
+        uint64_t n = (uint64_t)llround(waiting_of(row));
+
+        n = n == 0 ? 1 : n;
+        if (n >= n_min)
+                answer_words_add(out, ", %s %s", text_number_counted(n, "threads").text, words);
+}
+
+/* A thread runs, and others wait for it, or none does. */
+static void add_runner(struct answer_words *out, const struct idle_cores *c, uint32_t id, const char *doing)
+{
+        const struct idle_key *key = idle_cores_key(c, id);
+
+        add_who(out, c, key);
+        answer_words_add(out, "%s%s", alone_of(&c->rows[id - 1]) > 0.5 ? " alone" : "", doing);
+        if (key->own == 0)
+                answer_words_add(out, key->cause == IDLE_LOCK ? "" : " ran");
+        add_function(out, c, key, key->cause == IDLE_LOCK ? " in " : " ran ");
+}
+
+static void add_too_few(struct answer_words *out, const struct idle_cores *c, uint32_t id)
+{
+        answer_words_add(out, "too few threads");
+        if (idle_cores_key(c, id)->group == 0)
+                return;
+        answer_words_add(out, ": ");
+        add_runner(out, c, id, "");
+        answer_words_add(out, ", no thread waited for it");
+}
+
+static void add_cause(struct answer_words *out, const struct idle_cores *c, uint32_t id)
+{
+        static const char *const waits[] = {
+                [IDLE_TIMER] = " waited for a timer",
+                [IDLE_DISK] = " waited for the disk",
+                [IDLE_NETWORK] = " waited for the network",
+                [IDLE_OPEN] = " waited to the end of the recording",
+                [IDLE_UNKNOWN] = " waited for something that is not known",
+        };
+        const struct idle_key *key = idle_cores_key(c, id);
+        const struct idle_row *row = &c->rows[id - 1];
+
+        if (key->cause == IDLE_QUOTA || key->cause == IDLE_OTHERS) {
+                answer_words_add(out, key->cause == IDLE_QUOTA
+                                              ? "the CPU quota was used up"
+                                              : "threads could run, but other programs had the CPUs");
+                return;
+        }
+        if (key->cause == IDLE_TOO_FEW) {
+                add_too_few(out, c, id);
+                return;
+        }
+        if (key->group == 0) {
+                answer_words_add(out, "%s", cause_words[key->cause]);
+                return;
+        }
+        if (key->cause == IDLE_RUN || key->cause == IDLE_LOCK) {
+                add_runner(out, c, id, key->cause == IDLE_LOCK ? " held the lock" : "");
+                add_waiting(out, row, 1, "waited for it");
+                return;
+        }
+        add_who(out, c, key);
+        if (key->cause == IDLE_PROGRAM) {
+                answer_words_add(out, " waited for '");
+                answer_words_add_name(out, trace_dictionary_text(c->sweep.names.trace->dictionary, key->by));
+                answer_words_add(out, "', which was not recorded");
+        } else {
+                answer_words_add(out, "%s", waits[key->cause]);
+        }
+        add_function(out, c, key, " in ");
+        add_waiting(out, row, 2, "waited in all");
+}
+
+static struct answer_words make_answer(const struct idle_cores *c)
+{
+        struct answer_words a = { .used_bytes = 0 };
+
+        if (!c->has_switches || c->n_cpus == 0) {
+                answer_words_add(&a, "how many cores were idle is unknown: %s",
+                                 c->n_cpus != 0 ? "no context switches were recorded"
+                                                : "the trace does not say how many CPUs there were");
+                return a;
+        }
+        if (c->n_moments == 0) {
+                answer_words_add(&a, "no thread that passes the filters was recorded");
+                return a;
+        }
+        answer_words_add(&a, "%.0f%% of %s were idle while ", idle_cores_share(c, c->cores) * 100,
+                         text_number_counted(c->n_cpus, "cores").text);
+        if (c->filter->has_zone) {
+                answer_words_add(&a, "'");
+                answer_words_add_name(&a, report_names_words(c->filter->request.zone));
+                answer_words_add(&a, "' was open");
+        } else {
+                answer_words_add(&a, "the program ran");
+        }
+        answer_words_add(&a, " (%.2g core-seconds)", idle_cores_seconds(c, c->cores));
+        for (uint32_t i = 0; i < c->n_rows && i < SENTENCE_ROWS; i++) {
+                double share = idle_cores_share(c, c->rows[c->order[i] - 1].cores);
+
+                if (share < SENTENCE_SHARE && (i != 0 || share < 0.01))
+                        break;
+                answer_words_add(
+                        &a, "; %s: ", text_number_counted((uint64_t)llround(share * 100), "points").text);
+                add_cause(&a, c, c->order[i]);
+        }
+        return a;
+}
+
+/* ------------------------------------------------------------------ facts and rows */
+
+static bool is_known(const struct idle_cores *c)
+{
+        return c->has_switches && c->n_cpus != 0 && c->n_moments != 0;
+}
+
+/* clang-format off */
+#define IDLE_FACTS(FACT)                                                                                      \
+        FACT(SHARE, "idle_share", "idle", view_real_known(idle_cores_share(c, c->cores), is_known(c)),        \
+             "of the cores' time: no recorded thread ran on them")                                            \
+        FACT(REAL, "idle_core_seconds", "core-seconds",                                                       \
+             view_real_known(idle_cores_seconds(c, c->cores), is_known(c)), "the same, added up over cores")  \
+        FACT(COUNT, "cpus", "cores", view_known(c->n_cpus, c->n_cpus != 0), "that were online", .may_be_null = true)               \
+        FACT(DURATION, "open_ns", "time", view_known(c->open_ns, is_known(c)),                                \
+             "while a chosen thread lived; with a zone, while one was in an instance of it")                  \
+        FACT(COUNT, "moments", "moments", view_number(c->n_moments), "of that time that were looked at")      \
+        FACT(COUNT, "moments_cut", NULL, view_number(c->roots.n_early),                                       \
+             "of them, those with a wait that had not ended, or not in time")
+#define IDLE_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(REAL, "core_seconds", "core-seconds", view_real(idle_cores_seconds(c, row->cores)), NULL)      \
+        COLUMN(SHARE, "share", "idle", view_real(idle_cores_share(c, row->cores)), "of the cores' time")      \
+        COLUMN(STRING, "cause", "cause", view_words(cause_words[key->cause]),                                 \
+               "run, lock: others waited for a thread that ran, for its lock; unrecorded: for a program "     \
+               "that was not recorded; others: threads could run, and other programs had the CPUs",          \
+               .one_of = CAUSE_WORDS)                                                                         \
+        COLUMN(HANDLE, "thread", "", view_handle('t', thread_of(c, key)),                                     \
+               "one of those with this name: who ran, or waited")                                             \
+        COLUMN(STRING, "thread_name", "thread", name_of(c, key), NULL, .n_columns_max = 24)                   \
+        COLUMN(STRING, "function", "in", view_name(path_words_function_name(&c->sweep.names, key->own)),      \
+               "of the program, which it ran, or in which it waited", .n_columns_max = 40)                    \
+        COLUMN(REAL, "waiting", "waited", view_real_known(waiting_of(row), row->n_waiting > 0),               \
+               "threads, on average; of `others`, that could run")                                           \
+        COLUMN(SHARE, "alone", "alone", view_real(alone_of(row)),                                             \
+               "of these moments: one thread ran, of all that were recorded")                                 \
+        COLUMN(STRING, "by", NULL, view_name(key->by != 0                                                     \
+               ? trace_dictionary_text(c->sweep.names.trace->dictionary, key->by)                             \
+               : path_words_function_name(&c->sweep.names, 0)), "of unrecorded: the program")
+/* clang-format on */
+
+static const struct view_column fact_columns[] = { IDLE_FACTS(VIEW_MEMBER) };
+static const struct view_column idle_columns[] = { IDLE_COLUMNS(VIEW_COLUMN) };
+static const struct answer_part facts_part = ANSWER_FACTS(fact_columns);
+static const struct answer_part idle_part = ANSWER_TABLE(
+        "idle", idle_columns, "a cause for which cores did not run the program, the largest first");
+const struct answer_schema idle_view_schema = {
+        .name = "hyprof.idle/1",
+        .command = "hyprof report --idle --json",
+        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &facts_part, &idle_part,
+                                                      NULL },
+};
+
+static uint32_t thread_of(const struct idle_cores *c, const struct idle_key *key)
+{
+        return key->group != 0 ? c->sweep.names.groups[key->group - 1].first : 0;
+}
+
+static struct view_value name_of(const struct idle_cores *c, const struct idle_key *key)
+{
+        return key->group != 0 ? view_text(path_words_group_name(&c->sweep.names, key->group))
+                               : view_unknown();
+}
+
+static void put_row(struct view_document *d, struct view_table *t, const struct idle_cores *c, uint32_t id)
+{
+        const struct idle_key *key = idle_cores_key(c, id);
+        const struct idle_row *row = &c->rows[id - 1];
+
+        IDLE_COLUMNS(VIEW_CELL)
+}
+
+static void add_rows(struct event_names *n, const struct idle_cores *c)
+{
+        struct view_document *d = n->document;
+        struct view_table *t = view_document_add_part(d, &idle_part, "Why cores were idle");
+        size_t n_shown = is_known(c) ? event_names_limit(n, t, c->n_rows) : 0, i = 0;
+
+        view_table_set_about(d, t, "%% of the cores' time; idle: no recorded thread ran on the core");
+        for (; i < n_shown; i++) {
+                if (n->options->limit != 0 &&
+                    idle_cores_share(c, c->rows[c->order[i] - 1].cores) < SHARE_SHOWN_MIN)
+                        break;
+                put_row(d, t, c, c->order[i]);
+        }
+        if (t)
+                t->n_left_out += n_shown - i;
+}
+
+static void add_warnings(struct event_names *n, const struct idle_cores *c)
+{
+        struct view_document *d = n->document;
+
+        if (!is_known(c))
+                return;
+        view_document_warn(d,
+                           "idle means not running this program: other programs' time on the cores counts as "
+                           "idle");
+        if (c->filter->cpus || c->filter->stacks)
+                view_document_warn(d, "--cpu and --module choose samples: here they change nothing");
+        if (!c->sweep.has_wakeups)
+                view_document_warn(d, "recorded without --off-cpu: what ended waits is known of few");
+        if (c->sweep.past.event == 0)
+                view_document_warn(d, "no samples: the functions that ran are unknown");
+        event_names_warn(n, c->n_left_out, "causes beyond the limit, left out");
+        event_names_warn(n, c->sweep.past.n_forgotten, "waits that were dropped for lack of room");
+}
+
+void idle_view_fill(struct view_document *d, const struct idle_cores *c, struct loaded_trace *trace,
+                    const struct event_view_options *options)
+{
+        struct answer_words answer = make_answer(c);
+        struct event_names n;
+
+        event_names_init(&n, d, trace, NULL, options);
+        event_names_heading(&n, &answer, 0, 0);
+        IDLE_FACTS(VIEW_FACT)
+        add_warnings(&n, c);
+        add_rows(&n, c);
+        report_heading_hint(d, options->path, "report --wall");
+        if (c->filter->has_zone)
+                report_heading_hint(d, options->path, "path --zone %s",
+                                    shell_word_of_name(report_names_words(c->filter->request.zone)).text);
+        report_heading_hint(d, options->path, "report --cpus");
+        event_names_deinit(&n);
+}
