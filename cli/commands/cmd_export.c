@@ -29,14 +29,20 @@
 /* More freeze the viewer (firefox-devtools/profiler #4808). */
 #define MARKERS_MAX_DEFAULT 200000
 
-enum { LETTER_LIST = OPTION_LONG_ONLY, LETTER_ZONES_AS_FRAMES, LETTER_MAX_MARKERS, LETTER_NO_WAITS };
+enum {
+        LETTER_LIST = OPTION_LONG_ONLY,
+        LETTER_ZONES_AS_FRAMES,
+        LETTER_MAX_MARKERS,
+        LETTER_NO_WAITS,
+        LETTER_WALL
+};
 
 struct arguments {
         const char *path;
         const char *output; /* NULL = named like the trace */
         struct trace_filter_request filter;
         uint64_t n_markers_max;
-        bool zones_as_frames, no_waits, shows_native;
+        bool zones_as_frames, no_waits, wall, shows_native;
         bool force, list, quiet;
 };
 
@@ -55,6 +61,8 @@ static const struct option_row option_rows[] = {
         { LETTER_LIST, "list", NULL, "show the formats" },
         { LETTER_ZONES_AS_FRAMES, "zones-as-frames", NULL,
           "add the open zones to the call stacks, as outermost frames \"zone:NAME\"" },
+        { LETTER_WALL, "wall", NULL,
+          "pprof: a number more, the part of the wall time, as report --wall has it" },
         { LETTER_NO_WAITS, "no-waits", NULL,
           "firefox, perfetto, chrome: no waits, and no arrows from who ended them" },
         { LETTER_MAX_MARKERS, "max-markers", "N",
@@ -105,6 +113,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case NATIVE_OPTION:
                 args->shows_native = true;
+                return 0;
+        case LETTER_WALL:
+                args->wall = true;
                 return 0;
         case LETTER_NO_WAITS:
                 args->no_waits = true;
@@ -235,6 +246,7 @@ static int export_trace(const struct export_format *format, const struct argumen
 {
         struct export_options options = {
                 .zones_as_frames = args->zones_as_frames,
+                .wall = args->wall,
                 .no_waits = args->no_waits,
                 .shows_native = args->shows_native,
                 .n_markers_max = args->n_markers_max,

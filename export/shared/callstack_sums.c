@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/shared/callstack_sums.h"
 
+#include "analyze/path/wall_shares.h"
 #include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/saturating.h"
 #include "export/shared/export_event.h"
@@ -140,6 +143,51 @@ int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
                                         1U << EXPORT_LEFT_OUT_PLOTS | 1U << EXPORT_LEFT_OUT_FRAMES |
                                         1U << EXPORT_LEFT_OUT_LOCKS | 1U << EXPORT_LEFT_OUT_DEVICES);
         return 0;
+}
+
+/* A sum of parts; they become ns when all are known. */
+struct wall_pass {
+        struct callstack_sums *sums;
+        double *parts; /* heap; by key id - 1 */
+        size_t capacity;
+        uint32_t n_parts;
+};
+
+static int take_part(void *context, uint32_t thread, const struct past_sample *sample, double part)
+{
+        const struct callstack_key key = { .thread = thread, .path = sample->path, .stack = sample->stack };
+        struct wall_pass *pass = context;
+        struct callstack_sums *s = pass->sums;
+        uint32_t id;
+        int r = intern_add_row(&s->keys, &key, &s->sums, &s->capacity, sizeof(*s->sums), &id);
+
+        if (r >= 0 && id > pass->n_parts)
+                r = array_reach(&pass->parts, &pass->capacity, &pass->n_parts, id, sizeof(*pass->parts));
+        if (r >= 0)
+                pass->parts[id - 1] += part;
+        return r < 0 ? r : 0;
+}
+
+int callstack_sums_add_wall(struct callstack_sums *s, struct loaded_trace *trace, struct error *err)
+{
+        struct trace_filter filter = s->options->filter ? *s->options->filter
+                                                        : (struct trace_filter){ .to_ns = UINT64_MAX };
+        struct wall_pass pass = { .sums = s };
+        const struct wall_shares_request request = {
+                .filter = &filter, .shows_native = true, .take = take_part, .context = &pass
+        };
+        struct wall_shares wall;
+        int r;
+
+        filter.event = s->options->event;
+        r = wall_shares_take(&wall, trace, &request, err);
+        if (r == 0 && !wall.has_switches)
+                r = error_set(err, -ENODATA, "shares of the wall time: no context switches were recorded");
+        for (uint32_t i = 0; i < pass.n_parts && r == 0; i++)
+                s->sums[i].values[CALLSTACK_WALL_NS] = (uint64_t)(pass.parts[i] * wall.ns_per_part);
+        wall_shares_deinit(&wall);
+        free(pass.parts);
+        return r;
 }
 
 void callstack_sums_deinit(struct callstack_sums *s)

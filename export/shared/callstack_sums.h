@@ -5,7 +5,7 @@
  *
  * Way of the data:  loaded_trace -> trace_walk -> [callstack_sums] -> export_pprof, export_callgrind
  *
- * Memory: 56 bytes and a hash slot for each distinct combination.  Not thread-safe.
+ * Memory: 64 bytes and a hash slot for each distinct combination.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_CALLSTACK_SUMS_H
 #define EXPORT_SHARED_CALLSTACK_SUMS_H
@@ -26,6 +26,7 @@ enum callstack_value {
         CALLSTACK_OFF_CPU_NS,  /* waits, not preemptions */
         CALLSTACK_ALLOCATIONS, /* how many */
         CALLSTACK_ALLOCATED_BYTES,
+        CALLSTACK_WALL_NS, /* of the samples, divided by the threads: callstack_sums_add_wall() */
         CALLSTACK_VALUES,
 };
 
@@ -60,6 +61,11 @@ struct callstack_sums {
  */
 int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
                         const struct export_options *options, struct error *err);
+/*
+ * callstack_sums_add_wall() - walk through the trace once more, for the wall times of wall_shares.h
+ * After callstack_sums_read().  Returns as that, or -ENODATA with words if the trace has no context switches.
+ */
+int callstack_sums_add_wall(struct callstack_sums *s, struct loaded_trace *trace, struct error *err);
 void callstack_sums_deinit(struct callstack_sums *s);
 
 /*

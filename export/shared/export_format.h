@@ -26,6 +26,7 @@ struct export_options {
         uint32_t event; /* whose samples, for formats that hold those of one; never 0 if there are samples */
         bool zones_as_frames;   /* the zone path as the outermost frames of each stack, as "zone:NAME" */
         bool shows_native;      /* of pprof and callgrind: whole call stacks, also of Python programs */
+        bool wall;              /* of pprof: the part of the wall time of each stack, by a pass more */
         bool no_waits;          /* of firefox, perfetto, chrome: no time off a CPU, no arrows of wake-ups */
         uint64_t n_markers_max; /* of firefox: the shortest zones are left out beyond it; 0 = all */
 };

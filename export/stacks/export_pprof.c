@@ -2,7 +2,7 @@
 /*
  * The message Profile of pprof's profile.proto: samples first, because its fields may come in any order,
  * then the tables that the samples refer to.  A sample has five values, the same in every profile, because
- * pprof compares and merges only profiles with the same values.
+ * pprof compares and merges only profiles with the same values; and a sixth one if wall times were asked for.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
@@ -124,6 +124,8 @@ static int write_head(struct pprof_export *e)
                                    words_of("count"));
         r = r < 0 ? r
                   : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("alloc_space"), words_of("bytes"));
+        if (r == 0 && e->options->wall)
+                r = put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("wall"), words_of("nanoseconds"));
         r = r < 0 ? r : put_value_type(e, PPROF_PROFILE_PERIOD_TYPE, type, unit);
         r = r < 0 ? r : pprof_places_string(&e->places, type.bytes, type.n_bytes, &number);
         if (r < 0)
@@ -233,7 +235,7 @@ static int write_sample(struct pprof_export *e, const struct callstack_key *key,
         if (r < 0)
                 return r;
         values = protobuf_writer_begin(b, PPROF_SAMPLE_VALUE);
-        for (int i = 0; i < CALLSTACK_VALUES; i++)
+        for (int i = 0; i < CALLSTACK_WALL_NS + e->options->wall; i++)
                 byte_buffer_add_varint(b, sums->values[i] <= INT64_MAX ? sums->values[i] : INT64_MAX);
         protobuf_writer_end(b, values);
         r = put_thread(e, key->thread);
@@ -260,6 +262,8 @@ int export_pprof(struct loaded_trace *trace, const struct export_options *option
 
         export_stream_init(&e.out, out);
         r = callstack_sums_read(&e.sums, trace, options, err);
+        if (r == 0 && options->wall)
+                r = callstack_sums_add_wall(&e.sums, trace, err);
         if (r < 0)
                 goto fail;
         r = export_frames_init(&e.frames, trace->dictionary);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/wall_shares.c, past_sweep.c: a moment is divided by the threads
+ * analyze/path/wall_shares.c, past_sweep.c, callstack_sums_add_wall(): a moment is divided by the threads
  * that ran or could run, and without any of them it belongs to what the first thread waits for
  */
 #include "analyze/path/wall_shares.h"
 #include "base/error.h"
+#include "export/shared/callstack_sums.h"
 #include "format/trace_dictionary.h"
 #include "tests/unit/thread_scene.h"
 #include "tests/unit/unit_test.h"
 
+#include <errno.h>
 #include <math.h>
 
 static struct thread_scene s;
@@ -348,5 +350,51 @@ START_TEST(test_without_switches_or_samples)
         expect_share(WALL_ROW_UNSAMPLED, NULL, 0.75, 1e-9);
         expect_share(WALL_ROW_TIMER, NULL, 0.25, 1e-9);
         expect_whole();
+}
+END_TEST
+
+/* The same by call stack and thread, for exports: 100 frames of 6 ms alone and 4 ms on two threads. */
+START_TEST(test_call_stacks)
+{
+        struct export_options options = { .filter = &s.filter };
+        struct callstack_sums sums;
+        struct error err = ERROR_NONE;
+        uint64_t alone_ns = 0, all_ns = 0;
+
+        build_serial(100);
+        thread_scene_open(&s, NULL);
+        options.event = s.event;
+        ck_assert_msg(callstack_sums_read(&sums, &s.trace, &options, &err) == 0, "%s", err.text);
+        ck_assert_msg(callstack_sums_add_wall(&sums, &s.trace, &err) == 0, "%s", err.text);
+        for (uint32_t id = 1; id <= callstack_sums_count(&sums); id++) {
+                const uint64_t *values = sums.sums[id - 1].values;
+
+                all_ns += values[CALLSTACK_WALL_NS];
+                if (values[CALLSTACK_SAMPLES] == 600)
+                        alone_ns += values[CALLSTACK_WALL_NS];
+                else if (values[CALLSTACK_SAMPLES] != 0)
+                        ck_assert_uint_eq(values[CALLSTACK_WALL_NS], 200 * THREAD_SCENE_MS);
+        }
+        ck_assert_uint_eq(alone_ns, 600 * THREAD_SCENE_MS);
+        ck_assert_uint_eq(all_ns, 1000 * THREAD_SCENE_MS);
+        callstack_sums_deinit(&sums);
+}
+END_TEST
+
+START_TEST(test_call_stacks_without_switches)
+{
+        struct export_options options = { .filter = &s.filter };
+        struct callstack_sums sums;
+        struct error err = ERROR_NONE;
+
+        thread_scene_init(&s, "2", 100);
+        thread_scene_begin(&s, thread_scene_thread(&s, "main", 0));
+        thread_scene_work(&s, 0, 50, thread_scene_function(&s, "work"));
+        thread_scene_end(&s);
+        thread_scene_open(&s, NULL);
+        options.event = s.event;
+        ck_assert_int_eq(callstack_sums_read(&sums, &s.trace, &options, &err), 0);
+        ck_assert_int_eq(callstack_sums_add_wall(&sums, &s.trace, &err), -ENODATA);
+        callstack_sums_deinit(&sums);
 }
 END_TEST
