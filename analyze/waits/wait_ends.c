@@ -186,6 +186,16 @@ static bool find_interrupt(struct wait_ends *e, uint32_t thread, const struct th
         return false;
 }
 
+/*
+ * Nothing was recorded but the state: an interrupt ended a sleep that signals do not end.  A program that
+ * writes much to a disk has so many of them that most have no call stack.
+ */
+static bool is_like_disk(const struct thread_wait *wait)
+{
+        return wait->is_woken && wait->state == TRACE_WAIT_UNINTERRUPTIBLE && wait->stack == 0 &&
+               wait->waker_stack == 0 && wait->waker_thread == 0 && wait->waker_name == 0;
+}
+
 struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait)
 {
         struct wait_end end;
@@ -196,6 +206,8 @@ struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struc
             find_interrupt(e, thread, wait, &end))
                 return end;
         end = (struct wait_end){ .kind = kind_by_stack(e, wait) };
+        if (end.kind == WAIT_END_UNKNOWN && is_like_disk(wait))
+                end.kind = WAIT_END_DISK;
         /* a thread of the kernel does the disk's work */
         if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name != 0 && end.kind != WAIT_END_DISK)
                 end.kind = WAIT_END_PROGRAM;

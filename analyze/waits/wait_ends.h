@@ -7,7 +7,8 @@
  * A wake-up names the thread that made it.  Where it came from an interrupt, the interrupt's own functions
  * tell which (interrupt_kind.h).  Where these were not recorded, the functions of the kernel in the thread's
  * own call stack show for which device it waited: they are compared with a list of beginnings of
- * names, and each call stack is looked at once.  Memory: two bytes a call stack.  Not thread-safe.
+ * names, and each call stack is looked at once.  An uninterruptible sleep of which nothing else is known is
+ * taken for one that waits for the disk.  Memory: two bytes a call stack.  Not thread-safe.
  */
 #ifndef ANALYZE_WAITS_WAIT_ENDS_H
 #define ANALYZE_WAITS_WAIT_ENDS_H

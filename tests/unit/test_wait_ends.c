@@ -221,6 +221,30 @@ START_TEST(test_deep_stack)
 }
 END_TEST
 
+/* Where nothing but the state is known, an uninterruptible sleep is for the disk. */
+START_TEST(test_state_alone)
+{
+        struct thread_wait wait = { .is_woken = true, .state = TRACE_WAIT_UNINTERRUPTIBLE };
+        uint32_t place = in_kernel("msleep"), interrupt = push(0, kernel, "hrtimer_wakeup");
+
+        start();
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_DISK);
+        wait.stack = place;
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_UNKNOWN);
+        wait.stack = 0;
+        wait.waker_stack = interrupt;
+        ck_assert_int_ne(find(&wait).kind, WAIT_END_DISK);
+        wait.waker_stack = 0;
+        wait.waker_name = 1;
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_PROGRAM);
+        wait.waker_name = 0;
+        wait.is_woken = false;
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_UNKNOWN);
+        wait = (struct thread_wait){ .is_woken = true, .state = TRACE_WAIT_SLEEPING };
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_UNKNOWN);
+}
+END_TEST
+
 START_TEST(test_too_deep_stack)
 {
         struct thread_wait wait = { .is_woken = true };
