@@ -15,6 +15,12 @@ struct stretch {
         uint32_t level; /* of recursion */
         bool is_other;  /* not the first thread: the path stays at what ended its last wait */
         uint64_t from_ns;
+        /* who waited for it from when on, if the path stayed; thread 0 = the first thread, or no one */
+        struct {
+                uint32_t thread, depth, chain;
+                uint64_t from_ns;
+        } waiter;
+        uint64_t acted_ns; /* when it woke another thread, so that it cannot have waited; 0 = not known */
 };
 
 const char *path_segment_word(enum path_kind kind, bool preempted, enum wait_end_kind end)
@@ -166,6 +172,8 @@ static int follow(struct path_walk *w, const struct stretch *s, const struct pas
         if (s->level >= PATH_WALK_LEVELS_MAX)
                 return emit_cut(w, s, from_ns, end_ns, &w->n_too_deep);
         r = make_next(w, s, wait, thread, how, from_ns, &next);
+        if (wait && wait->by == thread && wait->woken_ns == end_ns)
+                next.acted_ns = end_ns;
         return r < 0 ? r : walk(w, next, end_ns);
 }
 
@@ -283,6 +291,27 @@ static enum path_how how_woken(const struct past_wait *wait)
 }
 
 /*
+ * Whether the thread slept until its own timer, and that was over before another one began to wait for it.
+ * The other one was delayed by what the thread did then, perhaps with a lock, and not by its sleep.
+ */
+static bool slept_before(const struct stretch *s, const struct past_wait *wait)
+{
+        return wait->end == WAIT_END_TIMER && s->waiter.thread != 0 && wait->woken_ns <= s->waiter.from_ns;
+}
+
+/* The path goes on at the thread that waited for @s, where it did other things. */
+static int return_to_waiter(const struct stretch *s, struct stretch *next)
+{
+        *next = (struct stretch){ .thread = s->waiter.thread,
+                                  .depth = s->waiter.depth,
+                                  .chain = s->waiter.chain,
+                                  .level = s->level,
+                                  .is_other = true,
+                                  .from_ns = s->from_ns };
+        return 0;
+}
+
+/*
  * The thread waited in [@from_ns, *@end_ns).
  * @next:  where the path stays, if it does: the caller goes on there, from *@end_ns on; else its thread is 0
  */
@@ -290,17 +319,29 @@ static int follow_wait(struct path_walk *w, const struct stretch *s, const struc
                        uint64_t from_ns, uint64_t *end_ns, struct stretch *next)
 {
         struct lock_wait lock;
+        int r;
 
         next->thread = 0;
         if (*end_ns <= from_ns)
                 return 0;
+        /* it woke another thread in the middle of its wait: times of two CPUs, or of late records */
+        if (s->acted_ns == *end_ns && wait->woken_ns > *end_ns)
+                return emit(w, s, PATH_WAIT, from_ns, *end_ns, wait);
         if (find_holders(w, s, find_asked(w, s, *end_ns), from_ns, *end_ns, &lock))
                 return follow_holders(w, s, wait, &lock, end_ns, next);
+        if (!has_waker(s, wait) && slept_before(s, wait))
+                return return_to_waiter(s, next);
         if (!has_waker(s, wait))
                 return emit(w, s, PATH_WAIT, from_ns, *end_ns, wait);
-        if (stays(w, s))
-                return stay(w, s, wait, wait->by, how_woken(wait), next);
-        return follow(w, s, wait, wait->by, how_woken(wait), from_ns, *end_ns);
+        if (!stays(w, s))
+                return follow(w, s, wait, wait->by, how_woken(wait), from_ns, *end_ns);
+        r = stay(w, s, wait, wait->by, how_woken(wait), next);
+        next->acted_ns = wait->woken_ns == *end_ns ? *end_ns : 0;
+        next->waiter.thread = s->thread;
+        next->waiter.depth = s->depth;
+        next->waiter.chain = s->chain;
+        next->waiter.from_ns = from_ns;
+        return r;
 }
 
 /* A call stack that was not recorded is like any other one. */

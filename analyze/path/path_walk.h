@@ -15,6 +15,8 @@
  *               what ended the last of them counts, not what came first
  *      stay     at another thread than the first, the path does not return: what that thread did before its
  *               own last wait overlapped with what it waited for, and is no cause
+ *               (but a sleep that its own timer had ended before the wait began: there the path returns to
+ *               the thread that waited)
  *      birth    before a thread was there, the path goes on at the thread that made it
  *      machine  the time in which a thread could run and did not is a part of its own
  *

@@ -683,6 +683,41 @@ START_TEST(test_levels_are_bounded)
 }
 END_TEST
 
+/* A sleep that was over before the wait began does not count: the waiter did other things then. */
+START_TEST(test_slept_before_the_wait)
+{
+        path_lab_wait(a, 1100, 1300, 1300, 0, here);
+        path_lab_wait(b, 1350, 1500, 1500, a, there);
+        path_lab_wait(m, 1050, 1700, 1700, b, here);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
+                         "1000-1050 m run, 1050-1300 .b run, 1300-1500 ..a run, "
+                         "1500-1700 .b run, 1700-2000 m run");
+}
+END_TEST
+
+START_TEST(test_slept_during_the_wait)
+{
+        path_lab_wait(a, 1100, 1400, 1400, 0, here);
+        path_lab_wait(b, 1350, 1500, 1500, a, there);
+        path_lab_wait(m, 1050, 1700, 1700, b, here);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
+                         "1000-1050 m run, 1050-1100 ..a run, 1100-1400 ..a timer, 1400-1500 ..a run, "
+                         "1500-1700 .b run, 1700-2000 m run");
+}
+END_TEST
+
+/* As in records that came too late: each woke the other one while it waited itself. */
+START_TEST(test_wakers_that_waited)
+{
+        path_lab_wait(a, 1100, 1400, 1410, b, there);
+        path_lab_wait(b, 1200, 1500, 1510, a, there);
+        path_lab_wait(m, 1050, 1600, 1600, b, here);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
+                         "1000-1050 m run, 1050-1200 .b run, 1200-1400 .b thread, 1400-1410 ..a ready, "
+                         "1410-1500 ..a run, 1500-1510 .b ready, 1510-1600 .b run, 1600-2000 m run");
+}
+END_TEST
+
 START_TEST(test_steps_are_bounded)
 {
         for (uint64_t i = 0; i < 1000; i++)
