@@ -30,7 +30,7 @@ void why_deinit(struct why *w)
         zone_pattern_deinit(&w->pattern);
         why_survey_deinit(&w->survey);
         why_collector_deinit(&w->collector);
-        meanwhile_deinit(&w->meanwhile);
+        why_meanwhile_deinit(&w->meanwhile);
         wait_places_deinit(&w->places);
         python_stacks_deinit(&w->python);
         why_profile_deinit(&w->profile);
@@ -103,31 +103,6 @@ static int find_bounds(struct why *w)
         b->keep_slow = keep_of(fmin(w->rank.n_slow, (double)d->n_evident));
         b->keep_typical = keep_of((double)d->n_evident);
         return 0;
-}
-
-static int take_passes(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
-                       struct error *err)
-{
-        struct why_collector *c = &w->collector;
-        const struct sample_sum none = { .n_samples = 0 };
-        int r = why_survey_take(&w->survey, trace, filter, &w->pattern, err);
-
-        if (r < 0)
-                return r;
-        if (find_bounds(w) < 0)
-                return error_set(err, -ENOMEM, "ranking the zones: out of memory");
-        c->pattern = &w->pattern;
-        c->event = w->request.event != 0 ? w->request.event : why_survey_choose_event(&w->survey);
-        c->has_switches = w->survey.n_switches != 0;
-        unsampled_time_judge(&w->survey.unsampled, w->dictionary, c->event,
-                             c->event != 0 ? &w->survey.samples[c->event - 1] : &none);
-        r = why_collector_take(c, trace, filter, err);
-        if (r == 0)
-                r = why_fibers_take(&c->instances, trace, filter, c->event, err);
-        if (r < 0)
-                return r;
-        r = meanwhile_take(&w->meanwhile, trace, &c->waits_for, c->event, err);
-        return r < 0 ? r : why_cpu_owners_take(&c->owners, trace, err);
 }
 
 /* ------------------------------------------------------------------ sums */
@@ -245,6 +220,33 @@ static int name_places(struct why *w)
         return r;
 }
 
+static int take_passes(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
+                       struct error *err)
+{
+        struct why_collector *c = &w->collector;
+        const struct sample_sum none = { .n_samples = 0 };
+        int r = why_survey_take(&w->survey, trace, filter, &w->pattern, err);
+
+        if (r < 0)
+                return r;
+        if (find_bounds(w) < 0)
+                return error_set(err, -ENOMEM, "ranking the zones: out of memory");
+        c->pattern = &w->pattern;
+        c->event = w->request.event != 0 ? w->request.event : why_survey_choose_event(&w->survey);
+        c->has_switches = w->survey.n_switches != 0;
+        unsampled_time_judge(&w->survey.unsampled, w->dictionary, c->event,
+                             c->event != 0 ? &w->survey.samples[c->event - 1] : &none);
+        r = why_collector_take(c, trace, filter, err);
+        if (r == 0)
+                r = why_fibers_take(&c->instances, trace, filter, c->event, err);
+        if (r < 0)
+                return r;
+        if (name_places(w) < 0)
+                return error_set(err, -ENOMEM, "naming where the zones waited: out of memory");
+        r = why_meanwhile_take(&w->meanwhile, w, trace, err);
+        return r < 0 ? r : why_cpu_owners_take(&c->owners, trace, err);
+}
+
 /* ------------------------------------------------------------------ holders and wakers */
 
 static int compare_holders(const void *a, const void *b)
@@ -263,20 +265,20 @@ static int compare_holders(const void *a, const void *b)
 
 static int list_holders(struct why *w)
 {
-        const struct meanwhile *m = &w->meanwhile;
+        const struct why_meanwhile *m = &w->meanwhile;
         int r = 0;
 
         for (uint32_t i = 1; i <= m->keys.n_items && r == 0; i++) {
-                const struct meanwhile_key *key = intern_get(&m->keys, i, NULL);
+                const struct why_meanwhile_key *key = intern_get(&m->keys, i, NULL);
 
-                if (key->doing != MEANWHILE_HELD || key->level != 0)
+                if (key->doing != WHY_MEANWHILE_HELD)
                         continue;
                 r = array_reserve(&w->holder_rows, &w->holders_capacity, w->n_holders + 1,
                                   sizeof(*w->holder_rows));
                 if (r == 0)
-                        w->holder_rows[w->n_holders++] = (struct why_holder){
-                                .lock = key->kind, .thread = key->thread, .held_ns = m->sums[i - 1].amount
-                        };
+                        w->holder_rows[w->n_holders++] = (struct why_holder){ .lock = key->kind,
+                                                                              .thread = key->thread,
+                                                                              .held_ns = m->amounts[i - 1] };
         }
         if (w->n_holders > 1)
                 qsort(w->holder_rows, w->n_holders, sizeof(*w->holder_rows), compare_holders);
@@ -366,11 +368,7 @@ static int build_tree(struct why *w)
 
 static int explain(struct why *w)
 {
-        int r = name_places(w);
-
-        if (r < 0)
-                return r;
-        r = why_profile_init(&w->profile, w->dictionary, &w->places.functions, &w->collector.instances);
+        int r = why_profile_init(&w->profile, w->dictionary, &w->places.functions, &w->collector.instances);
         if (r < 0)
                 return r;
         w->profile.folds = w->places.folds;
@@ -453,10 +451,16 @@ const struct why_holder *why_find_holder(const struct why *w, uint32_t lock)
         return NULL;
 }
 
+/* Waits in a row may be one, for the thread that ended the last of them. */
 const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind kind, uint32_t id)
 {
-        for (size_t i = 0; i < w->n_wakers; i++)
-                if (w->waker_rows[i].kind == kind && w->waker_rows[i].id == id)
-                        return &w->waker_rows[i];
-        return NULL;
+        const struct why_waker *best = NULL;
+
+        for (size_t i = 0; i < w->n_wakers; i++) {
+                const struct why_waker *row = &w->waker_rows[i];
+
+                if (row->kind == kind && row->id == id && (!best || row->did.path_ns > best->did.path_ns))
+                        best = row;
+        }
+        return best;
 }

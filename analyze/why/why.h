@@ -2,9 +2,9 @@
 /*
  * analyze/why/why.h - why the slow instances of a zone take longer than the others
  *
- * Way of the data:  loaded_trace -> why_survey -> why_collector -> meanwhile -> [why] -> why_view
+ * Way of the data:  loaded_trace -> why_survey -> why_collector -> why_meanwhile -> [why] -> why_view
  *
- * Three passes at most: durations, evidence, and the holders of locks, if there are waits for locks.  Slow
+ * Passes: durations, evidence, and where slow instances waited for other threads, their paths.  Slow
  * instances are compared with all others.  The extra time is the mean of the slow instances' durations,
  * without the cost of samples, less the mean of the others'; causes are disjoint parts of it.
  * docs/use/why.md says how each number is computed.  Not thread-safe.
@@ -12,12 +12,12 @@
 #ifndef ANALYZE_WHY_WHY_H
 #define ANALYZE_WHY_WHY_H
 
-#include "analyze/stats/meanwhile.h"
 #include "analyze/stats/wait_places.h"
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/why/why_collector.h"
 #include "analyze/why/why_durations.h"
 #include "analyze/why/why_judge.h"
+#include "analyze/why/why_meanwhile.h"
 #include "analyze/why/why_profile.h"
 #include "analyze/why/why_survey.h"
 #include "analyze/why/why_tally.h"
@@ -80,8 +80,9 @@ struct why_step {
 };
 
 struct why_steps {
-        struct why_step steps[MEANWHILE_LEVELS]; /* each waited for the next one */
+        struct why_step steps[WHY_STEPS_MAX]; /* each waited for the next one */
         uint32_t n;
+        double path_ns; /* that the path of slow instances is at the first one, or those that it waited for */
 };
 
 struct why_holder {
@@ -152,7 +153,7 @@ struct why {
         struct why_request request;
         struct why_survey survey;
         struct why_collector collector;
-        struct meanwhile meanwhile;
+        struct why_meanwhile meanwhile;
         struct python_stacks python;
         struct wait_places places; /* its functions are the labels of everything here */
         struct why_profile profile;
@@ -212,7 +213,7 @@ const struct why_cause *why_find_largest(const struct why *w);
 /* Whether both groups have samples enough to compare functions. */
 bool why_compares_functions(const struct why *w);
 
-/* The thread that held a lock the longest, or ended the most waits; NULL if unknown. */
+/* The thread that held a lock the longest, or that the waits were for; NULL if unknown. */
 const struct why_holder *why_find_holder(const struct why *w, uint32_t lock);
 const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind kind, uint32_t id);
 

@@ -23,10 +23,8 @@ void why_collector_deinit(struct why_collector *c)
         for (uint32_t i = 0; c->threads && i < c->n_threads; i++) {
                 why_draft_deinit(&c->threads[i].draft);
                 why_inside_deinit(&c->threads[i].inside);
-                free(c->threads[i].waits.items);
         }
         free(c->threads);
-        free(c->waits_for.items);
         why_instances_deinit(&c->instances);
         intern_deinit(&c->waits);
         intern_deinit(&c->wakers);
@@ -54,8 +52,6 @@ static void open_instance(struct why_collector *c, const struct walked_thread *t
         state->n_moved_gaps = 0;
         state->n_samples = 0;
         state->weight = 0;
-        state->waits.n_items = 0;
-        state->waits.n_left_out = 0;
 }
 
 static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
@@ -102,13 +98,7 @@ static int keep_instance(struct why_collector *c, struct why_collector_thread *s
                          const struct why_instance *instance, bool is_fiber)
 {
         enum why_group group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
-        int r = instance->is_slow
-                        ? meanwhile_waits_add(&c->waits_for, state->waits.items, state->waits.n_items)
-                        : 0;
 
-        if (r < 0)
-                return r;
-        c->waits_for.n_left_out += instance->is_slow ? state->waits.n_left_out : 0;
         take_zones(c, &state->inside, group, (double)instance->duration_ns);
         /* The samples of fibers come later. */
         if (state->draft.n_rows == 0 && instance->n_moves == 0 && !is_fiber) {
@@ -244,22 +234,6 @@ static int add_waker(struct why_collector *c, struct why_draft *draft, const str
         return r < 0 || id == 0 ? r : why_draft_add(draft, WHY_WAKER, id, of.amount);
 }
 
-/* Keeps a wait that a recorded thread ended, to find out later what that thread did during it. */
-static int add_waited(struct why_collector *c, struct why_collector_thread *state,
-                      const struct thread_wait *wait, const struct why_wait_parts *parts, uint32_t id)
-{
-        struct meanwhile_wait waited = { .begin_ns = parts->begin_ns,
-                                         .end_ns = parts->ready_ns,
-                                         .by = wait->waker_thread,
-                                         .thread = (uint32_t)(state - c->threads) + 1 };
-
-        if (!wait->is_woken || waited.by == 0 || waited.by == waited.thread || id == 0 ||
-            waited.end_ns <= waited.begin_ns)
-                return 0;
-        waited.kind = trace_dictionary_count(c->dictionary, TRACE_TABLE_LOCKS) + id;
-        return meanwhile_waits_add(&state->waits, &waited, 1);
-}
-
 /* A thread waited until it was made ready to run; the time after that is the scheduler's delay. */
 static int add_wait(struct why_collector *c, struct why_collector_thread *state,
                     const struct thread_wait *wait, const struct why_wait_parts *parts)
@@ -281,8 +255,6 @@ static int add_wait(struct why_collector *c, struct why_collector_thread *state,
         r = why_draft_add(&state->draft, row.kind, row.id, row.amount);
         if (r == 0 && wait->is_woken && !parts->is_stopped)
                 r = add_waker(c, &state->draft, wait, row);
-        if (r == 0 && row.kind == WHY_WAIT)
-                r = add_waited(c, state, wait, parts, row.id);
         if (r < 0 || wait->in_ns <= parts->ready_ns)
                 return r;
         return why_draft_add(&state->draft, WHY_DELAY, 0, wait->in_ns - parts->ready_ns);
@@ -322,27 +294,14 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
 
 /* ------------------------------------------------------------------ locks */
 
-static int obtain_lock(struct why_collector *c, struct why_collector_thread *state, uint32_t thread,
-                       uint64_t time_ns)
+static int obtain_lock(struct why_collector *c, struct why_collector_thread *state, uint64_t time_ns)
 {
         uint64_t begin_ns = state->lock_since_ns > state->spending.begin_ns ? state->lock_since_ns
                                                                             : state->spending.begin_ns;
-        int r;
 
-        if (!state->is_open || time_ns <= begin_ns)
+        if (!state->is_open || time_ns <= begin_ns || c->has_switches)
                 return 0;
-        if (!c->has_switches) {
-                r = why_draft_add(&state->draft, WHY_LOCK, state->lock, time_ns - begin_ns);
-                if (r < 0)
-                        return r;
-        }
-        return meanwhile_waits_add(&state->waits,
-                                   &(struct meanwhile_wait){ .begin_ns = begin_ns,
-                                                             .end_ns = time_ns,
-                                                             .lock = state->lock,
-                                                             .thread = thread,
-                                                             .kind = state->lock },
-                                   1);
+        return why_draft_add(&state->draft, WHY_LOCK, state->lock, time_ns - begin_ns);
 }
 
 /*
@@ -370,7 +329,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
                 state->lock = (uint32_t)event->lock_wait.lock;
                 state->lock_since_ns = event->time_ns;
         } else if (event->op == TRACE_OP_LOCK_OBTAIN && state->lock == event->lock_obtain.lock) {
-                r = obtain_lock(c, state, thread->id, event->time_ns);
+                r = obtain_lock(c, state, event->time_ns);
                 state->lock = 0;
         } else if (event->op == TRACE_OP_LOCK_RELEASE || event->op == TRACE_OP_LOCK_OBTAIN) {
                 /*

@@ -13,7 +13,6 @@
 #define ANALYZE_WHY_WHY_COLLECTOR_H
 
 #include "analyze/samples/sample_cost.h"
-#include "analyze/stats/meanwhile.h"
 #include "analyze/why/why_common.h"
 #include "analyze/why/why_cpu_owners.h"
 #include "analyze/why/why_durations.h"
@@ -68,7 +67,6 @@ struct why_bare {
 struct why_collector_thread {
         struct why_draft draft;
         struct why_inside inside;
-        struct meanwhile_waits waits;
         struct why_spending spending;
         uint64_t n_migrations, n_gaps, n_moved_gaps, n_samples, weight;
         uint64_t lock_since_ns;
@@ -86,11 +84,9 @@ struct why_collector {
         struct why_collector_thread *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         struct why_instances instances;
-        struct why_bare bare[2];   /* by enum why_group */
-        struct why_tally zones[2]; /* zones inside of instances, by location: time, and time on a CPU */
-        struct why_common common;  /* of all instances */
-        /* Waits of slow instances.  Their kind is the id of a lock or, above all locks, an id of `waits`. */
-        struct meanwhile_waits waits_for;
+        struct why_bare bare[2];      /* by enum why_group */
+        struct why_tally zones[2];    /* zones inside of instances, by location: time, and time on a CPU */
+        struct why_common common;     /* of all instances */
         struct why_cpu_owners owners; /* wanted or not: by the caller */
         struct intern waits;          /* struct why_wait_key */
         struct intern wakers;         /* struct why_waker_key */

@@ -2,7 +2,7 @@
 /*
  * analyze/why/why_explain.h - the steps that explain the extra time of slow instances; for why.c
  *
- * Way of the data:  why_instances, wait_places, why_profile, meanwhile -> [why_explain] -> why
+ * Way of the data:  why_instances, wait_places, why_profile -> [why_explain] -> why
  *
  * Each step fills its part of struct why from the parts of earlier steps.  A file has the name of its step.
  * Not thread-safe.
@@ -14,7 +14,6 @@
 
 struct why;
 struct why_links;
-struct why_steps;
 struct why_waits;
 
 /*
@@ -40,12 +39,5 @@ int why_causes_find_parts(struct why *w);
 
 /* After why_causes_find(). */
 struct why_links why_links_of(const struct why *w);
-
-/*
- * Finds what @thread did while slow instances waited for a lock or in a place.  If it mostly waited itself,
- * the next step is the thread that ended most of that wait.  Returns 0 or -ENOMEM.
- */
-int why_meanwhile_follow(struct why *w, uint32_t lock, uint32_t place, uint32_t thread,
-                         struct why_steps *ret);
 
 #endif /* ANALYZE_WHY_WHY_EXPLAIN_H */

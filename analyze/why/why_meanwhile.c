@@ -1,17 +1,237 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/why/why_explain.h"
+#include "analyze/why/why_meanwhile.h"
 
+#include "analyze/path/past.h"
+#include "analyze/path/past_questions.h"
+#include "analyze/path/path_names.h"
+#include "analyze/path/path_walk.h"
+#include "analyze/walk/loaded_trace.h"
 #include "analyze/why/why.h"
+#include "base/error.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+/* ------------------------------------------------------------------ the paths */
+
+struct meanwhile_pass {
+        struct why_meanwhile *meanwhile;
+        const struct why *w;
+        struct past past;
+        struct path_names names;
+        struct path_walk walk;
+        struct past_questions questions;
+        uint32_t first; /* the thread whose path it is */
+        uint32_t n_locks;
+        uint64_t n_segments;
+};
+
+void why_meanwhile_deinit(struct why_meanwhile *m)
+{
+        intern_deinit(&m->keys);
+        free(m->amounts);
+        *m = (struct why_meanwhile){ .amounts = NULL };
+}
+
+static int add_amount(struct why_meanwhile *m, const struct why_meanwhile_key *key, uint64_t amount)
+{
+        uint32_t id;
+        int r = intern_add_row(&m->keys, key, &m->amounts, &m->capacity, sizeof(*m->amounts), &id);
+
+        if (r == -EOVERFLOW) {
+                m->n_left_out++;
+                return 0;
+        }
+        if (r >= 0)
+                m->amounts[id - 1] += amount;
+        return r < 0 ? r : 0;
+}
+
+/* In which of its waits the instance was; 0 = in none that is known. */
+static uint32_t find_kind(const struct meanwhile_pass *p, uint64_t time_ns)
+{
+        const struct past_span *asked = past_lock_wait(past_of(&p->past, p->first), time_ns);
+        const struct past_wait *wait;
+        struct why_wait_key key;
+        uint32_t id;
+
+        if (asked && asked->end_ns > time_ns)
+                return asked->id;
+        wait = past_wait_at(&p->past, p->first, time_ns);
+        if (!wait)
+                return 0;
+        key = (struct why_wait_key){ .stack = wait->stack, .state = wait->state };
+        id = intern_find(&p->w->collector.waits, &key, sizeof(key));
+        return id != 0 ? p->n_locks + id : 0;
+}
+
+/* Adds a segment to the last thread of its chain, by its state and its functions. */
+static int add_last(struct meanwhile_pass *p, const struct path_segment *s, struct why_meanwhile_key key)
+{
+        const struct past_sample *samples;
+        size_t n = 0;
+        int r;
+
+        key.thread = s->on;
+        key.doing = s->kind == PATH_RUN       ? WHY_MEANWHILE_RAN
+                    : s->kind == PATH_MACHINE ? WHY_MEANWHILE_READY
+                                              : WHY_MEANWHILE_WAITED;
+        if (key.doing == WHY_MEANWHILE_WAITED)
+                key.stack = s->wait->stack;
+        r = add_amount(p->meanwhile, &key, s->end_ns - s->begin_ns);
+        key.doing = WHY_MEANWHILE_SAMPLE;
+        if (s->kind == PATH_RUN)
+                n = past_samples(past_of(&p->past, s->on), s->begin_ns, s->end_ns, &samples);
+        for (size_t i = 0; i < n && r == 0; i++) {
+                key.stack = samples[i].stack;
+                r = add_amount(p->meanwhile, &key, samples[i].weight >= 1 ? (uint64_t)samples[i].weight : 1);
+        }
+        return r;
+}
+
+/* Adds a segment to each thread of its chain: all but the last one waited meanwhile. */
+static int add_chain(struct meanwhile_pass *p, const struct path_segment *s, uint32_t kind)
+{
+        const struct path_link *links[PATH_WALK_DEPTH_MAX + 1]; /* the last one first */
+        struct why_meanwhile_key key = { .kind = kind };
+        uint64_t ns = s->end_ns - s->begin_ns;
+        uint32_t n = 0;
+        int r = 0;
+
+        for (const struct path_link *link = path_walk_link(&p->walk, s->chain);
+             link && n <= PATH_WALK_DEPTH_MAX; link = path_walk_link(&p->walk, link->parent))
+                links[n++] = link;
+        if (links[n - 1]->how == PATH_HOW_LOCK && kind <= p->n_locks) {
+                key.thread = n > 1 ? links[n - 2]->thread : s->on;
+                key.doing = WHY_MEANWHILE_HELD;
+                r = add_amount(p->meanwhile, &key, ns);
+        }
+        key.doing = WHY_MEANWHILE_WAITED;
+        for (; key.level + 1 < n && key.level < WHY_STEPS_MAX && r == 0; key.level++) {
+                const struct path_link *link = links[n - 2 - key.level];
+
+                key.thread = link->thread;
+                key.stack = link->stack;
+                key.by = key.level + 2 < n ? links[n - 3 - key.level]->thread : s->on;
+                r = add_amount(p->meanwhile, &key, ns);
+        }
+        key.stack = key.by = 0;
+        return r == 0 && key.level < WHY_STEPS_MAX ? add_last(p, s, key) : r;
+}
+
+static int take_segment(void *context, const struct path_segment *s)
+{
+        struct meanwhile_pass *p = context;
+        uint32_t kind;
+
+        if (s->chain == 0 || s->kind == PATH_UNBORN)
+                return 0;
+        if (p->n_segments++ >= WHY_MEANWHILE_SEGMENTS_MAX || s->kind == PATH_CUT) {
+                p->meanwhile->n_left_out++;
+                return 0;
+        }
+        kind = find_kind(p, s->begin_ns);
+        return kind != 0 ? add_chain(p, s, kind) : 0;
+}
+
+static int take_part(void *context, const struct past_question *part)
+{
+        struct meanwhile_pass *p = context;
+
+        p->first = part->thread;
+        return p->n_segments < WHY_MEANWHILE_SEGMENTS_MAX
+                       ? path_walk_run(&p->walk, part->thread, part->begin_ns, part->end_ns)
+                       : 0;
+}
+
+/* ------------------------------------------------------------------ the pass */
+
+/* Whether a recorded thread ended a wait of the instance, or it waited for a lock. */
+static bool waited_for_threads(const struct why *w, const struct why_instance *instance)
+{
+        for (size_t i = 0; i < instance->n_rows; i++) {
+                const struct why_row *row = &w->collector.instances.rows[instance->first_row + i];
+                const struct why_waker_key *waker;
+
+                if (row->kind == WHY_LOCK)
+                        return true;
+                if (row->kind != WHY_WAKER)
+                        continue;
+                waker = intern_get(&w->collector.wakers, row->id, NULL);
+                if (waker->thread != 0)
+                        return true;
+        }
+        return false;
+}
+
+static int add_questions(struct meanwhile_pass *p)
+{
+        const struct why_instances *all = &p->w->collector.instances;
+        int r = 0;
+
+        for (size_t i = 0; i < all->n_items && r == 0; i++) {
+                const struct why_instance *instance = &all->items[i];
+                const struct past_question question = { .begin_ns = instance->begin_ns,
+                                                        .end_ns = instance->begin_ns + instance->wall_ns,
+                                                        .thread = instance->thread };
+                const struct trace_thread *thread = trace_dictionary_row(
+                        p->w->dictionary, TRACE_TABLE_THREADS, instance->thread);
+
+                if (instance->is_slow && thread->kind != TRACE_THREAD_FIBER &&
+                    waited_for_threads(p->w, instance))
+                        r = past_questions_add(&p->questions, &question);
+        }
+        return r;
+}
+
+static int run(struct meanwhile_pass *p, struct loaded_trace *trace, struct error *err)
+{
+        int r = add_questions(p);
+
+        if (r == 0 && p->questions.n_items == 0)
+                return 0;
+        if (r == 0)
+                r = past_init(&p->past, trace, p->w->collector.event);
+        if (r == 0)
+                r = path_names_init(&p->names, trace);
+        if (r == 0 && p->w->places.folds)
+                r = path_names_fold(&p->names);
+        if (r < 0)
+                return error_set(err, r, "following the waits: out of memory");
+        r = past_questions_answer(&p->past, trace, &p->questions, 1, err);
+        p->meanwhile->n_left_out += p->walk.n_chains_cut;
+        return r;
+}
+
+int why_meanwhile_take(struct why_meanwhile *m, const struct why *w, struct loaded_trace *trace,
+                       struct error *err)
+{
+        struct meanwhile_pass p = { .meanwhile = m, .w = w };
+        int r;
+
+        *m = (struct why_meanwhile){ .amounts = NULL };
+        intern_init(&m->keys, sizeof(struct why_meanwhile_key), WHY_MEANWHILE_ROWS_MAX);
+        p.n_locks = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCKS);
+        p.questions.take = take_part;
+        p.questions.context = &p;
+        path_walk_init(&p.walk, &p.past, take_segment, &p);
+        p.walk.names = &p.names;
+        r = run(&p, trace, err);
+        past_questions_deinit(&p.questions);
+        path_walk_deinit(&p.walk);
+        path_names_deinit(&p.names);
+        past_deinit(&p.past);
+        return r;
+}
+
+/* ------------------------------------------------------------------ steps */
+
 #define DOING_COUNT (WHY_DOING_PREEMPTED + 1)
 
 struct step_label {
-        double ns[DOING_COUNT]; /* time of RUN and WAIT in the function and its callees */
-        double depth;           /* sum of time times functions around it */
+        double amount[DOING_COUNT]; /* RUN: weight, WAIT: ns, in the function and its callees */
+        double depth[DOING_COUNT];  /* sum of that times functions around it */
 };
 
 struct step_sums {
@@ -20,6 +240,7 @@ struct step_sums {
         struct step_label *labels; /* heap; by label */
         double *ended_ns;          /* heap; by thread - 1: of its waits */
         double all_ns[DOING_COUNT];
+        double weight; /* of the samples of RUN */
 };
 
 static void step_sums_deinit(struct step_sums *s)
@@ -38,8 +259,8 @@ static int step_sums_init(struct step_sums *s, struct why *w, uint32_t lock, uin
         return s->labels && s->ended_ns ? 0 : -ENOMEM;
 }
 
-/* Adds time to every function of the program in the call stack, once. */
-static void add_inside(struct step_sums *s, enum why_doing doing, uint32_t stack, double ns)
+/* Adds an amount to every function of the program in the call stack, once. */
+static void add_inside(struct step_sums *s, enum why_doing doing, uint32_t stack, double amount)
 {
         struct why_profile *profile = &s->w->profile;
 
@@ -48,12 +269,12 @@ static void add_inside(struct step_sums *s, enum why_doing doing, uint32_t stack
                     python_stacks_hides(s->w->places.folds, v.stack) ||
                     trace_dictionary_is_kernel_frame(s->w->dictionary, v.frame))
                         continue;
-                s->labels[v.label].ns[doing] += ns;
-                s->labels[v.label].depth += ns * (v.depth + 1.0 / (1 + v.n_taken));
+                s->labels[v.label].amount[doing] += amount;
+                s->labels[v.label].depth[doing] += amount * (v.depth + 1.0 / (1 + v.n_taken));
         }
 }
 
-static bool row_is_of(const struct step_sums *s, const struct meanwhile_key *key)
+static bool row_is_of(const struct step_sums *s, const struct why_meanwhile_key *key)
 {
         uint32_t n_locks = trace_dictionary_count(s->w->dictionary, TRACE_TABLE_LOCKS);
 
@@ -62,58 +283,68 @@ static bool row_is_of(const struct step_sums *s, const struct meanwhile_key *key
         return s->lock == 0 && s->w->place_ids[key->kind - n_locks - 1] == s->place;
 }
 
-static void add_done(struct step_sums *s, const struct meanwhile_key *key, double amount)
+static void add_done(struct step_sums *s, const struct why_meanwhile_key *key, double amount)
 {
-        enum why_doing doing = WHY_DOING_PREEMPTED;
-        double ns = amount;
-
-        if (key->doing == MEANWHILE_HELD)
+        switch ((enum why_meanwhile_doing)key->doing) {
+        case WHY_MEANWHILE_HELD:
                 return;
-        if (key->doing == MEANWHILE_SAMPLE) {
-                doing = WHY_DOING_RUN;
-                ns *= s->w->ns_per_weight;
-        } else if (key->doing == MEANWHILE_WAITED) {
-                doing = WHY_DOING_WAIT;
+        case WHY_MEANWHILE_RAN:
+                s->all_ns[WHY_DOING_RUN] += amount;
+                return;
+        case WHY_MEANWHILE_SAMPLE:
+                s->weight += amount;
+                add_inside(s, WHY_DOING_RUN, key->stack, amount);
+                return;
+        case WHY_MEANWHILE_WAITED:
+                s->all_ns[WHY_DOING_WAIT] += amount;
                 if (key->by != 0)
-                        s->ended_ns[key->by - 1] += ns;
+                        s->ended_ns[key->by - 1] += amount;
+                add_inside(s, WHY_DOING_WAIT, key->stack, amount);
+                return;
+        case WHY_MEANWHILE_READY:
+                s->all_ns[WHY_DOING_PREEMPTED] += amount;
+                return;
         }
-        s->all_ns[doing] += ns;
-        if (doing != WHY_DOING_PREEMPTED)
-                add_inside(s, doing, key->stack, ns);
+}
+
+/*
+ * In most of the time.  A thread without a CPU is still busy with its last activity: that is named only if
+ * nothing else is known.  A thread that ran without a sample did something that is not known.
+ */
+static enum why_doing judge_doing(const struct step_sums *s)
+{
+        if (s->all_ns[WHY_DOING_RUN] > s->all_ns[WHY_DOING_WAIT] && s->weight > 0)
+                return WHY_DOING_RUN;
+        if (s->all_ns[WHY_DOING_WAIT] > s->all_ns[WHY_DOING_RUN])
+                return WHY_DOING_WAIT;
+        return s->all_ns[WHY_DOING_PREEMPTED] > s->all_ns[WHY_DOING_RUN] ? WHY_DOING_PREEMPTED
+                                                                         : WHY_DOING_UNKNOWN;
 }
 
 /* The innermost function that contains over half of the time of the commonest kind. */
 static struct why_step judge_step(const struct step_sums *s, uint32_t thread)
 {
-        struct why_step step = { .thread = thread };
+        struct why_step step = { .thread = thread, .doing = judge_doing(s) };
+        double known_ns = s->all_ns[WHY_DOING_RUN] + s->all_ns[WHY_DOING_WAIT] +
+                          s->all_ns[WHY_DOING_PREEMPTED];
+        double all = step.doing == WHY_DOING_RUN ? s->weight : s->all_ns[step.doing];
         double best = 0, next = 0;
 
-        /*
-         * A preempted thread is still busy with its last activity: preemption is named only if that is
-         * unknown.
-         */
-        for (int doing = WHY_DOING_RUN; doing < WHY_DOING_PREEMPTED; doing++)
-                if (s->all_ns[doing] > s->all_ns[step.doing])
-                        step.doing = (enum why_doing)doing;
-        if (step.doing == WHY_DOING_UNKNOWN && s->all_ns[WHY_DOING_PREEMPTED] > 0)
-                step.doing = WHY_DOING_PREEMPTED;
         if (step.doing != WHY_DOING_UNKNOWN)
-                step.preempted = s->all_ns[WHY_DOING_PREEMPTED] /
-                                 (s->all_ns[WHY_DOING_RUN] + s->all_ns[WHY_DOING_WAIT] +
-                                  s->all_ns[WHY_DOING_PREEMPTED]);
+                step.preempted = s->all_ns[WHY_DOING_PREEMPTED] / known_ns;
         for (uint32_t label = 1; label <= s->w->places.functions.frames.n_labels; label++) {
                 const struct step_label *sums = &s->labels[label];
                 double depth;
 
-                if (sums->ns[step.doing] <= s->all_ns[step.doing] / 2)
+                if (sums->amount[step.doing] <= all / 2)
                         continue;
-                depth = sums->depth / (sums->ns[WHY_DOING_RUN] + sums->ns[WHY_DOING_WAIT]);
+                depth = sums->depth[step.doing] / sums->amount[step.doing];
                 if (depth > best) {
                         step.caller = step.label;
                         next = best;
                         best = depth;
                         step.label = label;
-                        step.ns = (uint64_t)sums->ns[step.doing];
+                        step.ns = (uint64_t)(sums->amount[step.doing] / all * s->all_ns[step.doing]);
                 } else if (depth > next) {
                         next = depth;
                         step.caller = label;
@@ -135,20 +366,22 @@ static uint32_t find_next_thread(const struct step_sums *s)
 
 int why_meanwhile_follow(struct why *w, uint32_t lock, uint32_t place, uint32_t thread, struct why_steps *ret)
 {
-        const struct meanwhile *m = &w->meanwhile;
+        const struct why_meanwhile *m = &w->meanwhile;
 
         *ret = (struct why_steps){ .n = 0 };
-        while (thread != 0 && ret->n < MEANWHILE_LEVELS) {
+        while (thread != 0 && ret->n < WHY_STEPS_MAX) {
                 struct step_sums sums;
                 int r = step_sums_init(&sums, w, lock, place);
 
                 for (uint32_t i = 1; i <= m->keys.n_items && r == 0; i++) {
-                        const struct meanwhile_key *key = intern_get(&m->keys, i, NULL);
+                        const struct why_meanwhile_key *key = intern_get(&m->keys, i, NULL);
 
                         if (key->level == ret->n && key->thread == thread && row_is_of(&sums, key))
-                                add_done(&sums, key, (double)m->sums[i - 1].amount);
+                                add_done(&sums, key, (double)m->amounts[i - 1]);
                 }
                 if (r == 0) {
+                        if (ret->n == 0)
+                                ret->path_ns = sums.all_ns[WHY_DOING_RUN] + sums.all_ns[WHY_DOING_WAIT];
                         ret->steps[ret->n++] = judge_step(&sums, thread);
                         thread = ret->steps[ret->n - 1].doing == WHY_DOING_WAIT ? find_next_thread(&sums) : 0;
                 }

@@ -31,6 +31,9 @@ enum plant {
         PLANT_CHAIN,   /* for "middle", which waits in ask_disk() for "disk", which runs flush_disk() */
         PLANT_STARVED, /* for "middle", which could run and does not */
         PLANT_IDLE,    /* for "middle", of which nothing is known in that time */
+        PLANT_STAY,    /* for "middle", which runs something else first, and then waits for "disk" */
+        PLANT_JOIN,    /* for "middle" and then, in the same place, for "disk", which runs all the time */
+        PLANT_UNSWITCHED, /* for the lock "queue" of "middle", which is in flush_disk(); without switches */
 };
 
 /* Where a wait of PLANT_MIXED is. */
@@ -57,7 +60,7 @@ struct program {
         struct trace_builder b;
         uint32_t worker, request, event, path;
         uint32_t usual, taking, logging[8], leaves[3], napping, locking, python, in_python; /* stacks */
-        uint32_t middle, disk, asking, flushing, mixed[MIXED_PLACES];
+        uint32_t middle, disk, lock, asking, flushing, mixed[MIXED_PLACES];
         const struct mixed_wait *waits; /* MIXED_WAITS of PLANT_MIXED */
         uint64_t slow_ns[N_INSTANCES / SLOW_EVERY];
         uint32_t n_waits, n_functions;
@@ -142,10 +145,17 @@ static void add_code(void)
 
 static void program_init(bool has_samples)
 {
+        struct trace_lock lock = { .number = 1 };
+
         p.has_samples = has_samples;
         p.worker = trace_builder_thread(&p.b, 10, 11);
         p.middle = trace_builder_thread(&p.b, 10, 12);
         p.disk = trace_builder_thread(&p.b, 10, 13);
+        lock.process = ((const struct trace_thread *)trace_dictionary_row(&p.b.dictionary,
+                                                                          TRACE_TABLE_THREADS, p.worker))
+                               ->process;
+        lock.location = trace_builder_location(&p.b, "queue");
+        p.lock = trace_builder_row(&p.b, TRACE_TABLE_LOCKS, &lock);
         p.request = trace_builder_location(&p.b, "request");
         p.path = trace_builder_path(&p.b, 0, p.request);
         p.event = trace_builder_sample_event(&p.b, "cpu-clock");
@@ -174,6 +184,14 @@ static uint64_t wait_mixed(uint32_t n, uint64_t time_ns)
         return time_ns;
 }
 
+static uint64_t wait_for(uint64_t time_ns, uint32_t thread, uint64_t for_ns)
+{
+        TRACE_BUILDER_ADD(&p.b, time_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, p.taking);
+        TRACE_BUILDER_ADD(&p.b, time_ns + for_ns, WAKEUP, 1, thread, 0, p.asking);
+        TRACE_BUILDER_ADD(&p.b, time_ns + for_ns, SWITCH_IN, 0);
+        return time_ns + for_ns;
+}
+
 static uint64_t be_slow(enum plant plant, uint64_t time_ns)
 {
         uint32_t n = p.n_waits++;
@@ -183,9 +201,15 @@ static uint64_t be_slow(enum plant plant, uint64_t time_ns)
         case PLANT_CHAIN:
         case PLANT_STARVED:
         case PLANT_IDLE:
-                TRACE_BUILDER_ADD(&p.b, time_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, p.taking);
-                TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS, WAKEUP, 1, p.middle, 0, p.asking);
-                TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS, SWITCH_IN, 0);
+        case PLANT_STAY:
+                return wait_for(time_ns, p.middle, EXTRA_NS);
+        case PLANT_JOIN:
+                time_ns = wait_for(time_ns, p.middle, EXTRA_NS / 10 * 6);
+                return wait_for(time_ns + GAP_NS, p.disk, EXTRA_NS / 10 * 4 - GAP_NS);
+        case PLANT_UNSWITCHED:
+                TRACE_BUILDER_ADD(&p.b, time_ns, LOCK_WAIT, p.lock);
+                TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS, LOCK_OBTAIN, p.lock);
+                TRACE_BUILDER_ADD(&p.b, time_ns + EXTRA_NS, LOCK_RELEASE, p.lock);
                 return time_ns + EXTRA_NS;
         case PLANT_CALLERS:
                 return wait_at(time_ns, p.logging[n % 8], EXTRA_NS);
@@ -204,25 +228,43 @@ static uint64_t be_slow(enum plant plant, uint64_t time_ns)
         return time_ns;
 }
 
-/* It runs in usual_work() all the time; in PLANT_CHAIN it waits while slow instances wait for it. */
+static void sample_middle(uint64_t from_ns, uint64_t to_ns, uint32_t stack)
+{
+        for (uint64_t at_ns = from_ns; at_ns < to_ns; at_ns += SAMPLE_NS)
+                TRACE_BUILDER_ADD(&p.b, at_ns, SAMPLE, p.event, 1, stack, 0, SAMPLE_NS);
+}
+
+/* While slow instances wait for it, from @from_ns to @to_ns. */
+static void be_waited_for(enum plant plant, uint64_t from_ns, uint64_t to_ns)
+{
+        uint64_t wait_ns = plant == PLANT_STAY ? from_ns + EXTRA_NS / 10 * 6 : from_ns + 10;
+
+        if (plant == PLANT_STAY || plant == PLANT_JOIN)
+                sample_middle(from_ns, from_ns + EXTRA_NS / 2, p.usual);
+        if (plant == PLANT_CHAIN || plant == PLANT_STAY) {
+                TRACE_BUILDER_ADD(&p.b, wait_ns, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, p.asking);
+                TRACE_BUILDER_ADD(&p.b, to_ns, WAKEUP, 1, p.disk, 0, p.flushing);
+                TRACE_BUILDER_ADD(&p.b, to_ns, SWITCH_IN, 1);
+        } else if (plant == PLANT_STARVED) {
+                TRACE_BUILDER_ADD(&p.b, wait_ns, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
+                TRACE_BUILDER_ADD(&p.b, to_ns, SWITCH_IN, 1);
+        } else if (plant == PLANT_UNSWITCHED) {
+                TRACE_BUILDER_ADD(&p.b, from_ns - 50, LOCK_OBTAIN, p.lock);
+                sample_middle(from_ns, to_ns, p.flushing);
+                TRACE_BUILDER_ADD(&p.b, to_ns, LOCK_RELEASE, p.lock);
+        }
+}
+
+/* It runs in usual_work() otherwise. */
 static void be_middle(enum plant plant)
 {
         trace_builder_begin_run(&p.b, p.middle);
         TRACE_BUILDER_ADD(&p.b, 10, THREAD_NAME, trace_builder_string(&p.b, "middle"));
-        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 1);
+        if (plant != PLANT_UNSWITCHED)
+                TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 1);
         for (uint32_t i = 0; i < p.n_waits; i++) {
-                uint64_t from_ns = p.slow_ns[i], to_ns = from_ns + EXTRA_NS - 1000;
-
-                TRACE_BUILDER_ADD(&p.b, from_ns - 1000, SAMPLE, p.event, 1, p.usual, 0, SAMPLE_NS);
-                if (plant == PLANT_CHAIN) {
-                        TRACE_BUILDER_ADD(&p.b, from_ns + 10, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING,
-                                          p.asking);
-                        TRACE_BUILDER_ADD(&p.b, to_ns, WAKEUP, 1, p.disk, 0, p.flushing);
-                        TRACE_BUILDER_ADD(&p.b, to_ns, SWITCH_IN, 1);
-                } else if (plant == PLANT_STARVED) {
-                        TRACE_BUILDER_ADD(&p.b, from_ns + 10, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
-                        TRACE_BUILDER_ADD(&p.b, to_ns, SWITCH_IN, 1);
-                }
+                TRACE_BUILDER_ADD(&p.b, p.slow_ns[i] - 1000, SAMPLE, p.event, 1, p.usual, 0, SAMPLE_NS);
+                be_waited_for(plant, p.slow_ns[i], p.slow_ns[i] + EXTRA_NS - 1000);
         }
         trace_builder_end_run(&p.b);
 }
@@ -245,7 +287,8 @@ static void build(enum plant plant)
         uint64_t now_ns = 1000;
 
         trace_builder_begin_run(&p.b, p.worker);
-        TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
+        if (plant != PLANT_UNSWITCHED)
+                TRACE_BUILDER_ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 uint64_t for_ns = USUAL_NS + i % 40 * 1000;
 
@@ -266,7 +309,8 @@ static void build(enum plant plant)
         trace_builder_end_run(&p.b);
         if (plant >= PLANT_CHAIN) {
                 be_middle(plant);
-                be_disk();
+                if (plant != PLANT_UNSWITCHED)
+                        be_disk();
         }
         trace_builder_finish(&p.b);
 }
@@ -293,6 +337,12 @@ static const struct {
         { PLANT_STARVED, "for thread t2 'middle', which was ready to run without a CPU" },
         { PLANT_IDLE,
           "wait in take_queue() (futex_wait) (100% of the extra time), which thread t2 'middle' ended in ask_disk()" },
+        { PLANT_STAY,
+          "for thread t2 'middle', which waited in ask_disk() from serve() for thread t3 'disk', which ran "
+          "flush_disk() from run_disk()" },
+        { PLANT_JOIN, "for thread t3 'disk', which ran flush_disk() from run_disk()" },
+        { PLANT_UNSWITCHED,
+          "wait for the lock 'queue' (50% of the extra time), held by thread t2 'middle' in flush_disk()" },
         { PLANT_PYTHON, "Slow instances wait in write_log() (do_nanosleep) (100% of the extra time)" },
         { PLANT_NATIVE,
           "Slow instances wait in time_sleep() (nanosleep, do_nanosleep) (100% of the extra time)" },

@@ -485,10 +485,10 @@ static void add_warnings(const struct filling *f)
                                    "a random sample of the instances is compared: %" PRIu64
                                    " slow and %" PRIu64 " others",
                                    w->groups[WHY_SLOW].n, w->groups[WHY_TYPICAL].n);
-        if (c->instances.n_rows_left_out != 0 || c->waits_for.n_left_out != 0)
+        if (c->instances.n_rows_left_out != 0 || w->meanwhile.n_left_out != 0)
                 view_document_warn(
                         d, "left out for lack of room: %" PRIu64 " pieces of evidence, %" PRIu64 " waits",
-                        c->instances.n_rows_left_out, c->waits_for.n_left_out);
+                        c->instances.n_rows_left_out, w->meanwhile.n_left_out);
 }
 
 /* "hyprof BEFORE WHAT AFTER TRACE"; without WHAT if that is NULL. */

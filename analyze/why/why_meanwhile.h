@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/why/why_meanwhile.h - what threads did while slow instances waited for them
+ *
+ * Way of the data:  why_instances, past_questions, path_walk -> [why_meanwhile] -> why
+ *
+ * The path of each slow instance that waited for a recorded thread, as `hyprof path` has it: each moment of a
+ * wait belongs to the thread that it was for, directly or through others.  One pass through the trace.
+ * Memory: that of the past, and a row for each wait's kind, thread and callstack.  Not thread-safe.
+ */
+#ifndef ANALYZE_WHY_WHY_MEANWHILE_H
+#define ANALYZE_WHY_WHY_MEANWHILE_H
+
+#include "base/intern.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct why;
+struct why_steps;
+
+#define WHY_MEANWHILE_ROWS_MAX (UINT32_C(1) << 20)
+/* Segments of all paths together; what comes after them is left out. */
+#define WHY_MEANWHILE_SEGMENTS_MAX (UINT64_C(1) << 26)
+/* Threads that wait for one another, in a row. */
+#define WHY_STEPS_MAX 3
+
+enum why_meanwhile_doing {
+        WHY_MEANWHILE_HELD = 1, /* of locks: held it, whatever else it did */
+        WHY_MEANWHILE_RAN = 2,
+        WHY_MEANWHILE_SAMPLE = 3, /* ran, in these functions */
+        WHY_MEANWHILE_WAITED = 4,
+        WHY_MEANWHILE_READY = 5, /* could run and did not */
+};
+
+/* Compared as bytes. */
+struct why_meanwhile_key {
+        uint32_t
+                kind; /* of the instance's wait: a lock or, above all locks, an id of the collector's waits */
+        uint32_t level; /* 0: the thread for which the instance waited; 1: that for which this one waited */
+        uint32_t thread;
+        uint32_t doing; /* enum why_meanwhile_doing */
+        uint32_t stack; /* of SAMPLE and WAITED */
+        uint32_t by;    /* of WAITED: the thread that it waited for; 0 = not known */
+};
+
+struct why_meanwhile {
+        struct intern keys; /* struct why_meanwhile_key */
+        uint64_t *amounts;  /* heap; of the key with id i at i - 1: ns, of SAMPLE weight */
+        size_t capacity;
+        uint64_t n_left_out; /* segments of paths, or rows */
+};
+
+/*
+ * why_meanwhile_take() - walk through the trace, if slow instances waited for recorded threads
+ * @w:  with its instances
+ * Returns 0 or what loaded_trace_walk() returns; to be deinitialised in any case.
+ */
+int why_meanwhile_take(struct why_meanwhile *m, const struct why *w, struct loaded_trace *trace,
+                       struct error *err);
+void why_meanwhile_deinit(struct why_meanwhile *m);
+
+/*
+ * Finds what @thread did while slow instances waited for a lock or in a place.  If it mostly waited itself,
+ * the next step is the thread that most of that wait was for.  Returns 0 or -ENOMEM.
+ */
+int why_meanwhile_follow(struct why *w, uint32_t lock, uint32_t place, uint32_t thread,
+                         struct why_steps *ret);
+
+#endif /* ANALYZE_WHY_WHY_MEANWHILE_H */
