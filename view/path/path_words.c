@@ -494,6 +494,7 @@ static int compare_sums(const void *a, const void *b)
         return left->share < right->share ? 1 : left->share > right->share ? -1 : 0;
 }
 
+/* @largest: the share of the largest function, which has no name if it is not small */
 static void add_programs(struct answer_words *out, const struct path *p, double largest)
 {
         uint32_t n = p->names.group_keys.n_items;
@@ -511,9 +512,13 @@ static void add_programs(struct answer_words *out, const struct path *p, double 
         add_subject(out, p);
         answer_words_add(out, ": ");
         answer_words_add_name(out, path_words_group(p, sums[0].group));
-        answer_words_add(out, " (no function over ");
-        add_share(out, ceil(largest * 100) / 100);
-        answer_words_add(out, ")");
+        if (largest < FUNCTION_MIN) {
+                answer_words_add(out, " (no function over ");
+                add_share(out, ceil(largest * 100) / 100);
+                answer_words_add(out, ")");
+        } else {
+                answer_words_add(out, " (without symbols)");
+        }
         for (uint32_t i = 1; i <= OTHERS_MAX && i < n && sums[i].share >= PATH_WORDS_SHARE_MIN; i++) {
                 answer_words_add(out, ", ");
                 answer_words_add_name(out, path_words_group(p, sums[i].group));
@@ -521,6 +526,18 @@ static void add_programs(struct answer_words *out, const struct path *p, double 
                 add_share(out, sums[i].share);
         }
         free(sums);
+}
+
+/* A whole run of several programs whose first function is an address: the programs say more. */
+static bool is_nameless(const struct path *p, uint32_t row)
+{
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+        enum function_kind kind = FUNCTION_NAMED;
+
+        if (p->request.zone || key->own == 0 || is_first_program(p, key->group))
+                return false;
+        (void)path_names_function(&p->names, key->own, &kind);
+        return kind != FUNCTION_NAMED && kind != FUNCTION_MARK;
 }
 
 void path_words_answer(const struct path *p, struct answer_words *out)
@@ -543,7 +560,7 @@ void path_words_answer(const struct path *p, struct answer_words *out)
                 answer_words_add(out, " ");
                 path_words_add_doing(out, p, row);
                 answer_words_add(out, "; no thread, lock or device delayed it");
-        } else if (share < FUNCTION_MIN) {
+        } else if (share < FUNCTION_MIN || is_nameless(p, row)) {
                 add_programs(out, p, share);
         } else {
                 add_share(out, share);
