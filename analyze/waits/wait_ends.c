@@ -82,9 +82,11 @@ int wait_ends_init(struct wait_ends *e, const struct trace_dictionary *dictionar
         e->n_stacks = trace_dictionary_count(dictionary, TRACE_TABLE_STACKS);
         e->first_symbols = trace_dictionary_find_symbols(dictionary);
         e->marks = calloc((size_t)e->n_stacks + 1, sizeof(*e->marks));
+        e->n_threads = trace_dictionary_count(dictionary, TRACE_TABLE_THREADS);
+        e->senders = calloc((size_t)e->n_threads + 1, sizeof(*e->senders));
         if (interrupt_kinds_init(&e->interrupts, dictionary) < 0)
                 return -ENOMEM;
-        return e->first_symbols && e->marks ? 0 : -ENOMEM;
+        return e->first_symbols && e->marks && e->senders ? 0 : -ENOMEM;
 }
 
 void wait_ends_deinit(struct wait_ends *e)
@@ -92,6 +94,7 @@ void wait_ends_deinit(struct wait_ends *e)
         interrupt_kinds_deinit(&e->interrupts);
         free(e->first_symbols);
         free(e->marks);
+        free(e->senders);
         *e = (struct wait_ends){ .marks = NULL };
 }
 
@@ -154,6 +157,27 @@ static enum wait_end_kind kind_by_stack(struct wait_ends *e, const struct thread
         return WAIT_END_UNKNOWN;
 }
 
+static struct wait_end sent_by(struct wait_ends *e, uint32_t thread, uint32_t sender)
+{
+        if (thread <= e->n_threads)
+                e->senders[thread] = sender;
+        return (struct wait_end){ WAIT_END_THREAD, sender, true };
+}
+
+/*
+ * Whether the thread below sent a packet once more, of which no call stack was recorded.  Two threads that
+ * talk with each other do so more often than call stacks of wake-ups are recorded.
+ */
+static bool is_sent_again(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait)
+{
+        enum wait_end_kind place = kind_by_stack(e, wait);
+
+        return wait->is_woken && wait->waker_thread == 0 && wait->waker_name == 0 && wait->waker_stack == 0 &&
+               wait->below != 0 && thread <= e->n_threads && e->senders[thread] == wait->below &&
+               wait->state != TRACE_WAIT_UNINTERRUPTIBLE &&
+               (place == WAIT_END_UNKNOWN || place == WAIT_END_NETWORK);
+}
+
 /* An interrupt woke the thread: which, by its own functions; false = they are not known. */
 static bool find_interrupt(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait,
                            struct wait_end *ret)
@@ -171,7 +195,7 @@ static bool find_interrupt(struct wait_ends *e, uint32_t thread, const struct th
                 return true;
         case INTERRUPT_SENDER:
                 *ret = wait->below != 0 && wait->below != thread
-                               ? (struct wait_end){ WAIT_END_THREAD, wait->below, true }
+                               ? sent_by(e, thread, wait->below)
                                : (struct wait_end){ .kind = WAIT_END_NETWORK };
                 return true;
         case INTERRUPT_OTHER:
@@ -205,6 +229,8 @@ struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struc
         if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name == 0 &&
             find_interrupt(e, thread, wait, &end))
                 return end;
+        if (is_sent_again(e, thread, wait))
+                return sent_by(e, thread, wait->below);
         end = (struct wait_end){ .kind = kind_by_stack(e, wait) };
         if (end.kind == WAIT_END_UNKNOWN && is_like_disk(wait))
                 end.kind = WAIT_END_DISK;

@@ -8,7 +8,9 @@
  * tell which (interrupt_kind.h).  Where these were not recorded, the functions of the kernel in the thread's
  * own call stack show for which device it waited: they are compared with a list of beginnings of
  * names, and each call stack is looked at once.  An uninterruptible sleep of which nothing else is known is
- * taken for one that waits for the disk.  Memory: two bytes a call stack.  Not thread-safe.
+ * taken for one that waits for the disk; and a wake-up in an interrupt without functions, on top of a thread,
+ * for a packet of that thread, if the last interrupt with functions was one.
+ * Memory: two bytes a call stack, four a thread.  Not thread-safe.
  */
 #ifndef ANALYZE_WAITS_WAIT_ENDS_H
 #define ANALYZE_WAITS_WAIT_ENDS_H
@@ -41,8 +43,9 @@ struct wait_end {
 struct wait_ends {
         const struct trace_dictionary *dictionary; /* borrowed */
         uint32_t *first_symbols;                   /* heap; by frame */
-        uint16_t *marks; /* heap; by stack: private to wait_ends.c; 0 = not looked at */
-        uint32_t n_stacks;
+        uint16_t *marks;   /* heap; by stack: private to wait_ends.c; 0 = not looked at */
+        uint32_t *senders; /* heap; by thread id: who sent it a packet last, as far as call stacks showed */
+        uint32_t n_stacks, n_threads;
         struct interrupt_kinds interrupts;
 };
 
@@ -53,6 +56,7 @@ const char *wait_end_word(enum wait_end_kind kind);
 int wait_ends_init(struct wait_ends *e, const struct trace_dictionary *dictionary);
 void wait_ends_deinit(struct wait_ends *e);
 
+/* Waits of a thread are asked for in the order of time. */
 struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait);
 
 /* Whether the functions of a call stack show a wait for a lock: a mutex, a lock of readers and writers. */

@@ -221,6 +221,35 @@ START_TEST(test_deep_stack)
 }
 END_TEST
 
+/* Who sent a packet that was seen is taken for who sent the next one, too. */
+START_TEST(test_sent_again)
+{
+        struct thread_wait wait = { .is_woken = true, .state = TRACE_WAIT_SLEEPING, .below = 3 };
+        uint32_t send = push(push(0, kernel, "tcp_sendmsg"), kernel, "__local_bh_enable_ip"), sleep, timer;
+
+        trace_builder_thread(&b, 10, 11);
+        send = push(push(push(send, kernel, "do_softirq"), kernel, "process_backlog"), kernel, "tcp_v4_rcv");
+        sleep = in_kernel("do_nanosleep");
+        timer = push(push(0, kernel, "asm_sysvec_apic_timer_interrupt"), kernel, "hrtimer_wakeup");
+        start();
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_UNKNOWN);
+        wait.waker_stack = send;
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_THREAD);
+        wait.waker_stack = 0;
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_THREAD);
+        ck_assert_uint_eq(find(&wait).thread, 3);
+        ck_assert(find(&wait).is_sent);
+        wait.below = 2; /* another one */
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_UNKNOWN);
+        wait.below = 3;
+        wait.stack = sleep; /* its place says what it waited for */
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_TIMER);
+        wait.stack = 0;
+        wait.waker_stack = timer;
+        ck_assert_int_eq(find(&wait).kind, WAIT_END_TIMER);
+}
+END_TEST
+
 /* Where nothing but the state is known, an uninterruptible sleep is for the disk. */
 START_TEST(test_state_alone)
 {
