@@ -494,9 +494,31 @@ static int compare_sums(const void *a, const void *b)
         return left->share < right->share ? 1 : left->share > right->share ? -1 : 0;
 }
 
-/* @largest: the share of the largest function, which has no name if it is not small */
-static void add_programs(struct answer_words *out, const struct path *p, double largest)
+/* A function's address says less than the program that it belongs to. */
+static bool is_nameless(const struct path *p, uint32_t row)
 {
+        const struct path_row_key *key = path_sums_key(&p->sums, row);
+        enum function_kind kind = FUNCTION_NAMED;
+
+        if (key->kind != PATH_ROW_RUN || key->own == 0 || is_first_program(p, key->group))
+                return false;
+        (void)path_names_function(&p->names, key->own, &kind);
+        return kind != FUNCTION_NAMED && kind != FUNCTION_MARK;
+}
+
+/* The largest function that ran; 0 = none did. */
+static uint32_t find_function(const struct path *p)
+{
+        for (uint32_t i = 0; i < p->n_rows; i++)
+                if (path_sums_key(&p->sums, p->order[i])->kind == PATH_ROW_RUN)
+                        return p->order[i];
+        return 0;
+}
+
+static void add_programs(struct answer_words *out, const struct path *p)
+{
+        uint32_t function = find_function(p);
+        double largest = function != 0 ? path_row_share(p, function) : 0;
         uint32_t n = p->names.group_keys.n_items;
         struct program_sum *sums = calloc((size_t)n + 1, sizeof(*sums));
 
@@ -517,7 +539,7 @@ static void add_programs(struct answer_words *out, const struct path *p, double 
                 add_share(out, ceil(largest * 100) / 100);
                 answer_words_add(out, ")");
         } else {
-                answer_words_add(out, " (without symbols)");
+                answer_words_add(out, is_nameless(p, function) ? " (without symbols)" : "");
         }
         for (uint32_t i = 1; i <= OTHERS_MAX && i < n && sums[i].share >= PATH_WORDS_SHARE_MIN; i++) {
                 answer_words_add(out, ", ");
@@ -528,16 +550,14 @@ static void add_programs(struct answer_words *out, const struct path *p, double 
         free(sums);
 }
 
-/* A whole run of several programs whose first function is an address: the programs say more. */
-static bool is_nameless(const struct path *p, uint32_t row)
+/* @row: the first one */
+static bool are_programs_better(const struct path *p, uint32_t row)
 {
-        const struct path_row_key *key = path_sums_key(&p->sums, row);
-        enum function_kind kind = FUNCTION_NAMED;
+        double share = path_row_share(p, row);
 
-        if (p->request.zone || key->own == 0 || is_first_program(p, key->group))
-                return false;
-        (void)path_names_function(&p->names, key->own, &kind);
-        return kind != FUNCTION_NAMED && kind != FUNCTION_MARK;
+        if (p->request.zone)
+                return share < FUNCTION_MIN;
+        return share < FUNCTION_MIN || is_nameless(p, row) || share < share_of_kind(p, PATH_ROW_PROGRAM);
 }
 
 void path_words_answer(const struct path *p, struct answer_words *out)
@@ -560,8 +580,8 @@ void path_words_answer(const struct path *p, struct answer_words *out)
                 answer_words_add(out, " ");
                 path_words_add_doing(out, p, row);
                 answer_words_add(out, "; no thread, lock or device delayed it");
-        } else if (share < FUNCTION_MIN || is_nameless(p, row)) {
-                add_programs(out, p, share);
+        } else if (are_programs_better(p, row)) {
+                add_programs(out, p);
         } else {
                 add_share(out, share);
                 answer_words_add(out, " of ");
