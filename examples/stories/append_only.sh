@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A server of Redis that writes each change into a file, and one client.  Usage: append_only.sh always|everysec
+folder=$(mktemp -d)
+redis-server --port 6399 --bind 127.0.0.1 --save '' --appendonly yes --appendfsync "$1" --dir "$folder" >"$folder/log" &
+server=$!
+until redis-cli -p 6399 ping >/dev/null 2>&1; do sleep 0.1; done
+redis-benchmark -q -p 6399 -c 1 -n 20000 -t set
+kill "$server"
+wait "$server"
+rm -r "$folder"
