@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/path/path_words.c: the answer names programs where their functions have no names
+ * view/path/path_words.c: the answer names programs where functions say less
  */
 #include "view/path/path_words.h"
 
 #include "tests/unit/path_lab.h"
 #include "tests/unit/unit_test.h"
 #include "view/shared/answer_words.h"
+
+#include <string.h>
 
 static uint32_t shell, sort;
 
@@ -46,5 +48,33 @@ START_TEST(test_function_without_a_name)
         path_lab_samples(sort, 20, 2000, 10,
                          trace_builder_push(&path_lab.b, 0, path_lab.program, 0x9000, NULL));
         ck_assert_str_eq(answer(NULL), "99% of the run (2.01 us): sort (without symbols)");
+}
+END_TEST
+
+/* It is the wait that counts, not what its function is called. */
+START_TEST(test_wait_without_a_name)
+{
+        uint32_t place = trace_builder_push(&path_lab.b, 0, path_lab.program, 0x9000, NULL);
+
+        path_lab_wait(sort, 100, 1900, 1900, 0, path_lab_kernel(place, "io_schedule"));
+        ck_assert_ptr_nonnull(strstr(answer(NULL), "process 'sort' (20) waited for the disk"));
+}
+END_TEST
+
+/* Programs that took the CPU from each other for longer than any function ran. */
+START_TEST(test_programs_that_compete)
+{
+        uint32_t other = path_lab_new_thread("uniq", 1, 30, 1, 10);
+
+        path_lab_wait(other, 20, 1000, 1000, sort, 0);
+        path_lab_preempt(sort, 1000, 1600);
+        path_lab_wait(other, 1600, 2015, 2015, sort, 0);
+        path_lab_samples(sort, 20, 400, 10, path_lab_function("read"));
+        path_lab_samples(sort, 400, 700, 10, path_lab_function("compare"));
+        path_lab_samples(sort, 700, 1000, 10, path_lab_function("merge"));
+        path_lab_samples(sort, 1600, 2000, 10, path_lab_function("write"));
+        ck_assert_str_eq(answer(NULL),
+                         "99% of the run (2.01 us): sort; for 30% they had no CPU, because another of "
+                         "them had it");
 }
 END_TEST
