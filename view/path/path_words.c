@@ -557,7 +557,7 @@ static bool are_programs_better(const struct path *p, uint32_t row)
 
         if (p->request.zone)
                 return share < FUNCTION_MIN;
-        return share < FUNCTION_MIN || is_nameless(p, row) || share < share_of_kind(p, PATH_ROW_PROGRAM);
+        return share < FUNCTION_MIN || is_nameless(p, row) || share < path_kind_share(p, PATH_ROW_PROGRAM);
 }
 
 void path_words_answer(const struct path *p, struct answer_words *out)
