@@ -146,6 +146,7 @@ class FakeTrace {
                 });
                 this.buildLock();
                 this.buildPlots();
+                this.buildLoad();
         }
 
         /** Begin and end of a frame; one is three times as long. */
@@ -261,10 +262,28 @@ class FakeTrace {
                         { points: bodies.map(([time, value]) => [time, value * 65536]) });
         }
 
+        /** Sums of CPU time: of what runs, and of what runs or could. */
+        buildLoad() {
+                const bin = 1e6;
+                const states = this.tracks.flatMap((track) => track.lanes).filter((lane) => lane.kind === 'states')
+                        .flatMap((lane) => this.lanes.find((one) => one.id === lane.id).spans);
+                const track = this.track('load', 'CPU load', null, 'CPUs');
+                for (const [depth, kinds] of [[0, [1]], [1, [1, 3, 4]]]) {
+                        const bins = new Float64Array(Math.ceil(this.duration_ns / bin) + 1);
+                        for (const [begin, end] of states.filter((span) => kinds.includes(span[2] >>> 28))) {
+                                for (let at = begin; at < end; at = Math.min(end, (Math.floor(at / bin) + 1) * bin)) {
+                                        bins[Math.floor(at / bin) + 1] += Math.min(end, (Math.floor(at / bin) + 1) * bin) - at;
+                                }
+                        }
+                        let sum = 0;
+                        this.lane(track, 'cpu_time', depth, { points: Array.from(bins, (ns, i) => [i * bin, sum += ns]) });
+                }
+        }
+
         model() {
                 return {
                         schema: 'hyprof.timeline/1', title: './game --fast', command: ['./game', '--fast'], host: 'box',
-                        duration_ns: this.duration_ns, progress: 1, warnings: ['made up: no program ran'], events: ['cpu-clock'],
+                        duration_ns: this.duration_ns, n_cpus: 2, progress: 1, warnings: ['made up: no program ran'], events: ['cpu-clock'],
                         processes: [{ id: 1, pid: 4242, name: 'game' }, { id: 2, pid: 4300, name: 'helper' }],
                         threads: this.threads,
                         locations: this.locationNames.map((name, i) => ({ id: i + 1, handle: 'z' + (i + 1), name,

@@ -217,6 +217,19 @@ test('rows of the timeline: pins first, idle threads and uncontended locks only 
         assert.ok(rows.flatMap((row) => row.lanes).every((one) => one.lane.kind !== 'ghosts'));
 });
 
+test('sums of CPU time have the mean of what lies between two of them, also when they are folded', () => {
+        const begin = Float64Array.from([0, 10, 20, 40, 50]);
+        const values = Float64Array.from([0, 20, 20, 50, 51]);
+        const lane = { isPoints: true, n: 5, begin, values, min: values, max: values, last: values, count: new Uint32Array(5).fill(1) };
+        const meanAt = inPages('meanAt');
+        const means = (bucket) => [0, 9, 15, 39.5, 49].map((ns) => meanAt(inPages('foldPoints')(lane, 0, 50, bucket), ns)?.mean);
+        assert.deepStrictEqual(means(0), [2, 2, 0, 1.5, 0.1]);
+        assert.deepStrictEqual(means(5), [1.25, 1.25, 1.25, 1.25, undefined], 'the first of each 32 ns');
+        assert.strictEqual(meanAt(null, 3), null);
+        assert.strictEqual(meanAt(inPages('noItems')(), 3), null);
+        assert.strictEqual(inPages('cpusOf')(inPages('(document) => new TraceModel(document)')({})), 1);
+});
+
 test('the cache stands in with what is nearest, keeps the widest, and asks for no more items than a reply may have', async () => {
         const asked = [];
         const run = inPages(`(asked, log) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The timeline of a made-up trace with known answers: zoom, pan, hover, click, search, ghost zones, measuring, pins,
-// folding, keyboard alone, 200 % zoom, a thousand threads; and how soon a frame follows an input.
+// folding, keyboard alone, 200 % zoom, a thousand threads, CPUs in use; and how soon a frame follows an input.
 'use strict';
 
 const fs = require('fs');
@@ -293,6 +293,31 @@ test('a thousand threads: as many rows as fit are made, and the last one is reac
                 await page.until('[...document.querySelectorAll(".timeline-name")].some((e) => /worker 99\\d/.test(e.innerText))',
                         'the last threads');
                 await page.until(isSharp, 'the last rows');
+        });
+});
+
+test('the strip of CPUs shows the mean of what ran, and of what could have run, at any zoom', async () => {
+        const states = game.tracks.flatMap((track) => track.lanes).filter((lane) => lane.kind === 'states')
+                .flatMap((lane) => game.lanes.find((one) => one.id === lane.id).spans);
+        await withTimeline(aroundLate, {}, async (page) => {
+                const row = timeline + '.layout.rows.find((one) => one.title === "CPUs in use")';
+                assert.strictEqual(await page.value(row + ' === ' + timeline + '.layout.rows[0]'), true);
+                for (const span of [3e6, 4e7, game.duration_ns]) {
+                        const from = span === game.duration_ns ? 0 : lateBegin;
+                        await page.value(`${timeline}.showRange(${from}, ${from + span})`);
+                        await page.until(isSharp, 'the strip');
+                        const hit = await page.value(`(() => {
+                                const hit = ${timeline}.hitOf(${row}, ${row}.lanes[0], ${from + span * 0.4});
+                                return { begin: hit.begin, end: hit.end, ran: hit.longestBegin, wanted: hit.longestNs };
+                        })()`);
+                        const meanOf = (kinds) => states.filter((one) => kinds.includes(one[2] >>> 28)).reduce((sum, one) =>
+                                sum + Math.max(0, Math.min(one[1], hit.end) - Math.max(one[0], hit.begin)), 0) / (hit.end - hit.begin);
+                        assert.ok(Math.abs(hit.ran - meanOf([1])) < 1e-6, JSON.stringify(hit));
+                        assert.ok(Math.abs(hit.wanted - meanOf([1, 3, 4])) < 1e-6, JSON.stringify(hit));
+                }
+                const words = await page.value(`pageModules['timeline_words.js'].wordsOfHit(${timeline}.viewer,
+                        ${timeline}.hitOf(${row}, ${row}.lanes[0], ${game.duration_ns * 0.4})).join('; ')`);
+                assert.match(words, /^[\d.]+ of 2 CPUs ran threads of the program; [\d.]+ threads could run/);
         });
 });
 

@@ -22,7 +22,7 @@ import { wordsOfHit } from './timeline_words.js';
  * @typedef {import('./histogram_chart.js').HistogramBin} HistogramBin
  * @typedef {import('./lanes.js').SpanItems} SpanItems
  * @typedef {import('./model.js').LocationOfModel} LocationOfModel
- * @typedef {import('./screen_timeline.js').TimelineHit} TimelineHit
+ * @typedef {import('./timeline_hits.js').TimelineHit} TimelineHit
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
  * @typedef {import('./viewer.js').Viewer} Viewer
  */

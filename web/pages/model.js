@@ -14,8 +14,8 @@ import { formatCount } from './format.js';
  * @typedef {{name: string, module: string, is_kernel: boolean}} FunctionOfModel
  * @typedef {{written_by: string, is_redacted: boolean, is_complete: boolean, dropped: string[],
  *     merged_below_ns: number, has_samples: boolean}} FileOfModel
- * @typedef {{schema: string, title: string, command: string[], host: string, duration_ns: number, progress: number,
- *     warnings: string[], events: string[], processes: ProcessOfModel[], threads: ThreadOfModel[],
+ * @typedef {{schema: string, title: string, command: string[], host: string, duration_ns: number, n_cpus?: number,
+ *     progress: number, warnings: string[], events: string[], processes: ProcessOfModel[], threads: ThreadOfModel[],
  *     locations: LocationOfModel[], functions: FunctionOfModel[], wait_states: string[], tracks: TrackOfModel[],
  *     file?: FileOfModel, has_before?: boolean, is_live?: boolean, error?: string}} ModelDocument
  */
@@ -32,6 +32,8 @@ export class TraceModel {
                 this.document = document;
                 this.title = document.title || '';
                 this.duration_ns = Math.max(1, document.duration_ns || 0);
+                /** CPUs of the machine; 0 = not known. */
+                this.nCpus = document.n_cpus || 0;
                 this.progress = document.progress === undefined ? 1 : document.progress;
                 this.isLive = document.is_live === true;
                 this.warnings = document.warnings || [];

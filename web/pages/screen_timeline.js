@@ -13,8 +13,8 @@ import { formatDuration } from './format.js';
 import { FrameBudgets } from './frame_budget.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
-import { lowerBound } from './lanes.js';
 import { STATE_RUNNABLE } from './model.js';
+import { hitOfLane } from './timeline_hits.js';
 import { recallTracks, TimelineLabels } from './timeline_labels.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
@@ -23,6 +23,7 @@ import { isIdleTrack, rowsBetween, timelineRows } from './timeline_rows.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
 
 /**
+ * @typedef {import('./timeline_hits.js').TimelineHit} TimelineHit
  * @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame
  * @typedef {import('./timeline_rows.js').LaneRow} LaneRow
  * @typedef {import('./timeline_rows.js').TimelineChoice} TimelineChoice
@@ -34,12 +35,6 @@ import { selfTimeOf, wordsOfHit } from './timeline_words.js';
 const LEAST_VIEW_NS = 20;
 const KEYBOARD_STEP = 0.15;
 const STATE_AFTER_MS = 250;
-
-/**
- * The item under the pointer, or the chosen one.
- * @typedef {{ lane: LaneRow, row: TimelineRow, begin: number, end: number, what: number, count: number,
- *             longestBegin: number, longestNs: number }} TimelineHit
- */
 
 export class TimelineScreen {
         static id = 'timeline';
@@ -449,33 +444,9 @@ export class TimelineScreen {
                 return row && lane ? this.hitOf(row, lane, this.timeOf(event)) : null;
         }
 
-        /**
-         * The item of a lane at an instant; an item that is narrower than a few pixels can also be hit a little beside it.
-         * @param {TimelineRow} row
-         * @param {LaneRow} lane
-         * @param {number} ns
-         * @returns {TimelineHit|null}
-         */
+        /** @param {TimelineRow} row @param {LaneRow} lane @param {number} ns */
         hitOf(row, lane, ns) {
-                const width = this.canvas.clientWidth || 1;
-                const near = (this.to - this.from) / width * 3;
-                const items = this.cache.best(lane.lane.id, this.from, this.to, bucketOf((this.to - this.from) / width));
-
-                if (!items || items.n === 0)
-                        return null;
-                const after = lowerBound(items.begin, ns + 1e-6, 0, items.n);
-
-                for (const i of [after - 1, after]) {
-                        if (i < 0 || i >= items.n || items.begin[i] > ns + near)
-                                continue;
-                        if (items.isPoints)
-                                return { lane, row, begin: items.begin[i], end: items.begin[i], what: 0, count: items.count[i],
-                                         longestBegin: items.min[i], longestNs: items.max[i] };
-                        if (items.end[i] >= ns - near)
-                                return { lane, row, begin: items.begin[i], end: items.end[i], what: items.what[i],
-                                         count: items.count[i], longestBegin: items.longestBegin[i], longestNs: items.longestNs[i] };
-                }
-                return null;
+                return hitOfLane(this.cache, { from: this.from, to: this.to, width: this.canvas.clientWidth || 1 }, row, lane, ns);
         }
 
         /**
@@ -694,7 +665,9 @@ export class TimelineScreen {
          * @param {number} step
          */
         moveLane(step) {
-                const lanes = this.layout.rows.flatMap((row) => row.lanes.map((lane) => ({ row, lane })));
+                /* Lanes in one place are one. */
+                const lanes = this.layout.rows.flatMap((row) => row.lanes.filter((lane, i) => lane.y !== row.lanes[i - 1]?.y)
+                        .map((lane) => ({ row, lane })));
                 const at = this.chosen ? lanes.findIndex((one) => one.lane.lane.id === this.chosen?.lane.lane.id) : -1;
                 const next = lanes[Math.max(0, Math.min(lanes.length - 1, at + step))];
                 const ns = this.chosen ? this.chosen.begin : (this.from + this.to) / 2;

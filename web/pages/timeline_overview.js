@@ -54,7 +54,7 @@ export class TimelineOverview {
                 const load = this.viewer.model.tracks.find((track) => track.kind === 'load' || track.title === 'CPU load');
 
                 if (load)
-                        return [load.lanes[0]];
+                        return load.lanes.filter((lane) => lane.kind === 'plot');
                 return this.viewer.model.lanesOfKind('cpu').slice(0, 64).map((found) => found.lane);
         }
 

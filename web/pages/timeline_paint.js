@@ -8,9 +8,10 @@
  */
 
 import { nameColorOf, nameColorOfValue } from './colors.js';
-import { formatDuration, formatTime, formatValue, roundStep } from './format.js';
+import { formatDuration, formatPlural, formatTime, formatValue, roundStep } from './format.js';
 import { frameSetOf } from './frame_budget.js';
 import { lowerBound } from './lanes.js';
+import { cpusOf, meanAfter } from './timeline_parallel.js';
 
 /**
  * @typedef {import('./frame_budget.js').FrameBudgets} FrameBudgets
@@ -73,7 +74,9 @@ function paintLane(frame, row) {
 
         if (!items || y + row.height < AXIS_PX || y > frame.height)
                 return;
-        if (items.isPoints)
+        if (items.isPoints && row.lane.kind === 'cpu_time')
+                paintCpuTime(frame, items, y, row);
+        else if (items.isPoints)
                 paintPlot(frame, items, y, row.height, row);
         else if (row.lane.kind === 'states')
                 paintStates(frame, items, y, row.height);
@@ -360,6 +363,38 @@ function paintPlot(frame, items, y, height, row) {
         context.textAlign = 'right';
         context.fillText(formatValue(most, row.track.unit), frame.width - 4, y + 7);
         context.fillText(formatValue(least, row.track.unit), frame.width - 4, y + height - 7);
+        context.textAlign = 'left';
+}
+
+/** By depth.  CPUs that are known to be idle will have a lane of their own, which is painted from the top downwards. */
+const CPU_TIME_COLORS = ['running', 'runnable'];
+
+/**
+ * How many CPUs ran the program; above that, how many threads could have run: that lane is painted first.
+ * @param {TimelineFrame} frame
+ * @param {PointItems} items
+ * @param {number} y
+ * @param {LaneRow} row
+ */
+function paintCpuTime(frame, items, y, row) {
+        const { context, colors } = frame;
+        const n = cpusOf(frame.model);
+
+        if (!(row.lane.depth in CPU_TIME_COLORS))
+                return;
+        context.fillStyle = colors[CPU_TIME_COLORS[row.lane.depth]];
+        for (let i = firstInSight(frame, items); i + 1 < items.n && items.begin[i] < frame.to; i++) {
+                const left = Math.max(-2, xOfTime(frame, items.begin[i]));
+                const right = Math.min(frame.width + 2, xOfTime(frame, items.begin[i + 1]));
+                const tall = Math.min(1, meanAfter(items, i) / n) * row.height;
+
+                context.fillRect(left, y + row.height - tall, Math.max(0.5, right - left), tall);
+        }
+        if (row.lane.depth > 0)
+                return;
+        context.fillStyle = colors.muted;
+        context.textAlign = 'right';
+        context.fillText(formatPlural(n, 'CPU'), frame.width - 4, y + 7);
         context.textAlign = 'left';
 }
 

@@ -17,13 +17,13 @@
  * @type {{ [kind: string]: number }}
  */
 const LANE_HEIGHTS = { zones: 19, ghosts: 15, states: 16, samples: 7, messages: 10, cpu: 18, holder: 15, waiters: 11, frames: 20,
-                       device: 19, plot: 46, counter: 46, memory: 46 };
+                       device: 19, plot: 46, counter: 46, memory: 46, cpu_time: 38 };
 const TRACK_HEADER_PX = 20;
 /**
  * Room above the first lane, by kind of track.
  * @type {{ [kind: string]: number }}
  */
-const TRACK_TOP_PX = { cpu: 1, frames: 2, thread: 3 };
+const TRACK_TOP_PX = { load: 1, cpu: 1, frames: 2, thread: 3 };
 const TRACK_GAP_PX = 5;
 /**
  * The order of a track's lanes.
@@ -34,7 +34,7 @@ const LANE_ORDER = { states: 0, samples: 1, messages: 2, holder: 3, waiters: 4, 
  * The order of tracks without a process.
  * @type {{ [kind: string]: number }}
  */
-const TRACK_ORDER = { frames: 0, cpu: 1, thread: 2, device: 3, lock: 4, memory: 5, plot: 6, counter: 7 };
+const TRACK_ORDER = { load: -1, frames: 0, cpu: 1, thread: 2, device: 3, lock: 4, memory: 5, plot: 6, counter: 7 };
 
 /**
  * @typedef {{ lane: LaneOfModel, track: TrackOfModel, y: number, height: number }} LaneRow
@@ -72,7 +72,8 @@ export function timelineRows(model, choice) {
         const rows = [];
         const pinned = choice.pinned.map((key) => model.tracks.find((track) => keyOfTrack(track) === key))
                 .filter((track) => track !== undefined);
-        const rest = model.tracks.filter((track) => !choice.pinned.includes(keyOfTrack(track)) && track.kind !== 'load');
+        const rest = model.tracks.filter((track) => !choice.pinned.includes(keyOfTrack(track)) &&
+                (track.kind !== 'load' || track.lanes.some((lane) => lane.kind === 'cpu_time')));
         const own = rest.filter((track) => track.process === null || track.process === undefined)
                 .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
         let y = 0;
@@ -138,6 +139,25 @@ function putProcess(model, process, tracks, choice, put) {
 }
 
 /**
+ * The lanes of the load, one over the other: the one that covers the others comes last.
+ * @param {TrackOfModel} track
+ * @param {TimelineChoice} choice
+ * @param {boolean} isPinned
+ * @returns {TimelineRow}
+ */
+function loadRow(track, choice, isPinned) {
+        const key = keyOfTrack(track);
+        const isOpen = !choice.closed.has(key);
+        const y = TRACK_TOP_PX.load;
+        const height = isOpen ? LANE_HEIGHTS.cpu_time : TRACK_HEADER_PX - y;
+        const lanes = track.lanes.filter((lane) => lane.kind === 'cpu_time').sort((a, b) => b.depth - a.depth)
+                .map((lane) => ({ lane, track, y, height }));
+
+        return { kind: 'track', title: 'CPUs in use', track, key, y: 0, height: y + height + TRACK_GAP_PX, isOpen, isPinned,
+                 nHidden: 0, lanes };
+}
+
+/**
  * @param {TraceModel} model
  * @param {TrackOfModel} track
  * @param {TimelineChoice} choice
@@ -145,6 +165,8 @@ function putProcess(model, process, tracks, choice, put) {
  * @returns {TimelineRow}
  */
 function trackRow(model, track, choice, isPinned) {
+        if (track.kind === 'load')
+                return loadRow(track, choice, isPinned);
         const key = keyOfTrack(track);
         const isOpen = !choice.closed.has(key);
         const thread = track.thread !== null && track.thread !== undefined ? model.thread(track.thread) : null;

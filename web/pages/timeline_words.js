@@ -5,11 +5,12 @@
 
 import { formatCount, formatDuration, formatPlural, formatTime, formatValue } from './format.js';
 import { lowerBound } from './lanes.js';
+import { wordsOfParallel } from './timeline_parallel.js';
 
 /**
  * @typedef {import('./lanes.js').LaneItems} LaneItems
  * @typedef {import('./model.js').TraceModel} TraceModel
- * @typedef {import('./screen_timeline.js').TimelineHit} TimelineHit
+ * @typedef {import('./timeline_hits.js').TimelineHit} TimelineHit
  * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
@@ -27,6 +28,8 @@ export function wordsOfHit(viewer, hit, later) {
 
         if (hit.count === 0)
                 return [`${hit.row.title}: ${kind}, nothing here`];
+        if (kind === 'cpu_time')
+                return wordsOfParallel(model, { begin: hit.begin, end: hit.end, ran: hit.longestBegin, wanted: hit.longestNs });
         if (kind === 'plot' || kind === 'counter' || kind === 'memory')
                 return [hit.row.title, hit.longestBegin === hit.longestNs ? formatValue(hit.longestNs, hit.lane.track.unit)
                         : `${formatValue(hit.longestBegin, hit.lane.track.unit)} to ${formatValue(hit.longestNs, hit.lane.track.unit)}, ` +
