@@ -44,8 +44,17 @@ function exampleScreens() {
         };
 }
 
+/** Who delayed one of the longest waits of the example's dispatcher, if possible one in which no other program had the CPUs. */
+function pathScreen() {
+        const rows = answer('report', '--zone', 'wait').slowest.rows;
+        const pathOf = (row) => answer('path', '--zone', 'wait', '--thread', row.thread, '--at', `${row.at_ns}ns`);
+        const slow = rows.find((row) => pathOf(row).machine_share < 0.1) ?? rows[0];
+        const zone = answer('report', '--zones').zones.rows.find((row) => row.name === 'wait').handle;
+        return `screen=timeline&at=${slow.at_ns}&at_thread=${slow.thread}&path=${zone}`;
+}
+
 async function main() {
-        const pictures = only ? { [only]: fragmentOfOnly } : exampleScreens();
+        const pictures = only === 'path' ? { path: pathScreen() } : only ? { [only]: fragmentOfOnly } : exampleScreens();
         const viewer = spawn(hyprof, ['view', '--no-open', trace], { stdio: ['ignore', 'pipe', 'inherit'] });
         const address = await serve(viewer);
         const browser = await Chromium.start();

@@ -11,6 +11,9 @@ mkdir -p build/demo docs/images
 "$build/hyprof" record -q -o "$trace" -- "$build/examples/kernel_pool" --mlir
 HYPROF=$build/hyprof node examples/screenshots.js "$trace" docs/images
 
+"$build/hyprof" record -q --off-cpu -o build/demo/path.hyp -- "$build/examples/kernel_pool"
+HYPROF=$build/hyprof node examples/screenshots.js build/demo/path.hyp docs/images path
+
 picture() { # name, screen, options of record and script of Python...
         local name=$1 screen=$2
         shift 2

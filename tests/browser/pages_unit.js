@@ -198,7 +198,7 @@ test('rows of the timeline: pins first, idle threads and uncontended locks only 
                 tracks: [track(0, 'cpu', null, [lane(1, 'cpu')]), track(1, 'thread', 1, [lane(2, 'zones'), lane(3, 'ghosts')]),
                         track(2, 'thread', 1, [lane(4, 'states')]), track(3, 'thread', 2, [lane(5, 'samples')]),
                         track(4, 'lock', 1, [lane(6, 'holder')]), track(5, 'lock', 1, [lane(7, 'holder'), lane(8, 'waiters')])] });
-        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map() };
+        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map(), path: null };
         const titles = () => inPages('timelineRows')(model, choice).rows.map((row) => row.title).join();
         assert.strictEqual(titles(), 'cpu 0,p 7,thread 1,lock 5,q 8,thread 3');
         choice.showsIdle = true;
@@ -208,6 +208,11 @@ test('rows of the timeline: pins first, idle threads and uncontended locks only 
         choice.pinned.push('thread:3');
         choice.closed.add('process:1');
         assert.strictEqual(titles(), 'thread 3,cpu 0,p 7');
+        choice.showsIdle = false;
+        choice.path = { threads: [2], isFirst: false };
+        assert.strictEqual(titles(), 'thread 3,cpu 0,p 7,thread 2,thread 1,lock 5', 'of a path, also idle threads and folded processes');
+        choice.path = { threads: [2, 3], isFirst: true };
+        assert.strictEqual(titles(), 'thread 2,thread 3,cpu 0,p 7', 'each once');
         const { rows, height } = inPages('timelineRows')(model, { ...choice, closed: new Set(), pinned: [] });
         rows.reduce((y, row) => {
                 assert.strictEqual(row.y, y);
@@ -215,6 +220,25 @@ test('rows of the timeline: pins first, idle threads and uncontended locks only 
         }, 0);
         assert.strictEqual(rows[rows.length - 1].y + rows[rows.length - 1].height, height);
         assert.ok(rows.flatMap((row) => row.lanes).every((one) => one.lane.kind !== 'ghosts'));
+});
+
+test('the parts of a path: in the order of time, with the steps between threads; rows that make no sense are left out', () => {
+        const model = inPages('(document) => new TraceModel(document)')({ threads: [{ id: 4, handle: 't4', name: 'main', tid: 1 },
+                { id: 9, handle: 't9', name: '', tid: 77 }] });
+        const row = (at_ns, ns, thread, depth, kind, more) => ({ at_ns, ns, thread, depth, kind, function: null, woken_by: null, ...more });
+        const answer = { slowest: { rows: [row(30, 5, 't4', 0, 'ready', { woken_by: 't9' }), row(0, 10, 't4', 0, 'run', { function: 'f' }),
+                row(10, 20, 't9', 1, 'run', { function: 'operator()(int)' }), row(35, 5, 't4', 0, 'newer kind'), row(1, 0, 't4', 0, 'run'),
+                row(1, 1, 't7', 0, 'run'), row('1', 1, 't4', 0, 'run'), row(1, -1, 't4', 0, 'run'), {}] } };
+        const segments = inPages('pathSegments')(model, answer, 1000);
+        assert.deepStrictEqual(plain(segments.map((one) => [one.begin, one.end, one.thread, one.look, one.wokenBy])),
+                [[1000, 1010, 4, 'run', null], [1010, 1030, 9, 'run', null], [1030, 1035, 4, 'ready', 9], [1035, 1040, 4, 'wait', null]]);
+        assert.deepStrictEqual(plain(inPages('pathSteps')(segments)), [{ at: 1010, from: 4, to: 9, isWakeUp: false },
+                { at: 1030, from: 9, to: 4, isWakeUp: true }]);
+        assert.deepStrictEqual(plain(inPages('pathThreads')(segments, 4)), [4, 9]);
+        assert.deepStrictEqual(plain(segments.map(inPages('labelOfSegment'))), ['f() 10 ns', 'operator()(int) 20 ns', 'ready to run 5 ns',
+                'in another state 5 ns']);
+        assert.deepStrictEqual(plain(inPages('pathSegments')(model, { slowest: null }, 0)), []);
+        assert.deepStrictEqual(plain(inPages('pathSteps')([])), []);
 });
 
 test('sums of CPU time have the mean of what lies between two of them, also when they are folded', () => {

@@ -98,6 +98,22 @@ test('a zoom pauses', async () => {
         assert.equal(await page.value(pressed), 'Pause');
 });
 
+test('who delayed an instance that is over is answered while the trace grows', async () => {
+        const timeline = 'hyprofShell.made.get("timeline")';
+        await page.value(`(async () => {
+                const { model, source } = hyprofViewer;
+                const open = model.locations.find((one) => one.name === 'open').id;
+                const lanes = model.lanesOfKind('zones').map((one) => one.lane.id);
+                const found = await source.find(lanes, 0, 'next', open);
+                ${timeline}.chooseFound(found.lane, found);
+        })()`);
+        await page.press('p');
+        await page.untilText('.panel .headline', /'open' \([\d.]+ .?s\)/);
+        assert.equal(await page.value(pressed), 'Pause');
+        await page.press('Escape');
+        await page.untilText('.panel h2', /^open: /);
+});
+
 test('when the recording is over the page has the whole trace', async () => {
         recorder.stdin.end();
         await page.until('globalThis.hyprofViewer && !hyprofViewer.model.isLive && hyprofViewer.model.progress === 1', 'the whole trace');

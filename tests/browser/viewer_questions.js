@@ -209,3 +209,23 @@ question('what did the slowest request wait for, and who ended it?', 'why.hyp', 
         await person.reads('.panel h2', /request: /);
         await person.reads('.panel [aria-label="Waits"]', /woken by loader/);
 });
+
+question('who delayed the slowest request?', 'why.hyp', async (person, page) => {
+        const timeline = 'hyprofShell.made.get("timeline")';
+
+        await person.tab('Zones');
+        await person.row('Zones', 'request');
+        await person.firstRow('Slowest instances of request');
+        await person.click('[role=tabpanel]:not([hidden]) [role=grid][aria-label="Slowest instances of request"] tbody td');
+        await person.click('.panel button', 'who delayed this?');
+        const [slowest] = report('why.hyp', '--zone', 'request').slowest.rows;
+        const truth = command('path', 'why.hyp', '--zone', 'request', '--thread', slowest.thread, '--at', `${slowest.at_ns}ns`);
+
+        assert.match(truth.answer, /'loader'.* ran flush\(\)/);
+        await page.until(`[...document.querySelectorAll('.panel .headline')].some((e) => e.innerText === ${JSON.stringify(truth.answer)})`);
+        assert.strictEqual(await page.value(timeline + '.path.segments.length'), truth.slowest.rows.length);
+        assert.strictEqual(await page.value(timeline + '.path.segments.reduce((sum, one) => sum + one.end - one.begin, 0)'),
+                slowest.duration_ns, 'the parts are the whole');
+        await page.value('location.reload()');
+        await page.until(`window.hyprofShell && ${timeline} && ${timeline}.path.isShown()`, 'the same by its address');
+});

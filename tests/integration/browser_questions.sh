@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Ten questions of a person about recordings with known answers: the served viewer answers each in at most five actions
+# Eleven questions of a person about recordings with known answers: the served viewer answers each in at most five actions
 set -eu
 . tests/tap.sh
-plan 10
+plan 11
 need node chromium
 need_sampling
 . tests/browser/run_node.sh

@@ -14,6 +14,7 @@ import { formatCount, formatShare } from './format.js';
 import { HistogramChart } from './histogram_chart.js';
 import { bucketOf } from './lane_cache.js';
 import { STATE_PREEMPTED, STATE_RUNNABLE, STATE_RUNNING } from './model.js';
+import { TimelinePath } from './timeline_path.js';
 import { wordsOfHit } from './timeline_words.js';
 
 /**
@@ -35,6 +36,8 @@ export class InstancePanel {
                 this.element = el('aside', { class: 'panel', hidden: true, tabindex: '-1', 'aria-label': 'the chosen item' });
                 /** @type {TimelineHit|null} */
                 this.hit = null;
+                /** The button that leads to the thread that woke. */
+                this.waker = el('div', {});
                 /** @type {AbortController|null} */
                 this.running = null;
         }
@@ -49,22 +52,52 @@ export class InstancePanel {
                 this.running = new AbortController();
                 this.hit = hit;
                 this.element.hidden = hit === null || hit.count === 0;
+                this.element.classList.remove('wide');
                 if (!hit || hit.count === 0)
                         return;
                 const words = wordsOfHit(this.viewer, hit, (more) => {
                         if (this.hit === hit)
                                 details.replaceChildren(...more.map((line) => el('div', {}, line)));
                 });
+                this.waker = el('div', { class: 'data-tools' });
                 const details = el('div', { class: 'panel-words' }, ...words.slice(1).map((line) => el('div', {}, line)));
                 const more = el('div', { class: 'answer' });
 
                 fill(this.element, el('div', { class: 'panel-head' }, el('h2', {}, words[0]),
                                       button('×', () => this.timeline.choose(null), { class: 'quiet', 'aria-label': 'close' })),
-                     details, this.tools(hit), more);
+                     details, this.tools(hit), this.waker, more);
                 this.fill(more, hit, this.running.signal).catch((error) => {
                         if (this.hit === hit && !this.running?.signal.aborted)
                                 more.append(el('p', { class: 'error' }, wordsOf(error)));
                 });
+        }
+
+        /**
+         * Shows something else in its place.
+         * @param {string} title
+         * @param {() => void} onClose
+         * @param {...(HTMLElement|null)} content
+         */
+        showInstead(title, onClose, ...content) {
+                this.running?.abort();
+                this.hit = null;
+                this.element.hidden = false;
+                this.element.classList.add('wide');
+                fill(this.element, el('div', { class: 'panel-head' }, el('h2', {}, title),
+                                      button('×', onClose, { class: 'quiet', 'aria-label': 'close' })),
+                     el('div', { class: 'answer' }, ...content));
+        }
+
+        /**
+         * A way to the thread that ended the wait before or in the chosen state.
+         * @param {import('./timeline_wakes.js').WakeUp|null} wakeUp
+         */
+        showWaker(wakeUp) {
+                if (!wakeUp || !this.hit)
+                        return;
+                const name = this.viewer.model.threadName(wakeUp.waker);
+
+                this.waker.replaceChildren(button(`to ${name}, which woke it`, () => this.toThread(wakeUp.waker, wakeUp.at)));
         }
 
         /** @param {TimelineHit} hit */
@@ -74,6 +107,7 @@ export class InstancePanel {
                 const what = ['zones', 'ghosts', 'device'].includes(hit.lane.lane.kind) ? hit.what : null;
 
                 return el('div', { class: 'data-tools' },
+                          TimelinePath.isAbout(hit) ? button('who delayed this?', () => timeline.path.show(hit), { title: 'P' }) : null,
                           button('previous', () => timeline.step('previous', isOne ? what : null)),
                           button('next', () => timeline.step('next', isOne ? what : null)),
                           button('zoom to it', () => timeline.zoomToChosen(), { title: 'F' }),
@@ -94,11 +128,7 @@ export class InstancePanel {
         /** @param {HTMLElement} place @param {TimelineHit} hit @param {AbortSignal} signal */
         async fillState(place, hit, signal) {
                 const kind = hit.what >>> 28;
-                const waker = kind === STATE_RUNNABLE ? hit.what & 0x0fffffff : 0;
-                const thread = waker !== 0 ? this.viewer.model.thread(waker) : null;
 
-                if (thread)
-                        place.append(button(`to ${thread.name || thread.tid}, which woke it`, () => this.toThread(waker, hit.begin)));
                 if (kind === STATE_PREEMPTED)
                         place.append(...await this.ownersOf(hit, hit.begin, signal));
                 if (kind !== STATE_RUNNABLE)

@@ -8,18 +8,20 @@
  */
 
 import { isDarkPage, themeColors } from './colors.js';
+import { showMenu } from './context_menu.js';
 import { button, el, fill, setAttributes } from './dom.js';
 import { formatDuration } from './format.js';
 import { FrameBudgets } from './frame_budget.js';
 import { InstancePanel } from './instance_panel.js';
 import { bucketOf, LaneCache } from './lane_cache.js';
-import { STATE_RUNNABLE } from './model.js';
 import { hitOfLane } from './timeline_hits.js';
 import { recallTracks, TimelineLabels } from './timeline_labels.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
-import { AXIS_PX, paintArrow, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
+import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
+import { TimelinePath } from './timeline_path.js';
 import { isIdleTrack, rowsBetween, timelineRows } from './timeline_rows.js';
+import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
 
 /**
@@ -50,7 +52,7 @@ export class TimelineScreen {
                                            (error) => viewer.emit('failure', error));
                 /** @type {TimelineChoice} */
                 this.choice = { showsGhosts: viewer.source.recall('ghosts') === '1', showsIdle: false, closed: new Set(), pinned: [],
-                                moved: new Map() };
+                                moved: new Map(), path: null };
                 recallTracks(viewer, this.choice);
                 this.layout = timelineRows(viewer.model, this.choice);
                 /** @type {TimelineHit|null} */
@@ -59,6 +61,8 @@ export class TimelineScreen {
                 this.hovered = null;
                 /** @type {{ from: number, to: number }|null} */
                 this.measure = null;
+                /** The wake-up of the chosen state. @type {import('./timeline_wakes.js').WakeUp|null} */
+                this.wakeUp = null;
                 this.isMeasuring = false;
                 this.isDrawAsked = false;
                 this.inputAt = 0;
@@ -78,6 +82,7 @@ export class TimelineScreen {
                 this.tip = el('div', { class: 'timeline-tip', hidden: true });
                 this.panel = new InstancePanel(this.viewer, this);
                 this.notes = new TimelineNotes(this.viewer, this);
+                this.path = new TimelinePath(this.viewer, this);
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
@@ -98,6 +103,7 @@ export class TimelineScreen {
                 this.canvas.addEventListener('pointermove', (event) => this.onMove(event));
                 this.canvas.addEventListener('pointerleave', () => this.hover(null));
                 this.canvas.addEventListener('dblclick', () => this.zoomToChosen());
+                this.canvas.addEventListener('contextmenu', (event) => this.onMenu(event));
                 new ResizeObserver(() => this.draw()).observe(this.scroll);
                 this.arrange();
                 this.notes.read();
@@ -115,8 +121,9 @@ export class TimelineScreen {
                         this.from = from;
                         this.to = to;
                 }
+                this.path.follow(state);
                 if (state.at_thread !== undefined && state.at !== undefined)
-                        this.chooseAt(state.at_thread, Number(state.at));
+                        this.chooseAt(state.at_thread, Number(state.at), state.path);
                 this.arrange();
         }
 
@@ -235,6 +242,7 @@ export class TimelineScreen {
                 frame.context.fillRect(0, 0, frame.width, frame.height);
                 paintGrid(frame);
                 paintRows(frame, rows);
+                this.path.paint(frame);
                 paintAxis(frame, this.viewer.range());
                 paintNotes(frame, this.notes.notes);
                 this.paintMarks(frame);
@@ -256,22 +264,23 @@ export class TimelineScreen {
 
                         if (row && row.y - frame.top > -row.height)
                                 paintChosen(frame, hit, row.y - frame.top + AXIS_PX, row.height);
-                        this.paintWaker(frame, hit);
                 }
+                for (const wakeUp of [this.wakeUp, this.hovered ? wakeUpAt(this.hovered) : null])
+                        if (wakeUp && !this.path.isShown())
+                                this.paintWaker(frame, wakeUp);
                 if (this.measure)
                         paintMeasure(frame, this.measure.from, this.measure.to);
         }
 
-        /** @param {TimelineFrame} frame @param {TimelineHit} hit */
-        paintWaker(frame, hit) {
-                if (hit.lane.lane.kind !== 'states' || hit.what >>> 28 !== STATE_RUNNABLE || hit.count !== 1)
-                        return;
-                const waker = this.rowOfThread(hit.what & 0x0fffffff);
-                const woken = this.rowOf(hit.lane.lane.id);
+        /** @param {TimelineFrame} frame @param {import('./timeline_wakes.js').WakeUp} wakeUp */
+        paintWaker(frame, wakeUp) {
+                const woken = this.rowOf(wakeUp.lane);
+                const waker = this.rowOfThread(wakeUp.waker);
+                /** @param {LaneRow|null} row */
+                const middleOf = (row) => row && row.y + row.height / 2 - frame.top + AXIS_PX;
 
-                if (waker && woken && waker !== woken)
-                        paintArrow(frame, hit.begin, waker.y + waker.height / 2 - frame.top + AXIS_PX,
-                                   woken.y + woken.height / 2 - frame.top + AXIS_PX);
+                paintWakeUp(frame, wakeUp.at, { y: middleOf(waker), name: frame.model.threadName(wakeUp.waker) },
+                            { y: middleOf(woken), name: woken ? woken.track.title : '' });
         }
 
         /** @param {number} lane @returns {LaneRow|null} */
@@ -426,6 +435,26 @@ export class TimelineScreen {
                 this.hover(null);
         }
 
+        /**
+         * By the right button, or by the keyboard's menu key about the chosen item.
+         * @param {MouseEvent} event
+         */
+        onMenu(event) {
+                const hit = event.button === 2 ? this.hitAt(event) : this.chosen;
+
+                event.preventDefault();
+                if (!hit || hit.count === 0)
+                        return;
+                if (hit !== this.chosen)
+                        this.choose(hit);
+                this.hover(null);
+                showMenu(event.clientX, event.clientY, this.canvas, [
+                        { words: 'who delayed this?', isOff: !TimelinePath.isAbout(hit), run: () => this.path.show(hit) },
+                        { words: 'zoom to it', run: () => this.zoomToChosen() },
+                        { words: 'select its time', run: () => this.viewer.select(hit.begin, Math.max(hit.end, hit.begin + 1)) },
+                        { words: 'write a note', run: () => this.notes.write() }]);
+        }
+
         /** @param {PointerEvent} event */
         onMove(event) {
                 if (event.buttons !== 0)
@@ -493,20 +522,47 @@ export class TimelineScreen {
 
         /** @param {TimelineHit|null} hit */
         choose(hit) {
+                this.path.end();
                 this.chosen = hit;
+                this.wakeUp = null;
                 this.panel.show(hit);
+                if (hit)
+                        this.findWakeUp(hit);
                 if (hit)
                         this.viewer.announce(this.wordsWithSelf(hit).join(', '));
                 this.draw();
+        }
+
+        /** @param {TimelineHit} hit */
+        async findWakeUp(hit) {
+                const wakeUp = await wakeUpOf(this.viewer.source, hit).catch(() => null);
+
+                if (this.chosen !== hit)
+                        return;
+                this.wakeUp = wakeUp;
+                this.panel.showWaker(wakeUp);
+                this.draw();
+        }
+
+        /**
+         * Tells apart what chooseAt() is asked for.
+         * @param {string} handle
+         * @param {number} at
+         * @param {string} [path]
+         */
+        keyOf(handle, at, path) {
+                return `${handle}@${at}@${path ?? ''}`;
         }
 
         /**
          * An instance of which only the thread's handle and the begin are known.
          * @param {string} handle
          * @param {number} at
+         * @param {string} [path]  the handle of its zone, if its path is wanted
          */
-        async chooseAt(handle, at) {
-                const key = `${handle}@${at}`;
+        async chooseAt(handle, at, path) {
+                const key = this.keyOf(handle, at, path);
+                const zone = path !== undefined ? this.viewer.model.locations.find((one) => one.handle === path) : undefined;
                 const thread = this.viewer.model.threadOfHandle(handle);
                 const track = thread ? this.viewer.model.tracksByThread.get(thread.id) : null;
 
@@ -515,10 +571,12 @@ export class TimelineScreen {
                 this.askedFor = key;
                 for (const lane of track.lanes.filter((one) => one.kind === 'zones' || one.kind === 'messages')
                         .sort((a, b) => a.depth - b.depth)) {
-                        const found = await this.viewer.source.find([lane.id], at - 1, 'next', null);
+                        const found = await this.viewer.source.find([lane.id], at - 1, 'next', zone?.id ?? null);
 
                         if (found && found.begin_ns === at) {
                                 this.chooseFound(lane.id, found);
+                                if (zone)
+                                        this.path.show(this.chosen);
                                 return;
                         }
                 }
@@ -634,6 +692,7 @@ export class TimelineScreen {
                         g: () => this.toggleGhosts(), m: () => this.toggleMeasure(),
                         b: () => this.notes.write(),
                         n: () => this.findName('next'), N: () => this.findName('previous'),
+                        p: () => this.path.show(this.chosen),
                         f: () => this.zoomToChosen(), Home: () => this.showRange(0, this.viewer.model.duration_ns),
                         ArrowDown: () => this.moveLane(1), ArrowUp: () => this.moveLane(-1),
                         ArrowRight: () => this.moveItem('next'), ArrowLeft: () => this.moveItem('previous'),
@@ -642,6 +701,10 @@ export class TimelineScreen {
                 if (event.key === 'Enter' && document.activeElement === this.canvas && this.chosen) {
                         this.zoomToChosen();
                         this.panel.focus();
+                        return true;
+                }
+                if (event.key === 'Escape' && this.path.hit) {
+                        this.path.leave();
                         return true;
                 }
                 if (event.key === 'Escape' && (this.chosen || this.measure || this.isMeasuring)) {

@@ -11,7 +11,7 @@
 import { button, el, fill } from './dom.js';
 import { isNumber } from './format.js';
 import { AXIS_PX } from './timeline_paint.js';
-import { orderOf, placeOfTrack } from './timeline_rows.js';
+import { isOnPath, orderOf, placeOfTrack } from './timeline_rows.js';
 
 /**
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
@@ -86,12 +86,23 @@ export class TimelineLabels {
          * @param {number} top
          */
         draw(rows, top) {
-                const key = rows.map((row) => `${row.key}${row.isOpen}${row.isPinned}${Math.round(row.y - top)}${row.title}`).join();
+                const key = rows.flatMap((row) => [row.key, row.isOpen, row.isPinned, this.isDim(row), Math.round(row.y - top),
+                                                   row.title]).join();
 
                 if (this.element.dataset.key === key)
                         return;
                 this.element.dataset.key = key;
                 fill(this.element, rows.map((row) => this.label(row, top)));
+        }
+
+        /**
+         * While a path is shown: whether the row has no part in it.
+         * @param {TimelineRow} row
+         */
+        isDim(row) {
+                const { choice } = this.timeline;
+
+                return choice.path !== null && !(row.track && isOnPath(choice, row.track));
         }
 
         /** @param {TimelineRow} row @param {number} top */
@@ -102,7 +113,7 @@ export class TimelineLabels {
                 const pin = row.kind === 'track' ? button(row.isPinned ? '★' : '☆', () => this.togglePin(row.key),
                         { class: 'quiet timeline-pin', 'aria-label': `${row.isPinned ? 'unpin' : 'pin'} ${row.title}`,
                           'aria-pressed': String(row.isPinned) }) : null;
-                const label = el('div', { class: 'timeline-label' }, name, pin);
+                const label = el('div', { class: `timeline-label${this.isDim(row) ? ' dim' : ''}` }, name, pin);
 
                 label.style.top = `${row.y - top + AXIS_PX}px`;
                 label.style.height = `${row.height}px`;

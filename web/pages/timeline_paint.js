@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * timeline_paint.js - the picture: time axis, lanes of all kinds, selection, arrows
+ * timeline_paint.js - the picture: time axis, lanes of all kinds, selection
  *
  * Way of the data:  timeline_rows, lane_cache -> [timeline_paint] -> a canvas
  *
@@ -449,32 +449,6 @@ export function paintChosen(frame, span, y, height) {
         frame.context.strokeStyle = frame.colors.text;
         frame.context.lineWidth = 2;
         frame.context.strokeRect(left - 1, y - 1, width + 2, height + 2);
-}
-
-/**
- * From the thread that woke to the one that was woken.
- * @param {TimelineFrame} frame
- * @param {number} ns
- * @param {number} fromY
- * @param {number} toY
- */
-export function paintArrow(frame, ns, fromY, toY) {
-        const { context } = frame;
-        const x = xOfTime(frame, ns);
-        const way = toY > fromY ? 1 : -1;
-
-        context.strokeStyle = context.fillStyle = frame.colors.accent;
-        context.lineWidth = 2;
-        context.beginPath();
-        context.arc(x, fromY, 3, 0, 7);
-        context.moveTo(x, fromY);
-        context.lineTo(x, toY - 6 * way);
-        context.stroke();
-        context.beginPath();
-        context.moveTo(x, toY);
-        context.lineTo(x - 4, toY - 8 * way);
-        context.lineTo(x + 4, toY - 8 * way);
-        context.fill();
 }
 
 /** @param {TimelineFrame} frame @param {number} from @param {number} to */

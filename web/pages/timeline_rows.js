@@ -40,8 +40,8 @@ const TRACK_ORDER = { load: -1, frames: 0, cpu: 1, thread: 2, device: 3, lock: 4
  * @typedef {{ lane: LaneOfModel, track: TrackOfModel, y: number, height: number }} LaneRow
  * @typedef {{ kind: 'group'|'track', title: string, track: TrackOfModel|null, key: string, y: number, height: number,
  *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[] }} TimelineRow
- * @typedef {{ showsGhosts: boolean, showsIdle: boolean, closed: Set<string>, pinned: string[], moved: Map<string, number> }}
- *          TimelineChoice
+ * @typedef {{ showsGhosts: boolean, showsIdle: boolean, closed: Set<string>, pinned: string[], moved: Map<string, number>,
+ *             path: { threads: number[], isFirst: boolean }|null }} TimelineChoice  `path`: threads that are shown in any case
  */
 
 /** @param {TrackOfModel} track */
@@ -62,6 +62,20 @@ export function isIdleTrack(track) {
 }
 
 /**
+ * Whether a thread is on the path that is shown.
+ * @param {TimelineChoice} choice
+ * @param {TrackOfModel} track
+ */
+export function isOnPath(choice, track) {
+        return track.kind === 'thread' && (choice.path?.threads.includes(Number(track.thread)) ?? false);
+}
+
+/** @param {TimelineChoice} choice @param {TrackOfModel} track */
+function isWanted(choice, track) {
+        return choice.showsIdle || !isIdleTrack(track) || isOnPath(choice, track);
+}
+
+/**
  * timelineRows() - all rows, with their places
  * @param {TraceModel} model
  * @param {TimelineChoice} choice
@@ -70,9 +84,11 @@ export function isIdleTrack(track) {
 export function timelineRows(model, choice) {
         /** @type {TimelineRow[]} */
         const rows = [];
+        const first = choice.path?.isFirst ? choice.path.threads.map((thread) => model.tracksByThread.get(thread))
+                .filter((track) => track !== undefined) : [];
         const pinned = choice.pinned.map((key) => model.tracks.find((track) => keyOfTrack(track) === key))
-                .filter((track) => track !== undefined);
-        const rest = model.tracks.filter((track) => !choice.pinned.includes(keyOfTrack(track)) &&
+                .filter((track) => track !== undefined && !first.includes(track));
+        const rest = model.tracks.filter((track) => !choice.pinned.includes(keyOfTrack(track)) && !first.includes(track) &&
                 (track.kind !== 'load' || track.lanes.some((lane) => lane.kind === 'cpu_time')));
         const own = rest.filter((track) => track.process === null || track.process === undefined)
                 .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
@@ -85,9 +101,11 @@ export function timelineRows(model, choice) {
                 rows.push(row);
         };
 
+        for (const track of /** @type {TrackOfModel[]} */ (first))
+                put(trackRow(model, track, choice, choice.pinned.includes(keyOfTrack(track))));
         for (const track of /** @type {TrackOfModel[]} */ (pinned))
                 put(trackRow(model, track, choice, true));
-        for (const track of own.filter((one) => choice.showsIdle || !isIdleTrack(one)))
+        for (const track of own.filter((one) => isWanted(choice, one)))
                 put(trackRow(model, track, choice, false));
         for (const process of model.processes) {
                 const tracks = rest.filter((track) => track.process === process.id)
@@ -126,8 +144,8 @@ export function placeOfTrack(track) {
  */
 function putProcess(model, process, tracks, choice, put) {
         const key = `process:${process.id}`;
-        const busy = tracks.filter((track) => choice.showsIdle || !isIdleTrack(track));
-        const isOpen = !choice.closed.has(key);
+        const busy = tracks.filter((track) => isWanted(choice, track));
+        const isOpen = !choice.closed.has(key) || tracks.some((track) => isOnPath(choice, track));
 
         if (model.processes.length > 1)
                 put({ kind: 'group', title: `${process.name || 'process'} ${process.pid}`, track: null, key, y: 0,

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+/*
+ * timeline_path.js - who delayed this?  the critical path of an instance over the lanes, and in the panel
+ *
+ * Way of the data:  a zone on the timeline -> source.answer('path') -> path_segments -> [timeline_path] -> canvas, panel
+ *
+ * While it is shown everything else is dim, and the threads of the path are there even if they are folded away.  The address
+ * has it, so that a link shows it again.
+ */
+
+import { wordsOf } from './answer_screen.js';
+import { nameColorOf } from './colors.js';
+import { DataTable } from './data_table.js';
+import { button, el } from './dom.js';
+import { formatPlural } from './format.js';
+import { labelOfSegment, pathSegments, pathSteps, pathThreads } from './path_segments.js';
+import { AXIS_PX, paintLabel, xOfTime } from './timeline_paint.js';
+import { isOnPath } from './timeline_rows.js';
+import { paintName, paintWakeUp } from './timeline_wakes.js';
+
+/**
+ * @typedef {import('./answers.js').Answer} Answer
+ * @typedef {import('./path_segments.js').PathSegment} PathSegment
+ * @typedef {import('./timeline_hits.js').TimelineHit} TimelineHit
+ * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
+ * @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame
+ * @typedef {import('./viewer.js').ViewState} ViewState
+ * @typedef {import('./viewer.js').Viewer} Viewer
+ */
+
+/** The longest parts are asked for; the others are counted. */
+const PATH_PARTS_MAX = 2000;
+/** Threads that are brought together on top, where they are too far from each other. */
+const PATH_THREADS_MAX = 24;
+const PATH_LINE_PX = 14;
+/** The share that is left of the contrast of everything else. */
+const PATH_DIM = 0.3;
+
+export class TimelinePath {
+        /** @param {Viewer} viewer @param {TimelineScreen} timeline */
+        constructor(viewer, timeline) {
+                this.viewer = viewer;
+                this.timeline = timeline;
+                /** The instance whose path is shown or awaited. @type {TimelineHit|null} */
+                this.hit = null;
+                /** @type {PathSegment[]} */
+                this.segments = [];
+                /** The part that was gone to. @type {PathSegment|null} */
+                this.chosen = null;
+                /** @type {AbortController|null} */
+                this.running = null;
+                /** How far the rows were scrolled before. */
+                this.top = 0;
+        }
+
+        /** @param {TimelineHit|null} hit */
+        static isAbout(hit) {
+                return hit !== null && hit.count === 1 && hit.lane.lane.kind === 'zones' && hit.lane.track.thread !== null;
+        }
+
+        isShown() {
+                return this.segments.length > 0;
+        }
+
+        /**
+         * Asks who delayed an instance, and shows it.
+         * @param {TimelineHit|null} hit
+         */
+        async show(hit) {
+                const { viewer, timeline } = this;
+                const thread = hit && TimelinePath.isAbout(hit) ? viewer.model.thread(/** @type {number} */ (hit.lane.track.thread)) : null;
+                const location = hit ? viewer.model.location(hit.what) : null;
+
+                if (!hit || !thread || !location)
+                        return;
+                this.clear();
+                this.hit = hit;
+                this.running = new AbortController();
+                const { signal } = this.running;
+                const asked = { zone: location.handle, thread: thread.handle, at: String(hit.begin), top: String(PATH_PARTS_MAX) };
+
+                timeline.askedFor = timeline.keyOf(thread.handle, hit.begin, location.handle);
+                viewer.set({ at: hit.begin, at_thread: thread.handle, path: location.handle });
+                if (viewer.model.isLive)
+                        viewer.follow('paused');
+                this.showPanel(el('p', { class: 'muted', role: 'status' }, 'asking …'));
+                try {
+                        const answer = viewer.model.file ? null : await viewer.source.answer('path', asked, { signal });
+
+                        if (this.hit === hit)
+                                this.take(hit, answer);
+                } catch (error) {
+                        if (this.hit === hit && !signal.aborted)
+                                this.fail(wordsOf(error));
+                }
+        }
+
+        /** @param {TimelineHit} hit @param {Answer|null} answer  null: a page in one file */
+        take(hit, answer) {
+                const { timeline, viewer } = this;
+
+                if (!answer) {
+                        this.fail('A page in one file holds the paths of no instances: hyprof view shows them.');
+                        return;
+                }
+                this.segments = pathSegments(viewer.model, answer, hit.begin);
+                this.showPanel(...this.words(answer), this.table(answer));
+                viewer.announce(answer.answer);
+                this.arrange();
+                timeline.zoomToChosen();
+        }
+
+        /** @param {string} words */
+        fail(words) {
+                const later = this.viewer.model.isLive ? ' Of a recording that runs, only instances that are over can be asked about.' : '';
+
+                this.showPanel(el('p', { class: 'error', role: 'alert' }, words + later));
+                this.viewer.announce(words);
+        }
+
+        /** @param {...(HTMLElement|null)} content */
+        showPanel(...content) {
+                this.timeline.panel.showInstead('Who delayed this?', () => this.leave(), ...content);
+        }
+
+        clear() {
+                this.running?.abort();
+                this.hit = this.chosen = this.running = null;
+                this.segments = [];
+                this.timeline.choice.path = null;
+        }
+
+        /** Ends it; what is chosen stays. */
+        end() {
+                const { hit, timeline } = this;
+                const thread = hit ? this.viewer.model.thread(Number(hit.lane.track.thread)) : null;
+
+                if (!hit || !thread)
+                        return;
+                if (timeline.choice.path?.isFirst)
+                        timeline.scroll.scrollTop = this.top;
+                this.clear();
+                timeline.askedFor = timeline.keyOf(thread.handle, hit.begin);
+                this.viewer.set({ path: null });
+                timeline.arrange();
+        }
+
+        /** Back to the instance. */
+        leave() {
+                const { timeline } = this;
+
+                this.end();
+                timeline.panel.show(timeline.chosen);
+                timeline.focus();
+        }
+
+        /**
+         * The address has changed: a step back leaves the path.
+         * @param {ViewState} state
+         */
+        follow(state) {
+                if (this.hit && state.path === undefined)
+                        this.leave();
+        }
+
+        /** The threads of the path come into sight together: where they are, or on top if they are too far from each other. */
+        arrange() {
+                const { timeline, hit } = this;
+                const threads = pathThreads(this.segments, Number(hit?.lane.track.thread)).slice(0, PATH_THREADS_MAX);
+
+                timeline.choice.path = { threads, isFirst: false };
+                timeline.arrange();
+                const rows = timeline.layout.rows.filter((row) => row.track && isOnPath(timeline.choice, row.track));
+                const first = Math.min(...rows.map((row) => row.y));
+                const last = Math.max(...rows.map((row) => row.y + row.height));
+                const { scroll } = timeline;
+                const height = scroll.clientHeight - AXIS_PX;
+
+                if (last - first > height) {
+                        this.top = scroll.scrollTop;
+                        timeline.choice.path = { threads, isFirst: true };
+                        timeline.arrange();
+                        scroll.scrollTop = 0;
+                } else if (first < scroll.scrollTop || last > scroll.scrollTop + height) {
+                        scroll.scrollTop = Math.max(0, first - (height - (last - first)) / 2);
+                }
+        }
+
+        /* ------------------------------------------------------------------ the panel */
+
+        /** @param {Answer} answer */
+        words(answer) {
+                const left = answer.slowest && answer.slowest.left_out > 0 ? answer.slowest.left_out : 0;
+
+                return [el('p', { class: 'headline' }, answer.answer),
+                        ...(answer.warnings ?? []).map((/** @type {string} */ text) => el('p', { class: 'muted' }, text)),
+                        left > 0 ? el('p', { class: 'muted' }, `without ${formatPlural(left, 'shorter part')} of the path`) : null,
+                        el('ul', { class: 'path-legend', 'aria-label': 'what the line shows' },
+                           el('li', {}, el('span', { class: 'path-sign run' }), 'ran, in the color of the function'),
+                           el('li', {}, el('span', { class: 'path-sign ready' }), 'could run and did not'),
+                           el('li', {}, el('span', { class: 'path-sign wait' }), 'waited'),
+                           el('li', {}, el('span', { class: 'path-sign arrow' }, '↑'), 'woke the thread that waited')),
+                        el('div', { class: 'data-tools' }, button('back to the instance', () => this.leave(), { title: 'Esc' }))];
+        }
+
+        /** @param {Answer} answer */
+        table(answer) {
+                const { model } = this.viewer;
+                const begin = this.hit?.begin ?? 0;
+                const rows = this.segments.map((segment) => ({ after_ns: segment.begin - begin, part_ns: segment.end - segment.begin,
+                        thread: model.threadName(segment.thread), what: segment.what, function: segment.name,
+                        woken_by: segment.wokenBy === null ? null : model.threadName(segment.wokenBy), depth: segment.depth, segment }));
+
+                return new DataTable({ name: 'The path', rows, shown: 14, about: answer.slowest?.about ?? undefined,
+                        columns: [{ key: 'after_ns', title: 'at', type: 'duration' }, { key: 'part_ns', title: 'for', type: 'duration' },
+                                  { key: 'thread', title: 'thread', type: 'text' }, { key: 'what', title: 'state', type: 'text' },
+                                  { key: 'function', title: 'in', type: 'text' }, { key: 'woken_by', title: 'woken by', type: 'text' }],
+                        onOpen: (row) => this.goTo(row.segment) }).element;
+        }
+
+        /** @param {PathSegment} segment */
+        goTo(segment) {
+                const row = this.timeline.rowOfThread(segment.thread);
+
+                this.chosen = segment;
+                if (row)
+                        this.timeline.reveal(row, segment);
+                this.viewer.announce(`${this.viewer.model.threadName(segment.thread)}: ${labelOfSegment(segment)}`);
+                this.timeline.draw();
+        }
+
+        /* ------------------------------------------------------------------ the picture */
+
+        /**
+         * After the rows, before what stands over them.
+         * @param {TimelineFrame} frame
+         */
+        paint(frame) {
+                const { context, colors } = frame;
+
+                if (!this.isShown())
+                        return;
+                context.globalAlpha = 1 - PATH_DIM;
+                context.fillStyle = colors.background;
+                context.fillRect(0, AXIS_PX, frame.width, frame.height);
+                context.globalAlpha = 1;
+                const middles = this.middles(frame);
+
+                for (const step of pathSteps(this.segments))
+                        if (!step.isWakeUp)
+                                paintDrop(frame, step.at, middles.get(step.from), middles.get(step.to));
+                for (const segment of this.segments)
+                        if (segment.end > frame.from && segment.begin < frame.to)
+                                this.paintSegment(frame, segment, middles.get(segment.thread));
+                for (const step of pathSteps(this.segments))
+                        if (step.isWakeUp && step.at >= frame.from && step.at <= frame.to)
+                                paintWakeUp(frame, step.at, { y: middles.get(step.from) ?? null, name: frame.model.threadName(step.from) },
+                                            { y: middles.get(step.to) ?? null, name: frame.model.threadName(step.to) });
+        }
+
+        /**
+         * Where the line runs, by thread: pixels from the top of the canvas.
+         * @param {TimelineFrame} frame
+         */
+        middles(frame) {
+                /** @type {Map<number, number>} */
+                const middles = new Map();
+
+                for (const thread of new Set(this.segments.map((segment) => segment.thread))) {
+                        const row = this.timeline.rowOfThread(thread);
+
+                        if (row)
+                                middles.set(thread, row.y + row.height / 2 - frame.top + AXIS_PX);
+                }
+                return middles;
+        }
+
+        /** @param {TimelineFrame} frame @param {PathSegment} segment @param {number|undefined} middle */
+        paintSegment(frame, segment, middle) {
+                const { context, colors } = frame;
+
+                if (middle === undefined || middle < AXIS_PX - PATH_LINE_PX || middle > frame.height + PATH_LINE_PX)
+                        return;
+                const left = Math.max(-4, xOfTime(frame, segment.begin));
+                const right = Math.min(frame.width + 4, xOfTime(frame, segment.end));
+                const width = Math.max(1, right - left);
+                const y = middle - PATH_LINE_PX / 2;
+                const name = nameColorOf(segment.name ?? '[unknown]', frame.isDark);
+                const isHatched = segment.look === 'ready' || segment.look === 'preempted';
+
+                context.fillStyle = segment.look === 'run' ? name.fill : segment.look === 'wait' ? colors.waiting : colors.background;
+                context.fillRect(left, y, width, PATH_LINE_PX);
+                if (isHatched)
+                        paintHatch(frame, left, y, width, PATH_LINE_PX, colors[segment.look === 'ready' ? 'runnable' : 'preempted']);
+                if (width > 3) {
+                        context.strokeStyle = segment.look === 'run' ? name.edge : colors.muted;
+                        context.lineWidth = 1;
+                        context.strokeRect(left + 0.5, y + 0.5, width - 1, PATH_LINE_PX - 1);
+                }
+                if (segment === this.chosen) {
+                        context.strokeStyle = colors.text;
+                        context.lineWidth = 2;
+                        context.strokeRect(left - 1, y - 1, width + 2, PATH_LINE_PX + 2);
+                }
+                const label = labelOfSegment(segment);
+
+                context.font = `11px ${colors.sans || 'sans-serif'}`;
+                context.textBaseline = 'middle';
+                context.fillStyle = segment.look === 'run' ? name.text : colors.text;
+                if (!isHatched)
+                        paintLabel(context, label, Math.max(0, left), Math.min(frame.width, right), y, PATH_LINE_PX);
+                else if (Math.min(frame.width, right) - Math.max(0, left) > context.measureText(label).width + 16)
+                        paintName(frame, label, Math.max(0, left) + 6, middle);
+        }
+}
+
+/**
+ * Where a thread begins to wait: the path goes on at the one that it waits for.
+ * @param {TimelineFrame} frame
+ * @param {number} ns
+ * @param {number|undefined} fromY
+ * @param {number|undefined} toY
+ */
+function paintDrop(frame, ns, fromY, toY) {
+        const { context } = frame;
+        const x = xOfTime(frame, ns);
+
+        if (fromY === undefined || toY === undefined || x < 0 || x > frame.width)
+                return;
+        context.strokeStyle = frame.colors.text;
+        context.lineWidth = 1;
+        context.setLineDash([3, 3]);
+        context.beginPath();
+        context.moveTo(x, Math.max(AXIS_PX, fromY));
+        context.lineTo(x, Math.max(AXIS_PX, toY));
+        context.stroke();
+        context.setLineDash([]);
+}
+
+/**
+ * Slanted lines: the thread could run and did not.
+ * @param {TimelineFrame} frame
+ * @param {number} left
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ * @param {string} color
+ */
+function paintHatch(frame, left, y, width, height, color) {
+        const { context } = frame;
+        const from = Math.max(-height, left);
+        const to = Math.min(frame.width + height, left + width);
+
+        context.save();
+        context.beginPath();
+        context.rect(left, y, width, height);
+        context.clip();
+        context.strokeStyle = color;
+        context.lineWidth = 2;
+        context.beginPath();
+        for (let x = Math.floor(from / 6) * 6 - height; x < to; x += 6) {
+                context.moveTo(x, y + height);
+                context.lineTo(x + height, y);
+        }
+        context.stroke();
+        context.restore();
+}
