@@ -170,7 +170,6 @@ static int take_moment(void *context, uint64_t time_ns)
         c->n_moments++;
         if (c->sweep.n_running >= c->n_cpus)
                 return 0;
-        c->cores += c->n_cpus - c->sweep.n_running;
         return wait_roots_add(&c->roots, time_ns, 0);
 }
 
@@ -243,9 +242,13 @@ static int finish(struct idle_cores *c)
         c->order = calloc((size_t)c->keys.n_items + 1, sizeof(*c->order));
         if (r < 0 || !c->order)
                 return r < 0 ? r : -ENOMEM;
-        for (uint32_t id = 1; id <= c->keys.n_items; id++)
-                if (c->rows[id - 1].cores > 0)
-                        c->order[c->n_rows++] = id;
+        for (uint32_t id = 1; id <= c->keys.n_items; id++) {
+                if (c->rows[id - 1].cores <= 0)
+                        continue;
+                c->order[c->n_rows++] = id;
+                *(idle_cores_key(c, id)->cause == IDLE_OTHERS ? &c->others
+                                                              : &c->cores) += c->rows[id - 1].cores;
+        }
         qsort_r(c->order, c->n_rows, sizeof(*c->order), compare_rows, c);
         return 0;
 }

@@ -5,10 +5,10 @@
  * Way of the data:  past_sweep, wait_roots, throttled_times -> [idle_cores] -> idle_view
  *
  * At 20,000 moments while the question is open (past_sweep.h): so many CPUs are free as do not run a
- * recorded thread.  As many of them as there are threads that could run count for the machine: another
- * program had the CPU, or the quota was used up.  The rest is divided among the threads that wait, by the
- * roots of their waits; where none waits, the program has too few threads.  Threads whose wait never ended
- * in the recording have no say, unless there are no others.
+ * recorded thread.  As many of them as there are threads that could run are not idle: another program had
+ * them; or the quota was used up, which is a cause like the others.  The rest is divided among the threads
+ * that wait, by the roots of their waits; where none waits, the program has too few threads.  Threads whose
+ * wait never ended in the recording have no say, unless there are no others.
  */
 #ifndef ANALYZE_PATH_IDLE_CORES_H
 #define ANALYZE_PATH_IDLE_CORES_H
@@ -37,7 +37,7 @@ enum idle_cause {
         IDLE_PROGRAM, /* a program that was not recorded ends the wait */
         IDLE_TOO_FEW, /* no thread waited */
         IDLE_QUOTA,
-        IDLE_OTHERS, /* threads could run: other programs had the CPUs */
+        IDLE_OTHERS, /* not idle: threads could run, and other programs had the CPUs */
         IDLE_OPEN,   /* waits that never ended */
         IDLE_UNKNOWN,
         IDLE_CAUSES,
@@ -75,7 +75,8 @@ struct idle_cores {
         uint32_t n_cpus;
         uint64_t open_ns;
         uint64_t n_moments;
-        double cores;        /* free ones, added up over moments */
+        double cores;        /* idle ones, added up over moments */
+        double others;       /* those that other programs had while threads could run, likewise */
         uint64_t n_left_out; /* moments whose row had no room */
         bool has_switches;
         const struct trace_filter *filter; /* borrowed */

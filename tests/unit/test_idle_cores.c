@@ -70,7 +70,7 @@ static void expect_whole(void)
 
         for (uint32_t i = 0; i < cores.n_rows; i++)
                 sum += cores.rows[cores.order[i] - 1].cores;
-        ck_assert_double_eq_tol(sum, cores.cores, 1e-6 * cores.cores);
+        ck_assert_double_eq_tol(sum, cores.cores + cores.others, 1e-6 * sum);
 }
 
 /* main runs serial() for 6 of 8 ms alone, then both run bar(). */
@@ -265,6 +265,8 @@ START_TEST(test_quota_and_others)
         /* one core all along; 400 of the first 500 ms are the quota's */
         EXPECT_SHARE(IDLE_QUOTA, NULL, NULL, 0.2);
         EXPECT_SHARE(IDLE_OTHERS, NULL, NULL, 0.3);
+        ck_assert_double_eq_tol(idle_cores_share(&cores, cores.cores), 0.2, 1e-3);
+        ck_assert_double_eq_tol(idle_cores_share(&cores, cores.others), 0.3, 1e-3);
         expect_whole();
 }
 END_TEST

@@ -117,10 +117,8 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, uint
         const struct idle_key *key = idle_cores_key(c, id);
         const struct idle_row *row = &c->rows[id - 1];
 
-        if (key->cause == IDLE_QUOTA || key->cause == IDLE_OTHERS) {
-                answer_words_add(out, key->cause == IDLE_QUOTA
-                                              ? "the CPU quota was used up"
-                                              : "threads could run, but other programs had the CPUs");
+        if (key->cause == IDLE_QUOTA) {
+                answer_words_add(out, "the CPU quota was used up");
                 return;
         }
         if (key->cause == IDLE_TOO_FEW) {
@@ -148,9 +146,32 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, uint
         add_waiting(out, row, 2, "waited in all");
 }
 
+static struct text_counted points_of(const struct idle_cores *c, double cores)
+{
+        return text_number_counted((uint64_t)llround(idle_cores_share(c, cores) * 100), "points");
+}
+
+static void add_causes(struct answer_words *out, const struct idle_cores *c)
+{
+        unsigned n = 0;
+
+        for (uint32_t i = 0; i < c->n_rows && n < SENTENCE_ROWS; i++) {
+                double cores = c->rows[c->order[i] - 1].cores, share = idle_cores_share(c, cores);
+
+                if (idle_cores_key(c, c->order[i])->cause == IDLE_OTHERS)
+                        continue;
+                if (share < SENTENCE_SHARE && (n != 0 || share < 0.01))
+                        break;
+                n++;
+                answer_words_add(out, "; %s: ", points_of(c, cores).text);
+                add_cause(out, c, c->order[i]);
+        }
+}
+
 static struct answer_words make_answer(const struct idle_cores *c)
 {
         struct answer_words a = { .used_bytes = 0 };
+        double seconds = idle_cores_seconds(c, c->cores);
 
         if (!c->has_switches || c->n_cpus == 0) {
                 answer_words_add(&a, "how many cores were idle is unknown: %s",
@@ -171,16 +192,11 @@ static struct answer_words make_answer(const struct idle_cores *c)
         } else {
                 answer_words_add(&a, "the program ran");
         }
-        answer_words_add(&a, " (%.2g core-seconds)", idle_cores_seconds(c, c->cores));
-        for (uint32_t i = 0; i < c->n_rows && i < SENTENCE_ROWS; i++) {
-                double share = idle_cores_share(c, c->rows[c->order[i] - 1].cores);
-
-                if (share < SENTENCE_SHARE && (i != 0 || share < 0.01))
-                        break;
-                answer_words_add(
-                        &a, "; %s: ", text_number_counted((uint64_t)llround(share * 100), "points").text);
-                add_cause(&a, c, c->order[i]);
-        }
+        answer_words_add(&a, " (%.*f core-seconds)", seconds >= 10 ? 0 : seconds >= 1 ? 1 : 2, seconds);
+        add_causes(&a, c);
+        if (idle_cores_share(c, c->others) >= SENTENCE_SHARE)
+                answer_words_add(&a, "; %s more: threads could run, but other programs had the CPUs",
+                                 points_of(c, c->others).text);
         return a;
 }
 
@@ -194,10 +210,14 @@ static bool is_known(const struct idle_cores *c)
 /* clang-format off */
 #define IDLE_FACTS(FACT)                                                                                      \
         FACT(SHARE, "idle_share", "idle", view_real_known(idle_cores_share(c, c->cores), is_known(c)),        \
-             "of the cores' time: no recorded thread ran on them")                                            \
+             "of the cores' time: no recorded thread ran there, nor could have run")                          \
         FACT(REAL, "idle_core_seconds", "core-seconds",                                                       \
              view_real_known(idle_cores_seconds(c, c->cores), is_known(c)), "the same, added up over cores")  \
-        FACT(COUNT, "cpus", "cores", view_known(c->n_cpus, c->n_cpus != 0), "that were online", .may_be_null = true)               \
+        FACT(SHARE, "others_share", "others had them",                                                        \
+             view_real_known(idle_cores_share(c, c->others), is_known(c)),                                    \
+             "of the cores' time, beside that: threads could run, and other programs had the CPUs")           \
+        FACT(COUNT, "cpus", "cores", view_known(c->n_cpus, c->n_cpus != 0), "that were online",               \
+             .may_be_null = true)                                                                             \
         FACT(DURATION, "open_ns", "time", view_known(c->open_ns, is_known(c)),                                \
              "while a chosen thread lived; with a zone, while one was in an instance of it")                  \
         FACT(COUNT, "moments", "moments", view_number(c->n_moments), "of that time that were looked at")      \
@@ -205,7 +225,7 @@ static bool is_known(const struct idle_cores *c)
              "of them, those with a wait that had not ended, or not in time")
 #define IDLE_COLUMNS(COLUMN)                                                                                  \
         COLUMN(REAL, "core_seconds", "core-seconds", view_real(idle_cores_seconds(c, row->cores)), NULL)      \
-        COLUMN(SHARE, "share", "idle", view_real(idle_cores_share(c, row->cores)), "of the cores' time")      \
+        COLUMN(SHARE, "share", "of time", view_real(idle_cores_share(c, row->cores)), "of the cores' time")      \
         COLUMN(STRING, "cause", "cause", view_words(cause_words[key->cause]),                                 \
                "run, lock: others waited for a thread that ran, for its lock; unrecorded: for a program "     \
                "that was not recorded; others: threads could run, and other programs had the CPUs",          \
@@ -261,7 +281,7 @@ static void add_rows(struct event_names *n, const struct idle_cores *c)
         struct view_table *t = view_document_add_part(d, &idle_part, "Why cores were idle");
         size_t n_shown = is_known(c) ? event_names_limit(n, t, c->n_rows) : 0, i = 0;
 
-        view_table_set_about(d, t, "%% of the cores' time; idle: no recorded thread ran on the core");
+        view_table_set_about(d, t, "%% of the cores' time; `others` had theirs, which were not idle");
         for (; i < n_shown; i++) {
                 if (n->options->limit != 0 &&
                     idle_cores_share(c, c->rows[c->order[i] - 1].cores) < SHARE_SHOWN_MIN)
@@ -279,8 +299,8 @@ static void add_warnings(struct event_names *n, const struct idle_cores *c)
         if (!is_known(c))
                 return;
         view_document_warn(d,
-                           "idle means not running this program: other programs' time on the cores counts as "
-                           "idle");
+                           "other programs' time on the cores is known only where a thread of this one could "
+                           "have run there: the rest counts as idle");
         if (c->filter->cpus || c->filter->stacks)
                 view_document_warn(d, "--cpu and --module choose samples: here they change nothing");
         if (!c->sweep.has_wakeups)
