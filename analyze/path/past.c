@@ -58,12 +58,6 @@ int past_make_range(struct trace_filter *ret_range, const struct trace_filter *f
         return trace_filter_init(ret_range, &request, trace, err);
 }
 
-int past_init(struct past *p, const struct loaded_trace *trace, uint32_t event)
-{
-        *p = (struct past){ .trace = trace, .event = event, .bytes_max = PAST_BYTES_MAX };
-        return wait_ends_init(&p->ends, trace->dictionary);
-}
-
 static void deinit_thread(struct past_thread *t)
 {
         past_list_deinit(&t->waits);
@@ -107,8 +101,8 @@ static void begin_thread(struct past *p, uint32_t id)
 }
 
 /*
- * Makes room for all threads that the trace has by now: first in each event, so that no thread is moved later
- * in it.
+ * Makes room for all threads that the trace has by now: first in each event of one that grows, so that no
+ * thread is moved later in it.
  */
 static int reach_threads(struct past *p)
 {
@@ -124,6 +118,12 @@ static int reach_threads(struct past *p)
         for (uint32_t id = n_before + 1; id <= n; id++)
                 begin_thread(p, id);
         return 0;
+}
+
+int past_init(struct past *p, const struct loaded_trace *trace, uint32_t event)
+{
+        *p = (struct past){ .trace = trace, .event = event, .bytes_max = PAST_BYTES_MAX };
+        return wait_ends_init(&p->ends, trace->dictionary) < 0 || reach_threads(p) < 0 ? -ENOMEM : 0;
 }
 
 static struct past_thread *see(struct past *p, const struct walked_thread *thread, uint64_t time_ns)

@@ -424,13 +424,14 @@ static bool is_root(const struct path *p, uint32_t thread)
         return row->parent == 0;
 }
 
-static int see_thread(struct pass *pass, const struct walked_thread *thread)
+/* The runs of processes whose threads the trace has by now. */
+static int open_runs(struct pass *pass)
 {
         struct path *p = pass->path;
         uint64_t from_ns = pass->filter->from_ns;
         uint32_t id = pass->n_open + 1;
 
-        if (p->request.zone || thread->id < id)
+        if (p->request.zone || p->past.n_threads < id)
                 return 0;
         if (from_ns < p->trace->start_ns)
                 from_ns = p->trace->start_ns;
@@ -448,7 +449,7 @@ static int see_thread(struct pass *pass, const struct walked_thread *thread)
 static int close_runs(struct pass *pass)
 {
         struct path *p = pass->path;
-        int r = 0;
+        int r = open_runs(pass);
 
         for (uint32_t i = 0; i < pass->n_open && r == 0 && !p->request.zone; i++) {
                 uint64_t end_ns = past_of(&p->past, i + 1)->end_ns;
@@ -501,7 +502,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         pass->path->has_wakeups |= event->op == TRACE_OP_WAKEUP;
         r = past_event(&pass->path->past, thread, event);
         if (r == 0)
-                r = see_thread(pass, thread);
+                r = open_runs(pass);
         return look_sometimes(pass, r, err);
 }
 

@@ -557,11 +557,17 @@ static int walk_steps(struct path_walk *w, const struct stretch *s, uint64_t *en
 static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns)
 {
         struct stretch next;
+        uint64_t before_ns = end_ns;
+        unsigned n_still = 0;
         int r;
 
         do {
                 r = walk_steps(w, &s, &end_ns, &next);
                 s = next;
+                n_still = end_ns < before_ns ? 0 : n_still + 1;
+                before_ns = end_ns;
+                if (r == 0 && s.thread != 0 && n_still > PATH_WALK_LEVELS_MAX)
+                        return emit_cut(w, &s, s.from_ns, end_ns, &w->n_too_deep);
         } while (r == 0 && s.thread != 0);
         return r;
 }

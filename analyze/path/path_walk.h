@@ -37,9 +37,10 @@ struct past;
 struct past_wait;
 struct path_names;
 
-#define PATH_WALK_JOIN_MAX     64
-#define PATH_WALK_DEPTH_MAX    64    /* threads that a chain names */
-#define PATH_WALK_LEVELS_MAX   64    /* of recursion: holders of locks that wait for locks */
+#define PATH_WALK_JOIN_MAX  64
+#define PATH_WALK_DEPTH_MAX 64 /* threads that a chain names */
+/* Levels of recursion: holders of locks that wait for locks; threads that wait for each other at one time. */
+#define PATH_WALK_LEVELS_MAX   64
 #define PATH_WALK_SEGMENTS_MAX 20000 /* steps of one call; each makes at most a few segments */
 #define PATH_WALK_CHAINS_MAX   (UINT32_C(1) << 18)
 /* A thread that ran longer between two waits did more than to look whether it is time. */

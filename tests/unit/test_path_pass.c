@@ -132,6 +132,20 @@ START_TEST(test_nothing_at_all)
 }
 END_TEST
 
+/* A trace that has nothing but zones. */
+START_TEST(test_zones_alone)
+{
+        path_lab_zone(m, 1000, 2000, frame);
+        path_lab_get(&frames);
+        ck_assert_uint_eq(path_lab.path.total_ns, 1000);
+        PATH_LAB_SHARE(RUN, "main", "", 1);
+        path_lab_get(&(struct path_request){ .zone = NULL });
+        ck_assert_uint_eq(path_lab.path.total_ns, 1999);
+        PATH_LAB_SHARE(RUN, "main", "", 1);
+        ck_assert_int_eq(path_lab.path.confidence, PATH_CONFIDENCE_LOW);
+}
+END_TEST
+
 /* A zone in itself is one instance. */
 START_TEST(test_recursion)
 {

@@ -659,6 +659,17 @@ START_TEST(test_turns)
 }
 END_TEST
 
+/* By its switches a was away when it woke m: they wait for each other, which leads nowhere. */
+START_TEST(test_circle)
+{
+        path_lab_wait(m, 1200, 1500, 1500, a, here);
+        path_lab_wait(a, 1000, 1600, 1600, m, there);
+        ck_assert_str_eq(path_lab_walk(m, 900, 1700), "900-1200 m run, 1200-1500 m cut, 1500-1700 m run");
+        ck_assert_uint_eq(path_lab.walk.n_too_deep, 1);
+        ck_assert_uint_lt(path_lab.walk.n_steps, 10 * PATH_WALK_LEVELS_MAX);
+}
+END_TEST
+
 /* Holders of locks that wait for locks, each after another holder. */
 START_TEST(test_levels_are_bounded)
 {
