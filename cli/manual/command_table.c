@@ -261,7 +261,6 @@ void command_table_print(FILE *out)
                 "  hyprof record ./program          run a program and record it, into hyprof.hyp\n"
                 "  hyprof report                    where its time went\n"
                 "  hyprof why --zone NAME           why some instances of a zone are slow\n"
-                "  hyprof path --zone NAME          who delayed them all: the path through the threads\n"
                 "\n",
                 out);
         for (size_t i = 0; i < N_ROWS; i++)

@@ -4,7 +4,7 @@
 # is planted it names no other thread
 set -eu
 . tests/tap.sh
-plan 20
+plan 19
 need jq
 need_sampling
 
@@ -105,7 +105,6 @@ planted 'two holders of one lock: both' handoff 60
 planted 'a thread that did other work before it waited itself: whom it waited for' episode 40
 planted 'a join of a chain and a side job: the chain' dag 60
 planted 'a join of two unequal parts: the larger one' imbalance 60
-planted 'waits that time out until a thread is ready: that thread' condtimed 80
 planted 'an answer by the queue in which another one came before: the other one' asks 80
 planted 'a serial section' serial 50
 planted 'the last one at a barrier' barrier 80
