@@ -34,6 +34,8 @@ static const char *const others[] = { "stack_copy_bytes",  "cpus",
                                       "end_raw_ns",        "recording_start_raw_ns",
                                       "end_realtime_ns",   "realtime_error_ns",
                                       "families" };
+/* Keys that the result lacks: the idle times of CPUs that two recordings share would count twice. */
+static const char *const left_out[] = { "idle", "cpu_idle" };
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -164,6 +166,9 @@ static bool is_handled(struct text_view key)
                         return true;
         for (size_t i = 0; i < COUNT_OF(others); i++)
                 if (is_key(key, others[i]))
+                        return true;
+        for (size_t i = 0; i < COUNT_OF(left_out); i++)
+                if (is_key(key, left_out[i]))
                         return true;
         return false;
 }

@@ -126,7 +126,7 @@ bench-why: ## measure: how often `hyprof why` names a planted cause, and how oft
 KERNELS ?= bookworm trixie
 check-kernels: ## what was built here, on the kernels of Debian's releases, in emulated machines: KERNELS=bookworm for one
 	$(Q)tests/install_packages.sh build test kernels
-	$(SUBMAKE) all $(B)/workloads/w_deep $(addprefix $(B)/tests/,test_switch_types test_python_verified)
+	$(SUBMAKE) all $(addprefix $(B)/workloads/,w_deep w_wakers) $(addprefix $(B)/tests/,test_switch_types test_python_verified)
 	$(Q)for suite in $(KERNELS); do tests/guests/image.sh x86_64-$$suite || exit 1; done
 	$(Q)HYPROF_KERNELS='$(KERNELS)' HYPROF_LIMIT_S=1500 tests/run_tests.sh $(B) tests/guests/other_kernels.sh
 

@@ -375,6 +375,7 @@ static int run_recorder(struct work *w, struct error *err)
                 .python = options->python,
                 .off_cpu = options->off_cpu,
                 .syscalls = options->syscalls,
+                .idle = options->idle,
                 .no_switches = options->no_switches || options->events.no_samples,
                 .command_as_root = options->as_root,
                 .families = options->families ? options->families | CLIENT_ABI_FAMILY_ALWAYS

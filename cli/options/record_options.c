@@ -51,6 +51,7 @@ enum {
         LETTER_KEEP_STACKS,
         LETTER_OFF_CPU,
         LETTER_SYSCALLS,
+        LETTER_IDLE,
         LETTER_NO_SWITCHES,
         LETTER_NO_SAMPLING,
         LETTER_NO_CSWITCH,
@@ -117,6 +118,8 @@ static const struct option_row option_rows[] = {
         { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies to the trace, too" },
         { LETTER_OFF_CPU, "off-cpu", NULL,
           "record what threads wait for, where, and which thread wakes them" },
+        { LETTER_IDLE, "idle", NULL,
+          "with --off-cpu: record for how long each CPU was idle; needs root, or CAP_BPF and CAP_PERFMON" },
         { LETTER_SYSCALLS, "syscalls", NULL,
           "count all system calls: number, time, bytes, errors of each thread; needs root, or CAP_BPF and CAP_PERFMON" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
@@ -190,7 +193,8 @@ static const struct option_row option_rows[] = {
 
 static const struct option_group groups[] = {
         { "Used most", "output freq event off-cpu pid all duration view quiet help", NULL },
-        { "What to record", "tid cgroup cpu no-children syscalls stat no-switches no-sampling list-events",
+        { "What to record",
+          "tid cgroup cpu no-children idle syscalls stat no-switches no-sampling list-events",
           "self scope as-root" },
         { "How often", "count strict-freq", NULL },
         { "Call stacks, their names and code", "unwind python embed embed-source no-symbolize",
@@ -417,6 +421,8 @@ static bool *find_switch(struct record_options *options, int letter)
                 return &options->off_cpu;
         case LETTER_SYSCALLS:
                 return &options->syscalls;
+        case LETTER_IDLE:
+                return &options->idle;
         case LETTER_NO_SAMPLING:
                 return &options->events.no_samples;
         case LETTER_NO_SWITCHES:
@@ -612,6 +618,8 @@ static int check(const struct record_options *options)
                 wrong = "--off-cpu needs the switches that --no-switches leaves out";
         else if (options->off_cpu && options->events.no_samples)
                 wrong = "--off-cpu needs the switches that --no-sampling leaves out";
+        else if (options->idle && !options->off_cpu)
+                wrong = "--idle is a part of --off-cpu; use both";
         else if (options->events.no_samples && options->events.n_specs > 0)
                 wrong = "--no-sampling leaves out the events that -e names";
         else if (options->events.no_samples && !options->events.rate_is_default)

@@ -77,6 +77,7 @@ struct record_options {
         bool off_cpu;
         bool no_switches;
         bool syscalls;       /* count system calls */
+        bool idle;           /* idle times of CPUs */
         bool view;           /* then show the trace */
         bool as_root;        /* run the command as root, though another user called sudo */
         bool ignore_status;  /* of the command */

@@ -571,6 +571,26 @@ static __always_inline void note_return(__u32 tid, __u64 now_ns)
                 last->late_ns = now_ns;
 }
 
+/*
+ * Adds up how long a CPU was idle, at its switches to and from the idle task.  A thread that became wanted
+ * while it ran was not seen to come: the sum begins anew when it leaves.
+ */
+static __always_inline void follow_idle(struct switch_ring_head *ring, struct task_struct *prev,
+                                        struct task_struct *next, bool is_prev_wanted, __u64 now_ns)
+{
+        __u64 since_ns = ring->idle_since_ns;
+
+        ring->idle_since_ns = next->pid == 0 ? now_ns : SWITCH_IDLE_BUSY;
+        if (is_prev_wanted)
+                ring->idle_ns = 0;
+        if (prev->pid != 0)
+                return;
+        if (since_ns == 0)
+                since_ns = scope.began_ns;
+        if (now_ns - since_ns > SWITCH_IDLE_NS)
+                ring->idle_ns += now_ns - since_ns;
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
@@ -587,15 +607,19 @@ int on_switch(__u64 *ctx)
 
         if (is_other_wanted(next, prev, is_prev_wanted))
                 flags |= SWITCH_FLAG_IN;
-        if (flags == 0)
+        if (flags == 0 && !settings.idle)
                 return 0;
         ring = own_ring();
         if (!ring || ring->is_off)
                 return 0;
+        now_ns = bpf_ktime_get_ns();
+        if (settings.idle)
+                follow_idle(ring, prev, next, is_prev_wanted, now_ns);
+        if (flags == 0)
+                return 0;
         state = state_of(ctx, prev);
         if ((bool)ctx[0] || state == 0)
                 flags |= SWITCH_FLAG_PREEMPTED;
-        now_ns = bpf_ktime_get_ns();
         if (settings.python && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT)
                 put_gil(ring, prev, now_ns);
         record = claim(ring, settings.ring_bytes, sizeof(*record));
@@ -611,6 +635,11 @@ int on_switch(__u64 *ctx)
         record->prev_ran_ns = is_prev_wanted ? ran_ns_of(prev) : 0;
         record->head.flags = flags;
         follow_cpu(record, prev, next, (flags & SWITCH_FLAG_IN) != 0);
+        record->idle_ns = 0;
+        if (settings.idle && flags & SWITCH_FLAG_IN) {
+                record->idle_ns = ring->idle_ns;
+                ring->idle_ns = 0;
+        }
 
         if (settings.stacks && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT &&
             !(state & TASK_DEAD_BITS) && (slot = slot_of(record->prev_tid)) != NULL) {

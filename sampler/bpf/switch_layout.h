@@ -27,6 +27,8 @@
 /* added to the time of a late stack, so that no rounding of times changes the order */
 #define SWITCH_LATE_NS         1000
 #define SWITCH_LONG_WAIT_NS    1000000 /* a longer wait always has its stack, where the kernel has the hook */
+#define SWITCH_IDLE_NS         20000   /* a shorter pause of a CPU does not count as idle */
+#define SWITCH_IDLE_BUSY       1       /* in the place of a time: the CPU is not idle */
 #define SWITCH_THREAD_SLOTS    16384   /* a power of two */
 #define SWITCH_PROCESSES_MAX   16384
 #define SWITCH_WAKE_RING_BYTES 4096
@@ -38,7 +40,10 @@ struct switch_ring_head {
         __u64 n_lost; /* by the program */
         /* written by the reader before the program is attached: nothing of this CPU is wanted */
         __u64 is_off;
-        __u64 unused[5];
+        /* by the program, with switch_settings.idle: the idle time since a wanted thread came last */
+        __u64 idle_ns;
+        __u64 idle_since_ns; /* the CPU is idle since then; SWITCH_IDLE_BUSY; 0 = no switch was seen yet */
+        __u64 unused[3];
         __u64 tail; /* written by the reader: what lies before it may be overwritten */
 };
 
@@ -84,6 +89,8 @@ struct switch_record_switch {
         __u32 gone_pid,
                 gone_tid;  /* came onto this CPU before prev and left it without a record; 0 = none did */
         __u64 gone_ran_ns; /* how long it ran, as the scheduler counts; 0 = not known */
+        /* how long the CPU was idle since a wanted thread left it; 0 also without switch_settings.idle */
+        __u64 idle_ns;
 };
 
 struct switch_record_wakeup {
@@ -156,6 +163,7 @@ struct switch_scope {
         __u32 filter; /* enum switch_filter */
         /* depth of the cgroup; the program finds out when it meets a task of the cgroup */
         __s32 cgroup_level;
+        __u64 began_ns; /* a CPU that is idle at its first switch is so since then */
 };
 
 /* Constants of the program, set before it is loaded: the verifier knows their values. */
@@ -168,7 +176,9 @@ struct switch_settings {
         __u32 frame_pointers;   /* the user's frames instead of a copy of the stack */
         __u32 python;           /* the table of Python's processes is there */
         __u32 late_stacks;      /* long waits have their stacks: the kernel has sched_exit_tp */
-        __u64 late_bytes;       /* of a CPU's second ring, for the stacks of long waits; a power of two */
+        __u32 idle;             /* the idle time of CPUs is counted */
+        __u32 unused;
+        __u64 late_bytes; /* of a CPU's second ring, for the stacks of long waits; a power of two */
 };
 
 #endif /* SAMPLER_BPF_SWITCH_LAYOUT_H */

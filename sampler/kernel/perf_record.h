@@ -119,6 +119,8 @@ struct perf_record {
                         bool unseen;
                         /* unseen: how long the thread that came after it ran, at least */
                         uint64_t other_ran_ns;
+                        /* in: for how long the CPU was idle since a recorded thread left it */
+                        uint64_t idle_ns;
                         /* out: before the recording began: it says nothing about who is on a CPU */
                         bool was_out;
                         /* out: the thread waits where it waited last, see `stack` of that record */

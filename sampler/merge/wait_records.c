@@ -198,6 +198,15 @@ static uint64_t successor_of(const struct kernel_side *s, const struct perf_reco
                        : TRACE_SUCCESSOR_OTHER;
 }
 
+/* For how long the CPU of a thread that comes was idle, since the recording began at most. */
+static uint64_t idle_ns_of(const struct kernel_side *s, const struct perf_record *rec)
+{
+        uint64_t start_ns = s->recording->start_ns;
+        uint64_t elapsed_ns = rec->time_ns > start_ns ? rec->time_ns - start_ns : 0;
+
+        return rec->context_switch.idle_ns < elapsed_ns ? rec->context_switch.idle_ns : elapsed_ns;
+}
+
 int wait_records_take_switch(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
@@ -234,6 +243,7 @@ int wait_records_take_switch(struct kernel_side *s, const struct perf_record *re
                 event.switch_out.successor = successor_of(s, rec);
         } else {
                 event.switch_in.cpu = rec->cpu;
+                event.switch_in.idle_ns = idle_ns_of(s, rec);
         }
         s->n_switches++;
         if (r == 0)

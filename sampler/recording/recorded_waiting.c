@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/recording/recorded_waiting.h"
 
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "format/trace_spec.h"
 #include "sampler/events/event_request.h"
@@ -91,14 +92,19 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
         struct switch_source_options bpf = {
                 .stacks = options->off_cpu,
                 .syscalls = options->syscalls,
+                .idle = options->idle,
                 .copy_bytes = options->copy_bytes,
                 .python_fd = options->python_fd,
                 .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
         };
 
         *w = (struct recorded_waiting){ .off_cpu = options->off_cpu && !options->no_switches };
-        if (options->no_switches || switch_source_open(&bpf, &w->switches, &w->no_bpf) == 0)
+        if (options->no_switches)
                 return;
+        if (switch_source_open(&bpf, &w->switches, &w->no_bpf) == 0) {
+                w->idle = options->idle;
+                return;
+        }
         w->switches = NULL;
         w->by_perf = true;
         if (options->off_cpu) {
@@ -157,6 +163,8 @@ int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dic
         char words[2 * ERROR_TEXT_BYTES + 4];
         int r = w->off_cpu ? recording_facts_add_number(dictionary, "off_cpu", 1) : 0;
 
+        if (r == 0 && w->idle)
+                r = recording_facts_add_number(dictionary, "idle", 1);
         if (r == 0 && w->by_perf) {
                 (void)snprintf(words, sizeof(words), "%s%s%s", w->no_bpf.text, w->no_stacks.code ? "; " : "",
                                w->no_stacks.text);
@@ -164,6 +172,24 @@ int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dic
         }
         if (r == 0 && w->no_wakers.code != 0)
                 r = recording_facts_add_notice(dictionary, TRACE_NOTICE_NO_WAKERS, w->no_wakers.text);
+        return r;
+}
+
+int recorded_waiting_describe_idle(const struct recorded_waiting *w, uint64_t start_ns, uint64_t end_ns,
+                                   struct trace_dictionary *dictionary)
+{
+        struct byte_buffer text = { .data = NULL };
+        int r = 0;
+
+        if (!w->idle)
+                return 0;
+        switch_source_add_idle(w->switches, start_ns, end_ns, &text);
+        if (text.used_bytes != 0) {
+                byte_buffer_add(&text, "", 1);
+                r = text.failed ? -ENOMEM
+                                : recording_facts_add_meta(dictionary, "cpu_idle", (const char *)text.data);
+        }
+        byte_buffer_deinit(&text);
         return r;
 }
 

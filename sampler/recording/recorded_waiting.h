@@ -33,6 +33,7 @@ struct recorded_waiting_options {
         bool no_switches;
         bool off_cpu;        /* with stacks and wakers */
         bool syscalls;       /* system calls are counted as well, by BPF alone */
+        bool idle;           /* and idle times of CPUs, likewise */
         bool sees_kernel;    /* perf events of the kernel are permitted */
         uint32_t copy_bytes; /* of a user's stack; 0 = callstacks are made by frame pointers */
         int python_fd;       /* as in struct switch_source_options */
@@ -41,6 +42,7 @@ struct recorded_waiting_options {
 struct recorded_waiting {
         struct switch_source *switches; /* owned; NULL = perf's, or none */
         bool off_cpu;                   /* stacks and wakers were wanted */
+        bool idle;                      /* idle times are recorded */
         bool by_perf;                   /* attr.context_switch is due */
         struct error no_bpf;            /* why BPF is not used; code 0 = it is, or is not wanted */
         struct error no_stacks;         /* why stacks of waits are missing, though wanted; likewise */
@@ -67,6 +69,13 @@ void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_s
 /* Whatever runs already is known now. */
 void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
                              struct kernel_side *samples);
+
+/*
+ * Describes for how long CPUs were idle after their last recorded thread, in the recording's time; nothing
+ * unless that is recorded.  Returns 0 or -errno of the table.
+ */
+int recorded_waiting_describe_idle(const struct recorded_waiting *w, uint64_t start_ns, uint64_t end_ns,
+                                   struct trace_dictionary *dictionary);
 
 /* Reports what was wanted, which parts are not BPF's, and why.  Returns 0 or -errno of the table. */
 int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dictionary *dictionary);

@@ -429,6 +429,9 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
                         code = add_python_counts(r);
                         if (code == 0)
                                 code = describe_quota(r);
+                        if (code == 0)
+                                code = recorded_waiting_describe_idle(&r->waiting, r->start_ns, end_ns,
+                                                                      r->dictionary);
                 }
                 if (code == 0)
                         code = flight_recorder_finish(&r->flight, &r->merge, writer, err);

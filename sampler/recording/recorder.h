@@ -71,6 +71,7 @@ struct recorder_options {
         bool off_cpu;            /* record the call stacks of threads that wait, and of their wakers */
         bool no_switches;
         bool syscalls; /* system calls are counted: not without switches, nor without BPF */
+        bool idle;     /* and idle times of CPUs, if there is BPF */
         enum python_mode python;
         bool command_as_root;   /* after privileges_become_user() with the same */
         const char *trace_name; /* for `hyprof ctl status`; NULL = the trace has none */

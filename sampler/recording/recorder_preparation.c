@@ -253,11 +253,20 @@ static void open_python(struct recorder *r)
                                          NULL); /* a notice, where there is Python */
 }
 
+static void note_no_idle(const struct recorder *r)
+{
+        char words[ERROR_TEXT_BYTES + 64];
+
+        (void)snprintf(words, sizeof(words), "no idle times of CPUs (--idle): %s", r->waiting.no_bpf.text);
+        recorder_note(r, words);
+}
+
 static int open_events(struct recorder *r, struct error *err)
 {
         struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
                                                     .off_cpu = r->options->off_cpu,
                                                     .syscalls = r->options->syscalls,
+                                                    .idle = r->options->idle,
                                                     .sees_kernel = r->access.kernel_error == 0,
                                                     .copy_bytes = r->unwinder.copy_bytes };
         size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine);
@@ -279,6 +288,8 @@ static int open_events(struct recorder *r, struct error *err)
         if (r->options->syscalls && !r->waiting.switches)
                 return error_set(err, -ENOTSUP, "--syscalls counts system calls in the kernel, by %s",
                                  r->waiting.no_bpf.text);
+        if (r->options->idle && !r->waiting.idle)
+                note_no_idle(r);
         options.attr.switches = r->waiting.by_perf;
         options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
         options.attr.unwinder = r->unwinder;
@@ -348,6 +359,7 @@ static int watch_all(struct recorder *r, struct error *err)
 static int start_merge(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
         struct recording recording = {
+                .start_ns = r->start_ns,
                 .dictionary = r->dictionary,
                 .events = &r->events,
                 .sample_events = r->sample_events,

@@ -172,6 +172,7 @@ static void decode_switch(struct byte_reader *r, uint32_t cpu, struct switch_rec
                 rec = add_record(record, PERF_RECORD_KIND_SWITCH, &s.head, cpu);
                 rec->pid = s.next_pid;
                 rec->tid = s.next_tid;
+                rec->context_switch.idle_ns = s.idle_ns;
                 rec->context_switch.other_pid = s.prev_pid;
                 rec->context_switch.other_tid = s.prev_tid;
                 rec->context_switch.is_other_known = true;

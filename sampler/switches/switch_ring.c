@@ -20,10 +20,17 @@ void switch_ring_set_off(struct switch_ring *ring, bool is_off)
         ring->shared->is_off = is_off;
 }
 
+bool switch_ring_is_off(const struct switch_ring *ring)
+{
+        return ring->shared->is_off != 0;
+}
+
 void switch_ring_look(struct switch_ring *ring)
 {
         /* Pairs with the release in commit() of the BPF program: the records before the head are whole. */
         ring->head_bytes = __atomic_load_n(&ring->shared->head, __ATOMIC_ACQUIRE);
+        ring->idle_ns = __atomic_load_n(&ring->shared->idle_ns, __ATOMIC_RELAXED);
+        ring->idle_since_ns = __atomic_load_n(&ring->shared->idle_since_ns, __ATOMIC_RELAXED);
 }
 
 int switch_ring_peek(const struct switch_ring *ring, const uint8_t **ret_record, size_t *ret_bytes,

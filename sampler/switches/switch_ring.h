@@ -24,6 +24,8 @@ struct switch_ring {
         uint64_t head_bytes;             /* the contents at the last look */
         uint64_t tail_bytes;             /* consumed */
         uint64_t told_bytes;             /* of these the program knows */
+        /* of the CPU at the last look, as in struct switch_ring_head: the records up to it go before */
+        uint64_t idle_ns, idle_since_ns;
 };
 
 /* @memory: of the ring, SWITCH_RING_HEAD_BYTES and @room_bytes */
@@ -31,6 +33,7 @@ void switch_ring_init(struct switch_ring *ring, void *memory, size_t data_bytes,
 
 /* To be called before the program is attached: says whether it leaves this ring empty. */
 void switch_ring_set_off(struct switch_ring *ring, bool is_off);
+bool switch_ring_is_off(const struct switch_ring *ring);
 
 /* Takes in the records up to now. */
 void switch_ring_look(struct switch_ring *ring);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/switches/switch_source.h"
 
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "instrument/tick_clock.h"
@@ -11,6 +12,7 @@
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/pace/pace.h"
 #include "sampler/proc/cpu_list.h"
+#include "sampler/proc/idle_stat.h"
 #include "sampler/switches/switch_record.h"
 #include "sampler/switches/switch_ring.h"
 
@@ -18,6 +20,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,9 +76,10 @@ struct switch_source {
         size_t n_tables;       /* that are in use */
         struct cpu_ring *cpus; /* heap, owned: of all CPUs, table by table */
         size_t n_cpus, n_rings;
-        struct cpu_ring *turn;        /* of switch_source_peek() */
-        int processes_fd;             /* borrowed from `object` */
-        int wake_fd;                  /* the same */
+        uint64_t *idle_before_ns; /* heap, owned: by CPU, of /proc/stat at the beginning; NULL = not wanted */
+        struct cpu_ring *turn;    /* of switch_source_peek() */
+        int processes_fd;         /* borrowed from `object` */
+        int wake_fd;              /* the same */
         unsigned long *wake_consumer; /* mappings of the ring that wakes us, owned */
         unsigned long *wake_head;     /* the same */
         bool looked;                  /* the heads were read since all records were taken last */
@@ -160,6 +164,7 @@ static void choose_settings(struct switch_source *s, const struct switch_source_
                 ring_bytes *= 2;
         s->settings.ring_bytes = ring_bytes;
         s->settings.stacks = options->stacks;
+        s->settings.idle = options->idle;
         s->settings.n_skipped_frames = SKIPPED_FRAMES;
         s->settings.late_bytes = RING_BYTES_MIN;
         while (s->settings.late_bytes < ring_bytes / LATE_SHARES ||
@@ -463,6 +468,22 @@ static int set_scope(const struct switch_source *s)
         return bpf_map_update_elem(bpf_map__fd(variables), &key, &s->scope, BPF_ANY) < 0 ? -errno : 0;
 }
 
+static int begin_idle(struct switch_source *s)
+{
+        struct timespec now;
+
+        if (!s->settings.idle)
+                return 0;
+        s->idle_before_ns = calloc(s->n_cpus, sizeof(*s->idle_before_ns));
+        if (!s->idle_before_ns)
+                return -ENOMEM;
+        idle_stat_read(s->idle_before_ns, s->n_cpus);
+        if (clock_gettime(CLOCK_MONOTONIC, &now) < 0)
+                return -errno;
+        s->scope.began_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+        return 0;
+}
+
 static void choose_cpus(struct switch_source *s, const struct cpu_list *cpus)
 {
         for (size_t cpu = 0; cpu < s->n_cpus; cpu++) {
@@ -488,7 +509,9 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
                 s->scope.filter = SWITCH_FILTER_CGROUP;
                 s->scope.cgroup_id = cgroup.st_ino;
         }
-        r = set_scope(s);
+        r = begin_idle(s);
+        if (r == 0)
+                r = set_scope(s);
         if (r < 0)
                 return bpf_words_explain(r, "choose the recorded switches", ABLE_KERNELS, err);
         choose_cpus(s, cpus);
@@ -541,6 +564,7 @@ void switch_source_close(struct switch_source *s)
                 if (s->tables[i].map)
                         (void)munmap(s->tables[i].map, s->tables[i].map_bytes);
         bpf_object__close(s->object);
+        free(s->idle_before_ns);
         free(s->cpus);
         free(s);
 }
@@ -703,6 +727,44 @@ int switch_source_read_syscalls(const struct switch_source *s, switch_source_sum
                 r = -errno;
         *ret_n_missed = state.n_missed;
         return r;
+}
+
+/* For how long a CPU was idle after its last record, at most as long as the recording lasted. */
+static uint64_t idle_ns_of(struct switch_source *s, size_t cpu, uint64_t from_ns, uint64_t until_ns,
+                           uint64_t stat_ns)
+{
+        const struct switch_ring *ring = &s->cpus[cpu].ring;
+        uint64_t limit_ns = until_ns > from_ns ? until_ns - from_ns : 0;
+        uint64_t idle_ns = ring->idle_ns, since_ns;
+
+        if (ring->idle_since_ns == 0) {
+                idle_ns = stat_ns > s->idle_before_ns[cpu] ? stat_ns - s->idle_before_ns[cpu] : 0;
+        } else if (ring->idle_since_ns != SWITCH_IDLE_BUSY) {
+                since_ns = tick_clock_to_ns(&s->clock, ring->idle_since_ns);
+                if (until_ns > since_ns + SWITCH_IDLE_NS)
+                        idle_ns += until_ns - since_ns;
+        }
+        return idle_ns < limit_ns ? idle_ns : limit_ns;
+}
+
+void switch_source_add_idle(struct switch_source *s, uint64_t from_ns, uint64_t until_ns,
+                            struct byte_buffer *text)
+{
+        uint64_t *stat_ns = s && s->idle_before_ns ? calloc(s->n_cpus, sizeof(*stat_ns)) : NULL;
+        uint64_t idle_ns;
+        char words[48];
+
+        if (!stat_ns)
+                return;
+        idle_stat_read(stat_ns, s->n_cpus);
+        for (size_t i = 0; i < s->n_cpus; i++) {
+                idle_ns = idle_ns_of(s, i, from_ns, until_ns, stat_ns[i]);
+                if (idle_ns == 0 || switch_ring_is_off(&s->cpus[i].ring))
+                        continue;
+                (void)snprintf(words, sizeof(words), "%zu=%" PRIu64 ";", i, idle_ns);
+                byte_buffer_add(text, words, strlen(words));
+        }
+        free(stat_ns);
 }
 
 uint64_t switch_source_count_lost_stacks(const struct switch_source *s)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct cpu_list;
+struct byte_buffer;
 struct error;
 struct perf_record;
 struct switch_source;
@@ -31,6 +32,7 @@ struct switch_source_options {
         uint32_t copy_bytes; /* of the user's stack; 0 = none, but the kernel follows the frame pointers */
         size_t ring_bytes;   /* of all CPUs together, a power of two */
         bool syscalls;       /* sums of system calls, see syscall_sums.h, and stacks of some of them */
+        bool idle;           /* the idle time of CPUs */
         int python_fd;       /* the map of Python's processes, see python_source.h; borrowed; -1 = none */
 };
 
@@ -78,6 +80,15 @@ int switch_source_fd(const struct switch_source *s);
  */
 int switch_source_peek(struct switch_source *s, uint64_t until_ns, const struct perf_record **ret_record);
 void switch_source_consume(struct switch_source *s);
+
+/*
+ * switch_source_add_idle() - append for how long CPUs were idle after the last of the records
+ * @from_ns, @until_ns:  the recording's time, CLOCK_MONOTONIC_RAW
+ * "CPU=NS;" for each; a CPU that was not, or is not recorded, is left out.  A CPU without a single switch has
+ * what /proc/stat says, in steps of 10 ms.  Nothing without `idle`.
+ */
+void switch_source_add_idle(struct switch_source *s, uint64_t from_ns, uint64_t until_ns,
+                            struct byte_buffer *text);
 
 /* Counts records for which there was no room so far. */
 uint64_t switch_source_count_lost(const struct switch_source *s);

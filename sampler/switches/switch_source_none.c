@@ -72,6 +72,15 @@ int switch_source_read_syscalls(const struct switch_source *s, switch_source_sum
         return -ENOTSUP;
 }
 
+void switch_source_add_idle(struct switch_source *s, uint64_t from_ns, uint64_t until_ns,
+                            struct byte_buffer *text)
+{
+        (void)s;
+        (void)from_ns;
+        (void)until_ns;
+        (void)text;
+}
+
 uint64_t switch_source_count_lost_stacks(const struct switch_source *s)
 {
         (void)s;

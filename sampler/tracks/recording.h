@@ -52,8 +52,9 @@ struct recording {
         struct kernel_code *kernel_code;     /* code that the kernel made; NULL = it is not known */
         struct opened_files *opened;         /* files that are open already; NULL = none */
         int stop_fd;                         /* readable = the recording is to end soon; -1 = there is none */
-        bool cpu_wide;    /* events of CPUs or of a cgroup: records may be of unknown processes */
-        bool keep_stacks; /* copies of stacks become events as well */
+        uint64_t start_ns; /* the beginning of the recording, before which no idle time of CPUs counts */
+        bool cpu_wide;     /* events of CPUs or of a cgroup: records may be of unknown processes */
+        bool keep_stacks;  /* copies of stacks become events as well */
 
         /* ---- by collector_init(), which owns them ---- */
         struct recorder_pace *pace;

@@ -278,6 +278,8 @@ static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
         if (pending->copy)
                 event.text = pending->copy->bytes;
         put(t, sink, &event);
+        if (event.op == TRACE_OP_SWITCH_IN) /* a CPU's idle time counts once */
+                event.switch_in.idle_ns = 0;
         if (t->fiber && is_switch(&event))
                 put_now_or_later(t->fiber, sink, event);
         t->began_anew = t->began_anew || pending->closes_zones;

@@ -8,7 +8,7 @@ cd "$1" || exit 1
 export HYPROF=$2/hyprof BUILD=$2 WORKLOADS=$2/workloads EXAMPLES=$2/examples VARIANT=release TMPDIR=$3 XDG_CACHE_HOME=$3/cache
 export CK_DEFAULT_TIMEOUT=300
 . tests/tap.sh
-plan 17
+plan 19
 
 says() { # what `hyprof doctor` calls it
         "$HYPROF" doctor >"$TMPDIR/doctor"
@@ -40,6 +40,12 @@ done
 holds "a Python program, and what it waits for" record spins -F 499 --off-cpu -- python3 -c "$spins"
 "$HYPROF" report --json --limit 0 "$TMPDIR/spins.hyp" >"$TMPDIR/spins.json"
 holds "waits come from BPF" lacks spins WAITING_BY_PERF
+holds "the timers that end waits have their functions" compare "$("$HYPROF" report --off-cpu --json --limit 0 "$TMPDIR/spins.hyp" |
+        jq '[.wakers.rows[] | select(.kind == "timer").count] | add // 0')" ">=" 10
+all_hold() { # script
+        bash "$1" >"$TMPDIR/tap" 2>&1 && ! grep -A 5 '^not ok' "$TMPDIR/tap" && grep '^ok' "$TMPDIR/tap"
+}
+holds "idle CPUs are told apart" all_hold tests/integration/idle_cpus.sh
 holds "Python's functions are read at the sample" lacks spins PYTHON_APPROXIMATE
 holds "all is named" lacks spins SYMBOLIZER_FAILED
 holds "its function has most samples" compare "$(reported spins '[.functions.rows[] | select(.function == "spin").total_samples] | add // 0')" ">" \

@@ -5,7 +5,7 @@
 set -u
 . tests/tap.sh
 suites=${HYPROF_KERNELS:-bookworm trixie}
-n_there=17
+n_there=19
 plan $((n_there * $(wc -w <<<"$suites")))
 [ "$(uname -m)" = x86_64 ] || skip_all "hardware: the kernels are of x86-64"
 need qemu-system-x86_64 jq python3

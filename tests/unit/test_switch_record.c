@@ -36,6 +36,7 @@ static void add_switch(struct byte_buffer *out, uint8_t flags, uint16_t state)
                 .next_pid = 20,
                 .next_tid = 21,
                 .prev_ran_ns = 77,
+                .idle_ns = 99,
         };
 
         s.head.n_bytes = sizeof(s) +
@@ -106,6 +107,8 @@ START_TEST(test_a_switch_is_two_records)
         ck_assert_uint_eq(record.records[1].tid, 21);
         ck_assert(!record.records[1].context_switch.out);
         ck_assert_uint_eq(record.records[1].context_switch.other_pid, 10);
+        ck_assert_uint_eq(record.records[0].context_switch.idle_ns, 0);
+        ck_assert_uint_eq(record.records[1].context_switch.idle_ns, 99);
 }
 END_TEST
 

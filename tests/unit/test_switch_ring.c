@@ -175,4 +175,21 @@ START_TEST(test_losses_are_the_programs_count)
 }
 END_TEST
 
+/* The program's knowledge of the CPU when the ring was looked at, however long the reader takes. */
+START_TEST(test_idle_time_is_that_of_the_look)
+{
+        set_up(0);
+        f.shared->idle_ns = 500;
+        f.shared->idle_since_ns = 9000;
+        ck_assert_uint_eq(f.ring.idle_since_ns, 0);
+        switch_ring_look(&f.ring);
+        f.shared->idle_ns = 0;
+        f.shared->idle_since_ns = SWITCH_IDLE_BUSY;
+        ck_assert_uint_eq(f.ring.idle_ns, 500);
+        ck_assert_uint_eq(f.ring.idle_since_ns, 9000);
+        switch_ring_set_off(&f.ring, true);
+        ck_assert(switch_ring_is_off(&f.ring));
+}
+END_TEST
+
 UNIT_TEST_PLAN(.teardown = teardown);

@@ -141,6 +141,30 @@ START_TEST(test_pending_are_put_in_order)
 }
 END_TEST
 
+/* A fiber has the switches of its thread, but the idle time of the CPU is told once. */
+START_TEST(test_a_fiber_repeats_no_idle_time)
+{
+        struct pending_event in = {
+                .event = { .op = TRACE_OP_SWITCH_IN, .time_ns = 40, .switch_in = { .cpu = 3, .idle_ns = 30 } }
+        };
+        struct thread_track fiber = { .thread = 2 };
+        const struct trace_event *copy;
+
+        add_row(TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .kind = TRACE_THREAD_FIBER });
+        thread_track_enter_fiber(&f.track, &f.sink, &fiber, 0, 10);
+        ck_assert_int_eq(thread_track_add_pending(&f.track, &in), 0);
+        write_pending(UINT64_MAX);
+        read_back();
+        ck_assert_uint_eq(get(1)->switch_in.idle_ns, 30);
+        copy = event_list_get(&f.list, 2, 1);
+        ck_assert_ptr_nonnull(copy);
+        ck_assert_uint_eq(copy->op, TRACE_OP_SWITCH_IN);
+        ck_assert_uint_eq(copy->switch_in.cpu, 3);
+        ck_assert_uint_eq(copy->switch_in.idle_ns, 0);
+        thread_track_deinit(&fiber);
+}
+END_TEST
+
 /* A sample past the end of a thread goes before it; once the end was written, there is no place for it. */
 START_TEST(test_last_sample)
 {

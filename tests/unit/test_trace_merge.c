@@ -6,6 +6,7 @@
 #include "merge/merge_input.h"
 #include "merge/trace_merge.h"
 
+#include "analyze/trace/meta_value.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -250,6 +251,7 @@ START_TEST(test_threads_that_others_name)
 
         make(&a, &one, "here", 5 * S, 1);
         begin(&b, &other);
+        trace_builder_meta(&b, "cpu_idle", "0=1000;");
         creator = trace_builder_thread(&b, 100, 100);
         process = ((const struct trace_thread *)trace_dictionary_row(&b.dictionary, TRACE_TABLE_THREADS,
                                                                      creator))
@@ -271,6 +273,7 @@ START_TEST(test_threads_that_others_name)
                 ck_assert_uint_eq(m.successors[i], successors[i]);
         ck_assert_uint_eq(m.successors[3], TRACE_SUCCESSOR_OTHER + 2);
         ck_assert_uint_eq(m.below, 2);
+        ck_assert_uint_eq(meta_value_find(m.d, "cpu_idle").n_bytes, 0); /* of CPUs that may be shared */
         close_merged(&m);
 }
 END_TEST

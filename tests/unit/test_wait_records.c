@@ -260,6 +260,25 @@ START_TEST(who_gets_the_cpu)
 }
 END_TEST
 
+START_TEST(how_long_the_cpu_was_idle)
+{
+        struct perf_record rec = {
+                .kind = PERF_RECORD_KIND_SWITCH, .pid = PID, .tid = PID, .cpu = 3, .time_ns = 2000
+        };
+
+        take(true, 1000, 100);
+        rec.context_switch.idle_ns = 700;
+        ck_assert_int_eq(wait_records_take_switch(&source, &rec), 0);
+        expect(1, TRACE_OP_SWITCH_IN, 2000);
+        ck_assert_uint_eq(track()->pending[1].event.switch_in.idle_ns, 700);
+        take(true, 3000, 100);
+        recording.start_ns = rec.time_ns = 4000; /* it was idle before the recording began, too */
+        rec.time_ns += 50;
+        ck_assert_int_eq(wait_records_take_switch(&source, &rec), 0);
+        ck_assert_uint_eq(track()->pending[3].event.switch_in.idle_ns, 50);
+}
+END_TEST
+
 /* The scheduler has counted how long it ran; not longer than until another one came. */
 START_TEST(bpf_knows_how_long_who_left_unseen_ran)
 {
