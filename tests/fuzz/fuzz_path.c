@@ -245,8 +245,8 @@ static void check(const struct path *p, uint64_t sum_ns)
 
         if (p->segments_ns != p->total_ns || sum_ns != p->total_ns || p->n_examined == 0)
                 abort();
-        for (uint32_t i = 0; i < p->n_rows; i++)
-                rows_ns += p->sums.rows[p->order[i] - 1].ns;
+        for (uint32_t row = 1; row <= p->sums.keys.n_items; row++)
+                rows_ns += p->sums.rows[row - 1].ns;
         if (fabs(rows_ns - (double)p->total_ns) > 1e-6 * (double)p->total_ns + p->sums.keys.n_items)
                 abort();
         for (size_t i = 0; i < p->n_shown; i++)

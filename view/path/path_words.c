@@ -180,16 +180,16 @@ static void add_meanwhile(struct answer_words *out, const struct path *p, uint32
         add_share(out, did.share);
 }
 
-/* " in fdatasync()": what the program called, or else its own function. */
+/* @before, and " in fdatasync()": what the program called, or else its own function; nothing if unknown. */
 static void add_where(struct answer_words *out, const struct path *p, const struct path_row_key *key,
-                      bool is_own)
+                      bool is_own, const char *before)
 {
         struct text_view name = is_own || key->call == 0 ? path_words_function(p, key->own)
                                                          : path_words_call(p, key->call);
 
         if (name.n_bytes == 0 || name.bytes[0] == '[')
                 return;
-        answer_words_add(out, " in ");
+        answer_words_add(out, "%s in ", before);
         answer_words_add_function(out, name);
 }
 
@@ -200,7 +200,7 @@ static void add_wait(struct answer_words *out, const struct path *p, uint32_t ro
         switch ((enum wait_end_kind)key->end) {
         case WAIT_END_TIMER:
                 answer_words_add(out, "slept");
-                add_where(out, p, key, true);
+                add_where(out, p, key, true, "");
                 answer_words_add(out, " until its own timer");
                 add_meanwhile(out, p, row);
                 return;
@@ -216,16 +216,16 @@ static void add_wait(struct answer_words *out, const struct path *p, uint32_t ro
         case WAIT_END_PROGRAM:
                 answer_words_add(out, "waited for ");
                 add_quoted(out, trace_dictionary_text(p->trace->dictionary, key->by));
-                answer_words_add(out, ", which was not recorded,");
-                break;
+                answer_words_add(out, ", which was not recorded");
+                add_where(out, p, key, false, ",");
+                return;
         case WAIT_END_UNKNOWN:
         case WAIT_END_THREAD:
         case WAIT_END_KINDS:
-                answer_words_add(out, p->has_wakeups ? "waited for something that is not known"
-                                                     : "waited, for whom is not recorded,");
+                answer_words_add(out, p->has_wakeups ? "waited for something that is not known" : "waited");
                 break;
         }
-        add_where(out, p, key, false);
+        add_where(out, p, key, false, "");
 }
 
 static unsigned n_cpus(const struct path *p)
@@ -310,7 +310,7 @@ void path_words_add_doing(struct answer_words *out, const struct path *p, uint32
                 return;
         case PATH_ROW_LOCK:
                 answer_words_add(out, "waited for a lock that no thread is known to have held");
-                add_where(out, p, key, false);
+                add_where(out, p, key, false, "");
                 return;
         case PATH_ROW_OWN:
                 add_own(out, p, row);
@@ -423,15 +423,41 @@ static double others_share(const struct path *p)
         return share;
 }
 
+static double unknown_share(const struct path *p)
+{
+        double share = 0;
+
+        for (uint32_t i = 0; i < p->n_rows; i++) {
+                const struct path_row_key *key = path_sums_key(&p->sums, p->order[i]);
+
+                if (key->kind == PATH_ROW_WAIT && key->end == WAIT_END_UNKNOWN)
+                        share += path_row_share(p, p->order[i]);
+        }
+        return share;
+}
+
 static void add_tail(struct answer_words *out, const struct path *p)
 {
-        if (p->has_switches && !p->has_wakeups)
+        double left_out = path_kind_share(p, PATH_ROW_CUT);
+
+        if (p->has_switches && !p->has_wakeups && unknown_share(p) >= PATH_WORDS_SHARE_MIN)
                 answer_words_add(out, "; for whom it waited is not recorded: record with --off-cpu");
+        if (left_out >= PATH_WORDS_SHARE_MIN) {
+                answer_words_add(out, "; ");
+                add_share(out, left_out);
+                answer_words_add(out, " is left out: too long ago, or too much");
+        }
         if (p->machine_share <= 0.5)
                 return;
         answer_words_add(out, "; other programs had the CPUs for ");
         add_share(out, p->machine_share);
         answer_words_add(out, " of the time, shares are of the rest: less certain");
+}
+
+/* Rows of what is left out are in the last words of the sentence. */
+static bool is_told(const struct path *p, uint32_t row)
+{
+        return path_sums_key(&p->sums, row)->kind != PATH_ROW_CUT;
 }
 
 static void add_more_rows(struct answer_words *out, const struct path *p, uint32_t first)
@@ -442,7 +468,7 @@ static void add_more_rows(struct answer_words *out, const struct path *p, uint32
                 uint32_t row = p->order[i];
                 double share = path_row_share(p, row);
 
-                if (row == first || share < PATH_WORDS_SHARE_MIN)
+                if (row == first || share < PATH_WORDS_SHARE_MIN || !is_told(p, row))
                         continue;
                 n++;
                 answer_words_add(out, "; ");
@@ -562,8 +588,12 @@ static bool are_programs_better(const struct path *p, uint32_t row)
 
 void path_words_answer(const struct path *p, struct answer_words *out)
 {
-        uint32_t row = p->n_rows != 0 ? p->order[0] : 0;
+        uint32_t row = 0;
         double share;
+
+        for (uint32_t i = p->n_rows; i-- > 0;)
+                if (is_told(p, p->order[i]))
+                        row = p->order[i];
 
         if (row == 0) {
                 answer_words_add(out, "nothing is known of the path of ");
