@@ -173,6 +173,8 @@ int path_finish(struct path *p)
                 r = sort_rows(p);
         if (r == 0)
                 r = path_chains_take(&p->chains, &p->walk, &p->names, &p->sums);
+        if (r == 0)
+                r = what_if_finish(&p->what_if, &p->sums);
         if (r < 0)
                 return r;
         if (p->n_shown > 1)
@@ -185,6 +187,7 @@ int path_finish(struct path *p)
 
 void path_deinit(struct path *p)
 {
+        what_if_deinit(&p->what_if);
         path_chains_deinit(&p->chains);
         path_sums_deinit(&p->sums);
         path_walk_deinit(&p->walk);

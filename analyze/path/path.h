@@ -5,7 +5,8 @@
  * Way of the data:  loaded_trace -> past -> path_walk -> path_sums -> [path] -> path_view
  *
  * One pass forward, and one before it where instances are chosen by their durations.  Where the code shows
- * that some of it only spins, the pass is made again with that known.  The path of an instance
+ * that some of it only spins, the pass is made again with that known; so it is for the question what would
+ * be if functions took less time, which the first pass learns about.  The path of an instance
  * is walked a moment after it has ended, when the past is complete there; then the past before the oldest
  * open instance is dropped.  docs/use/path.md says how each number is computed.  Not thread-safe.
  */
@@ -18,6 +19,7 @@
 #include "analyze/path/path_spins.h"
 #include "analyze/path/path_sums.h"
 #include "analyze/path/path_walk.h"
+#include "analyze/path/what_if.h"
 #include "analyze/trace/zone_pattern.h"
 
 #include <stdbool.h>
@@ -46,6 +48,7 @@ struct path_request {
         uint64_t past_bytes_max; /* of what is kept of the past; 0 = PAST_BYTES_MAX */
         bool shows_native;       /* code below Python functions stands for itself */
         bool reads_code;         /* finds out by the code what spins; the caller has one thread then */
+        struct what_if_request what_if;
         /* Further work on each segment, in the order of path_walk; NULL = none. */
         int (*take)(void *context, const struct path_instance *instance, const struct path_segment *segment);
         void *context;
@@ -82,6 +85,7 @@ struct path {
         struct path_walk walk;
         struct path_sums sums;
         struct path_chains chains;
+        struct what_if what_if; /* of the request; is_on if there is one */
         /* heap; rows of `sums` by time, the longest first; without empty ones and what other programs took */
         uint32_t *order;
         uint32_t n_rows;
@@ -106,8 +110,8 @@ struct path {
  *
  * With `has_at` only what is around that time is read, from a tenth of a second before it on, or a second if
  * the trace has locks; and where no instance began since then, the whole trace.
- * Returns 0; -ENOENT with words if no instance is closed or the number is too large, else as
- * loaded_trace_walk().  To be deinitialised in any case.
+ * Returns 0; -ENOENT with words if no instance is closed or the number is too large, -ESRCH with words if a
+ * function of `what_if` is not there; else as loaded_trace_walk().  To be deinitialised in any case.
  */
 int path_init(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
               const struct path_request *request, struct error *err);

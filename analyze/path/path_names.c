@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A function further outwards that is named after barriers does not wait at one itself. */
+#define BARRIER_FRAMES_MAX 8
+
 /* Compared as bytes. */
 struct group_key {
         uint32_t name, program;
@@ -99,6 +102,7 @@ void path_names_deinit(struct path_names *n)
         free(n->groups);
         free(n->group_of);
         free(n->place_of);
+        free(n->saved);
         *n = (struct path_names){ .groups = NULL };
 }
 
@@ -171,6 +175,28 @@ bool path_names_spins(const struct path_names *n, uint32_t stack, const struct p
         return place->spins != 0 || (n->spins && path_spins_has(n->spins, stack));
 }
 
+/* "pthread_barrier_wait", "std::sync::Barrier::wait", "gomp_team_barrier_wait_end" */
+static bool is_barrier(struct text_view name)
+{
+        static const char word[] = "barrier";
+
+        for (size_t i = 0; i + strlen(word) <= name.n_bytes; i++)
+                if (strncasecmp(name.bytes + i, word, strlen(word)) == 0)
+                        return true;
+        return false;
+}
+
+static bool meets(const struct path_names *n, const struct wait_place *place)
+{
+        for (uint32_t i = 0; i < place->n_labels && i < BARRIER_FRAMES_MAX; i++) {
+                enum function_kind kind;
+
+                if (is_barrier(path_names_function(n, place->labels[i], &kind)) && kind == FUNCTION_NAMED)
+                        return true;
+        }
+        return false;
+}
+
 static struct path_place describe(const struct path_names *n, uint32_t kept)
 {
         struct path_place place = { .own = 0 };
@@ -190,6 +216,7 @@ static struct path_place describe(const struct path_names *n, uint32_t kept)
         place.spins = spins(n, place.own, found.n_labels == 0) || spins(n, place.call, false) ||
                       spins(n, place.kernel, true) ||
                       (found.n_labels != 0 && spins(n, found.labels[0], false));
+        place.meets = meets(n, &found);
         return place;
 }
 

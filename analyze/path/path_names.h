@@ -36,6 +36,7 @@ struct path_place {
         uint32_t call;   /* label of the function of the C library that it called; 0 = none */
         uint32_t kernel; /* label; 0 = none */
         uint32_t spins;  /* 1: the names say that it runs to wait for something */
+        uint32_t meets;  /* 1: the names say that it waits at a barrier, for others to come there as well */
 };
 
 struct path_names {
@@ -49,6 +50,7 @@ struct path_names {
         struct intern items;            /* struct path_place */
         uint32_t *place_of;             /* heap; by stack: 0 = not looked at yet */
         const struct path_spins *spins; /* borrowed: code that spins; NULL = the code was not looked at */
+        float *saved; /* heap, of what_if: by stack, the saved share of a sample's time; NULL = none */
         uint32_t n_threads, n_stacks;
 };
 
@@ -77,6 +79,12 @@ static inline uint32_t path_names_known(const struct path_names *n, uint32_t sta
 static inline const struct path_place *path_names_get(const struct path_names *n, uint32_t id)
 {
         return intern_get(&n->items, id, NULL);
+}
+
+/* The share of its time that a sample with this call stack would not take, 0 .. 1. */
+static inline double path_names_saved(const struct path_names *n, uint32_t stack)
+{
+        return n->saved && stack <= n->n_stacks ? (double)n->saved[stack] : 0;
 }
 
 /* Whether a sample with this call stack, at @place, ran in order to wait: by its names, or by its code. */

@@ -95,6 +95,7 @@ static int take_segment(void *context, const struct path_segment *segment)
         struct path *p = pass->path;
         int r = path_sums_add(&p->sums, segment);
 
+        what_if_segment(&p->what_if, segment);
         p->segments_ns += segment->end_ns - segment->begin_ns;
         p->n_segments++;
         if (r == 0)
@@ -154,6 +155,10 @@ static int finish_instance(struct pass *pass, struct path_instance *instance)
 
         pass->n_scratch = 0;
         r = walk_until(pass, instance, instance->end_ns);
+        if (r < 0)
+                return r;
+        if (p->what_if.is_on && !pass->is_rehearsal)
+                r = what_if_instance(&p->what_if, instance->thread, instance->begin_ns, instance->end_ns);
         if (r < 0)
                 return r;
         show(pass, instance);
@@ -275,7 +280,9 @@ static int look(struct pass *pass, bool is_end)
 {
         struct past *past = &pass->path->past;
         size_t n_most = has_many(pass) ? PENDING_MAX / 2 : PENDING_MAX;
-        int r = 0;
+        struct what_if *what_if = &pass->path->what_if;
+        uint64_t until_ns = past->latest_ns > PAST_LATE_NS ? past->latest_ns - PAST_LATE_NS : 0;
+        int r = what_if->is_on ? replay_advance(&what_if->replay, is_end ? UINT64_MAX : until_ns) : 0;
 
         while (pass->first_pending < pass->n_pending && r == 0) {
                 struct path_instance *instance = &pass->pending[pass->first_pending];
@@ -289,6 +296,8 @@ static int look(struct pass *pass, bool is_end)
         drop_walked(pass);
         if (r == 0)
                 past_forget(past, find_horizon(pass));
+        if (r == 0 && what_if->is_on)
+                replay_forget(&what_if->replay, find_horizon(pass));
         if (r == 0 && past_is_crowded(past))
                 r = settle(pass);
         pass->walked_ns = past->latest_ns;
@@ -339,7 +348,15 @@ static int reach_threads(struct pass *pass, uint32_t n)
                        : 0;
 }
 
-static void open_instance(struct pass *pass, uint32_t thread, uint64_t begin_ns, uint32_t depth)
+/* For a replay, what lies on both sides of the beginning or end of an instance is not the same. */
+static int mark(struct pass *pass, uint32_t thread, uint64_t time_ns)
+{
+        struct what_if *what_if = &pass->path->what_if;
+
+        return what_if->is_on && !pass->is_survey ? replay_mark(&what_if->replay, thread, time_ns) : 0;
+}
+
+static int open_instance(struct pass *pass, uint32_t thread, uint64_t begin_ns, uint32_t depth)
 {
         struct open_zone *zone = &pass->open[thread - 1];
 
@@ -349,6 +366,7 @@ static void open_instance(struct pass *pass, uint32_t thread, uint64_t begin_ns,
         zone->depth = depth;
         zone->instance =
                 (struct path_instance){ .begin_ns = begin_ns, .walked_ns = begin_ns, .thread = thread };
+        return mark(pass, thread, begin_ns);
 }
 
 static int close_instance(struct pass *pass, struct open_zone *zone, uint64_t end_ns)
@@ -358,6 +376,8 @@ static int close_instance(struct pass *pass, struct open_zone *zone, uint64_t en
 
         zone->is_open = false;
         i->end_ns = end_ns > i->walked_ns ? end_ns : i->walked_ns;
+        if (mark(pass, i->thread, i->end_ns) < 0)
+                return -ENOMEM;
         if (i->end_ns == i->begin_ns || !is_wanted(pass, i->thread, i->begin_ns, i->end_ns))
                 return 0;
         i->number = ++p->n_instances;
@@ -383,8 +403,9 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
                 return no_memory(err);
         is_one = pass->path->request.has_at ? may_be_asked(pass, thread, event->time_ns)
                                             : !pass->open[thread->id - 1].is_open;
-        if (is_one && trace_walk_names(thread))
-                open_instance(pass, thread->id, event->time_ns, thread->timeline.n_open - 1);
+        if (is_one && trace_walk_names(thread) &&
+            open_instance(pass, thread->id, event->time_ns, thread->timeline.n_open - 1) < 0)
+                return no_memory(err);
         return 0;
 }
 
@@ -441,7 +462,8 @@ static int open_runs(struct pass *pass)
                 if (is_root(p, id) && trace_filter_wants_thread(pass->filter, id)) {
                         uint64_t born_ns = past_of(&p->past, id)->born_ns;
 
-                        open_instance(pass, id, born_ns > from_ns ? born_ns : from_ns, 0);
+                        if (open_instance(pass, id, born_ns > from_ns ? born_ns : from_ns, 0) < 0)
+                                return -ENOMEM;
                 }
         return 0;
 }
@@ -606,10 +628,14 @@ static int begin(struct pass *pass)
 static int prepare(struct pass *pass, struct error *err)
 {
         struct path *p = pass->path;
+        int r;
 
         if (path_names_init(&p->names, p->trace) < 0 || begin(pass) < 0 ||
             (p->request.reads_code && path_spins_init(&p->spins, p->trace) < 0))
                 return no_memory(err);
+        r = what_if_init(&p->what_if, &p->request.what_if, &p->past, &p->names, err);
+        if (r < 0)
+                return r;
         return p->request.zone ? zone_pattern_init(&pass->pattern, p->request.zone, err) : 0;
 }
 
@@ -650,7 +676,9 @@ static int begin_again(struct pass *pass)
         path_sums_deinit(&p->sums);
         path_walk_deinit(&p->walk);
         past_deinit(&p->past);
-        return begin(pass);
+        if (begin(pass) < 0)
+                return -ENOMEM;
+        return p->what_if.is_on ? what_if_begin(&p->what_if, p->request.is_strict) : 0;
 }
 
 static int go_through(struct pass *pass, struct loaded_trace *trace, struct error *err)
@@ -662,25 +690,33 @@ static int go_through(struct pass *pass, struct loaded_trace *trace, struct erro
         return r;
 }
 
-/* Goes through the trace, and a second time if the code shows that some of it spins. */
-static int go_through_with_code(struct pass *pass, struct loaded_trace *trace, struct error *err)
+/* Ends the first of two passes; returns 1 if there is to be a second one, 0, or -ENOMEM. */
+static int rehearse(struct pass *pass, struct loaded_trace *trace)
+{
+        struct path *p = pass->path;
+        int r = p->request.reads_code ? path_spins_find(&p->spins, trace) : 0;
+
+        if (r > 0)
+                p->names.spins = &p->spins;
+        return r < 0 ? r : r > 0 || p->what_if.is_on || p->request.take;
+}
+
+/* Goes through the trace, and a second time with what was found out in the first. */
+static int go_through_twice(struct pass *pass, struct loaded_trace *trace, struct error *err)
 {
         struct path *p = pass->path;
         int r;
 
         pass->is_rehearsal = true;
-        p->sums.spins = &p->spins;
+        p->sums.spins = p->request.reads_code ? &p->spins : NULL;
         r = go_through(pass, trace, err);
         pass->is_rehearsal = false;
         if (r < 0)
                 return r;
-        r = path_spins_find(&p->spins, trace);
-        if (r < 0)
-                return no_memory(err);
-        if (r == 0 && !p->request.take)
+        r = rehearse(pass, trace);
+        if (r == 0)
                 return 0;
-        p->names.spins = &p->spins;
-        return begin_again(pass) < 0 ? no_memory(err) : go_through(pass, trace, err);
+        return r < 0 || begin_again(pass) < 0 ? no_memory(err) : go_through(pass, trace, err);
 }
 
 static int nothing_found(const struct path *p, struct error *err)
@@ -706,8 +742,8 @@ static int run(struct pass *pass, struct loaded_trace *trace, struct error *err)
         if (r == 0)
                 r = survey(pass, trace, err);
         if (r == 0)
-                r = p->request.reads_code ? go_through_with_code(pass, trace, err)
-                                          : go_through(pass, trace, err);
+                r = p->request.reads_code || p->what_if.is_on ? go_through_twice(pass, trace, err)
+                                                              : go_through(pass, trace, err);
         if (r == 0 && path_finish(p) < 0)
                 r = no_memory(err);
         return r == 0 && p->n_examined == 0 ? nothing_found(p, err) : r;

@@ -40,6 +40,14 @@ void path_sums_deinit(struct path_sums *s)
         *s = (struct path_sums){ .rows = NULL };
 }
 
+/* The time of a segment; in a replay, its new time. */
+static uint64_t length_of(const struct path_segment *segment)
+{
+        uint64_t ns = segment->end_ns - segment->begin_ns;
+
+        return segment->saved_ns < ns ? ns - segment->saved_ns : 0;
+}
+
 /* ------------------------------------------------------------------ rows and their details */
 
 static int add_detail(struct path_sums *s, uint32_t row, enum path_detail_kind kind, uint32_t a, uint32_t b,
@@ -167,12 +175,20 @@ static int add_meanwhile(struct path_sums *s, uint32_t row, const struct path_se
 
 /* ------------------------------------------------------------------ running */
 
+static double weight_of(const struct path_sums *s, const struct past_sample *sample)
+{
+        double saved = s->is_replayed ? path_names_saved(s->names, sample->stack) : 0;
+
+        return (double)sample->weight * (1 - saved);
+}
+
 /* @since_ns: of the sample before, or the beginning of the segment */
 static int add_sample(struct path_sums *s, const struct path_segment *segment, uint64_t since_ns,
                       const struct past_sample *sample)
 {
         struct path_row_key key = key_of(s, segment, PATH_ROW_RUN);
         const struct path_place *place;
+        double weight = weight_of(s, sample);
         uint32_t id, row;
         int r = path_names_place(s->names, sample->stack, &id);
 
@@ -186,16 +202,16 @@ static int add_sample(struct path_sums *s, const struct path_segment *segment, u
         r = find_row(s, segment, &key, &row);
         if (r < 0 || row == 0)
                 return r;
-        s->rows[row - 1].weight += (double)sample->weight;
+        s->rows[row - 1].weight += weight;
         s->rows[row - 1].n_samples++;
-        r = add_part(s, row, (double)sample->weight);
+        r = add_part(s, row, weight);
         if (r == 0)
-                r = add_detail(s, row, PATH_DETAIL_CHAIN, segment->chain, 0, (double)sample->weight);
+                r = add_detail(s, row, PATH_DETAIL_CHAIN, segment->chain, 0, weight);
         if (r == 0 && sample->path != 0) {
                 const struct trace_zone_path *path = trace_dictionary_row(
                         s->names->trace->dictionary, TRACE_TABLE_ZONE_PATHS, sample->path);
 
-                r = add_detail(s, row, PATH_DETAIL_ZONE, path->location, 0, (double)sample->weight);
+                r = add_detail(s, row, PATH_DETAIL_ZONE, path->location, 0, weight);
         }
         if (r == 0 && key.kind == PATH_ROW_SPIN)
                 r = add_meanwhile(s, row, segment, since_ns, sample->time_ns);
@@ -210,9 +226,9 @@ static int add_run(struct path_sums *s, const struct path_segment *segment)
         size_t n = past_samples(past_of(s->past, segment->on), segment->begin_ns, segment->end_ns, &samples);
         int r = 0;
 
-        pool->ns += (double)(segment->end_ns - segment->begin_ns);
+        pool->ns += (double)length_of(segment);
         for (size_t i = 0; i < n && r == 0; i++) {
-                pool->weight += (double)samples[i].weight;
+                pool->weight += weight_of(s, &samples[i]);
                 r = add_sample(s, segment, i != 0 ? samples[i - 1].time_ns : segment->begin_ns, &samples[i]);
         }
         return r;
@@ -236,7 +252,7 @@ static int add_wait(struct path_sums *s, const struct path_segment *segment)
         key.call = place->call;
         key.end = wait->end;
         key.by = wait->end == WAIT_END_PROGRAM ? wait->name : 0;
-        r = add_time(s, segment, &key, (double)(segment->end_ns - segment->begin_ns), &row);
+        r = add_time(s, segment, &key, (double)length_of(segment), &row);
         if (r == 0 && wait->end == WAIT_END_TIMER)
                 r = add_meanwhile(s, row, segment, segment->begin_ns, segment->end_ns);
         return r;
@@ -281,8 +297,9 @@ static int add_machine(struct path_sums *s, const struct path_segment *segment)
         uint16_t cpu = wait->preempted || wait->in_cpu == PAST_NO_CPU ? wait->out_cpu : wait->in_cpu;
         struct path_row_key key = key_of(s, segment, PATH_ROW_OTHERS);
         struct past_owners owners = past_owners_of(s->past, cpu, segment->begin_ns, segment->end_ns);
-        uint64_t rest_ns = segment->end_ns - segment->begin_ns;
+        uint64_t rest_ns = segment->end_ns - segment->begin_ns, saved_ns = segment->saved_ns;
         struct past_span owner;
+        uint64_t cut_ns;
         uint32_t row;
         int r = 0;
 
@@ -290,8 +307,11 @@ static int add_machine(struct path_sums *s, const struct path_segment *segment)
                 if (owner.id == segment->thread)
                         continue;
                 rest_ns -= owner.end_ns - owner.begin_ns;
-                r = add_owner(s, segment, owner.id, owner.begin_ns, owner.end_ns);
+                cut_ns = owner.end_ns - owner.begin_ns < saved_ns ? owner.end_ns - owner.begin_ns : saved_ns;
+                saved_ns -= cut_ns;
+                r = add_owner(s, segment, owner.id, owner.begin_ns + cut_ns, owner.end_ns);
         }
+        rest_ns = rest_ns > saved_ns ? rest_ns - saved_ns : 0;
         if (r < 0 || rest_ns == 0)
                 return r;
         key.span = find_span(s, segment->begin_ns, segment->end_ns);
@@ -311,7 +331,7 @@ static int add_to_chain(struct path_sums *s, const struct path_segment *segment)
         if (n > s->n_chains &&
             array_reach(&s->chains_ns, &s->chains_capacity, &s->n_chains, n, sizeof(double)) < 0)
                 return -ENOMEM;
-        s->chains_ns[segment->chain] += (double)(segment->end_ns - segment->begin_ns);
+        s->chains_ns[segment->chain] += (double)length_of(segment);
         return 0;
 }
 
@@ -327,7 +347,7 @@ int path_sums_add(struct path_sums *s, const struct path_segment *segment)
         static const enum path_row_kind kinds[] = {
                 [PATH_UNBORN] = PATH_ROW_UNBORN, [PATH_CUT] = PATH_ROW_CUT
         };
-        uint64_t ns = segment->end_ns - segment->begin_ns;
+        uint64_t ns = length_of(segment);
         struct path_row_key key;
         uint32_t row;
         int r;

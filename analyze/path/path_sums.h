@@ -113,6 +113,7 @@ struct path_sums {
         const struct past *past;  /* borrowed */
         struct path_walk *walk;   /* borrowed: for its chains */
         struct path_spins *spins; /* borrowed: gets the samples; NULL = they are not wanted */
+        bool is_replayed;         /* samples count only as far as path_names_saved() leaves their time */
         struct throttled_times throttled;
         double *unowned_ns;    /* heap; by span of throttled time */
         struct intern keys;    /* struct path_row_key */

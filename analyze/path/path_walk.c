@@ -3,6 +3,7 @@
 
 #include "analyze/path/past.h"
 #include "analyze/path/path_names.h"
+#include "analyze/path/replay.h"
 #include "format/trace_spec.h"
 
 #include <errno.h>
@@ -150,31 +151,37 @@ static int add_link(struct path_walk *w, const struct stretch *s, uint32_t stack
 
 static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns);
 
-/* The stretch of a thread that @s waited for. */
+/* The stretch of a thread that @s waited for, back to where @s is at @from_ns. */
 static int make_next(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
                      uint32_t thread, enum path_how how, uint64_t from_ns, struct stretch *ret)
 {
+        if (w->replay)
+                from_ns = replay_same_time(w->replay, s->thread, from_ns, thread);
         *ret = (struct stretch){
                 .thread = thread, .level = s->level + 1, .is_other = true, .from_ns = from_ns
         };
         return add_link(w, s, wait ? wait->stack : 0, how, ret);
 }
 
-/* Goes on at another thread, from @end_ns back to @from_ns, and returns. */
-static int follow(struct path_walk *w, const struct stretch *s, const struct past_wait *wait, uint32_t thread,
-                  enum path_how how, uint64_t from_ns, uint64_t end_ns)
+/* Goes on at another thread, from @end_ns back to where @s is at @from_ns, and returns. */
+static int go_to(struct path_walk *w, const struct stretch *s, const struct past_wait *wait, uint32_t thread,
+                 enum path_how how, uint64_t from_ns, uint64_t end_ns)
 {
         struct stretch next;
         int r;
 
-        if (end_ns <= from_ns)
-                return 0;
         if (s->level >= PATH_WALK_LEVELS_MAX)
                 return emit_cut(w, s, from_ns, end_ns, &w->n_too_deep);
         r = make_next(w, s, wait, thread, how, from_ns, &next);
         if (wait && wait->by == thread && wait->woken_ns == end_ns)
                 next.acted_ns = end_ns;
         return r < 0 ? r : walk(w, next, end_ns);
+}
+
+static int follow(struct path_walk *w, const struct stretch *s, const struct past_wait *wait, uint32_t thread,
+                  enum path_how how, uint64_t from_ns, uint64_t end_ns)
+{
+        return end_ns > from_ns ? go_to(w, s, wait, thread, how, from_ns, end_ns) : 0;
 }
 
 /* Goes on at another thread, and does not return: the caller does so, with @next. */
@@ -344,6 +351,25 @@ static int follow_wait(struct path_walk *w, const struct stretch *s, const struc
         return r;
 }
 
+/*
+ * The same in a replay, for a wait that ends at @end: another thread had to come there as well.
+ * @end_ns:  of the part of the wait; then where the path goes on
+ */
+static int follow_replayed(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
+                           const struct replay_point *end, uint64_t from_ns, uint64_t *end_ns,
+                           struct stretch *next)
+{
+        uint64_t last_ns = end->time_ns - end->lag_ns;
+        int r;
+
+        if (*end_ns < wait->woken_ns)
+                last_ns = replay_same_time(w->replay, s->thread, *end_ns, end->by);
+        r = stays(w, s) ? stay(w, s, wait, end->by, how_woken(wait), next)
+                        : go_to(w, s, wait, end->by, how_woken(wait), from_ns, last_ns);
+        *end_ns = next->thread != 0 ? last_ns : from_ns;
+        return r;
+}
+
 /* A call stack that was not recorded is like any other one. */
 static bool are_one_place(const struct path_walk *w, uint32_t a, uint32_t b)
 {
@@ -423,6 +449,33 @@ static int walk_ran(struct path_walk *w, const struct stretch *s, uint64_t begin
 /* ------------------------------------------------------------------ a thread, backwards */
 
 /*
+ * The thread ran in [@begin_ns, *@end_ns); in a replay it may have to wait there.
+ * @next:  where the path stays then, from *@end_ns on; else its thread is 0
+ */
+static int walk_on_cpu(struct path_walk *w, const struct stretch *s, uint64_t begin_ns, uint64_t *end_ns,
+                       struct stretch *next)
+{
+        uint64_t run_end_ns = *end_ns, last_ns;
+        const struct replay_point *jump;
+        int r = 0;
+
+        while (r == 0 && w->replay &&
+               (jump = replay_jump(w->replay, s->thread, begin_ns, run_end_ns)) != NULL) {
+                r = walk_ran(w, s, jump->time_ns, run_end_ns);
+                run_end_ns = jump->time_ns;
+                last_ns = jump->time_ns - jump->lag_ns;
+                if (r == 0 && stays(w, s)) {
+                        *end_ns = last_ns;
+                        return stay(w, s, NULL, jump->by, PATH_HOW_WOKEN, next);
+                }
+                if (r == 0)
+                        r = go_to(w, s, NULL, jump->by, PATH_HOW_WOKEN, run_end_ns, last_ns);
+        }
+        *end_ns = begin_ns;
+        return r == 0 ? walk_ran(w, s, begin_ns, run_end_ns) : r;
+}
+
+/*
  * The time before the first wait that is kept.
  * @next:  who made the thread, if the path goes on there, from *@end_ns on; else its thread is 0
  */
@@ -439,9 +492,8 @@ static int walk_beginning(struct path_walk *w, const struct stretch *s, uint64_t
                 begin_ns = s->from_ns;
         if (begin_ns > *end_ns)
                 begin_ns = *end_ns;
-        r = walk_ran(w, s, begin_ns, *end_ns);
-        *end_ns = begin_ns;
-        if (r < 0 || begin_ns == s->from_ns)
+        r = walk_on_cpu(w, s, begin_ns, end_ns, next);
+        if (r < 0 || next->thread != 0 || begin_ns == s->from_ns)
                 return r;
         if (t->born_ns < w->past->kept_ns)
                 return emit_cut(w, s, s->from_ns, begin_ns, &w->n_too_old);
@@ -482,15 +534,14 @@ static int walk_carrier(struct path_walk *w, const struct stretch *s, uint32_t c
 static int walk_run(struct path_walk *w, const struct stretch *s, const struct past_wait *before,
                     uint64_t *end_ns, struct stretch *next)
 {
-        uint64_t begin_ns = before->in_ns > s->from_ns ? before->in_ns : s->from_ns, run_end_ns = *end_ns;
+        uint64_t begin_ns = before->in_ns > s->from_ns ? before->in_ns : s->from_ns;
 
         next->thread = 0;
-        if (begin_ns >= run_end_ns)
+        if (begin_ns >= *end_ns)
                 return 0;
         if (past_of(w->past, s->thread)->is_fiber)
                 return walk_carrier(w, s, before->by, begin_ns, end_ns, next);
-        *end_ns = begin_ns;
-        return walk_ran(w, s, begin_ns, run_end_ns);
+        return walk_on_cpu(w, s, begin_ns, end_ns, next);
 }
 
 /*
@@ -501,6 +552,7 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
                      struct stretch *next)
 {
         const struct past_wait *waits = past_waits(past_of(w->past, s->thread)), *wait = &waits[*i];
+        const struct replay_point *end = w->replay ? replay_wait_end(w->replay, s->thread, wait) : NULL;
         uint64_t begin_ns = wait->out_ns > s->from_ns ? wait->out_ns : s->from_ns;
         uint64_t b = wait->in_ns < *end_ns ? wait->in_ns : *end_ns, woken_ns;
         int r;
@@ -517,12 +569,20 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         woken_ns = wait->woken_ns > begin_ns ? wait->woken_ns : begin_ns;
         if (woken_ns > b)
                 woken_ns = b;
+        if (end && end->by == s->thread) { /* it does not wait any more, nor for a CPU */
+                *end_ns = begin_ns;
+                return 0;
+        }
         r = emit(w, s, PATH_MACHINE, woken_ns, b, wait);
         if (r < 0)
                 return r;
         *i = find_join(w, s, *i);
         if (waits[*i].out_ns < begin_ns)
                 begin_ns = waits[*i].out_ns > s->from_ns ? waits[*i].out_ns : s->from_ns;
+        if (end && end->by != 0) {
+                *end_ns = woken_ns;
+                return follow_replayed(w, s, wait, end, begin_ns, end_ns, next);
+        }
         r = follow_wait(w, s, wait, begin_ns, &woken_ns, next);
         *end_ns = next->thread != 0 ? woken_ns : begin_ns;
         return r;

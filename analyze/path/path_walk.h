@@ -20,6 +20,9 @@
  *      birth    before a thread was there, the path goes on at the thread that made it
  *      machine  the time in which a thread could run and did not is a part of its own
  *
+ * With a replay (replay.h) the path is that of its times: waits that would not be there any more are passed
+ * over, others go on at who would be the last one.  Segments have their times in the past still.
+ *
  * The segments are a partition: their sum is end - begin, to the nanosecond.  Bounds: PATH_WALK_JOIN_MAX
  * waits of a join, PATH_WALK_LEVELS_MAX locks in a row, a number of segments; beyond them a segment says so.
  * Not thread-safe.
@@ -36,6 +39,7 @@
 struct past;
 struct past_wait;
 struct path_names;
+struct replay;
 
 #define PATH_WALK_JOIN_MAX  64
 #define PATH_WALK_DEPTH_MAX 64 /* threads that a chain names */
@@ -79,6 +83,7 @@ struct path_segment {
         uint32_t chain; /* of `chains`; 0 = the first thread */
         enum path_kind kind;
         const struct past_wait *wait; /* of MACHINE and WAIT; borrowed for the call */
+        uint64_t saved_ns; /* for path_sums: so much shorter it is in a replay; the walk leaves it 0 */
 };
 
 /* Segments come latest first.  Returns 0 or -errno, which ends the walk. */
@@ -88,6 +93,7 @@ struct path_walk {
         const struct past *past; /* borrowed */
         /* borrowed: tells which call stacks are one place; NULL = only equal ones are */
         struct path_names *names;
+        const struct replay *replay; /* borrowed: the times are its; NULL = those of the past */
         path_walk_take *take;
         void *context;
         struct intern chains;    /* struct path_link */

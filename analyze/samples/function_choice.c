@@ -42,9 +42,7 @@ static enum fit fit_of_name(struct text_view name, const char *wanted)
 
         if (n == 0 || name.n_bytes < n)
                 return FIT_NONE;
-        if (memcmp(name.bytes, wanted, n) == 0 &&
-            (name.n_bytes == n || name.bytes[n] == '(' ||
-             (name.n_bytes > n + 1 && name.bytes[n] == ' ' && name.bytes[n + 1] == '(')))
+        if (plain_name_is(name, (struct text_view){ wanted, n }))
                 return FIT_EXACT;
         return memmem(name.bytes, name.n_bytes, wanted, n) ? FIT_PART : FIT_NONE;
 }

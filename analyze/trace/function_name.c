@@ -53,6 +53,15 @@ size_t plain_name_label_bytes(struct text_view name)
                        : 0;
 }
 
+bool plain_name_is(struct text_view name, struct text_view wanted)
+{
+        size_t n = wanted.n_bytes;
+
+        return n != 0 && name.n_bytes >= n && memcmp(name.bytes, wanted.bytes, n) == 0 &&
+               (name.n_bytes == n || name.bytes[n] == '(' ||
+                (name.n_bytes > n + 1 && name.bytes[n] == ' ' && name.bytes[n + 1] == '('));
+}
+
 /* ------------------------------------------------------------------ wrappers */
 
 static bool opens(char c)

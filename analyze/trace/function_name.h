@@ -23,6 +23,9 @@ struct text_view plain_name_of_function(struct text_view name);
 /* The length in bytes of a suffix like " (a.c)" in "step (a.c)"; 0 = it has none. */
 size_t plain_name_label_bytes(struct text_view name);
 
+/* Whether @wanted is the name, perhaps without parameters and such a suffix: "step" is "step(int) (a.c)". */
+bool plain_name_is(struct text_view name, struct text_view wanted);
+
 /*
  * Whether a function of this demangled name, with parameters and return type or without, is one that
  * languages put around a wait.

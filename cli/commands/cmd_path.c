@@ -16,6 +16,7 @@
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/path/path_view.h"
+#include "view/text/shell_word.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +29,14 @@
 #define TEXT_ROWS         12
 #define INSTANCE_ZONE_MAX 32
 
-enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN, LETTER_INSTANCE, LETTER_AT, LETTER_STRICT };
+enum {
+        LETTER_SLOWEST = OPTION_LONG_ONLY,
+        LETTER_SLOWER_THAN,
+        LETTER_INSTANCE,
+        LETTER_AT,
+        LETTER_STRICT,
+        LETTER_WHAT_IF
+};
 
 struct arguments {
         const char *path;
@@ -47,6 +55,8 @@ static const struct option_row option_rows[] = {
         { LETTER_AT, "at", "TIME",
           "only the one that is open at this time after the start, of each thread: 1.5s" },
         { LETTER_STRICT, "strict", NULL, "leave out what the zone's own thread did while it also waited" },
+        { LETTER_WHAT_IF, "what-if", "FUNCTION=FACTOR",
+          "how much less the instances would take, at most, if FUNCTION took FACTOR of its time: 'parse=0.5', 'parse=0,write=20%'" },
         NATIVE_OPTION_ROW,
         FILTER_OPTION_ROWS_BUT_ZONE,
         OUTPUT_OPTION_ROWS,
@@ -95,6 +105,17 @@ static int take_slower_than(struct arguments *args, const char *value)
         complain("error: --slower-than %s: not a time", value);
         complain_try("--slower-than 10ms");
         return -EINVAL;
+}
+
+static int take_what_if(struct arguments *args, const char *value)
+{
+        struct error err = ERROR_NONE;
+
+        if (what_if_parse(&args->request.what_if, value, &err) == 0)
+                return 0;
+        complain("error: --what-if %s: %s", value, err.text);
+        complain_try("--what-if 'parse=0.5'");
+        return OPTION_ADVISED;
 }
 
 /* "17", or "z7.17", which is the instance 17 of the zone z7. */
@@ -149,6 +170,8 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_STRICT:
                 args->request.is_strict = true;
                 return 0;
+        case LETTER_WHAT_IF:
+                return take_what_if(args, value);
         case NATIVE_OPTION:
                 args->request.shows_native = true;
                 return 0;
@@ -252,6 +275,11 @@ static int explain(const struct arguments *args, int code, const struct error *e
 {
         struct trace_filter_request request = args->filter;
 
+        if (code == -ESRCH) { /* a function of --what-if */
+                complain_of_trace(code, args->path, err);
+                complain_try("hyprof report --functions %s", shell_word_of(args->path).text);
+                return EXIT_STATUS_FAILED;
+        }
         request.zone = args->request.zone;
         return filter_options_explain(&request, code, args->path, err);
 }

@@ -33,7 +33,7 @@ VIEWS = [[], ["--functions"], ["--top-down"], ["--bottom-up"], ["--function", "*
          ["--syscalls"], ["--wall"], ["--wall", "--zone", "*"], ["--idle"], ["--idle", "--zone", "*"],
          ["--off-cpu", "--cpus"], ["--functions", "--from", "1ms"], ["--functions", "--limit", "1"]]
 OF_A_TRACE = [["report", *view] for view in VIEWS] + [
-    ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["path"], ["path", "--zone", "*"], ["modules"], ["check"],
+    ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["path"], ["path", "--zone", "*"], ["path", "--what-if", "f1=0.5"], ["modules"], ["check"],
     ["annotate"], ["annotate", "--limit", "0"], ["annotate", "--source"]]
 OF_NONE = [["list"], ["list", "clock"], ["doctor"], ["--version"]]
 

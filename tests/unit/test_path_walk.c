@@ -790,12 +790,7 @@ START_TEST(test_forgotten)
                          "1000-2000 m cut, 2000-2200 m run, 2200-2500 .a run, 2500-3000 m run");
         ck_assert_uint_eq(path_lab.walk.n_too_old, 1);
         ck_assert_uint_eq(path_lab.walk.n_too_many, 0);
-}
-END_TEST
-
-START_TEST(test_nothing_to_walk)
-{
-        path_lab_wait(m, 1200, 1500, 1500, a, here);
+        /* nothing to walk */
         ck_assert_str_eq(path_lab_walk(m, 1000, 1000), "");
         ck_assert_int_eq(path_walk_run(&path_lab.walk, 0, 1000, 2000), 0);
         ck_assert_int_eq(path_walk_run(&path_lab.walk, 1000, 1000, 2000), 0);

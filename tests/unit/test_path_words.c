@@ -73,7 +73,6 @@ START_TEST(test_programs_that_compete)
         path_lab_samples(sort, 400, 700, 10, path_lab_function("compare"));
         path_lab_samples(sort, 700, 1000, 10, path_lab_function("merge"));
         path_lab_samples(sort, 1600, 2000, 10, path_lab_function("write"));
-        ck_assert_str_eq(answer(NULL),
-                         "98% of the run (2.01 us): sort");
+        ck_assert_str_eq(answer(NULL), "98% of the run (2.01 us): sort");
 }
 END_TEST

@@ -10,6 +10,7 @@
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/path/path_words.h"
+#include "view/path/what_if_words.h"
 #include "view/shared/answer_words.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
@@ -72,8 +73,53 @@ static struct view_value zone_of_request(const struct path *p)
              "--strict: what the zone's own thread did while it also waited is left out")
 /* clang-format on */
 
+/* clang-format off */
+#define WHAT_IF_FACTS(FACT)                                                                                   \
+        FACT(STRING, "what_if", NULL, view_words(w->request.text), "what was asked, with --what-if")          \
+        FACT(STRING, "what_if_function", NULL, view_text(w->request.changes[0].function), "the first one")    \
+        FACT(REAL, "what_if_factor", NULL, view_real(w->request.changes[0].factor),                           \
+             "so much of its time would remain")                                                              \
+        FACT(DURATION, "what_if_before_ns", "without others' time",                                           \
+             view_number((uint64_t)what_if_words_before_ns(p)),                                               \
+             "the mean without the time in which other programs had the CPUs")                                \
+        FACT(DURATION, "what_if_mean_ns", "at least then", view_number((uint64_t)what_if_words_then_ns(p)),   \
+             "the least that this mean could be then")                                                        \
+        FACT(SHARE, "what_if_gain", "at most gained", view_real(what_if_words_gain(p)),                       \
+             "the part of what_if_before_ns that would be gained at most")                                    \
+        FACT(DURATION, "what_if_lost_ns", "not gained", view_number((uint64_t)what_if_words_lost_ns(p)),      \
+             "of the mean: what the path would gain as well if nothing else were the last one then")         \
+        FACT(STRING, "capped_by_thread", NULL, view_name(thread_of_cap(p)),                                   \
+             "what has most of that time on the path then; null if it is little")                             \
+        FACT(STRING, "capped_by_function", NULL, view_name(function_of_cap(p)), "the same")
+/* clang-format on */
+
 static const struct view_column fact_columns[] = { PATH_FACTS(VIEW_MEMBER) };
+static const struct view_column what_if_fact_columns[] = { WHAT_IF_FACTS(VIEW_MEMBER) };
 static const struct answer_part facts_part = ANSWER_FACTS(fact_columns);
+static const struct answer_part what_if_facts_part = ANSWER_FACTS_ABSENT(what_if_fact_columns);
+
+static struct text_view thread_of_cap(const struct path *p)
+{
+        const struct what_if *w = &p->what_if;
+
+        return w->cap != 0 ? path_words_group(p, w->rows[w->cap - 1].key.group) : path_words_function(p, 0);
+}
+
+static struct text_view function_of_cap(const struct path *p)
+{
+        const struct what_if *w = &p->what_if;
+
+        return path_words_function(p, w->cap != 0 ? w->rows[w->cap - 1].key.own : 0);
+}
+
+static void add_what_if_facts(const struct filling *f)
+{
+        const struct path *p = f->path;
+        const struct what_if *w = &p->what_if;
+        struct view_document *d = f->document;
+
+        WHAT_IF_FACTS(VIEW_FACT)
+}
 
 static void add_facts(const struct filling *f)
 {
@@ -81,11 +127,16 @@ static void add_facts(const struct filling *f)
         struct view_document *d = f->document;
         struct answer_words answer = { .used_bytes = 0 };
 
-        path_words_answer(p, &answer);
+        if (p->what_if.is_on)
+                what_if_words_answer(p, &answer);
+        else
+                path_words_answer(p, &answer);
         answer_words_set(&answer, d);
         if (f->options->filter.n_bytes != 0)
                 report_heading_add_filter(d, f->options->filter);
         PATH_FACTS(VIEW_FACT)
+        if (p->what_if.is_on)
+                add_what_if_facts(f);
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -202,6 +253,19 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
         COLUMN(SHARE, "meanwhile_share", "for", view_real_known(did.share, did.group != 0), "of that time")   \
         COLUMN(COUNT, "samples", "samples", view_known(r->n_samples, key->kind <= PATH_ROW_SPIN), NULL,       \
                .may_be_null = true)
+#define WHAT_IF_COLUMNS(COLUMN)                                                                               \
+        COLUMN(DURATION, "then_ns", "then", view_number((uint64_t)(w->then_ns / n_instances)),                \
+               "of an instance, on the path as it would be")                                                  \
+        COLUMN(DURATION, "before_ns", "now", view_number((uint64_t)(w->before_ns / n_instances)),             \
+               "on the path as it is", .must_stay = true)                                                     \
+        COLUMN(STRING, "thread_name", "thread", view_text(path_words_group(p, w->key.group)), NULL,           \
+               .n_columns_max = 24)                                                                           \
+        COLUMN(STRING, "kind", NULL, view_words(path_words_kind(&w->key)), NULL, .one_of = PATH_WORDS_KINDS)  \
+        COLUMN(BOOL, "own", NULL, view_number(w->key.is_first), "by the thread of the zone itself")           \
+        COLUMN(STRING, "words", "what", view_words(path_words_doing(&w->key)), "the same as `kind`, for people", \
+               .n_columns_max = 32)                                                                           \
+        COLUMN(STRING, "function", "in", label_of(p, w->key.own, false), "of the program, which ran or waited", \
+               .n_columns_max = 40)
 #define CHAIN_COLUMNS(COLUMN)                                                                                 \
         COLUMN(SHARE, "share", "share", view_real(chain->ns / all),                                           \
                "of the time without what other programs took")                                                \
@@ -234,12 +298,16 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
         "run|ready|preempted|thread|unrecorded|timer|disk|network|interrupt|unknown|lock|unborn|cut"
 
 static const struct view_column path_columns[] = { PATH_COLUMNS(VIEW_COLUMN) };
+static const struct view_column what_if_columns[] = { WHAT_IF_COLUMNS(VIEW_COLUMN) };
 static const struct view_column chain_columns[] = { CHAIN_COLUMNS(VIEW_COLUMN) };
 static const struct view_column machine_columns[] = { MACHINE_COLUMNS(VIEW_COLUMN) };
 static const struct view_column unknown_columns[] = { UNKNOWN_COLUMNS(VIEW_COLUMN) };
 static const struct view_column segment_columns[] = { SEGMENT_COLUMNS(VIEW_COLUMN) };
 static const struct answer_part path_part = ANSWER_TABLE(
         "path", path_columns, "what the path of the instances consists of; rows do not overlap");
+static const struct answer_part what_if_part = ANSWER_TABLE(
+        "what_if_path", what_if_columns,
+        "what the path would consist of with --what-if, and what it does now", .may_be_absent = true);
 static const struct answer_part chains_part = ANSWER_TABLE(
         "chains", chain_columns, "threads that waited for one another, by the time that the last one took",
         .may_be_absent = true);
@@ -285,6 +353,25 @@ static void add_path(const struct filling *f)
         n = limit_to(f, t, n, SIZE_MAX);
         for (size_t i = 0; i < n; i++)
                 put_row(f, t, f->path->order[i]);
+}
+
+static void add_what_if(const struct filling *f)
+{
+        const struct path *p = f->path;
+        double n_instances = fmax((double)p->n_examined, 1), least_ns = SHARE_MIN * p->sums.total_ns;
+        struct view_document *d = f->document;
+        struct view_table *t;
+
+        if (!p->what_if.is_on)
+                return;
+        t = view_document_add_part(d, &what_if_part, "What the path would be");
+        for (size_t i = 0; i < limit_to(f, t, p->what_if.n_rows, SIZE_MAX) && t; i++) {
+                const struct what_if_row *w = &p->what_if.rows[i];
+
+                if (w->then_ns < least_ns && w->before_ns < least_ns)
+                        continue;
+                WHAT_IF_COLUMNS(VIEW_CELL)
+        }
 }
 
 /* ------------------------------------------------------------------ chains */
@@ -511,8 +598,9 @@ static void add_hints(const struct filling *f)
 const struct answer_schema path_view_schema = {
         .name = "hyprof.path/1",
         .command = "hyprof path --json",
-        .parts = (const struct answer_part *const[]){ &facts_part, &path_part, &chains_part, &machine_part,
-                                                      &unknown_part, &segments_part, NULL },
+        .parts = (const struct answer_part *const[]){ &facts_part, &what_if_facts_part, &what_if_part,
+                                                      &path_part, &chains_part, &machine_part, &unknown_part,
+                                                      &segments_part, NULL },
 };
 
 void path_view_fill(struct view_document *d, const struct path *p, const struct path_view_options *options)
@@ -520,6 +608,7 @@ void path_view_fill(struct view_document *d, const struct path *p, const struct 
         struct filling f = { .document = d, .path = p, .options = options };
 
         add_facts(&f);
+        add_what_if(&f);
         add_path(&f);
         add_chains(&f);
         add_machine(&f);
