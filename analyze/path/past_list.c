@@ -139,10 +139,11 @@ int past_list_open(struct past_list *list, uint64_t time_ns, uint32_t id, bool i
 /* A span of @id that seemed to last longer, since another one began. */
 static struct past_span *find_taken(const struct past_list *list, uint64_t time_ns, uint32_t id)
 {
+        size_t i = past_list_before(list, sizeof(struct past_span), time_ns + 1);
         struct past_span *spans = list->items;
 
-        for (size_t i = list->n; i-- > list->first && list->n - i <= TAKEN_LOOK_MAX;)
-                if (spans[i].id == id && spans[i].begin_ns <= time_ns)
+        for (size_t n = 0; i-- > list->first && n < TAKEN_LOOK_MAX; n++)
+                if (spans[i].id == id)
                         return spans[i].end_ns > time_ns ? &spans[i] : NULL;
         return NULL;
 }

@@ -201,6 +201,25 @@ START_TEST(test_end_out_of_order)
 }
 END_TEST
 
+/* One thread's spans come after all of another's, as the blocks of a trace do. */
+START_TEST(test_many_spans_out_of_order)
+{
+        for (uint64_t t = 0; t < 1000; t++) {
+                open_span(100 * t + 50, 'b', true);
+                close_span(100 * t + 60, 'b');
+        }
+        for (uint64_t t = 0; t < 1000; t++) {
+                open_span(100 * t + 10, 'a', true);
+                close_span(100 * t + 20, 'a');
+        }
+        ck_assert_uint_eq(past_list_count(&list), 2000);
+        for (size_t i = 0; i < 2000; i++)
+                ck_assert_uint_eq(past_list_spans(&list)[list.first + i].end_ns,
+                                  past_list_spans(&list)[list.first + i].begin_ns + 10);
+        ck_assert_uint_eq(list.n_open, 0);
+}
+END_TEST
+
 /* Readers share a lock; a writer ends whatever lasts. */
 START_TEST(test_spans_that_overlap)
 {
