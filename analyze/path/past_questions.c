@@ -3,11 +3,13 @@
 
 #include "analyze/path/past.h"
 #include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
 #include "base/array.h"
 #include "base/error.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* How often it is looked which questions can be answered. */
@@ -15,7 +17,7 @@
 
 struct questions_pass {
         struct past *past;
-        struct past_questions *lists;
+        struct past_questions *const *lists;
         size_t n;
         uint64_t looked_ns;
 };
@@ -105,7 +107,7 @@ static uint64_t find_horizon(const struct questions_pass *p, uint64_t until_ns)
         uint64_t horizon_ns = until_ns;
 
         for (size_t i = 0; i < p->n; i++) {
-                const struct past_questions *q = &p->lists[i];
+                const struct past_questions *q = p->lists[i];
 
                 if (q->next < q->n_items && q->items[q->next].needed_ns < horizon_ns)
                         horizon_ns = q->items[q->next].needed_ns;
@@ -118,12 +120,12 @@ static int look(struct questions_pass *p, uint64_t until_ns)
         int r = 0;
 
         for (size_t i = 0; i < p->n && r == 0; i++)
-                r = answer_ended(&p->lists[i], until_ns);
+                r = answer_ended(p->lists[i], until_ns);
         past_forget(p->past, find_horizon(p, until_ns));
         if (r < 0 || !past_is_crowded(p->past))
                 return r;
         for (size_t i = 0; i < p->n && r == 0; i++)
-                r = answer_parts(p->past, &p->lists[i], until_ns);
+                r = answer_parts(p->past, p->lists[i], until_ns);
         past_forget(p->past, find_horizon(p, until_ns));
         if (past_is_crowded(p->past))
                 past_forget_oldest(p->past);
@@ -134,7 +136,8 @@ static int look_sometimes(struct questions_pass *p)
 {
         const struct past *past = p->past;
 
-        if (past->latest_ns < p->looked_ns + LOOK_EVERY_NS && !past_is_crowded(past))
+        if (past->latest_ns < p->looked_ns + LOOK_EVERY_NS &&
+            !(past_is_crowded(past) && past_has_grown(past)))
                 return 0;
         p->looked_ns = past->latest_ns;
         return look(p, past->latest_ns > PAST_LATE_NS ? past->latest_ns - PAST_LATE_NS : 0);
@@ -171,25 +174,45 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         return past_event(p->past, thread, event) < 0 || look_sometimes(p) < 0 ? no_memory(err) : 0;
 }
 
-int past_questions_answer(struct past *past, struct loaded_trace *trace, struct past_questions *lists,
+/* The time from the first question to the last; false = there is none. */
+static bool find_times(struct questions_pass *p, struct trace_filter *ret)
+{
+        ret->from_ns = UINT64_MAX;
+        for (size_t i = 0; i < p->n; i++) {
+                struct past_questions *q = p->lists[i];
+
+                sort(q);
+                if (q->n_items == 0)
+                        continue;
+                if (q->items[0].needed_ns < ret->from_ns)
+                        ret->from_ns = q->items[0].needed_ns;
+                if (q->items[q->n_items - 1].end_ns > ret->to_ns)
+                        ret->to_ns = q->items[q->n_items - 1].end_ns;
+        }
+        return ret->to_ns != 0;
+}
+
+int past_questions_answer(struct past *past, struct loaded_trace *trace, struct past_questions *const *lists,
                           size_t n, struct error *err)
 {
         struct questions_pass pass = { .past = past, .lists = lists, .n = n };
-        struct trace_sink sink = {
-                .context = &pass, .sample = take_sample, .wait = take_wait, .event = take_event
-        };
+        struct trace_sink sink = { .context = &pass,
+                                   .sample = take_sample,
+                                   .wait = take_wait,
+                                   .event = take_event,
+                                   .may_skip = true };
+        struct trace_filter times = { .to_ns = 0 }, range;
         struct trace_walk walk;
-        size_t n_questions = 0;
         int r;
 
-        for (size_t i = 0; i < n; i++) {
-                sort(&lists[i]);
-                n_questions += lists[i].n_items;
-        }
-        if (n_questions == 0)
+        if (!find_times(&pass, &times))
                 return 0;
-        r = trace_walk_init(&walk, trace, NULL, &sink);
+        r = past_make_range(&range, &times, trace, err);
+        if (r < 0)
+                return r;
+        r = trace_walk_init(&walk, trace, &range, &sink);
         r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
         trace_walk_deinit(&walk);
+        trace_filter_deinit(&range);
         return r == 0 && look(&pass, UINT64_MAX) < 0 ? no_memory(err) : r;
 }

@@ -42,12 +42,12 @@ int past_questions_add(struct past_questions *q, const struct past_question *que
 void past_questions_deinit(struct past_questions *q);
 
 /*
- * past_questions_answer() - go through the trace, if there are questions
+ * past_questions_answer() - go through the part of the trace that has the times, if there are questions
  * @past:   initialised
  * @lists:  @n of them
  * Returns as loaded_trace_walk().
  */
-int past_questions_answer(struct past *past, struct loaded_trace *trace, struct past_questions *lists,
+int past_questions_answer(struct past *past, struct loaded_trace *trace, struct past_questions *const *lists,
                           size_t n, struct error *err);
 
 #endif /* ANALYZE_PATH_PAST_QUESTIONS_H */

@@ -187,6 +187,7 @@ static int add_questions(struct meanwhile_pass *p)
 
 static int run(struct meanwhile_pass *p, struct loaded_trace *trace, struct error *err)
 {
+        struct past_questions *lists[] = { &p->questions };
         int r = add_questions(p);
 
         if (r == 0 && p->questions.n_items == 0)
@@ -199,7 +200,7 @@ static int run(struct meanwhile_pass *p, struct loaded_trace *trace, struct erro
                 r = path_names_fold(&p->names);
         if (r < 0)
                 return error_set(err, r, "following the waits: out of memory");
-        r = past_questions_answer(&p->past, trace, &p->questions, 1, err);
+        r = past_questions_answer(&p->past, trace, lists, 1, err);
         p->meanwhile->n_left_out += p->walk.n_chains_cut;
         return r;
 }
