@@ -12,13 +12,13 @@
 #ifndef ANALYZE_REPORT_REPORT_TABLES_H
 #define ANALYZE_REPORT_REPORT_TABLES_H
 
+#include "analyze/path/ready_owners.h"
 #include "analyze/samples/function_table.h"
 #include "analyze/samples/python_stacks.h"
 #include "analyze/samples/unsampled_time.h"
 #include "analyze/trace/clock_step.h"
 #include "analyze/trace/sample_stats.h"
 #include "analyze/waits/interrupt_kind.h"
-#include "analyze/waits/ready_owners.h"
 #include "analyze/waits/wait_stats.h"
 #include "base/text_view.h"
 #include "format/trace_spec.h"

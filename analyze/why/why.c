@@ -225,6 +225,7 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
 {
         struct why_collector *c = &w->collector;
         const struct sample_sum none = { .n_samples = 0 };
+        struct ready_owners owners;
         int r = why_survey_take(&w->survey, trace, filter, &w->pattern, err);
 
         if (r < 0)
@@ -243,8 +244,11 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
                 return r;
         if (name_places(w) < 0)
                 return error_set(err, -ENOMEM, "naming where the zones waited: out of memory");
-        r = why_meanwhile_take(&w->meanwhile, w, trace, err);
-        return r < 0 ? r : why_cpu_owners_take(&c->owners, trace, err);
+        r = why_meanwhile_take(&w->meanwhile, w, &c->owners.times, &owners, trace, err);
+        if (r == 0 && why_cpu_owners_finish(&c->owners, w->dictionary, &owners) < 0)
+                r = error_set(err, -ENOMEM, "adding up who had the CPUs: out of memory");
+        ready_owners_deinit(&owners);
+        return r;
 }
 
 /* ------------------------------------------------------------------ holders and wakers */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_cpu_owners.h"
 
-#include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
-#include "base/error.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
@@ -193,19 +191,18 @@ static void find_owner_parts(struct why_cpu_owners *o)
                 o->n_rows++;
 }
 
-int why_cpu_owners_take(struct why_cpu_owners *o, struct loaded_trace *trace, struct error *err)
+int why_cpu_owners_finish(struct why_cpu_owners *o, const struct trace_dictionary *d,
+                          struct ready_owners *found)
 {
-        struct ready_owners found;
         int r;
 
         if (!o->is_wanted || o->n[WHY_SLOW] == 0 || o->n[WHY_TYPICAL] == 0)
                 return 0;
-        r = ready_owners_take(&found, trace, &o->times, err);
-        if (r == 0 && add_up(o, trace->dictionary, &found) < 0)
-                r = error_set(err, -ENOMEM, "adding up who had the CPUs: out of memory");
+        r = ready_owners_finish(found);
+        if (r == 0)
+                r = add_up(o, d, found);
         if (r == 0)
                 find_owner_parts(o);
-        ready_owners_deinit(&found);
         ready_times_deinit(&o->times);
         return r;
 }

@@ -13,7 +13,7 @@
 #ifndef ANALYZE_WHY_WHY_CPU_OWNERS_H
 #define ANALYZE_WHY_WHY_CPU_OWNERS_H
 
-#include "analyze/waits/ready_owners.h"
+#include "analyze/path/ready_owners.h"
 #include "analyze/waits/ready_times.h"
 #include "analyze/why/why_durations.h"
 #include "analyze/why/why_tally.h"
@@ -22,9 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct error;
-struct loaded_trace;
 struct thread_wait;
+struct trace_dictionary;
 
 struct why_owner {
         enum ready_owner_kind kind;
@@ -70,8 +69,9 @@ int why_cpu_owners_wait(struct why_cpu_owners *o, uint32_t thread, const struct 
                         const struct why_wait_parts *parts, bool is_open);
 int why_cpu_owners_end(struct why_cpu_owners *o, uint32_t thread, const struct why_spent *spent);
 
-/* Walks through the trace once more, if there is anything to find.  Returns as loaded_trace_walk(). */
-int why_cpu_owners_take(struct why_cpu_owners *o, struct loaded_trace *trace, struct error *err);
+/* Adds up the owners of `times`, if there is anything to find.  Returns 0 or -ENOMEM. */
+int why_cpu_owners_finish(struct why_cpu_owners *o, const struct trace_dictionary *d,
+                          struct ready_owners *found);
 
 /* The kind of owner with most of the time; NULL if that is unknown, or owners were not looked for. */
 const struct why_owner *why_cpu_owners_find_known(const struct why_cpu_owners *o);

@@ -5,6 +5,7 @@
 #include "analyze/path/past_questions.h"
 #include "analyze/path/path_names.h"
 #include "analyze/path/path_walk.h"
+#include "analyze/path/ready_owners.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/why/why.h"
 #include "base/error.h"
@@ -185,12 +186,15 @@ static int add_questions(struct meanwhile_pass *p)
         return r;
 }
 
-static int run(struct meanwhile_pass *p, struct loaded_trace *trace, struct error *err)
+static int run(struct meanwhile_pass *p, struct ready_times *times, struct ready_owners *owners,
+               struct loaded_trace *trace, struct error *err)
 {
-        struct past_questions *lists[] = { &p->questions };
+        struct past_questions *lists[] = { &p->questions, &owners->questions[0], &owners->questions[1] };
         int r = add_questions(p);
 
-        if (r == 0 && p->questions.n_items == 0)
+        if (r == 0)
+                r = ready_owners_init(owners, &p->past, trace->dictionary, times);
+        if (r == 0 && p->questions.n_items == 0 && times->n_items == 0)
                 return 0;
         if (r == 0)
                 r = past_init(&p->past, trace, p->w->collector.event);
@@ -200,25 +204,26 @@ static int run(struct meanwhile_pass *p, struct loaded_trace *trace, struct erro
                 r = path_names_fold(&p->names);
         if (r < 0)
                 return error_set(err, r, "following the waits: out of memory");
-        r = past_questions_answer(&p->past, trace, lists, 1, err);
+        r = past_questions_answer(&p->past, trace, lists, sizeof(lists) / sizeof(lists[0]), err);
         p->meanwhile->n_left_out += p->walk.n_chains_cut;
         return r;
 }
 
-int why_meanwhile_take(struct why_meanwhile *m, const struct why *w, struct loaded_trace *trace,
-                       struct error *err)
+int why_meanwhile_take(struct why_meanwhile *m, const struct why *w, struct ready_times *times,
+                       struct ready_owners *owners, struct loaded_trace *trace, struct error *err)
 {
         struct meanwhile_pass p = { .meanwhile = m, .w = w };
         int r;
 
         *m = (struct why_meanwhile){ .amounts = NULL };
+        *owners = (struct ready_owners){ .ns = NULL };
         intern_init(&m->keys, sizeof(struct why_meanwhile_key), WHY_MEANWHILE_ROWS_MAX);
         p.n_locks = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCKS);
         p.questions.take = take_part;
         p.questions.context = &p;
         path_walk_init(&p.walk, &p.past, take_segment, &p);
         p.walk.names = &p.names;
-        r = run(&p, trace, err);
+        r = run(&p, times, owners, trace, err);
         past_questions_deinit(&p.questions);
         path_walk_deinit(&p.walk);
         path_names_deinit(&p.names);

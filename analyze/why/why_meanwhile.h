@@ -18,6 +18,8 @@
 
 struct error;
 struct loaded_trace;
+struct ready_owners;
+struct ready_times;
 struct why;
 struct why_steps;
 
@@ -55,11 +57,13 @@ struct why_meanwhile {
 
 /*
  * why_meanwhile_take() - walk through the trace, if slow instances waited for recorded threads
- * @w:  with its instances
+ * @w:      with its instances
+ * @times:  whose owners are found in the same pass
+ * @owners: of these; to be deinitialised in any case
  * Returns 0 or what loaded_trace_walk() returns; to be deinitialised in any case.
  */
-int why_meanwhile_take(struct why_meanwhile *m, const struct why *w, struct loaded_trace *trace,
-                       struct error *err);
+int why_meanwhile_take(struct why_meanwhile *m, const struct why *w, struct ready_times *times,
+                       struct ready_owners *owners, struct loaded_trace *trace, struct error *err);
 void why_meanwhile_deinit(struct why_meanwhile *m);
 
 /*

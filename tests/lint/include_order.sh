@@ -61,7 +61,7 @@ allowed() { # folder -> the other folders and single files that it may include
         analyze/zones)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples ;;
         analyze/stats)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples ;;
         analyze/live)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
-        analyze/report)    echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats ;;
+        analyze/report)    echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats analyze/path ;;
         analyze/path)      echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
         analyze/why)       echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
         analyze/diff)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;

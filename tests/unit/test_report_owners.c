@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/report/report_owners.c, analyze/waits/ready_owners.c: the time in which threads were ready to run
+ * analyze/report/report_owners.c, analyze/path/ready_owners.c: the time in which threads were ready to run
  * is that of the threads that had their CPU, of the quota and of stops; it adds up, and the rest is not known
  */
 #include "analyze/report/report.h"
-#include "analyze/waits/ready_owners.h"
+#include "analyze/path/ready_owners.h"
 #include "analyze/waits/ready_times.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
@@ -187,7 +187,7 @@ START_LOOP_TEST(test_when_the_quota_was_in_force, 0, sizeof(quotas) / sizeof(quo
 }
 END_TEST
 
-/* One that runs at its first zone has the CPU from there on; no CPU has the number 2^32. */
+/* One whose first switch is off a CPU had it since the one before left it; no CPU has the number 2^32. */
 START_TEST(test_where_a_thread_ran)
 {
         const struct report_owners *o;
@@ -200,8 +200,8 @@ START_TEST(test_where_a_thread_ran)
         on_cpu(f.rival, UINT64_C(1) << 32, 150, 170);
         load();
         o = &f.report->owners;
-        check_ns(ns_of(o->by_thread, o->n_by_thread, f.worker, READY_OWNER_OWN, f.hog), 30);
-        check_ns(ns_of(o->by_thread, o->n_by_thread, f.worker, READY_OWNER_OTHERS, 0), 70);
+        check_ns(ns_of(o->by_thread, o->n_by_thread, f.worker, READY_OWNER_OWN, f.hog), 40);
+        check_ns(ns_of(o->by_thread, o->n_by_thread, f.worker, READY_OWNER_OTHERS, 0), 60);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_cpu_owners.c, analyze/waits/ready_owners.c: who had the CPU while slow instances were ready
+ * analyze/why/why_cpu_owners.c, analyze/path/ready_owners.c: who had the CPU while slow instances were ready
  * to run is named, in the order own threads, other programs, quota, stopped, others; who is not known is not
  */
 #include "analyze/trace/throttled_times.h"

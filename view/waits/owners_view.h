@@ -7,7 +7,7 @@
 #ifndef VIEW_WAITS_OWNERS_VIEW_H
 #define VIEW_WAITS_OWNERS_VIEW_H
 
-#include "analyze/waits/ready_owners.h"
+#include "analyze/path/ready_owners.h"
 
 #include <stdint.h>
 
