@@ -109,14 +109,11 @@ static int divide(struct idle_cores *c, const struct wait_moment *m, double core
 /* Threads could run: others had the CPUs, or the quota kept the program from them. */
 static int add_machine(struct idle_cores *c, const struct wait_moment *m, double cores)
 {
-        size_t n = array_count_to(c->throttled.spans, c->throttled.n_spans, sizeof(*c->throttled.spans),
-                                  offsetof(struct throttled_span, begin_ns), m->time_ns);
-        struct idle_key key = { .cause = IDLE_OTHERS };
+        struct idle_key key = { .cause = IDLE_OTHERS,
+                                .span = throttled_times_find(&c->throttled, m->time_ns) };
 
-        if (n != 0 && c->throttled.spans[n - 1].end_ns > m->time_ns) {
-                key.span = (uint32_t)n;
-                c->unowned[n - 1] += cores;
-        }
+        if (key.span != 0)
+                c->unowned[key.span - 1] += cores;
         return add_cores(c, m, &key, cores, m->n_ready);
 }
 
@@ -195,9 +192,7 @@ static int spread_throttled(struct idle_cores *c)
 
                 if (key.span == 0 || c->unowned[key.span - 1] <= 0)
                         continue;
-                part = (double)c->throttled.spans[key.span - 1].throttled_ns /
-                       (c->unowned[key.span - 1] * ns);
-                part = part > 1 ? 1 : part;
+                part = throttled_times_share(&c->throttled, key.span, c->unowned[key.span - 1] * ns);
                 key.span = 0;
                 for (int is_quota = 0; is_quota <= 1 && r >= 0; is_quota++) {
                         double share = is_quota ? part : 1 - part;

@@ -260,16 +260,6 @@ static int add_wait(struct path_sums *s, const struct path_segment *segment)
 
 /* ------------------------------------------------------------------ the machine */
 
-/* The span of throttled time that contains the middle of [begin, end), + 1; 0 = none does. */
-static uint32_t find_span(const struct path_sums *s, uint64_t begin_ns, uint64_t end_ns)
-{
-        uint64_t at_ns = begin_ns + (end_ns - begin_ns) / 2;
-        size_t n = array_count_to(s->throttled.spans, s->throttled.n_spans, sizeof(*s->throttled.spans),
-                                  offsetof(struct throttled_span, begin_ns), at_ns);
-
-        return n != 0 && s->throttled.spans[n - 1].end_ns > at_ns ? (uint32_t)n : 0;
-}
-
 static int add_owner(struct path_sums *s, const struct path_segment *segment, uint32_t owner,
                      uint64_t begin_ns, uint64_t end_ns)
 {
@@ -314,7 +304,8 @@ static int add_machine(struct path_sums *s, const struct path_segment *segment)
         rest_ns = rest_ns > saved_ns ? rest_ns - saved_ns : 0;
         if (r < 0 || rest_ns == 0)
                 return r;
-        key.span = find_span(s, segment->begin_ns, segment->end_ns);
+        key.span = throttled_times_find(&s->throttled,
+                                        segment->begin_ns + (segment->end_ns - segment->begin_ns) / 2);
         if (key.span != 0)
                 s->unowned_ns[key.span - 1] += (double)rest_ns;
         else
@@ -540,9 +531,7 @@ static int spread_throttled(struct path_sums *s)
 
                 if (key.kind != PATH_ROW_OTHERS || key.span == 0)
                         continue;
-                part = (double)s->throttled.spans[key.span - 1].throttled_ns / s->unowned_ns[key.span - 1];
-                if (part > 1)
-                        part = 1;
+                part = throttled_times_share(&s->throttled, key.span, s->unowned_ns[key.span - 1]);
                 key.span = 0;
                 for (int throttled = 0; throttled <= 1; throttled++) {
                         key.kind = throttled ? PATH_ROW_THROTTLED : PATH_ROW_OTHERS;

@@ -2,10 +2,13 @@
 #include "analyze/trace/throttled_times.h"
 
 #include "analyze/trace/meta_value.h"
+#include "base/array.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 /* About 36 years: the sum of a few thousand of them, in nanoseconds, does not overflow. */
@@ -57,4 +60,17 @@ void throttled_times_deinit(struct throttled_times *t)
 {
         free(t->spans);
         *t = (struct throttled_times){ .spans = NULL };
+}
+
+uint32_t throttled_times_find(const struct throttled_times *t, uint64_t time_ns)
+{
+        size_t n = array_count_to(t->spans, t->n_spans, sizeof(*t->spans),
+                                  offsetof(struct throttled_span, begin_ns), time_ns);
+
+        return n != 0 && t->spans[n - 1].end_ns > time_ns ? (uint32_t)n : 0;
+}
+
+double throttled_times_share(const struct throttled_times *t, uint32_t n, double unowned_ns)
+{
+        return unowned_ns > 0 ? fmin((double)t->spans[n - 1].throttled_ns / unowned_ns, 1) : 0;
 }

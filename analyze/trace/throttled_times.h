@@ -3,7 +3,8 @@
  * analyze/trace/throttled_times.h - when a CPU quota kept the program from running, as its
  * control group counted it
  *
- * Way of the data:  trace_dictionary (META cpu_throttled) -> [throttled_times] -> ready_owners
+ * Way of the data:  trace_dictionary (META cpu_throttled) -> [throttled_times] -> ready_owners, path_sums,
+ *                   idle_cores
  *
  * The kernel adds a throttled time to its sum only when that time is over, so the time of a span may have
  * begun before the span.
@@ -35,5 +36,14 @@ struct throttled_times {
  */
 int throttled_times_read(struct throttled_times *ret, const struct trace_dictionary *d);
 void throttled_times_deinit(struct throttled_times *t);
+
+/* The number of the span that contains @time_ns, from 1 on; 0 = none does. */
+uint32_t throttled_times_find(const struct throttled_times *t, uint64_t time_ns);
+
+/*
+ * The throttled share, 0 .. 1, of the time in the span number @n in which threads could run and no recorded
+ * one had their CPUs: @unowned_ns in all.
+ */
+double throttled_times_share(const struct throttled_times *t, uint32_t n, double unowned_ns);
 
 #endif /* ANALYZE_TRACE_THROTTLED_TIMES_H */

@@ -426,4 +426,29 @@ START_TEST(test_malformed_quota)
 }
 END_TEST
 
+/* A span has its beginning, not its end; no more than all of the time is throttled. */
+START_TEST(test_find_throttled)
+{
+        struct throttled_times t;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        trace_builder_meta(&b, "cpu_throttled", "1+2=3;3+1=0;6+1=1;");
+        ck_assert_int_eq(throttled_times_read(&t, &b.dictionary), 0);
+        ck_assert_uint_eq(throttled_times_find(&t, 999), 0);
+        ck_assert_uint_eq(throttled_times_find(&t, 1000), 1);
+        ck_assert_uint_eq(throttled_times_find(&t, 2999), 1);
+        ck_assert_uint_eq(throttled_times_find(&t, 3000), 2);
+        ck_assert_uint_eq(throttled_times_find(&t, 4000), 0);
+        ck_assert_uint_eq(throttled_times_find(&t, 6500), 3);
+        ck_assert_uint_eq(throttled_times_find(&t, UINT64_MAX), 0);
+        ck_assert_double_eq_tol(throttled_times_share(&t, 1, 12000), 0.25, 1e-9);
+        ck_assert_double_eq_tol(throttled_times_share(&t, 1, 2000), 1, 1e-9);
+        ck_assert_double_eq_tol(throttled_times_share(&t, 2, 2000), 0, 1e-9);
+        ck_assert_double_eq_tol(throttled_times_share(&t, 1, 0), 0, 1e-9);
+        throttled_times_deinit(&t);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
