@@ -301,7 +301,7 @@ static int switch_in(struct past *p, struct past_thread *t, const struct walked_
         int r = find_wait(p, t, thread, event->time_ns);
 
         leave_cpu(p, t, thread->id, event->time_ns);
-        if (r < 0 || cpu >= CPUS_MAX)
+        if (r < 0 || cpu >= CPUS_MAX || p->skips_cpus)
                 return r;
         lane = list_at(&p->cpus, &p->cpus_capacity, &p->n_cpus, (uint32_t)cpu);
         if (!lane)
@@ -339,7 +339,7 @@ static int switch_out(struct past *p, struct past_thread *t, const struct walked
         if (is_reported || event->switch_out.wait == TRACE_WAIT_ENDED ||
             event->switch_out.wait == TRACE_WAIT_IDLE)
                 r = begin_wait(p, t, thread->id, is_reported ? &thread->wait : &unreported);
-        if (r < 0 || cpu >= CPUS_MAX)
+        if (r < 0 || cpu >= CPUS_MAX || p->skips_cpus)
                 return r;
         lane = list_at(&p->cpus, &p->cpus_capacity, &p->n_cpus, (uint32_t)cpu);
         if (!lane)

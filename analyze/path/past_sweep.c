@@ -409,26 +409,31 @@ static int sweep_to(struct past_sweep *s, uint64_t to_ns)
                 r = elapse(s, to_ns);
         v->swept_ns = to_ns;
         /* the nearest sample may lie before the stretch */
-        past_forget(&s->past, to_ns > PAST_LATE_NS ? to_ns - PAST_LATE_NS : 0);
-        if (past_is_crowded(&s->past))
-                past_forget_oldest(&s->past);
+        past_forget(&s->past, to_ns > PAST_SWEEP_NEAR_NS ? to_ns - PAST_SWEEP_NEAR_NS : 0);
         return r;
 }
 
-/* Now and then: a stretch costs as much as there are threads. */
-static int sweep_sometimes(struct past_sweep *s)
+/* Goes on up to @late_ns before the latest event, now and then: a stretch costs time for each thread. */
+static int sweep_sometimes(struct past_sweep *s, uint64_t late_ns)
 {
         uint64_t latest_ns = s->past.latest_ns;
 
-        if (latest_ns < s->private->swept_ns + 2 * PAST_LATE_NS)
+        if (latest_ns < s->private->swept_ns + late_ns + PAST_SWEEP_NEAR_NS)
                 return 0;
-        return sweep_to(s, latest_ns - PAST_LATE_NS);
+        return sweep_to(s, latest_ns - late_ns);
 }
 
-/* A chunk that is larger than what the past may hold is not waited for. */
+/* Where too much is kept, events that are very late are not waited for. */
 static int sweep_if_crowded(struct past_sweep *s)
 {
-        return past_is_crowded(&s->past) ? sweep_sometimes(s) : 0;
+        int r;
+
+        if (!past_is_crowded(&s->past))
+                return 0;
+        r = sweep_sometimes(s, PAST_SWEEP_NEAR_NS);
+        if (past_is_crowded(&s->past))
+                past_forget_oldest(&s->past);
+        return r;
 }
 
 /* ------------------------------------------------------------------ the pass */
@@ -543,7 +548,7 @@ static int end_chunk(void *context, struct error *err)
 {
         struct past_sweep *s = context;
 
-        return !s->private->is_survey && sweep_sometimes(s) < 0 ? no_memory(err) : 0;
+        return !s->private->is_survey && sweep_sometimes(s, PAST_LATE_NS) < 0 ? no_memory(err) : 0;
 }
 
 static int walk_trace(struct past_sweep *s, struct loaded_trace *trace, struct error *err)
@@ -612,6 +617,7 @@ static int prepare(struct past_sweep *s, struct loaded_trace *trace, struct erro
         s->private = calloc(1, sizeof(*s->private));
         if (!s->private || past_init(&s->past, trace, event) < 0 || path_names_init(&s->names, trace) < 0)
                 return no_memory(err);
+        s->past.skips_cpus = true;
         s->begin_ns = filter->from_ns > trace->start_ns ? filter->from_ns : trace->start_ns;
         s->end_ns = filter->to_ns < trace->end_ns ? filter->to_ns : trace->end_ns;
         if (s->end_ns < s->begin_ns)

@@ -32,6 +32,8 @@ struct trace_filter;
 
 /* Moments that are looked at, one at a chance place in each of as many equal parts of the open time. */
 #define PAST_SWEEP_MOMENTS 20000
+/* A stretch is at least as long; so far before and after a moment the past is there. */
+#define PAST_SWEEP_NEAR_NS UINT64_C(100000000)
 
 /* Functions that are NULL are not called.  They return 0 or -errno, which ends the sweep. */
 struct past_sweep_request {

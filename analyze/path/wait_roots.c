@@ -149,12 +149,12 @@ static uint32_t stack_at(const struct wait_roots *w, uint32_t thread, uint64_t t
         const struct past_thread *t = past_of(past_in(w), thread);
         const struct past_wait *waits = past_waits(t);
         size_t i = past_waits_before(t, time_ns + 1);
-        uint64_t from_ns = time_ns > PAST_LATE_NS ? time_ns - PAST_LATE_NS : 0;
+        uint64_t from_ns = time_ns > PAST_SWEEP_NEAR_NS ? time_ns - PAST_SWEEP_NEAR_NS : 0;
         uint64_t in_ns = i > t->waits.first ? waits[i - 1].in_ns : 0;
         uint64_t out_ns = i < t->waits.n ? waits[i].out_ns : UINT64_MAX;
         const struct past_sample *before, *after;
         size_t n_before = past_samples(t, from_ns, time_ns, &before);
-        size_t n_after = past_samples(t, time_ns, time_ns + PAST_LATE_NS, &after);
+        size_t n_after = past_samples(t, time_ns, time_ns + PAST_SWEEP_NEAR_NS, &after);
         bool is_before_here, is_after_here;
 
         if (n_before == 0 || n_after == 0)

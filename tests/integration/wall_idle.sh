@@ -3,7 +3,7 @@
 # report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
 set -eu
 . tests/tap.sh
-plan 21
+plan 23
 need jq
 need_sampling
 
@@ -24,6 +24,17 @@ first_line() { # pattern, options...
 
 fits() { # options...
         COLUMNS=100 "$HYPROF" report "$@" "$TMPDIR/serial.hyp" | awk 'length($0) > 100 { bad = 1 } END { exit bad }'
+}
+
+# Each of the commands that a view ends with.
+hints_run() { # options...
+        local n=0 hint
+        "$HYPROF" report --json "$@" "$TMPDIR/serial.hyp" | jq -r '.hints[]' >"$TMPDIR/hints"
+        while read -r hint; do
+                n=$((n + 1))
+                PATH=$(dirname "$HYPROF"):$PATH sh -c "$hint" >"$TMPDIR/hint" 2>&1 || { echo "fails: $hint" && cat "$TMPDIR/hint" && return 1; }
+        done <"$TMPDIR/hints"
+        compare $n '>=' 3
 }
 
 refused() { # words, options...
@@ -67,4 +78,6 @@ holds "idle is explained" json serial '.warnings | map(contains("the rest counts
 holds "recorded without --off-cpu" json bare '.warnings | map(contains("without --off-cpu")) | any' --wall
 holds "100 columns" fits --wall
 holds "100 columns" fits --idle
+holds "--wall: its next commands" hints_run --wall --zone frame
+holds "--idle: its next commands" hints_run --idle --zone frame
 holds "one view at a time" refused "choose one view" --wall --idle

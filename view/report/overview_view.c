@@ -100,7 +100,7 @@ static double idle_share(const struct report *report)
         return report->on_cpu_known && cpus_ns > 0 ? 1 - ran_ns / cpus_ns : 0;
 }
 
-/* The answers of these take a pass of their own, three times as long as the overview's. */
+/* The answers of these take a pass of their own, which is longer than the overview's. */
 static void hint_at_cores(struct view_document *d, const struct report *report, const char *path)
 {
         if (meta_value_number(report->trace.dictionary, "off_cpu") == 0 || report->n_kernel_threads < 2)
