@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +107,10 @@ static int divide(struct idle_cores *c, const struct wait_moment *m, double core
         return r;
 }
 
-/* Threads could run: others had the CPUs, or the quota kept the program from them. */
+/* Threads could run: the quota kept them from the CPUs, or others had these, or the kernel was not ready. */
 static int add_machine(struct idle_cores *c, const struct wait_moment *m, double cores)
 {
-        struct idle_key key = { .cause = IDLE_OTHERS,
+        struct idle_key key = { .cause = idle_gaps_are_known(&c->gaps) ? IDLE_READY : IDLE_OTHERS,
                                 .span = throttled_times_find(&c->throttled, m->time_ns) };
 
         if (key.span != 0)
@@ -153,10 +154,15 @@ static int take_rest(struct idle_cores *c, const struct wait_moment *m, double c
 static int take_roots(void *context, const struct wait_moment *m)
 {
         struct idle_cores *c = context;
-        uint32_t n_free = c->n_cpus > m->n_running ? c->n_cpus - m->n_running : 0;
-        uint32_t n_machine = n_free < m->n_ready ? n_free : m->n_ready;
-        int r = n_machine != 0 ? add_machine(c, m, n_machine) : 0;
+        double n_free = c->n_cpus > m->n_running ? c->n_cpus - m->n_running : 0;
+        double n_others = n_free * (1 - idle_gaps_share(&c->gaps, m->time_ns));
+        double n_machine = fmin(fmax(m->n_ready - n_others, 0), n_free - n_others);
+        const struct idle_key others = { .cause = IDLE_OTHERS };
+        int r = n_others > 0 ? add_cores(c, m, &others, n_others, m->n_ready) : 0;
 
+        n_free -= n_others;
+        if (r == 0 && n_machine > 0)
+                r = add_machine(c, m, n_machine);
         return r == 0 && n_free > n_machine ? take_rest(c, m, n_free - n_machine) : r;
 }
 
@@ -188,18 +194,20 @@ static int spread_throttled(struct idle_cores *c)
 
         for (uint32_t id = 1; id <= n_keys && r >= 0; id++) {
                 struct idle_key key = *idle_cores_key(c, id);
+                uint32_t cause;
                 double part;
 
                 if (key.span == 0 || c->unowned[key.span - 1] <= 0)
                         continue;
                 part = throttled_times_share(&c->throttled, key.span, c->unowned[key.span - 1] * ns);
+                cause = key.cause;
                 key.span = 0;
                 for (int is_quota = 0; is_quota <= 1 && r >= 0; is_quota++) {
                         double share = is_quota ? part : 1 - part;
                         struct idle_row *from, *to;
                         uint32_t to_id;
 
-                        key.cause = is_quota ? IDLE_QUOTA : IDLE_OTHERS;
+                        key.cause = is_quota ? IDLE_QUOTA : cause;
                         r = intern_add_row(&c->keys, &key, &c->rows, &c->rows_capacity, sizeof(*c->rows),
                                            &to_id);
                         if (r < 0)
@@ -275,7 +283,9 @@ int idle_cores_take(struct idle_cores *c, struct loaded_trace *trace, const stru
         r = prepare(c, trace);
         if (r < 0)
                 return error_set(err, r, "looking for idle cores: out of memory");
-        r = past_sweep_run(&c->sweep, trace, &request, err);
+        r = idle_gaps_read(&c->gaps, trace, filter, c->n_cpus, err);
+        if (r == 0)
+                r = past_sweep_run(&c->sweep, trace, &request, err);
         if (r == 0 && (wait_roots_finish(&c->roots) < 0 || finish(c) < 0))
                 r = error_set(err, -ENOMEM, "looking for idle cores: out of memory");
         return r;
@@ -285,6 +295,7 @@ void idle_cores_deinit(struct idle_cores *c)
 {
         wait_roots_deinit(&c->roots);
         past_sweep_deinit(&c->sweep);
+        idle_gaps_deinit(&c->gaps);
         throttled_times_deinit(&c->throttled);
         intern_deinit(&c->keys);
         free(c->unowned);

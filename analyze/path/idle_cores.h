@@ -2,17 +2,19 @@
 /*
  * analyze/path/idle_cores.h - why cores did not run the program
  *
- * Way of the data:  past_sweep, wait_roots, throttled_times -> [idle_cores] -> idle_view
+ * Way of the data:  past_sweep, wait_roots, idle_gaps, throttled_times -> [idle_cores] -> idle_view
  *
  * At 20,000 moments while the question is open (past_sweep.h): so many CPUs are free as do not run a
- * recorded thread.  As many of them as there are threads that could run are not idle: another program had
- * them; or the quota was used up, which is a cause like the others.  The rest is divided among the threads
- * that wait, by the roots of their waits; where none waits, the program has too few threads.  Threads whose
- * wait never ended in the recording have no say, unless there are no others.
+ * recorded thread.  Some of them are not idle, since another program has them: where the trace has the idle
+ * times of CPUs, by these (idle_gaps.h); else as many as there are threads that could run.  Threads that
+ * could run and did not although a CPU was idle are a cause, and so is the quota.  The rest is divided among
+ * the threads that wait, by the roots of their waits; where none waits, the program has too few threads.
+ * Threads whose wait never ended in the recording have no say, unless there are no others.
  */
 #ifndef ANALYZE_PATH_IDLE_CORES_H
 #define ANALYZE_PATH_IDLE_CORES_H
 
+#include "analyze/path/idle_gaps.h"
 #include "analyze/path/past_sweep.h"
 #include "analyze/path/wait_roots.h"
 #include "analyze/trace/throttled_times.h"
@@ -37,7 +39,8 @@ enum idle_cause {
         IDLE_PROGRAM, /* a program that was not recorded ends the wait */
         IDLE_TOO_FEW, /* no thread waited */
         IDLE_QUOTA,
-        IDLE_OTHERS, /* not idle: threads could run, and other programs had the CPUs */
+        IDLE_READY,  /* threads could run, a CPU was idle, and the kernel did not put them there */
+        IDLE_OTHERS, /* not idle: other programs had the CPUs */
         IDLE_OPEN,   /* waits that never ended */
         IDLE_UNKNOWN,
         IDLE_CAUSES,
@@ -49,7 +52,7 @@ struct idle_key {
         uint32_t group; /* of path_names: who ran, or waited; 0 = none */
         uint32_t own;   /* label: its function; 0 = not known */
         uint32_t by;    /* of PROGRAM, string: its name; else 0 */
-        uint32_t span;  /* private, of OTHERS: the span of throttled time + 1 */
+        uint32_t span;  /* private, of READY and OTHERS: the span of throttled time + 1 */
 };
 
 struct idle_row {
@@ -62,6 +65,7 @@ struct idle_row {
 struct idle_cores {
         struct past_sweep sweep;
         struct wait_roots roots;
+        struct idle_gaps gaps;
         struct throttled_times throttled;
         double *unowned;       /* heap; by span of throttled time: cores, added up over moments */
         struct intern keys;    /* struct idle_key */
@@ -76,7 +80,7 @@ struct idle_cores {
         uint64_t open_ns;
         uint64_t n_moments;
         double cores;        /* idle ones, added up over moments */
-        double others;       /* those that other programs had while threads could run, likewise */
+        double others;       /* those that other programs had, as far as that is known, likewise */
         uint64_t n_left_out; /* moments whose row had no room */
         bool has_switches;
         const struct trace_filter *filter; /* borrowed */

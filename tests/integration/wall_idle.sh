@@ -3,11 +3,12 @@
 # report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
 set -eu
 . tests/tap.sh
-plan 23
+plan 26
 need jq
 need_sampling
 
 record serial --off-cpu -F 2000 "$WORKLOADS/w_serial" 60
+record cores --off-cpu --idle -F 2000 "$WORKLOADS/w_serial" 60
 record bare -F 2000 "$WORKLOADS/w_serial" 10
 
 json() { # name, jq's expression, options...
@@ -75,6 +76,17 @@ holds "the serial section in words" json serial '(.answer | contains("ran serial
         --idle --zone frame
 holds "without a zone it is the program" first_line '^[0-9]+% of [0-9]+ cores? were idle while the program ran \(' --idle
 holds "idle is explained" json serial '.warnings | map(contains("the rest counts as idle")) | any' --idle
+"$HYPROF" report --json "$TMPDIR/cores.hyp" >"$TMPDIR/cores.json"
+if [ -z "$(reported cores '.missing.rows[] | select(.code == "WAITING_BY_PERF") | .detail')" ]; then
+        holds "record --idle: other programs are known" json cores '.warnings | map(contains("record --idle")) | any | not' --idle
+        holds "record --idle: the rest of the time is theirs" json cores '([.idle.rows[] | select(.cause == "others") | .share] | add // 0) -
+                .others_share | . > -0.000001 and . < 0.000001' --idle
+        holds "record --idle: no core is counted twice" json cores '.idle_share + .others_share <= 1.000001' --idle --zone frame
+else
+        skips "record --idle: other programs are known" "no BPF"
+        skips "record --idle: the rest of the time is theirs" "no BPF"
+        skips "record --idle: no core is counted twice" "no BPF"
+fi
 holds "recorded without --off-cpu" json bare '.warnings | map(contains("without --off-cpu")) | any' --wall
 holds "100 columns" fits --wall
 holds "100 columns" fits --idle

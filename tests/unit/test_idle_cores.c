@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/idle_cores.c, wait_roots.c: a core that does not run the program has a cause, which is what
- * the waiting threads wait for in the end
+ * analyze/path/idle_cores.c, idle_gaps.c, wait_roots.c: a core that does not run the program has a cause,
+ * which is what the waiting threads wait for in the end
  */
 #include "analyze/path/idle_cores.h"
 #include "base/error.h"
@@ -271,6 +271,124 @@ START_TEST(test_quota_and_others)
 }
 END_TEST
 
+/* The switch of a thread onto a CPU that was idle for @idle_ms since the last thread left it. */
+static void in_after_idle(double at_ms, uint64_t cpu, uint64_t idle_ms)
+{
+        TRACE_BUILDER_ADD(&s.b, THREAD_SCENE_START_NS + (uint64_t)(at_ms * (double)THREAD_SCENE_MS),
+                          SWITCH_IN, cpu, 0, 0, idle_ms * THREAD_SCENE_MS);
+}
+
+static void out_of(double at_ms, uint64_t cpu)
+{
+        TRACE_BUILDER_ADD(&s.b, THREAD_SCENE_START_NS + (uint64_t)(at_ms * (double)THREAD_SCENE_MS),
+                          SWITCH_OUT, cpu, 0, TRACE_WAIT_SLEEPING, s.queue, TRACE_STACK_COMPLETE);
+}
+
+/*
+ * The trace has the idle times of CPUs: of the 600 ms in which the worker waits, other programs had its CPU
+ * for 400; and of the third CPU, on which no thread ran, for 250 of 1000.
+ */
+START_TEST(test_idle_times_of_cpus)
+{
+        uint32_t one, two, work;
+
+        thread_scene_init(&s, "3", 1000);
+        trace_builder_meta(&s.b, "idle", "1");
+        trace_builder_meta(&s.b, "cpu_idle", "2=750000000;9=1;");
+        work = thread_scene_function(&s, "work");
+        one = thread_scene_thread(&s, "main", 0);
+        two = thread_scene_thread(&s, "w", 0);
+        thread_scene_begin(&s, one);
+        in_after_idle(0, 0, 0);
+        thread_scene_work(&s, 0, 1000, work);
+        thread_scene_end(&s);
+        thread_scene_begin(&s, two);
+        in_after_idle(0, 1, 0);
+        out_of(0, 1);
+        thread_scene_woken(&s, 600, one);
+        in_after_idle(600, 1, 200);
+        thread_scene_work(&s, 600, 1000, work);
+        thread_scene_end(&s);
+        take(NULL);
+        ck_assert(idle_gaps_are_known(&cores.gaps));
+        /* until 600 ms two CPUs are free, and of these 600 + 600 ms 200 + 450 are idle */
+        EXPECT_SHARE(IDLE_RUN, "main", "work", (0.2 + 0.45) / 3);
+        EXPECT_SHARE(IDLE_TOO_FEW, NULL, NULL, 0.4 * 0.75 / 3);
+        EXPECT_SHARE(IDLE_OTHERS, NULL, NULL, (0.4 + 0.25) / 3);
+        ck_assert_double_eq_tol(idle_cores_share(&cores, cores.cores), 0.95 / 3, 1e-3);
+        expect_whole();
+}
+END_TEST
+
+/* A thread could run for 500 ms: for 300 of them another program had the CPU, for 200 it was idle. */
+START_TEST(test_ready_beside_an_idle_cpu)
+{
+        uint32_t one;
+
+        thread_scene_init(&s, "1", 1000);
+        trace_builder_meta(&s.b, "idle", "1");
+        one = thread_scene_thread(&s, "main", 0);
+        thread_scene_begin(&s, one);
+        in_after_idle(0, 0, 0);
+        thread_scene_preempt(&s, 500);
+        in_after_idle(1000, 0, 200);
+        thread_scene_end(&s);
+        take(NULL);
+        /* the gap is one: 60 % of each moment are the other program's */
+        EXPECT_SHARE(IDLE_OTHERS, NULL, NULL, 0.3);
+        EXPECT_SHARE(IDLE_READY, NULL, NULL, 0.2);
+        ck_assert_double_eq_tol(idle_cores_share(&cores, cores.cores), 0.2, 1e-3);
+}
+END_TEST
+
+/* The thread that could run belongs to the CPU that others had; the idle one to what was waited for. */
+START_TEST(test_ready_where_others_run)
+{
+        uint32_t one, two;
+
+        thread_scene_init(&s, "2", 1000);
+        trace_builder_meta(&s.b, "idle", "1");
+        trace_builder_meta(&s.b, "cpu_idle", "1=1000000000;");
+        one = thread_scene_thread(&s, "main", 0);
+        two = thread_scene_thread(&s, "sleeper", 0);
+        thread_scene_begin(&s, one);
+        in_after_idle(0, 0, 0);
+        thread_scene_preempt(&s, 0);
+        in_after_idle(1000, 0, 0);
+        thread_scene_end(&s);
+        thread_scene_begin(&s, two);
+        in_after_idle(0, 0, 0);
+        thread_scene_wait(&s, 0, s.timer, 1000, 0);
+        thread_scene_end(&s);
+        take(NULL);
+        EXPECT_SHARE(IDLE_OTHERS, NULL, NULL, 0.5);
+        EXPECT_SHARE(IDLE_TIMER, "sleeper", "nap", 0.5);
+}
+END_TEST
+
+/* The last gap of a CPU is in META; a flight recorder has none, and then nothing is said of that time. */
+START_LOOP_TEST(test_last_gaps, 0, 3)
+{
+        static const char *const lists[] = { "0=250000000;", "", "0=25x;" };
+        uint32_t one;
+
+        thread_scene_init(&s, "1", 1000);
+        trace_builder_meta(&s.b, "idle", "1");
+        trace_builder_meta(&s.b, "cpu_idle", lists[_i]);
+        if (_i == 1)
+                trace_builder_meta(&s.b, "ring", "30s");
+        one = thread_scene_thread(&s, "main", 0);
+        thread_scene_begin(&s, one);
+        in_after_idle(0, 0, 0);
+        thread_scene_work(&s, 0, 500, thread_scene_function(&s, "work"));
+        out_of(500, 0);
+        thread_scene_end(&s);
+        take(NULL);
+        EXPECT_SHARE(IDLE_OTHERS, NULL, NULL, _i == 0 ? 0.25 : _i == 1 ? 0 : 0.5);
+        EXPECT_SHARE(IDLE_OPEN, NULL, NULL, _i == 0 ? 0.25 : _i == 1 ? 0.5 : 0);
+}
+END_TEST
+
 /* A wait that ends long after the moment counts for who ends it; one that never ends has no say. */
 START_TEST(test_long_waits)
 {
@@ -470,6 +588,7 @@ START_LOOP_TEST(test_bounded, 0, 2)
         struct error err = ERROR_NONE;
         uint32_t one, two, work;
 
+        handed = (struct handed){ .n = 0 };
         thread_scene_init(&s, "2", 10000);
         work = thread_scene_function(&s, "work");
         one = thread_scene_thread(&s, "main", 0);

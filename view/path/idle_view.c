@@ -35,10 +35,12 @@ static const char *const cause_words[] = {
         [IDLE_TOO_FEW] = "too-few-threads",
         [IDLE_QUOTA] = "quota",
         [IDLE_OTHERS] = "others",
+        [IDLE_READY] = "ready",
         [IDLE_OPEN] = "not-ended",
         [IDLE_UNKNOWN] = "unknown",
 };
-#define CAUSE_WORDS "run|lock|timer|disk|network|unrecorded|too-few-threads|quota|others|not-ended|unknown"
+#define CAUSE_WORDS \
+        "run|lock|timer|disk|network|unrecorded|too-few-threads|quota|ready|others|not-ended|unknown"
 
 static double alone_of(const struct idle_row *row)
 {
@@ -117,8 +119,11 @@ static void add_cause(struct answer_words *out, const struct idle_cores *c, uint
         const struct idle_key *key = idle_cores_key(c, id);
         const struct idle_row *row = &c->rows[id - 1];
 
-        if (key->cause == IDLE_QUOTA) {
-                answer_words_add(out, "the CPU quota was used up");
+        if (key->cause == IDLE_QUOTA || key->cause == IDLE_READY) {
+                answer_words_add(out,
+                                 key->cause == IDLE_QUOTA
+                                         ? "the CPU quota was used up"
+                                         : "threads could run, and the kernel had not put them on a CPU");
                 return;
         }
         if (key->cause == IDLE_TOO_FEW) {
@@ -195,8 +200,8 @@ static struct answer_words make_answer(const struct idle_cores *c)
         answer_words_add(&a, " (%.*f core-seconds)", seconds >= 10 ? 0 : seconds >= 1 ? 1 : 2, seconds);
         add_causes(&a, c);
         if (idle_cores_share(c, c->others) >= SENTENCE_SHARE)
-                answer_words_add(&a, "; %s more: threads could run, but other programs had the CPUs",
-                                 points_of(c, c->others).text);
+                answer_words_add(&a, "; %s more: %sother programs had the CPUs", points_of(c, c->others).text,
+                                 idle_gaps_are_known(&c->gaps) ? "" : "threads could run, but ");
         return a;
 }
 
@@ -215,7 +220,8 @@ static bool is_known(const struct idle_cores *c)
              view_real_known(idle_cores_seconds(c, c->cores), is_known(c)), "the same, added up over cores")  \
         FACT(SHARE, "others_share", "others had them",                                                        \
              view_real_known(idle_cores_share(c, c->others), is_known(c)),                                    \
-             "of the cores' time, beside that: threads could run, and other programs had the CPUs")           \
+             "of the cores' time, beside that: other programs had them; without record --idle only while "    \
+             "threads of this one could run")                                                                 \
         FACT(COUNT, "cpus", "cores", view_known(c->n_cpus, c->n_cpus != 0), "that were online",               \
              .may_be_null = true)                                                                             \
         FACT(DURATION, "open_ns", "time", view_known(c->open_ns, is_known(c)),                                \
@@ -225,10 +231,11 @@ static bool is_known(const struct idle_cores *c)
              "of them, those with a wait that had not ended, or not in time")
 #define IDLE_COLUMNS(COLUMN)                                                                                  \
         COLUMN(REAL, "core_seconds", "core-seconds", view_real(idle_cores_seconds(c, row->cores)), NULL)      \
-        COLUMN(SHARE, "share", "of time", view_real(idle_cores_share(c, row->cores)), "of the cores' time")      \
+        COLUMN(SHARE, "share", "of time", view_real(idle_cores_share(c, row->cores)), "of the cores' time")    \
         COLUMN(STRING, "cause", "cause", view_words(cause_words[key->cause]),                                 \
                "run, lock: others waited for a thread that ran, for its lock; unrecorded: for a program "     \
-               "that was not recorded; others: threads could run, and other programs had the CPUs",          \
+               "that was not recorded; ready: threads could run, and a CPU was idle; others: not idle, other "\
+               "programs had the CPUs",                                                                       \
                .one_of = CAUSE_WORDS)                                                                         \
         COLUMN(HANDLE, "thread", "", view_handle('t', thread_of(c, key)),                                     \
                "one of those with this name: who ran, or waited")                                             \
@@ -236,7 +243,7 @@ static bool is_known(const struct idle_cores *c)
         COLUMN(STRING, "function", "in", view_name(path_words_function_name(&c->sweep.names, key->own)),      \
                "of the program, which it ran, or in which it waited", .n_columns_max = 40)                    \
         COLUMN(REAL, "waiting", "waited", view_real_known(waiting_of(row), row->n_waiting > 0),               \
-               "threads, on average; of `others`, that could run")                                           \
+               "threads, on average; of ready and others, that could run")                                    \
         COLUMN(SHARE, "alone", "alone", view_real(alone_of(row)),                                             \
                "of these moments: one thread ran, of all that were recorded")                                 \
         COLUMN(STRING, "by", NULL, view_name(key->by != 0                                                     \
@@ -298,9 +305,11 @@ static void add_warnings(struct event_names *n, const struct idle_cores *c)
 
         if (!is_known(c))
                 return;
-        view_document_warn(d,
-                           "other programs' time on the cores is known only where a thread of this one could "
-                           "have run there: the rest counts as idle");
+        if (!idle_gaps_are_known(&c->gaps))
+                view_document_warn(
+                        d, "other programs' time on the cores is known only where a thread of this one "
+                           "could have run there: the rest counts as idle; record --idle tells them "
+                           "apart");
         if (c->filter->cpus || c->filter->stacks)
                 view_document_warn(d, "--cpu and --module choose samples: here they change nothing");
         if (!c->sweep.has_wakeups)
