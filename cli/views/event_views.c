@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/views/report_views.h"
 
-#include "analyze/path/idle_cores.h"
-#include "analyze/path/wall_shares.h"
+#include "analyze/cores/idle_cores.h"
+#include "analyze/cores/wall_shares.h"
 #include "analyze/stats/device_stats.h"
 #include "analyze/stats/frame_stats.h"
 #include "analyze/stats/frame_zones.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/shared/callstack_sums.h"
 
-#include "analyze/path/wall_shares.h"
+#include "analyze/cores/wall_shares.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "base/array.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/zones/trace_totals.c, report.c, report_waits.c, report_cpus.c, analyze/path/wall_shares.c,
+ * analyze/zones/trace_totals.c, report.c, report_waits.c, report_cpus.c, analyze/cores/wall_shares.c,
  * idle_cores.c: any body of events, and any file, gives a report or is refused; never a crash
  */
-#include "analyze/path/idle_cores.h"
-#include "analyze/path/wall_shares.h"
+#include "analyze/cores/idle_cores.h"
+#include "analyze/cores/wall_shares.h"
 #include "analyze/report/report.h"
 #include "analyze/report/report_parts.h"
 #include "analyze/walk/loaded_trace.h"

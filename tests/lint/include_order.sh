@@ -63,6 +63,7 @@ allowed() { # folder -> the other folders and single files that it may include
         analyze/live)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
         analyze/report)    echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats analyze/path ;;
         analyze/path)      echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
+        analyze/cores)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
         analyze/why)       echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
         analyze/diff)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
         analyze/annotate)  echo symbolize analyze/trace analyze/walk analyze/samples analyze/report ;;

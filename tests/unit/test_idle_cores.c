@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/idle_cores.c, idle_gaps.c, wait_roots.c: a core that does not run the program has a cause,
+ * analyze/cores/idle_cores.c, idle_gaps.c, wait_roots.c: a core that does not run the program has a cause,
  * which is what the waiting threads wait for in the end
  */
-#include "analyze/path/idle_cores.h"
+#include "analyze/cores/idle_cores.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "tests/unit/thread_scene.h"

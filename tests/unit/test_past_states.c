@@ -3,7 +3,7 @@
  * analyze/path/past.c, path_pass.c: what a thread is at a moment, also before its first switch, and whatever
  * the order in which threads' events come within a chunk
  */
-#include "analyze/path/past_sweep.h"
+#include "analyze/cores/past_sweep.h"
 #include "analyze/path/path.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/wall_shares.c, past_sweep.c, callstack_sums_add_wall(): a moment is divided by the threads
+ * analyze/cores/wall_shares.c, past_sweep.c, callstack_sums_add_wall(): a moment is divided by the threads
  * that ran or could run, and without any of them it belongs to what the first thread waits for
  */
-#include "analyze/path/wall_shares.h"
+#include "analyze/cores/wall_shares.h"
 #include "base/error.h"
 #include "export/shared/callstack_sums.h"
 #include "format/trace_dictionary.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/path/idle_view.h"
 
-#include "analyze/path/idle_cores.h"
+#include "analyze/cores/idle_cores.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "format/trace_dictionary.h"

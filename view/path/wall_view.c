@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/path/wall_view.h"
 
-#include "analyze/path/wall_shares.h"
+#include "analyze/cores/wall_shares.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "format/trace_dictionary.h"

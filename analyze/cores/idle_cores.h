@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/idle_cores.h - why cores did not run the program
+ * analyze/cores/idle_cores.h - why cores did not run the program
  *
  * Way of the data:  past_sweep, wait_roots, idle_gaps, throttled_times -> [idle_cores] -> idle_view
  *
@@ -11,12 +11,12 @@
  * the threads that wait, by the roots of their waits; where none waits, the program has too few threads.
  * Threads whose wait never ended in the recording have no say, unless there are no others.
  */
-#ifndef ANALYZE_PATH_IDLE_CORES_H
-#define ANALYZE_PATH_IDLE_CORES_H
+#ifndef ANALYZE_CORES_IDLE_CORES_H
+#define ANALYZE_CORES_IDLE_CORES_H
 
-#include "analyze/path/idle_gaps.h"
-#include "analyze/path/past_sweep.h"
-#include "analyze/path/wait_roots.h"
+#include "analyze/cores/idle_gaps.h"
+#include "analyze/cores/past_sweep.h"
+#include "analyze/cores/wait_roots.h"
 #include "analyze/trace/throttled_times.h"
 #include "base/intern.h"
 
@@ -113,4 +113,4 @@ static inline double idle_cores_seconds(const struct idle_cores *c, double cores
         return c->n_moments != 0 ? cores / (double)c->n_moments * (double)c->open_ns / 1e9 : 0;
 }
 
-#endif /* ANALYZE_PATH_IDLE_CORES_H */
+#endif /* ANALYZE_CORES_IDLE_CORES_H */

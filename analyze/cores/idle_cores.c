@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/path/idle_cores.h"
+#include "analyze/cores/idle_cores.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/path/wait_roots.h"
+#include "analyze/cores/wait_roots.h"
 
+#include "analyze/cores/past_sweep.h"
 #include "analyze/path/past.h"
-#include "analyze/path/past_sweep.h"
 #include "analyze/path/path_names.h"
 #include "base/array.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/path/idle_gaps.h"
+#include "analyze/cores/idle_gaps.h"
 
 #include "analyze/path/past.h"
 #include "analyze/walk/loaded_trace.h"

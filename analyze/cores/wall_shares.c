@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/path/wall_shares.h"
+#include "analyze/cores/wall_shares.h"
 
 #include "analyze/samples/function_table.h"
 #include "analyze/walk/loaded_trace.h"

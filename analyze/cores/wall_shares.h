@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/wall_shares.h - which functions the wall time belongs to
+ * analyze/cores/wall_shares.h - which functions the wall time belongs to
  *
  * Way of the data:  past_sweep, wait_roots -> [wall_shares] -> wall_view
  *
@@ -11,11 +11,11 @@
  * the end, as 20,000 moments show it.  The shares add up to the wall time while the question was open, see
  * past_sweep.h.  Threads, and parts of the program, that the filter leaves out are one row.
  */
-#ifndef ANALYZE_PATH_WALL_SHARES_H
-#define ANALYZE_PATH_WALL_SHARES_H
+#ifndef ANALYZE_CORES_WALL_SHARES_H
+#define ANALYZE_CORES_WALL_SHARES_H
 
-#include "analyze/path/past_sweep.h"
-#include "analyze/path/wait_roots.h"
+#include "analyze/cores/past_sweep.h"
+#include "analyze/cores/wait_roots.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -103,4 +103,4 @@ static inline double wall_row_parallelism(const struct wall_row *row)
         return row->weight > 0 ? row->n_times / row->weight : 0;
 }
 
-#endif /* ANALYZE_PATH_WALL_SHARES_H */
+#endif /* ANALYZE_CORES_WALL_SHARES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/path/past_sweep.h"
+#include "analyze/cores/past_sweep.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/past_sweep.h - what all threads were, moment by moment, in the order of time
+ * analyze/cores/past_sweep.h - what all threads were, moment by moment, in the order of time
  *
  * Way of the data:  loaded_trace -> trace_walk -> past -> [past_sweep] -> wall_shares, idle_cores
  *
@@ -15,8 +15,8 @@
  * Memory: that of the past, and 32 bytes for each change within a stretch.  Time: that of a sort.
  * Not thread-safe.
  */
-#ifndef ANALYZE_PATH_PAST_SWEEP_H
-#define ANALYZE_PATH_PAST_SWEEP_H
+#ifndef ANALYZE_CORES_PAST_SWEEP_H
+#define ANALYZE_CORES_PAST_SWEEP_H
 
 #include "analyze/path/past.h"
 #include "analyze/path/path_names.h"
@@ -78,4 +78,4 @@ bool past_sweep_is_open(const struct past_sweep *s, uint32_t thread);
 /* The first of these threads; 0 = there is none. */
 uint32_t past_sweep_first_open(const struct past_sweep *s);
 
-#endif /* ANALYZE_PATH_PAST_SWEEP_H */
+#endif /* ANALYZE_CORES_PAST_SWEEP_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/idle_gaps.h - which part of the time without recorded threads CPUs were idle
+ * analyze/cores/idle_gaps.h - which part of the time without recorded threads CPUs were idle
  *
  * Way of the data:  trace_walk, event_order, META cpu_idle -> [idle_gaps] -> idle_cores
  *
@@ -9,8 +9,8 @@
  * pass through the trace; the gaps of all CPUs are added up in IDLE_GAPS_STEPS equal steps of the time.
  * Memory: 320 KB, 24 bytes a CPU, and that of event_order.  Not thread-safe.
  */
-#ifndef ANALYZE_PATH_IDLE_GAPS_H
-#define ANALYZE_PATH_IDLE_GAPS_H
+#ifndef ANALYZE_CORES_IDLE_GAPS_H
+#define ANALYZE_CORES_IDLE_GAPS_H
 
 #include "analyze/trace/event_order.h"
 
@@ -62,4 +62,4 @@ static inline bool idle_gaps_are_known(const struct idle_gaps *g)
 /* The part of the CPUs without a recorded thread that is idle, about @time_ns; 1 if it is not known. */
 double idle_gaps_share(const struct idle_gaps *g, uint64_t time_ns);
 
-#endif /* ANALYZE_PATH_IDLE_GAPS_H */
+#endif /* ANALYZE_CORES_IDLE_GAPS_H */

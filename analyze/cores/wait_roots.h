@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/path/wait_roots.h - for what the threads wait at a moment, in the end
+ * analyze/cores/wait_roots.h - for what the threads wait at a moment, in the end
  *
  * Way of the data:  past_sweep, past -> [wait_roots] -> wall_shares, idle_cores
  *
@@ -10,8 +10,8 @@
  * all moments WAIT_ROOTS_ITEMS_MAX are kept, then the oldest are handed out with what is known.
  * Not thread-safe.
  */
-#ifndef ANALYZE_PATH_WAIT_ROOTS_H
-#define ANALYZE_PATH_WAIT_ROOTS_H
+#ifndef ANALYZE_CORES_WAIT_ROOTS_H
+#define ANALYZE_CORES_WAIT_ROOTS_H
 
 #include "base/intern.h"
 
@@ -112,4 +112,4 @@ const struct wait_root *wait_roots_of(const struct wait_roots *w, const struct w
 /* The thread of a moment that runs, the first one; NULL = none does. */
 const struct wait_item *wait_roots_running(const struct wait_moment *moment);
 
-#endif /* ANALYZE_PATH_WAIT_ROOTS_H */
+#endif /* ANALYZE_CORES_WAIT_ROOTS_H */
