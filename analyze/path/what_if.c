@@ -257,6 +257,8 @@ static bool is_changed(const struct what_if *w, uint32_t label)
 
 static int add_row(struct what_if *w, const struct path_row_key *key, double before_ns, double then_ns)
 {
+        if (path_row_is_foreign(key))
+                return 0;
         if (array_reserve(&w->rows, &w->rows_capacity, w->n_rows + 1, sizeof(*w->rows)) < 0)
                 return -ENOMEM;
         w->rows[w->n_rows++] = (struct what_if_row){
@@ -299,7 +301,7 @@ static bool may_be_cap(const struct what_if *w, size_t i)
 {
         const struct what_if_row *row = &w->rows[i];
 
-        return row->key.kind != PATH_ROW_OTHERS && row->key.own != 0 && !row->is_changed;
+        return row->key.own != 0 && !row->is_changed;
 }
 
 /* The row whose time grows most, if that is much of what is not gained; + 1. */

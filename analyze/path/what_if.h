@@ -54,7 +54,7 @@ struct what_if {
         int64_t own_ns;        /* that the path as it is would gain if nothing else were the last one then */
         uint64_t then_ns;      /* of all segments of the path as it would be */
         uint64_t still_ns;     /* that is saved on that path: the functions are still on it */
-        struct what_if_row *rows; /* heap; the longest then first */
+        struct what_if_row *rows; /* heap; the longest then first; without what other programs took */
         size_t n_rows, rows_capacity;
         size_t cap; /* the row that instances wait for instead then, + 1; 0 = none */
         bool is_on; /* there is a request */

@@ -430,3 +430,22 @@ START_TEST(test_zones_alone)
         ck_assert_str_eq(cap(), "");
 }
 END_TEST
+
+/* In the middle of serial(), no recorded thread had the CPU for 3 ms. */
+START_TEST(test_other_programs)
+{
+        for (uint64_t i = 1; i <= N; i++) {
+                uint64_t t = 10 * MS * i;
+
+                path_lab_zone(m, t, t + 5 * MS, frame);
+                path_lab_samples(m, t, t + MS, MS / 4, serial);
+                path_lab_preempt(m, t + MS, t + 4 * MS);
+                path_lab_samples(m, t + 4 * MS, t + 5 * MS, MS / 4, serial);
+        }
+        GAINS("serial=0.5", 1);
+        ck_assert_double_eq_tol(path_sums_rest_ns(&found()->then), (double)(N * MS), 0.05 * N * MS);
+        ck_assert_uint_gt(found()->n_rows, 0);
+        for (size_t i = 0; i < found()->n_rows; i++)
+                ck_assert(!path_row_is_foreign(&found()->rows[i].key));
+}
+END_TEST
