@@ -21,6 +21,7 @@ import { paintName, paintWakeUp } from './timeline_wakes.js';
 /**
  * @typedef {import('./answers.js').Answer} Answer
  * @typedef {import('./path_segments.js').PathSegment} PathSegment
+ * @typedef {import('./path_segments.js').PathStep} PathStep
  * @typedef {import('./timeline_hits.js').TimelineHit} TimelineHit
  * @typedef {import('./screen_timeline.js').TimelineScreen} TimelineScreen
  * @typedef {import('./timeline_paint.js').TimelineFrame} TimelineFrame
@@ -45,6 +46,8 @@ export class TimelinePath {
                 this.hit = null;
                 /** @type {PathSegment[]} */
                 this.segments = [];
+                /** @type {PathStep[]} */
+                this.steps = [];
                 /** The part that was gone to. @type {PathSegment|null} */
                 this.chosen = null;
                 /** @type {AbortController|null} */
@@ -104,6 +107,7 @@ export class TimelinePath {
                         return;
                 }
                 this.segments = pathSegments(viewer.model, answer, hit.begin);
+                this.steps = pathSteps(this.segments);
                 this.showPanel(...this.words(answer), this.table(answer));
                 viewer.announce(answer.answer);
                 this.arrange();
@@ -127,6 +131,7 @@ export class TimelinePath {
                 this.running?.abort();
                 this.hit = this.chosen = this.running = null;
                 this.segments = [];
+                this.steps = [];
                 this.timeline.choice.path = null;
         }
 
@@ -246,14 +251,16 @@ export class TimelinePath {
                 context.globalAlpha = 1;
                 const middles = this.middles(frame);
 
-                for (const step of pathSteps(this.segments))
+                const steps = stepsInSight(frame, this.steps);
+
+                for (const step of steps)
                         if (!step.isWakeUp)
                                 paintDrop(frame, step.at, middles.get(step.from), middles.get(step.to));
                 for (const segment of this.segments)
                         if (segment.end > frame.from && segment.begin < frame.to)
                                 this.paintSegment(frame, segment, middles.get(segment.thread));
-                for (const step of pathSteps(this.segments))
-                        if (step.isWakeUp && step.at >= frame.from && step.at <= frame.to)
+                for (const step of steps)
+                        if (step.isWakeUp)
                                 paintWakeUp(frame, step.at, { y: middles.get(step.from) ?? null, name: frame.model.threadName(step.from) },
                                             { y: middles.get(step.to) ?? null, name: frame.model.threadName(step.to) });
         }
@@ -286,12 +293,15 @@ export class TimelinePath {
                 const width = Math.max(1, right - left);
                 const y = middle - PATH_LINE_PX / 2;
                 const name = nameColorOf(segment.name ?? '[unknown]', frame.isDark);
-                const isHatched = segment.look === 'ready' || segment.look === 'preempted';
+                const isReady = segment.look === 'ready' || segment.look === 'preempted';
+                const isHatched = isReady && width > 3;
+                const ready = colors[segment.look === 'ready' ? 'runnable' : 'preempted'];
 
-                context.fillStyle = segment.look === 'run' ? name.fill : segment.look === 'wait' ? colors.waiting : colors.background;
+                context.fillStyle = segment.look === 'run' ? name.fill : segment.look === 'wait' ? colors.waiting
+                        : isHatched ? colors.background : ready;
                 context.fillRect(left, y, width, PATH_LINE_PX);
                 if (isHatched)
-                        paintHatch(frame, left, y, width, PATH_LINE_PX, colors[segment.look === 'ready' ? 'runnable' : 'preempted']);
+                        paintHatch(frame, left, y, width, PATH_LINE_PX, ready);
                 if (width > 3) {
                         context.strokeStyle = segment.look === 'run' ? name.edge : colors.muted;
                         context.lineWidth = 1;
@@ -307,11 +317,30 @@ export class TimelinePath {
                 context.font = `11px ${colors.sans || 'sans-serif'}`;
                 context.textBaseline = 'middle';
                 context.fillStyle = segment.look === 'run' ? name.text : colors.text;
-                if (!isHatched)
+                if (!isReady)
                         paintLabel(context, label, Math.max(0, left), Math.min(frame.width, right), y, PATH_LINE_PX);
-                else if (Math.min(frame.width, right) - Math.max(0, left) > context.measureText(label).width + 16)
+                else if (isHatched && Math.min(frame.width, right) - Math.max(0, left) > context.measureText(label).width + 16)
                         paintName(frame, label, Math.max(0, left) + 6, middle);
         }
+}
+
+/**
+ * The steps that are to be drawn: of those between the same threads one for each pixel.
+ * @param {TimelineFrame} frame
+ * @param {PathStep[]} steps
+ */
+function stepsInSight(frame, steps) {
+        /** @type {Map<string, number>} */
+        const last = new Map();
+
+        return steps.filter((step) => {
+                const x = Math.round(xOfTime(frame, step.at));
+                const key = `${step.from} ${step.to} ${step.isWakeUp}`;
+                const isNew = x >= 0 && x <= frame.width && last.get(key) !== x;
+
+                last.set(key, x);
+                return isNew;
+        });
 }
 
 /**
