@@ -293,14 +293,13 @@ export class TimelineScreen {
         }
 
         /**
-         * The lane of a thread's states.
+         * The lane of a thread's states; the first one of a fiber, which has none.
          * @param {number} thread
          */
         rowOfThread(thread) {
                 const track = this.viewer.model.tracksByThread.get(thread);
-                const lane = track?.lanes.find((one) => one.kind === 'states');
 
-                return lane ? this.rowOf(lane.id) : null;
+                return track ? this.layout.rows.find((row) => row.track === track)?.lanes[0] ?? null : null;
         }
 
         /* ------------------------------------------------------------------ what is shown */
@@ -440,11 +439,11 @@ export class TimelineScreen {
          * @param {MouseEvent} event
          */
         onMenu(event) {
-                const hit = event.button === 2 ? this.hitAt(event) : this.chosen;
+                const hit = event.button === 2 || event.ctrlKey ? this.hitAt(event) : this.chosen;
 
-                event.preventDefault();
                 if (!hit || hit.count === 0)
                         return;
+                event.preventDefault();
                 if (hit !== this.chosen)
                         this.choose(hit);
                 this.hover(null);

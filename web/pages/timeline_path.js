@@ -116,9 +116,10 @@ export class TimelinePath {
 
         /** @param {string} words */
         fail(words) {
-                const later = this.viewer.model.isLive ? ' Of a recording that runs, only instances that are over can be asked about.' : '';
+                const { isLive } = this.viewer.model;
 
-                this.showPanel(el('p', { class: 'error', role: 'alert' }, words + later));
+                this.showPanel(el('p', { class: 'error', role: 'alert' }, words),
+                               isLive ? el('p', { class: 'muted' }, 'Only instances that are over can be asked about.') : null);
                 this.viewer.announce(words);
         }
 
