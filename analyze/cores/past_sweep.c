@@ -18,7 +18,7 @@
 #define MOMENT_THREADS_MAX (PAST_SWEEP_MOMENTS * 5000.0)
 #define MOMENTS_MIN        100
 /* More are not handed out: a trace may not be what the first pass made of it. */
-#define MOMENTS_MAX (4 * PAST_SWEEP_MOMENTS)
+#define MOMENTS_MAX (UINT64_C(4) * PAST_SWEEP_MOMENTS)
 
 enum step_kind { STEP_STATE, STEP_OPEN, STEP_CLOSE, STEP_SAMPLE };
 

@@ -292,12 +292,13 @@ static int copy_root(struct wait_roots *w, struct wait_item *item, const struct 
 
 static int look(struct wait_roots *w, const struct wait_moment *m, struct wait_item *item, unsigned depth);
 
+/* NOLINTBEGIN(misc-no-recursion): at most WAIT_ROOTS_DEPTH_MAX deep; a moment that is settled is not again */
 /* Goes on at the thread that an item waits for. */
 static int follow(struct wait_roots *w, const struct wait_moment *m, struct wait_item *item, uint32_t thread,
                   bool is_lock, unsigned depth)
 {
         struct wait_item *next = find_item(w, m, thread);
-        uint32_t id;
+        uint32_t id = 0;
         int r = next ? look(w, m, next, depth + 1) : 0;
 
         if (r < 0)
@@ -412,6 +413,7 @@ static int settle_item(struct wait_roots *w, const struct wait_moment *m, struct
         drop_open(w, id);
         return 1;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* Whether all that matters is known: 1, 0 or -errno. */
 static int settle(struct wait_roots *w, const struct wait_moment *m)

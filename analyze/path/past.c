@@ -706,7 +706,7 @@ bool past_owners_next(struct past_owners *o, struct past_span *ret)
 {
         const struct past_span *spans = o->lane ? o->lane->items : NULL;
 
-        for (; o->i < o->to; o->i++) {
+        for (; spans && o->i < o->to; o->i++) {
                 uint64_t end_ns = spans[o->i].end_ns < o->end_ns ? spans[o->i].end_ns : o->end_ns;
 
                 *ret = spans[o->i];

@@ -335,12 +335,9 @@ void path_sums_choose(struct path_sums *s, struct path_draft *draft)
 
 int path_sums_add(struct path_sums *s, const struct path_segment *segment)
 {
-        static const enum path_row_kind kinds[] = {
-                [PATH_UNBORN] = PATH_ROW_UNBORN, [PATH_CUT] = PATH_ROW_CUT
-        };
         uint64_t ns = length_of(segment);
         struct path_row_key key;
-        uint32_t row;
+        uint32_t row = 0;
         int r;
 
         s->draft->ns += ns;
@@ -362,7 +359,7 @@ int path_sums_add(struct path_sums *s, const struct path_segment *segment)
         case PATH_KINDS:
                 break;
         }
-        key = key_of(s, segment, kinds[segment->kind]);
+        key = key_of(s, segment, segment->kind == PATH_UNBORN ? PATH_ROW_UNBORN : PATH_ROW_CUT);
         return add_time(s, segment, &key, (double)ns, &row);
 }
 

@@ -151,6 +151,8 @@ static int add_link(struct path_walk *w, const struct stretch *s, uint32_t stack
 
 static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns);
 
+/* NOLINTBEGIN(misc-no-recursion,readability-function-size): at most PATH_WALK_LEVELS_MAX deep */
+
 /* The stretch of a thread that @s waited for, back to where @s is at @from_ns. */
 static int make_next(struct path_walk *w, const struct stretch *s, const struct past_wait *wait,
                      uint32_t thread, enum path_how how, uint64_t from_ns, struct stretch *ret)
@@ -588,7 +590,6 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         return r;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most PATH_WALK_LEVELS_MAX deep */
 static int walk_steps(struct path_walk *w, const struct stretch *s, uint64_t *end_ns, struct stretch *next)
 {
         const struct past_thread *t = past_of(w->past, s->thread);
@@ -613,7 +614,6 @@ static int walk_steps(struct path_walk *w, const struct stretch *s, uint64_t *en
         return r;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most PATH_WALK_LEVELS_MAX deep */
 static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns)
 {
         struct stretch next;
@@ -631,6 +631,8 @@ static int walk(struct path_walk *w, struct stretch s, uint64_t end_ns)
         } while (r == 0 && s.thread != 0);
         return r;
 }
+
+/* NOLINTEND(misc-no-recursion,readability-function-size) */
 
 int path_walk_run(struct path_walk *w, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
 {

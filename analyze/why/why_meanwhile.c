@@ -103,7 +103,7 @@ static int add_chain(struct meanwhile_pass *p, const struct path_segment *s, uin
         for (const struct path_link *link = path_walk_link(&p->walk, s->chain);
              link && n <= PATH_WALK_DEPTH_MAX; link = path_walk_link(&p->walk, link->parent))
                 links[n++] = link;
-        if (links[n - 1]->how == PATH_HOW_LOCK && kind <= p->n_locks) {
+        if (n != 0 && links[n - 1]->how == PATH_HOW_LOCK && kind <= p->n_locks) {
                 key.thread = n > 1 ? links[n - 2]->thread : s->on;
                 key.doing = WHY_MEANWHILE_HELD;
                 r = add_amount(p->meanwhile, &key, ns);

@@ -210,7 +210,8 @@ static int find_zone(struct loaded_trace *trace, struct arguments *args, struct 
 
         if (!zone)
                 return 0;
-        if (!at || at == zone || at[1] == '\0' || filter_options_look_for_zone(trace, zone, &ignored) == 0)
+        if (!at || zone == args->zone || at == zone || at[1] == '\0' ||
+            filter_options_look_for_zone(trace, zone, &ignored) == 0)
                 return filter_options_look_for_zone(trace, zone, err);
         free(args->zone);
         args->zone = strndup(zone, (size_t)(at - zone));

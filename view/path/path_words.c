@@ -260,12 +260,14 @@ static bool held_lock(const struct path *p, uint32_t row)
 static void add_quota(struct answer_words *out, const struct path *p)
 {
         struct text_view text = loaded_trace_meta(p->trace, "cpu_quota");
-        char copy[64];
-        unsigned long quota_us, period_us;
+        char copy[64], *slash;
+        uint64_t quota_us, period_us;
 
         (void)snprintf(copy, sizeof(copy), "%.*s", (int)(text.n_bytes < 63 ? text.n_bytes : 63),
                        text.bytes ? text.bytes : "");
-        if (sscanf(copy, "%lu/%lu", &quota_us, &period_us) == 2)
+        quota_us = strtoull(copy, &slash, 10);
+        period_us = *slash == '/' ? strtoull(slash + 1, NULL, 10) : 0;
+        if (period_us != 0)
                 answer_words_add(out, " (%.3g of %.3g ms)", (double)quota_us / 1e3, (double)period_us / 1e3);
 }
 
