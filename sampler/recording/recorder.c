@@ -396,6 +396,18 @@ static int add_python_counts(struct recorder *r)
         return code == 0 ? recording_facts_add_number(r->dictionary, "python_samples_bare", n_bare) : code;
 }
 
+/* Describes what a dump has only a part of: samples, and time. */
+static int describe_whole(struct recorder *r, uint64_t end_ns)
+{
+        int code = r->options->flight ? 0 : add_python_counts(r);
+
+        if (code < 0 || r->options->flight)
+                return code;
+        code = describe_quota(r);
+        return code < 0 ? code
+                        : recorded_waiting_describe_idle(&r->waiting, r->start_ns, end_ns, r->dictionary);
+}
+
 /* Stops everything, merges the rest and waits until it is written. */
 static int finish(struct recorder *r, int code, struct trace_writer *writer, struct error *err)
 {
@@ -424,15 +436,8 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
                         code = add_totals(r, err);
                 if (code == 0)
                         code = add_syscalls(r, end_ns, err);
-                if (code == 0 &&
-                    !r->options->flight) { /* a dump has only a part of these samples, and of the time */
-                        code = add_python_counts(r);
-                        if (code == 0)
-                                code = describe_quota(r);
-                        if (code == 0)
-                                code = recorded_waiting_describe_idle(&r->waiting, r->start_ns, end_ns,
-                                                                      r->dictionary);
-                }
+                if (code == 0)
+                        code = describe_whole(r, end_ns);
                 if (code == 0)
                         code = flight_recorder_finish(&r->flight, &r->merge, writer, err);
                 r->result->flight = r->flight.totals;
