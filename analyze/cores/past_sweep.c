@@ -40,7 +40,6 @@ struct sweep_thread {
 };
 
 struct past_sweep_private {
-        struct past_sweep *sweep;
         struct sweep_thread *threads; /* heap; by thread id - 1 */
         uint32_t *births;             /* heap; ids of all threads but fibers, by birth */
         uint32_t n_threads, n_births, n_born;

@@ -166,7 +166,10 @@ static int find_shares(struct wall_shares *w)
         double samples = 0, moments = 0, none = (double)w->none_ns / (double)w->wall_ns;
 
         for (uint32_t id = 1; id <= w->keys.n_items; id++)
-                *(has_samples(wall_shares_key(w, id)->kind) ? &samples : &moments) += w->rows[id - 1].wall;
+                if (has_samples(wall_shares_key(w, id)->kind))
+                        samples += w->rows[id - 1].wall;
+                else
+                        moments += w->rows[id - 1].wall;
         if (samples > 0)
                 w->ns_per_part = (double)(w->wall_ns - w->none_ns) / samples;
         for (uint32_t id = 1; id <= w->keys.n_items; id++) {

@@ -180,7 +180,7 @@ static bool is_hot(const struct search *s, const struct place *places, size_t n,
                 if (!place || part->svma != pause_svma)
                         continue;
                 all += place->weight;
-                at_pause += part->flags & PAUSE_LOOPS_AT_PAUSE ? place->weight : 0;
+                at_pause += (part->flags & PAUSE_LOOPS_AT_PAUSE) != 0 ? place->weight : 0;
         }
         return all >= PATH_SPINS_SHARE_MIN * s->spins->weight && at_pause >= PATH_SPINS_PAUSE_MIN * all;
 }

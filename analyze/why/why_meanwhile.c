@@ -70,7 +70,7 @@ static uint32_t find_kind(const struct meanwhile_pass *p, uint64_t time_ns)
 /* Adds a segment to the last thread of its chain, by its state and its functions. */
 static int add_last(struct meanwhile_pass *p, const struct path_segment *s, struct why_meanwhile_key key)
 {
-        const struct past_sample *samples;
+        const struct past_sample *samples = NULL;
         size_t n = 0;
         int r;
 
