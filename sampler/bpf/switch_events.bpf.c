@@ -583,7 +583,7 @@ static __always_inline void follow_idle(struct switch_ring_head *ring, struct ta
         ring->idle_since_ns = next->pid == 0 ? now_ns : SWITCH_IDLE_BUSY;
         if (is_prev_wanted)
                 ring->idle_ns = 0;
-        if (prev->pid != 0)
+        if (prev->pid != 0 || since_ns == SWITCH_IDLE_BUSY) /* the switch to the idle task was not reported */
                 return;
         if (since_ns == 0)
                 since_ns = scope.began_ns;
