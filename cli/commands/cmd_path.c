@@ -94,7 +94,7 @@ static int take_slowest(struct arguments *args, const char *value)
                 return 0;
         complain("error: --slowest %s: not a share", value);
         complain_try("--slowest 1%%");
-        return -EINVAL;
+        return OPTION_ADVISED;
 }
 
 static int take_slower_than(struct arguments *args, const char *value)
@@ -104,7 +104,7 @@ static int take_slower_than(struct arguments *args, const char *value)
                 return 0;
         complain("error: --slower-than %s: not a time", value);
         complain_try("--slower-than 10ms");
-        return -EINVAL;
+        return OPTION_ADVISED;
 }
 
 static int take_what_if(struct arguments *args, const char *value)
@@ -128,7 +128,7 @@ static int take_instance(struct arguments *args, const char *value)
             option_parse_number(number, 1, UINT64_MAX, &args->request.instance) < 0) {
                 complain("error: --instance %s: not a number of an instance", value);
                 complain_try("--instance 1");
-                return -EINVAL;
+                return OPTION_ADVISED;
         }
         if (point) {
                 free(args->zone);
@@ -285,12 +285,14 @@ static int explain(const struct arguments *args, int code, const struct error *e
         return filter_options_explain(&request, code, args->path, err);
 }
 
-static bool choice_is_possible(const struct path_request *request)
+static bool choice_is_possible(const struct arguments *args)
 {
+        const struct path_request *request = &args->request;
         bool is_by_duration = request->slowest > 0 || request->slower_than_ns != 0;
 
-        if (!request->zone && (request->instance != 0 || request->has_at || request->slowest > 0)) {
+        if (!request->zone && (request->instance != 0 || request->has_at || is_by_duration)) {
                 complain("error: which zone? --zone is missing");
+                complain_try("hyprof report --zones %s", shell_word_of(args->path).text);
                 return false;
         }
         if (request->has_at && (request->instance != 0 || is_by_duration)) {
@@ -313,7 +315,7 @@ static int run(void *context, struct common_options *common)
         output_options_complete(&args->output);
         if (!args->request.zone)
                 args->request.zone = args->zone;
-        if (!choice_is_possible(&args->request))
+        if (!choice_is_possible(args))
                 return EXIT_STATUS_USAGE;
         r = answer(args, &status, &err);
         return r == 0 ? status : explain(args, r, &err);
