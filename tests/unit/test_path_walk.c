@@ -349,6 +349,24 @@ START_TEST(test_lock_was_free)
 }
 END_TEST
 
+/* A reader that lasts, before whom others came and went; the thread that waits to write reads as well. */
+START_TEST(test_readers)
+{
+        uint32_t lock = path_lab_lock("lock");
+
+        PATH_LAB_EVENT(m, 200, LOCK_OBTAIN, lock, 1);
+        PATH_LAB_EVENT(a, 300, LOCK_OBTAIN, lock, 1);
+        PATH_LAB_EVENT(b, 500, LOCK_OBTAIN, lock, 1);
+        PATH_LAB_EVENT(b, 600, LOCK_RELEASE, lock, 1);
+        PATH_LAB_EVENT(m, 1200, LOCK_WAIT, lock, 0);
+        PATH_LAB_EVENT(a, 1500, LOCK_RELEASE, lock, 1);
+        path_lab_wait(m, 1210, 1820, 1820, c, here);
+        PATH_LAB_EVENT(m, 1830, LOCK_OBTAIN, lock, 0);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
+                         "1000-1210 m run, 1210-1500 .a run, 1500-1820 m lock, 1820-2000 m run");
+}
+END_TEST
+
 /* A thread that has the lock waits for something else. */
 START_TEST(test_wait_outside_of_the_lock)
 {
