@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# list, doctor, check, modules, annotate, why, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
+# list, doctor, check, modules, annotate, why, path, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 82
+plan 86
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -66,6 +66,8 @@ for format in text md json csv; do
         holds "report in $format without a reader" without_reader report --functions --limit 0 --format "$format" "$trace"
 done
 holds "why" in_each hyprof.why/1 why --zone zone_3 "$trace"
+holds "path" in_each hyprof.path/1 path "$trace"
+holds "path of a zone" in_each hyprof.path/1 path --zone zone_3 "$trace"
 holds "diff" in_each hyprof.diff/1 diff --anyway "$trace" "$trace"
 if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "recorded" record hot -F 2000 --off-cpu "$WORKLOADS/w_why" lock 200
@@ -91,6 +93,8 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "annotate, recorded, the hottest" in_each hyprof.annotation/2 annotate "$TMPDIR/hot.hyp"
         holds "modules, recorded" in_each hyprof.module_list/2 modules "$TMPDIR/hot.hyp"
         holds "why, recorded" in_each hyprof.why/1 why --zone request "$TMPDIR/hot.hyp"
+        holds "path, recorded" in_each hyprof.path/1 path "$TMPDIR/hot.hyp"
+        holds "path of a zone, recorded" in_each hyprof.path/1 path --zone request "$TMPDIR/hot.hyp"
 else
         skips "of a recorded trace" "nothing can be recorded here"
 fi

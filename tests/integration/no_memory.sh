@@ -3,7 +3,7 @@
 # Whichever allocation fails, or all from one on: every command ends by itself, says so, and calls no intact trace damaged
 set -eu
 . tests/tap.sh
-plan 37
+plan 39
 need jq sha256sum
 
 # Each that many allocations, nightly more of them; HYPROF_ALLOCATIONS=1 tries all.
@@ -20,6 +20,8 @@ holds check ends_by_itself check "$trace"
 holds report ends_by_itself report "$trace"
 holds "report --json" ends_by_itself report --json "$trace"
 holds why ends_by_itself why --zone "$zone" "$trace"
+holds path ends_by_itself path "$trace"
+holds "path of a zone" ends_by_itself path --zone "$zone" "$trace"
 holds diff ends_by_itself diff "$trace" "$TMPDIR/b.hyp"
 holds annotate ends_by_itself annotate "$trace" function_40
 holds modules ends_by_itself modules "$trace"

@@ -21,8 +21,8 @@ VIEWS = [["report"], ["report", "--functions"], ["report", "--top-down"], ["repo
          ["report", "--threads"], ["report", "--modules"], ["report", "--locks"], ["report", "--memory"], ["report", "--frames"],
          ["report", "--plots"], ["report", "--messages"], ["report", "--devices"], ["report", "--off-cpu"], ["report", "--cpus"],
          ["report", "--off-cpu", "--cpus"], ["report", "--syscalls"], ["report", "--functions", "--from", "1ms"],
-         ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["annotate"], ["annotate", "--source"], ["modules"],
-         ["check"], ["dump"]]
+         ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["path"], ["path", "--zone", "*"], ["annotate"],
+         ["annotate", "--source"], ["modules"], ["check"], ["dump"]]
 EXPORTS = ["perfetto", "chrome", "folded", "speedscope", "callgrind", "csv"]
 
 

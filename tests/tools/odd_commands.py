@@ -138,6 +138,8 @@ def run_questions(run, ok):
     for form, judge in document_judges():
         for zone in ("*", "z1"):
             run.run(["why", "--zone", zone, *form, TRACE], judge, ok + (1,))
+            run.run(["path", "--zone", zone, *form, TRACE], judge, ok + (1,))
+        run.run(["path", *form, TRACE], judge, ok + (1,))
         # Two recordings without anything to compare are a usage error, exit status 2.
         run.run(["diff", *form, TRACE, TRACE], judge, (0, 2))
     for form, judge in document_judges():

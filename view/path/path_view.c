@@ -271,7 +271,7 @@ static struct view_value bound_of(const struct path *p, uint32_t row, double sig
                "of the time without what other programs took")                                                \
         COLUMN(DURATION, "ns", "time", view_number((uint64_t)chain->ns), "that the thread at its end took")   \
         COLUMN(STACK, "threads", "waited", names_of_chain(f, chain), "by names; the last is the zone's own")  \
-        COLUMN(COUNT, "depth", "threads", view_number(chain->key.n), NULL)
+        COLUMN(COUNT, "n_threads", "threads", view_number(chain->key.n), "in the chain")
 #define MACHINE_COLUMNS(COLUMN)                                                                               \
         COLUMN(STRING, "who", "had the CPU", view_words(who), NULL,                                           \
                .one_of = "own threads|other recorded programs|the CPU quota|programs that were not recorded") \
