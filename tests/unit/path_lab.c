@@ -75,6 +75,7 @@ uint32_t path_lab_lock(const char *name)
 {
         struct trace_lock lock = { .process = 1, .location = trace_builder_location(&path_lab.b, name) };
 
+        lock.number = trace_dictionary_count(&path_lab.b.dictionary, TRACE_TABLE_LOCKS);
         return trace_builder_row(&path_lab.b, TRACE_TABLE_LOCKS, &lock);
 }
 
