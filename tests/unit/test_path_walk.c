@@ -349,21 +349,22 @@ START_TEST(test_lock_was_free)
 }
 END_TEST
 
-/* A reader that lasts, before whom others came and went; the thread that waits to write reads as well. */
+/* Readers before and after it began to wait; the thread that waits to write has read all the time. */
 START_TEST(test_readers)
 {
         uint32_t lock = path_lab_lock("lock");
 
         PATH_LAB_EVENT(m, 200, LOCK_OBTAIN, lock, 1);
-        PATH_LAB_EVENT(a, 300, LOCK_OBTAIN, lock, 1);
+        PATH_LAB_EVENT(a, 1300, LOCK_OBTAIN, lock, 1);
         PATH_LAB_EVENT(b, 500, LOCK_OBTAIN, lock, 1);
         PATH_LAB_EVENT(b, 600, LOCK_RELEASE, lock, 1);
         PATH_LAB_EVENT(m, 1200, LOCK_WAIT, lock, 0);
         PATH_LAB_EVENT(a, 1500, LOCK_RELEASE, lock, 1);
         path_lab_wait(m, 1210, 1820, 1820, c, here);
         PATH_LAB_EVENT(m, 1830, LOCK_OBTAIN, lock, 0);
-        ck_assert_str_eq(path_lab_walk(m, 1000, 2000),
-                         "1000-1210 m run, 1210-1500 .a run, 1500-1820 m lock, 1820-2000 m run");
+        ck_assert_str_eq(
+                path_lab_walk(m, 1000, 2000),
+                "1000-1210 m run, 1210-1300 m lock, 1300-1500 .a run, 1500-1820 m lock, 1820-2000 m run");
 }
 END_TEST
 
@@ -518,6 +519,27 @@ START_TEST(test_fiber_of_a_waker)
         ck_assert_str_eq(path_lab_walk(m, 1000, 1900),
                          "1000-1100 m run, 1100-1700 ..c run, 1700-1710 .b ready, 1710-1850 .f run, "
                          "1850-1900 m run");
+}
+END_TEST
+
+/* A fiber has the lock: the path stays at what its thread waited for, also before the thread entered it. */
+START_TEST(test_fiber_that_holds_a_lock)
+{
+        uint32_t f = path_lab_fiber("f"), lock = path_lab_lock("lock");
+
+        PATH_LAB_EVENT(a, 1000, FIBER_ENTER, f);
+        PATH_LAB_EVENT(f, 1050, LOCK_OBTAIN, lock);
+        PATH_LAB_EVENT(a, 1200, FIBER_LEAVE, 0);
+        PATH_LAB_EVENT(b, 1500, FIBER_ENTER, f);
+        path_lab_wait(b, 1600, 1700, 1710, c, here);
+        PATH_LAB_EVENT(f, 1800, LOCK_RELEASE, lock);
+        PATH_LAB_EVENT(b, 1900, FIBER_LEAVE, 0);
+        PATH_LAB_EVENT(m, 1090, LOCK_WAIT, lock);
+        path_lab_wait(m, 1100, 1800, 1800, b, there);
+        PATH_LAB_EVENT(m, 1810, LOCK_OBTAIN, lock);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 1900),
+                         "1000-1100 m run, 1100-1700 ..c run, 1700-1710 .b ready, 1710-1800 .f run, "
+                         "1800-1900 m run");
 }
 END_TEST
 
