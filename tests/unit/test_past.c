@@ -193,6 +193,16 @@ START_TEST(test_late_wakeup)
 }
 END_TEST
 
+/* A timer of its own, while it ran: it had not waited. */
+START_TEST(test_first_wakeup_by_itself)
+{
+        path_lab_wake(m, 350, m);
+        path_lab_out(m, 400, 0);
+        path_lab_load();
+        ck_assert_str_eq(waits(m), "400- woken  by 0");
+}
+END_TEST
+
 /* It had samples, so it ran until about then. */
 START_TEST(test_late_switch_in_after_samples)
 {
