@@ -680,7 +680,7 @@ size_t past_samples(const struct past_thread *t, uint64_t begin_ns, uint64_t end
 
         while (to < t->samples.n && samples[to].time_ns < end_ns)
                 to++;
-        *ret_first = samples + from;
+        *ret_first = samples ? samples + from : NULL;
         return to - from;
 }
 
