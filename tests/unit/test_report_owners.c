@@ -3,8 +3,8 @@
  * analyze/report/report_owners.c, analyze/path/ready_owners.c: the time in which threads were ready to run
  * is that of the threads that had their CPU, of the quota and of stops; it adds up, and the rest is not known
  */
-#include "analyze/report/report.h"
 #include "analyze/path/ready_owners.h"
+#include "analyze/report/report.h"
 #include "analyze/waits/ready_times.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
