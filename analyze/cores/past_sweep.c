@@ -188,9 +188,10 @@ static int add_state(struct past_sweep *s, uint32_t thread, uint64_t time_ns, ui
         if (time_ns <= s->private->swept_ns || time_ns >= to_ns || time_ns < t->born_ns ||
             time_ns >= t->end_ns)
                 return 0;
-        return add_step(s->private,
-                        (struct sweep_step){
-                                .time_ns = time_ns, .thread = thread, .kind = STEP_STATE, .state = state });
+        return add_step(s->private, (struct sweep_step){ .time_ns = time_ns,
+                                                         .thread = thread,
+                                                         .kind = STEP_STATE,
+                                                         .state = (uint8_t)state });
 }
 
 static int add_waits(struct past_sweep *s, uint32_t thread, uint64_t to_ns)
