@@ -285,15 +285,15 @@ static void advise(const struct work *w, uint32_t module, const char *others)
         struct module_words words = module_words_of(w->code.dictionary, module);
         const struct trace_module_image *kept = module_images_find(&w->code.images, w->code.dictionary,
                                                                    module);
-        const char *trace = shell_word_of(w->path).text;
+        struct shell_word trace = shell_word_of(w->path);
 
         if (words.build_id[0])
-                complain_try("hyprof symbolize --debug-dir DIR %s, with %s of build-id %s in DIR%s", trace,
-                             words.name, words.build_id, others);
+                complain_try("hyprof symbolize --debug-dir DIR %s, with %s of build-id %s in DIR%s",
+                             trace.text, words.name, words.build_id, others);
         else if (kept && kept->attachment != 0)
                 complain_try(
                         "hyprof symbolize --debug-dir DIR %s, with the unstripped file of %s in DIR: it is recognised by its code, under any name%s",
-                        trace, words.name, others);
+                        trace.text, words.name, others);
         else
                 complain_try(
                         "hyprof record --embed=all: %s has no build-id, and without its code in the trace no file "

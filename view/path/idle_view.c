@@ -9,6 +9,7 @@
 #include "view/document/view_document.h"
 #include "view/path/path_words.h"
 #include "view/shared/answer_words.h"
+#include "view/shared/asked_zone.h"
 #include "view/shared/event_names.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
@@ -192,7 +193,8 @@ static struct answer_words make_answer(const struct idle_cores *c)
                          text_number_counted(c->n_cpus, "cores").text);
         if (c->filter->has_zone) {
                 answer_words_add(&a, "'");
-                answer_words_add_name(&a, report_names_words(c->filter->request.zone));
+                answer_words_add_name(
+                        &a, asked_zone_name(c->sweep.names.trace->dictionary, c->filter->request.zone));
                 answer_words_add(&a, "' was open");
         } else {
                 answer_words_add(&a, "the program ran");
@@ -334,7 +336,7 @@ void idle_view_fill(struct view_document *d, const struct idle_cores *c, struct 
         report_heading_hint(d, options->path, "report --wall");
         if (c->filter->has_zone)
                 report_heading_hint(d, options->path, "path --zone %s",
-                                    shell_word_of_name(report_names_words(c->filter->request.zone)).text);
+                                    asked_zone_option(trace->dictionary, c->filter->request.zone).text);
         report_heading_hint(d, options->path, "report --cpus");
         event_names_deinit(&n);
 }

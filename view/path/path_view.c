@@ -12,6 +12,7 @@
 #include "view/path/path_words.h"
 #include "view/path/what_if_words.h"
 #include "view/shared/answer_words.h"
+#include "view/shared/asked_zone.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
 #include "view/text/shell_word.h"
@@ -586,13 +587,13 @@ static void add_hints(const struct filling *f)
 {
         const struct path *p = f->path;
         struct view_document *d = f->document;
-        const char *path = shell_word_of(f->options->path).text;
+        struct shell_word path = shell_word_of(f->options->path);
 
         if (p->request.zone)
                 view_document_hint(d, "hyprof why --zone %s %s",
-                                   shell_word_of_name(report_names_words(p->request.zone)).text, path);
-        view_document_hint(d, "hyprof report --off-cpu %s", shell_word_of(f->options->path).text);
-        view_document_hint(d, "hyprof report --wall %s", shell_word_of(f->options->path).text);
+                                   asked_zone_option(p->trace->dictionary, p->request.zone).text, path.text);
+        view_document_hint(d, "hyprof report --off-cpu %s", path.text);
+        view_document_hint(d, "hyprof report --wall %s", path.text);
 }
 
 const struct answer_schema path_view_schema = {

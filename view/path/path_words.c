@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/path/path_words.h"
 
-#include "analyze/trace/handle_word.h"
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "view/shared/answer_words.h"
+#include "view/shared/asked_zone.h"
 #include "view/shared/report_names.h"
 #include "view/text/text_number.h"
 
@@ -384,17 +384,6 @@ void path_words_add_chain(struct answer_words *out, const struct path *p, uint32
 
 /* ------------------------------------------------------------------ the sentence */
 
-/* A zone that was asked for by its handle has its own name. */
-static struct text_view zone_name(const struct path *p)
-{
-        const struct trace_dictionary *d = p->trace->dictionary;
-        struct handle_word word = handle_word_parse(p->request.zone, 'z');
-
-        return word.id != 0 && word.id <= trace_dictionary_count(d, TRACE_TABLE_LOCATIONS)
-                       ? zone_pattern_name_of(d, word.id)
-                       : report_names_words(p->request.zone);
-}
-
 /* "'frame' (150 instances, mean 8.10 ms)", "'frame' (8.10 ms)" of the one asked for, or "the run (2.58 s)" */
 static void add_subject(struct answer_words *out, const struct path *p)
 {
@@ -404,7 +393,7 @@ static void add_subject(struct answer_words *out, const struct path *p)
                 answer_words_add(out, "the run (%s)", text_number_duration(mean_ns).text);
                 return;
         }
-        add_quoted(out, zone_name(p));
+        add_quoted(out, asked_zone_name(p->trace->dictionary, p->request.zone));
         if (path_is_of_one(p))
                 answer_words_add(out, " (%s)", text_number_duration(mean_ns).text);
         else

@@ -9,6 +9,7 @@
 #include "view/document/view_document.h"
 #include "view/path/path_words.h"
 #include "view/shared/answer_words.h"
+#include "view/shared/asked_zone.h"
 #include "view/shared/event_names.h"
 #include "view/shared/report_heading.h"
 #include "view/shared/report_names.h"
@@ -101,7 +102,8 @@ static struct answer_words make_answer(const struct wall_shares *w)
                         answer_words_add(&a, "of the wall time ");
                         if (zone) {
                                 answer_words_add(&a, "while '");
-                                answer_words_add_name(&a, report_names_words(zone));
+                                answer_words_add_name(
+                                        &a, asked_zone_name(w->sweep.names.trace->dictionary, zone));
                                 answer_words_add(&a, "' was open ");
                         }
                         answer_words_add(&a, "(%s): ", text_number_duration(w->wall_ns).text);
@@ -226,7 +228,7 @@ void wall_view_fill(struct view_document *d, const struct wall_shares *w, struct
         if (w->request.filter->has_zone)
                 report_heading_hint(
                         d, options->path, "path --zone %s",
-                        shell_word_of_name(report_names_words(w->request.filter->request.zone)).text);
+                        asked_zone_option(trace->dictionary, w->request.filter->request.zone).text);
         report_heading_hint(d, options->path, "report --functions");
         event_names_deinit(&n);
 }

@@ -2,8 +2,10 @@
 #include "view/path/what_if_words.h"
 
 #include "analyze/path/path.h"
+#include "analyze/walk/loaded_trace.h"
 #include "view/path/path_words.h"
 #include "view/shared/answer_words.h"
+#include "view/shared/asked_zone.h"
 #include "view/shared/report_names.h"
 #include "view/text/text_number.h"
 
@@ -118,7 +120,7 @@ void what_if_words_answer(const struct path *p, struct answer_words *out)
 
         if (p->request.zone) {
                 answer_words_add(out, "'");
-                answer_words_add_name(out, report_names_words(p->request.zone));
+                answer_words_add_name(out, asked_zone_name(p->trace->dictionary, p->request.zone));
                 answer_words_add(out, "' would take ");
         } else {
                 answer_words_add(out, "the run would take ");

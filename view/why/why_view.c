@@ -9,6 +9,7 @@
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
+#include "view/shared/asked_zone.h"
 #include "view/shared/report_heading.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
@@ -492,11 +493,11 @@ static void add_warnings(const struct filling *f)
 }
 
 /* "hyprof BEFORE WHAT AFTER TRACE"; without WHAT if that is NULL. */
-static void hint(const struct filling *f, const char *before, const struct text_view *what, const char *after)
+static void hint(const struct filling *f, const char *before, const struct shell_word *what,
+                 const char *after)
 {
-        view_document_hint(f->document, "hyprof %s%s%s%s %s", before, what ? " " : "",
-                           what ? shell_word_of_name(*what).text : "", after,
-                           shell_word_of(f->options->path).text);
+        view_document_hint(f->document, "hyprof %s%s%s%s %s", before, what ? " " : "", what ? what->text : "",
+                           after, shell_word_of(f->options->path).text);
 }
 
 /* A round share that includes enough instances, if there is one. */
@@ -523,12 +524,12 @@ static void add_hints(const struct filling *f)
 {
         const struct why *w = f->why;
         const struct why_cause *answer = why_find_answer(w);
-        struct text_view zone = { .bytes = w->request.zone, .n_bytes = strlen(w->request.zone) };
+        struct shell_word zone = asked_zone_option(w->dictionary, w->request.zone);
         bool has_slow = w->groups[WHY_SLOW].n != 0;
 
         if (answer && (answer->kind == WHY_CAUSE_FUNCTION || answer->kind == WHY_CAUSE_FAULTS) &&
             answer->id != 0) {
-                struct text_view name = why_words_function(w, answer->id);
+                struct shell_word name = shell_word_of_name(why_words_function(w, answer->id));
 
                 hint(f, "annotate", &name, " -i");
         }

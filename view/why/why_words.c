@@ -5,6 +5,7 @@
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
+#include "view/shared/asked_zone.h"
 #include "view/text/name_short.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
@@ -443,7 +444,7 @@ static void add_machine(const struct why *w, const struct loaded_trace *trace, d
 static void add_path(const struct why *w, struct byte_buffer *out)
 {
         byte_buffer_add_format(out, "hyprof path --zone %s says where their time goes",
-                               shell_word_of_name(words_of(w->request.zone)).text);
+                               asked_zone_option(w->dictionary, w->request.zone).text);
 }
 
 static void add_alike(const struct why *w, struct byte_buffer *out)
@@ -687,7 +688,7 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
                 add_answer(w, trace, answer, out);
         } else if (w->survey.durations.n == 0) {
                 byte_buffer_add_format(out, "no instance of a zone called ");
-                add_string(out, words_of(w->request.zone));
+                add_string(out, asked_zone_name(w->dictionary, w->request.zone));
                 byte_buffer_add_format(out, " ended");
         } else if (ranks_without_others(w) && why_owner_words_dominate(w) &&
                    (has_no_own_part(w, w->machine_share) || !has_extra(w))) {
