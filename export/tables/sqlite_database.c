@@ -23,6 +23,7 @@ struct filling {
         struct trace_walk walk;
         struct sqlite_database_totals totals;
         struct sqlite_insert zones, samples, waits, fibers, messages, plots, frames, memory, locks;
+        uint64_t from_ns;   /* where the range of time begins */
         uint64_t callstack; /* of the event that follows on the same thread */
 };
 
@@ -98,7 +99,7 @@ static void put_recording(struct filling *f, struct sqlite_insert *i, uint32_t i
         sqlite_insert_number(i, row->n_cpus);
 }
 
-/* After the walk, which finds the ends of threads. */
+/* After the walk, which finds the ends of threads; those before the range it finds only where it reads all. */
 static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_thread *row = trace_dictionary_row(f->d, TRACE_TABLE_THREADS, id);
@@ -110,7 +111,7 @@ static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_string(i, loaded_trace_thread_name(f->trace, id));
         sqlite_insert_number(i, row->kind == TRACE_THREAD_FIBER);
         sqlite_insert_number(i, since_start(f, row->start_ns));
-        if (thread && thread->has_ended)
+        if (thread && thread->has_ended && thread->timeline.last_ns >= f->from_ns)
                 sqlite_insert_number(i, since_start(f, thread->timeline.last_ns));
         else
                 sqlite_insert_null(i);
@@ -548,6 +549,7 @@ static int walk_trace(struct filling *f, const struct trace_filter *filter, stru
 
         if (r < 0)
                 return error_set(err, r, "the database: out of memory");
+        f->from_ns = filter ? filter->from_ns : 0;
         open_inserts(f);
         r = loaded_trace_walk(f->trace, &f->walk, err);
         close_inserts(f);
