@@ -179,8 +179,8 @@ static bool is_of_syscalls(const char *text, size_t n_bytes)
 }
 
 /*
- * If there is no tracefs, or no such tracepoint in it, libpfm4 may still know the name: the error is kept
- * in @ret_failure.
+ * If there is no tracefs, or no such group in it, libpfm4 may still know the name: the error is kept in
+ * @ret_failure.  Of a slip in a group's name it would only say that an attribute is wrong.
  */
 static int parse_tracepoint(struct parse *p, struct error *ret_failure)
 {
@@ -189,6 +189,8 @@ static int parse_tracepoint(struct parse *p, struct error *ret_failure)
         if (!memchr(p->text, ':', p->n_bytes) || memmem(p->text, p->n_bytes, "::", 2))
                 return 0;
         r = tracepoint_find(p->places, p->text, p->n_bytes, &p->spec.config, ret_failure);
+        if (r == -ESRCH)
+                return error_set(p->err, -EINVAL, "%s", ret_failure->text);
         if (r < 0)
                 return 0;
         p->spec.type = PERF_TYPE_TRACEPOINT;

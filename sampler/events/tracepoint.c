@@ -90,6 +90,15 @@ static int read_id(const char *root, const char *text, size_t subsystem_bytes, s
         return r < 0 ? r : (end == digits ? -EBADMSG : 0);
 }
 
+static bool has_group(const char *root, const char *text, size_t subsystem_bytes)
+{
+        char path[PATH_BYTES];
+
+        return snprintf(path, sizeof(path), "%s/events/%.*s", root, (int)subsystem_bytes, text) <
+                       (int)sizeof(path) &&
+               access(path, F_OK) == 0;
+}
+
 static int offer(void *context, const char *subsystem, const char *name)
 {
         char text[NAME_GUESS_BYTES];
@@ -119,8 +128,9 @@ int tracepoint_find(const struct event_places *places, const char *text, size_t 
                 return r < 0 ? error_set(err, r, "cannot read the tracepoint %.*s", (int)n_bytes, text) : 0;
         name_guess_init(&guess, text, n_bytes);
         (void)tracepoint_visit(places, offer, &guess, NULL);
-        return error_set(err, -EINVAL, "unknown tracepoint '%.*s'%s%s%s", (int)n_bytes, text,
-                         guess.best[0] ? "; did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
+        (void)error_set(err, -EINVAL, "unknown tracepoint '%.*s'%s%s%s", (int)n_bytes, text,
+                        guess.best[0] ? "; did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
+        return has_group(root, text, subsystem_bytes) ? -ESRCH : -EINVAL;
 }
 
 /* A line of a format is "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;". */

@@ -22,7 +22,8 @@ int tracepoint_find_root(const struct event_places *places, const char **ret_pat
 
 /*
  * tracepoint_find() - the number of "sched:sched_switch", perf_event_attr.config of PERF_TYPE_TRACEPOINT
- * Returns 0, -EINVAL with the nearest name, -ENOENT and -EACCES as tracepoint_find_root().
+ * Returns 0; -ESRCH with the nearest name if the group exists and has no such tracepoint; -EINVAL likewise if
+ * it may be something else than a tracepoint; -ENOENT and -EACCES as tracepoint_find_root().
  */
 int tracepoint_find(const struct event_places *places, const char *text, size_t n_bytes, uint64_t *ret_id,
                     struct error *err);
