@@ -99,7 +99,7 @@ static void put_recording(struct filling *f, struct sqlite_insert *i, uint32_t i
         sqlite_insert_number(i, row->n_cpus);
 }
 
-/* After the walk, which finds the ends of threads; those before the range it finds only where it reads all. */
+/* After the walk, which finds the ends of threads; those before the range only where it reads everything. */
 static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_thread *row = trace_dictionary_row(f->d, TRACE_TABLE_THREADS, id);

@@ -180,7 +180,7 @@ static bool is_of_syscalls(const char *text, size_t n_bytes)
 
 /*
  * If there is no tracefs, or no such group in it, libpfm4 may still know the name: the error is kept in
- * @ret_failure.  Of a slip in a group's name it would only say that an attribute is wrong.
+ * @ret_failure.  If the group is right, libpfm4 would only say that an attribute is wrong.
  */
 static int parse_tracepoint(struct parse *p, struct error *ret_failure)
 {

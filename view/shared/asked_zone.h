@@ -17,7 +17,7 @@ struct trace_dictionary;
 /* @zone: what was asked for, not NULL.  The zone's name if that is a handle, else @zone.  Borrowed. */
 struct text_view asked_zone_name(const struct trace_dictionary *dictionary, const char *zone);
 
-/* The value of --zone that asks for the same: a handle in its shortest form, else @zone, quoted for a shell. */
+/* The value of --zone for the same zone: a handle in its shortest form, else @zone; quoted for a shell. */
 struct shell_word asked_zone_option(const struct trace_dictionary *dictionary, const char *zone);
 
 #endif /* VIEW_SHARED_ASKED_ZONE_H */
