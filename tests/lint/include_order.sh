@@ -70,6 +70,7 @@ allowed() { # folder -> the other folders and single files that it may include
 
         timeline)          echo symbolize analyze ;;
         merge)             echo analyze/trace/meta_value.h ;;
+        import)            echo analyze/trace/meta_value.h ;;
 
         view/text)         ;;
         view/document)     echo view/text ;;
@@ -98,7 +99,7 @@ allowed() { # folder -> the other folders and single files that it may include
                                 cli/exit_status.h ;;
         cli/record)        echo symbolize unwind instrument sampler analyze view web cli/terminal cli/options cli/files cli/manual \
                                 cli/viewer cli/exit_status.h ;;
-        cli/commands)      echo symbolize unwind instrument sampler analyze timeline merge view web export cli/terminal \
+        cli/commands)      echo symbolize unwind instrument sampler analyze timeline merge import view web export cli/terminal \
                                 cli/options cli/files cli/views cli/top cli/manual cli/viewer cli/record cli/exit_status.h ;;
         cli)               echo instrument view/text view/document cli/terminal cli/options cli/manual cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
@@ -106,7 +107,7 @@ allowed() { # folder -> the other folders and single files that it may include
 }
 
 tab=$(printf '\t')
-sources=$(find base format symbolize unwind instrument sampler analyze timeline merge view export web cli -name '*.[ch]' | sort)
+sources=$(find base format symbolize unwind instrument sampler analyze timeline merge import view export web cli -name '*.[ch]' | sort)
 
 # The folder of each path in the table above.
 # shellcheck disable=SC2016 # awk expands them
