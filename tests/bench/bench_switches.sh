@@ -6,6 +6,9 @@
 # ones among them; medians of RUNS (7), slowdowns are medians of what each round says for itself.  The targets are shares of what perf's own records cost: at most 0.55 for
 # BPF's, 0.65 with stacks at the places of waiting and waking; and at most 5% slower at 999 Hz without switches.  Each
 # way also samples at 999 Hz, except the untouched one, for that is what a recording does.
+#
+# HYPROF_BEFORE=HYPROF compares --off-cpu of two builds instead, by pipes and by TCP: each round records with both, and the
+# ratio is the median of the rounds' ratios; at most 1.03.  The same build twice shows what the machine adds.
 set -u
 : "${HYPROF:=build/release/hyprof}" "${WORKLOADS:=build/release/workloads}"
 runs=${RUNS:-7} switches=${SWITCHES:-300000}
@@ -14,6 +17,25 @@ trap 'rm -rf "$folder"' EXIT
 program=$WORKLOADS/w_pingpong
 
 [ "$(id -u)" -eq 0 ] || { echo "left out: needs root, for BPF and for events of all CPUs"; exit 0; }
+
+off_cpu() { # hyprof, way of w_pingpong
+        "$1" record -F 999 --off-cpu -o "$folder/t.hyp" "$program" "$switches" "$2" 2>"$folder/err" || { cat "$folder/err" >&2 && exit 1; }
+}
+
+if [ -n "${HYPROF_BEFORE:-}" ]; then
+        echo "--off-cpu, $switches switches on one CPU, processor time: this build to the one before, and that one to itself"
+        for way in pipe tcp; do
+                for ((i = 0; i < runs; i++)); do
+                        echo "$(off_cpu "$HYPROF_BEFORE" $way) $(off_cpu "$HYPROF" $way) $(off_cpu "$HYPROF_BEFORE" $way)"
+                done | awk '{ print $2 * 2 / ($1 + $3), $3 / $1 }' >"$folder/$way"
+                for column in 1 2; do
+                        cut -d ' ' -f $column "$folder/$way" | sort -n >"$folder/$way.$column"
+                done
+                printf '  %-5s %5.3f (at most 1.03)   %5.3f\n' $way "$(awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }' "$folder/$way.1")" \
+                        "$(awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }' "$folder/$way.2")"
+        done
+        exit 0
+fi
 command -v perf >/dev/null || { echo "left out: perf is not installed"; exit 0; }
 
 one() { # way

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads on one CPU hand a byte back and forth through pipes: SWITCHES context switches (300,000) and
- * nothing else.  Prints how many microseconds of processor time that took: on a machine that does nothing
- * else the time that passed.
+ * w_pingpong [SWITCHES [tcp]]
+ *
+ * Two threads on one CPU hand a byte back and forth through pipes, or by TCP through the loopback device:
+ * SWITCHES context switches (300,000) and nothing else.  Prints how many microseconds of processor time that
+ * took: on a machine that does nothing else the time that passed.
  */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,10 +48,33 @@ static void *play(void *context)
         return context;
 }
 
+/* Two descriptors with a connection between them. */
+static bool connect_by_tcp(int ends[2])
+{
+        struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        socklen_t address_bytes = sizeof(address);
+        int listener = socket(AF_INET, SOCK_STREAM, 0), at_once = 1;
+
+        ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+        if (listener < 0 || ends[0] < 0 || bind(listener, (struct sockaddr *)&address, address_bytes) < 0 ||
+            listen(listener, 1) < 0 ||
+            getsockname(listener, (struct sockaddr *)&address, &address_bytes) < 0 ||
+            connect(ends[0], (struct sockaddr *)&address, address_bytes) < 0)
+                return false;
+        ends[1] = accept(listener, NULL, NULL);
+        (void)close(listener);
+        for (int i = 0; i < 2; i++)
+                if (ends[i] < 0 ||
+                    setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof(at_once)) < 0)
+                        return false;
+        return true;
+}
+
 int main(int argc, char **argv)
 {
+        bool is_tcp = argc > 2 && strcmp(argv[2], "tcp") == 0;
         long n_switches = argc > 1 ? strtol(argv[1], NULL, 10) : 300000;
-        int there[2], back[2];
+        int there[2], back[2]; /* each: from, to */
         struct timespec begin, end;
         pthread_t thread;
         cpu_set_t one;
@@ -53,7 +82,9 @@ int main(int argc, char **argv)
 
         CPU_ZERO(&one);
         CPU_SET(0, &one);
-        if (sched_setaffinity(0, sizeof(one), &one) < 0 || pipe(there) < 0 || pipe(back) < 0)
+        if (sched_setaffinity(0, sizeof(one), &one) < 0)
+                return 1;
+        if (is_tcp ? !connect_by_tcp(there) || !connect_by_tcp(back) : pipe(there) < 0 || pipe(back) < 0)
                 return 1;
         struct side first = { .from = back[0], .to = there[1], .n_turns = n_switches / 2, .begins = true };
         struct side second = { .from = there[0], .to = back[1], .n_turns = n_switches / 2 };
