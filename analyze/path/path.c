@@ -131,10 +131,10 @@ static int name_links(struct path *p)
 
                 r = path_names_place(&p->names, link->stack, &place);
         }
-        for (size_t i = 0; i < p->n_shown && r == 0; i++) {
+        for (size_t i = 0; i < p->segments.n_items && r == 0; i++) {
                 uint32_t place;
 
-                r = path_names_place(&p->names, p->segments[i].stack, &place);
+                r = path_names_place(&p->names, p->segments.items[i].stack, &place);
         }
         return r;
 }
@@ -177,8 +177,8 @@ int path_finish(struct path *p)
                 r = what_if_finish(&p->what_if, &p->sums);
         if (r < 0)
                 return r;
-        if (p->n_shown > 1)
-                qsort(p->segments, p->n_shown, sizeof(*p->segments), compare_shown);
+        if (p->segments.n_items > 1)
+                qsort(p->segments.items, p->segments.n_items, sizeof(*p->segments.items), compare_shown);
         p->has_switches = p->past.has_switches;
         p->machine_share = share_of(p->sums.others_ns, p->sums.total_ns);
         p->confidence = judge(p);
@@ -195,6 +195,6 @@ void path_deinit(struct path *p)
         path_names_deinit(&p->names);
         past_deinit(&p->past);
         free(p->order);
-        free(p->segments);
+        shown_segments_deinit(&p->segments);
         *p = (struct path){ .order = NULL };
 }

@@ -19,6 +19,7 @@
 #include "analyze/path/path_spins.h"
 #include "analyze/path/path_sums.h"
 #include "analyze/path/path_walk.h"
+#include "analyze/path/shown_segments.h"
 #include "analyze/path/what_if.h"
 #include "analyze/trace/zone_pattern.h"
 
@@ -32,9 +33,6 @@ struct trace_filter;
 
 /* Fewer instances are not ranked: their path may be a coincidence. */
 #define PATH_INSTANCES_MIN 8
-/* Segments of one instance that are kept to be shown. */
-#define PATH_SHOWN_MAX PATH_WALK_SEGMENTS_MAX
-
 struct path_instance;
 
 struct path_request {
@@ -63,17 +61,6 @@ struct path_instance {
         struct path_draft draft;
 };
 
-/* A segment of the instance that is shown, the earliest first. */
-struct path_shown {
-        uint64_t begin_ns, end_ns;
-        uint32_t thread, on, depth; /* on: as in struct path_segment */
-        uint32_t stack;             /* of a wait, or of the sample in the middle; 0 = none */
-        uint32_t by, name;          /* who ended the wait: thread, or string; 0 = not known */
-        uint8_t kind;               /* enum path_kind */
-        uint8_t end;                /* of a wait: enum wait_end_kind */
-        bool preempted;             /* of PATH_MACHINE; else the thread was woken and not yet running */
-};
-
 enum path_confidence { PATH_CONFIDENCE_LOW, PATH_CONFIDENCE_MEDIUM, PATH_CONFIDENCE_HIGH };
 
 struct path {
@@ -98,8 +85,7 @@ struct path {
         double machine_share;  /* of the time: could run and did not, but for own threads and the quota */
         enum path_confidence confidence;
         struct path_instance shown;  /* the slowest, or the one asked for; number 0 = none */
-        struct path_shown *segments; /* heap; of it */
-        size_t n_shown;
+        struct shown_segments segments; /* of it */
         bool has_switches, has_wakeups, is_python;
 };
 

@@ -40,10 +40,9 @@ struct pass {
         struct path_instance
                 *pending; /* heap: [first_pending, n_pending) have ended, and are not walked yet */
         size_t first_pending, n_pending, pending_capacity;
-        uint64_t walked_ns;         /* when pending ones were looked at last */
-        struct path_instance *now;  /* whose path is being walked */
-        struct path_shown *scratch; /* heap */
-        size_t n_scratch, scratch_capacity;
+        uint64_t walked_ns;          /* when pending ones were looked at last */
+        struct path_instance *now;   /* whose path is being walked */
+        struct shown_segments shown; /* of `now`; of the run from its beginning on */
         /* the pass before */
         struct path_durations durations;
         struct python_parts parts;
@@ -65,30 +64,6 @@ static bool is_shown(const struct path *p, const struct path_instance *instance)
         return p->shown.number == 0 || path_instance_ns(instance) > path_instance_ns(&p->shown);
 }
 
-static int keep_segment(struct pass *pass, const struct path_segment *s)
-{
-        struct path_shown shown = { .begin_ns = s->begin_ns,
-                                    .end_ns = s->end_ns,
-                                    .thread = s->thread,
-                                    .on = s->on,
-                                    .depth = s->depth,
-                                    .kind = (uint8_t)s->kind };
-
-        if (pass->n_scratch == PATH_SHOWN_MAX || !is_shown(pass->path, pass->now))
-                return 0;
-        if (s->wait) {
-                shown.stack = s->wait->stack;
-                shown.by = s->wait->by;
-                shown.name = s->wait->name;
-                shown.end = s->wait->end;
-                shown.preempted = s->wait->preempted;
-        }
-        if (array_reserve(&pass->scratch, &pass->scratch_capacity, pass->n_scratch + 1, sizeof(shown)) < 0)
-                return -ENOMEM;
-        pass->scratch[pass->n_scratch++] = shown;
-        return 0;
-}
-
 static int take_segment(void *context, const struct path_segment *segment)
 {
         struct pass *pass = context;
@@ -98,8 +73,8 @@ static int take_segment(void *context, const struct path_segment *segment)
         what_if_segment(&p->what_if, segment);
         p->segments_ns += segment->end_ns - segment->begin_ns;
         p->n_segments++;
-        if (r == 0)
-                r = keep_segment(pass, segment);
+        if (r == 0 && is_shown(p, pass->now))
+                r = shown_segments_add(&pass->shown, segment);
         if (r == 0 && p->request.take && !pass->is_rehearsal)
                 r = p->request.take(p->request.context, pass->now, segment);
         return r;
@@ -121,31 +96,18 @@ static int walk_until(struct pass *pass, struct path_instance *instance, uint64_
         return r;
 }
 
-/* The call stack of a sample in the middle; 0 = there is none. */
-static uint32_t find_stack(const struct past *past, const struct path_shown *s)
-{
-        const struct past_sample *samples;
-        size_t n = past_samples(past_of(past, s->on), s->begin_ns, s->end_ns, &samples);
-
-        return n != 0 ? samples[n / 2].stack : 0;
-}
-
 static void show(struct pass *pass, const struct path_instance *instance)
 {
         struct path *p = pass->path;
 
         if (!is_shown(p, instance))
                 return;
-        for (size_t i = 0; i < pass->n_scratch; i++)
-                if (pass->scratch[i].kind == PATH_RUN)
-                        pass->scratch[i].stack = find_stack(&p->past, &pass->scratch[i]);
+        shown_segments_settle(&pass->shown, &p->past);
         p->shown = *instance;
         p->shown.draft = (struct path_draft){ .parts = NULL };
-        free(p->segments);
-        p->segments = pass->scratch;
-        p->n_shown = pass->n_scratch;
-        pass->scratch = NULL;
-        pass->scratch_capacity = 0;
+        shown_segments_deinit(&p->segments);
+        p->segments = pass->shown;
+        pass->shown = (struct shown_segments){ .items = NULL };
 }
 
 static int finish_instance(struct pass *pass, struct path_instance *instance)
@@ -153,7 +115,8 @@ static int finish_instance(struct pass *pass, struct path_instance *instance)
         struct path *p = pass->path;
         int r;
 
-        pass->n_scratch = 0;
+        if (p->request.zone)
+                shown_segments_clear(&pass->shown);
         r = walk_until(pass, instance, instance->end_ns);
         if (r < 0)
                 return r;
@@ -224,7 +187,9 @@ static int settle_instance(struct pass *pass, struct path_instance *instance)
                 until_ns = pass->filter->to_ns;
         wait = past_wait_at(past, instance->thread, until_ns);
         r = walk_until(pass, instance, wait ? wait->out_ns : until_ns);
-        pass->n_scratch = 0;
+        shown_segments_settle(&pass->shown, past);
+        if (pass->path->request.zone)
+                shown_segments_clear(&pass->shown);
         return r;
 }
 
@@ -651,13 +616,13 @@ static void end(struct pass *pass)
                         free(pass->open[i].instance.draft.parts);
         free(pass->open);
         free(pass->pending);
-        free(pass->scratch);
+        shown_segments_deinit(&pass->shown);
         pass->open = NULL;
         pass->pending = NULL;
-        pass->scratch = NULL;
-        pass->open_capacity = pass->pending_capacity = pass->scratch_capacity = 0;
+        pass->open_capacity = pass->pending_capacity = 0;
         pass->n_open = 0;
-        pass->first_pending = pass->n_pending = pass->n_scratch = 0;
+        pass->first_pending = pass->n_pending = 0;
+        shown_segments_clear(&pass->shown);
         pass->walked_ns = 0;
         p->walk.context = NULL;
 }
@@ -667,9 +632,7 @@ static int begin_again(struct pass *pass)
         struct path *p = pass->path;
 
         end(pass);
-        free(p->segments);
-        p->segments = NULL;
-        p->n_shown = 0;
+        shown_segments_deinit(&p->segments);
         p->shown = (struct path_instance){ .number = 0 };
         p->n_instances = p->n_examined = p->n_unclosed = 0;
         p->total_ns = p->segments_ns = p->n_segments = 0;

@@ -189,6 +189,26 @@ for (const isDark of [false, true]) {
         });
 }
 
+test('the path of the run: no zone is asked for, its threads come by their time on it; the address has it, Escape ends it', async () => {
+        await withPage(around, async (page) => {
+                await page.value(`{ const { source } = ${timeline}.viewer; const answered = source.answer;
+                        source.answer = async (...asked) => ({ ...await answered(...asked), shown_begin_ns: ${lateBegin} }); }`);
+                await page.click('.timeline-tools button', 'Critical path');
+                await page.until(timeline + '.path.isShown() && !' + timeline + '.isDrawAsked', 'the path');
+                assert.deepStrictEqual(await page.value('window.asked.filter((one) => one[0] === "path").map((one) => one[1])'), [{ top: '2000' }]);
+                await page.untilText('.panel h2', /^Who delayed the run\?/);
+                assert.deepStrictEqual(await page.value(timeline + '.path.segments.map((one) => one.begin)'),
+                        [0, 2e6, 10e6, 15e6, 35e6].map((ns) => lateBegin + ns));
+                assert.deepStrictEqual(await page.value(timeline + '.choice.path.threads'), [1, 3, 5]);
+                await page.until('/path=run/.test(location.hash)');
+                await page.press('Escape');
+                await page.until('!' + timeline + '.path.isShown() && !/path=/.test(location.hash)');
+        });
+        await withPage(around + '&path=run', async (page) => {
+                await page.until(timeline + '.path.subject && !' + timeline + '.path.subject.hit', 'the question of the address');
+        }, { answers: false });
+});
+
 test('a row leads to its place, by mouse and by keyboard', async () => {
         await withPage(around, async (page) => {
                 await showPath(page);
@@ -260,7 +280,7 @@ test('the right button and the menu key open a menu; for what is no zone the que
                 await page.value(openByKey);
                 await page.until('document.querySelector("[role=menuitem]").disabled');
                 await page.press('p');
-                assert.ok(await page.value('!' + timeline + '.path.hit'), 'nor by its key');
+                assert.ok(await page.value('!' + timeline + '.path.subject'), 'nor by its key');
         });
 });
 

@@ -249,9 +249,10 @@ static void check(const struct path *p, uint64_t sum_ns)
                 rows_ns += p->sums.rows[row - 1].ns;
         if (fabs(rows_ns - (double)p->total_ns) > 1e-6 * (double)p->total_ns + p->sums.keys.n_items)
                 abort();
-        for (size_t i = 0; i < p->n_shown; i++)
-                if (p->segments[i].end_ns <= p->segments[i].begin_ns ||
-                    (i != 0 && p->segments[i].begin_ns != p->segments[i - 1].end_ns))
+        for (size_t i = 0; i < p->segments.n_items; i++)
+                if (p->segments.items[i].end_ns <= p->segments.items[i].begin_ns ||
+                    (i != 0 && p->segments.n_dropped == 0 &&
+                     p->segments.items[i].begin_ns != p->segments.items[i - 1].end_ns))
                         abort();
 }
 

@@ -191,14 +191,14 @@ START_TEST(test_shown)
         path_lab_zone(m, 100 * MS, 100 * MS + 5000, frame);
         path_lab_get(&frames);
         ck_assert_uint_eq(p->shown.number, 1);
-        ck_assert_uint_eq(p->n_shown, 3);
-        ck_assert_uint_eq(p->segments[0].begin_ns, p->shown.begin_ns);
-        ck_assert_uint_eq(p->segments[2].end_ns, p->shown.end_ns);
-        ck_assert_uint_eq(p->segments[1].begin_ns, p->segments[0].end_ns);
-        ck_assert_uint_eq(p->segments[1].thread, a);
-        ck_assert_uint_eq(p->segments[1].depth, 1);
-        ck_assert_uint_eq(p->segments[1].stack, work);
-        ck_assert_uint_eq(p->segments[1].kind, PATH_RUN);
+        ck_assert_uint_eq(p->segments.n_items, 3);
+        ck_assert_uint_eq(p->segments.items[0].begin_ns, p->shown.begin_ns);
+        ck_assert_uint_eq(p->segments.items[2].end_ns, p->shown.end_ns);
+        ck_assert_uint_eq(p->segments.items[1].begin_ns, p->segments.items[0].end_ns);
+        ck_assert_uint_eq(p->segments.items[1].thread, a);
+        ck_assert_uint_eq(p->segments.items[1].depth, 1);
+        ck_assert_uint_eq(p->segments.items[1].stack, work);
+        ck_assert_uint_eq(p->segments.items[1].kind, PATH_RUN);
 }
 END_TEST
 

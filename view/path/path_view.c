@@ -66,6 +66,9 @@ static struct view_value zone_of_request(const struct path *p)
         FACT(DURATION, "segments_ns", NULL, view_number(p->segments_ns),                                      \
              "the sum of all segments of their paths: equal to total_ns, or something is wrong")              \
         FACT(COUNT, "segments", "segments", view_number(p->n_segments), NULL)                                 \
+        FACT(DURATION, "shown_begin_ns", NULL,                                                                \
+             p->shown.number != 0 ? view_number(p->shown.begin_ns - p->trace->start_ns) : view_unknown(),     \
+             "since the start of the recording: when the instance of the table `slowest` begins")             \
         FACT(SHARE, "machine_share", "others had the CPU", view_real(p->machine_share),               \
              "of the time; the shares of `path` are of the rest")                                             \
         FACT(STRING, "confidence", "confidence", view_words(path_words_confidence(p->confidence)),            \
@@ -322,7 +325,7 @@ static const struct answer_part segments_part = {
         .key = "slowest",
         .columns = segment_columns,
         .n_columns = VIEW_N_COLUMNS(segment_columns),
-        .words = "the path of the slowest instance, or of the one that was asked for",
+        .words = "the path of the slowest instance, of the one that was asked for, or of the run",
         .may_be_absent = true,
         .is_tree = true,
 };
@@ -487,14 +490,14 @@ static uint64_t shortest_shown(const struct path *p, size_t limit)
 {
         uint64_t low_ns = 0, high_ns = UINT64_MAX;
 
-        if (limit == 0 || p->n_shown <= limit)
+        if (limit == 0 || p->segments.n_items <= limit)
                 return 0;
         while (low_ns < high_ns) {
                 uint64_t middle_ns = low_ns + (high_ns - low_ns) / 2;
                 size_t n = 0;
 
-                for (size_t i = 0; i < p->n_shown; i++)
-                        n += p->segments[i].end_ns - p->segments[i].begin_ns > middle_ns;
+                for (size_t i = 0; i < p->segments.n_items; i++)
+                        n += p->segments.items[i].end_ns - p->segments.items[i].begin_ns > middle_ns;
                 if (n > limit)
                         low_ns = middle_ns + 1;
                 else
@@ -508,7 +511,11 @@ static void set_about_instance(const struct filling *f, struct view_table *t)
 {
         const struct path *p = f->path;
 
-        if (p->request.has_at)
+        if (!p->request.zone)
+                view_table_set_about(f->document, t,
+                                     "of thread t%" PRIu32 "; deeper threads are those it waited for",
+                                     p->shown.thread);
+        else if (p->request.has_at)
                 view_table_set_about(f->document, t,
                                      "the instance that began at %.9f s, thread t%" PRIu32
                                      "; deeper threads are those it waited for",
@@ -530,16 +537,18 @@ static void add_segments(const struct filling *f)
         uint64_t shortest_ns = shortest_shown(p, limit);
         struct view_table *t;
 
-        if (p->n_shown == 0 || !p->request.zone)
+        if (p->segments.n_items == 0)
                 return;
         t = view_document_add_part(d, &segments_part,
-                                   path_is_of_one(p) ? "The path of this instance"
-                                                     : "The path of the slowest instance");
+                                   !p->request.zone    ? "The path of the run"
+                                   : path_is_of_one(p) ? "The path of this instance"
+                                                       : "The path of the slowest instance");
         if (!t)
                 return;
         set_about_instance(f, t);
-        for (size_t i = 0; i < p->n_shown; i++) {
-                const struct path_shown *s = &p->segments[i];
+        t->n_left_out = p->segments.n_dropped;
+        for (size_t i = 0; i < p->segments.n_items; i++) {
+                const struct path_shown *s = &p->segments.items[i];
 
                 if (s->end_ns - s->begin_ns < shortest_ns) {
                         t->n_left_out++;

@@ -83,6 +83,22 @@ export function pathThreads(segments, own) {
         return [...new Set([own, ...segments.map((segment) => segment.thread)])];
 }
 
+/**
+ * The same, but for its own those with the most time on the path first: of a run, which has many.
+ * @param {PathSegment[]} segments
+ * @param {number} own
+ */
+export function pathThreadsByTime(segments, own) {
+        /** @type {Map<number, number>} */
+        const times = new Map();
+
+        for (const { thread, begin, end } of segments)
+                times.set(thread, (times.get(thread) ?? 0) + end - begin);
+        const timeOf = (/** @type {number} */ thread) => thread === own ? Infinity : times.get(thread) ?? 0;
+
+        return pathThreads(segments, own).sort((a, b) => timeOf(b) - timeOf(a));
+}
+
 /** @param {string} name */
 function callOf(name) {
         return /[)\]]$/.test(name) ? name : `${name}()`;

@@ -19,7 +19,7 @@ import { recallTracks, TimelineLabels } from './timeline_labels.js';
 import { paintNotes, TimelineNotes } from './timeline_notes.js';
 import { clampTo, TimelineOverview } from './timeline_overview.js';
 import { AXIS_PX, paintAxis, paintChosen, paintGrid, paintMeasure, paintRows } from './timeline_paint.js';
-import { TimelinePath } from './timeline_path.js';
+import { PATH_OF_RUN, TimelinePath } from './timeline_path.js';
 import { isIdleTrack, rowsBetween, timelineRows } from './timeline_rows.js';
 import { paintWakeUp, wakeUpAt, wakeUpOf } from './timeline_wakes.js';
 import { selfTimeOf, wordsOfHit } from './timeline_words.js';
@@ -86,12 +86,13 @@ export class TimelineScreen {
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
+                this.pathButton = button('Critical path', () => this.path.showRun(), { title: 'who delayed the run?' });
                 this.note = el('span', { class: 'muted', role: 'status' });
                 this.part = button('', () => this.viewer.set({ longer: null, shorter: null }), { title: 'ends the highlight' });
                 this.element = el('section', { class: 'timeline' },
                         el('div', { class: 'data-tools timeline-tools' },
                            button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
-                           this.ghostButton, this.measureButton, this.idleButton, this.notes.button, this.part, this.note,
+                           this.ghostButton, this.measureButton, this.pathButton, this.idleButton, this.notes.button, this.part, this.note,
                            el('span', { class: 'muted timeline-keys' },
                               'wheel zooms · drag moves · Shift+drag selects · W A S D · / searches')),
                         this.notes.list,
@@ -122,6 +123,8 @@ export class TimelineScreen {
                         this.to = to;
                 }
                 this.path.follow(state);
+                if (state.path === PATH_OF_RUN && !this.path.subject)
+                        this.path.showRun();
                 if (state.at_thread !== undefined && state.at !== undefined)
                         this.chooseAt(state.at_thread, Number(state.at), state.path);
                 this.arrange();
@@ -176,6 +179,8 @@ export class TimelineScreen {
                 this.room.style.height = `${this.layout.height + AXIS_PX + 20}px`;
                 const nIdle = this.viewer.model.tracks.filter(isIdleTrack).length;
 
+                this.pathButton.hidden = this.viewer.model.isLive || !this.viewer.model.tracks.some((track) =>
+                        track.lanes.some((lane) => lane.kind === 'states'));
                 setAttributes(this.ghostButton, { 'aria-pressed': String(this.choice.showsGhosts) });
                 setAttributes(this.measureButton, { 'aria-pressed': String(this.isMeasuring) });
                 setAttributes(this.idleButton, { 'aria-pressed': String(this.choice.showsIdle),
@@ -702,7 +707,7 @@ export class TimelineScreen {
                         this.panel.focus();
                         return true;
                 }
-                if (event.key === 'Escape' && this.path.hit) {
+                if (event.key === 'Escape' && this.path.subject) {
                         this.path.leave();
                         return true;
                 }

@@ -13,7 +13,7 @@ import { nameColorOf } from './colors.js';
 import { DataTable } from './data_table.js';
 import { button, el } from './dom.js';
 import { formatPlural } from './format.js';
-import { labelOfSegment, pathSegments, pathSteps, pathThreads } from './path_segments.js';
+import { labelOfSegment, pathSegments, pathSteps, pathThreads, pathThreadsByTime } from './path_segments.js';
 import { AXIS_PX, paintLabel, xOfTime } from './timeline_paint.js';
 import { isOnPath } from './timeline_rows.js';
 import { paintName, paintWakeUp } from './timeline_wakes.js';
@@ -29,6 +29,13 @@ import { paintName, paintWakeUp } from './timeline_wakes.js';
  * @typedef {import('./viewer.js').Viewer} Viewer
  */
 
+/**
+ * @typedef {{ hit: TimelineHit|null, begin: number, thread: number|null }} PathSubject  an instance, or the whole run (`hit`
+ *             is null); `thread`: its own, known of a run when the answer is there
+ */
+
+/** In the address: the path of the run. */
+export const PATH_OF_RUN = 'run';
 /** The longest parts are asked for; the others are counted. */
 const PATH_PARTS_MAX = 2000;
 /** Threads that are brought together on top, where they are too far from each other. */
@@ -42,8 +49,8 @@ export class TimelinePath {
         constructor(viewer, timeline) {
                 this.viewer = viewer;
                 this.timeline = timeline;
-                /** The instance whose path is shown or awaited. @type {TimelineHit|null} */
-                this.hit = null;
+                /** Whose path is shown or awaited. @type {PathSubject|null} */
+                this.subject = null;
                 /** @type {PathSegment[]} */
                 this.segments = [];
                 /** @type {PathStep[]} */
@@ -76,42 +83,65 @@ export class TimelinePath {
 
                 if (!hit || !thread || !location)
                         return;
-                this.clear();
-                this.hit = hit;
-                this.running = new AbortController();
-                const { signal } = this.running;
-                const asked = { zone: location.handle, thread: thread.handle, at: String(hit.begin), top: String(PATH_PARTS_MAX) };
-
                 timeline.askedFor = timeline.keyOf(thread.handle, hit.begin, location.handle);
+                this.clear();
                 viewer.set({ at: hit.begin, at_thread: thread.handle, path: location.handle });
                 if (viewer.model.isLive)
                         viewer.follow('paused');
+                await this.ask({ hit, begin: hit.begin, thread: thread.id },
+                               { zone: location.handle, thread: thread.handle, at: String(hit.begin) });
+        }
+
+        /** Who delayed the whole run, which has ended. */
+        async showRun() {
+                /** @type {PathSubject} */
+                const subject = { hit: null, begin: 0, thread: null };
+
+                this.clear();
+                this.subject = subject;
+                this.viewer.set({ at: null, at_thread: null, path: PATH_OF_RUN });
+                await this.ask(subject, {});
+        }
+
+        /** @param {PathSubject} subject @param {{ [name: string]: string }} asked */
+        async ask(subject, asked) {
+                const { viewer } = this;
+
+                this.subject = subject;
+                this.running = new AbortController();
+                const { signal } = this.running;
+
                 this.showPanel(el('p', { class: 'muted', role: 'status' }, 'asking …'));
                 try {
-                        const answer = viewer.model.file ? null : await viewer.source.answer('path', asked, { signal });
+                        const answer = viewer.model.file ? null
+                                : await viewer.source.answer('path', { ...asked, top: String(PATH_PARTS_MAX) }, { signal });
 
-                        if (this.hit === hit)
-                                this.take(hit, answer);
+                        if (this.subject === subject)
+                                this.take(subject, answer);
                 } catch (error) {
-                        if (this.hit === hit && !signal.aborted)
+                        if (this.subject === subject && !signal.aborted)
                                 this.fail(wordsOf(error));
                 }
         }
 
-        /** @param {TimelineHit} hit @param {Answer|null} answer  null: a page in one file */
-        take(hit, answer) {
+        /** @param {PathSubject} subject @param {Answer|null} answer  null: a page in one file */
+        take(subject, answer) {
                 const { timeline, viewer } = this;
 
                 if (!answer) {
-                        this.fail('A page in one file holds the paths of no instances: hyprof view shows them.');
+                        this.fail('A page in one file holds no paths: hyprof view shows them.');
                         return;
                 }
-                this.segments = pathSegments(viewer.model, answer, hit.begin);
+                if (!subject.hit)
+                        subject.begin = Number(answer.shown_begin_ns);
+                this.segments = pathSegments(viewer.model, answer, subject.begin);
+                subject.thread ??= this.segments.find((segment) => segment.depth === 0)?.thread ?? null;
                 this.steps = pathSteps(this.segments);
                 this.showPanel(...this.words(answer), this.table(answer));
                 viewer.announce(answer.answer);
                 this.arrange();
-                timeline.zoomToChosen();
+                if (subject.hit)
+                        timeline.zoomToChosen();
         }
 
         /** @param {string} words */
@@ -125,12 +155,14 @@ export class TimelinePath {
 
         /** @param {...(HTMLElement|null)} content */
         showPanel(...content) {
-                this.timeline.panel.showInstead('Who delayed this?', () => this.leave(), ...content);
+                const title = this.subject?.hit ? 'Who delayed this?' : 'Who delayed the run?';
+
+                this.timeline.panel.showInstead(title, () => this.leave(), ...content);
         }
 
         clear() {
                 this.running?.abort();
-                this.hit = this.chosen = this.running = null;
+                this.subject = this.chosen = this.running = null;
                 this.segments = [];
                 this.steps = [];
                 this.timeline.choice.path = null;
@@ -138,15 +170,16 @@ export class TimelinePath {
 
         /** Ends it; what is chosen stays. */
         end() {
-                const { hit, timeline } = this;
-                const thread = hit ? this.viewer.model.thread(Number(hit.lane.track.thread)) : null;
+                const { subject, timeline } = this;
+                const thread = subject?.hit ? this.viewer.model.thread(Number(subject.thread)) : null;
 
-                if (!hit || !thread)
+                if (!subject)
                         return;
                 if (timeline.choice.path?.isFirst)
                         timeline.scroll.scrollTop = this.top;
                 this.clear();
-                timeline.askedFor = timeline.keyOf(thread.handle, hit.begin);
+                if (thread)
+                        timeline.askedFor = timeline.keyOf(thread.handle, subject.begin);
                 this.viewer.set({ path: null });
                 timeline.arrange();
         }
@@ -165,14 +198,15 @@ export class TimelinePath {
          * @param {ViewState} state
          */
         follow(state) {
-                if (this.hit && state.path === undefined)
+                if (this.subject && state.path === undefined)
                         this.leave();
         }
 
         /** The threads of the path come into sight together: where they are, or on top if they are too far from each other. */
         arrange() {
-                const { timeline, hit } = this;
-                const threads = pathThreads(this.segments, Number(hit?.lane.track.thread)).slice(0, PATH_THREADS_MAX);
+                const { timeline, subject } = this;
+                const inOrder = subject?.hit ? pathThreads : pathThreadsByTime;
+                const threads = inOrder(this.segments, Number(subject?.thread)).slice(0, PATH_THREADS_MAX);
 
                 timeline.choice.path = { threads, isFirst: false };
                 timeline.arrange();
@@ -206,13 +240,14 @@ export class TimelinePath {
                            el('li', {}, el('span', { class: 'path-sign ready' }), 'could run and did not'),
                            el('li', {}, el('span', { class: 'path-sign wait' }), 'waited'),
                            el('li', {}, el('span', { class: 'path-sign arrow' }, '↑'), 'woke the thread that waited')),
-                        el('div', { class: 'data-tools' }, button('back to the instance', () => this.leave(), { title: 'Esc' }))];
+                        el('div', { class: 'data-tools' },
+                           button(this.subject?.hit ? 'back to the instance' : 'back', () => this.leave(), { title: 'Esc' }))];
         }
 
         /** @param {Answer} answer */
         table(answer) {
                 const { model } = this.viewer;
-                const begin = this.hit?.begin ?? 0;
+                const begin = this.subject?.begin ?? 0;
                 const rows = this.segments.map((segment) => ({ after_ns: segment.begin - begin, part_ns: segment.end - segment.begin,
                         thread: model.threadName(segment.thread), what: segment.what, function: segment.name,
                         woken_by: segment.wokenBy === null ? null : model.threadName(segment.wokenBy), depth: segment.depth, segment }));
