@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pictures of the viewer's screens: node examples/screenshots.js TRACE FOLDER [NAME FRAGMENT]; HYPROF is the program.
-// Without a name they are those of the example's trace.
+// Pictures of the viewer's screens: node examples/screenshots.js TRACE FOLDER [NAME FRAGMENT | NAME zone:ZONE]; HYPROF is the
+// program.  zone:ZONE is the path of one of its longest instances.  Without a name they are those of the example's trace.
 'use strict';
 
 const path = require('path');
@@ -44,17 +44,18 @@ function exampleScreens() {
         };
 }
 
-/** Who delayed one of the longest waits of the example's dispatcher, if possible one in which no other program had the CPUs. */
-function pathScreen() {
-        const rows = answer('report', '--zone', 'wait').slowest.rows;
-        const pathOf = (row) => answer('path', '--zone', 'wait', '--thread', row.thread, '--at', `${row.at_ns}ns`);
+/** Who delayed one of the longest instances of a zone, if possible one in which no other program had the CPUs. */
+function pathScreen(name) {
+        const rows = answer('report', '--zone', name).slowest.rows;
+        const pathOf = (row) => answer('path', '--zone', name, '--thread', row.thread, '--at', `${row.at_ns}ns`);
         const slow = rows.find((row) => pathOf(row).machine_share < 0.1) ?? rows[0];
-        const zone = answer('report', '--zones').zones.rows.find((row) => row.name === 'wait').handle;
+        const zone = answer('report', '--zones').zones.rows.find((row) => row.name === name).handle;
         return `screen=timeline&at=${slow.at_ns}&at_thread=${slow.thread}&path=${zone}`;
 }
 
 async function main() {
-        const pictures = only === 'path' ? { path: pathScreen() } : only ? { [only]: fragmentOfOnly } : exampleScreens();
+        const zone = fragmentOfOnly?.startsWith('zone:') ? fragmentOfOnly.slice('zone:'.length) : null;
+        const pictures = !only ? exampleScreens() : { [only]: zone ? pathScreen(zone) : fragmentOfOnly };
         const viewer = spawn(hyprof, ['view', '--no-open', trace], { stdio: ['ignore', 'pipe', 'inherit'] });
         const address = await serve(viewer);
         const browser = await Chromium.start();

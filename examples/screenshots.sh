@@ -11,14 +11,19 @@ mkdir -p build/demo docs/images
 "$build/hyprof" record -q -o "$trace" -- "$build/examples/kernel_pool" --mlir
 HYPROF=$build/hyprof node examples/screenshots.js "$trace" docs/images
 
-"$build/hyprof" record -q --off-cpu -o build/demo/path.hyp -- "$build/examples/kernel_pool"
-HYPROF=$build/hyprof node examples/screenshots.js build/demo/path.hyp docs/images path
-
-picture() { # name, screen, options of record and script of Python...
-        local name=$1 screen=$2
-        shift 2
-        "$build/hyprof" record -q -o "build/demo/$name.hyp" "${@:1:$#-1}" -- python3 "examples/stories/${!#}"
-        HYPROF=$build/hyprof node examples/screenshots.js "build/demo/$name.hyp" docs/images "$name" "$screen"
+picture() { # name, screen, options of record... -- command...
+        "$build/hyprof" record -q -o "build/demo/$1.hyp" "${@:3}"
+        HYPROF=$build/hyprof node examples/screenshots.js "build/demo/$1.hyp" docs/images "$1" "$2"
 }
-picture gil screen=timeline --off-cpu gil.py
-picture minidom screen=flame deep_dom.py
+picture path zone:wait --off-cpu -- "$build/examples/kernel_pool"
+
+# ---- the stories; without Redis, of its story none
+stories=examples/stories run='screen=timeline&path=run'
+picture gil screen=timeline --off-cpu -- python3 $stories/gil.py
+picture minidom screen=flame -- python3 $stories/deep_dom.py
+command -v redis-server >/dev/null &&
+        picture path-database "$run" --off-cpu -- $stories/append_only.sh always
+picture path-loop zone:ping --off-cpu -- python3 $stories/blocked_loop.py
+picture path-pipeline "$run" --off-cpu -- sh -c "strings $(printf '%s\n' /usr/lib/*/libLLVM-*.so.1 | head -n 1) | sort | gzip | wc -c"
+picture path-build "$run" --off-cpu -- make -f $stories/build.mk -j2
+picture path-python "$run" --off-cpu -- python3 $stories/gil.py
