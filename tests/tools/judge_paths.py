@@ -30,7 +30,7 @@ from typing import Any
 # The documents' members, should their names change.
 INSTANCES, TOTAL_NS, SEGMENTS_NS, CONFIDENCE, PATH_ROWS = "instances", "total_ns", "segments_ns", "confidence", "path"
 SHARE, KIND, THREAD, FUNCTION, IS_OWN = "share", "kind", "thread_name", "function", "own"
-WALL_ROWS, WALL_SHARE, WALL_FUNCTION = "wall", "wall_share", "function"
+WALL_ROWS, WALL_SHARE, WALL_FUNCTION = "wall", "share", "function"
 IDLE_SHARE = "idle_share"
 # The kind of a row -> how truth.tsv calls the place; where a thread ran, the place is the function.
 PLACES = {"timer": "[timer]", "disk": "[disk]", "network": "[network]", "spin": "[spin]", "preempted": "[preempted]",

@@ -22,7 +22,9 @@ BURN_FUNCTION(frame_work);
 
 static struct box jobs = BOX(4), results = BOX(4), disturbances = BOX(4);
 
-/* runqueue: four threads that never wait, two on each of two CPUs: half of the time another one runs. */
+/* runqueue: six threads that never wait, three on each of two CPUs: another one runs for two thirds. */
+#define N_RUNNERS 6
+
 static int n_tasks;
 
 static void run_tasks(void *which)
@@ -36,15 +38,15 @@ static void run_tasks(void *which)
 
 static void run_runqueue(int n)
 {
-        pthread_t threads[4];
+        pthread_t threads[N_RUNNERS];
         char name[] = "t0";
 
         n_tasks = n;
-        for (intptr_t i = 0; i < 4; i++) {
+        for (intptr_t i = 0; i < N_RUNNERS; i++) {
                 name[1] = (char)('0' + i);
                 threads[i] = plant_thread(name, run_tasks, (void *)(i % 2));
         }
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < N_RUNNERS; i++)
                 plant_join(threads[i]);
 }
 
@@ -297,7 +299,7 @@ static void run_quota(int n)
 }
 
 const struct delay_kind machine_delays[] = {
-        { "runqueue", 35, run_runqueue },
+        { "runqueue", 25, run_runqueue },
         { "prioinv", 120, run_prioinv },
         { "outranked", 120, run_outranked },
         { "spin", 150, run_spin },
