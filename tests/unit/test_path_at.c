@@ -162,9 +162,9 @@ START_LOOP_TEST(its_path_is_the_one_that_it_has_among_all, 0, N_ROUNDS)
                 walk(&other, NULL, &(struct path_request){ .zone = "request", .instance = (uint64_t)_i + 1 }),
                 0);
         expect_shown(main_thread, other.shown.begin_ns, other.shown.end_ns);
-        ck_assert_uint_eq(path.n_shown, other.n_shown);
-        for (size_t i = 0; i < path.n_shown; i++) {
-                const struct path_shown *a = &path.segments[i], *b = &other.segments[i];
+        ck_assert_uint_eq(path.segments.n_items, other.segments.n_items);
+        for (size_t i = 0; i < path.segments.n_items; i++) {
+                const struct path_shown *a = &path.segments.items[i], *b = &other.segments.items[i];
 
                 ck_assert_uint_eq(a->begin_ns, b->begin_ns);
                 ck_assert_uint_eq(a->thread, b->thread);
@@ -182,15 +182,15 @@ START_TEST(a_thread_that_slept_all_the_time_before_is_known)
         uint64_t begin_ns = begin_of(N_ROUNDS - 1);
 
         ck_assert_int_eq(ask("request", begin_ns), 0);
-        ck_assert_uint_eq(path.n_shown, 5);
-        ck_assert_uint_eq(path.segments[1].thread, worker);
-        ck_assert_uint_eq(path.segments[1].kind, PATH_MACHINE);
-        ck_assert_uint_eq(path.segments[1].begin_ns, begin_ns + MS);
-        ck_assert_uint_eq(path.segments[1].by, main_thread);
-        ck_assert_uint_eq(path.segments[2].kind, PATH_RUN);
-        ck_assert_uint_eq(path.segments[2].end_ns, begin_ns + 6 * MS);
-        ck_assert_uint_eq(path.segments[3].thread, main_thread);
-        ck_assert_uint_eq(path.segments[3].by, worker);
+        ck_assert_uint_eq(path.segments.n_items, 5);
+        ck_assert_uint_eq(path.segments.items[1].thread, worker);
+        ck_assert_uint_eq(path.segments.items[1].kind, PATH_MACHINE);
+        ck_assert_uint_eq(path.segments.items[1].begin_ns, begin_ns + MS);
+        ck_assert_uint_eq(path.segments.items[1].by, main_thread);
+        ck_assert_uint_eq(path.segments.items[2].kind, PATH_RUN);
+        ck_assert_uint_eq(path.segments.items[2].end_ns, begin_ns + 6 * MS);
+        ck_assert_uint_eq(path.segments.items[3].thread, main_thread);
+        ck_assert_uint_eq(path.segments.items[3].by, worker);
 }
 END_TEST
 
