@@ -12,7 +12,14 @@
 
 void event_encoder_init(struct event_encoder *e)
 {
+        uint32_t n = 0;
+
         memset(e, 0, sizeof(*e));
+        for (uint64_t op = 1; op < TRACE_OP_COUNT; op++) {
+                e->first_operand[op] = (uint8_t)n;
+                n += trace_op_schema_find(op)->n_operands;
+        }
+        assert(n == TRACE_OPERANDS_TOTAL);
 }
 
 void event_encoder_deinit(struct event_encoder *e)
@@ -20,9 +27,8 @@ void event_encoder_deinit(struct event_encoder *e)
         byte_buffer_deinit(&e->runs);
         byte_buffer_deinit(&e->ops);
         byte_buffer_deinit(&e->times);
-        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
-                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
-                        byte_buffer_deinit(&e->operands[op][i]);
+        for (size_t i = 0; i < TRACE_OPERANDS_TOTAL; i++)
+                byte_buffer_deinit(&e->operands[i]);
 }
 
 void event_encoder_begin_run(struct event_encoder *e, uint32_t thread)
@@ -40,7 +46,7 @@ bool event_encoder_make_room(struct event_encoder *e, uint64_t time_ns)
 
         assert(e->run_thread != 0);
         if (!byte_buffer_reserve(&e->ops, EVENTS_AT_ONCE) || !byte_buffer_reserve(&e->times, n_bytes) ||
-            !byte_buffer_reserve(&e->operands[TRACE_OP_ZONE_BEGIN][0], n_bytes))
+            !byte_buffer_reserve(&e->operands[0], n_bytes))
                 return false;
         e->n_events_fit = n_events + EVENTS_AT_ONCE;
         if (n_events == e->run_first_event) {
@@ -60,14 +66,15 @@ void event_encoder_add_any(struct event_encoder *e, const struct trace_event *ev
         if (!event_encoder_put(e, (uint8_t)event->op, event->time_ns))
                 return;
         for (uint32_t i = 0; i < schema->n_operands; i++) {
-                struct byte_buffer *column = &e->operands[event->op][i];
+                size_t at = e->first_operand[event->op] + i;
+                struct byte_buffer *column = &e->operands[at];
                 unsigned encoding = schema->operands[i].encoding;
 
                 if (encoding == TRACE_ENCODING_TEXT) {
                         assert(event->operand[i] <= TRACE_TEXT_BYTES_MAX);
                         trace_column_add_text(column, event->text, event->operand[i]);
                 } else {
-                        trace_column_add(column, encoding, &e->previous[event->op][i], event->operand[i]);
+                        trace_column_add(column, encoding, &e->previous[at], event->operand[i]);
                 }
         }
 }
@@ -94,9 +101,8 @@ size_t event_encoder_count_bytes(const struct event_encoder *e)
 {
         size_t n = e->runs.used_bytes + e->ops.used_bytes + e->times.used_bytes;
 
-        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
-                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
-                        n += e->operands[op][i].used_bytes;
+        for (size_t i = 0; i < TRACE_OPERANDS_TOTAL; i++)
+                n += e->operands[i].used_bytes;
         return n;
 }
 
@@ -120,18 +126,18 @@ static void put_columns(const struct event_encoder *e, struct byte_buffer *body,
 {
         put_column(body, TRACE_COLUMN_OP, &e->ops, list);
         put_column(body, TRACE_COLUMN_TIME, &e->times, list);
-        for (uint32_t op = 0; op < TRACE_OP_COUNT; op++)
-                for (uint32_t i = 0; i < TRACE_OPERANDS_MAX; i++)
-                        put_column(body, op * TRACE_COLUMNS_PER_OP + i, &e->operands[op][i], list);
+        for (uint32_t op = 1; op < TRACE_OP_COUNT; op++)
+                for (uint32_t i = 0; i < trace_op_schema_find(op)->n_operands; i++)
+                        put_column(body, op * TRACE_COLUMNS_PER_OP + i,
+                                   &e->operands[e->first_operand[op] + i], list);
 }
 
 static uint32_t count_columns(const struct event_encoder *e)
 {
         uint32_t n = 2; /* op and time */
 
-        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
-                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
-                        n += e->operands[op][i].used_bytes > 0;
+        for (size_t i = 0; i < TRACE_OPERANDS_TOTAL; i++)
+                n += e->operands[i].used_bytes > 0;
         return n;
 }
 
@@ -139,9 +145,8 @@ static bool any_failed(const struct event_encoder *e)
 {
         bool failed = e->runs.failed || e->ops.failed || e->times.failed;
 
-        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
-                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
-                        failed = failed || e->operands[op][i].failed;
+        for (size_t i = 0; i < TRACE_OPERANDS_TOTAL; i++)
+                failed = failed || e->operands[i].failed;
         return failed;
 }
 
@@ -150,9 +155,8 @@ static void clear(struct event_encoder *e)
         byte_buffer_clear(&e->runs);
         byte_buffer_clear(&e->ops);
         byte_buffer_clear(&e->times);
-        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
-                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
-                        byte_buffer_clear(&e->operands[op][i]);
+        for (size_t i = 0; i < TRACE_OPERANDS_TOTAL; i++)
+                byte_buffer_clear(&e->operands[i]);
         memset(e->previous, 0, sizeof(e->previous));
         e->previous_first_ns = 0;
         e->n_runs = 0;

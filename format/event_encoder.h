@@ -35,8 +35,10 @@ struct event_encoder {
         uint64_t run_first_ns;                  /* of the open run */
         uint64_t previous_first_ns;             /* of the previous run: a run has the difference to it */
         uint64_t chunk_first_ns, chunk_last_ns; /* of all events */
-        struct byte_buffer operands[TRACE_OP_COUNT][TRACE_OPERANDS_MAX];
-        uint64_t previous[TRACE_OP_COUNT][TRACE_OPERANDS_MAX]; /* for delta columns */
+        /* The operands of all ops, one after the other: those of ZONE_BEGIN, which is the first op, first. */
+        struct byte_buffer operands[TRACE_OPERANDS_TOTAL];
+        uint64_t previous[TRACE_OPERANDS_TOTAL]; /* for delta columns */
+        uint8_t first_operand[TRACE_OP_COUNT];   /* of each op, in the two arrays */
 };
 
 void event_encoder_init(struct event_encoder *e);
@@ -66,7 +68,7 @@ static inline bool event_encoder_put(struct event_encoder *e, uint8_t op, uint64
 static inline void event_encoder_begin_zone(struct event_encoder *e, uint64_t time_ns, uint64_t location)
 {
         if (event_encoder_put(e, TRACE_OP_ZONE_BEGIN, time_ns))
-                byte_buffer_put_varint(&e->operands[TRACE_OP_ZONE_BEGIN][0], location);
+                byte_buffer_put_varint(&e->operands[0], location);
 }
 
 static inline void event_encoder_end_zone(struct event_encoder *e, uint64_t time_ns)
@@ -98,7 +100,7 @@ size_t event_encoder_count_bytes(const struct event_encoder *e);
 /* Whether any event so far is a THREAD_NAME. */
 static inline bool event_encoder_has_names(const struct event_encoder *e)
 {
-        return e->operands[TRACE_OP_THREAD_NAME][0].used_bytes > 0;
+        return e->operands[e->first_operand[TRACE_OP_THREAD_NAME]].used_bytes > 0;
 }
 
 /*

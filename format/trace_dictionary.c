@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_BYTES_MAX        64
 #define STRING_BYTES_PER_ROW 16 /* the limit for bytes of strings is this many times the limit for rows */
 #define FIELDS_MAX           16
 #define ROWS_PER_BODY        (UINT32_C(1) << 18) /* keeps a body of numbers far below the limit */
@@ -396,7 +395,7 @@ static int check_value(const struct trace_dictionary *d, const struct trace_fiel
 static int decode_row(struct trace_dictionary *d, struct incoming *in, uint64_t *previous, uint32_t id,
                       struct error *err)
 {
-        _Alignas(8) uint8_t row[ROW_BYTES_MAX] = { 0 };
+        _Alignas(8) uint8_t row[TRACE_ROW_BYTES_MAX] = { 0 };
 
         for (uint32_t f = 0; f < in->schema->n_fields; f++) {
                 const struct trace_field *field = &in->schema->fields[f];

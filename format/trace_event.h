@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The operands of an op: either by name, or as numbers in the order of the specification. */
 struct trace_event {
@@ -153,8 +154,10 @@ struct trace_event {
                         uint64_t location;
                         uint64_t begin_ticks;
                         uint64_t length_ticks;
-                        uint64_t lane;
-                        uint64_t key; /* 0 = none */
+                        uint64_t lane;  /* of the device; a row of TRACKS may name it */
+                        uint64_t key;   /* what it belongs to; 0 without `space` = none */
+                        uint64_t space; /* string: what kind of number the key is; 0 = not said */
+                        uint64_t text;  /* string: its arguments; 0 = none */
                 } device_span;
                 struct {
                         uint64_t cpu;         /* of the waker */
@@ -168,6 +171,25 @@ struct trace_event {
                 struct {
                         uint64_t copy_bytes; /* of `text`: see "Stack copies" */
                 } stack_copy;                /* of the sample that follows, at the same time */
+                struct {
+                        uint64_t space; /* string, as in `device_span` */
+                        uint64_t key;
+                } zone_key; /* of the innermost open zone: events of devices with the same belong to it */
+                struct {
+                        uint64_t device;
+                        uint64_t plot; /* row of PLOTS: the last one of its name says how to show it */
+                        uint64_t ticks;
+                        uint64_t lane;
+                        uint64_t kind; /* enum trace_value_kind */
+                        uint64_t bits; /* of a value of that kind */
+                } device_value;
+                struct {
+                        uint64_t device;
+                        uint64_t location;
+                        uint64_t ticks;
+                        uint64_t lane;
+                        uint64_t key, space, text; /* as in `device_span` */
+                } device_instant;
         };
 };
 
@@ -185,6 +207,19 @@ struct trace_op_schema {
         uint32_t n_operands;
         struct trace_operand operands[TRACE_OPERANDS_MAX];
 };
+
+/* The value of a DEVICE_VALUE, rounded to a double. */
+static inline double trace_event_device_value(const struct trace_event *event)
+{
+        double value;
+
+        if (event->device_value.kind == TRACE_VALUE_SIGNED)
+                return (double)(int64_t)event->device_value.bits;
+        if (event->device_value.kind == TRACE_VALUE_UNSIGNED)
+                return (double)event->device_value.bits;
+        memcpy(&value, &event->device_value.bits, sizeof(value));
+        return value;
+}
 
 /*
  * Whether @thread was on its CPU at its own WAKEUP: a timer or a signal came before it had begun to wait.

@@ -148,10 +148,13 @@ struct trace_notice {
 };
 
 struct trace_clock {
-        uint64_t ticks;    /* of the client region's clock */
+        uint64_t ticks;    /* of the clock; nanoseconds of MONOTONIC, REALTIME and BOOTTIME */
         uint64_t raw_ns;   /* CLOCK_MONOTONIC_RAW at the same instant */
         uint32_t kind;     /* enum trace_clock_kind */
         uint32_t error_ns; /* the pair was read within this time */
+        /* whose clock it is, in a merged trace; 0 = the only one's */
+        uint32_t recording;
+        uint32_t reserved; /* not in the file */
 };
 
 /* How to show a plot; a later row of the same name replaces an earlier. */
@@ -173,18 +176,33 @@ struct trace_lock {
 };
 
 struct trace_device {
-        uint32_t process;
+        uint32_t process;     /* 0 = of no process: an imported file does not name one */
         uint32_t name;        /* string */
         uint64_t period_bits; /* of a double: nanoseconds a tick; 0 = follows from its pairs of times */
         uint32_t kind;        /* the program's */
         uint32_t number;      /* tells devices of one process and name apart */
+        uint32_t clock_name;  /* string: of its clock, for people; 0 = it has none */
+        uint32_t recording;   /* whose device it is, if it has no process; 0 = the only one */
 };
 
 struct trace_device_clock {
-        uint64_t ticks;  /* of the device */
-        uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW at the same instant */
+        uint64_t ticks;    /* of the device */
+        uint64_t raw_ns;   /* CLOCK_MONOTONIC_RAW at the same instant */
+        uint64_t error_ns; /* the instant is at most this far from `raw_ns`; 0 = not known */
         uint32_t device;
-        uint32_t reserved; /* not in the file */
+        uint32_t epoch; /* readings of different epochs say nothing about each other's ticks */
+};
+
+/*
+ * A lane of a device, and the track that it is a part of.  The first row of a lane of a device counts; a
+ * reader treats a parent of another device as none.
+ */
+struct trace_track {
+        uint32_t device;
+        uint32_t parent; /* track; 0 = the device itself */
+        uint32_t number; /* the `lane` of DEVICE_SPAN and the like */
+        uint32_t name;   /* string; 0 = by its number */
+        uint32_t kind;   /* enum trace_track_kind */
 };
 
 /* A fact that a program reports about itself; a later row of the same process and key replaces an earlier. */
@@ -267,6 +285,29 @@ struct trace_recording {
         uint32_t clock;     /* enum trace_alignment */
         uint32_t first_cpu; /* the number added to the numbers of its CPUs */
         uint32_t n_cpus;
+};
+
+/* A file of another tool that was read into this trace. */
+struct trace_import {
+        uint64_t n_rows;             /* that were read */
+        uint64_t n_malformed;        /* of these, that could not be used */
+        uint64_t first_malformed_at; /* line, or byte of a binary file; 0 = there is none */
+        uint64_t n_dropped;          /* that the file says its producer lost */
+        uint64_t error_ns; /* the largest error of its times, of every clock; UINT64_MAX = not known */
+        uint64_t cut_at;   /* the file ends in the middle of something here: as above; 0 = it is whole */
+        uint32_t file;     /* string: its name */
+        uint32_t format;   /* string: "ireeprof", as `hyprof import` calls it */
+        uint32_t version;  /* string: of the format, as the file has it; 0 = it has none */
+        uint32_t first_malformed; /* string: what is wrong at `first_malformed_at` */
+        uint32_t clock;           /* string: the clock of its times */
+        uint32_t reserved;        /* not in the file */
+};
+
+/* Something in an imported file that is not in the trace. */
+struct trace_import_loss {
+        uint64_t count;
+        uint32_t import;
+        uint32_t kind; /* string: "executable_trace" */
 };
 
 #endif /* FORMAT_TRACE_ROWS_H */

@@ -114,6 +114,7 @@ static const struct trace_field clock_fields[] = {
         FIELD(trace_clock, 2, raw_ns, DELTA, TIME),
         FIELD(trace_clock, 3, kind, PLAIN),
         FIELD(trace_clock, 4, error_ns, PLAIN),
+        FIELD(trace_clock, 5, recording, OPTIONAL(RECORDINGS), LATER),
 };
 
 static const struct trace_field plot_fields[] = {
@@ -129,16 +130,20 @@ static const struct trace_field lock_fields[] = {
         FIELD(trace_lock, 3, number, DELTA),
 };
 static const struct trace_field device_fields[] = {
-        FIELD(trace_device, 1, process, REQUIRED(PROCESSES)),
+        FIELD(trace_device, 1, process, OPTIONAL(PROCESSES)),
         FIELD(trace_device, 2, name, OPTIONAL(STRINGS)),
         FIELD(trace_device, 3, period_bits, .show = TRACE_SHOW_DOUBLE),
         FIELD(trace_device, 4, kind, PLAIN),
         FIELD(trace_device, 5, number, PLAIN),
+        FIELD(trace_device, 6, clock_name, OPTIONAL(STRINGS), LATER),
+        FIELD(trace_device, 7, recording, OPTIONAL(RECORDINGS), LATER),
 };
 static const struct trace_field device_clock_fields[] = {
         FIELD(trace_device_clock, 1, ticks, DELTA),
         FIELD(trace_device_clock, 2, raw_ns, DELTA, TIME),
         FIELD(trace_device_clock, 3, device, REQUIRED(DEVICES)),
+        FIELD(trace_device_clock, 4, error_ns, LATER),
+        FIELD(trace_device_clock, 5, epoch, LATER),
 };
 static const struct trace_field program_info_fields[] = {
         FIELD(trace_program_info, 1, process, REQUIRED(PROCESSES)),
@@ -205,6 +210,32 @@ static const struct trace_field syscall_fields[] = {
         FIELD(trace_syscall, 7, n_bytes, PLAIN),
 };
 
+static const struct trace_field track_fields[] = {
+        FIELD(trace_track, 1, device, REQUIRED(DEVICES)),
+        FIELD(trace_track, 2, parent, EARLIER(TRACKS)),
+        FIELD(trace_track, 3, number, DELTA),
+        FIELD(trace_track, 4, name, OPTIONAL(STRINGS)),
+        FIELD(trace_track, 5, kind, PLAIN),
+};
+static const struct trace_field import_fields[] = {
+        FIELD(trace_import, 1, file, OPTIONAL(STRINGS)),
+        FIELD(trace_import, 2, format, OPTIONAL(STRINGS)),
+        FIELD(trace_import, 3, version, OPTIONAL(STRINGS)),
+        FIELD(trace_import, 4, n_rows, PLAIN),
+        FIELD(trace_import, 5, n_malformed, PLAIN),
+        FIELD(trace_import, 6, first_malformed_at, PLAIN),
+        FIELD(trace_import, 7, first_malformed, OPTIONAL(STRINGS)),
+        FIELD(trace_import, 8, n_dropped, PLAIN),
+        FIELD(trace_import, 9, clock, OPTIONAL(STRINGS)),
+        FIELD(trace_import, 10, error_ns, PLAIN),
+        FIELD(trace_import, 11, cut_at, PLAIN),
+};
+static const struct trace_field import_loss_fields[] = {
+        FIELD(trace_import_loss, 1, import, REQUIRED(IMPORTS)),
+        FIELD(trace_import_loss, 2, kind, OPTIONAL(STRINGS)),
+        FIELD(trace_import_loss, 3, count, PLAIN),
+};
+
 #define SCHEMA(id, text, type, list, is_interned)                                                         \
         {                                                                                                 \
                 .name = (text), .table = TRACE_TABLE_##id, .row_bytes = sizeof(struct type),              \
@@ -240,6 +271,9 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
         SCHEMA(CODE_LINES, "code_line", trace_code_line, code_line_fields, false),
         SCHEMA(RECORDINGS, "recording", trace_recording, recording_fields, false),
         SCHEMA(SYSCALLS, "syscall", trace_syscall, syscall_fields, false),
+        SCHEMA(TRACKS, "track", trace_track, track_fields, true),
+        SCHEMA(IMPORTS, "import", trace_import, import_fields, false),
+        SCHEMA(IMPORT_LOSSES, "import_loss", trace_import_loss, import_loss_fields, false),
 };
 
 /* Rows are compared and hashed as bytes, so there must be no padding in them. */
@@ -255,8 +289,11 @@ _Static_assert(sizeof(struct trace_sample_event) == 40, "padding");
 _Static_assert(sizeof(struct trace_symbol) == 56, "padding");
 _Static_assert(sizeof(struct trace_plot) == 20, "padding");
 _Static_assert(sizeof(struct trace_lock) == 12, "padding");
-_Static_assert(sizeof(struct trace_device) == 24, "padding");
-_Static_assert(sizeof(struct trace_device_clock) == 24, "padding");
+_Static_assert(sizeof(struct trace_device) == 32, "padding");
+_Static_assert(sizeof(struct trace_device_clock) == 32, "padding");
+_Static_assert(sizeof(struct trace_track) == 20, "padding");
+_Static_assert(sizeof(struct trace_import) == 72, "padding");
+_Static_assert(sizeof(struct trace_import_loss) == 16, "padding");
 _Static_assert(sizeof(struct trace_program_info) == 12, "padding");
 _Static_assert(sizeof(struct trace_attachment) == 24, "padding");
 _Static_assert(sizeof(struct trace_code_region) == 48, "padding");
@@ -265,7 +302,7 @@ _Static_assert(sizeof(struct trace_module_image) == 12, "padding");
 _Static_assert(sizeof(struct trace_syscall) == 48, "padding");
 _Static_assert(sizeof(struct trace_code_line) == 16, "padding");
 _Static_assert(sizeof(struct trace_loss) == 24, "padding");
-_Static_assert(sizeof(struct trace_clock) == 24, "padding");
+_Static_assert(sizeof(struct trace_clock) == 32, "padding");
 _Static_assert(sizeof(struct trace_recording) == 64, "padding");
 
 const struct trace_schema *trace_schema_find(uint32_t table)

@@ -43,6 +43,8 @@ enum trace_show {
         TRACE_SHOW_DIGEST = 4, /* of a text that is not for people: its length and a hash */
 };
 
+#define TRACE_ROW_BYTES_MAX 72 /* no row of a table is longer */
+
 struct trace_field {
         const char *name;
         uint8_t column; /* id in the chunk, from 1 */

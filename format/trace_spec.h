@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 7 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 8 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -76,10 +76,13 @@ enum trace_codec {
         X(39, MODULE_IMAGES, "module_image") \
         X(40, CODE_LINES, "code_line")       \
         X(41, RECORDINGS, "recording")       \
-        X(42, SYSCALLS, "syscall")
+        X(42, SYSCALLS, "syscall")           \
+        X(43, TRACKS, "track")               \
+        X(44, IMPORTS, "import")             \
+        X(45, IMPORT_LOSSES, "import_loss")
 
 #define TRACE_TABLE_FIRST 16
-#define TRACE_TABLE_COUNT 27
+#define TRACE_TABLE_COUNT 30
 
 enum trace_chunk_kind {
 #define X(id, name) TRACE_CHUNK_##name = (id),
@@ -132,11 +135,15 @@ enum trace_table {
         X(35, DEVICE_SPAN, "device_span")             \
         X(36, WAKEUP, "wakeup")                       \
         X(37, STACK_COPY, "stack_copy")               \
-        X(38, ZONES_GONE, "zones_gone")
+        X(38, ZONES_GONE, "zones_gone")               \
+        X(39, ZONE_KEY, "zone_key")                   \
+        X(40, DEVICE_VALUE, "device_value")           \
+        X(41, DEVICE_INSTANT, "device_instant")
 
-#define TRACE_OP_COUNT       39 /* ids below this are known */
-#define TRACE_OPERANDS_MAX   6
-#define TRACE_COLUMN_OP      0 /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
+#define TRACE_OP_COUNT       42 /* ids below this are known */
+#define TRACE_OPERANDS_MAX   8  /* of one op */
+#define TRACE_OPERANDS_TOTAL 97 /* of all ops together */
+#define TRACE_COLUMN_OP      0  /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
 #define TRACE_COLUMN_TIME    1
 #define TRACE_COLUMNS_PER_OP 8
 
@@ -304,12 +311,45 @@ enum trace_successor {
 #undef X
 };
 
-/* struct trace_clock.kind: what the ticks of a client region are */
+/* struct trace_clock.kind: what the ticks are: X(id, NAME) */
+#define TRACE_CLOCK_KINDS(X) \
+        X(1, MONOTONIC_RAW)  \
+        X(2, TSC)            \
+        X(3, CNTVCT)         \
+        X(4, RDTIME)         \
+        X(5, MONOTONIC)      \
+        X(6, REALTIME)       \
+        X(7, BOOTTIME)
+
 enum trace_clock_kind {
-        TRACE_CLOCK_MONOTONIC_RAW = 1,
-        TRACE_CLOCK_TSC = 2,
-        TRACE_CLOCK_CNTVCT = 3,
-        TRACE_CLOCK_RDTIME = 4,
+#define X(id, name) TRACE_CLOCK_##name = (id),
+        TRACE_CLOCK_KINDS(X)
+#undef X
+};
+
+/* struct trace_track.kind: X(id, NAME) */
+#define TRACE_TRACK_KINDS(X) \
+        X(0, OTHER)          \
+        X(1, CORE)           \
+        X(2, PROCESSOR)      \
+        X(3, STREAM)
+
+enum trace_track_kind {
+#define X(id, name) TRACE_TRACK_##name = (id),
+        TRACE_TRACK_KINDS(X)
+#undef X
+};
+
+/* The bits of a DEVICE_VALUE are of this kind: X(id, NAME) */
+#define TRACE_VALUE_KINDS(X) \
+        X(0, DOUBLE)         \
+        X(1, SIGNED)         \
+        X(2, UNSIGNED)
+
+enum trace_value_kind {
+#define X(id, name) TRACE_VALUE_##name = (id),
+        TRACE_VALUE_KINDS(X)
+#undef X
 };
 
 /* Why something is missing: X(id, NAME, "words for the report"), counted in the table LOSSES */

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_BYTES_MAX 64
-
 void merge_tables_init(struct merge_tables *t)
 {
         *t = (struct merge_tables){ .counters = NULL };
@@ -244,6 +242,20 @@ static int adapt_row(struct merge_tables *t, struct merge_input *in, uint32_t ta
         case TRACE_TABLE_MODULES:
                 own_module(in, row);
                 return 1;
+        case TRACE_TABLE_CLOCKS: {
+                struct trace_clock *clock = row;
+
+                if (clock->recording == 0)
+                        clock->recording = in->parts[0].id;
+                return 1;
+        }
+        case TRACE_TABLE_DEVICES: {
+                struct trace_device *device = row;
+
+                if (device->process == 0 && device->recording == 0)
+                        device->recording = in->parts[0].id;
+                return 1;
+        }
         case TRACE_TABLE_PLOTS: {
                 int r = own_plot(t, in, id, row);
 
@@ -280,7 +292,7 @@ static int add_row(struct merge_tables *t, struct merge_input *in, const struct 
                    uint32_t id)
 {
         uint32_t *to = &in->ids[schema->table - TRACE_TABLE_FIRST][id];
-        _Alignas(8) uint8_t row[ROW_BYTES_MAX];
+        _Alignas(8) uint8_t row[TRACE_ROW_BYTES_MAX];
         int r;
 
         memcpy(row, trace_dictionary_row(in->dictionary, schema->table, id), schema->row_bytes);

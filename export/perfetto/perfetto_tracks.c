@@ -295,14 +295,18 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
 
                 owner = row->process;
         }
-        r = is_of_thread ? perfetto_tracks_thread(t, owner) : tell_process(t, owner);
+        if (is_of_thread)
+                r = perfetto_tracks_thread(t, owner);
+        else
+                r = owner == 0 ? 0 : tell_process(t, owner); /* a device may have no process */
         if (r < 0)
                 return r;
         b = perfetto_packets_begin(t->packets, PERFETTO_SEQUENCE_HEAD, t->trace->start_ns);
         track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
         protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, uuid);
-        protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT,
-                                   is_of_thread ? UUID_THREAD(owner) : UUID_PROCESS(owner));
+        if (owner != 0)
+                protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT,
+                                           is_of_thread ? UUID_THREAD(owner) : UUID_PROCESS(owner));
         if (key->name != 0)
                 put_string(t, b, PERFETTO_TRACK_NAME, key->name);
         else

@@ -153,6 +153,8 @@ const char *process_names_pid(const struct process_names *n, uint32_t process, c
 
 uint32_t process_names_pid_number(const struct process_names *n, uint32_t process)
 {
+        if (process == 0)
+                return 0; /* a device of no process */
         return process_row(n->dictionary, process)->pid +
                n->processes[process - 1].reuse * PROCESS_NAMES_PID_STEP;
 }

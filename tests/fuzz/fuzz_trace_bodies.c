@@ -33,7 +33,7 @@ static void require(bool holds)
  */
 static void add_row(struct trace_dictionary *d, const struct trace_schema *schema, uint32_t i)
 {
-        _Alignas(8) uint8_t row[64] = { 0 };
+        _Alignas(8) uint8_t row[TRACE_ROW_BYTES_MAX] = { 0 };
         uint32_t id;
 
         for (uint32_t f = 0; f < schema->n_fields; f++) {

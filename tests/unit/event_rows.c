@@ -31,6 +31,7 @@ void event_rows_fill(struct trace_dictionary *d)
                 add(d, TRACE_TABLE_SAMPLE_EVENTS, &(struct trace_sample_event){ .rate = i });
                 add(d, TRACE_TABLE_LOCKS, &(struct trace_lock){ 1, 1, i });
                 add(d, TRACE_TABLE_DEVICES, &(struct trace_device){ .process = 1, .number = i });
+                add(d, TRACE_TABLE_PLOTS, &(struct trace_plot){ .name = i });
         }
 }
 

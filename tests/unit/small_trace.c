@@ -12,7 +12,7 @@
 /* Ids in the tables, by order of arrival. */
 enum { MAIN_THREAD = 1, WORKER_THREAD = 2, FIBER = 3 };
 enum { FRAME_LOCATION = 1, LOAD_LOCATION = 2, LOCK_LOCATION = 3 };
-enum { MUTEX = 1, GPU = 1, SOURCE = 1, CODE = 2 };
+enum { MUTEX = 1, GPU = 1, CHIP = 2, SOURCE = 1, CODE = 2 };
 
 #define SOURCE_TEXT "func @main() {\n}\n"
 
@@ -290,6 +290,59 @@ static void add_seventh_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
+/* Additions of 1.8: clocks, a device of no process with its tracks, keys, imported files. */
+static void add_eighth_rows(struct trace_builder *b)
+{
+        uint32_t file = trace_builder_string(b, "run.ireeprof");
+
+        ROW(b, CLOCKS, trace_clock, .ticks = BEGIN_NS + 266688671, .raw_ns = BEGIN_NS, .error_ns = 20,
+            .kind = TRACE_CLOCK_MONOTONIC);
+        ROW(b, CLOCKS, trace_clock, .ticks = UINT64_C(1796000000000000000), .raw_ns = BEGIN_NS,
+            .error_ns = 21, .kind = TRACE_CLOCK_REALTIME);
+        ROW(b, CLOCKS, trace_clock, .ticks = BEGIN_NS + 366688671, .raw_ns = BEGIN_NS, .error_ns = 22,
+            .kind = TRACE_CLOCK_BOOTTIME);
+        ROW(b, DEVICES, trace_device, .name = trace_builder_string(b, "chip 0"), .number = 3,
+            .clock_name = trace_builder_string(b, "AICLK"), .recording = 1);
+        ROW(b, DEVICE_CLOCKS, trace_device_clock, .ticks = 7000, .raw_ns = BEGIN_NS + 1250, .device = CHIP,
+            .error_ns = 450, .epoch = 1);
+        ROW(b, DEVICE_CLOCKS, trace_device_clock, .ticks = 7, .raw_ns = BEGIN_NS + 1350, .device = CHIP,
+            .error_ns = 480, .epoch = 2);
+        ROW(b, TRACKS, trace_track, .device = CHIP, .number = 10, .name = trace_builder_string(b, "core 1-2"),
+            .kind = TRACE_TRACK_CORE);
+        ROW(b, TRACKS, trace_track, .device = CHIP, .parent = 1, .number = 11,
+            .name = trace_builder_string(b, "BRISC"), .kind = TRACE_TRACK_PROCESSOR);
+        ROW(b, IMPORTS, trace_import, .file = file, .format = trace_builder_string(b, "ireeprof"),
+            .version = trace_builder_string(b, "1.6"), .n_rows = 300, .n_malformed = 2,
+            .first_malformed_at = 104, .first_malformed = trace_builder_string(b, "no such record type"),
+            .n_dropped = 5, .clock = trace_builder_string(b, "CLOCK_MONOTONIC"), .error_ns = UINT64_MAX,
+            .cut_at = 135000);
+        ROW(b, IMPORTS, trace_import, .file = file);
+        ROW(b, IMPORT_LOSSES, trace_import_loss, .import = 1,
+            .kind = trace_builder_string(b, "executable_trace"), .count = UINT64_C(1) << 40);
+}
+
+static void add_eighth_events(struct trace_builder *b)
+{
+        uint32_t space = trace_builder_string(b, "correlation");
+        uint32_t text = trace_builder_string(b, "{\"grid\":[8,1,1]}");
+        uint64_t key = UINT64_C(0xfedcba9876543210), pi = UINT64_C(0x400921fb54442d18);
+
+        trace_builder_begin_run(b, WORKER_THREAD);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1300, ZONE_BEGIN, LOAD_LOCATION);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1301, ZONE_KEY, space, key);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1302, ZONE_END, 0);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1303, DEVICE_SPAN, CHIP, FRAME_LOCATION, 7100, 200, 11, key, space,
+                          text);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1304, DEVICE_VALUE, CHIP, 1, 7150, 11, TRACE_VALUE_DOUBLE, pi);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1305, DEVICE_VALUE, CHIP, 1, 7160, 11, TRACE_VALUE_SIGNED,
+                          (uint64_t)-4);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1306, DEVICE_VALUE, CHIP, 1, 7170, 10, TRACE_VALUE_UNSIGNED,
+                          UINT64_MAX);
+        TRACE_BUILDER_ADD(b, BEGIN_NS + 1307, DEVICE_INSTANT, CHIP, FRAME_LOCATION, 7180, 10, key, space,
+                          text);
+        trace_builder_end_run(b);
+}
+
 /* Additions of 1.3: code that was kept, and the lines of code that was made. */
 static void add_fifth_rows(struct trace_builder *b)
 {
@@ -346,6 +399,8 @@ void small_trace_build(struct trace_builder *b)
         add_fifth_rows(b);
         add_sixth_events(b);
         add_seventh_events(b);
+        add_eighth_rows(b);
+        add_eighth_events(b);
         trace_builder_flush(b);
         trace_builder_attachment_part(b, 3, 0,
                                       "\x7f"

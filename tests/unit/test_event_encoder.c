@@ -180,7 +180,8 @@ START_TEST(test_events_that_found_no_memory_are_not_half_written)
         event_encoder_init(&encoder);
         event_encoder_begin_run(&encoder, 1);
         event_encoder_add(&encoder, &event);
-        encoder.operands[TRACE_OP_SWITCH_IN][0].failed = true; /* as a failed realloc() leaves it */
+        encoder.operands[encoder.first_operand[TRACE_OP_SWITCH_IN]].failed =
+                true; /* as a failed realloc() leaves it */
         event_encoder_end_run(&encoder);
         ck_assert_int_eq(event_encoder_take(&encoder, &body, &first_ns, &last_ns, &n), -ENOMEM);
         ck_assert_uint_eq(body.used_bytes, 0);

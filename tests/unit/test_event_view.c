@@ -227,6 +227,7 @@ START_LOOP_TEST(test_one_event, TRACE_OP_SWITCH_OUT, TRACE_OP_COUNT)
         lock.location = trace_builder_location(&b, "a");
         (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
         (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
+        (void)trace_builder_row(&b, TRACE_TABLE_PLOTS, &(struct trace_plot){ .name = 1 });
         (void)trace_builder_stack(&b, 0, trace_builder_frame(&b, trace_builder_module(&b, "/bin/x"), 1));
         event.text = "x";
         trace_builder_begin_run(&b, thread);

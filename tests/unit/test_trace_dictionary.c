@@ -54,7 +54,7 @@ static void add_random_rows(struct trace_dictionary *d, uint32_t table, uint32_t
         const struct trace_schema *schema = trace_schema_find(table);
 
         for (uint32_t i = 0; i < n; i++) {
-                _Alignas(8) uint8_t row[64] = { 0 };
+                _Alignas(8) uint8_t row[TRACE_ROW_BYTES_MAX] = { 0 };
                 uint32_t id = 0;
 
                 if (table == TRACE_TABLE_STRINGS) {
@@ -222,7 +222,7 @@ static void fill(struct trace_dictionary *d)
                 const struct trace_schema *schema = trace_schema_find(table);
 
                 for (uint32_t i = 1; i <= 2; i++) {
-                        _Alignas(8) uint8_t row[64] = { 0 };
+                        _Alignas(8) uint8_t row[TRACE_ROW_BYTES_MAX] = { 0 };
                         uint32_t id = 0;
 
                         for (uint32_t f = 0; f < schema->n_fields; f++)

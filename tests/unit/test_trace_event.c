@@ -141,6 +141,8 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(DEVICE_SPAN, device_span.length_ticks),
                 PLACE(DEVICE_SPAN, device_span.lane),
                 PLACE(DEVICE_SPAN, device_span.key),
+                PLACE(DEVICE_SPAN, device_span.space),
+                PLACE(DEVICE_SPAN, device_span.text),
                 PLACE(WAKEUP, wakeup.cpu),
                 PLACE(WAKEUP, wakeup.waker),
                 PLACE(WAKEUP, wakeup.name),
@@ -148,12 +150,28 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(WAKEUP, wakeup.stack_state),
                 PLACE(WAKEUP, wakeup.below),
                 PLACE(STACK_COPY, stack_copy.copy_bytes),
+                PLACE(ZONE_KEY, zone_key.space),
+                PLACE(ZONE_KEY, zone_key.key),
+                PLACE(DEVICE_VALUE, device_value.device),
+                PLACE(DEVICE_VALUE, device_value.plot),
+                PLACE(DEVICE_VALUE, device_value.ticks),
+                PLACE(DEVICE_VALUE, device_value.lane),
+                PLACE(DEVICE_VALUE, device_value.kind),
+                PLACE(DEVICE_VALUE, device_value.bits),
+                PLACE(DEVICE_INSTANT, device_instant.device),
+                PLACE(DEVICE_INSTANT, device_instant.location),
+                PLACE(DEVICE_INSTANT, device_instant.ticks),
+                PLACE(DEVICE_INSTANT, device_instant.lane),
+                PLACE(DEVICE_INSTANT, device_instant.key),
+                PLACE(DEVICE_INSTANT, device_instant.space),
+                PLACE(DEVICE_INSTANT, device_instant.text),
         };
         size_t n_operands = 0;
 
         for (uint64_t op = 1; op < TRACE_OP_COUNT; op++)
                 n_operands += trace_op_schema_find(op)->n_operands;
         ck_assert_uint_eq(n_operands, sizeof(places) / sizeof(places[0]));
+        ck_assert_uint_eq(n_operands, TRACE_OPERANDS_TOTAL);
         for (size_t i = 0; i < n_operands; i++) {
                 const struct trace_op_schema *schema = trace_op_schema_find(places[i].op);
                 const struct trace_operand *operand = &schema->operands[places[i].place];

@@ -101,6 +101,8 @@ struct merged {
         uint64_t n_ops[TRACE_OP_COUNT], n_cpu[16];
         uint64_t successors[8], n_successors; /* in order, as far as there is room */
         uint64_t below;                       /* of the last WAKEUP */
+        struct trace_event spans[4];          /* the first ones of devices */
+        size_t n_spans;
         uint64_t first_ns, last_ns,
                 back_ns; /* back: the farthest that a run begins before the end of another */
 };
@@ -122,6 +124,8 @@ static void count_events(struct merged *m, const struct trace_item *item)
                                 m->successors[m->n_successors++ % 8] = event.switch_out.successor;
                         if (event.op == TRACE_OP_WAKEUP)
                                 m->below = event.wakeup.below;
+                        if (event.op == TRACE_OP_DEVICE_SPAN && m->n_spans < 4)
+                                m->spans[m->n_spans++] = event;
                         if (m->first_ns == 0 || event.time_ns < m->first_ns)
                                 m->first_ns = event.time_ns;
                         if (event.time_ns > m->last_ns)
@@ -522,6 +526,70 @@ START_TEST(test_a_name_that_only_the_second_has)
         merge_two(&m, &a, &b);
         symbol = row(&m, TRACE_TABLE_SYMBOLS, 2); /* a later row replaces an earlier one */
         ck_assert_uint_ne(symbol->function, 0);
+        close_merged(&m);
+}
+END_TEST
+
+/* A chip of no process, as an import makes it, with a core, a span, and a reading of CLOCK_MONOTONIC. */
+static void add_chip(struct trace_builder *to, const char *space, uint64_t raw_ns)
+{
+        struct trace_device device = { .name = trace_builder_string(to, "chip 0") };
+        struct trace_clock clock = { .ticks = raw_ns + 9, .raw_ns = raw_ns, .kind = TRACE_CLOCK_MONOTONIC };
+        struct trace_import import = { .file = trace_builder_string(to, "log.csv"), .n_rows = raw_ns };
+        struct trace_track track = { .number = 7, .kind = TRACE_TRACK_CORE };
+        struct trace_import_loss loss = { .kind = trace_builder_string(to, "metric"), .count = 3 };
+        struct trace_device_clock reading = { .ticks = 1, .raw_ns = raw_ns, .error_ns = 5, .epoch = 2 };
+        uint32_t location = trace_builder_location(to, "kernel"), text = trace_builder_string(to, space);
+
+        track.device = reading.device = trace_builder_row(to, TRACE_TABLE_DEVICES, &device);
+        loss.import = trace_builder_row(to, TRACE_TABLE_IMPORTS, &import);
+        (void)trace_builder_row(to, TRACE_TABLE_CLOCKS, &clock);
+        (void)trace_builder_row(to, TRACE_TABLE_DEVICE_CLOCKS, &reading);
+        (void)trace_builder_row(to, TRACE_TABLE_TRACKS, &track);
+        (void)trace_builder_row(to, TRACE_TABLE_IMPORT_LOSSES, &loss);
+        trace_builder_begin_run(to, trace_builder_thread(to, 1, 1));
+        TRACE_BUILDER_ADD(to, raw_ns, DEVICE_SPAN, track.device, location, 1, 2, 7, UINT64_MAX, text, text);
+        trace_builder_end_run(to);
+}
+
+/* Chips of one name in two traces are two; tracks, clocks, imports and keys go with theirs. */
+START_TEST(test_devices_of_no_process_stay_apart)
+{
+        static const struct made two = { "two", "boot-2", "90000000000", "1700000006000000000", "2000000" };
+        struct merged m;
+
+        begin(&a, &one);
+        add_chip(&a, "correlation", 5 * S);
+        trace_builder_finish(&a);
+        begin(&b, &two);
+        add_chip(&b, "submission", 90 * S);
+        trace_builder_finish(&b);
+        merge_two(&m, &a, &b);
+        ck_assert_uint_eq(trace_dictionary_count(m.d, TRACE_TABLE_DEVICES), 2);
+        ck_assert_uint_eq(m.n_spans, 2);
+        for (uint32_t i = 1; i <= 2; i++) {
+                const struct trace_device *device = row(&m, TRACE_TABLE_DEVICES, i);
+                const struct trace_clock *clock = row(&m, TRACE_TABLE_CLOCKS, i);
+                const struct trace_track *track = row(&m, TRACE_TABLE_TRACKS, i);
+                const struct trace_device_clock *reading = row(&m, TRACE_TABLE_DEVICE_CLOCKS, i);
+                const struct trace_import_loss *loss = row(&m, TRACE_TABLE_IMPORT_LOSSES, i);
+                const struct trace_event *span = &m.spans[i - 1];
+
+                ck_assert_uint_eq(device->recording, i);
+                ck_assert_uint_eq(clock->recording, i);
+                ck_assert_uint_eq(track->device, i);
+                ck_assert_uint_eq(reading->device, i);
+                ck_assert_uint_eq(reading->error_ns, 5);
+                ck_assert_uint_eq(reading->epoch, 2);
+                ck_assert_uint_eq(reading->raw_ns, span->time_ns); /* both were moved */
+                ck_assert_uint_eq(clock->raw_ns, span->time_ns);
+                ck_assert_uint_eq(loss->import, i);
+                ck_assert_uint_eq(span->device_span.device, i);
+                ck_assert_uint_eq(span->device_span.key, UINT64_MAX);
+                ck_assert(text_view_is(trace_dictionary_text(m.d, (uint32_t)span->device_span.space),
+                                       i == 1 ? "correlation" : "submission"));
+                ck_assert_uint_eq(span->device_span.text, span->device_span.space);
+        }
         close_merged(&m);
 }
 END_TEST

@@ -9,19 +9,18 @@
 #include <string.h>
 
 /* Rows and fields that the dictionary has room for. */
-#define ROW_BYTES_MAX 64
-#define FIELDS_MAX    16
+#define FIELDS_MAX 16
 
 /* loop test: table by table */
 START_LOOP_TEST(test_fields_fill_the_row, TRACE_TABLE_FIRST, TRACE_TABLE_FIRST + TRACE_TABLE_COUNT)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
-        bool taken[ROW_BYTES_MAX] = { false };
+        bool taken[TRACE_ROW_BYTES_MAX] = { false };
         size_t n_taken = 0;
 
         ck_assert_ptr_nonnull(schema);
         ck_assert_int_eq((int)schema->table, _i);
-        ck_assert_uint_le(schema->row_bytes, ROW_BYTES_MAX);
+        ck_assert_uint_le(schema->row_bytes, TRACE_ROW_BYTES_MAX);
         ck_assert_uint_le(schema->n_fields, FIELDS_MAX);
         ck_assert_int_eq(schema->n_fields == 0, schema->table == TRACE_TABLE_STRINGS);
         for (uint32_t f = 0; f < schema->n_fields; f++) {
@@ -100,7 +99,7 @@ END_TEST
 START_LOOP_TEST(test_get_and_set, TRACE_TABLE_FIRST, TRACE_TABLE_FIRST + TRACE_TABLE_COUNT)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
-        _Alignas(8) uint8_t row[ROW_BYTES_MAX];
+        _Alignas(8) uint8_t row[TRACE_ROW_BYTES_MAX];
 
         for (uint32_t f = 0; f < schema->n_fields; f++) {
                 const struct trace_field *field = &schema->fields[f];

@@ -55,7 +55,7 @@ static uint32_t pid_of(const struct event_names *n, uint32_t device)
         const struct trace_process *process = trace_dictionary_row(
                 n->trace->dictionary, TRACE_TABLE_PROCESSES, device_row(n, device)->process);
 
-        return process->pid;
+        return process ? process->pid : 0; /* a device may have no process */
 }
 
 /* clang-format off */
