@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define N_KINDS     (TRACE_CLOCK_RDTIME + 1)
+#define N_KINDS     (TRACE_CLOCK_RDTIME + 1) /* those that programs may stamp their events with */
 #define STEP_NS_MIN 2.0
 #define STEP_NS_MAX 1e9
 

@@ -10,6 +10,7 @@
 #include "sampler/events/event_totals.h"
 #include "sampler/images/code_images.h"
 #include "sampler/jit/jit_files.h"
+#include "sampler/kernel/host_clocks.h"
 #include "sampler/merge/dump_head.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/kernel_side_parts.h"
@@ -191,8 +192,6 @@ static int add_accounts(struct collector *m, bool final, uint64_t now_ns)
                          switch_source_count_lost(m->recording.switches) -
                                  m->losses.totals[TRACE_LOSS_SWITCHES_LOST]);
         r = zone_source_count_drops(&m->zones, final);
-        if (r == 0)
-                r = zone_source_add_clocks(&m->zones);
         return r < 0 ? r : loss_counter_flush(&m->losses, m->recording.dictionary, now_ns);
 }
 
@@ -489,12 +488,14 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         r = code_keeper_take(m->recording.keeper, final);
         if (r < 0)
                 goto fail;
-        /* Full chunks are handed out more often than the accounts of losses and clocks are due. */
+        /* Full chunks are handed out more often than the accounts of losses are due. */
         if (recorder_pace_account(&m->pace, now_ns) || final) {
                 r = add_accounts(m, final, now_ns);
                 if (m->in_ring)
                         dump_head_forget(m->recording.dictionary);
         }
+        if (r == 0 && (recorder_pace_read_clocks(&m->pace, now_ns) || final))
+                r = host_clocks_add(m->recording.dictionary);
         if (r < 0)
                 goto fail;
         if (recorder_pace_flush(&m->pace, now_ns) || final)

@@ -4,13 +4,14 @@
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
 #include "sampler/merge/ring_dump.h"
+#include "sampler/pace/pace.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS_KEPT (UINT32_C(1) << 15) /* rows of losses and of clock readings, a few each second */
+#define ROWS_KEPT (UINT32_C(1) << 16) /* rows of losses and of clock readings, a few each second */
 
 /* Counters count the whole recording, so their table is empty in a dump. */
 static const enum trace_table tables[] = { TRACE_TABLE_META, TRACE_TABLE_NOTICES, TRACE_TABLE_LOSSES,
@@ -179,7 +180,7 @@ static void make_clocks(struct making *m)
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_clock *row = trace_dictionary_row(m->from, TRACE_TABLE_CLOCKS, i);
 
-                if (!m->head->is_cut || row->raw_ns + NS_PER_S >= m->head->from_ns)
+                if (!m->head->is_cut || row->raw_ns + 2 * PACE_MERGE_CLOCKS_NS >= m->head->from_ns)
                         add_row(m, TRACE_TABLE_CLOCKS, row);
         }
 }

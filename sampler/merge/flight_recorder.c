@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
+#include "sampler/kernel/host_clocks.h"
 #include "sampler/merge/collector.h"
 #include "sampler/merge/dump_head.h"
 #include "sampler/merge/ring_dump.h"
@@ -123,8 +124,10 @@ bool flight_recorder_is_busy(const struct flight_recorder *f)
 
 static int ask(struct flight_recorder *f, struct collector *m, struct error *err)
 {
-        int r = collector_flush(m);
+        int r = host_clocks_add(f->dictionary); /* the last readings of this dump */
 
+        if (r == 0)
+                r = collector_flush(m);
         f->dump = (struct flight_dump){ .cause = f->cause, .end_ns = m->until_ns };
         if (r == 0)
                 r = writer_thread_ask_snapshot(m->writer, m->until_ns);

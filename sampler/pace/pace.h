@@ -124,7 +124,8 @@
 #define PACE_MERGE_UNHURRIED 64 /* records between two looks at the rings and at the clock */
 /* If programs delay the merge for this long, the collector gives up its raised priority. */
 #define PACE_MERGE_BEHIND_NS   (5 * NS_PER_S)
-#define PACE_MERGE_ACCOUNTS_NS (NS_PER_S / 2) /* between two accounts of losses and clocks */
+#define PACE_MERGE_ACCOUNTS_NS (NS_PER_S / 2) /* between two accounts of losses */
+#define PACE_MERGE_CLOCKS_NS   NS_PER_S       /* between two readings of the clocks of the machine */
 /*
  * The parts of kept code in each cycle: a few mebibytes at a time, so that a large file holds up nothing
  * else.

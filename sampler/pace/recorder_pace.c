@@ -69,7 +69,8 @@ void recorder_pace_init(struct recorder_pace *p, uint64_t now_ns)
                                      .region_max_ns = PACE_ZONES_REGION_NS,
                                      .flushed_ns = now_ns,
                                      .chunk_age_ns = PACE_CHUNK_AGE_FIRST_NS,
-                                     .accounted_ns = now_ns };
+                                     .accounted_ns = now_ns,
+                                     .clocks_read_ns = now_ns };
 }
 
 static size_t find_oldest_fork(const struct recorder_pace *p)
@@ -183,6 +184,11 @@ static bool pass(uint64_t *last_ns, uint64_t period_ns, uint64_t now_ns)
 bool recorder_pace_account(struct recorder_pace *p, uint64_t now_ns)
 {
         return pass(&p->accounted_ns, PACE_MERGE_ACCOUNTS_NS, now_ns);
+}
+
+bool recorder_pace_read_clocks(struct recorder_pace *p, uint64_t now_ns)
+{
+        return pass(&p->clocks_read_ns, PACE_MERGE_CLOCKS_NS, now_ns);
 }
 
 bool recorder_pace_flush(struct recorder_pace *p, uint64_t now_ns)

@@ -61,7 +61,7 @@ struct recorder_pace {
         uint64_t kernel_max_ns, zones_max_ns, region_max_ns; /* limits in a cycle; tests have others */
         uint64_t region_until_ns;
         uint64_t behind_ns; /* since when each cycle has left zones; 0 = the last one did not */
-        uint64_t chunk_age_ns, accounted_ns, maps_again_ns, jit_maps_ns;
+        uint64_t chunk_age_ns, accounted_ns, clocks_read_ns, maps_again_ns, jit_maps_ns;
 };
 
 /* The reasons for which the recorder's loop must not rest for long. */
@@ -139,6 +139,7 @@ bool recorder_pace_must_give_way(const struct recorder_pace *p, uint64_t now_ns)
 
 /* Is it time?  If so, the next time is counted from now.  Full chunks are written earlier: `flushed_ns`. */
 bool recorder_pace_account(struct recorder_pace *p, uint64_t now_ns);
+bool recorder_pace_read_clocks(struct recorder_pace *p, uint64_t now_ns);
 bool recorder_pace_flush(struct recorder_pace *p, uint64_t now_ns);
 bool recorder_pace_read_jit_maps(struct recorder_pace *p, size_t n_processes, uint64_t now_ns);
 

@@ -10,6 +10,7 @@
 #include "instrument/client_abi.h"
 #include "sampler/events/event_request.h"
 #include "sampler/events/event_set.h"
+#include "sampler/kernel/host_clocks.h"
 #include "sampler/proc/process_environment.h"
 #include "sampler/proc/running_process.h"
 #include "sampler/rights/perf_access.h"
@@ -225,6 +226,8 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
         if (r < 0)
                 goto fail;
         r = recording_facts_add_number(d, "start_raw_ns", start_ns);
+        if (r == 0)
+                r = host_clocks_add(d); /* before the first event */
         if (r < 0)
                 goto fail;
         return 0;

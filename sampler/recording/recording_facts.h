@@ -28,7 +28,7 @@ int recording_facts_add_number(struct trace_dictionary *d, const char *key, uint
 /* Adds a notice with its reason and remedy; @detail may be NULL. */
 int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id notice, const char *detail);
 
-/* Adds the host, the kernel, the version, and the start of the recording. */
+/* Adds the host, the kernel, the version, the start of the recording, and first readings of the clocks. */
 int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err);
 
 /* Adds the subject of the recording: a command, or running processes, by their command lines and numbers. */

@@ -747,24 +747,6 @@ int zone_source_count_drops(struct zone_source *s, bool final)
         return r;
 }
 
-int zone_source_add_clocks(struct zone_source *s)
-{
-        int r = 0;
-
-        for (uint32_t kind = 0; r == 0 && kind < ZONE_SOURCE_CLOCKS; kind++) {
-                const struct tick_clock *clock = &s->clocks[kind];
-                struct trace_clock row = { .kind = kind, .error_ns = (uint32_t)tick_clock_error_ns(clock) };
-                uint32_t id;
-
-                if (!s->clock_used[kind] || clock->n_pairs == 0)
-                        continue;
-                row.ticks = clock->pairs[clock->n_pairs - 1].ticks;
-                row.raw_ns = clock->pairs[clock->n_pairs - 1].ns;
-                r = trace_dictionary_add(s->recording->dictionary, TRACE_TABLE_CLOCKS, &row, &id);
-        }
-        return r == -EOVERFLOW ? 0 : r;
-}
-
 /* ---- words of a ring ----------------------------------------------------------------------------------- */
 
 /*

@@ -183,7 +183,4 @@ void zone_source_end_cycle(struct zone_source *s);
  */
 int zone_source_count_drops(struct zone_source *s, bool final);
 
-/* Puts the last reading of each clock in use into the table CLOCKS.  Returns 0 or -errno of the table. */
-int zone_source_add_clocks(struct zone_source *s);
-
 #endif /* SAMPLER_ZONES_ZONE_SOURCE_H */

@@ -166,6 +166,7 @@ START_TEST(test_periods)
                                                now_ns + PACE_JIT_MAPS_NS - 1));
         ck_assert(recorder_pace_read_jit_maps(&p, PACE_JIT_MAPS_EACH_CYCLE + 1, now_ns + PACE_JIT_MAPS_NS));
         ck_assert(!recorder_pace_account(&p, now_ns + PACE_MERGE_ACCOUNTS_NS - 1));
+        ck_assert(!recorder_pace_read_clocks(&p, now_ns + PACE_MERGE_CLOCKS_NS - 1));
         for (int i = 0; i < 10; i++, now_ns += age_ns, age_ns = least(2 * age_ns, PACE_CHUNK_AGE_NS)) {
                 ck_assert(!recorder_pace_flush(&p, now_ns + age_ns - 1));
                 ck_assert(recorder_pace_flush(&p, now_ns + age_ns));
@@ -173,6 +174,8 @@ START_TEST(test_periods)
         ck_assert_uint_eq(age_ns, PACE_CHUNK_AGE_NS);
         ck_assert(recorder_pace_account(&p, now_ns));
         ck_assert(!recorder_pace_account(&p, now_ns));
+        ck_assert(recorder_pace_read_clocks(&p, now_ns));
+        ck_assert(!recorder_pace_read_clocks(&p, now_ns));
 }
 END_TEST
 

@@ -309,17 +309,17 @@ START_TEST(test_forgets)
         const struct trace_loss *last;
         uint32_t n;
 
-        for (loss.count = 1; loss.count <= 70000; loss.count++) {
+        for (loss.count = 1; loss.count <= 140000; loss.count++) {
                 row(TRACE_TABLE_LOSSES, &loss);
                 dump_head_forget(&f.dictionary);
         }
         n = trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOSSES);
-        ck_assert_uint_lt(n, 65536);
-        ck_assert_uint_ge(n, 32768);
+        ck_assert_uint_lt(n, 131072);
+        ck_assert_uint_ge(n, 65536);
         last = trace_dictionary_row(&f.dictionary, TRACE_TABLE_LOSSES, n);
-        ck_assert_uint_eq(last->count, 70000);
+        ck_assert_uint_eq(last->count, 140000);
         last = trace_dictionary_row(&f.dictionary, TRACE_TABLE_LOSSES, 1);
-        ck_assert_uint_eq(last->count, 70001 - n);
+        ck_assert_uint_eq(last->count, 140001 - n);
 }
 END_TEST
 
