@@ -174,7 +174,8 @@ struct trace_event {
                 struct {
                         uint64_t space; /* string, as in `device_span` */
                         uint64_t key;
-                } zone_key; /* of the innermost open zone: events of devices with the same belong to it */
+                        uint64_t level; /* which zone, as in `zone_text` */
+                } zone_key;             /* events of devices with the same belong to that zone */
                 struct {
                         uint64_t device;
                         uint64_t plot; /* row of PLOTS: the last one of its name says how to show it */

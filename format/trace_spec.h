@@ -142,7 +142,7 @@ enum trace_table {
 
 #define TRACE_OP_COUNT       42 /* ids below this are known */
 #define TRACE_OPERANDS_MAX   8  /* of one op */
-#define TRACE_OPERANDS_TOTAL 97 /* of all ops together */
+#define TRACE_OPERANDS_TOTAL 98 /* of all ops together */
 #define TRACE_COLUMN_OP      0  /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
 #define TRACE_COLUMN_TIME    1
 #define TRACE_COLUMNS_PER_OP 8

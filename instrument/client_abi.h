@@ -34,7 +34,7 @@
 #define CLIENT_ABI_ADDRESS_PREFIX "@hyprof-" /* followed by the recorder's PID in decimal, a dash, any text */
 #define CLIENT_ABI_MAGIC          UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR          1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR          7
+#define CLIENT_ABI_MINOR          8
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
@@ -278,6 +278,8 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_DEVICE_ZONE_END = 69,
         /* 1.5.  Argument: location whose name is the text; word 1: as in MESSAGE. */
         CLIENT_ABI_EVENT_MESSAGE_NAMED = 70,
+        /* 1.8.  Argument: location whose name is the space; word 1: a key of the innermost open zone. */
+        CLIENT_ABI_EVENT_ZONE_KEY = 71,
 
         /* Argument: pool; words: address, bytes. */
         CLIENT_ABI_EVENT_MEMORY_ALLOC = 96,
@@ -318,7 +320,28 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_LOCK_NAME = 135,
         /* A whole zone.  4 bytes: device, 4: location, 8: begin, 8: end in device ticks, 4: lane, 4: key. */
         CLIENT_ABI_EVENT_DEVICE_SPAN = 136,
+        /*
+         * 1.8.  4 bytes: device, 4: zero, 8: ticks of the device, 8 and 8: nanoseconds of the machine's
+         * CLOCK_MONOTONIC_RAW before and after that moment.
+         */
+        CLIENT_ABI_EVENT_DEVICE_BRACKET = 137,
+        /* 1.8.  4 bytes: device, 4: lane, 4: lane of the parent, UINT32_MAX = none, 4: kind; the name. */
+        CLIENT_ABI_EVENT_DEVICE_TRACK = 138,
+        /* 1.8.  As DEVICE_SPAN, but after the lane 4: location whose name is the key's space, 8: key. */
+        CLIENT_ABI_EVENT_DEVICE_KEYED_SPAN = 139,
+        /* 1.8.  4 bytes: device, 4: plot, 8: ticks, 4: lane, 4: enum client_abi_value, 8: bits. */
+        CLIENT_ABI_EVENT_DEVICE_VALUE = 140,
+        /* 1.8.  4 bytes: device, 4: location, 8: ticks, 4: lane, 4: as of DEVICE_KEYED_SPAN, 8: key. */
+        CLIENT_ABI_EVENT_DEVICE_INSTANT = 141,
 };
+
+/* What a DEVICE_VALUE is; the numbers of enum trace_value_kind. */
+enum client_abi_value {
+        CLIENT_ABI_VALUE_DOUBLE = 0,
+        CLIENT_ABI_VALUE_SIGNED = 1,
+};
+
+#define CLIENT_ABI_NO_LANE UINT32_MAX
 
 #define CLIENT_ABI_EVENT_NEW_FIRST     16
 #define CLIENT_ABI_EVENT_NEW_WORD      64  /* from here on one word of payload */

@@ -86,11 +86,11 @@ static size_t payload_bytes(uint64_t word)
 static bool is_known(uint32_t event)
 {
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES)
-                return event <= CLIENT_ABI_EVENT_DEVICE_SPAN;
+                return event <= CLIENT_ABI_EVENT_DEVICE_INSTANT;
         if (event >= CLIENT_ABI_EVENT_NEW_TWO_WORDS)
                 return event <= CLIENT_ABI_EVENT_CODE_GONE;
         if (event >= CLIENT_ABI_EVENT_NEW_WORD)
-                return event <= CLIENT_ABI_EVENT_MESSAGE_NAMED;
+                return event <= CLIENT_ABI_EVENT_ZONE_KEY;
         return event <= CLIENT_ABI_EVENT_PLOT_CONFIG;
 }
 
@@ -102,10 +102,17 @@ static uint32_t fixed_bytes(uint32_t event)
         case CLIENT_ABI_EVENT_SOURCE_TEXT:
         case CLIENT_ABI_EVENT_LOCK_NAME:
                 return 8;
+        case CLIENT_ABI_EVENT_DEVICE_TRACK:
+                return 16;
         case CLIENT_ABI_EVENT_CODE:
                 return 24;
         case CLIENT_ABI_EVENT_DEVICE_SPAN:
+        case CLIENT_ABI_EVENT_DEVICE_BRACKET:
+        case CLIENT_ABI_EVENT_DEVICE_VALUE:
+        case CLIENT_ABI_EVENT_DEVICE_INSTANT:
                 return 32;
+        case CLIENT_ABI_EVENT_DEVICE_KEYED_SPAN:
+                return 40;
         default:
                 return 0;
         }

@@ -145,7 +145,17 @@ uint64_t client_settings_parse_spare_bytes(const char *text);
         X(device_zone_begin)     \
         X(device_zone_end)       \
         X(device_time)           \
-        X(device_span)
+        X(device_span)           \
+        CLIENT_LINK_LATER_FUNCTIONS(X)
+
+/* A copy that was made earlier lacks these: see CLIENT_LINK_PASS_ON_LATER(). */
+#define CLIENT_LINK_LATER_FUNCTIONS(X) \
+        X(device_bracket)              \
+        X(device_track)                \
+        X(device_keyed_span)           \
+        X(device_value)                \
+        X(device_instant)              \
+        X(zone_key)
 
 struct client_link_functions {
 #define X(name) __typeof__(hyprof_emit_##name) *(name);
@@ -186,11 +196,34 @@ void client_link_pin(void);
 /* After a fork: the copies that have joined look at the new region, or at zeros if there is no region. */
 void client_link_renew(const struct region_memory *region);
 
+/* A copy without CLIENT_LINK_LATER_FUNCTIONS, which can be called but for these, has so many. */
+#define CLIENT_LINK_BYTES_MIN \
+        (offsetof(struct client_link, functions) + offsetof(struct client_link_functions, device_bracket))
+
+/* Whether the copy that has @functions has the one at this offset of them. */
+static inline bool client_link_has(const struct client_link_functions *functions, size_t offset)
+{
+        size_t before = offsetof(struct client_link, functions);
+        const struct client_link *link = (const struct client_link *)(const void *)((const char *)functions -
+                                                                                    before);
+
+        return before + offset + sizeof(functions->zone_begin) <= link->bytes;
+}
+
 /* Passes a call on if another copy has the region.  For functions that return nothing. */
 #define CLIENT_LINK_PASS_ON(name, ...)                        \
         do {                                                  \
                 if (client_self.other)                        \
                         client_self.other->name(__VA_ARGS__); \
+        } while (0)
+
+/* The same for CLIENT_LINK_LATER_FUNCTIONS: nothing is recorded if the other copy lacks the function. */
+#define CLIENT_LINK_PASS_ON_LATER(name, ...)                                                         \
+        do {                                                                                         \
+                const struct client_link_functions *other_ = client_self.other;                      \
+                                                                                                     \
+                if (other_ && client_link_has(other_, offsetof(struct client_link_functions, name))) \
+                        other_->name(__VA_ARGS__);                                                   \
         } while (0)
 
 /*

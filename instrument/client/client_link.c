@@ -160,7 +160,7 @@ bool client_link_join(const struct client_link_functions **ret_functions)
         (void)dl_iterate_phdr(find_leader, &leader);
         if (!leader)
                 return false;
-        if (leader->version == CLIENT_LINK_VERSION && leader->bytes >= sizeof(client_link_self)) {
+        if (leader->version == CLIENT_LINK_VERSION && leader->bytes >= CLIENT_LINK_BYTES_MIN) {
                 leader->join(&client_link_self);
                 *ret_functions = &leader->functions;
         }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* instrument/client/device_events.c - what queues with clocks of their own did */
 #include "instrument/client/location_table.h"
+#include "instrument/client/payload_event.h"
 #include "instrument/client/word_event.h"
+
+#include <string.h>
 
 /* False if the thread cannot write. */
 WORD_EVENT_INLINE bool emit(enum client_abi_event event, struct hyprof_device *device, unsigned n_words,
@@ -133,3 +136,118 @@ void hyprof_emit_device_span(struct hyprof_device *device, struct hyprof_locatio
         thread_ring_leave(t, word);
 }
 CLIENT_LINK_OWN(device_span);
+
+/* An event of five words at most, the first of which begins with the device.  False as above. */
+WORD_EVENT_INLINE bool emit_bytes(struct hyprof_device *device, struct hyprof_location *subject,
+                                  struct hyprof_location *space, struct word_event *e)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        uint32_t device_id, subject_id = 0, space_id = 0;
+
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_DEVICE))
+                return false;
+        device_id = location_table_device_id(device);
+        if (subject)
+                subject_id = location_table_id(subject);
+        if (space)
+                space_id = location_table_id(space);
+        e->loss = THREAD_RING_LOSS_DEVICE;
+        e->argument = e->n_words * CLIENT_ABI_WORD_BYTES;
+        e->is_lost = device_id == 0 || (subject && subject_id == 0) || (space && space_id == 0);
+        e->words[0] = device_id | (uint64_t)subject_id << 32;
+        if (space)
+                e->words[e->n_words - 2] |= (uint64_t)space_id << 32;
+        word_event_put(t, e);
+        thread_ring_leave(t, word);
+        return true;
+}
+
+void hyprof_emit_device_bracket(struct hyprof_device *device, uint64_t ticks, uint64_t host_begin_ns,
+                                uint64_t host_end_ns)
+{
+        struct word_event e = {
+                .event = CLIENT_ABI_EVENT_DEVICE_BRACKET,
+                .n_words = 4,
+                .words = { 0, ticks, ticks_machine_ns(host_begin_ns), ticks_machine_ns(host_end_ns) },
+        };
+
+        if (device && !emit_bytes(device, NULL, NULL, &e))
+                CLIENT_LINK_PASS_ON_LATER(device_bracket, device, ticks, host_begin_ns, host_end_ns);
+}
+CLIENT_LINK_OWN(device_bracket);
+
+void hyprof_emit_device_track(struct hyprof_device *device, uint32_t lane, uint32_t parent_lane,
+                              const char *name, enum hyprof_track_kind kind)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        uint32_t id;
+
+        if (!device)
+                return;
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_DEVICE)) {
+                CLIENT_LINK_PASS_ON_LATER(device_track, device, lane, parent_lane, name, kind);
+                return;
+        }
+        id = location_table_device_id(device);
+        if (id != 0)
+                payload_event_put(
+                        t, &(struct payload_event){
+                                   .loss = THREAD_RING_LOSS_DEVICE,
+                                   .event = CLIENT_ABI_EVENT_DEVICE_TRACK,
+                                   .n_words = 2,
+                                   .words = { id | (uint64_t)lane << 32, parent_lane | (uint64_t)kind << 32 },
+                                   .content = name,
+                                   .content_bytes = name ? strlen(name) : 0,
+                           });
+        else
+                thread_ring_count_loss(t, THREAD_RING_LOSS_DEVICE);
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(device_track);
+
+/* NOLINTNEXTLINE(readability-function-size): all that a span consists of */
+void hyprof_emit_device_keyed_span(struct hyprof_device *device, struct hyprof_location *location,
+                                   uint64_t begin_ticks, uint64_t end_ticks, uint32_t lane,
+                                   struct hyprof_location *space, uint64_t key)
+{
+        struct word_event e = {
+                .event = CLIENT_ABI_EVENT_DEVICE_KEYED_SPAN,
+                .n_words = 5,
+                .words = { 0, begin_ticks, end_ticks, lane, key },
+        };
+
+        if (device && location && !emit_bytes(device, location, space, &e))
+                CLIENT_LINK_PASS_ON_LATER(device_keyed_span, device, location, begin_ticks, end_ticks, lane,
+                                          space, key);
+}
+CLIENT_LINK_OWN(device_keyed_span);
+
+void hyprof_emit_device_value(struct hyprof_device *device, struct hyprof_location *plot, uint64_t ticks,
+                              uint32_t lane, uint32_t kind, uint64_t bits)
+{
+        struct word_event e = {
+                .event = CLIENT_ABI_EVENT_DEVICE_VALUE,
+                .n_words = 4,
+                .words = { 0, ticks, lane | (uint64_t)kind << 32, bits },
+        };
+
+        if (device && plot && !emit_bytes(device, plot, NULL, &e))
+                CLIENT_LINK_PASS_ON_LATER(device_value, device, plot, ticks, lane, kind, bits);
+}
+CLIENT_LINK_OWN(device_value);
+
+void hyprof_emit_device_instant(struct hyprof_device *device, struct hyprof_location *location,
+                                uint64_t ticks, uint32_t lane, struct hyprof_location *space, uint64_t key)
+{
+        struct word_event e = {
+                .event = CLIENT_ABI_EVENT_DEVICE_INSTANT,
+                .n_words = 4,
+                .words = { 0, ticks, lane, key },
+        };
+
+        if (device && location && !emit_bytes(device, location, space, &e))
+                CLIENT_LINK_PASS_ON_LATER(device_instant, device, location, ticks, lane, space, key);
+}
+CLIENT_LINK_OWN(device_instant);

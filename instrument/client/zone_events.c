@@ -379,6 +379,32 @@ void hyprof_emit_zone_value(hyprof_zone zone, int64_t value)
 }
 CLIENT_LINK_OWN(zone_value);
 
+void hyprof_emit_zone_key(hyprof_zone zone, struct hyprof_location *space, uint64_t key)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        uint32_t id = 0;
+
+        if (client_self.other) {
+                CLIENT_LINK_PASS_ON_LATER(zone_key, zone, space, key);
+                return;
+        }
+        if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES))
+                return;
+        if (space)
+                id = location_table_id(space);
+        if (space && id == 0) {
+                thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
+        } else {
+                put_zone_at(t, t->last_ticks, zone);
+                thread_ring_put_event(t, t->last_ticks, CLIENT_ABI_EVENT_ZONE_KEY, id);
+                thread_ring_put_word(t, key);
+                thread_ring_publish(t);
+        }
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(zone_key);
+
 void hyprof_emit_zone_color(hyprof_zone zone, uint32_t color)
 {
         struct thread_ring *t = &thread_ring_self;

@@ -41,3 +41,10 @@ int latest_rows_add(struct latest_rows *l, struct latest_key key, const void *ro
         l->ids[at - 1] = id;
         return 0;
 }
+
+uint32_t latest_rows_find(const struct latest_rows *l, struct latest_key key)
+{
+        uint32_t at = intern_find(&l->keys, &key, sizeof(key));
+
+        return at == 0 ? 0 : l->ids[at - 1];
+}

@@ -39,4 +39,7 @@ void latest_rows_deinit(struct latest_rows *l);
 /* Adds a row unless the latest one of its key is equal.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int latest_rows_add(struct latest_rows *l, struct latest_key key, const void *row);
 
+/* The id of the latest row of a key; 0 = there is none. */
+uint32_t latest_rows_find(const struct latest_rows *l, struct latest_key key);
+
 #endif /* SAMPLER_TRACKS_LATEST_ROWS_H */

@@ -17,6 +17,10 @@
 
 #define PAYLOAD_KEPT_BYTES (UINT32_C(1) << 20) /* a larger buffer is freed before the next payload */
 
+struct lane_key {
+        uint32_t device, lane;
+};
+
 void event_translator_init(struct event_translator *t, const struct recording *recording)
 {
         struct trace_dictionary *dictionary = recording->dictionary;
@@ -26,6 +30,7 @@ void event_translator_init(struct event_translator *t, const struct recording *r
         latest_rows_init(&t->plots, dictionary, TRACE_TABLE_PLOTS, sizeof(struct trace_plot));
         latest_rows_init(&t->program_info, dictionary, TRACE_TABLE_PROGRAM_INFO,
                          sizeof(struct trace_program_info));
+        intern_init(&t->lanes, sizeof(struct lane_key), 0);
 }
 
 void event_translator_deinit(struct event_translator *t)
@@ -33,6 +38,7 @@ void event_translator_deinit(struct event_translator *t)
         attachment_store_deinit(&t->attachments);
         latest_rows_deinit(&t->plots);
         latest_rows_deinit(&t->program_info);
+        intern_deinit(&t->lanes);
         byte_buffer_deinit(&t->payload);
 }
 
@@ -241,15 +247,12 @@ static int translate_lock_name(struct event_translator *t, struct zone_region *r
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
-static int add_device_clock(struct event_translator *t, const struct client_event *from, uint32_t device)
+static int add_device_clock(struct event_translator *t, const struct trace_device_clock *row)
 {
-        struct trace_device_clock row = { .ticks = from->value[0],
-                                          .raw_ns = from->value[1],
-                                          .device = device };
         uint32_t id;
 
         return full_is_fine(
-                trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_DEVICE_CLOCKS, &row, &id));
+                trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_DEVICE_CLOCKS, row, &id));
 }
 
 static int translate_device(struct event_translator *t, struct zone_region *region,
@@ -263,13 +266,178 @@ static int translate_device(struct event_translator *t, struct zone_region *regi
         if (device == 0)
                 return count_garbage(t, from);
         if (from->kind == CLIENT_ABI_EVENT_DEVICE_CALIBRATION)
-                return add_device_clock(t, from, device);
+                return add_device_clock(t, &(struct trace_device_clock){ .ticks = from->value[0],
+                                                                         .raw_ns = from->value[1],
+                                                                         .device = device });
         event->operand[0] = device;
         event->operand[1] = from->value[0];
         event->operand[2] = from->value[1];
         if (event->op == TRACE_OP_DEVICE_ZONE_BEGIN)
                 r = location_of(t, region, from->value[1], &event->device_zone_begin.location);
         return r < 0 ? r : 1;
+}
+
+/* Counts an event of a device that is none, or that does not make sense.  Returns 1, 0, -ENOMEM. */
+static int find_device(struct event_translator *t, struct zone_region *region,
+                       const struct client_event *from, bool makes_sense, uint32_t client_id,
+                       uint64_t *ret_device)
+{
+        uint32_t device = 0;
+        int r = makes_sense ? zone_region_device(region, t->recording->dictionary, client_id, &device) : 0;
+
+        if (r < 0)
+                return r;
+        *ret_device = device;
+        return device == 0 ? count_garbage(t, from) : 1;
+}
+
+/* Finds the string of a key's space; 0 = the program did not say it. */
+static int space_of(struct event_translator *t, struct zone_region *region, uint32_t client_id,
+                    uint64_t *ret_space)
+{
+        uint32_t name = 0;
+        int r = client_id != 0 ? zone_region_name(region, t->recording->dictionary, client_id, &name) : 0;
+
+        *ret_space = name;
+        return r;
+}
+
+static int take_bracket(struct event_translator *t, struct zone_region *region,
+                        const struct client_event *from)
+{
+        struct trace_device_clock row = { .ticks = 0 };
+        uint32_t client_device;
+        uint64_t begin_ns, width_ns, device;
+        struct byte_reader in;
+        int r = text_of(t, region, from, &in);
+
+        if (r <= 0)
+                return r;
+        client_device = bytes_u32(&in);
+        (void)bytes_u32(&in);
+        row.ticks = bytes_u64(&in);
+        begin_ns = bytes_u64(&in);
+        width_ns = bytes_u64(&in) - begin_ns; /* wraps to more than half if it ends before it begins */
+        r = find_device(t, region, from, !in.short_read && width_ns <= INT64_MAX, client_device, &device);
+        if (r <= 0)
+                return r;
+        row.device = (uint32_t)device;
+        row.raw_ns = begin_ns + width_ns / 2;
+        row.error_ns = width_ns / 2 + 1; /* never 0, which is not known */
+        return add_device_clock(t, &row);
+}
+
+/* The row of a lane that was named; 0 = none was. */
+static uint32_t track_of(const struct event_translator *t, uint32_t device, uint32_t lane)
+{
+        struct lane_key key = { device, lane };
+        uint32_t id = intern_find(&t->lanes, &key, sizeof(key));
+
+        return id <= trace_dictionary_count(t->recording->dictionary, TRACE_TABLE_TRACKS) ? id : 0;
+}
+
+static int take_track(struct event_translator *t, struct zone_region *region, const struct client_event *from)
+{
+        struct trace_track row = { .device = 0 };
+        uint32_t client_device, parent_lane, id;
+        uint64_t device;
+        struct byte_reader in;
+        int r = text_of(t, region, from, &in);
+
+        if (r <= 0)
+                return r;
+        client_device = bytes_u32(&in);
+        row.number = bytes_u32(&in);
+        parent_lane = bytes_u32(&in);
+        row.kind = bytes_u32(&in);
+        r = find_device(t, region, from, !in.short_read, client_device, &device);
+        if (r <= 0 || track_of(t, (uint32_t)device, row.number) != 0)
+                return r < 0 ? r : 0;
+        row.device = (uint32_t)device;
+        if (parent_lane != CLIENT_ABI_NO_LANE)
+                row.parent = track_of(t, row.device, parent_lane);
+        r = in.left > 0 ? intern_text(t, in.at, in.left, &row.name) : 0;
+        if (r == 0)
+                r = trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_TRACKS, &row, &id);
+        if (r == 0)
+                r = intern_add(&t->lanes, &(struct lane_key){ row.device, row.number },
+                               sizeof(struct lane_key), &id);
+        return r < 0 ? full_is_fine(r) : 0;
+}
+
+static int translate_keyed_span(struct event_translator *t, struct zone_region *region,
+                                const struct client_event *from, struct trace_event *event)
+{
+        uint32_t client_device, client_location, client_space;
+        struct byte_reader in;
+        int r = text_of(t, region, from, &in);
+
+        if (r <= 0)
+                return r;
+        client_device = bytes_u32(&in);
+        client_location = bytes_u32(&in);
+        event->device_span.begin_ticks = bytes_u64(&in);
+        event->device_span.length_ticks = bytes_u64(&in) - event->device_span.begin_ticks;
+        event->device_span.lane = bytes_u32(&in);
+        client_space = bytes_u32(&in);
+        event->device_span.key = bytes_u64(&in);
+        r = find_device(t, region, from, !in.short_read && event->device_span.length_ticks <= INT64_MAX,
+                        client_device, &event->device_span.device);
+        if (r <= 0)
+                return r;
+        r = location_of(t, region, client_location, &event->device_span.location);
+        if (r == 0)
+                r = space_of(t, region, client_space, &event->device_span.space);
+        return r < 0 ? r : 1;
+}
+
+static int translate_instant(struct event_translator *t, struct zone_region *region,
+                             const struct client_event *from, struct trace_event *event)
+{
+        uint32_t client_device, client_location, client_space;
+        struct byte_reader in;
+        int r = text_of(t, region, from, &in);
+
+        if (r <= 0)
+                return r;
+        client_device = bytes_u32(&in);
+        client_location = bytes_u32(&in);
+        event->device_instant.ticks = bytes_u64(&in);
+        event->device_instant.lane = bytes_u32(&in);
+        client_space = bytes_u32(&in);
+        event->device_instant.key = bytes_u64(&in);
+        r = find_device(t, region, from, !in.short_read, client_device, &event->device_instant.device);
+        if (r <= 0)
+                return r;
+        r = location_of(t, region, client_location, &event->device_instant.location);
+        if (r == 0)
+                r = space_of(t, region, client_space, &event->device_instant.space);
+        return r < 0 ? r : 1;
+}
+
+static int translate_device_value(struct event_translator *t, struct zone_region *region,
+                                  const struct client_event *from, struct trace_event *event)
+{
+        uint32_t client_device, client_plot, plot = 0;
+        struct byte_reader in;
+        int r = text_of(t, region, from, &in);
+
+        if (r <= 0)
+                return r;
+        client_device = bytes_u32(&in);
+        client_plot = bytes_u32(&in);
+        event->device_value.ticks = bytes_u64(&in);
+        event->device_value.lane = bytes_u32(&in);
+        event->device_value.kind = bytes_u32(&in);
+        event->device_value.bits = bytes_u64(&in);
+        r = find_device(t, region, from, !in.short_read, client_device, &event->device_value.device);
+        if (r <= 0)
+                return r;
+        r = zone_region_device_plot(region, &t->plots, client_plot, &plot);
+        if (r < 0)
+                return r;
+        event->device_value.plot = plot;
+        return plot == 0 ? count_garbage(t, from) : 1;
 }
 
 static int translate_span(struct event_translator *t, struct zone_region *region,
@@ -446,6 +614,10 @@ static uint64_t op_of(uint32_t kind)
                 [CLIENT_ABI_EVENT_ZONE_NAME] = TRACE_OP_ZONE_NAME,
                 [CLIENT_ABI_EVENT_LOCK_NAME] = TRACE_OP_LOCK_NAME,
                 [CLIENT_ABI_EVENT_DEVICE_SPAN] = TRACE_OP_DEVICE_SPAN,
+                [CLIENT_ABI_EVENT_ZONE_KEY] = TRACE_OP_ZONE_KEY,
+                [CLIENT_ABI_EVENT_DEVICE_KEYED_SPAN] = TRACE_OP_DEVICE_SPAN,
+                [CLIENT_ABI_EVENT_DEVICE_VALUE] = TRACE_OP_DEVICE_VALUE,
+                [CLIENT_ABI_EVENT_DEVICE_INSTANT] = TRACE_OP_DEVICE_INSTANT,
         };
 
         return kind < sizeof(ops) / sizeof(ops[0]) ? ops[kind] : 0;
@@ -466,6 +638,10 @@ static int take_fact(struct event_translator *t, struct zone_region *region, con
                 return zone_region_plot(region, &t->plots, from->argument);
         case CLIENT_ABI_EVENT_DEVICE_CALIBRATION:
                 return translate_device(t, region, from, NULL);
+        case CLIENT_ABI_EVENT_DEVICE_BRACKET:
+                return take_bracket(t, region, from);
+        case CLIENT_ABI_EVENT_DEVICE_TRACK:
+                return take_track(t, region, from);
         case CLIENT_ABI_EVENT_PROGRAM_INFO:
                 return take_program_info(t, region, from);
         case CLIENT_ABI_EVENT_SOURCE_TEXT:
@@ -527,7 +703,17 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_DEVICE_TIME:
                 return translate_device(t, region, from, event);
         case TRACE_OP_DEVICE_SPAN:
-                return translate_span(t, region, from, event);
+                return from->kind == CLIENT_ABI_EVENT_DEVICE_SPAN
+                               ? translate_span(t, region, from, event)
+                               : translate_keyed_span(t, region, from, event);
+        case TRACE_OP_DEVICE_VALUE:
+                return translate_device_value(t, region, from, event);
+        case TRACE_OP_DEVICE_INSTANT:
+                return translate_instant(t, region, from, event);
+        case TRACE_OP_ZONE_KEY:
+                event->zone_key.key = from->value[0];
+                r = space_of(t, region, from->argument, &event->zone_key.space);
+                return r < 0 ? r : 1;
         case TRACE_OP_ZONE_END:
         case TRACE_OP_WAKEUP:
         case TRACE_OP_STACK_COPY:
@@ -539,9 +725,6 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_FIBER_ENTER:
         case TRACE_OP_FIBER_LEAVE:
         case TRACE_OP_ZONES_GONE:
-        case TRACE_OP_ZONE_KEY:
-        case TRACE_OP_DEVICE_VALUE:
-        case TRACE_OP_DEVICE_INSTANT:
                 break; /* these have no operands, or are never made of a program's event */
         }
         return 1;

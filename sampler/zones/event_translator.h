@@ -26,6 +26,7 @@ struct event_translator {
         const struct recording *recording; /* borrowed; without `regions`, announced code only becomes rows */
         struct attachment_store attachments;
         struct latest_rows plots, program_info;
+        struct intern lanes; /* a device and a lane each: the ids are those of their rows of TRACKS */
         /*
          * location for zones whose own location makes no sense, which keeps the nesting right; 0 = not made
          * yet

@@ -267,18 +267,24 @@ static int hand_over(struct zone_merge *m, struct ring *ring, const struct clien
         return 0;
 }
 
-static bool is_zone_detail(const struct trace_event *event)
+/* The operand of a zone's detail that says which zone; NULL for other events. */
+static uint64_t *level_of(struct trace_event *event)
 {
+        if (event->op == TRACE_OP_ZONE_KEY)
+                return &event->zone_key.level;
         return event->op == TRACE_OP_ZONE_TEXT || event->op == TRACE_OP_ZONE_NAME ||
-               event->op == TRACE_OP_ZONE_VALUE || event->op == TRACE_OP_ZONE_COLOR;
+                               event->op == TRACE_OP_ZONE_VALUE || event->op == TRACE_OP_ZONE_COLOR
+                       ? &event->operand[1]
+                       : NULL;
 }
 
 /* False for details of a zone that is not there. */
 static bool find_level(struct zone_merge *m, const struct thread_track *track,
                        const struct client_event *from, struct trace_event *event)
 {
-        if (!is_zone_detail(event) ||
-            thread_track_find_level(track, from->prefix.zone_depth, &event->operand[1]))
+        uint64_t *level = level_of(event);
+
+        if (!level || thread_track_find_level(track, from->prefix.zone_depth, level))
                 return true;
         if (track->n_too_deep == 0) /* else the zone was counted */
                 loss_counter_add(m->sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
@@ -337,11 +343,10 @@ static int write_event(struct zone_merge *m, struct ring *ring, const struct cli
          * A detail has the time of the event before it, and the kernel may have reported an event since
          * then: this is no correction.
          */
-        if (is_zone_detail(&event) && event.time_ns < track->last_ns)
+        if (level_of(&event) && event.time_ns < track->last_ns)
                 event.time_ns = track->last_ns;
         m->n_zones += event.op == TRACE_OP_ZONE_BEGIN;
-        m->n_others += event.op != TRACE_OP_ZONE_BEGIN && event.op != TRACE_OP_ZONE_END &&
-                       !is_zone_detail(&event);
+        m->n_others += event.op != TRACE_OP_ZONE_BEGIN && event.op != TRACE_OP_ZONE_END && !level_of(&event);
         r = thread_track_write(track, m->sink, &event, stack);
         if (r == 0 && is_large(from))
                 r = m->flush_if_full(m->context);

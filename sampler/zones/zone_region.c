@@ -62,6 +62,7 @@ void zone_region_init(struct zone_region *r, struct client_region *region, uint3
         numbers_init(&r->far_locations, 0);
         numbers_init(&r->locks, 0);
         numbers_init(&r->devices, 0);
+        numbers_init(&r->device_plots, 0);
 }
 
 void zone_region_deinit(struct zone_region *r)
@@ -74,6 +75,7 @@ void zone_region_deinit(struct zone_region *r)
         numbers_deinit(&r->far_locations);
         numbers_deinit(&r->locks);
         numbers_deinit(&r->devices);
+        numbers_deinit(&r->device_plots);
         *r = (struct zone_region){ .region = NULL };
 }
 
@@ -254,7 +256,9 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
         return numbers_add(&r->devices, client_id, *ret_device);
 }
 
-static int add_plot(struct zone_region *r, struct latest_rows *plots, const struct client_location *from)
+/* @ret_name: string */
+static int add_plot(struct zone_region *r, struct latest_rows *plots, const struct client_location *from,
+                    uint32_t *ret_name)
 {
         struct trace_plot row = { .format = from->format, .color = from->color };
         int code = add_text(r, plots->dictionary, from->name, from->name_bytes, &row.name);
@@ -267,6 +271,7 @@ static int add_plot(struct zone_region *r, struct latest_rows *plots, const stru
                 code = add_text(r, plots->dictionary, from->unit, from->unit_bytes, &row.unit);
         if (code == 0)
                 code = latest_rows_add(plots, (struct latest_key){ .part = { row.name } }, &row);
+        *ret_name = row.name;
         return code == -EOVERFLOW ? 0 : code;
 }
 
@@ -274,18 +279,37 @@ int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t 
 {
         struct client_location location;
         int code = ask(r, client_id, &location);
+        uint32_t name;
 
-        return code <= 0 ? code : add_plot(r, plots, &location);
+        return code <= 0 ? code : add_plot(r, plots, &location, &name);
+}
+
+int zone_region_device_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id,
+                            uint32_t *ret_plot)
+{
+        struct client_location location;
+        uint32_t name = 0;
+        int code;
+
+        *ret_plot = numbers_find(&r->device_plots, client_id);
+        if (*ret_plot)
+                return 0;
+        code = ask(r, client_id, &location);
+        if (code <= 0)
+                return code;
+        code = add_plot(r, plots, &location, &name);
+        *ret_plot = latest_rows_find(plots, (struct latest_key){ .part = { name } });
+        return code < 0 || *ret_plot == 0 ? code : numbers_add(&r->device_plots, client_id, *ret_plot);
 }
 
 int zone_region_plots(struct zone_region *r, struct latest_rows *plots)
 {
         struct client_location location;
-        uint32_t client_id = 0;
+        uint32_t client_id = 0, name;
         int code, added = 0;
 
         while (added == 0 && (code = client_region_next_plot(r->region, &client_id, &location)) == 1)
-                added = add_plot(r, plots, &location);
+                added = add_plot(r, plots, &location, &name);
         return added < 0 ? added : code == -ENOMEM ? code : 0; /* read errors show up later */
 }
 

@@ -66,6 +66,7 @@ struct zone_region {
         struct zone_numbers far_locations; /* of the others */
         struct zone_numbers locks;         /* ids in LOCKS */
         struct zone_numbers devices;       /* ids in DEVICES */
+        struct zone_numbers device_plots;  /* ids in PLOTS, of values of devices */
         unsigned n_bad_locations;          /* locations that the program named but does not have */
 
         uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
@@ -133,6 +134,10 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
  */
 int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id);
 int zone_region_plots(struct zone_region *r, struct latest_rows *plots);
+
+/* Finds a row in PLOTS for the values of a device, and makes it the first time; 0 and results as above. */
+int zone_region_device_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id,
+                            uint32_t *ret_plot);
 
 /* Counts an event that was read, and that takes @n_bytes of a ring. */
 static inline void zone_region_count_event(struct zone_region *r, const struct client_event *event,

@@ -3,7 +3,7 @@
 # w_messages, w_every_event: all that a program can say is in the trace, in order and with its values
 set -eu
 . tests/tap.sh
-plan 22
+plan 23
 need jq
 need_sampling
 
@@ -63,7 +63,7 @@ function named(field,    eq, key, id) {
         eq = index(field, "=")
         key = substr(field, 1, eq - 1)
         id = substr(field, eq + 1)
-        if (key == "name" || key == "pool")
+        if (key == "name" || key == "pool" || (key == "space" && id != 0))
                 return key "=" text[id]
         if (key == "location")
                 return key "=" text[location[id]]
@@ -86,6 +86,7 @@ $1 == "thread_name" { if (!fiber[value("thread")]) name[value("thread")] = text[
         sub(/xxxxxxxxxx+/, "x...", line)
         sub(/stack=[1-9][0-9]*/, "stack=some", line)
         sub(/fiber=[1-9][0-9]*/, "fiber=some", line)
+        sub(/plot=[1-9][0-9]*/, "plot=some", line)
         print who ": " line
 }
 EOS
@@ -97,6 +98,7 @@ teller: zone_text level=0 text="first line"
 teller: zone_text level=0 text="second line"
 teller: zone_name level=1 name="outer of today"
 teller: zone_value value=-42 level=1
+teller: zone_key space=submission key=18364758544493064720 level=1
 teller: zone_color color=16711680 level=0
 teller: zone_end
 teller: callstack stack=some
@@ -130,7 +132,11 @@ teller: device_zone_begin device=1 query=1 location=kernel
 teller: device_zone_end device=1 query=2
 teller: device_time device=1 query=1 ticks=1100
 teller: device_time device=1 query=2 ticks=1200
-teller: device_span device=1 location=kernel begin_ticks=1300 length_ticks=50 lane=3 key=4
+teller: device_span device=1 location=kernel begin_ticks=1300 length_ticks=50 lane=3 key=4 space=0 text=0
+teller: device_span device=1 location=kernel begin_ticks=1400 length_ticks=50 lane=8 key=18364758544493064720 space=submission text=0
+teller: device_instant device=1 location=kernel ticks=1420 lane=8 key=5 space=submission text=0
+teller: device_value device=1 plot=some ticks=1430 lane=7 kind=0 bits=0x3fe0000000000000
+teller: device_value device=1 plot=some ticks=1440 lane=7 kind=1 bits=0xfffffffffffffffe
 teller: zone_begin location=on thread
 teller: fiber_enter fiber=some
 teller: fiber_leave
@@ -168,7 +174,7 @@ rows() { # table
                         line = ""
                         for (i = 3; i <= NF; i++) {
                                 split($i, part, "=")
-                                if (part[1] ~ /^(time_ns|raw_ns|hash|process|number|location)$/)
+                                if (part[1] ~ /^(time_ns|raw_ns|hash|process|number|location|epoch|recording)$/)
                                         continue
                                 if (part[1] ~ /^(name|unit|key|value)$/)
                                         part[2] = text[part[2]]
@@ -177,10 +183,12 @@ rows() { # table
                         print substr(line, 2)
                 }' "$TMPDIR/every.dump"
 }
-holds "how a plot is to be shown" same "name=depth unit=B format=1 flags=0x1 color=0xff00" "$(rows plot)"
+holds "how a plot is to be shown" same "name=depth unit=B format=1 flags=0x1 color=0xff00" "$(rows plot | head -n 1)"
 holds "one lock" same "1" "$(rows lock | wc -l)"
-holds "a device with its clock" same "name=queue period_bits=2 kind=5 ticks=1000 device=1" \
-        "$(rows device) $(rows device_clock)"
+holds "a device with its clock" same "name=queue period_bits=2 kind=5 clock_name=0 ticks=1000 device=1 error_ns=0 ticks=2000 device=1 error_ns=401" \
+        "$(rows device) $(rows device_clock | xargs)"
+holds "its tracks, each below the other" same "device=1 parent=0 name=core 0-1 kind=1|device=1 parent=1 name=BRISC kind=2|" \
+        "$(rows track | tr '\n' '|')"
 holds "what the program says about itself" same "key= value=free text|key=mode value=test|" \
         "$(rows program_info | tr '\n' '|')"
 holds "its source text, once, and the image of its code" same \

@@ -68,6 +68,7 @@ static void zones(int x)
         hyprof_zone_text(zone, "text", 4);
         hyprof_zone_name(zone, "name", 4);
         hyprof_zone_value(zone, x);
+        hyprof_zone_key(zone, &here, 1);
         hyprof_zone_color(zone, 0xff0000);
         hyprof_zone_end(zone);
         zone = hyprof_zone_begin_callstack(hyprof_location_of("n", 1, "f", 1, "file", 4, 1, 0), 8);
@@ -111,6 +112,7 @@ static void devices(uint64_t ticks)
 {
         static struct hyprof_location here = HYPROF_LOCATION("here", 0);
         static struct hyprof_device device = HYPROF_DEVICE("queue", 1.5, 0);
+        enum hyprof_track_kind other_kind = HYPROF_TRACK_STREAM;
         struct hyprof_device other;
 
         hyprof_device_init(&other, "other", 0, 1);
@@ -119,6 +121,15 @@ static void devices(uint64_t ticks)
         hyprof_device_zone_end(&device, 2);
         hyprof_device_time(&device, 1, ticks);
         hyprof_device_span(&device, &here, ticks, ticks + 1, 0, 0);
+        hyprof_device_calibrate_within(&device, ticks, hyprof_now_ns(), hyprof_now_ns());
+        hyprof_device_track(&device, 1, HYPROF_NO_LANE, "core", HYPROF_TRACK_CORE);
+        hyprof_device_track(&device, 2, 1, "processor", HYPROF_TRACK_PROCESSOR);
+        hyprof_device_track(&device, 3, 1, "queue", other_kind);
+        hyprof_device_track(&device, 4, 1, "else", HYPROF_TRACK_OTHER);
+        hyprof_device_keyed_span(&device, &here, ticks, ticks + 1, 1, &here, 2);
+        hyprof_device_instant(&device, &here, ticks, 1, HYPROF_NULL_, 0);
+        hyprof_device_value(&device, &here, ticks, 1, 0.5);
+        hyprof_device_value_int(&device, &here, ticks, 1, -1);
 }
 static void program(const void *code, size_t bytes)
 {

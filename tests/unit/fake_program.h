@@ -25,7 +25,7 @@ struct fake_event {
         uint64_t time_ns;
         enum client_abi_event kind;
         uint32_t argument;
-        uint64_t words[4];
+        uint64_t words[5];
         uint32_t n_words;
         const void *text;
         size_t text_bytes;

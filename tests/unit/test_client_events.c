@@ -551,6 +551,58 @@ START_TEST(test_callstacks)
 }
 END_TEST
 
+START_TEST(test_tracks_keys_and_values_of_devices)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("kernel", 0), space = HYPROF_NAME("submission");
+        static struct hyprof_location power = HYPROF_NAME("power");
+        static struct hyprof_device device = HYPROF_DEVICE("queue 1", 0, 0);
+        const uint64_t key = UINT64_C(0xfedcba9876543210);
+        const uint64_t *words;
+
+        ring_words_record(CLIENT_ABI_FAMILY_DEVICES);
+        hyprof_device_calibrate_within(&device, 1000, 7, 9);
+        hyprof_device_track(&device, 2, 1, "BRISC of 1", HYPROF_TRACK_PROCESSOR);
+        hyprof_device_track(&device, 3, HYPROF_NO_LANE, NULL, HYPROF_TRACK_OTHER);
+        hyprof_device_keyed_span(&device, &here, 5, 6, 2, &space, key);
+        hyprof_device_keyed_span(&device, &here, 5, 6, 2, NULL, key);
+        hyprof_device_instant(&device, &here, 8, 2, &space, key);
+        hyprof_device_value(&device, &power, 9, 2, 0.5);
+        hyprof_device_value_int(&device, &power, 10, 2, -2);
+        ring_words_drain();
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_BRACKET, 32, device.location.id, 1000, 7, 9);
+        words = RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_TRACK, 16 + 10,
+                                  device.location.id | UINT64_C(2) << 32, 1 | UINT64_C(2) << 32);
+        ck_assert_mem_eq(&words[2], "BRISC of 1", 10);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_TRACK, 16, device.location.id | UINT64_C(3) << 32,
+                                UINT32_MAX);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_KEYED_SPAN, 40,
+                                device.location.id | (uint64_t)here.id << 32, 5, 6,
+                                2 | (uint64_t)space.id << 32, key);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_KEYED_SPAN, 40,
+                                device.location.id | (uint64_t)here.id << 32, 5, 6, 2, key);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_INSTANT, 32,
+                                device.location.id | (uint64_t)here.id << 32, 8, 2 | (uint64_t)space.id << 32,
+                                key);
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_VALUE, 32,
+                                device.location.id | (uint64_t)power.id << 32, 9, 2,
+                                UINT64_C(0x3fe0000000000000));
+        (void)RING_WORDS_EXPECT(CLIENT_ABI_EVENT_DEVICE_VALUE, 32,
+                                device.location.id | (uint64_t)power.id << 32, 10, 2 | UINT64_C(1) << 32,
+                                (uint64_t)-2);
+        ring_words_expect_nothing();
+        ck_assert(is_named(space.id, "submission"));
+
+        hyprof_device_calibrate_within(NULL, 1, 1, 2);
+        hyprof_device_track(NULL, 1, 1, "x", HYPROF_TRACK_CORE);
+        hyprof_device_keyed_span(NULL, &here, 1, 2, 0, &space, 0);
+        hyprof_device_keyed_span(&device, NULL, 1, 2, 0, &space, 0);
+        hyprof_device_instant(&device, NULL, 1, 0, NULL, 0);
+        hyprof_device_value(&device, NULL, 1, 0, 1);
+        hyprof_device_value_int(NULL, &power, 1, 0, 1);
+        ring_words_expect_nothing();
+}
+END_TEST
+
 static void say_everything(void)
 {
         static struct hyprof_location here = HYPROF_LOCATION("here", 0);
@@ -576,6 +628,11 @@ static void say_everything(void)
         hyprof_emit_device_zone_end(&device, 2);
         hyprof_emit_device_time(&device, 1, 2);
         hyprof_emit_device_span(&device, &here, 1, 2, 0, 0);
+        hyprof_emit_device_bracket(&device, 1, 2, 3);
+        hyprof_emit_device_track(&device, 1, HYPROF_NO_LANE, "core", HYPROF_TRACK_CORE);
+        hyprof_emit_device_keyed_span(&device, &here, 1, 2, 0, &here, 0);
+        hyprof_emit_device_value(&device, &here, 1, 2, 0, 0);
+        hyprof_emit_device_instant(&device, &here, 1, 2, &here, 0);
         hyprof_emit_thread_name("name");
         hyprof_emit_thread_group(1);
         hyprof_emit_program_info("key", 3, "text", 4);

@@ -378,9 +378,9 @@ END_TEST
 /* Events of later versions: the payload, which looks like an event here, must go with its event. */
 START_TEST(test_later_events_are_stepped_over_whole)
 {
-        static const uint32_t later[] = { CLIENT_ABI_EVENT_MESSAGE_NAMED + 1, 95,
-                                          CLIENT_ABI_EVENT_CODE_GONE + 1,     127,
-                                          CLIENT_ABI_EVENT_DEVICE_SPAN + 1,   255 };
+        static const uint32_t later[] = { CLIENT_ABI_EVENT_ZONE_KEY + 1,       95,
+                                          CLIENT_ABI_EVENT_CODE_GONE + 1,      127,
+                                          CLIENT_ABI_EVENT_DEVICE_INSTANT + 1, 255 };
         static const size_t n_words[] = { 1, 1, 2, 2, 2, 2 };
 
         for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {

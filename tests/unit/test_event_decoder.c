@@ -402,9 +402,9 @@ static void leave_columns_out(const struct byte_buffer *body, uint32_t left_out,
 
 /*
  * state of SAMPLE; wait, stack, stack_state, successor of SWITCH_OUT; three of SWITCH_IN; space and text of
- * DEVICE_SPAN; below of WAKEUP
+ * DEVICE_SPAN; below of WAKEUP; level of ZONE_KEY
  */
-#define N_APPENDED 11
+#define N_APPENDED 12
 
 /* loop test: any of them may be absent; what is there is whole, and nothing else is disturbed */
 START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
@@ -417,6 +417,7 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
                 { .op = TRACE_OP_SWITCH_IN, .time_ns = 9, .operand = { 5, 2, 1, 300 } },
                 { .op = TRACE_OP_WAKEUP, .time_ns = 10, .operand = { 5, 1, 2, 3, 1, 2 } },
                 { .op = TRACE_OP_DEVICE_SPAN, .time_ns = 11, .operand = { 1, 2, 3, 4, 5, UINT64_MAX, 3, 2 } },
+                { .op = TRACE_OP_ZONE_KEY, .time_ns = 12, .operand = { 2, 5, 300 } },
         };
         uint32_t left_out = (uint32_t)_i;
         struct byte_buffer body = { .data = NULL };
@@ -426,7 +427,7 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
         struct event_run run;
         struct trace_event event;
 
-        encode(&body, events, 7);
+        encode(&body, events, 8);
         leave_columns_out(&body, left_out, &old);
         ck_assert(left_out == 0 ? old.used_bytes == body.used_bytes : old.used_bytes < body.used_bytes);
         for (size_t cut = 0; cut < old.used_bytes; cut++)
@@ -435,12 +436,13 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
         event_rows_fill(&dictionary);
         ck_assert_int_eq(event_decoder_init(&d, &dictionary, old.data, old.used_bytes, NULL), 0);
         ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 1);
-        for (size_t i = 0; i < 7; i++) {
+        for (size_t i = 0; i < 8; i++) {
                 const struct trace_op_schema *schema = trace_op_schema_find(events[i].op);
                 uint32_t appended = events[i].op == TRACE_OP_SAMPLE       ? 0
                                     : events[i].op == TRACE_OP_SWITCH_OUT ? 1
                                     : events[i].op == TRACE_OP_SWITCH_IN  ? 5
                                     : events[i].op == TRACE_OP_WAKEUP     ? 10
+                                    : events[i].op == TRACE_OP_ZONE_KEY   ? 11
                                                                           : 8;
 
                 memset(&event, 0xff, sizeof(event));

@@ -194,6 +194,94 @@ START_TEST(test_devices)
 }
 END_TEST
 
+static void put_bytes(uint32_t kind, uint64_t at_ns, const struct fake_event *words)
+{
+        struct fake_event event = *words;
+
+        event.time_ns = f.start_ns + at_ns;
+        event.kind = kind;
+        fake_program_put(&f.program, 0, &event);
+}
+
+#define PUT_BYTES(kind, at_ns, ...)                               \
+        put_bytes(CLIENT_ABI_EVENT_##kind, (at_ns),               \
+                  &(struct fake_event){ .words = { __VA_ARGS__ }, \
+                                        .n_words = sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t) })
+
+/* Readings with a bound, named lanes, keys with a space, values, and what of them makes no sense. */
+START_TEST(test_tracks_keys_and_values_of_devices)
+{
+        const uint64_t no_lane = CLIENT_ABI_NO_LANE, key = UINT64_C(0xfedcba9876543210);
+        const struct trace_device_clock *clock;
+        const struct trace_track *track;
+        const struct trace_event *event;
+        uint64_t device = fake_program_name(&f.program, "chip");
+        uint64_t kernel = (uint64_t)fake_program_name(&f.program, "kernel") << 32;
+        uint64_t space = (uint64_t)fake_program_name(&f.program, "submission") << 32;
+        uint64_t power = (uint64_t)fake_program_name(&f.program, "power") << 32;
+
+        PUT_BYTES(DEVICE_BRACKET, 1, device, 1000, 2000, 2011);
+        PUT_BYTES(DEVICE_BRACKET, 2, device, 1000, 2000, 1999); /* it ends before it begins */
+        PUT_BYTES(DEVICE_TRACK, 3, device | UINT64_C(4) << 32, no_lane | UINT64_C(1) << 32,
+                  UINT64_C(0x3065726f63));
+        PUT_BYTES(DEVICE_TRACK, 4, device | UINT64_C(5) << 32, 4 | UINT64_C(2) << 32);
+        PUT_BYTES(DEVICE_TRACK, 5, device | UINT64_C(4) << 32, 5); /* the first one counts */
+        PUT_BYTES(DEVICE_TRACK, 6, device | UINT64_C(6) << 32, 9); /* its parent was not named */
+        PUT_BYTES(DEVICE_KEYED_SPAN, 7, device | kernel, 1200, 1250, 5 | space, key);
+        PUT_BYTES(DEVICE_KEYED_SPAN, 8, device | kernel, 1200, 1199, 5 | space, key);
+        PUT_BYTES(DEVICE_INSTANT, 9, device | kernel, 1210, 4, key); /* of no space */
+        PUT_BYTES(DEVICE_VALUE, 10, device | power, 1220, 4 | UINT64_C(1) << 32, 7);
+        PUT_BYTES(DEVICE_VALUE, 11, device | power, 1221, 4, 8);
+        PUT_BYTES(DEVICE_VALUE, 12, device | UINT64_C(99) << 32, 1221, 4, 8); /* of a plot that is none */
+        merged_program_put(&f, 13, CLIENT_ABI_EVENT_ZONE_BEGIN, (uint32_t)(kernel >> 32), 0, 0);
+        merged_program_put(&f, 14, CLIENT_ABI_EVENT_ZONE_KEY, (uint32_t)(space >> 32), key, 0);
+        merged_program_finish(&f);
+
+        event = merged_program_get(&f, 1, 0, TRACE_OP_DEVICE_SPAN);
+        ck_assert_uint_eq(event->device_span.device, 1);
+        merged_program_expect_name(&f, event->device_span.location, "kernel");
+        ck_assert_uint_eq(event->device_span.begin_ticks, 1200);
+        ck_assert_uint_eq(event->device_span.length_ticks, 50);
+        ck_assert_uint_eq(event->device_span.lane, 5);
+        ck_assert_uint_eq(event->device_span.key, key);
+        ck_assert_uint_eq(event->device_span.text, 0);
+        merged_program_expect_string(&f, (uint32_t)event->device_span.space, "submission");
+        event = merged_program_get(&f, 1, 1, TRACE_OP_DEVICE_INSTANT);
+        ck_assert_uint_eq(event->device_instant.ticks, 1210);
+        ck_assert_uint_eq(event->device_instant.lane, 4);
+        ck_assert_uint_eq(event->device_instant.key, key);
+        ck_assert_uint_eq(event->device_instant.space, 0);
+        event = merged_program_get(&f, 1, 2, TRACE_OP_DEVICE_VALUE);
+        ck_assert_uint_eq(event->device_value.plot, 1);
+        ck_assert_uint_eq(event->device_value.ticks, 1220);
+        ck_assert_uint_eq(event->device_value.kind, TRACE_VALUE_SIGNED);
+        ck_assert_uint_eq(event->device_value.bits, 7);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 3, TRACE_OP_DEVICE_VALUE)->device_value.plot, 1);
+        (void)merged_program_get(&f, 1, 4, TRACE_OP_ZONE_BEGIN);
+        event = merged_program_get(&f, 1, 5, TRACE_OP_ZONE_KEY);
+        merged_program_expect_string(&f, (uint32_t)event->zone_key.space, "submission");
+        ck_assert_uint_eq(event->zone_key.key, key);
+        ck_assert_uint_eq(event->zone_key.level, 0);
+
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_DEVICE_CLOCKS), 1);
+        clock = merged_program_row(&f, TRACE_TABLE_DEVICE_CLOCKS, 1);
+        ck_assert_uint_eq(clock->raw_ns, 2005);
+        ck_assert_uint_eq(clock->error_ns, 6);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_TRACKS), 3);
+        track = merged_program_row(&f, TRACE_TABLE_TRACKS, 1);
+        ck_assert_uint_eq(track->device, 1);
+        ck_assert_uint_eq(track->number, 4);
+        ck_assert_uint_eq(track->parent, 0);
+        ck_assert_uint_eq(track->kind, TRACE_TRACK_CORE);
+        track = merged_program_row(&f, TRACE_TABLE_TRACKS, 2);
+        ck_assert_uint_eq(track->parent, 1);
+        ck_assert_uint_eq(track->name, 0);
+        track = merged_program_row(&f, TRACE_TABLE_TRACKS, 3);
+        ck_assert_uint_eq(track->parent, 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GARBAGE], 3 * sizeof(uint64_t) + 32 + 40 + 32);
+}
+END_TEST
+
 static void put_code(uint64_t at_ns, const char *name_and_image, uint64_t name_bytes)
 {
         fake_program_put(&f.program, 0,

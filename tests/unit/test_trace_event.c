@@ -152,6 +152,7 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(STACK_COPY, stack_copy.copy_bytes),
                 PLACE(ZONE_KEY, zone_key.space),
                 PLACE(ZONE_KEY, zone_key.key),
+                PLACE(ZONE_KEY, zone_key.level),
                 PLACE(DEVICE_VALUE, device_value.device),
                 PLACE(DEVICE_VALUE, device_value.plot),
                 PLACE(DEVICE_VALUE, device_value.ticks),

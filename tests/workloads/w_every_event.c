@@ -15,6 +15,8 @@
 
 #define LONG_TEXT_BYTES 100000
 
+static struct hyprof_location space = HYPROF_NAME("submission"); /* of keys */
+
 static struct hyprof_location location_of(const char *name)
 {
         struct hyprof_location location = HYPROF_LOCATION(NULL, 0);
@@ -36,6 +38,7 @@ static void say_zones(void)
         hyprof_zone_text(i, "second line", 11);
         hyprof_zone_name(o, "outer of today", 14); /* not the innermost */
         hyprof_zone_value(o, -42);
+        hyprof_zone_key(o, &space, UINT64_C(0xfedcba9876543210));
         hyprof_zone_color(i, 0xff0000);
         hyprof_zone_end(i);
         s = hyprof_zone_begin_callstack(&stacked, 8);
@@ -93,6 +96,8 @@ static void say_devices(void)
 {
         static struct hyprof_device queue = HYPROF_DEVICE("queue", 2.0, 5);
         static struct hyprof_location kernel = HYPROF_LOCATION("kernel", 0);
+        static struct hyprof_location power = HYPROF_NAME("power");
+        uint64_t before_ns = hyprof_now_ns();
 
         hyprof_device_calibrate(&queue, 1000, hyprof_now_ns());
         hyprof_device_zone_begin(&queue, &kernel, 1);
@@ -100,6 +105,13 @@ static void say_devices(void)
         hyprof_device_time(&queue, 1, 1100);
         hyprof_device_time(&queue, 2, 1200);
         hyprof_device_span(&queue, &kernel, 1300, 1350, 3, 4);
+        hyprof_device_calibrate_within(&queue, 2000, before_ns, before_ns + 800);
+        hyprof_device_track(&queue, 7, HYPROF_NO_LANE, "core 0-1", HYPROF_TRACK_CORE);
+        hyprof_device_track(&queue, 8, 7, "BRISC", HYPROF_TRACK_PROCESSOR);
+        hyprof_device_keyed_span(&queue, &kernel, 1400, 1450, 8, &space, UINT64_C(0xfedcba9876543210));
+        hyprof_device_instant(&queue, &kernel, 1420, 8, &space, 5);
+        hyprof_device_value(&queue, &power, 1430, 7, 0.5);
+        hyprof_device_value_int(&queue, &power, 1440, 7, -2);
 }
 
 static void say_program(void)

@@ -138,6 +138,11 @@ class zone
         {
                 hyprof_zone_value(handle_, static_cast<int64_t>(number));
         }
+        /* Joins the zone with events of devices: see hyprof_zone_key(). */
+        void key(struct hyprof_location *space, uint64_t number) const noexcept
+        {
+                hyprof_zone_key(handle_, space, number);
+        }
         /* 0xRRGGBB */
         void color(uint32_t rgb) const noexcept
         {
@@ -372,10 +377,34 @@ class device
         {
                 hyprof_device_calibrate(&device_, ticks, host_ns);
         }
+        void calibrate_within(uint64_t ticks, uint64_t host_begin_ns, uint64_t host_end_ns) noexcept
+        {
+                hyprof_device_calibrate_within(&device_, ticks, host_begin_ns, host_end_ns);
+        }
+        /* @name: copied */
+        void track(uint32_t lane, uint32_t parent_lane, const char *name,
+                   enum hyprof_track_kind kind = HYPROF_TRACK_OTHER) noexcept
+        {
+                hyprof_device_track(&device_, lane, parent_lane, name, kind);
+        }
         void span(struct hyprof_location *location, uint64_t begin_ticks, uint64_t end_ticks,
                   uint32_t lane = 0, uint32_t key = 0) noexcept
         {
                 hyprof_device_span(&device_, location, begin_ticks, end_ticks, lane, key);
+        }
+        void span(struct hyprof_location *location, uint64_t begin_ticks, uint64_t end_ticks, uint32_t lane,
+                  struct hyprof_location *space, uint64_t key) noexcept
+        {
+                hyprof_device_keyed_span(&device_, location, begin_ticks, end_ticks, lane, space, key);
+        }
+        void instant(struct hyprof_location *location, uint64_t ticks, uint32_t lane = 0,
+                     struct hyprof_location *space = nullptr, uint64_t key = 0) noexcept
+        {
+                hyprof_device_instant(&device_, location, ticks, lane, space, key);
+        }
+        void value(struct hyprof_location *plot, uint64_t ticks, double number, uint32_t lane = 0) noexcept
+        {
+                hyprof_device_value(&device_, plot, ticks, lane, number);
         }
         void zone_begin(struct hyprof_location *location, uint64_t query) noexcept
         {
@@ -484,6 +513,9 @@ class zone
         {
         }
         template <class... Anything> void name(const Anything &...) const noexcept
+        {
+        }
+        void key(struct hyprof_location *, uint64_t) const noexcept
         {
         }
         template <class Number> void value(const Number &) const noexcept
@@ -609,7 +641,24 @@ class device
         void calibrate(uint64_t, uint64_t = 0) noexcept
         {
         }
+        void calibrate_within(uint64_t, uint64_t, uint64_t) noexcept
+        {
+        }
+        void track(uint32_t, uint32_t, const char *, enum hyprof_track_kind = HYPROF_TRACK_OTHER) noexcept
+        {
+        }
         void span(struct hyprof_location *, uint64_t, uint64_t, uint32_t = 0, uint32_t = 0) noexcept
+        {
+        }
+        void span(struct hyprof_location *, uint64_t, uint64_t, uint32_t, struct hyprof_location *,
+                  uint64_t) noexcept
+        {
+        }
+        void instant(struct hyprof_location *, uint64_t, uint32_t = 0, struct hyprof_location * = nullptr,
+                     uint64_t = 0) noexcept
+        {
+        }
+        void value(struct hyprof_location *, uint64_t, double, uint32_t = 0) noexcept
         {
         }
         void zone_begin(struct hyprof_location *, uint64_t) noexcept

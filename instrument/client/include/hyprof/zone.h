@@ -40,6 +40,7 @@ HYPROF_API_ void hyprof_emit_zone_text(hyprof_zone zone, const char *text, size_
 HYPROF_API_ void hyprof_emit_zone_name(hyprof_zone zone, const char *name, size_t name_bytes);
 HYPROF_API_ void hyprof_emit_zone_value(hyprof_zone zone, int64_t value);
 HYPROF_API_ void hyprof_emit_zone_color(hyprof_zone zone, uint32_t color);
+HYPROF_API_ void hyprof_emit_zone_key(hyprof_zone zone, struct hyprof_location *space, uint64_t key);
 
 /*
  * hyprof_zone_begin() - a piece of work begins on this thread
@@ -95,6 +96,19 @@ static inline void hyprof_zone_value(hyprof_zone zone, int64_t value)
 {
         if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))
                 hyprof_emit_zone_value(zone, value);
+}
+
+/*
+ * hyprof_zone_key() - joins an open zone with events of devices
+ * Spans and instants of devices that this process reports with the same space and key belong to the zone:
+ * the call that submitted them, for instance.
+ * @space:  what kind of number the key is, a static HYPROF_NAME("submission"); equal names are equal spaces
+ * A zone may have keys of several spaces.  Costs 16 bytes and no time stamp.
+ */
+static inline void hyprof_zone_key(hyprof_zone zone, struct hyprof_location *space, uint64_t key)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))
+                hyprof_emit_zone_key(zone, space, key);
 }
 
 /* Gives this one instance a colour, 0xRRGGBB. */
