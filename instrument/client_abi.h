@@ -335,7 +335,7 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_DEVICE_INSTANT = 141,
 };
 
-/* What a DEVICE_VALUE is; the numbers of enum trace_value_kind. */
+/* The kind of the bits of a DEVICE_VALUE; the numbers of enum trace_value_kind. */
 enum client_abi_value {
         CLIENT_ABI_VALUE_DOUBLE = 0,
         CLIENT_ABI_VALUE_SIGNED = 1,

@@ -137,28 +137,43 @@ void hyprof_emit_device_span(struct hyprof_device *device, struct hyprof_locatio
 }
 CLIENT_LINK_OWN(device_span);
 
-/* An event of five words at most, the first of which begins with the device.  False as above. */
-WORD_EVENT_INLINE bool emit_bytes(struct hyprof_device *device, struct hyprof_location *subject,
-                                  struct hyprof_location *space, struct word_event *e)
+#define FACT_WORDS_MAX 5
+
+/* An event about a device: its payload begins with the device and a location. */
+struct fact {
+        enum client_abi_event event;
+        unsigned n_words;
+        uint64_t words[FACT_WORDS_MAX];
+};
+
+/*
+ * @subject, @space: locations; NULL = 0 stands for it.  The space is in the upper half of the last word but
+ * one.  Not inlined: these events are rarer than spans without a key, whose calls stay as they are.  Returns
+ * false as above.
+ */
+static __attribute__((noinline)) bool emit_fact(struct hyprof_device *device, struct hyprof_location *subject,
+                                                struct hyprof_location *space, const struct fact *fact)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
-        uint32_t device_id, subject_id = 0, space_id = 0;
+        uint32_t device_id, subject_id, space_id, n_bytes = fact->n_words * CLIENT_ABI_WORD_BYTES;
 
         if (!thread_ring_enter(t, word, THREAD_RING_LOSS_DEVICE))
                 return false;
         device_id = location_table_device_id(device);
-        if (subject)
-                subject_id = location_table_id(subject);
-        if (space)
-                space_id = location_table_id(space);
-        e->loss = THREAD_RING_LOSS_DEVICE;
-        e->argument = e->n_words * CLIENT_ABI_WORD_BYTES;
-        e->is_lost = device_id == 0 || (subject && subject_id == 0) || (space && space_id == 0);
-        e->words[0] = device_id | (uint64_t)subject_id << 32;
-        if (space)
-                e->words[e->n_words - 2] |= (uint64_t)space_id << 32;
-        word_event_put(t, e);
+        subject_id = subject ? location_table_id(subject) : 0;
+        space_id = space ? location_table_id(space) : 0;
+        if (device_id == 0 || (subject && subject_id == 0) || (space && space_id == 0) ||
+            !thread_ring_has_room(t, THREAD_RING_EVENT_BYTES + n_bytes)) {
+                thread_ring_count_loss(t, THREAD_RING_LOSS_DEVICE);
+        } else {
+                thread_ring_put_event(t, ticks_read(client_self.clock_kind), fact->event, n_bytes);
+                thread_ring_put_word(t, device_id | (uint64_t)subject_id << 32);
+                for (unsigned i = 1; i < fact->n_words; i++)
+                        thread_ring_put_word(
+                                t, fact->words[i] | (i + 2 == fact->n_words ? (uint64_t)space_id << 32 : 0));
+                thread_ring_publish(t);
+        }
         thread_ring_leave(t, word);
         return true;
 }
@@ -166,13 +181,13 @@ WORD_EVENT_INLINE bool emit_bytes(struct hyprof_device *device, struct hyprof_lo
 void hyprof_emit_device_bracket(struct hyprof_device *device, uint64_t ticks, uint64_t host_begin_ns,
                                 uint64_t host_end_ns)
 {
-        struct word_event e = {
+        const struct fact fact = {
                 .event = CLIENT_ABI_EVENT_DEVICE_BRACKET,
                 .n_words = 4,
                 .words = { 0, ticks, ticks_machine_ns(host_begin_ns), ticks_machine_ns(host_end_ns) },
         };
 
-        if (device && !emit_bytes(device, NULL, NULL, &e))
+        if (device && !emit_fact(device, NULL, NULL, &fact))
                 CLIENT_LINK_PASS_ON_LATER(device_bracket, device, ticks, host_begin_ns, host_end_ns);
 }
 CLIENT_LINK_OWN(device_bracket);
@@ -212,13 +227,13 @@ void hyprof_emit_device_keyed_span(struct hyprof_device *device, struct hyprof_l
                                    uint64_t begin_ticks, uint64_t end_ticks, uint32_t lane,
                                    struct hyprof_location *space, uint64_t key)
 {
-        struct word_event e = {
+        const struct fact fact = {
                 .event = CLIENT_ABI_EVENT_DEVICE_KEYED_SPAN,
                 .n_words = 5,
                 .words = { 0, begin_ticks, end_ticks, lane, key },
         };
 
-        if (device && location && !emit_bytes(device, location, space, &e))
+        if (device && location && !emit_fact(device, location, space, &fact))
                 CLIENT_LINK_PASS_ON_LATER(device_keyed_span, device, location, begin_ticks, end_ticks, lane,
                                           space, key);
 }
@@ -227,13 +242,13 @@ CLIENT_LINK_OWN(device_keyed_span);
 void hyprof_emit_device_value(struct hyprof_device *device, struct hyprof_location *plot, uint64_t ticks,
                               uint32_t lane, uint32_t kind, uint64_t bits)
 {
-        struct word_event e = {
+        const struct fact fact = {
                 .event = CLIENT_ABI_EVENT_DEVICE_VALUE,
                 .n_words = 4,
                 .words = { 0, ticks, lane | (uint64_t)kind << 32, bits },
         };
 
-        if (device && plot && !emit_bytes(device, plot, NULL, &e))
+        if (device && plot && !emit_fact(device, plot, NULL, &fact))
                 CLIENT_LINK_PASS_ON_LATER(device_value, device, plot, ticks, lane, kind, bits);
 }
 CLIENT_LINK_OWN(device_value);
@@ -241,13 +256,13 @@ CLIENT_LINK_OWN(device_value);
 void hyprof_emit_device_instant(struct hyprof_device *device, struct hyprof_location *location,
                                 uint64_t ticks, uint32_t lane, struct hyprof_location *space, uint64_t key)
 {
-        struct word_event e = {
+        const struct fact fact = {
                 .event = CLIENT_ABI_EVENT_DEVICE_INSTANT,
                 .n_words = 4,
                 .words = { 0, ticks, lane, key },
         };
 
-        if (device && location && !emit_bytes(device, location, space, &e))
+        if (device && location && !emit_fact(device, location, space, &fact))
                 CLIENT_LINK_PASS_ON_LATER(device_instant, device, location, ticks, lane, space, key);
 }
 CLIENT_LINK_OWN(device_instant);

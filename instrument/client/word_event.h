@@ -27,7 +27,7 @@
  */
 #define WORD_EVENT_RARE static __attribute__((noinline, cold))
 
-#define WORD_EVENT_WORDS_MAX 5
+#define WORD_EVENT_WORDS_MAX 4
 
 struct word_event {
         enum thread_ring_loss loss; /* the counter to increase if there is no room */

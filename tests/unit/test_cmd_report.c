@@ -304,7 +304,7 @@ START_LOOP_TEST(test_also_recorded, 0, 2)
                 expect("\n  messages  3 messages\n");
                 expect("\n  plots     3 values in 2 plots\n");
                 expect("\n  fibers    1 fiber, 1 time entered\n");
-                expect("\n  devices   1 device, 1 zone, 1 span\n");
+                expect("\n  devices   2 devices, 1 zone, 2 spans\n");
                 expect(", 2 threads in 2 processes\n");
                 expect("  loader  fiber  ");
         }
