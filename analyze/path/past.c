@@ -188,7 +188,8 @@ int past_sample(struct past *p, const struct walked_thread *thread, const struct
 
         if (!t)
                 return -ENOMEM;
-        return event->sample.event == p->event ? add(p, &t->samples, sizeof(sample), &sample) : 0;
+        return event->sample.event == p->event && !p->only_cpus ? add(p, &t->samples, sizeof(sample), &sample)
+                                                                : 0;
 }
 
 /* Takes what is known of a wait that has not ended, and may have been woken. */
@@ -240,7 +241,7 @@ int past_wait_over(struct past *p, const struct walked_thread *thread, const str
 
         if (!t)
                 return -ENOMEM;
-        item = last_wait(t);
+        item = last_wait(t); /* none where only CPUs are kept */
         if (!item || item->out_ns != wait->out_ns || !wait->ended)
                 return 0;
         fill_wait(p, thread->id, wait, item);
@@ -298,7 +299,7 @@ static int switch_in(struct past *p, struct past_thread *t, const struct walked_
 {
         uint64_t cpu = event->operand[0];
         struct past_list *lane;
-        int r = find_wait(p, t, thread, event->time_ns);
+        int r = p->only_cpus ? 0 : find_wait(p, t, thread, event->time_ns);
 
         leave_cpu(p, t, thread->id, event->time_ns);
         if (r < 0 || cpu >= CPUS_MAX || p->skips_cpus)
@@ -336,8 +337,8 @@ static int switch_out(struct past *p, struct past_thread *t, const struct walked
         int r = 0;
 
         /* the walk reports no waits of threads that have ended, nor of idle ones */
-        if (is_reported || event->switch_out.wait == TRACE_WAIT_ENDED ||
-            event->switch_out.wait == TRACE_WAIT_IDLE)
+        if (!p->only_cpus && (is_reported || event->switch_out.wait == TRACE_WAIT_ENDED ||
+                              event->switch_out.wait == TRACE_WAIT_IDLE))
                 r = begin_wait(p, t, thread->id, is_reported ? &thread->wait : &unreported);
         if (r < 0 || cpu >= CPUS_MAX || p->skips_cpus)
                 return r;
@@ -525,6 +526,11 @@ static int take_fiber(struct past *p, struct past_thread *t, uint32_t id, const 
 static int take_event(struct past *p, struct past_thread *t, const struct walked_thread *thread,
                       const struct trace_event *event)
 {
+        bool is_of_cpus = event->op == TRACE_OP_SWITCH_IN || event->op == TRACE_OP_SWITCH_OUT ||
+                          event->op == TRACE_OP_THREAD_EXIT;
+
+        if (p->only_cpus && !is_of_cpus)
+                return 0;
         switch (event->op) {
         case TRACE_OP_SWITCH_IN:
         case TRACE_OP_SWITCH_OUT:
@@ -573,10 +579,13 @@ static void trim_thread(struct past *p, struct past_thread *t, uint64_t time_ns)
                                  sizeof(struct past_span);
 }
 
+/* Of CPUs, where only those are kept: stretches. */
 static uint64_t count_waits(const struct past *p)
 {
         uint64_t n = 0;
 
+        for (uint32_t i = 0; i < p->n_cpus && p->only_cpus; i++)
+                n += past_list_count(&p->cpus[i]);
         for (uint32_t i = 0; i < p->n_threads; i++)
                 n += past_list_count(&p->threads[i].waits);
         return n;
@@ -609,11 +618,17 @@ void past_forget(struct past *p, uint64_t time_ns)
                 trim(p, time_ns);
 }
 
-/* When the oldest wait that is kept began. */
+/* When the oldest wait that is kept began, or the oldest time on a CPU where there are no waits. */
 static uint64_t find_oldest(const struct past *p)
 {
         uint64_t oldest_ns = p->latest_ns;
 
+        for (uint32_t i = 0; i < p->n_cpus && p->only_cpus; i++) {
+                const struct past_list *lane = &p->cpus[i];
+
+                if (past_list_count(lane) != 0 && past_list_spans(lane)[lane->first].begin_ns < oldest_ns)
+                        oldest_ns = past_list_spans(lane)[lane->first].begin_ns;
+        }
         for (uint32_t i = 0; i < p->n_threads; i++) {
                 const struct past_thread *t = &p->threads[i];
 

@@ -106,6 +106,8 @@ struct past {
         bool has_switches;
         /* Set by the caller after past_init(): `cpus` stays empty, which takes a third of the time. */
         bool skips_cpus;
+        /* Likewise: only `cpus` is kept, for past_owners_of(), and `n_forgotten` counts stretches of them. */
+        bool only_cpus;
 };
 
 /* A thread is at each moment one of these. */

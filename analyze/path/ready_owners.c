@@ -251,6 +251,8 @@ int ready_owners_take(struct ready_owners *o, struct loaded_trace *trace, struct
         struct past past;
         int r = past_init(&past, trace, 0);
 
+        past.only_cpus = true;
+        past.bytes_max = READY_OWNER_PAST_BYTES;
         if (r == 0)
                 r = ready_owners_init(o, &past, trace->dictionary, times);
         else
@@ -261,6 +263,7 @@ int ready_owners_take(struct ready_owners *o, struct loaded_trace *trace, struct
                 r = error_set(err, r, "finding out who had the CPUs: out of memory");
         if (r == 0 && ready_owners_finish(o) < 0)
                 r = error_set(err, -ENOMEM, "finding out who had the CPUs: out of memory");
+        o->n_lost = past.n_forgotten;
         past_deinit(&past);
         return r;
 }

@@ -17,6 +17,7 @@
 #include "analyze/waits/ready_times.h"
 #include "base/intern.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ struct trace_dictionary;
  * unknown.
  */
 #define READY_OWNER_STEPS_MAX (UINT64_C(1) << 28)
+/* Bytes of who ran where that ready_owners_take() keeps: 24 each, of PAST_LATE_NS where it has the choice. */
+#define READY_OWNER_PAST_BYTES (UINT64_C(24) << 20)
 
 enum ready_owner_kind {
         READY_OWNER_OWN,     /* a thread of the same process */
@@ -60,7 +63,15 @@ struct ready_owners {
         struct throttled_times quota;
         struct past_questions questions[READY_OWNER_LISTS]; /* about `times` and `merged` */
         uint64_t n_steps;
+        uint64_t
+                n_lost; /* stretches of CPUs that were dropped for lack of room: who had them is unknown */
 };
+
+/* Whether there was more to examine than READY_OWNER_STEPS_MAX. */
+static inline bool ready_owners_are_cut(const struct ready_owners *o)
+{
+        return o->n_steps > READY_OWNER_STEPS_MAX;
+}
 
 /*
  * ready_owners_init() - which questions there are

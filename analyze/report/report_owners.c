@@ -103,6 +103,9 @@ int report_owners_fill(struct report_owners *o, struct loaded_trace *trace, stru
 
         if (r == 0 && list_owners(o, &found, totals) < 0)
                 r = error_set(err, -ENOMEM, "making the report: out of memory");
+        o->weight = ready_times_weight(&totals->ready);
+        o->n_lost = found.n_lost;
+        o->is_cut = ready_owners_are_cut(&found);
         ready_owners_deinit(&found);
         ready_times_deinit(&totals->ready);
         return r;

@@ -446,6 +446,9 @@ struct report_owner {
 struct report_owners {
         struct report_owner *by_thread, *by_cpu; /* heap; the longest first */
         size_t n_by_thread, n_by_cpu;
+        double weight;   /* of so many times one was examined */
+        uint64_t n_lost; /* stretches of a CPU that were dropped: of these the owner is not known */
+        bool is_cut;     /* the same of what was beyond READY_OWNER_STEPS_MAX */
 };
 
 /* ------------------------------------------------------------------ names of threads */

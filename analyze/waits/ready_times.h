@@ -16,7 +16,7 @@
 
 struct thread_wait;
 
-#define READY_TIMES_MAX (UINT32_C(1) << 19)
+#define READY_TIMES_MAX (UINT32_C(1) << 18)
 
 struct ready_time {
         uint64_t begin_ns, end_ns;

@@ -4,8 +4,9 @@
 # those of a report of the same trace.
 #
 # One trace is of HYPROF_BENCH_WAITS (1000000) waits of threads that ask each other, see tests/tools/wait_trace.c; in "join" the
-# first thread waits for all of them, so none can be forgotten; "large" is of HYPROF_BENCH_ZONES (50000000) zones, two events
-# each, with a switch for every 1000 (0 = left out).
+# first thread waits for all of them, so none can be forgotten; "dense" has six times as many, 380,000
+# a second, under a CPU quota; "large" is of HYPROF_BENCH_ZONES (50000000) zones, two events each, with a switch for every 1000
+# (0 = left out).
 set -eu
 : "${HYPROF:?run it by make bench}"
 n_waits=${HYPROF_BENCH_WAITS:-1000000}
@@ -39,6 +40,9 @@ show waits "$folder/waits.hyp" "the same" path
 "$BUILD/tools/wait_trace" "$folder/join.hyp" "$n_waits" join >/dev/null
 show join "$folder/join.hyp" "" report
 show join "$folder/join.hyp" "the same" path
+"$BUILD/tools/wait_trace" "$folder/dense.hyp" $((6 * n_waits)) dense >/dev/null
+show dense "$folder/dense.hyp" "" report
+show dense "$folder/dense.hyp" "128 MiB" report --cpus
 if [ "$n_zones" != 0 ]; then
         "$BUILD/tools/large_trace" "$folder/large.hyp" "$n_zones"
         show large "$folder/large.hyp" "" report

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_trace OUT WAITS [join] - writes a trace of threads that wait for each other, for benchmarks
+ * wait_trace OUT WAITS [join|dense] - writes a trace of threads that wait for each other, for benchmarks
  *
  * A dispatcher asks four workers one after the other in each "request" of a millisecond; two of them ask a
  * helper each.  That is twelve waits a request.  With "join" another thread, the first of the process, waits
- * for all of it.  A worker has a sample of each of its parts, and so has the dispatcher.
+ * for all of it.  A worker has a sample of each of its parts, and so has the dispatcher.  With "dense" all is
+ * 32 times as fast, under a CPU quota, and the first thread is ready to run all along.
  */
 #include "format/trace_event.h"
 #include "format/trace_rows.h"
@@ -24,6 +25,7 @@
 #define WAITS_OF_REQUEST   12
 #define REQUEST_NS         UINT64_C(1000000)
 #define REQUESTS_PER_CHUNK 20
+#define DENSITY            32
 #define EVENTS_MAX         (32 * REQUESTS_PER_CHUNK) /* of a thread, in a chunk */
 
 enum { MAIN = 1, DISPATCHER, FIRST_WORKER, FIRST_HELPER = FIRST_WORKER + N_WORKERS };
@@ -34,6 +36,7 @@ struct made {
         size_t n_events[N_THREADS];
         uint32_t names[N_THREADS];
         uint32_t request, path, event, module, waits, works, serves;
+        uint64_t density; /* all times are so much shorter */
 };
 
 static struct made made;
@@ -45,7 +48,7 @@ static struct trace_event *add(uint32_t thread, uint64_t time_ns, enum trace_op 
         if (made.n_events[thread - 1] == EVENTS_MAX)
                 abort();
         event = &made.events[thread - 1][made.n_events[thread - 1]++];
-        *event = (struct trace_event){ .time_ns = time_ns, .op = op };
+        *event = (struct trace_event){ .time_ns = time_ns / made.density, .op = op };
         return event;
 }
 
@@ -131,7 +134,7 @@ static void add_tables(void)
         for (uint32_t i = 0; i < N_THREADS; i++) {
                 (void)trace_builder_thread(&made.b, 10, 10 + i);
                 made.names[i] = trace_builder_string(&made.b, names[i]);
-                add(i + 1, 1, TRACE_OP_THREAD_NAME)->thread_name.name = made.names[i];
+                add(i + 1, made.density, TRACE_OP_THREAD_NAME)->thread_name.name = made.names[i];
         }
         made.module = trace_builder_module(&made.b, "/bin/program");
         made.event = trace_builder_sample_event(&made.b, "task-clock");
@@ -143,15 +146,30 @@ static void add_tables(void)
         trace_builder_meta(&made.b, "start_raw_ns", "1");
 }
 
-static void write_trace(uint64_t n_requests, bool joins)
+/* Half of the time, up to where all have ended. */
+static void add_quota(uint64_t end_ns)
+{
+        char words[64];
+
+        (void)snprintf(words, sizeof(words), "1+%" PRIu64 "=%" PRIu64 ";", end_ns / 1000, end_ns / 2000);
+        trace_builder_meta(&made.b, "cpu_throttled", words);
+        trace_builder_meta(&made.b, "cpu_quota", "50000/100000");
+}
+
+static void write_trace(uint64_t n_requests, bool joins, bool is_dense)
 {
         uint64_t end_ns = REQUEST_NS * (n_requests + 1);
         char end[24];
 
+        made.density = is_dense ? DENSITY : 1;
         add_tables();
+        if (is_dense)
+                add_quota(end_ns / DENSITY);
         for (uint32_t i = FIRST_WORKER; i <= N_THREADS; i++)
-                add_out(i, 2);
-        add_out(MAIN, 3);
+                add_out(i, 2 * made.density);
+        add_out(MAIN, 3 * made.density);
+        if (is_dense)
+                add(MAIN, 4 * made.density, TRACE_OP_WAKEUP)->wakeup.name = made.names[DISPATCHER - 1];
         for (uint64_t i = 1; i <= n_requests; i++) {
                 add_request(REQUEST_NS * i);
                 if (i % REQUESTS_PER_CHUNK == 0)
@@ -159,9 +177,11 @@ static void write_trace(uint64_t n_requests, bool joins)
         }
         if (joins)
                 add_in(MAIN, end_ns, DISPATCHER);
+        if (is_dense)
+                add(MAIN, end_ns, TRACE_OP_SWITCH_IN)->switch_in.cpu = DISPATCHER;
         add(DISPATCHER, end_ns, TRACE_OP_THREAD_EXIT);
         write_chunk();
-        (void)snprintf(end, sizeof(end), "%" PRIu64, end_ns);
+        (void)snprintf(end, sizeof(end), "%" PRIu64, end_ns / made.density);
         trace_builder_meta(&made.b, "end_raw_ns", end);
         trace_builder_finish(&made.b);
 }
@@ -178,7 +198,7 @@ static int copy(int from, const char *path)
         return close(to);
 }
 
-static char **arguments; /* OUT, WAITS, "join" or NULL */
+static char **arguments; /* OUT, WAITS, "join", "dense" or NULL */
 
 /* The builder's checks want to be in a test. */
 START_TEST(build)
@@ -186,7 +206,8 @@ START_TEST(build)
         uint64_t n_waits = strtoull(arguments[1], NULL, 10);
 
         trace_builder_init(&made.b);
-        write_trace(n_waits / WAITS_OF_REQUEST, arguments[2] && strcmp(arguments[2], "join") == 0);
+        write_trace(n_waits / WAITS_OF_REQUEST, arguments[2] && strcmp(arguments[2], "join") == 0,
+                    arguments[2] && strcmp(arguments[2], "dense") == 0);
         ck_assert_int_eq(copy(made.b.fd, arguments[0]), 0);
         trace_builder_deinit(&made.b);
 }
@@ -200,7 +221,7 @@ int main(int argc, char **argv)
         int n_failed;
 
         if (argc < 3) {
-                (void)fprintf(stderr, "usage: wait_trace OUT WAITS [join]\n");
+                (void)fprintf(stderr, "usage: wait_trace OUT WAITS [join|dense]\n");
                 return 2;
         }
         arguments = argv + 1;

@@ -22,6 +22,7 @@ static struct past_questions questions;
 static uint64_t asked_ns[QUESTIONS_MAX]; /* of each, up to here */
 static uint32_t n_parts[QUESTIONS_MAX], worker, idle;
 static uint64_t bytes_max; /* of the past; 0 = as usual */
+static bool only_cpus;     /* are kept */
 static bool may_be_cut;    /* a question is about a wait that is longer than what there is room for */
 static bool is_at_end;     /* the trace is so short that all is asked at its end */
 
@@ -77,6 +78,7 @@ static void answer(void)
         ck_assert_int_eq(past_init(&past, &trace, 0), 0);
         if (bytes_max != 0)
                 past.bytes_max = bytes_max;
+        past.only_cpus = only_cpus;
         ck_assert_int_eq(past_questions_answer(&past, &trace, lists, 2, &err), 0);
 }
 
@@ -154,6 +156,23 @@ START_TEST(test_long_waits)
         ck_assert_uint_eq(asked_ns[0], 6800 * MS);
         ck_assert_uint_gt(past.n_forgotten, 0);
         ck_assert_uint_le(past.used_bytes, bytes_max + bytes_max / 8);
+}
+END_TEST
+
+/* Where only CPUs are kept: room for all that may still change, and for less, which is counted. */
+START_LOOP_TEST(test_cpus_alone, 0, 2)
+{
+        only_cpus = true;
+        may_be_cut = _i == 1;
+        bytes_max = _i == 0 ? 40000 * sizeof(struct past_span) : 4000 * sizeof(struct past_span);
+        wait_often(100000, MS / 10);
+        ask(10 * MS, 6900 * MS, 0);
+        answer();
+        ck_assert_uint_gt(n_parts[0], 1);
+        ck_assert_uint_eq(asked_ns[0], 6900 * MS);
+        ck_assert((past.n_forgotten != 0) == may_be_cut);
+        ck_assert_uint_le(past.used_bytes, bytes_max + bytes_max / 8);
+        ck_assert_uint_eq(past_list_count(&past_of(&past, worker)->waits), 0);
 }
 END_TEST
 

@@ -7,6 +7,7 @@
 #include "view/document/view_document.h"
 #include "view/shared/report_heading.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 static const struct {
@@ -76,6 +77,22 @@ static void put_owner(struct view_document *d, struct view_table *t, const struc
         OWNER_COLUMNS(VIEW_CELL, NULL)
 }
 
+static void warn_of_limits(struct view_document *d, const struct report_owners *owners)
+{
+        if (owners->weight > 1)
+                view_document_warn(d,
+                                   "of the times in which threads were ready to run, 1 of %.0f was examined",
+                                   owners->weight);
+        if (owners->n_lost != 0)
+                view_document_warn(d,
+                                   "%" PRIu64 " stretches of CPUs were dropped for lack of room: who had "
+                                   "them is not known",
+                                   owners->n_lost);
+        if (owners->is_cut)
+                view_document_warn(
+                        d, "threads were ready to run too often: in part it is not known who had their CPU");
+}
+
 static void add_owners(struct view_document *d, const struct report *report, const struct report_owner *rows,
                        size_t n_rows, bool by_cpu, uint32_t limit)
 {
@@ -91,6 +108,7 @@ static void add_owners(struct view_document *d, const struct report *report, con
                                     : "%% of a thread's time ready to run and not running, or stopped");
         for (uint32_t i = 0; i < n; i++)
                 put_owner(d, t, report, &rows[i], by_cpu);
+        warn_of_limits(d, &report->owners);
         if (t)
                 t->n_left_out = n_rows - n;
 }
