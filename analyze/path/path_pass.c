@@ -21,6 +21,12 @@
 #define RANGE_BEFORE_NS UINT64_C(1000000000)
 /* Instances that have ended and are not walked; where more of them end in PAST_LATE_NS, half of them are. */
 #define PENDING_MAX (UINT32_C(1) << 18)
+/*
+ * With `has_at`, so much of the trace is read on both sides of that time; where that is not all of the
+ * instances that are open then, so many times as much.
+ */
+#define NEAR_NS    UINT64_C(20000000)
+#define NEAR_TIMES 8
 /* Segments of a whole run. */
 #define RUN_SEGMENTS_MAX (UINT32_C(1) << 24)
 
@@ -28,6 +34,7 @@ struct open_zone {
         struct path_instance instance;
         uint32_t depth;
         bool is_open;
+        bool is_early; /* it began before what is read of the trace; nothing else is known of it */
 };
 
 struct pass {
@@ -49,6 +56,8 @@ struct pass {
         bool is_survey;
         bool is_rehearsal;          /* another pass may follow */
         uint64_t from_ns, until_ns; /* of the trace, what is read */
+        uint64_t stop_ns;           /* the same with `has_at`, and to the end of that; 0 = no end */
+        bool is_cut;                /* an instance that is asked for reaches beyond that */
 };
 
 static int no_memory(struct error *err)
@@ -214,7 +223,7 @@ static bool is_over(const struct pass *pass)
         if (pass->path->past.latest_ns <= pass->until_ns || pass->n_pending != 0)
                 return false;
         for (uint32_t i = 0; i < pass->n_open && pass->path->request.has_at; i++)
-                if (pass->open[i].is_open)
+                if (pass->open[i].is_open || pass->open[i].is_early)
                         return false;
         return true;
 }
@@ -328,6 +337,7 @@ static int open_instance(struct pass *pass, uint32_t thread, uint64_t begin_ns, 
         if (zone->is_open)
                 free(zone->instance.draft.parts);
         zone->is_open = true;
+        zone->is_early = false;
         zone->depth = depth;
         zone->instance =
                 (struct path_instance){ .begin_ns = begin_ns, .walked_ns = begin_ns, .thread = thread };
@@ -358,6 +368,27 @@ static int close_instance(struct pass *pass, struct open_zone *zone, uint64_t en
         return 0;
 }
 
+/* With `has_at`: the outermost instance that was open before what is read of the trace. */
+static void note_early(struct pass *pass, const struct walked_thread *thread, uint64_t begin_ns)
+{
+        struct open_zone *zone = &pass->open[thread->id - 1];
+
+        if (begin_ns >= pass->from_ns || pass->from_ns <= pass->filter->from_ns || zone->is_early ||
+            !trace_filter_wants_thread(pass->filter, thread->id))
+                return;
+        zone->is_early = true;
+        zone->depth = thread->timeline.n_open - 1;
+}
+
+/* It ends: whether that is after the time that is asked for. */
+static void end_early(struct pass *pass, struct open_zone *zone, const struct zone_instance *ended)
+{
+        if (!zone->is_early || zone->depth != ended->depth)
+                return;
+        zone->is_early = false;
+        pass->is_cut |= !ended->closed || ended->end_ns > pass->path->request.at_ns;
+}
+
 static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
                       struct error *err)
 {
@@ -366,6 +397,8 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
 
         if (reach_threads(pass, thread->id) < 0)
                 return no_memory(err);
+        if (pass->path->request.has_at && trace_walk_names(thread))
+                note_early(pass, thread, event->time_ns);
         is_one = pass->path->request.has_at ? may_be_asked(pass, thread, event->time_ns)
                                             : !pass->open[thread->id - 1].is_open;
         if (is_one && trace_walk_names(thread) &&
@@ -384,11 +417,13 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
         if (thread->id > pass->n_open)
                 return 0;
         open = &pass->open[thread->id - 1];
+        end_early(pass, open, zone);
         if (!open->is_open || open->depth != zone->depth)
                 return 0;
         if (!zone->closed && open->instance.walked_ns == open->instance.begin_ns) {
                 open->is_open = false;
                 pass->path->n_unclosed += !pass->is_survey;
+                pass->is_cut |= pass->stop_ns != 0;
                 return 0;
         }
         /* without an end, it counts as far as it was settled */
@@ -473,6 +508,8 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
 {
         struct pass *pass = context;
 
+        if (!wait->ended && pass->stop_ns != 0) /* more of it is not read */
+                return 0;
         if (!pass->is_survey && past_wait_over(&pass->path->past, thread, wait) < 0)
                 return no_memory(err);
         return 0;
@@ -501,16 +538,19 @@ static uint64_t sum_or_max(uint64_t a, uint64_t b)
 /*
  * A little more is read than the range of time that instances lie in.  STATES chunks say what threads do when
  * it begins, but not which locks they hold.
+ * @near_ns:  read no more than this before and after the time that is asked for; 0 = all
  */
-static void choose_range(struct pass *pass, const struct loaded_trace *trace, bool is_near)
+static void choose_range(struct pass *pass, const struct loaded_trace *trace, uint64_t near_ns)
 {
         const struct path_request *request = &pass->path->request;
         bool has_locks = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCKS) != 0;
-        uint64_t from_ns = is_near ? request->at_ns : pass->filter->from_ns;
-        uint64_t before_ns = is_near && !has_locks ? PAST_LATE_NS : RANGE_BEFORE_NS;
+        uint64_t from_ns = near_ns != 0 ? request->at_ns : pass->filter->from_ns;
+        uint64_t before_ns = near_ns + (near_ns == 0 || has_locks ? RANGE_BEFORE_NS : 0);
 
         pass->from_ns = from_ns > trace->start_ns + before_ns ? from_ns - before_ns : 0;
         pass->until_ns = sum_or_max(request->has_at ? request->at_ns : pass->filter->to_ns, PAST_LATE_NS);
+        if (near_ns != 0 && request->at_ns + near_ns < trace->end_ns)
+                pass->stop_ns = request->at_ns + near_ns;
 }
 
 static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct error *err)
@@ -525,6 +565,7 @@ static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct erro
                 .asked = &pass->pattern,
                 .asked_only = ZONE_MATCHER_NAMED,
                 .skip_to_ns = pass->from_ns,
+                .stop_at_ns = pass->stop_ns,
         };
         struct trace_walk walk;
         int r;
@@ -713,27 +754,32 @@ static int run(struct pass *pass, struct loaded_trace *trace, struct error *err)
 }
 
 static int fill(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
-                const struct path_request *request, bool is_near, struct error *err)
+                const struct path_request *request, uint64_t near_ns, struct error *err)
 {
         struct pass pass = { .path = p, .filter = filter };
         int r;
 
         *p = (struct path){ .trace = trace, .request = *request };
-        choose_range(&pass, trace, is_near);
+        choose_range(&pass, trace, near_ns);
         r = run(&pass, trace, err);
         end(&pass);
         zone_pattern_deinit(&pass.pattern);
         path_durations_deinit(&pass.durations);
+        if (r == 0 || r == -ENOENT)
+                return pass.is_cut ? 1 : r;
         return r;
 }
 
 int path_init(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
               const struct path_request *request, struct error *err)
 {
-        int r = fill(p, trace, filter, request, request->has_at, err);
+        uint64_t near_ns = request->has_at ? NEAR_NS : 0;
+        int r = fill(p, trace, filter, request, near_ns, err);
 
-        if (r != -ENOENT || !request->has_at || request->at_ns <= trace->start_ns + PAST_LATE_NS)
-                return r;
-        path_deinit(p);
-        return fill(p, trace, filter, request, false, err); /* it began long before */
+        while (r == 1) { /* it began before, or ends after, what was read */
+                near_ns = near_ns < trace->end_ns - trace->start_ns ? near_ns * NEAR_TIMES : 0;
+                path_deinit(p);
+                r = fill(p, trace, filter, request, near_ns, err);
+        }
+        return r;
 }

@@ -11,8 +11,10 @@
 static bool is_done(const struct read_ahead *ahead, const struct trace_walk *walk,
                     const struct trace_reader_range *range)
 {
+        bool is_asked = !walk->filter && walk->sink.stop_at_ns != 0;
+
         return range && read_ahead_position(ahead) >= range->end_bytes &&
-               read_ahead_position(ahead) > range->states_at_bytes && trace_walk_is_done(walk);
+               read_ahead_position(ahead) > range->states_at_bytes && (is_asked || trace_walk_is_done(walk));
 }
 
 /* Events of the chunk that cannot be decoded end the trace, as a bad checksum would. */
@@ -82,7 +84,7 @@ static bool find_range(const struct trace_walk *walk, struct trace_reader_range 
         const struct trace_filter *f = walk->filter;
 
         range->from_ns = f ? 0 : walk->sink.skip_to_ns;
-        range->to_ns = UINT64_MAX;
+        range->to_ns = f || walk->sink.stop_at_ns == 0 ? UINT64_MAX : walk->sink.stop_at_ns;
         if (f && walk->sink.may_skip) {
                 range->from_ns = f->from_ns;
                 range->to_ns = f->to_ns;

@@ -127,6 +127,8 @@ struct trace_sink {
          * thread's last event.  0 = from the beginning.
          */
         uint64_t skip_to_ns;
+        /* Without a filter: all events before this time are read, and not many more.  0 = to the end. */
+        uint64_t stop_at_ns;
         bool wants_words; /* keep the texts about open zones: trace_walk_words() */
 };
 
