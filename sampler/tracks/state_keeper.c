@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define EVENTS_PER_STATE 16 /* bytes of events for a byte of states, at the least */
+#define EVENTS_PER_STATE 64 /* bytes of events for a byte of states, at the least */
 
 void state_keeper_init(struct state_keeper *k, size_t wait_bytes)
 {

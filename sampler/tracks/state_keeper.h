@@ -6,8 +6,8 @@
  * Way of the data:  process_table -> [state_keeper] -> body of a STATES chunk -> writer_thread
  *
  * A reader that is asked for a part of a trace begins at the last such chunk before it.  States are written
- * once for STATE_KEEPER_EVENT_BYTES of events, and never so often that they take more than a sixteenth of
- * the events' bytes.  Used by the collector's thread.
+ * once for STATE_KEEPER_EVENT_BYTES of events, about a million of zones, and never so often that they take
+ * more than a byte for 64 of the events.  Used by the collector's thread.
  */
 #ifndef SAMPLER_TRACKS_STATE_KEEPER_H
 #define SAMPLER_TRACKS_STATE_KEEPER_H
@@ -21,7 +21,7 @@
 struct byte_buffer;
 struct process_table;
 
-#define STATE_KEEPER_EVENT_BYTES ((size_t)8 << 20)
+#define STATE_KEEPER_EVENT_BYTES ((size_t)2 << 20)
 
 struct state_keeper {
         struct event_encoder encoder;
