@@ -395,6 +395,66 @@ static int no_zone(const struct zone_pattern_step *step, const char *words, cons
         return r;
 }
 
+static bool is_zone(const struct trace_dictionary *d, const char *words)
+{
+        struct zone_pattern pattern = { .choices = NULL };
+        struct error ignored = ERROR_NONE;
+        bool is_one = zone_pattern_init(&pattern, words, &ignored) == 0 &&
+                      !zone_pattern_find_unknown(&pattern, d);
+
+        zone_pattern_deinit(&pattern);
+        return is_one;
+}
+
+/* Names of threads may have an "@" as well: the last one before which there is a zone, or else the last. */
+int trace_filter_split_zone(const struct trace_dictionary *d, const char *words, char **ret_zone,
+                            const char **ret_thread)
+{
+        const char *at = strrchr(words, '@');
+        bool is_found = !at || is_zone(d, words);
+
+        *ret_zone = NULL;
+        *ret_thread = NULL;
+        for (; !is_found && at > words; at--) {
+                char *zone;
+
+                if (*at != '@' || at[1] == '\0')
+                        continue;
+                zone = strndup(words, (size_t)(at - words));
+                if (!zone)
+                        return -ENOMEM;
+                is_found = is_zone(d, zone);
+                if (*ret_zone && !is_found) {
+                        free(zone);
+                        continue;
+                }
+                free(*ret_zone);
+                *ret_zone = zone;
+                *ret_thread = at + 1;
+        }
+        return 0;
+}
+
+/* Looks for the threads of "frame@main"; @ret_zone: as trace_filter_split_zone() */
+static int take_zone_apart(struct trace_filter_request *request, const struct trace_dictionary *d,
+                           char **ret_zone, struct error *err)
+{
+        const char *thread;
+
+        if (!request->zone)
+                return 0;
+        if (trace_filter_split_zone(d, request->zone, ret_zone, &thread) < 0)
+                return no_memory(err);
+        if (!*ret_zone)
+                return 0;
+        if (request->thread)
+                return error_set(err, -EINVAL, "--zone %s names threads, and so does --thread",
+                                 request->zone);
+        request->zone = *ret_zone;
+        request->thread = thread;
+        return 0;
+}
+
 static int look_up_zones(struct trace_filter *f, const char *words, const struct trace_dictionary *d,
                          struct error *err)
 {
@@ -499,12 +559,17 @@ static int take_live_names(struct loaded_trace *trace, int names_fd, struct erro
         return r;
 }
 
-int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
+int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *asked,
                       struct loaded_trace *trace, struct error *err)
 {
+        struct trace_filter_request apart = *asked, *request = &apart;
+        char *zone = NULL;
         int r;
 
-        *f = (struct trace_filter){ .to_ns = UINT64_MAX, .request = *request };
+        *f = (struct trace_filter){ .to_ns = UINT64_MAX, .request = *asked };
+        r = take_zone_apart(request, trace->dictionary, &zone, err);
+        if (r != 0)
+                goto done;
         r = set_range(f, request, trace, err);
         if (r != 0)
                 goto done;
@@ -527,6 +592,7 @@ int trace_filter_init(struct trace_filter *f, const struct trace_filter_request 
         r = look_up_event(f, request->event, trace->dictionary, err);
 
 done:
+        free(zone);
         f->is_empty = !f->threads && !f->cpus && !f->modules && !f->has_zone && f->event == 0 &&
                       f->from_ns == 0 && f->to_ns == UINT64_MAX;
         return r;

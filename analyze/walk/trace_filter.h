@@ -35,9 +35,9 @@ struct trace_filter_request {
         const char *process; /* PIDs, or names of their first threads */
         const char *thread;  /* TIDs, names, handles "t3" */
         const char *cpu;     /* numbers and ranges: "0-3,7" */
-        const char *zone;
-        const char *module; /* paths or their last parts */
-        const char *event;  /* one name, as recorded */
+        const char *zone;    /* a pattern; "frame@main": on these threads, see trace_filter_split_zone() */
+        const char *module;  /* paths or their last parts */
+        const char *event;   /* one name, as recorded */
         /* not a condition: > 0 = a file with names that the trace does not have yet: live_names_file */
         int names_fd;
 };
@@ -67,6 +67,16 @@ struct trace_filter {
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
                       struct loaded_trace *trace, struct error *err);
 void trace_filter_deinit(struct trace_filter *f);
+
+/*
+ * trace_filter_split_zone() - "frame@main" is the zone frame on threads named main
+ * Unless a zone of the trace is called that as a whole.
+ * @ret_zone:    heap; what is before the "@"; NULL = there is no such part
+ * @ret_thread:  what comes after it, as a request's `thread`; borrowed from @words
+ * Returns 0 or -ENOMEM.
+ */
+int trace_filter_split_zone(const struct trace_dictionary *d, const char *words, char **ret_zone,
+                            const char **ret_thread);
 
 /* The range of time that the filter wants; ns since the start of the recording, within its length. */
 struct trace_range {

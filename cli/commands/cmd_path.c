@@ -202,24 +202,21 @@ static int print(const struct path *path, const struct arguments *args)
         return status;
 }
 
-/* "frame@main" is the zone frame on threads named main, unless a zone has that name. */
+/* "z7.12" has given the zone already. */
 static int find_zone(struct loaded_trace *trace, struct arguments *args, struct error *err)
 {
-        const char *zone = args->request.zone, *at = zone ? strrchr(zone, '@') : NULL;
-        struct error ignored = ERROR_NONE;
+        const char *zone = args->request.zone;
+        char *found = NULL;
+        int r;
 
         if (!zone)
                 return 0;
-        if (!at || zone == args->zone || at == zone || at[1] == '\0' ||
-            filter_options_look_for_zone(trace, zone, &ignored) == 0)
-                return filter_options_look_for_zone(trace, zone, err);
+        r = filter_options_find_zone(&args->filter, trace, zone, &found, err);
+        if (!found)
+                return r;
         free(args->zone);
-        args->zone = strndup(zone, (size_t)(at - zone));
-        if (!args->zone)
-                return error_set(err, -ENOMEM, "out of memory");
-        args->request.zone = args->zone;
-        args->filter.thread = at + 1;
-        return filter_options_look_for_zone(trace, args->zone, err);
+        args->request.zone = args->zone = found;
+        return r;
 }
 
 /* The option's time is since the start of the recording. */

@@ -135,16 +135,15 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
         return 0;
 }
 
-static int write_database(struct loaded_trace *trace, const struct trace_filter *filter,
+static int write_database(struct loaded_trace *trace, const struct sqlite_database_request *request,
                           const struct arguments *args, struct error *err)
 {
-        const struct sqlite_database_request request = { .filter = filter, .path_zone = args->path_zone };
         struct sqlite_database_totals totals = { .n_zones = 0 };
         char *part = NULL;
         int r = create_part(args, &part, err);
 
         if (r == 0)
-                r = sqlite_database_write(trace, &request, part, &totals, err);
+                r = sqlite_database_write(trace, request, part, &totals, err);
         if (r == 0 && rename(part, args->database) < 0)
                 r = error_errno(err, "%s", args->database);
         if (r < 0 && part)
@@ -167,6 +166,30 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
         return 0;
 }
 
+/* What --path asks for; "frame@main" is one of some threads, while the other tables have all. */
+static int write_all(struct loaded_trace *trace, const struct trace_filter *filter,
+                     const struct arguments *args, struct error *err)
+{
+        struct sqlite_database_request request = { .filter = filter, .path_zone = args->path_zone };
+        struct trace_filter_request of_path = args->filter;
+        struct trace_filter path_filter = { .is_empty = true };
+        char *zone = NULL;
+        int r = 0;
+
+        if (args->path_zone)
+                r = filter_options_find_zone(&of_path, trace, args->path_zone, &zone, err);
+        if (r == 0 && zone) {
+                r = trace_filter_init(&path_filter, &of_path, trace, err);
+                request.path_zone = zone;
+                request.path_filter = &path_filter;
+        }
+        if (r == 0)
+                r = write_database(trace, &request, args, err);
+        trace_filter_deinit(&path_filter);
+        free(zone);
+        return r;
+}
+
 /* Writes args->database, which is not NULL.  Returns the exit status. */
 static int make_database(const struct arguments *args)
 {
@@ -177,10 +200,8 @@ static int make_database(const struct arguments *args)
 
         if (r == 0)
                 r = trace_filter_init(&filter, &args->filter, &trace, &err);
-        if (r == 0 && args->path_zone)
-                r = filter_options_look_for_zone(&trace, args->path_zone, &err);
         if (r == 0)
-                r = write_database(&trace, &filter, args, &err);
+                r = write_all(&trace, &filter, args, &err);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
         if (r < 0 && r != -EEXIST)

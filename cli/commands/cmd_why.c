@@ -32,12 +32,14 @@ enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN, LETTER_BY };
 struct arguments {
         const char *path;
         struct why_request request;
+        char *zone; /* heap; the zone of "frame@main" */
         struct trace_filter_request filter;
         struct output_options output;
 };
 
 static const struct option_row option_rows[] = {
-        { FILTER_OPTION_ZONE, "zone", "PATTERN", "the zone: 'flush', 'dispatch/flush', z7" },
+        { FILTER_OPTION_ZONE, "zone", "PATTERN",
+          "the zone: 'flush', 'dispatch/flush', 'frame@main' (on threads of that name), z7" },
         { LETTER_SLOWEST, "slowest", "SHARE",
           "the share of instances that is called slow: 1%, 0.1%; default: 1%" },
         { LETTER_SLOWER_THAN, "slower-than", "TIME",
@@ -173,9 +175,11 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         r = loaded_trace_read_names(&trace, err);
         if (r != 0)
                 goto done;
-        r = filter_options_look_for_zone(&trace, args->request.zone, err);
+        r = filter_options_find_zone(&args->filter, &trace, args->request.zone, &args->zone, err);
         if (r != 0)
                 goto done;
+        if (args->zone)
+                args->request.zone = args->zone;
         r = trace_filter_init(&filter, &args->filter, &trace, err);
         if (r != 0)
                 goto done;
@@ -231,6 +235,10 @@ int cmd_why(int argc, char **argv)
                 .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
         };
 
+        int status;
+
         output_options_init(&args.output);
-        return command_frame_run(&frame, argc, argv);
+        status = command_frame_run(&frame, argc, argv);
+        free(args.zone);
+        return status;
 }

@@ -2,6 +2,7 @@
 #include "cli/options/filter_options.h"
 
 #include "analyze/trace/handle_word.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -143,13 +144,20 @@ static const char *without_prefix(const char *word, char letter)
         return parsed.id != 0 ? parsed.bare : word;
 }
 
-int filter_options_look_for_zone(struct loaded_trace *trace, const char *zone, struct error *err)
+int filter_options_find_zone(struct trace_filter_request *request, struct loaded_trace *trace,
+                             const char *zone, char **ret_zone, struct error *err)
 {
-        struct trace_filter_request request = { .zone = zone };
+        struct trace_filter_request asked = { .zone = zone, .thread = request->thread };
         struct trace_filter filter = { .is_empty = true };
-        int r = trace_filter_init(&filter, &request, trace, err);
+        const char *thread;
+        int r = trace_filter_init(&filter, &asked, trace, err);
 
         trace_filter_deinit(&filter);
+        *ret_zone = NULL;
+        if (r == 0 && trace_filter_split_zone(trace->dictionary, zone, ret_zone, &thread) < 0)
+                r = error_set(err, -ENOMEM, "out of memory");
+        if (r == 0 && *ret_zone)
+                request->thread = thread;
         return r;
 }
 

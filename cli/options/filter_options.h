@@ -73,10 +73,13 @@ struct loaded_trace;
 int filter_options_take(struct trace_filter_request *request, int letter, const char *value);
 
 /*
- * For a command that does not filter by its zone: whether the trace has zones that @zone means.  Returns what
- * trace_filter_init() returns, whose words about the alternatives are the best.
+ * For a command that does not filter by its zone: whether the trace has zones that @zone means, and what
+ * "frame@main" is: the threads go into @request.
+ * @ret_zone:  heap; the zone without the threads; NULL = @zone as it is
+ * Returns what trace_filter_init() returns, whose words about the alternatives are the best.
  */
-int filter_options_look_for_zone(struct loaded_trace *trace, const char *zone, struct error *err);
+int filter_options_find_zone(struct trace_filter_request *request, struct loaded_trace *trace,
+                             const char *zone, char **ret_zone, struct error *err);
 
 bool filter_options_is_empty(const struct trace_filter_request *request);
 

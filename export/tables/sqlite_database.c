@@ -588,7 +588,8 @@ static int on_segment(void *context, const struct path_instance *instance, const
 
 static int write_paths(struct filling *f, const struct sqlite_database_request *r, struct error *err)
 {
-        struct trace_filter all = { .from_ns = 0, .to_ns = UINT64_MAX, .is_empty = true };
+        const struct trace_filter all = { .from_ns = 0, .to_ns = UINT64_MAX, .is_empty = true };
+        const struct trace_filter *filter = r->path_filter ? r->path_filter : r->filter;
         struct path_filling filling = { .f = f };
         struct path_request request = { .zone = r->path_zone, .take = on_segment, .context = &filling };
         struct path path;
@@ -597,7 +598,7 @@ static int write_paths(struct filling *f, const struct sqlite_database_request *
         if (!r->path_zone)
                 return 0;
         sqlite_insert_open(&filling.segments, &f->db, "path_segments", 10);
-        code = path_init(&path, f->trace, r->filter ? r->filter : &all, &request, err);
+        code = path_init(&path, f->trace, filter ? filter : &all, &request, err);
         sqlite_insert_close(&filling.segments);
         path_deinit(&path);
         return code == 0 ? check(f, err) : code;

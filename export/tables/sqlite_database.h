@@ -19,6 +19,7 @@ struct trace_filter;
 struct sqlite_database_request {
         const struct trace_filter *filter; /* the events that are written; NULL = all */
         const char *path_zone; /* a pattern: the paths of its instances are written as well; NULL = none */
+        const struct trace_filter *path_filter; /* the instances; NULL = `filter` */
 };
 
 struct sqlite_database_totals {

@@ -3,7 +3,7 @@
 # report --wall and --idle: a serial section has its share of the wall and is why a core was idle, on a busy machine as well
 set -eu
 . tests/tap.sh
-plan 26
+plan 28
 need jq
 need_sampling
 
@@ -58,6 +58,8 @@ alone='serial\(\), (alone|1.[1-4] threads at a time)'
 holds "the first line" first_line "^[0-9]+% of the wall time \([0-9.]+ m?s\): $alone; [0-9]+% shared\(\), [0-9.]+ threads at a time" --wall
 holds "with a zone, only while it is open" first_line "^[0-9]+% of the wall time while 'frame' was open \([0-9.]+ m?s\): $alone" \
         --wall --zone frame
+holds "the zone of a thread is asked for as hyprof path does, and the hints run" hints_run --idle --zone 'frame@w_ser*'
+holds "the same of the wall" hints_run --wall --zone 'frame@w_ser*'
 holds "the helper's part is elsewhere then" json serial '[.wall.rows[] | select(.kind == "elsewhere") | .share] | . != [] and .[0] > 0.05' \
         --wall --zone frame
 holds "with a thread, the others are elsewhere" json serial '([.wall.rows[].function] | index("serial") | not) and

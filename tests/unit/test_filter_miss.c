@@ -125,7 +125,65 @@ static const struct {
           "events are from 0.000000000 s to 0.008000000 s" },
         { { .has_from = true, .from_ns = 8000000, .thread = "worker*" }, "passes all filters at once" },
         { { .zone = "load", .cpu = "4" }, "passes all filters at once" },
+        { { .zone = "parse@worker/1" }, NULL },
+        { { .zone = "load/parse@main" }, NULL },
+        { { .zone = "parse@t2" }, NULL },
+        { { .zone = "load@worker/1" }, "passes all filters at once" },
+        { { .zone = "parse@wroker/1" }, "no thread 'wroker/1' in this trace; did you mean 'worker/1'?" },
+        { { .zone = "prase@worker/1" }, "no zone 'prase' in this trace; did you mean 'parse'?" },
+        { { .zone = "parse@" }, "no zone 'parse@' in this trace" },
+        { { .zone = "@main" }, "no zone '@main' in this trace" },
 };
+
+START_TEST(threads_named_twice)
+{
+        const struct trace_filter_request request = { .zone = "parse@main", .thread = "t1" };
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        build(&b);
+        ck_assert_int_eq(look(&b, &request, &err), -EINVAL);
+        ck_assert_ptr_nonnull(strstr(err.text, "--zone parse@main names threads, and so does --thread"));
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Which part of the words is a zone, and which threads; no part: they are a zone, or nothing at all. */
+static const struct {
+        const char *words, *zone, *thread;
+} parts[] = {
+        { "load", NULL, NULL },
+        { "load@main", "load", "main" },
+        { "lo*@main,worker/1", "lo*", "main,worker/1" },
+        { "mail@host", NULL, NULL },
+        { "mail@host@main", "mail@host", "main" },
+        { "load@worker@5", "load", "worker@5" },
+        { "none@worker@5", "none@worker", "5" },
+        { "none@main@", "none", "main@" },
+        { "load@", NULL, NULL },
+        { "load@main@", "load", "main@" },
+        { "@main", NULL, NULL },
+        { "@", NULL, NULL },
+        { "handle:z1@main", "handle:z1", "main" },
+};
+
+START_LOOP_TEST(zones_of_threads, 0, sizeof(parts) / sizeof(parts[0]))
+{
+        struct trace_builder b;
+        const char *thread;
+        char *zone;
+
+        trace_builder_init(&b);
+        (void)trace_builder_location(&b, "load");
+        (void)trace_builder_location(&b, "mail@host");
+        ck_assert_int_eq(trace_filter_split_zone(&b.dictionary, parts[_i].words, &zone, &thread), 0);
+        ck_assert_pstr_eq(zone, parts[_i].zone);
+        ck_assert_pstr_eq(thread, parts[_i].thread);
+        free(zone);
+        trace_builder_deinit(&b);
+}
+END_TEST
 
 /* Zones that another recorder had are said to be with it; in a trace without such a loss nothing is added. */
 START_TEST(test_zones_of_another_recorder)
