@@ -3,6 +3,7 @@
 
 #include "analyze/path/path.h"
 #include "analyze/path/path_durations.h"
+#include "analyze/path/path_range.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
@@ -17,16 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before a range of time, this much more is read: locks that are held in it. */
-#define RANGE_BEFORE_NS UINT64_C(1000000000)
 /* Instances that have ended and are not walked; where more of them end in PAST_LATE_NS, half of them are. */
 #define PENDING_MAX (UINT32_C(1) << 18)
-/*
- * With `has_at`, so much of the trace is read on both sides of that time; where that is not all of the
- * instances that are open then, so many times as much.
- */
-#define NEAR_NS    UINT64_C(20000000)
-#define NEAR_TIMES 8
 /* Segments of a whole run. */
 #define RUN_SEGMENTS_MAX (UINT32_C(1) << 24)
 
@@ -54,10 +47,9 @@ struct pass {
         struct path_durations durations;
         struct python_parts parts;
         bool is_survey;
-        bool is_rehearsal;          /* another pass may follow */
-        uint64_t from_ns, until_ns; /* of the trace, what is read */
-        uint64_t stop_ns;           /* the same with `has_at`, and to the end of that; 0 = no end */
-        bool is_cut;                /* an instance that is asked for reaches beyond that */
+        bool is_rehearsal;       /* another pass may follow */
+        struct path_range range; /* of the trace, what is read */
+        bool is_cut;             /* an instance that is asked for reaches beyond that */
 };
 
 static int no_memory(struct error *err)
@@ -220,7 +212,7 @@ static int settle(struct pass *pass)
 /* Whether the rest of the trace adds nothing; with `has_at`, once each instance open then is walked. */
 static bool is_over(const struct pass *pass)
 {
-        if (pass->path->past.latest_ns <= pass->until_ns || pass->n_pending != 0)
+        if (pass->path->past.latest_ns <= pass->range.until_ns || pass->n_pending != 0)
                 return false;
         for (uint32_t i = 0; i < pass->n_open && pass->path->request.has_at; i++)
                 if (pass->open[i].is_open || pass->open[i].is_early)
@@ -286,7 +278,7 @@ static int look(struct pass *pass, bool is_end)
 static int look_sometimes(struct pass *pass, int r, struct error *err)
 {
         const struct past *past = &pass->path->past;
-        uint64_t pause_ns = past->latest_ns <= pass->until_ns ? PAST_LATE_NS : PAST_LATE_NS / 64;
+        uint64_t pause_ns = past->latest_ns <= pass->range.until_ns ? PAST_LATE_NS : PAST_LATE_NS / 64;
 
         if (r == 0 && (past->latest_ns - pass->walked_ns >= pause_ns || has_many(pass) ||
                        (past_is_crowded(past) && past_has_grown(past))))
@@ -305,7 +297,7 @@ static bool may_be_asked(const struct pass *pass, const struct walked_thread *th
         const struct path_request *request = &pass->path->request;
         const struct timeline_zone *open = thread->timeline.open;
 
-        if (begin_ns < pass->from_ns || begin_ns > request->at_ns ||
+        if (begin_ns < pass->range.from_ns || begin_ns > request->at_ns ||
             !trace_filter_wants_thread(pass->filter, thread->id))
                 return false;
         for (uint32_t i = 0; i + 1 < thread->timeline.n_open && begin_ns != request->at_ns; i++)
@@ -373,8 +365,8 @@ static void note_early(struct pass *pass, const struct walked_thread *thread, ui
 {
         struct open_zone *zone = &pass->open[thread->id - 1];
 
-        if (begin_ns >= pass->from_ns || pass->from_ns <= pass->filter->from_ns || zone->is_early ||
-            !trace_filter_wants_thread(pass->filter, thread->id))
+        if (begin_ns >= pass->range.from_ns || pass->range.from_ns <= pass->filter->from_ns ||
+            zone->is_early || !trace_filter_wants_thread(pass->filter, thread->id))
                 return;
         zone->is_early = true;
         zone->depth = thread->timeline.n_open - 1;
@@ -423,7 +415,7 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
         if (!zone->closed && open->instance.walked_ns == open->instance.begin_ns) {
                 open->is_open = false;
                 pass->path->n_unclosed += !pass->is_survey;
-                pass->is_cut |= pass->stop_ns != 0;
+                pass->is_cut |= pass->range.stop_ns != 0;
                 return 0;
         }
         /* without an end, it counts as far as it was settled */
@@ -508,7 +500,7 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
 {
         struct pass *pass = context;
 
-        if (!wait->ended && pass->stop_ns != 0) /* more of it is not read */
+        if (!wait->ended && pass->range.stop_ns != 0) /* more of it is not read */
                 return 0;
         if (!pass->is_survey && past_wait_over(&pass->path->past, thread, wait) < 0)
                 return no_memory(err);
@@ -522,35 +514,12 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         int r;
 
         if (pass->is_survey)
-                return event->time_ns > pass->until_ns ? -ECANCELED : 0;
+                return event->time_ns > pass->range.until_ns ? -ECANCELED : 0;
         pass->path->has_wakeups |= event->op == TRACE_OP_WAKEUP;
         r = past_event(&pass->path->past, thread, event);
         if (r == 0)
                 r = open_runs(pass);
         return look_sometimes(pass, r, err);
-}
-
-static uint64_t sum_or_max(uint64_t a, uint64_t b)
-{
-        return a < UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
-/*
- * A little more is read than the range of time that instances lie in.  STATES chunks say what threads do when
- * it begins, but not which locks they hold.
- * @near_ns:  read no more than this before and after the time that is asked for; 0 = all
- */
-static void choose_range(struct pass *pass, const struct loaded_trace *trace, uint64_t near_ns)
-{
-        const struct path_request *request = &pass->path->request;
-        bool has_locks = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCKS) != 0;
-        uint64_t from_ns = near_ns != 0 ? request->at_ns : pass->filter->from_ns;
-        uint64_t before_ns = near_ns + (near_ns == 0 || has_locks ? RANGE_BEFORE_NS : 0);
-
-        pass->from_ns = from_ns > trace->start_ns + before_ns ? from_ns - before_ns : 0;
-        pass->until_ns = sum_or_max(request->has_at ? request->at_ns : pass->filter->to_ns, PAST_LATE_NS);
-        if (near_ns != 0 && request->at_ns + near_ns < trace->end_ns)
-                pass->stop_ns = request->at_ns + near_ns;
 }
 
 static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct error *err)
@@ -564,8 +533,8 @@ static int walk_trace(struct pass *pass, struct loaded_trace *trace, struct erro
                 .event = take_event,
                 .asked = &pass->pattern,
                 .asked_only = ZONE_MATCHER_NAMED,
-                .skip_to_ns = pass->from_ns,
-                .stop_at_ns = pass->stop_ns,
+                .skip_to_ns = pass->range.from_ns,
+                .stop_at_ns = pass->range.stop_ns,
         };
         struct trace_walk walk;
         int r;
@@ -753,14 +722,16 @@ static int run(struct pass *pass, struct loaded_trace *trace, struct error *err)
         return r == 0 && p->n_examined == 0 ? nothing_found(p, err) : r;
 }
 
+/* Returns 1 if an instance that is asked for reaches beyond what was read. */
 static int fill(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
                 const struct path_request *request, uint64_t near_ns, struct error *err)
 {
-        struct pass pass = { .path = p, .filter = filter };
+        struct pass pass = { .path = p,
+                             .filter = filter,
+                             .range = path_range_choose(request, filter, trace, near_ns) };
         int r;
 
         *p = (struct path){ .trace = trace, .request = *request };
-        choose_range(&pass, trace, near_ns);
         r = run(&pass, trace, err);
         end(&pass);
         zone_pattern_deinit(&pass.pattern);
@@ -773,11 +744,11 @@ static int fill(struct path *p, struct loaded_trace *trace, const struct trace_f
 int path_init(struct path *p, struct loaded_trace *trace, const struct trace_filter *filter,
               const struct path_request *request, struct error *err)
 {
-        uint64_t near_ns = request->has_at ? NEAR_NS : 0;
+        uint64_t near_ns = path_range_near_ns(request);
         int r = fill(p, trace, filter, request, near_ns, err);
 
         while (r == 1) { /* it began before, or ends after, what was read */
-                near_ns = near_ns < trace->end_ns - trace->start_ns ? near_ns * NEAR_TIMES : 0;
+                near_ns = path_range_wider_ns(near_ns, trace);
                 path_deinit(p);
                 r = fill(p, trace, filter, request, near_ns, err);
         }

@@ -234,9 +234,25 @@ END_TEST
 START_TEST(what_lies_long_before_and_after_is_not_read)
 {
         ck_assert_int_eq(ask("request", begin_of(20)), 0);
-        ck_assert_uint_lt(path.past.latest_ns, begin_of(24));
-        /* all that it knows of round 13 or before comes from the states after round 14 */
-        ck_assert_uint_ge(past_waits(past_of(&path.past, main_thread))[0].out_ns, begin_of(14));
+        ck_assert_uint_lt(path.past.latest_ns, begin_of(21));
+        /* all that it knows of round 18 or before comes from the states after round 19 */
+        ck_assert_uint_ge(past_waits(past_of(&path.past, main_thread))[0].out_ns, begin_of(19));
+}
+END_TEST
+
+/* Also where another thread's is found at once. */
+START_TEST(a_long_one_beside_a_short_one)
+{
+        ck_assert_int_eq(ask("whole,nested", begin_of(20) + 3 * MS), 0);
+        ck_assert_uint_eq(path.n_examined, 2);
+        ck_assert_uint_eq(path.shown.begin_ns, begin_of(0) - MS);
+        ck_assert_int_eq(walk(&path, "t2",
+                              &(struct path_request){ .zone = "whole,nested",
+                                                      .has_at = true,
+                                                      .at_ns = begin_of(20) + 3 * MS }),
+                         0);
+        expect_shown(worker, begin_of(20) + 2 * MS, begin_of(20) + 5 * MS);
+        ck_assert_uint_lt(path.past.latest_ns, begin_of(21));
 }
 END_TEST
 
