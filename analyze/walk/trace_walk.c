@@ -469,7 +469,10 @@ static void wake_up(struct walked_thread *thread, const struct trace_event *even
 /* The call stack of a long wait may be known only when it ends. */
 static void place_wait(struct walked_thread *thread, const struct trace_event *event)
 {
-        if (thread->is_out && thread->wait.stack == 0)
+        if (!thread->is_out)
+                return;
+        thread->wait.idle_ns = event->switch_in.idle_ns;
+        if (thread->wait.stack == 0)
                 thread->wait.stack = (uint32_t)event->switch_in.stack;
 }
 

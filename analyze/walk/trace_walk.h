@@ -57,6 +57,7 @@ struct thread_wait {
         uint32_t below;
         uint32_t wake_cpu; /* where it was woken; TRACE_WALK_NO_CPU = not known */
         uint32_t out_cpu, in_cpu;
+        uint64_t idle_ns; /* that `in_cpu` was idle since a recorded thread left it; 0 = or not recorded */
         /* if preempted: enum trace_successor, or TRACE_SUCCESSOR_OTHER + the thread that got the CPU */
         uint32_t successor;
         bool preempted; /* the thread could have run on; the members about wakers do not apply */

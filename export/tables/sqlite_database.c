@@ -13,6 +13,7 @@
 #include "format/trace_event.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct filling {
         struct trace_walk walk;
         struct sqlite_database_totals totals;
         struct sqlite_insert zones, samples, waits, fibers, messages, plots, frames, memory, locks;
+        bool has_idle;      /* the trace says for how long CPUs were idle */
         uint64_t from_ns;   /* where the range of time begins */
         uint64_t callstack; /* of the event that follows on the same thread */
 };
@@ -363,6 +365,10 @@ static int on_wait(void *context, struct walked_thread *thread, const struct thr
         put_cpu(i, wait->wake_cpu);
         sqlite_insert_id(i, wait->below);
         put_successor(i, wait->preempted ? wait->successor : TRACE_SUCCESSOR_UNKNOWN);
+        if (f->has_idle && wait->ended)
+                sqlite_insert_number(i, wait->idle_ns);
+        else
+                sqlite_insert_null(i);
         sqlite_insert_end_row(i);
         return check(f, err);
 }
@@ -511,7 +517,7 @@ static void open_inserts(struct filling *f)
 {
         sqlite_insert_open(&f->zones, &f->db, "zones", 13);
         sqlite_insert_open(&f->samples, &f->db, "samples", 7);
-        sqlite_insert_open(&f->waits, &f->db, "waits", 17);
+        sqlite_insert_open(&f->waits, &f->db, "waits", 18);
         sqlite_insert_open(&f->fibers, &f->db, "fiber_switches", 3);
         sqlite_insert_open(&f->messages, &f->db, "messages", 4);
         sqlite_insert_open(&f->plots, &f->db, "plots", 4);
@@ -607,7 +613,9 @@ static int write_paths(struct filling *f, const struct sqlite_database_request *
 int sqlite_database_write(struct loaded_trace *trace, const struct sqlite_database_request *request,
                           const char *path, struct sqlite_database_totals *ret_totals, struct error *err)
 {
-        struct filling f = { .trace = trace, .d = trace->dictionary };
+        struct filling f = { .trace = trace,
+                             .d = trace->dictionary,
+                             .has_idle = loaded_trace_meta_number(trace, "idle") != 0 };
         int r = loaded_trace_read_names(trace, err);
 
         if (r < 0)

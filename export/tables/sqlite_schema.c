@@ -32,7 +32,7 @@ const char *sqlite_schema_tables(void)
                "CREATE TABLE waits(thread INTEGER, out_ns INTEGER, duration_ns INTEGER, delay_ns INTEGER, "
                "state TEXT, stack INTEGER, path INTEGER, waker_thread INTEGER, waker_name TEXT, "
                "waker_stack INTEGER, out_cpu INTEGER, in_cpu INTEGER, ended INTEGER, wake_cpu INTEGER, "
-               "below INTEGER, successor INTEGER, successor_kind TEXT);\n"
+               "below INTEGER, successor INTEGER, successor_kind TEXT, idle_ns INTEGER);\n"
                "CREATE TABLE path_segments(instance INTEGER, zone_thread INTEGER, zone_begin_ns INTEGER, "
                "at_ns INTEGER, ns INTEGER, thread INTEGER, kind TEXT, depth INTEGER, stack INTEGER, "
                "woken_by INTEGER);\n"

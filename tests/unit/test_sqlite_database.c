@@ -358,4 +358,27 @@ START_TEST(failures)
 }
 END_TEST
 
+/* Only a trace that says so has idle times of CPUs; 0 is one. */
+START_LOOP_TEST(idle_times, 0, 2)
+{
+        uint32_t thread = trace_builder_thread(&b, 1, 1);
+
+        if (_i == 1)
+                trace_builder_meta(&b, "idle", "1");
+        trace_builder_begin_run(&b, thread);
+        for (uint64_t i = 0; i < 2; i++) {
+                TRACE_BUILDER_ADD(&b, 1000 + 100 * i, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+                TRACE_BUILDER_ADD(&b, 1050 + 100 * i, SWITCH_IN, 0, 0, 0, 30 * i);
+        }
+        TRACE_BUILDER_ADD(&b, 1300, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        write_database();
+        expect("3", "SELECT count(*) FROM waits");
+        expect(_i == 0 ? "0" : "2", "SELECT count(idle_ns) FROM waits");
+        expect(_i == 0 ? "-" : "0 30",
+               "SELECT group_concat(idle_ns, ' ') FROM (SELECT * FROM waits ORDER BY out_ns)");
+}
+END_TEST
+
 UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);
