@@ -95,6 +95,23 @@ double path_kind_share(const struct path *p, enum path_row_kind kind)
         return share_of(ns, p->sums.total_ns);
 }
 
+static bool is_unknown(const struct path_row_key *key)
+{
+        if (key->kind == PATH_ROW_WAIT)
+                return key->end == WAIT_END_UNKNOWN;
+        return key->kind == PATH_ROW_LOCK || key->kind == PATH_ROW_UNBORN || key->kind == PATH_ROW_CUT;
+}
+
+double path_unknown_share(const struct path *p)
+{
+        double share = 0;
+
+        for (uint32_t i = 0; i < p->n_rows; i++)
+                if (is_unknown(path_sums_key(&p->sums, p->order[i])))
+                        share += path_row_share(p, p->order[i]);
+        return share;
+}
+
 /* An answer is as sure as the weakest of what it rests on. */
 static enum path_confidence judge(const struct path *p)
 {
@@ -102,12 +119,14 @@ static enum path_confidence judge(const struct path *p)
         const struct path_row *r = row != 0 ? &p->sums.rows[row - 1] : NULL;
         bool is_sampled = row != 0 && path_sums_key(&p->sums, row)->kind <= PATH_ROW_SPIN;
         bool is_few = p->request.zone && p->n_examined < PATH_INSTANCES_MIN;
+        double unknown = path_unknown_share(p);
         enum path_confidence c = PATH_CONFIDENCE_HIGH;
 
-        if (p->machine_share > 0.5 || is_few || (is_sampled && r->n_samples < 30) ||
-            path_kind_share(p, PATH_ROW_CUT) > 0.05 || path_kind_share(p, PATH_ROW_UNBORN) > 0.1)
+        if (p->machine_share > 0.5 || unknown > PATH_UNKNOWN_MANY || is_few ||
+            (is_sampled && r->n_samples < 30) || path_kind_share(p, PATH_ROW_CUT) > 0.05 ||
+            path_kind_share(p, PATH_ROW_UNBORN) > 0.1)
                 c = PATH_CONFIDENCE_MEDIUM;
-        if (p->machine_share > 0.8 || row == 0 || (is_sampled && r->n_samples < 8) ||
+        if (p->machine_share > 0.8 || unknown > 0.5 || row == 0 || (is_sampled && r->n_samples < 8) ||
             path_kind_share(p, PATH_ROW_CUT) > 0.3 || !p->has_switches)
                 c = PATH_CONFIDENCE_LOW;
         return c;

@@ -109,6 +109,12 @@ double path_row_share(const struct path *p, uint32_t row);
 /* The part of all time that rows of a kind have. */
 double path_kind_share(const struct path *p, enum path_row_kind kind);
 
+/* More of the path without a known cause makes the answer less certain; see docs/use/path.md. */
+#define PATH_UNKNOWN_MANY 0.2
+
+/* The part of the time without what other programs took of which the cause is not known. */
+double path_unknown_share(const struct path *p);
+
 /* The group of other threads that ran most in the time of a row; group 0 = nothing is known. */
 struct path_meanwhile {
         uint32_t group, label;

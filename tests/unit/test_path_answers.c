@@ -227,7 +227,8 @@ static const struct {
           "waited for the disk in fdatasync()" },
         { "ask", "recv", "sk_wait_data", NULL, "waited for the network in recv()" },
         { "ask", "__read", "pipe_read", "server", "waited for 'server', which was not recorded, in read()" },
-        { "ask", "__read", "pipe_read", NULL, "waited for something that is not known in read()" },
+        { "ask", "__read", "pipe_read", NULL,
+          "waited for something that is not known in read(); 100% is not known: less certain" },
         { NULL, NULL, NULL, "server", "waited for 'server', which was not recorded" },
 };
 
@@ -248,6 +249,47 @@ START_LOOP_TEST(test_ends, 0, sizeof(ends) / sizeof(ends[0]))
         (void)snprintf(expected, sizeof(expected), "100%% of 'frame' (20 instances, mean 10.0 ms): main %s",
                        ends[_i].words);
         ck_assert_str_eq(answer(), expected);
+}
+END_TEST
+
+/* Of 10 ms, so many in which it is not known for what main waited: beyond 20 and 50 %. */
+static const struct {
+        uint64_t unknown_ns;
+        enum path_confidence confidence;
+        const char *tail;
+} unknowns[] = {
+        { 0, PATH_CONFIDENCE_HIGH, "" },
+        { MS, PATH_CONFIDENCE_HIGH, "10% main waited for something that is not known in read()" },
+        { 2 * MS, PATH_CONFIDENCE_HIGH, "20% main waited for something that is not known in read()" },
+        { 3 * MS, PATH_CONFIDENCE_MEDIUM, "; 30% is not known: less certain" },
+        { 5 * MS, PATH_CONFIDENCE_MEDIUM, "; 50% is not known: less certain" },
+        { 6 * MS, PATH_CONFIDENCE_LOW, "; 60% is not known: less certain" },
+};
+
+START_LOOP_TEST(test_unknown_lowers_the_confidence, 0, sizeof(unknowns) / sizeof(unknowns[0]))
+{
+        uint32_t at = path_lab_kernel(path_lab_call(path_lab_function("ask"), "__read"), "pipe_read");
+        const char *words;
+
+        EACH_FRAME(t)
+        {
+                uint64_t woken_ns = t + unknowns[_i].unknown_ns;
+
+                if (woken_ns != t) {
+                        path_lab_out(m, t, at);
+                        path_lab_wake_by(m, woken_ns, NULL);
+                        path_lab_in(m, woken_ns);
+                }
+                run(m, woken_ns, t + 9 * MS, serial);
+                await(m, t + 9 * MS, t + 10 * MS, a, reads); /* of which all is known */
+                run(a, t + 9 * MS, t + 10 * MS, work);
+        }
+        words = answer();
+        ck_assert_int_eq(path_lab.path.confidence, unknowns[_i].confidence);
+        ck_assert_msg(strlen(words) >= strlen(unknowns[_i].tail) && strstr(words, unknowns[_i].tail), "%s",
+                      words);
+        ck_assert_msg((strstr(words, "less certain") != NULL) == (unknowns[_i].unknown_ns > 2 * MS), "%s",
+                      words);
 }
 END_TEST
 
@@ -433,7 +475,8 @@ START_TEST(test_unborn)
         ck_assert_str_eq(
                 answer(),
                 "50% of 'frame' (1 instance, mean 80.0 ms): process 'child' (20) was not there yet; "
-                "a waited for it in read(); 25% 'child' (20) ran work(); 25% 'child' (20) ran other()");
+                "a waited for it in read(); 25% 'child' (20) ran work(); 25% 'child' (20) ran other(); "
+                "50% is not known: less certain");
 }
 END_TEST
 
@@ -454,7 +497,7 @@ START_TEST(test_left_out)
         }
         ck_assert_str_eq(
                 answer_to(&request),
-                "18% of 'frame' (1 instance, mean 20.0 s): thread 'a' ran work(); main waited for it in read(); 18% main ran serial(); 63% is left out: too long ago, or too much");
+                "18% of 'frame' (1 instance, mean 20.0 s): thread 'a' ran work(); main waited for it in read(); 18% main ran serial(); 63% is left out: too long ago, or too much: less certain");
 }
 END_TEST
 

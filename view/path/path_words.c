@@ -429,7 +429,8 @@ static double unknown_share(const struct path *p)
 
 static void add_tail(struct answer_words *out, const struct path *p)
 {
-        double left_out = path_kind_share(p, PATH_ROW_CUT);
+        double left_out = path_kind_share(p, PATH_ROW_CUT), unknown = path_unknown_share(p);
+        bool is_less_certain = p->has_wakeups && unknown > PATH_UNKNOWN_MANY;
 
         if (p->has_switches && !p->has_wakeups && unknown_share(p) >= PATH_WORDS_SHARE_MIN)
                 answer_words_add(out, "; for whom it waited is not recorded: record with --off-cpu");
@@ -437,7 +438,15 @@ static void add_tail(struct answer_words *out, const struct path *p)
                 answer_words_add(out, "; ");
                 add_share(out, left_out);
                 answer_words_add(out, " is left out: too long ago, or too much");
+                unknown -= left_out;
         }
+        if (is_less_certain && unknown >= PATH_WORDS_SHARE_MIN) {
+                answer_words_add(out, "; ");
+                add_share(out, unknown);
+                answer_words_add(out, " is not known");
+        }
+        if (is_less_certain)
+                answer_words_add(out, ": less certain");
         if (p->machine_share <= 0.5)
                 return;
         answer_words_add(out, "; other programs had the CPUs for ");
