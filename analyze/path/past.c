@@ -206,6 +206,11 @@ static void fill_wait(struct past *p, uint32_t thread, const struct thread_wait 
         to->by = end.thread;
         to->name = from->is_woken ? from->waker_name : 0;
         to->woken_ns = from->is_woken ? from->woken_ns : UINT64_MAX;
+        if (from->is_woken && wait_ends_is_mover(p->trace->dictionary, from->waker_name)) {
+                /* it could run, and was moved to another CPU */
+                to->woken_ns = from->out_ns;
+                to->by = to->name = 0;
+        }
         to->is_lock = wait_ends_is_lock(&p->ends, from->stack);
         to->is_sent = end.is_sent;
 }

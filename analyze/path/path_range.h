@@ -4,8 +4,8 @@
  *
  * Way of the data:  trace_filter, path_request -> [path_range] -> path_pass
  *
- * Of an instance that is asked for by a time, its surroundings: first a little, and more where an instance
- * that is open then began before or ends later.  Of all others, the range of time of the filter.
+ * An instance that is asked for by a time needs its surroundings: first a little, and more where one that is
+ * open then began before or ends later.  All others need the range of time of the filter.
  */
 #ifndef ANALYZE_PATH_PATH_RANGE_H
 #define ANALYZE_PATH_PATH_RANGE_H
@@ -22,7 +22,7 @@ struct path_range {
         uint64_t stop_ns;  /* nothing after it is read; 0 = the end */
 };
 
-/* What is read first on both sides of the time that is asked for; 0 = there is none, so all. */
+/* So much is read first on both sides of the time that is asked for; 0 = there is none, so all. */
 uint64_t path_range_near_ns(const struct path_request *request);
 
 /* The next more; 0 = all. */

@@ -4,7 +4,7 @@
 #include "analyze/report/report.h"
 #include "analyze/stats/wait_places.h"
 #include "analyze/stats/wait_scale.h"
-#include "analyze/waits/interrupt_kind.h"
+#include "analyze/waits/wait_ends.h"
 #include "analyze/zones/trace_totals.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
@@ -43,7 +43,7 @@ struct filling {
         const struct trace_dictionary *dictionary;
         struct wait_places places;
         uint32_t *place_of_row; /* heap; the place of a row of wait_stats, by its id */
-        struct interrupt_kinds interrupts;
+        struct wait_ends ends;
         struct intern wakers;         /* struct waker */
         struct waker_row *waker_rows; /* heap; by id of `wakers` - 1 */
         size_t waker_rows_capacity;
@@ -88,19 +88,22 @@ static uint32_t label_of_frame(const struct filling *f, uint32_t frame)
  */
 static struct waker identify(struct filling *f, const struct waker_key *key, uint32_t *ret_thread)
 {
-        bool by_interrupt = key->thread == 0 && key->name == 0;
+        bool by_softirq = wait_ends_is_softirq(f->dictionary, key->name);
+        bool by_interrupt = by_softirq || (key->thread == 0 && key->name == 0);
+        const struct wait_key *wait = intern_get(&f->totals->waits.keys, key->row, NULL);
         struct waker waker = { .place = f->place_of_row[key->row], .kind = INTERRUPT_UNKNOWN };
 
-        *ret_thread = key->thread;
+        *ret_thread = by_softirq ? 0 : key->thread;
         if (by_interrupt)
-                waker.kind = interrupt_kinds_find(&f->interrupts, key->stack);
+                waker.kind = by_softirq ? wait_ends_softirq_kind(&f->ends, key->stack, wait->stack)
+                                        : interrupt_kinds_find(&f->ends.interrupts, key->stack);
         if (waker.kind == INTERRUPT_SENDER) {
                 *ret_thread = key->below;
-                waker.label = label_of_frame(f, interrupt_kinds_find_send(&f->interrupts, key->stack));
+                waker.label = label_of_frame(f, interrupt_kinds_find_send(&f->ends.interrupts, key->stack));
         } else if (waker.kind == INTERRUPT_UNKNOWN || waker.kind == INTERRUPT_OTHER) {
                 waker.label = wait_places_find_waker(&f->places, key->stack);
         }
-        waker.name = name_of_waker(f, *ret_thread, key->name);
+        waker.name = by_softirq ? 0 : name_of_waker(f, *ret_thread, key->name);
         waker.process = trace_dictionary_process_of(f->dictionary, *ret_thread);
         return waker;
 }
@@ -502,7 +505,7 @@ int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
         w->has_wakeups = totals->walk.n_events[TRACE_OP_WAKEUP] != 0;
         r = wait_places_init(&f.places, d);
         if (r == 0)
-                r = interrupt_kinds_init(&f.interrupts, d);
+                r = wait_ends_init(&f.ends, d);
         if (r != 0)
                 goto done;
         w->is_folded = view == REPORT_WAITS_PYTHON ||
@@ -521,7 +524,7 @@ int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
 
 done:
         wait_places_deinit(&f.places);
-        interrupt_kinds_deinit(&f.interrupts);
+        wait_ends_deinit(&f.ends);
         intern_deinit(&f.wakers);
         free(f.place_of_row);
         free(f.waker_rows);

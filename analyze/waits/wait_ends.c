@@ -141,16 +141,59 @@ bool wait_ends_is_lock(struct wait_ends *e, uint32_t stack)
         return (marks_of_stack(e, stack) & MARK_LOCK) != 0;
 }
 
-static enum wait_end_kind kind_by_stack(struct wait_ends *e, const struct thread_wait *wait)
+bool wait_ends_is_softirq(const struct trace_dictionary *d, uint32_t waker_name)
 {
-        unsigned found = marks_of_stack(e, wait->stack);
+        return waker_name != 0 && text_view_begins_with(trace_dictionary_text(d, waker_name), "ksoftirqd/");
+}
+
+bool wait_ends_is_mover(const struct trace_dictionary *d, uint32_t waker_name)
+{
+        return waker_name != 0 && text_view_begins_with(trace_dictionary_text(d, waker_name), "migration/");
+}
+
+static enum wait_end_kind kind_of_place(struct wait_ends *e, uint32_t stack)
+{
+        unsigned found = marks_of_stack(e, stack);
 
         if (found & MARK_TIMER)
                 return WAIT_END_TIMER;
         if (found & MARK_DISK)
                 return WAIT_END_DISK;
-        if (found & MARK_NETWORK)
-                return WAIT_END_NETWORK;
+        return found & MARK_NETWORK ? WAIT_END_NETWORK : WAIT_END_UNKNOWN;
+}
+
+enum interrupt_kind wait_ends_softirq_kind(struct wait_ends *e, uint32_t waker_stack, uint32_t stack)
+{
+        enum interrupt_kind kind = interrupt_kinds_find(&e->interrupts, waker_stack);
+
+        if (kind == INTERRUPT_SENDER) /* it sends for no one */
+                return INTERRUPT_NETWORK;
+        if (kind != INTERRUPT_UNKNOWN && kind != INTERRUPT_OTHER)
+                return kind;
+        switch (kind_of_place(e, stack)) {
+        case WAIT_END_TIMER:
+                return INTERRUPT_TIMER;
+        case WAIT_END_DISK:
+                return INTERRUPT_DISK;
+        case WAIT_END_NETWORK:
+                return INTERRUPT_NETWORK;
+        case WAIT_END_UNKNOWN:
+        case WAIT_END_THREAD:
+        case WAIT_END_PROGRAM:
+        case WAIT_END_INTERRUPT:
+        case WAIT_END_KINDS:
+                break;
+        }
+        return INTERRUPT_OTHER;
+}
+
+static enum wait_end_kind kind_by_stack(struct wait_ends *e, const struct thread_wait *wait)
+{
+        enum wait_end_kind place = kind_of_place(e, wait->stack);
+        unsigned found = marks_of_stack(e, wait->stack);
+
+        if (place != WAIT_END_UNKNOWN)
+                return place;
         /* what wakes from a futex is a thread, or else the time that was given to the wait */
         if ((found & MARK_FUTEX) && wait->is_woken && wait->waker_thread == 0 && wait->waker_name == 0)
                 return WAIT_END_TIMER;
@@ -210,20 +253,35 @@ static bool find_interrupt(struct wait_ends *e, uint32_t thread, const struct th
         return false;
 }
 
+/* The kernel's thread of softirqs woke the thread. */
+static struct wait_end end_by_softirq(struct wait_ends *e, const struct thread_wait *wait)
+{
+        static const enum wait_end_kind kinds[] = {
+                [INTERRUPT_UNKNOWN] = WAIT_END_INTERRUPT, [INTERRUPT_TIMER] = WAIT_END_TIMER,
+                [INTERRUPT_DISK] = WAIT_END_DISK,         [INTERRUPT_NETWORK] = WAIT_END_NETWORK,
+                [INTERRUPT_SENDER] = WAIT_END_NETWORK,    [INTERRUPT_OTHER] = WAIT_END_INTERRUPT,
+        };
+
+        return (struct wait_end){ .kind = kinds[wait_ends_softirq_kind(e, wait->waker_stack, wait->stack)] };
+}
+
 /*
  * Nothing was recorded but the state: an interrupt ended a sleep that signals do not end.  A program that
  * writes much to a disk has so many of them that most have no call stack.
  */
-static bool is_like_disk(const struct thread_wait *wait)
+static bool is_like_disk(const struct thread_wait *wait, bool by_interrupt)
 {
         return wait->is_woken && wait->state == TRACE_WAIT_UNINTERRUPTIBLE && wait->stack == 0 &&
-               wait->waker_stack == 0 && wait->waker_thread == 0 && wait->waker_name == 0;
+               wait->waker_stack == 0 && by_interrupt;
 }
 
 struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struct thread_wait *wait)
 {
         struct wait_end end;
 
+        if (wait->is_woken && wait_ends_is_softirq(e->dictionary, wait->waker_name))
+                return is_like_disk(wait, true) ? (struct wait_end){ .kind = WAIT_END_DISK }
+                                                : end_by_softirq(e, wait);
         if (wait->is_woken && wait->waker_thread != 0 && wait->waker_thread != thread)
                 return (struct wait_end){ .kind = WAIT_END_THREAD, .thread = wait->waker_thread };
         if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name == 0 &&
@@ -232,7 +290,8 @@ struct wait_end wait_ends_find(struct wait_ends *e, uint32_t thread, const struc
         if (is_sent_again(e, thread, wait))
                 return sent_by(e, thread, wait->below);
         end = (struct wait_end){ .kind = kind_by_stack(e, wait) };
-        if (end.kind == WAIT_END_UNKNOWN && is_like_disk(wait))
+        if (end.kind == WAIT_END_UNKNOWN &&
+            is_like_disk(wait, wait->waker_thread == 0 && wait->waker_name == 0))
                 end.kind = WAIT_END_DISK;
         /* a thread of the kernel does the disk's work */
         if (wait->is_woken && wait->waker_thread == 0 && wait->waker_name != 0 && end.kind != WAIT_END_DISK)

@@ -2,20 +2,14 @@
 #include "analyze/why/why_spent.h"
 
 #include "analyze/samples/sample_cost.h"
+#include "analyze/waits/wait_ends.h"
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
-#include "base/text_view.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The kernel's thread that moves other threads to another CPU; there is one for each CPU: "migration/3". */
-static bool is_mover(const struct trace_dictionary *d, uint32_t name)
-{
-        return text_view_begins_with(trace_dictionary_text(d, name), "migration/");
-}
 
 struct why_wait_parts why_wait_parts_of(const struct trace_dictionary *d, const struct thread_wait *wait,
                                         uint64_t begin_ns)
@@ -29,7 +23,7 @@ struct why_wait_parts why_wait_parts_of(const struct trace_dictionary *d, const 
                 return p;
         }
         p.is_stopped = wait->state == TRACE_WAIT_STOPPED;
-        p.is_sent = p.is_moved && wait->is_woken && is_mover(d, wait->waker_name);
+        p.is_sent = p.is_moved && wait->is_woken && wait_ends_is_mover(d, wait->waker_name);
         if (wait->is_woken && !p.is_sent && wait->woken_ns < wait->in_ns)
                 p.ready_ns = wait->woken_ns > begin_ns ? wait->woken_ns : begin_ns;
         return p;

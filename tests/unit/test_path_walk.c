@@ -609,6 +609,17 @@ static void wait_for_packet(uint32_t thread, uint32_t below, uint32_t stack, uin
 }
 
 /* The sender of a packet to this machine is a step like others; the victim of an interrupt is none. */
+/* Who is moved to another CPU could run: that is the machine's time, as for who is preempted. */
+START_TEST(test_moved_to_another_cpu)
+{
+        path_lab_out(m, 1200, 0);
+        path_lab_wake_by(m, 1500, "migration/0");
+        path_lab_in(m, 1600);
+        path_lab_wait(a, 1700, 1900, 1900, m, there);
+        ck_assert_str_eq(path_lab_walk(m, 1000, 2000), "1000-1200 m run, 1200-1600 m ready, 1600-2000 m run");
+}
+END_TEST
+
 START_TEST(test_loopback)
 {
         uint32_t at = path_lab_kernel(path_lab_call(path_lab_function("ask"), "read"), "sk_wait_data");

@@ -331,6 +331,57 @@ static uint32_t push_kernel(uint32_t kernel, const char *const *names, size_t n)
                     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 
 /*
+ * The kernel's thread that does the work of interrupts is named as they are, recorded or not, as far as its
+ * functions or the place of the wait tell; another thread of the kernel has its name.
+ */
+static const struct {
+        const char *name, *function, *place;
+        bool is_recorded;
+        enum interrupt_kind kind;
+} kernel_threads[] = {
+        { "ksoftirqd/1", "tcp_v4_rcv", "pipe_read", false, INTERRUPT_NETWORK },
+        { "ksoftirqd/1", "tcp_v4_rcv", "pipe_read", true, INTERRUPT_NETWORK },
+        { "ksoftirqd/0", "process_timeout", "sk_wait_data", false, INTERRUPT_TIMER },
+        { "ksoftirqd/0", NULL, "sk_wait_data", false, INTERRUPT_NETWORK },
+        { "ksoftirqd/0", NULL, "pipe_read", false, INTERRUPT_OTHER },
+        { "kworker/0:1", NULL, "sk_wait_data", false, INTERRUPT_UNKNOWN },
+};
+
+START_LOOP_TEST(test_kernel_threads_that_wake, 0, sizeof(kernel_threads) / sizeof(kernel_threads[0]))
+{
+        const struct report_waker *waker;
+        uint32_t kernel, thread, other, stack = 0, place, name;
+
+        kernel = add_code().kernel;
+        thread = trace_builder_thread(&b, 1, 1);
+        other = trace_builder_thread(&b, 20, 20);
+        name = trace_builder_string(&b, kernel_threads[_i].name);
+        if (kernel_threads[_i].function)
+                stack = PUSH_KERNEL(kernel, "run_ksoftirqd", "handle_softirqs", kernel_threads[_i].function,
+                                    "try_to_wake_up");
+        place = PUSH_KERNEL(kernel, "do_syscall_64", kernel_threads[_i].place, "schedule");
+        trace_builder_begin_run(&b, other);
+        TRACE_BUILDER_ADD(&b, 100, THREAD_NAME, name);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, thread);
+        TRACE_BUILDER_ADD(&b, 200, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, place);
+        TRACE_BUILDER_ADD(&b, 300, WAKEUP, 0, kernel_threads[_i].is_recorded ? other : 0, name, stack);
+        TRACE_BUILDER_ADD(&b, 310, SWITCH_IN, 0);
+        trace_builder_end_run(&b);
+        load();
+        ck_assert_uint_eq(report->waits.n_places, 1);
+        ck_assert_uint_eq(report->waits.places[0].n_wakers, 1);
+        waker = &report->waits.places[0].wakers[0];
+        ck_assert_int_eq(waker->interrupt, kernel_threads[_i].kind);
+        ck_assert_uint_eq(waker->process, 0);
+        if (kernel_threads[_i].kind == INTERRUPT_UNKNOWN)
+                ck_assert(text_view_is(waker->thread, kernel_threads[_i].name));
+        else
+                ck_assert_uint_eq(waker->thread.n_bytes, 0);
+}
+END_TEST
+
+/*
  * Waits that a thread without a call stack ended, a timer, two threads that sent packets, and an interrupt of
  * an unknown kind, longer ones first.
  */

@@ -115,6 +115,67 @@ START_TEST(test_worker_of_the_disk)
 }
 END_TEST
 
+/* The kernel's thread that does the work of interrupts: by its functions, else by the place of the wait. */
+static const struct {
+        const char *waker, *place; /* functions; NULL = none is known */
+        bool is_recorded, is_uninterruptible;
+        enum wait_end_kind kind;
+} softirqs[] = {
+        { "tcp_v4_rcv", NULL, false, false, WAIT_END_NETWORK },
+        { "tcp_v4_rcv", NULL, true, false, WAIT_END_NETWORK },
+        { "process_timeout", "sk_wait_data", false, false, WAIT_END_TIMER },
+        { "blk_mq_end_request", NULL, false, false, WAIT_END_DISK },
+        { "rcu_core", NULL, false, false, WAIT_END_INTERRUPT },
+        { "rcu_core", "io_schedule", false, false, WAIT_END_DISK },
+        { NULL, "sk_wait_data", false, false, WAIT_END_NETWORK },
+        { NULL, "io_schedule", true, false, WAIT_END_DISK },
+        { NULL, "do_nanosleep", false, false, WAIT_END_TIMER },
+        { NULL, "pipe_read", false, false, WAIT_END_INTERRUPT },
+        { NULL, NULL, false, false, WAIT_END_INTERRUPT },
+        { NULL, NULL, false, true, WAIT_END_DISK },
+};
+
+START_LOOP_TEST(test_softirqs, 0, sizeof(softirqs) / sizeof(softirqs[0]))
+{
+        struct thread_wait wait = { .is_woken = true, .waker_thread = softirqs[_i].is_recorded ? 2 : 0 };
+
+        if (softirqs[_i].waker)
+                wait.waker_stack = push(push(push(0, kernel, "run_ksoftirqd"), kernel, "handle_softirqs"),
+                                        kernel, softirqs[_i].waker);
+        if (softirqs[_i].place)
+                wait.stack = in_kernel(softirqs[_i].place);
+        if (softirqs[_i].is_uninterruptible)
+                wait.state = TRACE_WAIT_UNINTERRUPTIBLE;
+        wait.waker_name = trace_builder_string(&b, "ksoftirqd/1");
+        start();
+        ck_assert_int_eq(find(&wait).kind, softirqs[_i].kind);
+        ck_assert_uint_eq(find(&wait).thread, 0);
+        wait.is_woken = false; /* who woke it is no one's word then */
+        ck_assert_int_ne(find(&wait).kind, WAIT_END_INTERRUPT);
+}
+END_TEST
+
+/* Other threads are what they are called. */
+START_TEST(test_names_of_kernel_threads)
+{
+        uint32_t names[] = { trace_builder_string(&b, "kworker/0:1"), trace_builder_string(&b, "ksoftirqd"),
+                             trace_builder_string(&b, "migration"), trace_builder_string(&b, "migration/12"),
+                             trace_builder_string(&b, "ksoftirqd/0") };
+
+        for (int i = 0; i < 5; i++) {
+                const struct thread_wait wait = { .is_woken = true, .waker_name = names[i] };
+
+                ck_assert_int_eq(wait_ends_is_softirq(&b.dictionary, names[i]), i == 4);
+                ck_assert_int_eq(wait_ends_is_mover(&b.dictionary, names[i]), i == 3);
+                start();
+                ck_assert_int_eq(find(&wait).kind, i == 4 ? WAIT_END_INTERRUPT : WAIT_END_PROGRAM);
+                wait_ends_deinit(&ends);
+        }
+        ck_assert(!wait_ends_is_softirq(&b.dictionary, 0) && !wait_ends_is_mover(&b.dictionary, 0));
+        start();
+}
+END_TEST
+
 /* An interrupt's own functions count before the place of the wait. */
 START_TEST(test_interrupts)
 {
