@@ -27,6 +27,21 @@ static __always_inline bool is_interrupt(struct task_struct *task, const struct 
 }
 
 /*
+ * Whether the thread is "ksoftirqd/3", which does what interrupts left over: on some machines on its own
+ * stack, so that it looks like a waker.
+ */
+static __always_inline bool does_interrupts(struct task_struct *task, struct switch_record_wakeup *scratch)
+{
+        const char *name = scratch->waker_name;
+
+        if (!(task->flags & PF_KTHREAD))
+                return false;
+        (void)bpf_get_current_comm(scratch->waker_name, sizeof(scratch->waker_name));
+        return name[0] == 'k' && name[1] == 's' && name[2] == 'o' && name[3] == 'f' && name[4] == 't' &&
+               name[5] == 'i' && name[6] == 'r' && name[7] == 'q' && name[8] == 'd' && name[9] == '/';
+}
+
+/*
  * The same for two interrupts of one kind that wake a thread at one place.  The thread's memory cannot be
  * read here, and the interrupt's own stack would cost as much as its copy: instead, the depth of that stack
  * at @at tells timers from packets and disks.
@@ -105,7 +120,7 @@ int on_waking(__u64 *ctx)
         record->waker_pid = (__u32)waker->tgid;
         record->waker_tid = (__u32)waker->pid;
         regs = user_registers(waker);
-        if (is_interrupt(waker, regs, at))
+        if (is_interrupt(waker, regs, at) || does_interrupts(waker, record))
                 n_bytes += add_interrupt(ctx, ring, record, woken, at);
         else
                 n_bytes += add_waker(ctx, ring, record, regs, is_other_wanted(waker, woken, true));
