@@ -268,11 +268,17 @@ static int shared_take_event(void *context, const struct ordered_event *event, s
         case TRACE_OP_DEVICE_ZONE_BEGIN:
         case TRACE_OP_DEVICE_ZONE_END:
         case TRACE_OP_DEVICE_TIME:
-        case TRACE_OP_DEVICE_SPAN:
                 return device_tracks_add(&s->devices, event, err);
         default:
                 return lock_stats_add(&s->locks, event) < 0 ? shared_no_memory(err) : 0;
         }
+}
+
+static int shared_take_span(void *context, const struct ordered_span *span, struct error *err)
+{
+        struct timeline_shared *s = context;
+
+        return device_tracks_add_span(&s->devices, span, err);
 }
 
 #define OPS(first, last) ((EVENT_WALK_OP((last) + 1) - 1) & ~(EVENT_WALK_OP(first) - 1))
@@ -287,6 +293,7 @@ int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index
                        OPS(TRACE_OP_MEMORY_ALLOC, TRACE_OP_MEMORY_DISCARD) |
                        OPS(TRACE_OP_DEVICE_ZONE_BEGIN, TRACE_OP_DEVICE_SPAN),
                 .take = shared_take_event,
+                .take_span = shared_take_span,
                 .context = s,
                 .wants_give_up = true,
         };

@@ -3,6 +3,7 @@
 
 #include "analyze/trace/event_order.h"
 #include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/ordered_events.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 
@@ -20,7 +21,11 @@ static int compare(const void *a, const void *b)
                 return x->end_ns > y->end_ns ? -1 : 1;
         if (x->depth != y->depth)
                 return x->depth < y->depth ? -1 : 1;
-        return (x->said_ns > y->said_ns) - (x->said_ns < y->said_ns);
+        if (x->said_ns != y->said_ns)
+                return x->said_ns < y->said_ns ? -1 : 1;
+        if (x->lane != y->lane)
+                return x->lane < y->lane ? -1 : 1;
+        return (x->location > y->location) - (x->location < y->location);
 }
 
 /* The first @n in order. */
@@ -66,6 +71,13 @@ int device_tracks_add(struct device_tracks *t, const struct ordered_event *event
 {
         return t->kept && event->subject <= t->zones.clocks.n_clocks ? device_zones_add(&t->zones, event, err)
                                                                      : 0;
+}
+
+int device_tracks_add_span(struct device_tracks *t, const struct ordered_span *span, struct error *err)
+{
+        return t->kept && span->device <= t->zones.clocks.n_clocks
+                       ? device_zones_add_span(&t->zones, span, err)
+                       : 0;
 }
 
 int device_tracks_finish(struct device_tracks *t, struct error *err)

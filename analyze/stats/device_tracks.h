@@ -36,8 +36,9 @@ struct device_tracks {
 int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
                        device_zones_take_zone *take, void *context);
 
-/* Events of the ops DEVICE_* in the order of time.  Return as device_zones_add(). */
+/* As device_zones_add() and device_zones_add_span(). */
 int device_tracks_add(struct device_tracks *t, const struct ordered_event *event, struct error *err);
+int device_tracks_add_span(struct device_tracks *t, const struct ordered_span *span, struct error *err);
 int device_tracks_finish(struct device_tracks *t, struct error *err);
 
 /*

@@ -3,6 +3,7 @@
 
 #include "analyze/walk/event_walk.h"
 #include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/array.h"
 #include "base/error.h"
 
@@ -240,21 +241,23 @@ static int give_time(struct device_zones *z, const struct ordered_event *event, 
         return settle(z, slot, err);
 }
 
-static int span(struct device_zones *z, const struct ordered_event *event, struct error *err)
+int device_zones_add_span(struct device_zones *z, const struct ordered_span *span, struct error *err)
 {
-        struct device_zone zone = { .said_ns = event->time_ns,
-                                    .device = event->subject,
-                                    .location = event->detail,
-                                    .thread = event->thread,
-                                    .path = event->path };
+        struct device_zone zone = { .said_ns = span->said_ns,
+                                    .key = span->key,
+                                    .device = span->device,
+                                    .location = span->location,
+                                    .lane = span->lane,
+                                    .thread = span->thread,
+                                    .path = span->path };
         uint64_t end_ticks;
 
-        if (__builtin_add_overflow(event->value[0], event->value[1], &end_ticks)) {
+        if (__builtin_add_overflow(span->begin_ticks, span->length_ticks, &end_ticks)) {
                 z->n_backwards++;
                 return 0;
         }
         z->n_spans++;
-        return tell(z, &zone, event->value[0], end_ticks, err);
+        return tell(z, &zone, span->begin_ticks, end_ticks, err);
 }
 
 int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err)
@@ -270,8 +273,6 @@ int device_zones_add(struct device_zones *z, const struct ordered_event *event, 
                 break;
         case TRACE_OP_DEVICE_TIME:
                 return give_time(z, event, err);
-        case TRACE_OP_DEVICE_SPAN:
-                return span(z, event, err);
         default:
                 return 0;
         }
@@ -293,6 +294,31 @@ static int take_event(void *context, const struct ordered_event *event, struct e
         return device_zones_add(context, event, err);
 }
 
+static int take_span(void *context, const struct ordered_span *span, struct error *err)
+{
+        return device_zones_add_span(context, span, err);
+}
+
+static int take_in_range(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct device_zones *z = context;
+        bool is_placed = z->clocks.clocks[zone->device - 1].is_placed;
+
+        if (!trace_filter_wants_time(z->filter, is_placed ? zone->begin_ns : zone->said_ns))
+                return 0;
+        return z->take_wanted(z->wanted_context, zone, err);
+}
+
+/* From here on, `take` gets only zones that begin in the filter's range of time. */
+static void keep_range(struct device_zones *z, const struct trace_filter *filter)
+{
+        z->filter = filter;
+        z->take_wanted = z->take;
+        z->wanted_context = z->context;
+        z->take = take_in_range;
+        z->context = z;
+}
+
 int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const struct trace_filter *filter,
                       struct error *err)
 {
@@ -300,11 +326,18 @@ int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const 
                 .ops = EVENT_WALK_OP(TRACE_OP_DEVICE_ZONE_BEGIN) | EVENT_WALK_OP(TRACE_OP_DEVICE_ZONE_END) |
                        EVENT_WALK_OP(TRACE_OP_DEVICE_TIME) | EVENT_WALK_OP(TRACE_OP_DEVICE_SPAN),
                 .take = take_event,
+                .take_span = take_span,
                 .context = z,
                 .wants_paths = true,
         };
         struct event_walk walk;
-        int r = event_walk_take(&walk, trace, filter, &request, err);
+        int r;
+
+        if (filter && !filter->is_empty) {
+                request.untimed_ops = request.ops;
+                keep_range(z, filter);
+        }
+        r = event_walk_take(&walk, trace, filter, &request, err);
 
         z->n_late = walk.events.order.n_late;
         event_walk_deinit(&walk);

@@ -9,6 +9,10 @@
  * query; the times come later, with these numbers, which are reused.  An end belongs to the last open zone
  * that the same thread began on this device.  A DEVICE_SPAN has everything at once.
  *
+ * A filter's range of time is about the zones' own times: a zone counts, as a whole, if it begins in the range,
+ * as zones of threads do, whenever the program handed it over.  Where the clock of a device was never read,
+ * that moment decides.
+ *
  * Memory: zones whose times have not come yet, DEVICE_ZONES_OPEN_MAX at most.  Zones beyond that are counted.
  */
 #ifndef ANALYZE_STATS_DEVICE_ZONES_H
@@ -24,6 +28,7 @@
 struct error;
 struct loaded_trace;
 struct ordered_event;
+struct ordered_span;
 struct trace_filter;
 
 #define DEVICE_ZONES_OPEN_MAX (UINT32_C(1) << 18)
@@ -31,7 +36,9 @@ struct trace_filter;
 struct device_zone {
         uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC_RAW, as far as the device's clock is known */
         uint64_t said_ns;          /* when the program handed it over */
+        uint64_t key;              /* of a span: the program's number for what it belongs to; 0 = none */
         uint32_t device, location;
+        uint32_t lane;         /* of a span: of different lanes, zones may overlap; 0 for other zones */
         uint32_t thread, path; /* which handed it over, in which zones */
         uint32_t depth;        /* among zones of the same thread on the device; 0 = outermost, and spans */
 };
@@ -60,6 +67,9 @@ struct device_zones {
         struct device_clocks clocks;
         device_zones_take_zone *take;
         void *context;
+        const struct trace_filter *filter;   /* borrowed; NULL = all times; device_zones_take() sets it */
+        device_zones_take_zone *take_wanted; /* if there is a filter: gets what passes, with its context */
+        void *wanted_context;
         struct open_device_zone *open; /* heap */
         size_t open_capacity;
         uint32_t n_open_slots, first_free; /* index + 1 */
@@ -83,12 +93,15 @@ int device_zones_init(struct device_zones *z, const struct trace_dictionary *dic
                       device_zones_take_zone *take, void *context);
 void device_zones_deinit(struct device_zones *z);
 
-/* Events of the ops DEVICE_* in the order of time.  Returns 0, -ENOMEM, what `take` returned. */
+/* Events of the ops DEVICE_ZONE_* and DEVICE_TIME in the order of time, spans in any; return 0, -ENOMEM, what
+ * `take` returned. */
 int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err);
+int device_zones_add_span(struct device_zones *z, const struct ordered_span *span, struct error *err);
 void device_zones_finish(struct device_zones *z);
 
 /*
- * For a whole trace; after device_zones_init().  Returns as device_zones_add(), or what loaded_trace_walk()
+ * For a whole trace, also if @filter wants a range of time: zones may be handed over long after they ran; after
+ * device_zones_init(), once.  Returns as device_zones_add(), or what loaded_trace_walk()
  * returns.
  */
 int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const struct trace_filter *filter,

@@ -29,7 +29,6 @@ struct ordered_event {
         uint32_t subject; /* lock, pool, name, device */
         uint32_t path;    /* zone path that was open; 0 = none */
         uint32_t stack;   /* of the event; 0 = none */
-        uint32_t detail;
 };
 
 /* Returns 0 or -errno, which ends the walk. */

@@ -40,7 +40,8 @@ int event_walk_take(struct event_walk *w, struct loaded_trace *trace, const stru
                 .zone = request->wants_give_up ? take_zone : NULL,
                 .event = take_event,
                 .wants_paths = request->wants_paths,
-                .may_skip = true,
+                .untimed_ops = request->untimed_ops,
+                .may_skip = request->untimed_ops == 0,
         };
         int r;
 

@@ -6,9 +6,7 @@
  * Way of the data:  trace_walk -> [event_walk], ordered_events -> lock_stats, memory_stats, frame_stats,
  *                   plot_stats, device_zones
  *
- * The first operand of an event is `subject`, the next two are `value`; for a DEVICE_SPAN the
- * location is `detail`, and the values are its beginning and its length.  Memory: a few bytes a
- * thread, and that of event_order.
+ * See ordered_events.h for what an event has.  Memory: a few bytes a thread, and that of event_order.
  */
 #ifndef ANALYZE_WALK_EVENT_WALK_H
 #define ANALYZE_WALK_EVENT_WALK_H

@@ -51,14 +51,29 @@ static int add_ordered(struct ordered_events *o, struct trace_walk *walk, struct
                 .stack = o->stacks[thread->id - 1],
         };
 
-        if (event->op == TRACE_OP_DEVICE_SPAN) {
-                item.detail = (uint32_t)event->device_span.location;
-                item.value[0] = event->device_span.begin_ticks;
-                item.value[1] = event->device_span.length_ticks;
-        }
         if (o->request.wants_paths && trace_walk_path(walk, thread, &item.path) < 0)
                 return error_set(err, -ENOMEM, "going through the events: out of memory");
         return event_order_add(&o->order, &item, err);
+}
+
+static int hand_span(struct ordered_events *o, struct trace_walk *walk, struct walked_thread *thread,
+                     const struct trace_event *event, struct error *err)
+{
+        uint64_t lane = event->device_span.lane;
+        struct ordered_span span = {
+                .said_ns = event->time_ns,
+                .begin_ticks = event->device_span.begin_ticks,
+                .length_ticks = event->device_span.length_ticks,
+                .key = event->device_span.key,
+                .device = (uint32_t)event->device_span.device,
+                .location = (uint32_t)event->device_span.location,
+                .lane = lane < UINT32_MAX ? (uint32_t)lane : UINT32_MAX,
+                .thread = thread->id,
+        };
+
+        if (o->request.wants_paths && trace_walk_path(walk, thread, &span.path) < 0)
+                return error_set(err, -ENOMEM, "going through the events: out of memory");
+        return o->request.take_span(o->request.context, &span, err);
 }
 
 /* Only events of the thread itself count: it runs on, so it does not wait for the lock any more. */
@@ -124,7 +139,9 @@ int ordered_events_add(struct ordered_events *o, struct trace_walk *walk, struct
                 *stack = (uint32_t)event->callstack.stack;
                 return 0;
         }
-        if ((o->request.ops & EVENT_WALK_OP(event->op)) != 0)
+        if (event->op == TRACE_OP_DEVICE_SPAN && o->request.take_span)
+                r = hand_span(o, walk, thread, event, err);
+        else if ((o->request.ops & EVENT_WALK_OP(event->op)) != 0)
                 r = add_ordered(o, walk, thread, event, (uint32_t)event->op, err);
         *stack = 0;
         return r;

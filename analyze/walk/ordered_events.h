@@ -7,8 +7,8 @@
  *
  * The sink hands over all events, but the beginnings and ends of zones only if `wants_give_up`: a thread that
  * begins or ends a zone does not wait for a lock any more.  The first operand of an event is `subject`, the
- * next two are `value`; for a DEVICE_SPAN the location is `detail`, and the values are its beginning and its
- * length.  Memory: a few bytes a thread, and that of event_order.
+ * next two are `value`.  A DEVICE_SPAN needs no order, as it has its own times, and would make all events
+ * larger: it goes to `take_span` as it comes.  Memory: a few bytes a thread, and that of event_order.
  */
 #ifndef ANALYZE_WALK_ORDERED_EVENTS_H
 #define ANALYZE_WALK_ORDERED_EVENTS_H
@@ -29,10 +29,25 @@ struct walked_thread;
 
 #define EVENT_WALK_OP(op) (UINT64_C(1) << (op))
 
+/* The operands of a DEVICE_SPAN, and what it was handed over in. */
+struct ordered_span {
+        uint64_t said_ns; /* when it was handed over */
+        uint64_t begin_ticks, length_ticks;
+        uint64_t key;              /* 0 = none */
+        uint32_t device, location; /* ids */
+        uint32_t lane;             /* numbers beyond UINT32_MAX count as that one */
+        uint32_t thread, path;     /* path: of zones; 0 = none, or wants_paths is off */
+};
+
+/* Returns 0 or -errno, which ends the walk. */
+typedef int ordered_events_take_span(void *context, const struct ordered_span *span, struct error *err);
+
 struct event_walk_request {
         uint64_t ops; /* EVENT_WALK_OP() of those that are wanted */
         event_order_take *take;
+        ordered_events_take_span *take_span; /* if DEVICE_SPAN is in `ops` */
         void *context;
+        uint64_t untimed_ops; /* of `ops`: come from the whole trace, whatever time the filter wants */
         bool wants_paths;
         bool wants_give_up; /* needs LOCK_WAIT and LOCK_OBTAIN in `ops` */
 };

@@ -120,13 +120,17 @@ static void see_cpu(const struct trace_walk *w, struct walked_thread *thread, ui
         thread->cpu = number;
 }
 
-/* Whether the time, the thread, and its last known CPU are wanted. */
+/* Whether the thread and its last known CPU are wanted. */
+static bool is_of_wanted(const struct trace_filter *f, const struct walked_thread *thread)
+{
+        return trace_filter_wants_thread(f, thread->id) && trace_filter_wants_cpu(f, thread->cpu);
+}
+
 static bool is_in_range(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
 {
         const struct trace_filter *f = w->filter;
 
-        return !f || (trace_filter_wants_time(f, time_ns) && trace_filter_wants_thread(f, thread->id) &&
-                      trace_filter_wants_cpu(f, thread->cpu));
+        return !f || (trace_filter_wants_time(f, time_ns) && is_of_wanted(f, thread));
 }
 
 /* Whether the thread is inside a wanted zone, also one that began before the range of time. */
@@ -139,6 +143,14 @@ static bool is_inside(const struct trace_walk *w, const struct walked_thread *th
 static bool is_wanted(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
 {
         return !w->filter || (is_in_range(w, thread, time_ns) && is_inside(w, thread));
+}
+
+static bool is_event_wanted(const struct trace_walk *w, const struct walked_thread *thread,
+                            const struct trace_event *event)
+{
+        if (w->filter && (w->sink.untimed_ops >> event->op & 1) != 0)
+                return is_of_wanted(w->filter, thread) && is_inside(w, thread);
+        return is_wanted(w, thread, event->time_ns);
 }
 
 static bool is_sample_wanted(const struct trace_walk *w, const struct walked_thread *thread,
@@ -596,7 +608,7 @@ static int take_event(struct trace_walk *w, struct walked_thread *thread, const 
         if (event->op == TRACE_OP_SAMPLE)
                 return walk_sample(w, thread, event, err);
         r = follow_event(w, thread, event, err);
-        if (r < 0 || !is_wanted(w, thread, event->time_ns))
+        if (r < 0 || !is_event_wanted(w, thread, event))
                 return r;
         w->n_events[event->op]++;
         return w->sink.event ? w->sink.event(w->sink.context, thread, event, err) : 0;

@@ -118,6 +118,11 @@ struct trace_sink {
          */
         const struct zone_pattern *asked;
         /*
+         * 1 << op: such events pass `event` whatever their time is, as they tell of other times.  Not with
+         * `may_skip`.
+         */
+        uint64_t untimed_ops;
+        /*
          * If the filter wants a range of time, read only that range.  Then the walk may lack threads that
          * ended before it, or began after it.
          */

@@ -6,6 +6,7 @@
 #include "analyze/stats/device_tracks.h"
 
 #include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "export/shared/lock_waits.h"
 #include "format/trace_event.h"
@@ -112,6 +113,47 @@ START_TEST(test_without_a_clock)
         ck_assert_uint_eq(seen.n, 0);
         ck_assert_uint_eq(device_tracks_left_out(&tracks), 10);
         device_tracks_deinit(&tracks);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* The spans that begin in [from, to) ns since the start of the trace. */
+static struct seen seen_in_range(struct loaded_trace *trace, uint64_t from_ns, uint64_t to_ns)
+{
+        const struct trace_filter_request request = {
+                .from_ns = from_ns, .to_ns = to_ns, .has_from = true, .has_to = true
+        };
+        struct error err = ERROR_NONE;
+        struct device_tracks tracks;
+        struct trace_filter filter;
+        struct seen seen = { .n = 0 };
+
+        ck_assert_int_eq(trace_filter_init(&filter, &request, trace, &err), 0);
+        ck_assert_int_eq(device_tracks_take(&tracks, trace, &filter, see, &seen, &err), 0);
+        device_tracks_deinit(&tracks);
+        trace_filter_deinit(&filter);
+        return seen;
+}
+
+/* It is about when they ran: they are handed over a millisecond later, when it is long past. */
+START_TEST(test_range_of_time)
+{
+        struct error err = ERROR_NONE;
+        struct loaded_trace trace;
+        struct trace_builder b;
+        struct seen seen;
+
+        build(&b, 1000, true);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
+        trace.start_ns = 1000000;
+        /* Pairs begin at 1010000 + 100 i; the second range has only a part of one, which began before it. */
+        seen = seen_in_range(&trace, 20000, 30000);
+        ck_assert_uint_eq(seen.n, 2 * 100);
+        ck_assert_uint_eq(seen.last.begin_ns, 1029900);
+        ck_assert_uint_eq(seen_in_range(&trace, 20010, 20100).n, 0);
+        ck_assert_uint_eq(seen_in_range(&trace, 20000, 20001).n, 2);
+        ck_assert_uint_eq(seen_in_range(&trace, 0, 10000).n, 0);
         loaded_trace_close(&trace);
         trace_builder_deinit(&b);
 }

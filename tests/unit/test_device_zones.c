@@ -7,6 +7,7 @@
 #include "analyze/stats/device_stats.h"
 #include "analyze/stats/device_zones.h"
 #include "analyze/trace/event_order.h"
+#include "analyze/walk/ordered_events.h"
 #include "format/trace_dictionary.h"
 #include "tests/unit/unit_test.h"
 
@@ -145,17 +146,25 @@ END_TEST
 
 START_TEST(test_spans)
 {
-        struct ordered_event event = {
-                .op = TRACE_OP_DEVICE_SPAN, .thread = 1, .subject = 1, .detail = 6, .value = { 1500, 250 }
-        };
+        struct ordered_span span = { .said_ns = 9000,
+                                     .begin_ticks = 1500,
+                                     .length_ticks = 250,
+                                     .key = UINT64_C(1) << 40,
+                                     .device = 1,
+                                     .location = 6,
+                                     .lane = 12,
+                                     .thread = 1 };
 
-        ck_assert_int_eq(device_zones_add(&z, &event, NULL), 0);
+        ck_assert_int_eq(device_zones_add_span(&z, &span, NULL), 0);
         ck_assert_uint_eq(seen.n, 1);
         ck_assert_uint_eq(seen.zones[0].location, 6);
         ck_assert_uint_eq(seen.zones[0].begin_ns, 6000);
         ck_assert_uint_eq(seen.zones[0].end_ns, 6500);
-        event.value[1] = UINT64_MAX;
-        ck_assert_int_eq(device_zones_add(&z, &event, NULL), 0);
+        ck_assert_uint_eq(seen.zones[0].lane, 12);
+        ck_assert_uint_eq(seen.zones[0].key, UINT64_C(1) << 40);
+        ck_assert_uint_eq(seen.zones[0].said_ns, 9000);
+        span.length_ticks = UINT64_MAX;
+        ck_assert_int_eq(device_zones_add_span(&z, &span, NULL), 0);
         ck_assert_uint_eq(seen.n, 1);
         ck_assert_uint_eq(z.n_backwards, 1);
 }
