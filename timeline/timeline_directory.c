@@ -99,6 +99,7 @@ static void put_track(const struct timeline_track *track, struct byte_buffer *ou
         byte_buffer_add_u32(out, track->process);
         byte_buffer_add_u32(out, track->thread);
         byte_buffer_add_u32(out, track->number);
+        byte_buffer_add_u32(out, track->lane);
         byte_buffer_add_u32(out, track->title);
         byte_buffer_add_u32(out, track->title_bytes);
         byte_buffer_add_u32(out, track->unit);
@@ -258,6 +259,7 @@ static int decode_tracks(struct timeline_index *t, struct byte_reader *in)
                 track->process = bytes_u32(in);
                 track->thread = bytes_u32(in);
                 track->number = bytes_u32(in);
+                track->lane = bytes_u32(in);
                 track->title = bytes_u32(in);
                 track->title_bytes = bytes_u32(in);
                 track->unit = bytes_u32(in);

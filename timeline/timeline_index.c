@@ -205,11 +205,6 @@ int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struc
         return r == 0 && t->pages.open_bytes > t->open_bytes_max ? flush_lanes(t, err) : r;
 }
 
-bool timeline_index_is_free(const struct timeline_index *t, uint32_t lane, uint64_t begin_raw_ns)
-{
-        return t->lanes[lane]->last_end <= to_units(t, begin_raw_ns);
-}
-
 int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t raw_ns, double value,
                              struct error *err)
 {

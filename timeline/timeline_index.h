@@ -108,6 +108,7 @@ struct timeline_track {
         uint32_t process, thread; /* of the trace; 0 = of none */
         uint32_t
                 number; /* CPU, lock, device; string of a plot, a set of frames, a pool; event of a counter */
+        uint32_t lane;  /* of a device */
         uint32_t title, title_bytes; /* in `texts` */
         uint32_t unit,
                 unit_bytes; /* in `texts`; of values: "bytes", "instructions/s"; empty = just a number */
@@ -122,7 +123,7 @@ struct timeline_raw_span {
 /* A track is found by these; compared as bytes. */
 struct timeline_track_key {
         uint32_t kind;
-        uint32_t owner; /* thread or process; 0 = none */
+        uint32_t owner; /* thread, process or device; 0 = none */
         uint32_t number;
 };
 
@@ -170,9 +171,6 @@ int timeline_index_lane(struct timeline_index *t, uint32_t track, enum timeline_
  */
 int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struct timeline_raw_span *span,
                             struct error *err);
-
-/* Whether timeline_index_add_span() would leave a span that begins then where it is. */
-bool timeline_index_is_free(const struct timeline_index *t, uint32_t lane, uint64_t begin_raw_ns);
 
 /*
  * Adds the next value of a lane.  Returns as timeline_index_add_span().  A value that is not finite is

@@ -2,6 +2,7 @@
 #include "timeline/timeline_shared.h"
 
 #include "base/array.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
@@ -218,33 +219,50 @@ static int shared_take_memory(struct timeline_shared *s, const struct ordered_ev
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
-/* Adds a zone to the first lane, from its depth on, that is free when the zone begins. */
-static int shared_take_device(void *context, const struct device_zone *zone, struct error *err)
+/* "gpu, lane 3". */
+static int name_device_lane(struct timeline_shared *s, uint32_t track, const struct trace_device *device,
+                            uint32_t lane, struct error *err)
+{
+        struct text_view name = trace_dictionary_text(s->dictionary, device->name);
+        struct byte_buffer title = { .data = NULL };
+        int r;
+
+        if (name.n_bytes == 0)
+                name = (struct text_view){ .bytes = "device", .n_bytes = 6 };
+        byte_buffer_add(&title, name.bytes, name.n_bytes);
+        byte_buffer_add(&title, ", ", 2);
+        device_lanes_put_name(&title, lane, 0);
+        r = title.failed ? -ENOMEM
+                         : timeline_index_set_title(s->index, track,
+                                                    (struct text_view){ .bytes = (const char *)title.data,
+                                                                        .n_bytes = title.used_bytes });
+        byte_buffer_deinit(&title);
+        return r < 0 ? shared_no_memory(err) : 0;
+}
+
+/* A track is a lane of a device; its rows are the depths of its first sub-lane, then those of the next. */
+static int shared_take_device(void *context, const struct device_zone *zone, const struct device_place *place,
+                              struct error *err)
 {
         const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };
-        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_DEVICE, .number = zone->device };
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_DEVICE,
+                                                .owner = zone->device,
+                                                .number = zone->lane };
+        struct timeline_lane_place row = { .kind = TIMELINE_LANE_DEVICE,
+                                           .depth = place->sublane * DEVICE_LANES_DEPTH_MAX + place->depth };
         struct timeline_shared *s = context;
-        const struct trace_device *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_DEVICES,
-                                                              zone->device);
-        uint32_t track = 0;
-        int r = find_track(s, &key, row->process, &track, err);
+        const struct trace_device *device = trace_dictionary_row(s->dictionary, TRACE_TABLE_DEVICES,
+                                                                 zone->device);
+        int r = find_track(s, &key, device->process, &row.track, err);
 
-        if (r == 1)
-                r = name_track(s, track, row->name, (struct text_view){ .bytes = NULL }, "device", err);
+        if (r == 1) {
+                s->index->tracks[row.track].number = zone->device;
+                s->index->tracks[row.track].lane = zone->lane;
+                r = name_device_lane(s, row.track, device, zone->lane, err);
+        }
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
-        for (uint32_t depth = zone->depth; depth < TIMELINE_DEVICE_DEPTH_MAX; depth++) {
-                struct timeline_lane_list *lanes = &s->tracks[track].lanes;
-
-                r = timeline_lane_list_get(lanes, s->index, track, TIMELINE_LANE_DEVICE, depth);
-                if (r < 0 || timeline_index_is_free(s->index, (uint32_t)r, zone->begin_ns))
-                        return timeline_lane_list_add(
-                                lanes, s->index,
-                                (struct timeline_lane_place){ track, depth, TIMELINE_LANE_DEVICE }, &span,
-                                err);
-        }
-        s->index->n_left_out++;
-        return 0;
+        return timeline_lane_list_add(&s->tracks[row.track].lanes, s->index, row, &span, err);
 }
 
 /* ---- all together -------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
  *      plots    a track for each name in a process
  *      frames   a lane for each set: from one mark to the next, or from a beginning to an end
  *      memory   bytes in use in a pool, after each change
- *      devices  zones by depth; where zones of a depth overlap, the later one is a lane further down
+ *      devices  a track for each lane of a device; zones by depth, and where they cross, further down
  *
  * Memory: that of the statistics, which commands use as well, and some bytes a track.
  */
@@ -28,8 +28,6 @@
 
 struct error;
 struct trace_dictionary;
-
-#define TIMELINE_DEVICE_DEPTH_MAX 256 /* zones of a device that overlap at more levels are left out */
 
 /* State of a track while it grows. */
 struct timeline_shared_track {

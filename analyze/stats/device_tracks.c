@@ -28,6 +28,19 @@ static int compare(const void *a, const void *b)
         return (x->location > y->location) - (x->location < y->location);
 }
 
+static int hand_zone(struct device_tracks *t, const struct device_zone *zone, struct error *err)
+{
+        struct device_place place;
+        int r = device_lanes_place(&t->lanes, zone, &place);
+
+        if (r < 0)
+                return error_set(err, r, "no memory for the lanes of devices");
+        if (r == 0)
+                return 0;
+        t->n_handed++;
+        return t->take(t->context, zone, &place, err);
+}
+
 /* The first @n in order. */
 static int hand_out(struct device_tracks *t, size_t n, struct error *err)
 {
@@ -35,8 +48,8 @@ static int hand_out(struct device_tracks *t, size_t n, struct error *err)
 
         if (t->n_kept > 1)
                 qsort(t->kept, t->n_kept, sizeof(*t->kept), compare);
-        for (size_t i = 0; i < n && r == 0; i++, t->n_handed++)
-                r = t->take(t->context, &t->kept[i], err);
+        for (size_t i = 0; i < n && r == 0; i++)
+                r = hand_zone(t, &t->kept[i], err);
         t->n_kept -= n;
         if (t->n_kept > 0)
                 memmove(t->kept, t->kept + n, t->n_kept * sizeof(*t->kept));
@@ -56,9 +69,10 @@ static int take_zone(void *context, const struct device_zone *zone, struct error
 }
 
 int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
-                       device_zones_take_zone *take, void *context)
+                       device_tracks_take_zone *take, void *context)
 {
         *t = (struct device_tracks){ .take = take, .context = context };
+        device_lanes_init(&t->lanes);
         if (trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES) == 0)
                 return 0;
         t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
@@ -89,7 +103,7 @@ int device_tracks_finish(struct device_tracks *t, struct error *err)
 }
 
 int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
-                       device_zones_take_zone *take, void *context, struct error *err)
+                       device_tracks_take_zone *take, void *context, struct error *err)
 {
         int r = device_tracks_init(t, trace->dictionary, take, context);
 
@@ -104,11 +118,13 @@ int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, cons
 void device_tracks_deinit(struct device_tracks *t)
 {
         device_zones_deinit(&t->zones);
+        device_lanes_deinit(&t->lanes);
         free(t->kept);
         *t = (struct device_tracks){ .kept = NULL };
 }
 
 uint64_t device_tracks_left_out(const struct device_tracks *t)
 {
-        return t->n_unplaced + t->zones.n_never + t->zones.n_untimed + t->zones.n_backwards + t->zones.n_lost;
+        return t->n_unplaced + t->lanes.n_left_out + t->zones.n_never + t->zones.n_untimed +
+               t->zones.n_backwards + t->zones.n_lost;
 }

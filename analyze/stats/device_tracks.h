@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_tracks.h - zones of devices by their beginning, outermost first, for
- * formats that draw them
+ * analyze/stats/device_tracks.h - zones of devices by their beginning, outermost first, each with its place,
+ * for formats that draw them
  *
- * Way of the data:  device_zones -> [device_tracks] -> export_firefox, export_chrome, timeline_shared
+ * Way of the data:  device_zones -> [device_tracks], device_lanes -> export_firefox, export_perfetto,
+ *                   export_chrome, timeline_shared
  *
  * The times of a zone come late and in any order.  So up to DEVICE_TRACKS_ZONES_MAX zones are kept; at that
  * number, the older half is handed out, and zones that come even later are handed out of order.  Needs its
@@ -12,6 +13,7 @@
 #ifndef ANALYZE_STATS_DEVICE_TRACKS_H
 #define ANALYZE_STATS_DEVICE_TRACKS_H
 
+#include "analyze/stats/device_lanes.h"
 #include "analyze/stats/device_zones.h"
 
 #include <stddef.h>
@@ -19,9 +21,14 @@
 
 #define DEVICE_TRACKS_ZONES_MAX 65536
 
+/* Returns 0, or -errno after error_set(), which ends the walk. */
+typedef int device_tracks_take_zone(void *context, const struct device_zone *zone,
+                                    const struct device_place *place, struct error *err);
+
 struct device_tracks {
         struct device_zones zones;
-        device_zones_take_zone *take;
+        struct device_lanes lanes; /* all that zones were placed on, also after the walk */
+        device_tracks_take_zone *take;
         void *context;
         struct device_zone *kept; /* heap */
         size_t n_kept;
@@ -34,7 +41,7 @@ struct device_tracks {
  * events of them are left out.  Returns 0 or -ENOMEM.
  */
 int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
-                       device_zones_take_zone *take, void *context);
+                       device_tracks_take_zone *take, void *context);
 
 /* As device_zones_add() and device_zones_add_span(). */
 int device_tracks_add(struct device_tracks *t, const struct ordered_event *event, struct error *err);
@@ -43,11 +50,10 @@ int device_tracks_finish(struct device_tracks *t, struct error *err);
 
 /*
  * device_tracks_take() - go through the trace, if it has devices
- * @take:  as of device_zones
  * Returns as device_zones_take().  To be deinitialised in any case.
  */
 int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
-                       device_zones_take_zone *take, void *context, struct error *err);
+                       device_tracks_take_zone *take, void *context, struct error *err);
 void device_tracks_deinit(struct device_tracks *t);
 
 /* How many zones were not handed out. */

@@ -336,7 +336,8 @@ static int take_lock(struct firefox_profile *p, const struct walked_thread *thre
 }
 
 /* A device zone is a marker of the thread that handed the work over. */
-static int take_device_zone(void *context, const struct device_zone *zone, struct error *err)
+static int take_device_zone(void *context, const struct device_zone *zone, const struct device_place *place,
+                            struct error *err)
 {
         struct firefox_profile *p = context;
         const struct trace_dictionary *d = p->trace->dictionary;
@@ -345,10 +346,13 @@ static int take_device_zone(void *context, const struct device_zone *zone, struc
                 .type = FIREFOX_MARKER_DEVICE,
                 .begin_ns = zone->begin_ns,
                 .end_ns = zone->end_ns,
+                .lane = zone->lane,
+                .key = zone->key,
         };
         struct text_view name = trace_dictionary_text(d, device->name);
         int r = offer(p, &marker);
 
+        (void)place; /* the Firefox Profiler finds rows for markers that cross by itself */
         if (r <= 0)
                 return no_memory(err, r);
         r = find_source(p, zone->location, &marker.place);

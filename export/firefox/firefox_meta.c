@@ -71,6 +71,8 @@ static void write_schemas(struct json_out *j)
         };
         static const struct marker_field device_fields[] = {
                 { "device", "Device", "unique-string" },
+                { "lane", "Lane", "integer" },
+                { "key", "Key", "integer" },
                 { "source", "Source", "unique-string" },
                 { NULL, NULL, NULL },
         };

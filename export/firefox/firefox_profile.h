@@ -155,6 +155,7 @@ struct firefox_marker {
         uint64_t begin_ns, end_ns; /* an instant: the same */
         uint64_t on_cpu_ns;        /* ZONE */
         int64_t value;             /* ZONE: if has_value */
+        uint64_t key;              /* DEVICE: 0 = none */
         uint64_t words_offset;     /* in the chain of words, if there are any */
         uint32_t called_bytes;     /* ZONE: what this one is called instead */
         uint32_t text_bytes;
@@ -163,8 +164,9 @@ struct firefox_marker {
         uint32_t type;     /* enum firefox_marker_type */
         uint32_t severity; /* MESSAGE */
         uint32_t device;   /* DEVICE: its name, string's index */
+        uint32_t lane;     /* DEVICE */
         uint32_t stack;    /* MESSAGE: row, counted from 1; 0 = none */
-        uint8_t has_value, is_instant, is_unclosed, unused[5];
+        uint8_t has_value, is_instant, is_unclosed, unused[1];
 };
 
 struct firefox_thread {

@@ -461,14 +461,9 @@ static int write_threads(struct chrome_export *x, struct error *err)
         return r < 0 ? r : 0;
 }
 
-/* ------------------------------------------------------------------ devices, each a thread of its own */
+/* ------------------------------------------------------------------ devices, a thread for each sub-lane */
 
-static uint32_t device_tid(uint32_t device)
-{
-        return 2 * PROCESS_NAMES_FIBER_TID + device;
-}
-
-static void begin_device_event(struct chrome_export *x, const char *phase, uint32_t device)
+static void begin_device_event(struct chrome_export *x, const char *phase, uint32_t device, uint32_t track)
 {
         const struct trace_device *row = trace_dictionary_row(x->trace->dictionary, TRACE_TABLE_DEVICES,
                                                               device);
@@ -476,39 +471,58 @@ static void begin_device_event(struct chrome_export *x, const char *phase, uint3
         json_out_open(&x->json, '{');
         json_out_pair_words(&x->json, "ph", phase);
         json_out_pair_number(&x->json, "pid", process_names_pid_number(&x->names, row->process));
-        json_out_pair_number(&x->json, "tid", device_tid(device));
+        json_out_pair_number(&x->json, "tid", 2 * (uint64_t)PROCESS_NAMES_FIBER_TID + track);
 }
 
-static int write_device_zone(void *context, const struct device_zone *zone, struct error *err)
+static int write_device_zone(void *context, const struct device_zone *zone, const struct device_place *place,
+                             struct error *err)
 {
         struct chrome_export *x = context;
         const struct trace_dictionary *d = x->trace->dictionary;
         struct text_view name = export_frames_zone_name(d, zone->location);
 
-        begin_device_event(x, "X", zone->device);
+        begin_device_event(x, "X", zone->device, place->track);
         begin_slice(x, zone->begin_ns, zone->end_ns, "device");
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
         put_source(x, trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, zone->location));
+        json_out_key(&x->json, "args");
+        json_out_open(&x->json, '{');
+        json_out_pair_number(&x->json, "lane", zone->lane);
+        if (zone->key != 0)
+                json_out_pair_number(&x->json, "key", zone->key);
+        json_out_close(&x->json, '}');
         end_event(x);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
 
-static void write_device_names(struct chrome_export *x)
+/* "gpu lane 3 (2)". */
+static void put_lane_name(struct chrome_export *x, const struct device_lane_track *track)
 {
         const struct trace_dictionary *d = x->trace->dictionary;
+        const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, track->key.device);
+        struct text_view device = trace_dictionary_text(d, row->name);
 
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_DEVICES); i++) {
-                const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, i);
-                struct text_view name = trace_dictionary_text(d, row->name);
+        if (device.n_bytes == 0)
+                device = (struct text_view){ .bytes = "device", .n_bytes = 6 };
+        byte_buffer_clear(&x->name);
+        byte_buffer_add(&x->name, device.bytes, device.n_bytes);
+        byte_buffer_add(&x->name, " ", 1);
+        device_lanes_put_name(&x->name, track->key.lane, track->sublane);
+        if (x->name.failed)
+                x->json.code = -ENOMEM;
+        json_out_pair_string(&x->json, "name", (const char *)x->name.data, x->name.used_bytes);
+}
 
-                begin_device_event(x, "M", i);
+static void write_lane_names(struct chrome_export *x, const struct device_lanes *lanes)
+{
+        for (uint32_t i = 1; i <= lanes->n_tracks; i++) {
+                const struct device_lane_track *track = &lanes->tracks[i - 1];
+
+                begin_device_event(x, "M", track->key.device, i);
                 json_out_pair_words(&x->json, "name", "thread_name");
                 json_out_key(&x->json, "args");
                 json_out_open(&x->json, '{');
-                if (name.n_bytes > 0)
-                        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
-                else
-                        json_out_pair_words(&x->json, "name", "device");
+                put_lane_name(x, track);
                 json_out_close(&x->json, '}');
                 end_event(x);
         }
@@ -519,8 +533,7 @@ static int write_devices(struct chrome_export *x, struct error *err)
         struct device_tracks tracks;
         int r = device_tracks_take(&tracks, x->trace, x->filter, write_device_zone, x, err);
 
-        if (tracks.n_handed > 0)
-                write_device_names(x);
+        write_lane_names(x, &tracks.lanes);
         x->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
         device_tracks_deinit(&tracks);
         return r;

@@ -331,22 +331,36 @@ static int put_lock(struct perfetto_export *e, uint32_t thread, const struct tra
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
-static int put_device_zone(void *context, const struct device_zone *zone, struct error *err)
+static int put_device_begin(struct perfetto_export *e, uint64_t uuid, const struct device_zone *zone)
+{
+        struct text_view name = export_frames_zone_name(e->trace->dictionary, zone->location);
+        struct byte_buffer *b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_TRACKS, zone->begin_ns);
+        size_t message = perfetto_packets_begin_event(b, PERFETTO_TYPE_BEGIN);
+
+        protobuf_writer_put_number(b, PERFETTO_EVENT_TRACK, uuid);
+        protobuf_writer_put_text(b, PERFETTO_EVENT_NAME, name.bytes, name.n_bytes);
+        perfetto_packets_annotate_number(b, "lane", zone->lane);
+        if (zone->key != 0)
+                perfetto_packets_annotate_number(b, "key", (int64_t)zone->key);
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+static int put_device_zone(void *context, const struct device_zone *zone, const struct device_place *place,
+                           struct error *err)
 {
         struct perfetto_export *e = context;
-        const struct trace_dictionary *d = e->trace->dictionary;
-        const struct trace_device *device = trace_dictionary_row(d, TRACE_TABLE_DEVICES, zone->device);
         struct perfetto_track_key key = {
-                .kind = PERFETTO_TRACK_DEVICE,
+                .kind = PERFETTO_TRACK_LANE,
                 .owner = zone->device,
-                .name = device->name,
+                .name = zone->lane,
+                .sublane = place->sublane,
         };
-        struct text_view name = export_frames_zone_name(d, zone->location);
         uint64_t uuid;
         int r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
 
         if (r == 0)
-                r = put_track_event(e, uuid, zone->begin_ns, PERFETTO_TYPE_BEGIN, &name);
+                r = put_device_begin(e, uuid, zone);
         if (r == 0)
                 r = put_track_event(e, uuid, zone->end_ns, PERFETTO_TYPE_END, NULL);
         return complain_of(r, err);

@@ -66,7 +66,10 @@ enum perfetto_track_field {
         PERFETTO_TRACK_THREAD = 4,
         PERFETTO_TRACK_PARENT = 5,
         PERFETTO_TRACK_COUNTER = 8,
+        PERFETTO_TRACK_CHILD_ORDER = 11, /* of the tracks below */
+        PERFETTO_TRACK_RANK = 12,        /* among those of the same parent, if its order is explicit */
 };
+enum perfetto_child_order { PERFETTO_ORDER_EXPLICIT = 3 };
 enum perfetto_process_field { PERFETTO_PROCESS_PID = 1, PERFETTO_PROCESS_NAME = 6 };
 enum perfetto_thread_field { PERFETTO_THREAD_PID = 1, PERFETTO_THREAD_TID = 2, PERFETTO_THREAD_NAME = 5 };
 enum perfetto_counter_field { PERFETTO_COUNTER_UNIT = 3, PERFETTO_COUNTER_UNIT_NAME = 6 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/perfetto/perfetto_parts.h"
 
+#include "analyze/stats/device_lanes.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "export/perfetto/perfetto_fields.h"
@@ -275,6 +276,43 @@ static void put_counter(const struct perfetto_tracks *t, struct byte_buffer *b, 
         protobuf_writer_end(b, counter);
 }
 
+/* The track of the device, above those of its lanes. */
+static int find_device(struct perfetto_tracks *t, uint32_t device, uint64_t *ret_uuid)
+{
+        const struct trace_device *row = trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_DEVICES,
+                                                              device);
+        const struct perfetto_track_key key = { .kind = PERFETTO_TRACK_DEVICE,
+                                                .owner = device,
+                                                .name = row->name };
+
+        return perfetto_tracks_named(t, &key, ret_uuid, NULL);
+}
+
+/* Perfetto shows lanes in the order of their numbers; sub-lanes of one have the same rank. */
+static int tell_lane(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t uuid)
+{
+        struct byte_buffer name = { .data = NULL };
+        uint64_t device_uuid = 0;
+        struct byte_buffer *b;
+        size_t track;
+        int r = find_device(t, key->owner, &device_uuid);
+
+        if (r < 0)
+                return r;
+        device_lanes_put_name(&name, key->name, key->sublane);
+        b = perfetto_packets_begin(t->packets, PERFETTO_SEQUENCE_HEAD, t->trace->start_ns);
+        track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, uuid);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT, device_uuid);
+        protobuf_writer_put_text(b, PERFETTO_TRACK_NAME, (const char *)name.data, name.used_bytes);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_RANK,
+                                   key->name < INT32_MAX ? key->name : (uint64_t)INT32_MAX);
+        protobuf_writer_end(b, track);
+        r = name.failed ? -ENOMEM : perfetto_packets_end(t->packets);
+        byte_buffer_deinit(&name);
+        return r;
+}
+
 static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t uuid)
 {
         static const char *const words[] = {
@@ -289,6 +327,8 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
         size_t track;
         int r;
 
+        if (key->kind == PERFETTO_TRACK_LANE)
+                return tell_lane(t, key, uuid);
         if (key->kind == PERFETTO_TRACK_DEVICE) {
                 const struct trace_device *row = trace_dictionary_row(t->trace->dictionary,
                                                                       TRACE_TABLE_DEVICES, owner);
@@ -307,6 +347,8 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
         if (owner != 0)
                 protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT,
                                            is_of_thread ? UUID_THREAD(owner) : UUID_PROCESS(owner));
+        if (key->kind == PERFETTO_TRACK_DEVICE)
+                protobuf_writer_put_number(b, PERFETTO_TRACK_CHILD_ORDER, PERFETTO_ORDER_EXPLICIT);
         if (key->name != 0)
                 put_string(t, b, PERFETTO_TRACK_NAME, key->name);
         else

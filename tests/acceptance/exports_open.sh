@@ -202,15 +202,16 @@ holds "firefox: markers, messages, frames, locks, devices, counters and allocati
 
 locks_and_devices() {
         export_as chrome every .trace.json || return 1
-        # Two waits, the second after the lock was renamed; two spans of 200 and 100 ns on a thread of their own.
+        # Two waits, the second after the lock was renamed; zones of 200 and 100 ns, each lane a thread of its own.
         same "lock wait for renamed
 lock wait for renamed
 device kernel
 device kernel" "$(jq -r '.traceEvents[] | select(.cat == "lock" or .cat == "device") | "\(.cat) \(.name)"' \
                 "$TMPDIR/every.trace.json")" || return 1
-        same "1 300 queue" "$(jq -r '.traceEvents as $all | [$all[] | select(.cat == "device")] |
-                "\([.[].tid] | unique | length) \([.[].dur] | add * 1000 | round) \(.[0].tid as $tid |
-                $all[] | select(.ph == "M" and .tid == $tid) | .args.name)"' "$TMPDIR/every.trace.json")"
+        same "200 0 null queue lane 0
+100 3 4 queue lane 3" "$(jq -r '.traceEvents as $all | $all[] | select(.cat == "device") | .tid as $tid |
+                "\(.dur * 1000 | round) \(.args.lane) \(.args.key) \($all[] | select(.ph == "M" and .tid == $tid) | .args.name)"' \
+                "$TMPDIR/every.trace.json")"
 }
 holds "chrome: waits for locks and zones of devices" locks_and_devices
 

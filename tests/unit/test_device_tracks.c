@@ -22,11 +22,13 @@ struct seen {
         uint64_t total_ns;
 };
 
-static int see(void *context, const struct device_zone *zone, struct error *err)
+static int see(void *context, const struct device_zone *zone, const struct device_place *place,
+               struct error *err)
 {
         struct seen *s = context;
 
         (void)err;
+        ck_assert_uint_ge(place->track, 1);
         if (s->n > 0) {
                 ck_assert_uint_ge(zone->begin_ns, s->last.begin_ns);
                 ck_assert(zone->begin_ns > s->last.begin_ns || zone->end_ns <= s->last.end_ns);

@@ -117,6 +117,10 @@ static void build_small(void)
         struct trace_lock lock = { .process = 1, .number = 1 };
         struct trace_device device = { .process = 1, .period_bits = bits_of(1.0) };
         struct trace_device_clock clock = { .ticks = 0, .raw_ns = 1000, .device = 1 };
+        /* location, begin, length, lane */
+        static const uint64_t spans[][4] = {
+                { 2, 340, 50, 5 }, { 1, 300, 50, 0 }, { 2, 310, 10, 5 }, { 1, 300, 50, 5 }
+        };
         uint32_t one, two, module, root, hot, cold, frames, plot, pool;
 
         trace_builder_meta(&b, "start_raw_ns", "1000");
@@ -170,9 +174,12 @@ static void build_small(void)
         TRACE_BUILDER_ADD(&b, 1700, SWITCH_OUT, 4, 1, TRACE_WAIT_PREEMPTED);
         TRACE_BUILDER_ADD(&b, 1750, SWITCH_IN, 3);
         TRACE_BUILDER_ADD(&b, 1760, MESSAGE, trace_builder_string(&b, "hello"));
-        event_encoder_add(&b.encoder, &(struct trace_event){ .time_ns = 1770,
-                                                             .op = TRACE_OP_DEVICE_SPAN,
-                                                             .device_span = { 1, 1, 300, 50, 0, 0 } });
+        for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+                event_encoder_add(&b.encoder,
+                                  &(struct trace_event){ .time_ns = 1770,
+                                                         .op = TRACE_OP_DEVICE_SPAN,
+                                                         .device_span = { 1, spans[i][0], spans[i][1],
+                                                                          spans[i][2], spans[i][3], 9 } });
         trace_builder_event(&b, 1900, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, two);
@@ -209,7 +216,12 @@ START_TEST(each_thing_is_on_its_lane)
         check_lane(&t, TIMELINE_TRACK_MEMORY, "pool", TIMELINE_LANE_PLOT, 0, "230=100 240=111 250=11 ");
         check_lane(&t, TIMELINE_TRACK_FRAMES, "frames of it", TIMELINE_LANE_FRAMES, 0,
                    "120-310:1 310-650:2 ");
-        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu, lane 0", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
+        /* Those of a lane that cross are further down than all that are in each other. */
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu, lane 5", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu, lane 5", TIMELINE_LANE_DEVICE, 1, "310-320:2 ");
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu, lane 5", TIMELINE_LANE_DEVICE, DEVICE_LANES_DEPTH_MAX,
+                   "340-390:2 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_PLOT, 0, "0=0.8 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_CPU_TIME, 0, "0=0 1000=800 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_CPU_TIME, 1, "0=0 1000=870 ");

@@ -178,11 +178,13 @@ static json_t *make_track(const struct timeline_index *index, uint32_t id)
         const struct timeline_track *track = &index->tracks[id];
         struct text_view unit = timeline_index_unit(index, id);
 
-        return json_pack("{s:I,s:s,s:o*,s:o*,s:o*,s:I,s:o*,s:[]}", "id", (json_int_t)id, "kind",
+        json_t *lane = track->kind == TIMELINE_TRACK_DEVICE ? json_integer((json_int_t)track->lane) : NULL;
+
+        return json_pack("{s:I,s:s,s:o*,s:o*,s:o*,s:I,s:o*,s:o*,s:[]}", "id", (json_int_t)id, "kind",
                          timeline_track_kind_name(track->kind), "title",
                          json_value_string(timeline_index_title(index, id)), "process",
                          number_or_null(track->process), "thread", number_or_null(track->thread), "number",
-                         (json_int_t)track->number, "unit",
+                         (json_int_t)track->number, "lane", lane, "unit",
                          unit.n_bytes ? json_value_string(unit) : json_null(), "lanes");
 }
 

@@ -6,7 +6,7 @@ import { formatCount } from './format.js';
 /**
  * @typedef {{id: number, kind: string, depth: number, items: number}} LaneOfModel
  * @typedef {{id: number, kind: string, title: string, process: number | null, thread: number | null,
- *     unit: string | null, lanes: LaneOfModel[]}} TrackOfModel
+ *     number?: number, lane?: number, unit: string | null, lanes: LaneOfModel[]}} TrackOfModel
  * @typedef {{id: number, handle: string, process: number, tid: number, name: string, is_fiber: boolean}} ThreadOfModel
  * @typedef {{id: number, pid: number, name: string}} ProcessOfModel
  * @typedef {{id: number, handle: string, name: string, function: string, place: string, color: number | null}}

@@ -128,10 +128,12 @@ function byMoves(choice, a, b) {
 }
 
 /**
- * CPUs are in the order of their numbers, all else in that of the recording.
+ * CPUs and lanes of devices are in the order of their numbers, all else in that of the recording.
  * @param {TrackOfModel} track
  */
 export function placeOfTrack(track) {
+        if (track.kind === 'device')
+                return (track.number ?? 0) * 2 ** 32 + (track.lane ?? 0);
         return track.kind === 'cpu' ? Number(/\d+/.exec(track.title)?.[0] ?? track.id) : track.id;
 }
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/stats/device_lanes.h - a place for each zone of a device, so that all who draw them do it alike
+ *
+ * Way of the data:  device_tracks -> [device_lanes] -> exports, timeline
+ *
+ * A lane of a device is what the program named one: a core, a processor, a stream.  Zones of one lane may
+ * cross nevertheless, and tracks of most tools cannot show that.  So a lane has sub-lanes: within one, a zone
+ * lies inside of another or begins after its end.  A zone is on the first sub-lane where that holds; given
+ * the same zones in the same order, the places are the same.
+ *
+ * Zones come by their begin, outermost first.  One that comes too late, and begins before another on the
+ * sub-lane, is on a further one.  Memory: DEVICE_LANES_TRACKS_MAX sub-lanes in all; 8 bytes for each zone
+ * that is open.  Not thread-safe.
+ */
+#ifndef ANALYZE_STATS_DEVICE_LANES_H
+#define ANALYZE_STATS_DEVICE_LANES_H
+
+#include "base/intern.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct byte_buffer;
+struct device_zone;
+
+#define DEVICE_LANES_TRACKS_MAX   (UINT32_C(1) << 16) /* sub-lanes, of all lanes */
+#define DEVICE_LANES_SUBLANES_MAX 256                 /* of a lane */
+#define DEVICE_LANES_DEPTH_MAX    256 /* zones in each other on a sub-lane; further ones are on another */
+
+/* Compared as bytes. */
+struct device_lane_key {
+        uint32_t device, lane;
+};
+
+/* A sub-lane. */
+struct device_lane_track {
+        struct device_lane_key key;
+        uint32_t sublane;     /* 0 = the first of its lane */
+        uint32_t next;        /* id of the next sub-lane of the lane; 0 = none */
+        uint64_t begin_ns;    /* of its last zone */
+        uint64_t *open_until; /* heap; the ends of the zones around and of the last zone */
+        size_t capacity;
+        uint32_t n_open;
+};
+
+struct device_lanes {
+        struct intern keys; /* struct device_lane_key */
+        uint32_t *firsts;   /* heap; by id of `keys` - 1: the id of its first sub-lane */
+        size_t firsts_capacity;
+        struct device_lane_track *tracks; /* heap; by id - 1, in the order of their first zones */
+        size_t capacity;
+        uint32_t n_tracks;
+        uint64_t n_left_out; /* zones without a place: more sub-lanes than the limits */
+};
+
+struct device_place {
+        uint32_t track;   /* id of the sub-lane, from 1 */
+        uint32_t sublane; /* of the lane; 0 = the first */
+        uint32_t depth;   /* on the sub-lane; 0 = outermost */
+};
+
+/* Zero-initialised, it may be deinitialised. */
+void device_lanes_init(struct device_lanes *l);
+void device_lanes_deinit(struct device_lanes *l);
+
+/* Returns 1, 0 (left out, and counted) or -ENOMEM. */
+int device_lanes_place(struct device_lanes *l, const struct device_zone *zone,
+                       struct device_place *ret_place);
+
+/* Adds "lane 3", or "lane 3 (2)" for the second sub-lane. */
+void device_lanes_put_name(struct byte_buffer *b, uint32_t lane, uint32_t sublane);
+
+#endif /* ANALYZE_STATS_DEVICE_LANES_H */
