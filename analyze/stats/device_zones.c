@@ -329,6 +329,7 @@ int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const 
                 .take_span = take_span,
                 .context = z,
                 .wants_paths = true,
+                .paths = z->paths,
         };
         struct event_walk walk;
         int r;

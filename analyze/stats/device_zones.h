@@ -30,6 +30,7 @@ struct loaded_trace;
 struct ordered_event;
 struct ordered_span;
 struct trace_filter;
+struct zone_paths;
 
 #define DEVICE_ZONES_OPEN_MAX (UINT32_C(1) << 18)
 
@@ -70,6 +71,7 @@ struct device_zones {
         const struct trace_filter *filter;   /* borrowed; NULL = all times; device_zones_take() sets it */
         device_zones_take_zone *take_wanted; /* if there is a filter: gets what passes, with its context */
         void *wanted_context;
+        struct zone_paths *paths;      /* borrowed; see event_walk_request; set before device_zones_take() */
         struct open_device_zone *open; /* heap */
         size_t open_capacity;
         uint32_t n_open_slots, first_free; /* index + 1 */

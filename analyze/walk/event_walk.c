@@ -53,7 +53,13 @@ int event_walk_take(struct event_walk *w, struct loaded_trace *trace, const stru
                                            trace_dictionary_count(trace->dictionary, TRACE_TABLE_THREADS));
         if (r < 0)
                 return error_set(err, r, "going through the events: out of memory");
+        if (request->paths)
+                trace_walk_adopt_paths(&w->walk, request->paths);
         r = loaded_trace_walk(trace, &w->walk, err);
+        if (request->paths) {
+                *request->paths = w->walk.paths;
+                w->walk.paths = (struct zone_paths){ .states = NULL };
+        }
         return r == 0 ? ordered_events_finish(&w->events, err) : r;
 }
 

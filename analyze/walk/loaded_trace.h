@@ -83,6 +83,12 @@ int loaded_trace_each_name(struct loaded_trace *t, uint64_t until_bytes, loaded_
  */
 int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err);
 
+/*
+ * After a walk with `devices_follow`, if the filter leaves no zone of a device: returns -ENOENT with words if it
+ * left nothing else, what filter_miss_explain() returns, or 0.
+ */
+int loaded_trace_check_found(struct loaded_trace *t, const struct trace_walk *walk, struct error *err);
+
 /* The value of a key of META; empty, or 0, if it is not there or no number. */
 struct text_view loaded_trace_meta(const struct loaded_trace *t, const char *key);
 uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key);

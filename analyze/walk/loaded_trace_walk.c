@@ -4,6 +4,7 @@
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
 #include "format/read_ahead.h"
+#include "format/trace_dictionary.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -92,6 +93,13 @@ static bool find_range(const struct trace_walk *walk, struct trace_reader_range 
         return range->from_ns > 0 || range->to_ns < UINT64_MAX;
 }
 
+/* What is left for devices; where the filter is about samples, they have none. */
+static bool may_be_on_devices(const struct trace_walk *walk)
+{
+        return walk->sink.devices_follow && walk->filter && !walk->filter->stacks &&
+               walk->filter->event == 0 && trace_dictionary_count(walk->dictionary, TRACE_TABLE_DEVICES) != 0;
+}
+
 int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
 {
         struct trace_reader_range range = { .from_ns = 0 };
@@ -117,5 +125,10 @@ int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct er
                 t->ending_words = t->damage.text;
         }
         r = trace_walk_finish(walk, end_ns, err);
-        return r == 0 && !trace_walk_found(walk) ? filter_miss_explain(t, walk->filter, err) : r;
+        return r == 0 && !may_be_on_devices(walk) ? loaded_trace_check_found(t, walk, err) : r;
+}
+
+int loaded_trace_check_found(struct loaded_trace *t, const struct trace_walk *walk, struct error *err)
+{
+        return trace_walk_found(walk) ? 0 : filter_miss_explain(t, walk->filter, err);
 }

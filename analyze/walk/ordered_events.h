@@ -23,6 +23,7 @@ struct error;
 struct trace_event;
 struct trace_walk;
 struct walked_thread;
+struct zone_paths;
 
 /* In place of an op: the thread goes on without the lock for which it waited. */
 #define EVENT_WALK_GIVE_UP UINT32_C(1000)
@@ -49,6 +50,8 @@ struct event_walk_request {
         void *context;
         uint64_t untimed_ops; /* of `ops`: come from the whole trace, whatever time the filter wants */
         bool wants_paths;
+        /* if not NULL: paths have the numbers of these, of another walk with the same filter; borrowed */
+        struct zone_paths *paths;
         bool wants_give_up; /* needs LOCK_WAIT and LOCK_OBTAIN in `ops` */
 };
 

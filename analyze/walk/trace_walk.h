@@ -136,6 +136,12 @@ struct trace_sink {
         /* Without a filter: all events before this time are read, and not many more.  0 = to the end. */
         uint64_t stop_at_ns;
         bool wants_words; /* keep the texts about open zones: trace_walk_words() */
+        /*
+         * The caller goes through devices as well, whose times are their own, and calls
+         * loaded_trace_check_found() if they have nothing either: a range of time without events is no error
+         * before that.
+         */
+        bool devices_follow;
 };
 
 struct trace_walk {

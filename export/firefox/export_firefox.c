@@ -369,6 +369,8 @@ static int add_devices(struct firefox_profile *p, struct error *err)
         int r = device_tracks_take(&tracks, p->trace, p->options->filter, take_device_zone, p, err);
 
         p->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
+        if (r == 0 && tracks.n_handed == 0)
+                r = loaded_trace_check_found(p->trace, &p->walk, err);
         device_tracks_deinit(&tracks);
         return r;
 }
@@ -541,6 +543,7 @@ static int init_profile(struct firefox_profile *p, FILE *out)
                 .wants_paths = p->options->zones_as_frames,
                 .wants_words = true,
                 .may_skip = true,
+                .devices_follow = true,
         };
         const struct trace_dictionary *d = p->trace->dictionary;
         int r = firefox_tables_init(&p->tables, d);

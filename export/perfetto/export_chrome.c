@@ -535,6 +535,8 @@ static int write_devices(struct chrome_export *x, struct error *err)
 
         write_lane_names(x, &tracks.lanes);
         x->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
+        if (r == 0 && tracks.n_handed == 0)
+                r = loaded_trace_check_found(x->trace, &x->walk, err);
         device_tracks_deinit(&tracks);
         return r;
 }
@@ -577,6 +579,7 @@ static int export_it(struct chrome_export *x, const struct export_options *optio
                 .wait = options->no_waits ? NULL : take_wait,
                 .wants_words = true,
                 .may_skip = true,
+                .devices_follow = true,
         };
         int r = process_names_init(&x->names, x->trace->dictionary);
 

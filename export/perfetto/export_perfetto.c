@@ -372,6 +372,8 @@ static int put_devices(struct perfetto_export *e, struct error *err)
         int r = device_tracks_take(&tracks, e->trace, e->options->filter, put_device_zone, e, err);
 
         e->totals.left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
+        if (r == 0 && tracks.n_handed == 0)
+                r = loaded_trace_check_found(e->trace, &e->walk, err);
         device_tracks_deinit(&tracks);
         return r;
 }
@@ -535,6 +537,7 @@ static int write_trace(struct perfetto_export *e, struct error *err)
                 .wants_paths = e->options->zones_as_frames,
                 .wants_words = true,
                 .may_skip = true,
+                .devices_follow = true,
         };
         int r = write_head(e);
 

@@ -45,7 +45,9 @@ static int find_largest(struct loaded_trace *trace, const struct trace_filter *f
 {
         uint32_t n_events = trace_dictionary_count(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
         struct event_counts counts = { .n_samples = calloc(n_events, sizeof(uint64_t)) };
-        struct trace_sink sink = { .context = &counts, .sample = count_sample, .may_skip = true };
+        struct trace_sink sink = {
+                .context = &counts, .sample = count_sample, .may_skip = true, .devices_follow = true
+        };
         struct trace_walk walk = { .n_threads = 0 };
         uint32_t largest = 1;
         int r;

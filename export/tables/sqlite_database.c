@@ -2,6 +2,7 @@
 #include "export/tables/sqlite_database.h"
 
 #include "analyze/path/path.h"
+#include "analyze/stats/device_zones.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
@@ -539,6 +540,90 @@ static void close_inserts(struct filling *f)
         sqlite_insert_close(&f->locks);
 }
 
+/* ------------------------------------------------------------------ devices */
+
+struct device_filling {
+        struct filling *f;
+        struct device_zones zones;
+        struct sqlite_insert spans;
+        uint64_t n_spans;
+};
+
+/* Where a clock was never read, the length may be known, but not the time. */
+static int put_device_span(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct device_filling *d = context;
+        struct sqlite_insert *i = &d->spans;
+        bool is_placed = d->zones.clocks.clocks[zone->device - 1].is_placed;
+
+        sqlite_insert_number(i, ++d->n_spans);
+        sqlite_insert_number(i, zone->device);
+        sqlite_insert_number(i, zone->lane);
+        sqlite_insert_number(i, zone->location);
+        if (is_placed) {
+                sqlite_insert_number(i, since_start(d->f, zone->begin_ns));
+                sqlite_insert_number(i, since_start(d->f, zone->end_ns));
+        } else {
+                sqlite_insert_null(i);
+                sqlite_insert_null(i);
+        }
+        sqlite_insert_number(i, zone->end_ns - zone->begin_ns);
+        sqlite_insert_number(i, zone->thread);
+        sqlite_insert_id(i, zone->path);
+        sqlite_insert_id(i, zone->key);
+        sqlite_insert_number(i, is_placed);
+        sqlite_insert_number(i, since_start(d->f, zone->said_ns));
+        sqlite_insert_end_row(i);
+        d->f->totals.n_other++;
+        return check(d->f, err);
+}
+
+static void fill_devices(struct filling *f, const struct device_clocks *clocks)
+{
+        struct sqlite_insert insert;
+
+        sqlite_insert_open(&insert, &f->db, "devices", 7);
+        for (uint32_t id = 1; id <= clocks->n_clocks && f->db.why.code == 0; id++) {
+                const struct trace_device *row = trace_dictionary_row(f->d, TRACE_TABLE_DEVICES, id);
+                const struct device_clock *clock = &clocks->clocks[id - 1];
+
+                sqlite_insert_number(&insert, id);
+                sqlite_insert_number(&insert, row->process);
+                sqlite_insert_string(&insert, string_of(f, row->name));
+                sqlite_insert_number(&insert, row->number);
+                sqlite_insert_number(&insert, row->kind);
+                if (clock->has_period)
+                        sqlite_insert_real(&insert, clock->period_ns);
+                else
+                        sqlite_insert_null(&insert);
+                sqlite_insert_number(&insert, clock->is_placed);
+                sqlite_insert_end_row(&insert);
+        }
+        sqlite_insert_close(&insert);
+}
+
+/* A pass of its own, as spans are handed over when they are long over; its paths are those of the other pass. */
+static int write_devices(struct filling *f, const struct trace_filter *filter, struct error *err)
+{
+        struct device_filling d = { .f = f };
+        int r;
+
+        if (trace_dictionary_count(f->d, TRACE_TABLE_DEVICES) == 0)
+                return 0;
+        r = device_zones_init(&d.zones, f->d, put_device_span, &d);
+        d.zones.paths = &f->walk.paths;
+        sqlite_insert_open(&d.spans, &f->db, "device_spans", 12);
+        r = r < 0 ? error_set(err, r, "the database: out of memory")
+                  : device_zones_take(&d.zones, f->trace, filter, err);
+        sqlite_insert_close(&d.spans);
+        if (r == 0)
+                fill_devices(f, &d.zones.clocks);
+        if (r == 0 && d.n_spans == 0)
+                r = loaded_trace_check_found(f->trace, &f->walk, err);
+        device_zones_deinit(&d.zones);
+        return r;
+}
+
 static int walk_trace(struct filling *f, const struct trace_filter *filter, struct error *err)
 {
         struct trace_sink sink = {
@@ -550,6 +635,7 @@ static int walk_trace(struct filling *f, const struct trace_filter *filter, stru
                 .wants_zone_paths = true,
                 .wants_words = true,
                 .may_skip = true,
+                .devices_follow = true,
         };
         int r = trace_walk_init(&f->walk, f->trace, filter, &sink);
 
@@ -559,6 +645,8 @@ static int walk_trace(struct filling *f, const struct trace_filter *filter, stru
         open_inserts(f);
         r = loaded_trace_walk(f->trace, &f->walk, err);
         close_inserts(f);
+        if (r == 0)
+                r = write_devices(f, filter, err);
         fill_paths(f);
         fill_table(f, TRACE_TABLE_THREADS, "threads", 8, put_thread);
         return r;

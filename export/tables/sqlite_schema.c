@@ -43,7 +43,12 @@ const char *sqlite_schema_tables(void)
                "CREATE TABLE memory(time_ns INTEGER, thread INTEGER, kind TEXT, pool TEXT, address INTEGER, "
                "size_bytes INTEGER, stack INTEGER, path INTEGER);\n"
                "CREATE TABLE locks(time_ns INTEGER, thread INTEGER, kind TEXT, lock INTEGER, name TEXT, "
-               "shared INTEGER, path INTEGER);\n";
+               "shared INTEGER, path INTEGER);\n"
+               "CREATE TABLE devices(id INTEGER PRIMARY KEY, process INTEGER, name TEXT, number INTEGER, "
+               "kind INTEGER, period_ns REAL, placed INTEGER);\n"
+               "CREATE TABLE device_spans(id INTEGER PRIMARY KEY, device INTEGER, lane INTEGER, "
+               "location INTEGER, begin_ns INTEGER, end_ns INTEGER, duration_ns INTEGER, thread INTEGER, "
+               "path INTEGER, key INTEGER, placed INTEGER, said_ns INTEGER);\n";
 }
 
 /*

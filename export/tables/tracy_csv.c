@@ -253,6 +253,8 @@ static int put_event(void *context, struct walked_thread *thread, const struct t
 static int put_device_zone(void *context, const struct device_zone *zone, struct error *err)
 {
         struct writing *w = context;
+        const struct trace_device *device = trace_dictionary_row(w->trace->dictionary, TRACE_TABLE_DEVICES,
+                                                                 zone->device);
 
         if (!w->wanted[zone->location - 1])
                 return 0;
@@ -260,14 +262,22 @@ static int put_device_zone(void *context, const struct device_zone *zone, struct
         put_string(w, trace_dictionary_text(w->trace->dictionary, location_of(w, zone->location)->file));
         csv_writer_put_number(&w->out, since_start(w, zone->begin_ns));
         csv_writer_put_number(&w->out, zone->end_ns - zone->begin_ns);
+        put_string(w, trace_dictionary_text(w->trace->dictionary, device->name));
+        csv_writer_put_number(&w->out, zone->lane);
+        if (zone->key != 0)
+                csv_writer_put_number(&w->out, zone->key);
+        else
+                csv_writer_put_empty(&w->out);
         csv_writer_end_row(&w->out);
         return check_output(w->out.code, err);
 }
 
 static int write_devices(struct writing *w, struct error *err)
 {
-        static const char *const names[] = { "name", "src_file", "Time from start of program",
-                                             "GPU execution time", NULL };
+        static const char *const names[] = {
+                "name", "src_file", "Time from start of program", "GPU execution time", "device", "lane",
+                "key",  NULL
+        };
         struct device_zones zones;
         int r = device_zones_init(&zones, w->trace->dictionary, put_device_zone, w);
 

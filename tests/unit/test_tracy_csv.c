@@ -61,7 +61,7 @@ static void build(struct trace_builder *b)
         trace_builder_text(b, 2100, TRACE_OP_MESSAGE_TEXT, "done, or \"not\"");
         event_encoder_add(&b->encoder, &plot);
         event_encoder_add(&b->encoder, &integer);
-        TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, PARSE, 700, 30, 0, 0);
+        TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, PARSE, 700, 30, 12, 77);
         TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, NASTY, 800, 40, 0, 0);
         trace_builder_begin_zone(b, 3000, PARSE);
         trace_builder_end_run(b);
@@ -119,7 +119,7 @@ static void expect(const struct tracy_csv_options *options, const char *wanted)
 }
 
 #define STATISTICS "name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns\n"
-#define DEVICES    "name,src_file,Time from start of program,GPU execution time\n"
+#define DEVICES    "name,src_file,Time from start of program,GPU execution time,device,lane,key\n"
 #define EVERY      "name,src_file,src_line,ns_since_start,exec_time_ns,thread,value,tid,thread_name,zone_name\n"
 
 /* 900 of 2000 ns; the deviation is that of a sample: sqrt((200^2 + 100^2 + 300^2) / 2). */
@@ -192,8 +192,8 @@ START_TEST(devices)
         const struct tracy_csv_options all = { .separator = ',', .devices = true };
         const struct tracy_csv_options named = { .separator = ',', .devices = true, .name = "Parse" };
 
-        expect(&all, DEVICES "Parse,parse.c,700,30\n\"a,\"\"b\"\"\\x0ac\",work.c,800,40\n");
-        expect(&named, DEVICES "Parse,parse.c,700,30\n");
+        expect(&all, DEVICES "Parse,parse.c,700,30,,12,77\n\"a,\"\"b\"\"\\x0ac\",work.c,800,40,,0,\n");
+        expect(&named, DEVICES "Parse,parse.c,700,30,,12,77\n");
 }
 END_TEST
 
