@@ -106,11 +106,34 @@ static int add_row(struct device_stats *s, const struct device_zone *zone)
         return r < 0 ? r : histogram_add(&s->rows[id - 1], zone->end_ns - zone->begin_ns);
 }
 
+static int add_to_lane(struct device_stats *s, const struct device_zone *zone)
+{
+        const struct device_lane_key key = { .device = zone->device, .lane = zone->lane };
+        struct device_lane_sum *lane;
+        uint32_t id;
+        int r = intern_add_row(&s->lane_keys, &key, &s->lanes, &s->lanes_capacity, sizeof(*s->lanes), &id);
+
+        if (r == -EOVERFLOW) {
+                s->n_without_lane++;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        if (id > s->n_lanes)
+                s->n_lanes = id;
+        lane = &s->lanes[id - 1];
+        lane->n_zones++;
+        lane->total_ns += zone->end_ns - zone->begin_ns;
+        return busy_time_add(&lane->busy, zone->begin_ns, zone->end_ns);
+}
+
 static int take_event(void *context, const struct device_zone *zone, struct error *err)
 {
         struct device_stats *s = context;
         int r = add_row(s, zone);
 
+        if (r == 0)
+                r = add_to_lane(s, zone);
         if (r == 0)
                 r = busy_time_add(&s->busy[zone->device - 1], zone->begin_ns, zone->end_ns);
         return r < 0 ? error_set(err, r, "adding up devices: out of memory") : 0;
@@ -124,12 +147,15 @@ int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const 
         *s = (struct device_stats){ .n_devices = trace_dictionary_count(trace->dictionary,
                                                                         TRACE_TABLE_DEVICES) };
         intern_init(&s->keys, sizeof(struct device_row_key), DEVICE_STATS_ROWS_MAX);
+        intern_init(&s->lane_keys, sizeof(struct device_lane_key), DEVICE_STATS_LANES_MAX);
         s->busy = calloc((size_t)s->n_devices + 1, sizeof(*s->busy));
         if (device_zones_init(&s->zones, trace->dictionary, take_event, s) < 0 || !s->busy)
                 return error_set(err, -ENOMEM, "adding up devices: out of memory");
         r = device_zones_take(&s->zones, trace, filter, err);
         for (uint32_t i = 0; i < s->n_devices; i++)
                 busy_time_finish(&s->busy[i]);
+        for (uint32_t i = 0; i < s->n_lanes; i++)
+                busy_time_finish(&s->lanes[i].busy);
         return r;
 }
 
@@ -139,9 +165,13 @@ void device_stats_deinit(struct device_stats *s)
                 histogram_deinit(&s->rows[i]);
         for (uint32_t i = 0; s->busy && i < s->n_devices; i++)
                 busy_time_deinit(&s->busy[i]);
+        for (uint32_t i = 0; i < s->n_lanes; i++)
+                busy_time_deinit(&s->lanes[i].busy);
         free(s->rows);
         free(s->busy);
+        free(s->lanes);
         intern_deinit(&s->keys);
+        intern_deinit(&s->lane_keys);
         device_zones_deinit(&s->zones);
         *s = (struct device_stats){ .rows = NULL };
 }

@@ -4,17 +4,19 @@
  *
  * Way of the data:  device_zones -> [device_stats] -> devices_view
  *
- * A device is busy while any of its zones lasts; overlapping zones count once.  Memory: a
+ * A device, or a lane of one, is busy while any of its zones lasts; overlapping zones count once.  Memory: a
  * histogram for each device and location, DEVICE_STATS_ROWS_MAX of them, and DEVICE_STATS_SPANS_MAX spans of
- * time a device; when there are more, the older half is added to the busy time and dropped.
+ * time a device and a lane; when there are more, the older half is added to the busy time and dropped.
  */
 #ifndef ANALYZE_STATS_DEVICE_STATS_H
 #define ANALYZE_STATS_DEVICE_STATS_H
 
+#include "analyze/stats/device_lanes.h"
 #include "analyze/stats/device_zones.h"
 #include "analyze/trace/histogram.h"
 
 #define DEVICE_STATS_ROWS_MAX  (UINT32_C(1) << 16)
+#define DEVICE_STATS_LANES_MAX (UINT32_C(1) << 16)
 #define DEVICE_STATS_SPANS_MAX (UINT32_C(1) << 14)
 
 struct busy_span {
@@ -36,6 +38,11 @@ struct device_row_key {
         uint32_t device, location;
 };
 
+struct device_lane_sum {
+        struct busy_time busy;
+        uint64_t n_zones, total_ns; /* total: zones at the same time count each */
+};
+
 struct device_stats {
         struct device_zones zones;
         struct intern keys;     /* struct device_row_key */
@@ -44,7 +51,12 @@ struct device_stats {
         size_t rows_capacity;
         struct busy_time *busy; /* heap; by device id - 1 */
         uint32_t n_devices;
-        uint64_t n_lost; /* zones that are in no row */
+        struct intern lane_keys;       /* struct device_lane_key */
+        struct device_lane_sum *lanes; /* heap; by id of `lane_keys` - 1 */
+        uint32_t n_lanes;
+        size_t lanes_capacity;
+        uint64_t n_lost;         /* zones that are in no row */
+        uint64_t n_without_lane; /* zones that are in no sum of a lane */
 };
 
 /* Zero-initialised is valid.  Returns 0 or -ENOMEM. */

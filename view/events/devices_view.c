@@ -75,6 +75,19 @@ static uint32_t pid_of(const struct event_names *n, uint32_t device)
         COLUMN(REAL, "period_ns", "ns a tick", view_real(clock->period_ns), "of a tick")                      \
         COLUMN(ID, "id", "id", view_number(id), NULL)                                                         \
         COLUMN(ID, "pid", "pid", view_number(pid_of(n, id)), NULL)
+#define LANE_COLUMNS(COLUMN)                                                                                  \
+        COLUMN(STRING, "device", "device", view_text(device_name(n, key->device)), NULL, .n_columns_max = 30) \
+        COLUMN(ID, "lane", "lane", view_number(key->lane), "as the program numbers them")                     \
+        COLUMN(COUNT, "count", "zones", view_number(lane->n_zones), NULL)                                     \
+        COLUMN(DURATION, "total_ns", "total", view_number(lane->total_ns), "zones at the same time each")     \
+        COLUMN(DURATION, "busy_ns", "busy", view_number(lane->busy.busy_ns), "those once")                    \
+        COLUMN(SHARE, "utilization", "%",                                                                     \
+               active_ns != 0 ? view_real((double)lane->busy.busy_ns / (double)active_ns) : view_unknown(),   \
+               "of the time from the device's first zone to its last")                                        \
+        COLUMN(TIME, "first_at_ns", "first at", time_of(n, clock, &lane->busy, lane->busy.first_ns),          \
+               "null if the clock was never read")                                                            \
+        COLUMN(TIME, "last_at_ns", "last at", time_of(n, clock, &lane->busy, lane->busy.last_ns), "likewise") \
+        COLUMN(ID, "device_id", "device id", view_number(key->device), NULL)
 #define ZONE_COLUMNS(COLUMN)                                                                                  \
         COLUMN(STRING, "device", "device", view_text(device_name(n, key->device)), NULL, .n_columns_max = 30) \
         COLUMN(HANDLE, "zone", "", view_handle('z', key->location), NULL)                                     \
@@ -93,15 +106,18 @@ static uint32_t pid_of(const struct event_names *n, uint32_t device)
 /* clang-format on */
 
 static const struct view_column device_columns[] = { DEVICE_COLUMNS(VIEW_COLUMN) };
+static const struct view_column lane_columns[] = { LANE_COLUMNS(VIEW_COLUMN) };
 static const struct view_column zone_columns[] = { ZONE_COLUMNS(VIEW_COLUMN) };
 static const struct answer_part devices_part = ANSWER_TABLE("devices", device_columns, "a device");
+static const struct answer_part lanes_part = ANSWER_TABLE("lanes", lane_columns,
+                                                          "a lane of a device: a core, a stream");
 static const struct answer_part zones_part = ANSWER_TABLE("zones", zone_columns,
                                                           "a zone on a device, by total time");
 const struct answer_schema devices_view_schema = {
         .name = "hyprof.devices/1",
         .command = "hyprof report --devices --json",
-        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &devices_part, &zones_part,
-                                                      NULL },
+        .parts = (const struct answer_part *const[]){ &report_heading_events_part, &devices_part, &lanes_part,
+                                                      &zones_part, NULL },
 };
 
 static void put_device(struct event_names *n, struct view_table *t, const struct device_stats *s, uint32_t id)
@@ -131,6 +147,30 @@ static int compare_rows(const void *left, const void *right, void *context)
         return *a < *b ? -1 : *a > *b;
 }
 
+static int compare_lanes(const void *left, const void *right, void *context)
+{
+        const uint32_t *a = left, *b = right;
+        const struct device_order *order = context;
+        const struct device_lane_key *x = intern_get(&order->stats->lane_keys, *a, NULL);
+        const struct device_lane_key *y = intern_get(&order->stats->lane_keys, *b, NULL);
+
+        if (x->device != y->device)
+                return x->device < y->device ? -1 : 1;
+        return x->lane < y->lane ? -1 : x->lane > y->lane;
+}
+
+static void put_lane(struct event_names *n, struct view_table *t, const struct device_stats *s, uint32_t id)
+{
+        const struct device_lane_key *key = intern_get(&s->lane_keys, id, NULL);
+        const struct device_clock *clock = &s->zones.clocks.clocks[key->device - 1];
+        const struct busy_time *device = &s->busy[key->device - 1];
+        const struct device_lane_sum *lane = &s->lanes[id - 1];
+        uint64_t active_ns = device->last_ns - device->first_ns;
+        struct view_document *d = n->document;
+
+        LANE_COLUMNS(VIEW_CELL)
+}
+
 static void put_zone(struct event_names *n, struct view_table *t, const struct device_stats *s, uint32_t id)
 {
         const struct device_row_key *key = intern_get(&s->keys, id, NULL);
@@ -143,11 +183,13 @@ static void put_zone(struct event_names *n, struct view_table *t, const struct d
         ZONE_COLUMNS(VIEW_CELL)
 }
 
-static void add_zones(struct event_names *n, const struct device_stats *s)
+/* The rows with the ids 1 .. @n_rows, in an order. */
+static void add_rows(struct event_names *n, struct view_table *t, const struct device_stats *s,
+                     uint32_t n_rows, int (*compare)(const void *, const void *, void *),
+                     void (*put)(struct event_names *, struct view_table *, const struct device_stats *,
+                                 uint32_t))
 {
-        struct view_table *t = view_document_add_part(n->document, &zones_part,
-                                                      "Zones on devices, by total time");
-        uint32_t *ids = calloc((size_t)s->n_rows + 1, sizeof(*ids));
+        uint32_t *ids = calloc((size_t)n_rows + 1, sizeof(*ids));
         struct device_order order = { .stats = s };
         size_t n_shown;
 
@@ -155,14 +197,31 @@ static void add_zones(struct event_names *n, const struct device_stats *s)
                 n->document->failed = true;
                 return;
         }
-        for (uint32_t i = 0; i < s->n_rows; i++)
+        for (uint32_t i = 0; i < n_rows; i++)
                 ids[i] = i + 1;
-        if (s->n_rows != 0)
-                qsort_r(ids, s->n_rows, sizeof(*ids), compare_rows, &order);
-        n_shown = event_names_limit(n, t, s->n_rows);
+        if (n_rows != 0)
+                qsort_r(ids, n_rows, sizeof(*ids), compare, &order);
+        n_shown = event_names_limit(n, t, n_rows);
         for (size_t i = 0; i < n_shown; i++)
-                put_zone(n, t, s, ids[i]);
+                put(n, t, s, ids[i]);
         free(ids);
+}
+
+static void add_lanes(struct event_names *n, const struct device_stats *s)
+{
+        struct view_table *t = view_document_add_part(n->document, &lanes_part, "Lanes of devices");
+
+        view_table_set_about(n->document, t,
+                             "%% of the time from the first zone of the device to its last, on any lane");
+        add_rows(n, t, s, s->n_lanes, compare_lanes, put_lane);
+}
+
+static void add_zones(struct event_names *n, const struct device_stats *s)
+{
+        struct view_table *t = view_document_add_part(n->document, &zones_part,
+                                                      "Zones on devices, by total time");
+
+        add_rows(n, t, s, s->n_rows, compare_rows, put_zone);
 }
 
 static void add_warnings(struct event_names *n, const struct device_stats *s)
@@ -179,6 +238,7 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
         event_names_warn(n, z->n_backwards, "zones that ended before they began, left out");
         event_names_warn(n, z->n_alone, "ends and times that belong to no zone");
         event_names_warn(n, z->n_lost + s->n_lost, "zones beyond the limit, left out");
+        event_names_warn(n, s->n_without_lane, "zones beyond the limit of lanes, in no row of a lane");
         event_names_warn(n, n_readings, "readings of devices' clocks that go backwards, left out");
         event_names_warn(n, n_unplaced, "devices whose clock was never read: their busy times are unknown");
 }
@@ -228,6 +288,7 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
         n_shown = event_names_limit(&n, t, s->n_devices);
         for (uint32_t i = 1; i <= n_shown; i++)
                 put_device(&n, t, s, i);
+        add_lanes(&n, s);
         add_zones(&n, s);
         event_names_hint_overview(&n);
         event_names_deinit(&n);
