@@ -9,9 +9,9 @@
  * query; the times come later, with these numbers, which are reused.  An end belongs to the last open zone
  * that the same thread began on this device.  A DEVICE_SPAN has everything at once.
  *
- * A filter's range of time is about the zones' own times: a zone counts, as a whole, if it begins in the range,
- * as zones of threads do, whenever the program handed it over.  Where the clock of a device was never read,
- * that moment decides.
+ * A filter's range of time is about the zones' own times: a zone counts, as a whole, if it begins in the
+ * range, as zones of threads do, whenever the program handed it over.  Where the clock of a device was never
+ * read, that moment decides.
  *
  * Memory: zones whose times have not come yet, DEVICE_ZONES_OPEN_MAX at most.  Zones beyond that are counted.
  */
@@ -102,8 +102,8 @@ int device_zones_add_span(struct device_zones *z, const struct ordered_span *spa
 void device_zones_finish(struct device_zones *z);
 
 /*
- * For a whole trace, also if @filter wants a range of time: zones may be handed over long after they ran; after
- * device_zones_init(), once.  Returns as device_zones_add(), or what loaded_trace_walk()
+ * For a whole trace, also if @filter wants a range of time: zones may be handed over long after they ran.
+ * After device_zones_init(), once.  Returns as device_zones_add(), or what loaded_trace_walk()
  * returns.
  */
 int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const struct trace_filter *filter,

@@ -84,8 +84,8 @@ int loaded_trace_each_name(struct loaded_trace *t, uint64_t until_bytes, loaded_
 int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err);
 
 /*
- * After a walk with `devices_follow`, if the filter leaves no zone of a device: returns -ENOENT with words if it
- * left nothing else, what filter_miss_explain() returns, or 0.
+ * After a walk with `devices_follow`, if the filter leaves no zone of a device: returns what
+ * filter_miss_explain() returns if it left nothing else, or 0.
  */
 int loaded_trace_check_found(struct loaded_trace *t, const struct trace_walk *walk, struct error *err);
 

@@ -93,7 +93,7 @@ static bool find_range(const struct trace_walk *walk, struct trace_reader_range 
         return range->from_ns > 0 || range->to_ns < UINT64_MAX;
 }
 
-/* What is left for devices; where the filter is about samples, they have none. */
+/* Whether zones of devices may pass; where the filter is about samples, they have none. */
 static bool may_be_on_devices(const struct trace_walk *walk)
 {
         return walk->sink.devices_follow && walk->filter && !walk->filter->stacks &&

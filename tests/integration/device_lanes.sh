@@ -22,7 +22,7 @@ slices() { # file, awk's condition
         awk "$2" "$TMPDIR/slices"
 }
 
-# What w_lanes.c says: device, lane, name, count, ns.
+# The zones of w_lanes.c: device, lane, name, count, ns.
 truth() {
         for core in 0 1 2 3; do
                 echo "chip 0|$core|inner|10|80000"

@@ -81,7 +81,7 @@ kernel 1 1000" "$(viewed iree devices '.zones.rows[] | "\(.name) \(.count) \(.to
         holds "busy while any of them ran" same "3000" "$(viewed iree devices '.devices.rows[0].busy_ns')"
         holds "one of them never happened" same "1" \
                 "$(viewed iree devices '[.warnings[] | select(contains("were never executed"))] | length')"
-        holds "hyprof csv -g has the columns of tracy-csvexport" same "name,src_file,Time from start of program,GPU execution time" \
+        holds "hyprof csv -g has the columns of tracy-csvexport, and then its own" same "name,src_file,Time from start of program,GPU execution time,device,lane,key" \
                 "$("$HYPROF" csv -g "$TMPDIR/iree.hyp" | head -n 1)"
         holds "and a line for each zone" same "device 3000
 kernel 1000" "$("$HYPROF" csv -g "$TMPDIR/iree.hyp" | awk -F , 'NR > 1 { print $1, $4 }' | sort)"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Zones of a lane that cross are on different sub-lanes; on one, each lies inside of another or begins after its end
+ * Zones of a lane that cross are on different sub-lanes; on one, each lies inside of another or begins after
+ * its end
  */
 #include "analyze/stats/device_lanes.h"
 
