@@ -118,7 +118,7 @@ struct trace_sink {
          */
         const struct zone_pattern *asked;
         /*
-         * 1 << op: such events pass `event` whatever their time is, as they tell of other times.  Not with
+         * 1 << op: such events pass to `event` whatever their time is: they are about other times.  Not with
          * `may_skip`.
          */
         uint64_t untimed_ops;

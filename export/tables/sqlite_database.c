@@ -602,7 +602,7 @@ static void fill_devices(struct filling *f, const struct device_clocks *clocks)
         sqlite_insert_close(&insert);
 }
 
-/* A pass of its own: spans are handed over when they are long over.  Its paths are those of the other pass. */
+/* A pass of its own: spans are handed over long after they ran.  Its paths are those of the other pass. */
 static int write_devices(struct filling *f, const struct trace_filter *filter, struct error *err)
 {
         struct device_filling d = { .f = f };

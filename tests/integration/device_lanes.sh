@@ -98,6 +98,7 @@ range=(--from "$from" --to "$to")
 holds "report of a range: what began in it" same "inner 12
 other 12
 outer 12" "$(rows zones 'select(.name != "step") | "\(.name) \(.count)"' "${range[@]}" | sort)"
+# shellcheck disable=SC2016 # awk expands it
 in_range() { # format
         case $1 in
         sqlite) exported sqlite lanes.db "${range[@]}" && query 'SELECT count(*) FROM device_spans WHERE device = 1' ;;
