@@ -80,8 +80,9 @@ static void give_slot(struct device_zones *z, uint32_t slot)
 
 /* ------------------------------------------------------------------ when all of it is known */
 
+/* @known_ns: when the program had the ticks, or CLOCK_FIT_NO_HINT. */
 static int tell(struct device_zones *z, struct device_zone *zone, uint64_t begin_ticks, uint64_t end_ticks,
-                struct error *err)
+                uint64_t known_ns, struct error *err)
 {
         const struct device_clock *clock = &z->clocks.clocks[zone->device - 1];
 
@@ -89,10 +90,10 @@ static int tell(struct device_zones *z, struct device_zone *zone, uint64_t begin
                 z->n_backwards++;
                 return 0;
         }
-        zone->begin_ns = device_clock_time_ns(clock, begin_ticks);
-        zone->end_ns = device_clock_time_ns(clock, end_ticks);
-        if (zone->end_ns < zone->begin_ns)
-                zone->end_ns = zone->begin_ns;
+        zone->begin_ns = device_clock_time_ns(clock, begin_ticks, known_ns);
+        if (__builtin_add_overflow(zone->begin_ns, device_clock_duration_ns(clock, end_ticks - begin_ticks),
+                                   &zone->end_ns))
+                zone->end_ns = UINT64_MAX;
         return z->take(z->context, zone, err);
 }
 
@@ -108,7 +109,8 @@ static int settle(struct device_zones *z, uint32_t slot, struct error *err)
                 if (!open->has_begin_time || !open->has_end_time)
                         return 0;
                 z->n_zones++;
-                r = tell(z, &open->zone, open->begin_ticks, open->end_ticks, err);
+                /* It was said before the work began: that is no hint. */
+                r = tell(z, &open->zone, open->begin_ticks, open->end_ticks, CLOCK_FIT_NO_HINT, err);
         }
         give_slot(z, slot);
         return r;
@@ -257,7 +259,7 @@ int device_zones_add_span(struct device_zones *z, const struct ordered_span *spa
                 return 0;
         }
         z->n_spans++;
-        return tell(z, &zone, span->begin_ticks, end_ticks, err);
+        return tell(z, &zone, span->begin_ticks, end_ticks, span->said_ns, err);
 }
 
 int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err)

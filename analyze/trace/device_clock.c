@@ -8,118 +8,104 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PERIOD_MAX_NS 1e9 /* a slower clock is not believed */
-#define PERIOD_MIN_NS 1e-6
-
-static int compare(const void *left, const void *right)
+int device_clock_init(struct device_clock *c, struct clock_reading *readings, size_t n, double period_ns)
 {
-        const struct device_reading *a = left, *b = right;
+        int r;
 
-        if (a->ticks != b->ticks)
-                return a->ticks < b->ticks ? -1 : 1;
-        return a->raw_ns < b->raw_ns ? -1 : a->raw_ns > b->raw_ns;
+        *c = (struct device_clock){ .is_placed = false };
+        r = clock_fit_init(&c->fit, readings, n, period_ns);
+        c->period_ns = c->fit.slope_ns;
+        c->has_period = c->fit.has_slope;
+        c->is_placed = c->fit.quality != CLOCK_UNPLACED;
+        c->n_left_out = c->fit.n_left_out;
+        return r;
 }
 
-static bool is_period(double period_ns)
+void device_clock_deinit(struct device_clock *c)
 {
-        return period_ns >= PERIOD_MIN_NS && period_ns <= PERIOD_MAX_NS;
+        clock_fit_deinit(&c->fit);
 }
 
-void device_clock_complete(struct device_clock *c, double period_ns)
+uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks, uint64_t said_ns)
 {
-        size_t n = 0;
-
-        if (c->n_readings > 1)
-                qsort(c->readings, c->n_readings, sizeof(*c->readings), compare);
-        for (size_t i = 0; i < c->n_readings; i++) {
-                const struct device_reading *reading = &c->readings[i];
-
-                if (n == 0 || (reading->ticks > c->readings[n - 1].ticks &&
-                               reading->raw_ns > c->readings[n - 1].raw_ns))
-                        c->readings[n++] = *reading;
-                else
-                        c->n_left_out++;
-        }
-        c->n_readings = n;
-        c->is_placed = n != 0;
-        if (!is_period(period_ns) && n > 1)
-                period_ns = (double)(c->readings[n - 1].raw_ns - c->readings[0].raw_ns) /
-                            (double)(c->readings[n - 1].ticks - c->readings[0].ticks);
-        c->has_period = is_period(period_ns);
-        c->period_ns = c->has_period ? period_ns : 1;
+        return clock_fit_time_ns(&c->fit, ticks, said_ns);
 }
 
-static uint64_t plus(uint64_t base_ns, double ns)
+uint64_t device_clock_error_ns(const struct device_clock *c, uint64_t ticks, uint64_t said_ns)
 {
-        if (ns < 0)
-                return -ns >= (double)base_ns ? 0 : base_ns - (uint64_t)-ns;
-        /* 2^63: beyond it nothing is a time. */
-        if (ns >= 9223372036854775808.0 || base_ns + (uint64_t)ns < base_ns)
-                return UINT64_MAX;
-        return base_ns + (uint64_t)(ns + 0.5);
+        return clock_fit_error_ns(&c->fit, ticks, said_ns);
 }
 
-uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks)
+uint64_t device_clock_duration_ns(const struct device_clock *c, uint64_t ticks)
 {
-        const struct device_reading *at;
-        double slope = c->period_ns;
-        size_t i;
-
-        if (c->n_readings == 0)
-                return plus(0, (double)ticks * slope);
-        i = array_count_to(c->readings, c->n_readings, sizeof(*c->readings),
-                           offsetof(struct device_reading, ticks), ticks);
-        if (i == 0)
-                return plus(c->readings[0].raw_ns, -(double)(c->readings[0].ticks - ticks) * slope);
-        at = &c->readings[i - 1];
-        if (i < c->n_readings)
-                slope = (double)(at[1].raw_ns - at->raw_ns) / (double)(at[1].ticks - at->ticks);
-        return plus(at->raw_ns, (double)(ticks - at->ticks) * slope);
+        return clock_fit_duration_ns(&c->fit, ticks);
 }
 
 /* ------------------------------------------------------------------ all devices of a trace */
 
-static int add_readings(struct device_clocks *c, const struct trace_dictionary *dictionary)
+/* Traces state neither the error of a reading nor its epoch. */
+static struct clock_reading reading_of(const struct trace_device_clock *row)
+{
+        const uint64_t error_ns = 0;
+
+        return (struct clock_reading){ .ticks = row->ticks,
+                                       .begin_ns = row->raw_ns < error_ns ? 0 : row->raw_ns - error_ns,
+                                       .end_ns = row->raw_ns > UINT64_MAX - error_ns ? UINT64_MAX
+                                                                                     : row->raw_ns + error_ns,
+                                       .epoch = 0 };
+}
+
+/* The readings of one device after those of another.  @first: heap, where each begins, and the end. */
+static struct clock_reading *sort_by_device(const struct trace_dictionary *dictionary, uint32_t n_devices,
+                                            size_t *first)
 {
         uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_DEVICE_CLOCKS);
+        struct clock_reading *readings = calloc((size_t)n + 1, sizeof(*readings));
 
-        for (uint32_t i = 1; i <= n; i++) {
+        for (uint32_t i = 1; readings && i <= n; i++) {
                 const struct trace_device_clock *row = trace_dictionary_row(dictionary,
                                                                             TRACE_TABLE_DEVICE_CLOCKS, i);
-                struct device_clock *clock = &c->clocks[row->device - 1];
 
-                if (array_reserve(&clock->readings, &clock->capacity, clock->n_readings + 1,
-                                  sizeof(*clock->readings)) < 0)
-                        return -ENOMEM;
-                clock->readings[clock->n_readings++] = (struct device_reading){ .ticks = row->ticks,
-                                                                                .raw_ns = row->raw_ns };
+                first[row->device + 1]++;
         }
-        return 0;
+        for (uint32_t i = 1; i <= n_devices + 1; i++)
+                first[i] += first[i - 1];
+        for (uint32_t i = 1; readings && i <= n; i++) {
+                const struct trace_device_clock *row = trace_dictionary_row(dictionary,
+                                                                            TRACE_TABLE_DEVICE_CLOCKS, i);
+
+                readings[first[row->device]++] = reading_of(row);
+        }
+        return readings;
 }
 
 int device_clocks_init(struct device_clocks *c, const struct trace_dictionary *dictionary)
 {
         uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES);
-        int r;
+        size_t *end = calloc((size_t)n + 2, sizeof(*end));
+        struct clock_reading *readings = end ? sort_by_device(dictionary, n, end) : NULL;
+        int r = 0;
 
         *c = (struct device_clocks){ .clocks = calloc((size_t)n + 1, sizeof(*c->clocks)), .n_clocks = n };
-        if (!c->clocks)
-                return -ENOMEM;
-        r = add_readings(c, dictionary);
-        for (uint32_t i = 1; i <= n; i++) {
+        if (!c->clocks || !readings)
+                r = -ENOMEM;
+        for (uint32_t i = 1; r == 0 && i <= n; i++) {
                 const struct trace_device *row = trace_dictionary_row(dictionary, TRACE_TABLE_DEVICES, i);
                 double period_ns;
 
                 memcpy(&period_ns, &row->period_bits, sizeof(period_ns));
-                device_clock_complete(&c->clocks[i - 1], period_ns);
+                r = device_clock_init(&c->clocks[i - 1], &readings[end[i - 1]], end[i] - end[i - 1],
+                                      period_ns);
         }
+        free(readings);
+        free(end);
         return r;
 }
 
 void device_clocks_deinit(struct device_clocks *c)
 {
         for (uint32_t i = 0; c->clocks && i < c->n_clocks; i++)
-                free(c->clocks[i].readings);
+                device_clock_deinit(&c->clocks[i]);
         free(c->clocks);
         *c = (struct device_clocks){ .clocks = NULL };
 }

@@ -2,16 +2,16 @@
 /*
  * analyze/trace/device_clock.h - ticks of a device -> CLOCK_MONOTONIC_RAW
  *
- * Way of the data:  trace_dictionary (DEVICES, DEVICE_CLOCKS) -> [device_clock] -> device_zones
+ * Way of the data:  trace_dictionary (DEVICES, DEVICE_CLOCKS), clock_fit -> [device_clock] -> device_zones
  *
- * Between two readings of the device's clock, time is a straight line; before the first and after the last
- * reading, it goes on with the period that the program named, else with the mean period of all readings.
- * With a named period, one reading is enough.  If no period is known, a tick counts as a nanosecond; without
- * a reading, tick 0 is time 0: lengths may be right then, but not the times themselves (`is_placed`).
- * Readings that go backwards are left out and counted.
+ * clock_fit places ticks, and says how wrong a place may be.  With a period that the program named, one reading is
+ * enough.  If no period is known, a tick counts as a nanosecond; without a reading, tick 0 is time 0: lengths may
+ * be right then, but not the times themselves.
  */
 #ifndef ANALYZE_TRACE_DEVICE_CLOCK_H
 #define ANALYZE_TRACE_DEVICE_CLOCK_H
+
+#include "analyze/clocks/clock_fit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,16 +19,11 @@
 
 struct trace_dictionary;
 
-struct device_reading {
-        uint64_t ticks, raw_ns;
-};
-
 struct device_clock {
-        struct device_reading *readings; /* heap; ticks and times ascend */
-        size_t n_readings, capacity;
-        double period_ns;    /* of a tick, outside of the readings */
-        bool has_period;     /* the program named it, or there are two readings */
-        bool is_placed;      /* there is a reading */
+        struct clock_fit fit;
+        double period_ns; /* of a tick, for lengths: the mean of all readings, else what was named, else 1 */
+        bool has_period;  /* the program named it, or there are two readings */
+        bool is_placed;   /* there is a reading */
         uint64_t n_left_out; /* readings that make no sense */
 };
 
@@ -42,11 +37,28 @@ int device_clocks_init(struct device_clocks *c, const struct trace_dictionary *d
 void device_clocks_deinit(struct device_clocks *c);
 
 /*
- * Sorts the readings and finds the period.  @period_ns: 0 = not known; an unreasonable number counts as that.
+ * device_clock_init() - from readings in any order, which it sorts, and may be freed afterwards
+ * @period_ns:  0 = not known; an unreasonable number counts as that
+ * Returns 0 or -ENOMEM; to be deinitialised in any case.
  */
-void device_clock_complete(struct device_clock *c, double period_ns);
+int device_clock_init(struct device_clock *c, struct clock_reading *readings, size_t n, double period_ns);
+void device_clock_deinit(struct device_clock *c);
 
-/* Never decreases with the ticks; times below 0 or beyond 64 bits become these limits. */
-uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks);
+/*
+ * device_clock_time_ns() - where a tick is
+ * @said_ns:  when the program reported it, or CLOCK_FIT_NO_HINT: tells the epochs of a counter that was set back
+ * Within an epoch it never decreases with the ticks; times below 0 or beyond 64 bits become these limits.
+ */
+uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks, uint64_t said_ns);
+
+/* How wrong that may be, or CLOCK_FIT_NO_BOUND. */
+uint64_t device_clock_error_ns(const struct device_clock *c, uint64_t ticks, uint64_t said_ns);
+
+/*
+ * device_clock_duration_ns() - the length of @ticks
+ * One slope for all of a device: equal ticks are equal times.  A span is its begin's time and this length; where
+ * the clock wanders, the place of its end's ticks may differ from that by nanoseconds.
+ */
+uint64_t device_clock_duration_ns(const struct device_clock *c, uint64_t ticks);
 
 #endif /* ANALYZE_TRACE_DEVICE_CLOCK_H */

@@ -54,23 +54,24 @@ allowed() { # folder -> the other folders and single files that it may include
                                 sampler/rights sampler/events sampler/tracks sampler/python sampler/keep \
                                 sampler/tables sampler/images sampler/stacks sampler/zones sampler/merge ;;
 
-        analyze/trace)     echo symbolize ;;
-        analyze/walk)      echo symbolize analyze/trace ;;
-        analyze/waits)     echo symbolize analyze/trace analyze/walk ;;
-        analyze/samples)   echo symbolize analyze/trace analyze/walk ;;
-        analyze/zones)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples ;;
-        analyze/stats)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples ;;
-        analyze/live)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
-        analyze/report)    echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats analyze/path ;;
-        analyze/path)      echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
-        analyze/cores)     echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
-        analyze/why)       echo symbolize analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
-        analyze/diff)      echo symbolize analyze/trace analyze/walk analyze/samples analyze/stats ;;
-        analyze/annotate)  echo symbolize analyze/trace analyze/walk analyze/samples analyze/report ;;
+        analyze/clocks)    ;;
+        analyze/trace)     echo symbolize analyze/clocks ;;
+        analyze/walk)      echo symbolize analyze/clocks analyze/trace ;;
+        analyze/waits)     echo symbolize analyze/clocks analyze/trace analyze/walk ;;
+        analyze/samples)   echo symbolize analyze/clocks analyze/trace analyze/walk ;;
+        analyze/zones)     echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples ;;
+        analyze/stats)     echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples ;;
+        analyze/live)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/samples analyze/stats ;;
+        analyze/report)    echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/zones analyze/stats analyze/path ;;
+        analyze/path)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats ;;
+        analyze/cores)     echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
+        analyze/why)       echo symbolize analyze/clocks analyze/trace analyze/walk analyze/waits analyze/samples analyze/stats analyze/path ;;
+        analyze/diff)      echo symbolize analyze/clocks analyze/trace analyze/walk analyze/samples analyze/stats ;;
+        analyze/annotate)  echo symbolize analyze/clocks analyze/trace analyze/walk analyze/samples analyze/report ;;
 
         timeline)          echo symbolize analyze ;;
         merge)             echo analyze/trace/meta_value.h ;;
-        import)            echo analyze/trace/meta_value.h ;;
+        import)            echo analyze/clocks analyze/trace/meta_value.h ;;
 
         view/text)         ;;
         view/document)     echo view/text ;;
