@@ -133,8 +133,8 @@ static size_t hull(const struct workspace *w, size_t from, size_t n, double limi
 }
 
 /*
- * The slope for which the strip is least high: the steeper the strip, the more to the left lies what touches it
- * from above, and the more to the right what touches it from below.
+ * The slope for which the strip is least high: the steeper the strip, the more to the left lies what
+ * touches it from above, and the more to the right what touches it from below.
  */
 static double best_slope(const struct workspace *w, size_t n_upper, size_t n_lower)
 {
@@ -142,7 +142,7 @@ static double best_slope(const struct workspace *w, size_t n_upper, size_t n_low
         double slope = 0;
 
         while (w->lower[low].x < w->upper[top].x) {
-                double next_upper = INFINITY, next_lower = INFINITY;
+                double next_upper = (double)INFINITY, next_lower = (double)INFINITY;
 
                 if (top > 0)
                         next_upper = (w->upper[top].y - w->upper[top - 1].y) /
@@ -164,8 +164,8 @@ static double best_slope(const struct workspace *w, size_t n_upper, size_t n_low
 /* The least strip of 9 of 10: fitted to all, then again to those that are nearest to its bottom. */
 static struct strip fit(struct workspace *w, size_t from, size_t n, size_t n_kept)
 {
-        struct strip best = { .height = INFINITY };
-        double limit = INFINITY;
+        struct strip best = { .height = (double)INFINITY };
+        double limit = (double)INFINITY;
 
         for (size_t i = from; i < from + n; i++)
                 w->above[i] = 0;

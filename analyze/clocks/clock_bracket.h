@@ -4,13 +4,14 @@
  *
  * Way of the data:  clock_fit -> [clock_bracket] -> clock_hull
  *
- * A bracket says that the other clock had @ticks not before @low_ns and not after @high_ns.  If both are the same,
- * the error of the reading is not known, and a bracket is to be estimated: such a reading was noted at its time or
- * up to an unknown span before, never later.  The least span in which a straight line passes at least 9 of 10
- * readings is taken for it.  Later readings are left out; the others were at the earliest in that span or up to
- * another one before or after, as nobody knows how late the best of them was.
- * Where the clock wanders, so that a few readings in a row pass a far narrower strip than all do, each such few
- * have a strip of their own.
+ * A bracket says that the other clock had @ticks not before @low_ns and not after @high_ns.  If both are the
+ * same, the error of the reading is not known, and a bracket is to be estimated: such a reading was noted at
+ * its time or up to an unknown span before, never later.  The least span in which a straight line passes at
+ * least 9 of 10 readings is taken for it; later readings are left out.  It is not known how late the best
+ * readings were: the line may lie by one span before or after the bottom of that strip.
+ *
+ * Where the clock wanders, so that a few readings in a row pass a far narrower strip than all do, each such
+ * few have a strip of their own.
  */
 #ifndef ANALYZE_CLOCKS_CLOCK_BRACKET_H
 #define ANALYZE_CLOCKS_CLOCK_BRACKET_H

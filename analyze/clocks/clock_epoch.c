@@ -9,11 +9,13 @@
 
 #define PERIOD_ERROR      1e-4  /* of a period that someone named, relative */
 #define RATE_ERROR        5e-7  /* around the rates of a clock that wanders, relative, at least */
+#define RATE_SHARE        0.05  /* of the range of rates: more than that lies beyond its ends */
 #define PIECE_READINGS    4     /* fewer may have any slope */
 #define ESTIMATE_READINGS 5     /* fewer without a bracket say nothing of their error */
 #define BEND_BLOCKS       8     /* stretches whose medians are compared */
 #define BEND_READINGS     5     /* in each, at least */
 #define BEND_CHANCE       4.0   /* times the error of a median: less may be chance */
+#define BEND_SHARE        0.8   /* of the bound, at most: it shall not be twice the best */
 #define DOUBLE_ERROR      4e-16 /* relative: a few roundings */
 
 uint64_t clock_whole(double ns)
@@ -193,7 +195,7 @@ static void put_corners(struct clock_fit *f, const struct clock_epoch *e, const 
                 };
 }
 
-/* What was named narrows the slopes, if it can be right. */
+/* A named period narrows the slopes, if it can be right. */
 static void find_slopes(struct clock_build *b, struct clock_epoch *e, const struct clock_hull *h)
 {
         double least = b->period_ns * (1 - PERIOD_ERROR), most = b->period_ns * (1 + PERIOD_ERROR);
@@ -262,7 +264,7 @@ static void add_piece(struct rates *rates, const struct clock_hull *h)
 /* The longest stretches through which a line goes, one after the other; the last remains in @h. */
 static struct rates split(struct clock_build *b, size_t from, size_t n, struct clock_hull *h)
 {
-        struct rates all = { .least_ns = INFINITY, .most_ns = 0 }, long_ones = all;
+        struct rates all = { .least_ns = (double)INFINITY, .most_ns = 0 }, long_ones = all;
         size_t first = from;
 
         clock_hull_init(h, b->upper, b->lower);
@@ -301,8 +303,8 @@ static double usual_width(struct clock_build *b, size_t from, size_t n)
 }
 
 /*
- * A piece ends where the clock has bent by the width of a bracket.  If it bends evenly, its rate has changed by 8
- * such widths over the piece's length then, from 4 below the slope of the piece to 4 above.
+ * A piece ends where the clock has bent by the width of a bracket.  If it bends evenly, its rate has changed
+ * by 8 such widths over the piece's length then, from 4 below the slope of the piece to 4 above.
  */
 static void widen(struct clock_build *b, struct rates *rates)
 {
@@ -311,7 +313,8 @@ static void widen(struct clock_build *b, struct rates *rates)
         if (low > high)
                 low = high = (low + high) / 2;
         bend = 4 * usual_width(b, 0, b->n_brackets) * (double)(rates->n_pieces - 1) / rates->whole_ticks;
-        more = bend + (high - low) * fmax(1.0 / (double)(2 * rates->n_pieces - 3), 0.05) + high * RATE_ERROR;
+        more = bend + (high - low) * fmax(1.0 / (double)(2 * rates->n_pieces - 3), RATE_SHARE) +
+               high * RATE_ERROR;
         rates->vary = high - low > bend;
         rates->least_ns = clock_reasonable(low - more);
         rates->most_ns = clock_reasonable(high + more);
@@ -323,7 +326,7 @@ static void join(double *low, double *high)
                 *low = *high = (*low + *high) / 2;
 }
 
-/* What no clock with such rates can have done at reading @i, as it passed the one before, goes. */
+/* Leaves at reading @i only what a clock with such rates, which passed the one before, can have done. */
 static void pass_on(struct clock_build *b, const struct rates *rates, size_t i)
 {
         double run = clock_after(b->brackets[i].ticks, b->brackets[i - 1].ticks);
@@ -356,7 +359,7 @@ static int add_wandering(struct clock_build *b, size_t from, size_t n, const str
         struct clock_fit *f = b->fit;
         int r;
         struct clock_epoch *e = add_epoch(b, from, n, quality, &r);
-        double last = -INFINITY;
+        double last = -(double)INFINITY;
 
         if (!e)
                 return r;
@@ -404,8 +407,9 @@ static double farthest(const double *medians, size_t n)
 }
 
 /*
- * How far the middles of the brackets bend from a line, in nanoseconds, and how far they may by chance.  A clock
- * that wanders by less than a bracket leaves a line through all, and little room beside it: the truth is elsewhere.
+ * How far the middles of the brackets bend from a line, in nanoseconds, and how far they may by chance.  A
+ * clock that wanders by less than a bracket leaves a line through all, and little room beside it: the truth
+ * is elsewhere.
  */
 static double bend(struct clock_build *b, size_t from, size_t n, double slope_ns, double *ret_chance_ns)
 {
@@ -446,8 +450,8 @@ static double half_width(const struct clock_fit *f, const struct clock_epoch *e,
 }
 
 /*
- * One line, and how far the clock seems to bend beside it: at most as far as the line is uncertain anyway.  If it
- * bends farther, and not by chance, the clock wanders.
+ * One line, and how far the clock seems to bend beside it: at most as far as the line is uncertain
+ * anyway.  If it bends farther, and not by chance, the clock wanders.
  */
 static int add_single(struct clock_build *b, size_t from, struct clock_hull *h, enum clock_quality quality)
 {
@@ -463,7 +467,7 @@ static int add_single(struct clock_build *b, size_t from, struct clock_hull *h, 
         e = &f->epochs[n_epochs];
         bend_ns = bend(b, from, n, e->slope_ns, &chance_ns);
         width_ns = fmax(half_width(f, e, e->first_ticks), half_width(f, e, e->last_ticks));
-        e->bend_ns = fmin(bend_ns + chance_ns, 0.8 * width_ns);
+        e->bend_ns = fmin(bend_ns + chance_ns, BEND_SHARE * width_ns);
         if (bend_ns <= width_ns || bend_ns <= 2 * BEND_CHANCE * chance_ns)
                 return 0;
         /* Twice what it is from the middle of an even bend to both ends: it may be uneven. */

@@ -4,8 +4,8 @@
  *
  * Way of the data:  clock_fit -> [clock_epoch] -> clock_fit
  *
- * What clock_epoch.c and clock_fit.c have with each other: the working memory of a fit, and what is possible in
- * one of its epochs.  What an epoch is, says clock_fit.h.
+ * This is what clock_epoch.c and clock_fit.c share: the working memory of a fit, and what is possible in
+ * one of its epochs.  clock_fit.h says what an epoch is.
  */
 #ifndef ANALYZE_CLOCKS_CLOCK_EPOCH_H
 #define ANALYZE_CLOCKS_CLOCK_EPOCH_H

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RATE_STEP     1.25 /* between two readings the clock is at most that much slower or faster than around */
+#define RATE_STEP     1.25  /* between two readings, at most that much slower or faster than around */
 #define LATE_NS       1e6   /* a reading without a bracket is late by less */
 #define KNOWN_LATE_NS 10000 /* a tick may be known that much before its place */
 
@@ -137,7 +137,7 @@ static int take_all(struct clock_build *b)
 static void find_slope(struct clock_build *b)
 {
         struct clock_fit *f = b->fit;
-        double ns = 0, ticks = 0, least = INFINITY, most = 0;
+        double ns = 0, ticks = 0, least = (double)INFINITY, most = 0;
 
         for (size_t i = 0; i < f->n_epochs; i++) {
                 const struct clock_epoch *e = &f->epochs[i];

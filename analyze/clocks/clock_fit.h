@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/clocks/clock_fit.h - places ticks of another clock on the host's line of time, with a bound of the error
+ * analyze/clocks/clock_fit.h - ticks of another clock on the host's line of time, with a bound of the error
  *
  * Way of the data:  readings of a clock -> [clock_fit] -> device_clock
  *
- * A reading says that the other clock had @ticks at a moment from @begin_ns to @end_ns.  A bracket of no width
- * means that its error is not known: clock_strip makes one up, and what follows from it is estimated.
+ * A reading says that the other clock had @ticks at a moment from @begin_ns to @end_ns.  A bracket of no
+ * width means that its error is not known: clock_bracket estimates one.
  *
  * Epochs: a counter that was set back, or jumped, begins a new one.  Readings are taken in the order of the
  * host's time; a new epoch begins with another epoch number, and where ticks do not go on at the rate of the
  * readings around.  A single reading like that is left out and counted.
  *
  * In each epoch:
- *   - If a straight line goes through all brackets, the place of a tick is on the line through the middle of what is
- *     possible at the first and at the last reading: no other line has a lower bound.  The bound is proven if the
- *     other clock had a constant rate.
- *   - If there is none, the readings are split, greedily, at the longest stretches for which there is one.  The
- *     slopes of these give a range of rates, widened by half on both sides.  Whatever the clock did at rates of
- *     that range, it passed each reading between two limits; the middle of these is the place.  The bound holds
- *     if the rate stayed in the range.  Brackets that no clock with such rates can pass begin another epoch.
- * Before the first and after the last reading the bound grows with the range of possible slopes.  The last digit
- * of the counter counts as an error of half a tick.
+ *   - If a straight line goes through all brackets, places are on the line through the middle of what is
+ *     possible at the first and at the last reading: no other line has a lower bound.  The bound is proven
+ *     if the other clock had a constant rate.  As a slight bend leaves a line as well, what the brackets
+ *     seem to bend is added to the bound, up to 0.8 of it.
+ *   - If there is none, the readings are split, greedily, at the longest stretches for which there is one.
+ *     The slopes of these give a range of rates, which is widened by what a stretch can hide.  At any rates
+ *     of the range, the clock passed each reading between two limits; the middle of these is the place.  The
+ *     bound holds if the rate stayed in the range.  Brackets that no clock with such rates can pass begin
+ *     another epoch.
+ * Before the first and after the last reading the bound grows with the range of possible slopes.  The last
+ * digit of the counter counts as an error of half a tick.
  *
- * Lengths are ticks times one slope for all epochs, so equal numbers of ticks are equal lengths.  So where the
- * clock wanders, the place of a begin plus the length may differ from the place of the end, by nanoseconds; spans
- * are not moved to hide that.
+ * Lengths are ticks times one slope for all epochs, so equal numbers of ticks are equal lengths.  So where
+ * the clock wanders, the place of a begin plus the length may differ from the place of the end, by
+ * nanoseconds; spans are not moved to hide that.  docs/understand/clocks.md has figures.
  */
 #ifndef ANALYZE_CLOCKS_CLOCK_FIT_H
 #define ANALYZE_CLOCKS_CLOCK_FIT_H
@@ -89,8 +91,8 @@ struct clock_fit {
 /*
  * clock_fit_init() - finds epochs, lines and bounds
  * @readings:   in any order; sorted by it.  The caller's, not needed afterwards.
- * @period_ns:  of a tick, as someone named it: right within 100 ppm, unless the readings say otherwise.  0 = not
- *              known; what is unreasonable counts as that.
+ * @period_ns:  of a tick, as someone named it: right within 100 ppm, unless the readings say otherwise.
+ *              0 = not known; what is unreasonable counts as that.
  * Returns 0 or -ENOMEM; to be deinitialised in any case.  n log n time.
  */
 int clock_fit_init(struct clock_fit *f, struct clock_reading *readings, size_t n, double period_ns);
@@ -98,9 +100,9 @@ void clock_fit_deinit(struct clock_fit *f);
 
 /*
  * clock_fit_time_ns() - where a tick is on the host's line
- * @known_ns:  when the tick was known on the host, CLOCK_FIT_NO_HINT if that is not known.  A tick that several
- *             epochs may have had belongs to the one in which it was last, at @known_ns or before; without a hint
- *             to that whose readings are nearest.
+ * @known_ns:  when the tick was known on the host, CLOCK_FIT_NO_HINT if that is not known.  A tick that
+ *             several epochs may have had belongs to the one in which it was last, at @known_ns or before;
+ *             without a hint to that whose readings are nearest.
  * Within an epoch it never decreases with the ticks.  Times below 0 or beyond 64 bits become these limits.
  */
 uint64_t clock_fit_time_ns(const struct clock_fit *f, uint64_t ticks, uint64_t known_ns);
@@ -110,7 +112,10 @@ uint64_t clock_fit_error_ns(const struct clock_fit *f, uint64_t ticks, uint64_t 
 
 uint64_t clock_fit_duration_ns(const struct clock_fit *f, uint64_t ticks);
 
-/* "placed within 0.3 us", "placed within about 1 us (estimated)", "placed, error unknown", "clock unknown" */
+/*
+ * clock_fit_words() - how exact places are, for people
+ * "placed within 0.3 us", "placed within about 1.0 us (estimated)", "placed, error unknown", "clock unknown"
+ */
 const char *clock_fit_words(const struct clock_fit *f, char words[CLOCK_FIT_WORDS_BYTES]);
 
 #endif /* ANALYZE_CLOCKS_CLOCK_FIT_H */

@@ -4,10 +4,10 @@
  *
  * Way of the data:  clock_fit -> [clock_hull] -> clock_fit
  *
- * Brackets are added in the order of their ticks, as long as a line goes through all of them (O'Rourke 1981).  What
- * remains possible is bounded from above by the lower convex hull of the upper ends, from below by the upper
- * convex hull of the lower ends, and outside of these by the steepest and the flattest line.  All decisions are
- * exact: differences of 64 bits, products of 128.
+ * Brackets are added in the order of their ticks, as long as a line goes through all of them (O'Rourke
+ * 1981).  The lines that do are below the lower convex hull of the upper ends and above the upper convex hull
+ * of the lower ends; the steepest and the flattest of them bound the rest.  All decisions are exact:
+ * differences of 64 bits, products of 128.
  */
 #ifndef ANALYZE_CLOCKS_CLOCK_HULL_H
 #define ANALYZE_CLOCKS_CLOCK_HULL_H
@@ -40,7 +40,7 @@ void clock_hull_init(struct clock_hull *h, struct clock_corner *upper, struct cl
  */
 bool clock_hull_add(struct clock_hull *h, const struct clock_bracket *b);
 
-/* Of the lines that remain, in nanoseconds a tick; there are two brackets at least.  Either may be negative. */
+/* Slopes of lines that remain, in nanoseconds a tick; needs two brackets.  Either may be negative. */
 double clock_hull_flattest(const struct clock_hull *h);
 double clock_hull_steepest(const struct clock_hull *h);
 

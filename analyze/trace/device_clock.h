@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_dictionary (DEVICES, DEVICE_CLOCKS), clock_fit -> [device_clock] -> device_zones
  *
- * clock_fit places ticks, and says how wrong a place may be.  With a period that the program named, one reading is
- * enough.  If no period is known, a tick counts as a nanosecond; without a reading, tick 0 is time 0: lengths may
- * be right then, but not the times themselves.
+ * clock_fit places ticks, and says how wrong a place may be.  With a period that the program named, one
+ * reading is enough.  If no period is known, a tick counts as a nanosecond; without a reading, tick 0 is
+ * time 0: lengths may be right then, but not the times themselves.
  */
 #ifndef ANALYZE_TRACE_DEVICE_CLOCK_H
 #define ANALYZE_TRACE_DEVICE_CLOCK_H
@@ -46,8 +46,9 @@ void device_clock_deinit(struct device_clock *c);
 
 /*
  * device_clock_time_ns() - where a tick is
- * @said_ns:  when the program reported it, or CLOCK_FIT_NO_HINT: tells the epochs of a counter that was set back
- * Within an epoch it never decreases with the ticks; times below 0 or beyond 64 bits become these limits.
+ * @said_ns:  when the program reported it, or CLOCK_FIT_NO_HINT: tells the epochs of a counter that was set
+ * back Within an epoch it never decreases with the ticks; times below 0 or beyond 64 bits become these
+ * limits.
  */
 uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks, uint64_t said_ns);
 
@@ -55,9 +56,9 @@ uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks, uint
 uint64_t device_clock_error_ns(const struct device_clock *c, uint64_t ticks, uint64_t said_ns);
 
 /*
- * device_clock_duration_ns() - the length of @ticks
- * One slope for all of a device: equal ticks are equal times.  A span is its begin's time and this length; where
- * the clock wanders, the place of its end's ticks may differ from that by nanoseconds.
+ * device_clock_duration_ns() - the length of @ticks One slope for all of a device: equal ticks are equal
+ * times.  A span is its begin's time and this length; where the clock wanders, the place of its end's ticks
+ * may differ from that by nanoseconds.
  */
 uint64_t device_clock_duration_ns(const struct device_clock *c, uint64_t ticks);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/clocks: any readings of a clock are placed; times never decrease within an epoch; errors are within the bound */
+/* analyze/clocks: any readings are placed; times never decrease in an epoch; errors are within the bound */
 #include "analyze/clocks/clock_fit.h"
 
 #include <stdlib.h>
@@ -18,10 +18,10 @@ static uint64_t number(const uint8_t *at)
         return value;
 }
 
-/* Beyond the digits of a double. */
+/* Beyond the digits that a double has of a large time. */
 static bool is_more(uint64_t a, uint64_t b)
 {
-        return a > b && a - b > b / 1000000000000;
+        return a > b && a - b > b / 1000000000 + 4096;
 }
 
 static void check_epoch(const struct clock_fit *f, const struct clock_epoch *e)

@@ -182,7 +182,7 @@ static double tick_of(const struct log *l, size_t i)
 /* Half of what is possible at reading @at, by all pairs of ends; < 0: no line goes through all. */
 static double best_line(const struct log *l, size_t at)
 {
-        double least = INFINITY, most = -INFINITY, x = tick_of(l, 2 * at);
+        double least = (double)INFINITY, most = -(double)INFINITY, x = tick_of(l, 2 * at);
 
         for (size_t i = 0; i < 2 * l->n; i++) {
                 for (size_t j = (i | 1) + 1; j < 2 * l->n; j++) {
@@ -201,7 +201,7 @@ static double best_line(const struct log *l, size_t at)
 /* The same of a clock whose rate is known within its wander, at a moment. */
 static double best_wandering(const struct log *l, double ns)
 {
-        double least = -INFINITY, most = INFINITY;
+        double least = -(double)INFINITY, most = (double)INFINITY;
 
         for (size_t i = 0; i < l->n; i++) {
                 double away = fabs(ns - l->at_ns[i]) * l->amplitude;
@@ -329,7 +329,7 @@ START_LOOP_TEST(test_truth_within_bound, 0, N_KINDS)
                kind->name, s.error_ns, s.bound_ns, s.of_best, (unsigned long long)s.n_left_out,
                (unsigned long long)s.n_late, (unsigned long long)s.n_epochs);
         ck_assert_uint_eq(s.n_wrong, 0);
-        /* Where the tick is found anywhere in its bracket, the best may be next to nothing: a bend is seen by chance. */
+        /* With ticks anywhere in their brackets the best may be next to nothing, and chance a bend. */
         ck_assert_uint_le(s.n_loose, (kind->trouble & EVENLY) != 0 ? LOGS / 20 : 0);
         if ((kind->trouble & POINTS) == 0)
                 ck_assert_uint_eq(s.n_left_out, 0);

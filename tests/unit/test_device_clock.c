@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ticks of a device become times by its readings and its period, whatever they say; equal ticks are equal lengths */
+/* Ticks of a device become times by its readings and its period; equal ticks are equal lengths */
 
 #include "analyze/trace/device_clock.h"
 #include "tests/unit/unit_test.h"
