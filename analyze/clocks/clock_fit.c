@@ -104,15 +104,20 @@ static int take_all(struct clock_build *b)
                 bool is_other = last && last->epoch != r->epoch;
 
                 if (last && !is_other && !goes_on(b, last, r, before, next)) {
-                        if (b->n_brackets == 1) {
-                                /* Alone, it may be the wrong one as well. */
-                                b->fit->n_left_out++;
-                                b->n_brackets = 0;
-                        } else if (!next || goes_on(b, last, next, before, NULL)) {
+                        bool is_passed = !next || goes_on(b, last, next, before, NULL);
+
+                        /* If both may be right, the brackets decide. */
+                        is_other = !is_passed || !next || r->ticks <= last->ticks ||
+                                   !goes_on(b, r, next, 0, NULL);
+                        if (is_other && is_passed && b->n_brackets > 1) {
                                 b->fit->n_left_out++;
                                 continue;
                         }
-                        is_other = true;
+                        if (is_other && b->n_brackets == 1) {
+                                /* Alone, it may be the wrong one as well. */
+                                b->fit->n_left_out++;
+                                b->n_brackets = 0;
+                        }
                 }
                 if (is_other) {
                         int r_epoch = b->n_brackets != 0 ? clock_epoch_add(b) : 0;
