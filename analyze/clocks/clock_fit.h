@@ -37,7 +37,7 @@
 
 #define CLOCK_FIT_NO_HINT     UINT64_MAX
 #define CLOCK_FIT_NO_BOUND    UINT64_MAX
-#define CLOCK_FIT_EPOCHS_MAX  1024 /* readings of later ones are left out */
+#define CLOCK_FIT_EPOCHS_MAX  256 /* readings of later ones are left out */
 #define CLOCK_FIT_WORDS_BYTES 64
 
 struct clock_reading {

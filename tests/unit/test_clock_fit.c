@@ -360,8 +360,74 @@ START_LOOP_TEST(test_truth_within_bound, 0, N_KINDS)
         ck_assert_uint_eq(s.n_wrong, 0);
         /* With ticks anywhere in their brackets the best may be next to nothing, and chance a bend. */
         ck_assert_uint_le(s.n_loose, (kind->trouble & EVENLY) != 0 ? LOGS / 20 : 0);
+        /* Nothing bends between two: the bound is the best. */
+        ck_assert(kind->n_readings > 2 || s.of_best <= 1.01);
         ck_assert(kind->bound_ns == 0 || s.bound_ns <= kind->bound_ns);
         if ((kind->trouble & POINTS) == 0)
                 ck_assert_uint_eq(s.n_left_out, 0);
+}
+END_TEST
+
+/* Readings of 1 GHz, 10 ms apart, from @ticks at @ns on. */
+static size_t put(struct clock_reading *readings, size_t n, uint64_t ticks, uint64_t ns, uint32_t epoch)
+{
+        for (uint64_t i = 0; i < 5; i++)
+                readings[n++] = (struct clock_reading){ .ticks = ticks + i * 10000000,
+                                                        .begin_ns = ns + i * 10000000 - 400,
+                                                        .end_ns = ns + i * 10000000 + 400,
+                                                        .epoch = epoch };
+        return n;
+}
+
+/* Another number is another epoch, also where the ticks go on. */
+START_TEST(test_numbered_epochs)
+{
+        struct clock_reading readings[10];
+        size_t n = put(readings, 0, 0, 1000000000, 7);
+        struct clock_fit f;
+
+        n = put(readings, n, 50000100, 1050000000, 3);
+        ck_assert_int_eq(clock_fit_init(&f, readings, n, 0), 0);
+        ck_assert_uint_eq(f.n_epochs, 2);
+        ck_assert_uint_eq(clock_fit_time_ns(&f, 40000000, CLOCK_FIT_NO_HINT), 1040000000);
+        ck_assert_uint_eq(clock_fit_time_ns(&f, 50000100, CLOCK_FIT_NO_HINT), 1050000000);
+        clock_fit_deinit(&f);
+        for (size_t i = 0; i < n; i++)
+                readings[i].epoch = 0;
+        ck_assert_int_eq(clock_fit_init(&f, readings, n, 0), 0);
+        ck_assert_uint_eq(f.n_epochs, 1);
+        clock_fit_deinit(&f);
+}
+END_TEST
+
+/* An epoch that had ended does not have a tick, however late that was reported. */
+START_TEST(test_ended_epochs)
+{
+        struct clock_reading readings[15];
+        size_t n = put(readings, 0, 0, 1000000000, 0);
+        struct clock_fit f;
+
+        n = put(readings, n, 0, 1100000000, 1);
+        n = put(readings, n, 200000000, 1200000000, 2);
+        ck_assert_int_eq(clock_fit_init(&f, readings, n, 0), 0);
+        ck_assert_uint_eq(f.n_epochs, 3);
+        ck_assert_uint_eq(clock_fit_time_ns(&f, 205000000, 5000000000), 1205000000);
+        ck_assert_uint_eq(clock_fit_time_ns(&f, 245000000, 5000000000), 1245000000);
+        ck_assert_uint_eq(clock_fit_time_ns(&f, 5000000, 5000000000), 1105000000);
+        ck_assert_uint_eq(clock_fit_time_ns(&f, 5000000, 1006000000), 1005000000);
+        clock_fit_deinit(&f);
+}
+END_TEST
+
+/* Without readings, a tick counts as a nanosecond. */
+START_TEST(test_nothing)
+{
+        struct clock_fit f;
+
+        ck_assert_int_eq(clock_fit_init(&f, NULL, 0, 0), 0);
+        ck_assert_int_eq(f.quality, CLOCK_UNPLACED);
+        ck_assert_uint_eq(clock_fit_time_ns(&f, 17, 0), 17);
+        ck_assert_uint_eq(clock_fit_error_ns(&f, 17, 0), CLOCK_FIT_NO_BOUND);
+        clock_fit_deinit(&f);
 }
 END_TEST
