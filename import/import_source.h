@@ -22,7 +22,7 @@ struct error;
 
 struct import_source;
 
-/* Returns 0, or -errno with words.  @path is borrowed as long as the source lives. */
+/* Returns 0, or -errno with words.  @path is borrowed as long as the source lives; "-" is standard input. */
 int import_source_open(struct import_source **ret_source, const char *path, struct error *err);
 void import_source_close(struct import_source *source);
 const char *import_source_path(const struct import_source *source);
@@ -36,14 +36,15 @@ uint64_t import_source_line(const struct import_source *source);
 
 /*
  * Take a line without its end (LF or CR LF), or up to @n_bytes_max bytes; valid until the next call.
- * Return 1, 0 at the end of the file, -EFBIG for a line beyond the limit, -EBADMSG for broken packing, or
- * -errno, with words.  The last line may have no end.
+ * Return 1, 0 at the end of the file, -EFBIG for a line beyond the limit (and from then on), -EBADMSG for
+ * packing that is broken or cut off, after all bytes before that were taken, or -errno, with words.  The last
+ * line may have no end.  import_source_line() counts the ends of lines among bytes as well.
  */
 int import_source_next_line(struct import_source *source, struct text_view *ret_line, struct error *err);
 int import_source_next_bytes(struct import_source *source, size_t n_bytes_max, struct text_view *ret_bytes,
                              struct error *err);
 
-/* Takes exactly @n_bytes; 1, 0 if the file ends before (then nothing more comes), or as above. */
+/* Takes exactly @n_bytes, at most IMPORT_LINE_BYTES_MAX; 1, 0 if the file ends before, or as above. */
 int import_source_next_exact(struct import_source *source, size_t n_bytes, struct text_view *ret_bytes,
                              struct error *err);
 
