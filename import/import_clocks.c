@@ -428,15 +428,16 @@ static int make_timeline(struct import_clocks *c)
         c->timeline = choose_timeline(c);
         if (c->timeline == IMPORT_CLOCK_OWN)
                 return 0;
+        c->start_ns = find_start(c, c->timeline);
         if (c->timeline != IMPORT_CLOCK_TSC)
-                return put_identity(c, c->timeline, find_start(c, c->timeline));
+                return put_identity(c, c->timeline, c->start_ns);
         for (uint32_t i = 0; i < c->n_clocks && line->period_ns == 0; i++)
                 if (c->clocks[i].clock.kind == IMPORT_CLOCK_TSC)
                         line->period_ns = c->clocks[i].clock.period_ns;
         if (line->period_ns == 0)
                 line->period_ns = 1;
         c->has_host[IMPORT_CLOCK_TSC] = true;
-        return add_knot(line, 0, find_start(c, IMPORT_CLOCK_TSC));
+        return add_knot(line, 0, c->start_ns);
 }
 
 int import_clocks_place(struct import_clocks *c, const struct import_placing *how, struct error *err)

@@ -60,6 +60,7 @@ struct import_clocks {
         struct import_line host[IMPORT_CLOCK_KINDS]; /* by kind: those that have knots, or are the timeline */
         bool has_host[IMPORT_CLOCK_KINDS];
         enum import_clock_kind timeline; /* without a trace: the clock that it is of */
+        uint64_t start_ns;               /* the same: where it is 0, if it counts from about there; or 0 */
         uint32_t unplaced;               /* after -EINVAL of the placing: the clock */
 };
 
