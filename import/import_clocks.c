@@ -15,6 +15,8 @@
 #define START_NS         NS_PER_S
 #define REALTIME_READ_NS 10000 /* within this START and END of META were read, as good as ever */
 
+__extension__ typedef unsigned __int128 wide;
+
 static uint64_t add(uint64_t a, uint64_t b)
 {
         uint64_t sum;
@@ -131,8 +133,8 @@ uint64_t import_line_time(const struct import_line *line, uint64_t ticks)
                 return extend(line, line->knots[n - 1], ticks);
         a = &line->knots[n - 1];
         b = &line->knots[n];
-        return a->time_ns + (uint64_t)((unsigned __int128)(ticks - a->ticks) * (b->time_ns - a->time_ns) /
-                                       (b->ticks - a->ticks));
+        return a->time_ns +
+               (uint64_t)((wide)(ticks - a->ticks) * (b->time_ns - a->time_ns) / (b->ticks - a->ticks));
 }
 
 static int compare_knots(const void *a, const void *b)

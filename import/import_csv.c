@@ -85,6 +85,7 @@ struct reading {
         uint8_t places[N_COLUMNS]; /* of the field + 1; 0 = there is no such column */
         uint64_t scales[N_COLUMNS];
         bool is_tracy;
+        struct text_view file_name; /* what a process is called that the table does not name */
 
         struct intern clock_keys; /* word -> */
         uint32_t *clocks;
@@ -249,15 +250,14 @@ static int add_track(struct reading *c, enum import_track_kind kind, struct text
 
 static int make_track(struct reading *c, uint32_t *ret_track, struct error *err)
 {
-        static const struct text_view file_process = { "imported", 8 };
         struct text_view device = field(c, COLUMN_DEVICE), lane = field(c, COLUMN_LANE);
         struct text_view process = field(c, COLUMN_PROCESS), thread = field(c, COLUMN_THREAD);
         struct text_view track = field(c, COLUMN_TRACK);
-        uint32_t clock, at = 0;
+        uint32_t clock = 0, at = 0;
         int r = find_clock(c, &clock, err);
 
         if (r >= 0 && (device.n_bytes == 0 || process.n_bytes != 0))
-                r = add_track(c, IMPORT_TRACK_PROCESS, process.n_bytes != 0 ? process : file_process, clock,
+                r = add_track(c, IMPORT_TRACK_PROCESS, process.n_bytes != 0 ? process : c->file_name, clock,
                               &at, err);
         if (r >= 0 && device.n_bytes != 0) {
                 r = add_track(c, IMPORT_TRACK_DEVICE, device, clock, &at, err);
@@ -472,7 +472,9 @@ static int take_rows(struct reading *c, struct import_source *source, struct err
 static int read_table(struct import_source *source, struct import_rows *rows, bool is_tracy,
                       struct error *err)
 {
-        struct reading c = { .rows = rows, .is_tracy = is_tracy };
+        const char *path = import_source_path(source), *slash = strrchr(path, '/');
+        const char *name = slash ? slash + 1 : path;
+        struct reading c = { .rows = rows, .is_tracy = is_tracy, .file_name = { name, strlen(name) } };
         int r = import_rows_file(rows, is_tracy ? "tracy-csv" : "csv", (struct text_view){ NULL, 0 }, err);
 
         intern_init(&c.clock_keys, 0, 0);

@@ -278,16 +278,11 @@ static int add_device(struct import_rows *rows, struct import_device_key key, ui
 
 static enum trace_track_kind kind_of(enum import_track_kind kind)
 {
-        switch (kind) {
-        case IMPORT_TRACK_CORE:
+        if (kind == IMPORT_TRACK_CORE)
                 return TRACE_TRACK_CORE;
-        case IMPORT_TRACK_PROCESSOR:
+        if (kind == IMPORT_TRACK_PROCESSOR)
                 return TRACE_TRACK_PROCESSOR;
-        case IMPORT_TRACK_STREAM:
-                return TRACE_TRACK_STREAM;
-        default:
-                return TRACE_TRACK_OTHER;
-        }
+        return kind == IMPORT_TRACK_STREAM ? TRACE_TRACK_STREAM : TRACE_TRACK_OTHER;
 }
 
 static int place_device_track(struct import_rows *rows, uint32_t id, uint64_t time_ns, struct error *err)

@@ -36,6 +36,7 @@ static const struct command_row rows[] = {
         { COMMAND(export), false,
           "write a trace as another file: Firefox Profiler, Perfetto, pprof, SQLite, HTML ..." },
         { COMMAND(dump), false, "print a trace as text, one line per record" },
+        { COMMAND(import), false, "read what devices and other tools recorded: trace-event JSON, CSV ..." },
         { COMMAND(merge), false, "put several traces onto one timeline: ranks, recorders, hosts" },
         { COMMAND(check), false, "check whether a trace is intact; repair one that is cut off" },
         { COMMAND(list), false, "show the events that can be recorded" },

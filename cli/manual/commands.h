@@ -84,6 +84,10 @@ const struct option_table *cmd_help_options(void);
 int cmd_html(int argc, char **argv);
 const struct option_table *cmd_html_options(void);
 
+/* files of other tools -> [import] (import_formats, import_trace) -> trace_writer -> trace */
+int cmd_import(int argc, char **argv);
+const struct option_table *cmd_import_options(void);
+
 /* event_catalog -> [list] -> standard output */
 int cmd_list(int argc, char **argv);
 const struct option_table *cmd_list_options(void);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "format/trace_spec.h"
 #include "format/trace_version.h"
+#include "import/import_formats.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 #include "view/text/text_table.h"
@@ -58,6 +59,9 @@ void complain_of_trace(int code, const char *path, const struct error *err)
         complain("error: %s", err->text);
         if (code == -ENOENT && strcmp(path, "-") != 0 && access(path, F_OK) < 0)
                 complain_try("hyprof record COMMAND");
+        else if ((code == -EBADMSG || code == -EISDIR) && strcmp(path, "-") != 0 &&
+                 import_formats_can_read(path))
+                complain_try("hyprof import %s", shell_word_of(path).text);
         else if (code == -EBADMSG || code == -EISDIR)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)

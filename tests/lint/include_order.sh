@@ -90,7 +90,7 @@ allowed() { # folder -> the other folders and single files that it may include
         web/server)        echo symbolize analyze view timeline web/follow web/request web/model ;;
         web/file)          echo symbolize analyze view timeline web/request web/model web/server ;;
 
-        cli/terminal)      echo view/text cli/exit_status.h ;;
+        cli/terminal)      echo view/text import/import_formats.h cli/exit_status.h ;;
         cli/options)       echo symbolize unwind instrument sampler analyze view cli/terminal cli/exit_status.h ;;
         cli/files)         echo symbolize instrument sampler analyze timeline view web cli/terminal cli/options cli/exit_status.h ;;
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
