@@ -154,7 +154,7 @@ static int add_knot(struct import_line *line, uint64_t ticks, uint64_t time_ns)
         return 0;
 }
 
-/* Leaves out knots that go back, and finds the period if nobody knows it. */
+/* Leaves out knots that go back, and finds the period if the file does not state it. */
 static void complete_line(struct import_line *line)
 {
         size_t n = 0;
@@ -285,7 +285,7 @@ static bool is_of_host(const struct placed_clock *p)
         return p->clock.kind != IMPORT_CLOCK_OWN;
 }
 
-/* What the user says of clocks holds for those of the host, and for those that have nothing else. */
+/* The user's word is for clocks of the host, and for those of which nothing else is known. */
 static void put_said(struct import_clocks *c, enum import_clock_kind said)
 {
         for (uint32_t i = 0; i < c->n_clocks && said != IMPORT_CLOCK_UNKNOWN; i++) {

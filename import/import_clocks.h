@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import/import_clocks.h - where ticks of a foreign file's clocks are on the timeline of a trace, and how exactly
+ * import/import_clocks.h - where ticks of a file's clocks are on the timeline of a trace, and how exactly
  *
  * Way of the data:  import_rows: clocks and readings; CLOCKS and META of a trace -> [import_clocks] ->
  *                   import_trace

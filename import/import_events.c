@@ -25,7 +25,7 @@ struct waiting {
         uint32_t next;  /* of the same thread: index + 1; 0 = none */
 };
 
-/* Of a thread in the window. */
+/* A thread's events in the window. */
 struct queue {
         uint32_t first, last; /* index + 1; 0 = none */
 };

@@ -43,7 +43,7 @@ enum import_fit import_lanes_fit(const struct import_lanes *l, uint32_t first, u
         return n < IMPORT_LANES_MAX ? IMPORT_FIT_NONE : IMPORT_FIT_TOO_MANY;
 }
 
-/* Of equal ends the zone that was opened later ends first: it is the inner one. */
+/* If ends are equal, the zone that was opened later ends first: it is the inner one. */
 static bool is_earlier(const struct import_end *a, const struct import_end *b)
 {
         return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->sequence > b->sequence;

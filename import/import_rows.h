@@ -9,7 +9,7 @@
  * Times are what the file says, in ticks of the track's clock: import_trace places them when it has all
  * readings of that clock.  Ids begin at 1; 0 = none.  Text is borrowed during the call only, and need not be
  * UTF-8.  The calls return 0, or -errno after error_set(), which ends the import: no room on the disk,
- * -ENOMEM.  What is wrong with the file is never an error of a call: malformed, unknown or impossible rows
+ * -ENOMEM.  Faults of the file are never errors of a call: malformed, unknown or impossible rows
  * are counted with import_rows_malformed() and import_rows_left_out(), and the reader goes on.
  *
  * Not thread-safe.  Cost: about 50 bytes a span on the disk; in memory the tables of clocks, tracks and
@@ -70,7 +70,7 @@ struct import_track {
         struct text_view name; /* empty = by its kind and number */
 };
 
-/* What belongs to what: spans and host zones with the same key of the same kind. */
+/* Spans and host zones with the same key of the same kind belong together. */
 struct import_key {
         uint32_t kind; /* string: "correlation", "run host id"; 0 = there is no key */
         uint64_t value;
@@ -129,7 +129,7 @@ void import_rows_count_row(struct import_rows *rows);
 void import_rows_malformed(struct import_rows *rows, uint64_t at, const char *why);
 void import_rows_left_out(struct import_rows *rows, const char *kind, uint64_t n);
 
-/* What the program or device says that it lost itself. */
+/* Losses that the program or device states itself. */
 void import_rows_dropped(struct import_rows *rows, uint64_t n);
 
 /* The file ends in the middle of something: read up to there. */

@@ -5,8 +5,8 @@
  * Way of the data:  import_rows -> [import_sort]: sorted runs on the disk -> import_trace
  *
  * Records of one clock are in the order of its ticks in a run, so a run is as many sorted parts as it has
- * clocks.  Where a clock's ticks are on the timeline is needed only when the parts are merged: by then all its
- * readings are known.
+ * clocks.  The place of a clock's ticks on the timeline is needed only when the parts are merged: by then all
+ * its readings are known.
  *
  * Memory: two buffers of the length of a run, and one of at most the same for merging.  Not thread-safe.
  */
@@ -55,8 +55,8 @@ int import_sort_begin(struct import_sort *sort, import_sort_place *place, const 
                       struct error *err);
 
 /*
- * import_sort_next() - records by their begin on the timeline; of equal ones the later end first, then the one
- * that was added first
+ * import_sort_next() - records by their begin on the timeline; among equal ones the later end first, then the
+ * one that was added first
  * Returns 1, 0 at the end, -errno of the disk.
  */
 int import_sort_next(struct import_sort *sort, struct import_record *ret_record, uint64_t *ret_begin_ns,

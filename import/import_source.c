@@ -129,7 +129,7 @@ static int unpack_some(struct import_source *s, uint8_t *to, size_t room, size_t
                 if (s->packed_at == s->packed_end && !s->is_inside)
                         break;
                 if (s->packed_at == s->packed_end) {
-                        /* What the unpacker still holds comes out without more input. */
+                        /* The unpacker may hold bytes that come out without more input. */
                         r = s->packing == PACKING_GZIP ? step_gzip(s, to, room, &n, err)
                                                        : step_zstd(s, to, room, &n, err);
                         if (r < 0 || n > 0 || !s->is_inside)

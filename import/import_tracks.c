@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* PIDs and TIDs of the kernel are below 2^22: what has none gets numbers that nobody can take for one. */
+/* PIDs and TIDs of the kernel are below 2^22: these numbers cannot be taken for one. */
 #define NUMBER_FIRST (UINT32_C(1) << 30)
 
 static int out_of_memory(int code, struct error *err)

@@ -5,7 +5,7 @@ set -eu
 cd "${1:-.}"
 
 # A comment that ends in line 1 or 2 is the licence: the next one is read as well.
-find base format symbolize unwind instrument sampler analyze timeline merge view export web cli python -name '*.h' | sort |
+find base format symbolize unwind instrument sampler analyze timeline merge import view export web cli python -name '*.h' | sort |
         xargs -r -d '\n' awk 'BEGIN {
                 for (i = 1; i < ARGC; i++) {
                         found = 0

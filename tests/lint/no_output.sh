@@ -8,7 +8,7 @@ cd "${1:-.}"
 
 # Comments go first, so that they may speak of these functions.
 # shellcheck disable=SC2016 # the fields are awk's
-find base format symbolize unwind instrument sampler analyze timeline merge view export web -name '*.[ch]' | sort |
+find base format symbolize unwind instrument sampler analyze timeline merge import view export web -name '*.[ch]' | sort |
         xargs -r -d '\n' awk '
         FNR == 1 {
                 in_comment = 0

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.hpp' '*.cpp' | while read -r f; do [ -f "$f" ] && echo "$f"; done)
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run | while read -r f; do [ -f "$f" ] && echo "$f"; done)
-mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|instrument|symbolize|unwind|sampler|analyze|timeline|merge|view|export|web|cli|boards|python)/.*\.c$' | grep -v '\.bpf\.c$')
+mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|instrument|symbolize|unwind|sampler|analyze|timeline|merge|import|view|export|web|cli|boards|python)/.*\.c$' | grep -v '\.bpf\.c$')
 # cppcheck does not know the macros of CPython.
 mapfile -t plain < <(printf '%s\n' "${library[@]}" | grep -v '^python/')
 flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\"" "-DPYTHON_PROGRAM_FILE=\"/dev/null\""

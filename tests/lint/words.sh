@@ -22,7 +22,7 @@ complain "$(git ls-files -co --exclude-standard -z | xargs -0 grep -nIE "(^|[^A-
 
 # The code of the product and the documents; of tests only comments, since there are users and zones of these names.
 prose() {
-        git ls-files -co --exclude-standard -z base format symbolize unwind instrument sampler analyze timeline merge view export web cli python \
+        git ls-files -co --exclude-standard -z base format symbolize unwind instrument sampler analyze timeline merge import view export web cli python \
                 docs README.md HACKING.md Makefile '*.mk' |
                 xargs -0 -r grep -nIE "$@" /dev/null || true
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of a file are where the recording's clocks say, within the bound that is stated; else it is refused. */
+/* Times of a file are where the recording's clocks say, within the stated bound; else it is refused. */
 #include "unit_test.h"
 
 #include "base/clock.h"
@@ -54,8 +54,8 @@ static void use_on_host(struct import_clocks *c, uint32_t clock, uint64_t from, 
 }
 
 /*
- * A clock that is slewed by up to 500 ppm, another way each second, and is read each second within 100 ns: the
- * truth is within the bound, and the bound is no larger than the slew explains.
+ * A clock that is slewed by up to 500 ppm, another way each second, and is read each second within 100 ns:
+ * the truth is within the bound, and the bound is no larger than the slew explains.
  */
 START_LOOP_TEST(a_slewed_clock_is_within_its_bound, 1, 100)
 {

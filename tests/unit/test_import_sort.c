@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records come out in the order of time whatever the order and the length of runs; equal ones as they came. */
+/* Records come out in the order of time, whatever the runs are; equal ones in the order of arrival. */
 #include "unit_test.h"
 
 #include "base/error.h"
