@@ -394,7 +394,7 @@ static int add_meta_number(struct import_rows *rows, const char *key, uint64_t v
         return add_meta(rows, key, text);
 }
 
-/* What a trace without a recording says about itself. */
+/* A trace without a recording has these facts about itself. */
 static int add_all_meta(struct import_rows *rows)
 {
         const struct import_options *o = &rows->options;

@@ -36,7 +36,7 @@ struct import_left_out {
         uint64_t n;
 };
 
-/* What came of a file. */
+/* The outcome of one file. */
 struct import_file {
         const char *path; /* borrowed */
         char format[32];  /* "" = its reader did not say */
@@ -86,7 +86,7 @@ int import_trace_place(struct import_rows *rows, struct error *err);
  */
 int import_trace_write(struct import_rows *rows, struct trace_writer *writer, struct error *err);
 
-/* ------------------------------------------------------------------ what came of it; borrowed */
+/* ------------------------------------------------------------------ the outcome; borrowed */
 
 size_t import_trace_count_files(const struct import_rows *rows);
 const struct import_file *import_trace_file(const struct import_rows *rows, size_t index);

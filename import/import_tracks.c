@@ -302,7 +302,7 @@ static int place_device_track(struct import_rows *rows, uint32_t id, uint64_t ti
         if (r < 0)
                 return r;
         track->device = row.device = rows->devices[device - 1];
-        /* What is on the device itself is lane 0, which has no row. */
+        /* The device itself is lane 0, which has no row. */
         if (track->kind == IMPORT_TRACK_DEVICE)
                 return 0;
         track->lane = id;
