@@ -312,12 +312,24 @@ static enum import_clock_kind choose_timeline(const struct import_clocks *c)
         return c->n_readings > 0 ? c->readings[0].host : IMPORT_CLOCK_OWN;
 }
 
-/* A clock with a period that is not a nanosecond, as the timeline: it begins at its first event. */
-static int start_line(struct placed_clock *p, uint64_t at_ns)
+/*
+ * A clock that nothing was read against begins at its first event, on a timeline that is of no clock.  If it is
+ * the only one, the timeline is its own: what counts from about 0 begins there.
+ */
+static int start_line(struct import_clocks *c, struct placed_clock *p)
 {
+        uint64_t at_ns = START_NS;
+        bool is_alone = true;
+
+        for (uint32_t i = 0; i < c->n_clocks; i++)
+                is_alone = is_alone && (&c->clocks[i] == p || !is_used(&c->clocks[i]));
         p->line.period_ns = p->clock.period_ns > 0 ? p->clock.period_ns : 1;
-        p->line.bound_ns = IMPORT_BOUND_UNKNOWN;
+        p->line.bound_ns = is_alone ? 0 : IMPORT_BOUND_UNKNOWN;
         p->is_placed = true;
+        if (is_alone && is_used(p) && (double)p->first * p->line.period_ns < (double)START_NS) {
+                at_ns = shift_time(START_NS, (double)p->first * p->line.period_ns);
+                c->start_ns = START_NS;
+        }
         return add_knot(&p->line, is_used(p) ? p->first : 0, at_ns);
 }
 
@@ -391,8 +403,7 @@ static int place_one(struct import_clocks *c, uint32_t clock, const struct impor
         } else if (p->n_readings > 0) {
                 r = place_by_readings(c, clock);
         } else if (!how->into && !c->has_host[p->clock.kind] && !is_of_host(p)) {
-                /* Nothing says when it was: it begins where the first of these does. */
-                r = start_line(p, START_NS);
+                r = start_line(c, p);
         }
         if (r == 0 && p->is_placed)
                 p->line.bound_ns = add(p->line.bound_ns, how->error_ns);

@@ -174,7 +174,8 @@ START_TEST(alone_the_files_clock_is_the_timeline)
                 { IMPORT_CLOCK_MONOTONIC, 0, 2 * NS_PER_S, 2 * NS_PER_S },
                 { IMPORT_CLOCK_UNKNOWN, 0, 5, NS_PER_S + 5 },
                 { IMPORT_CLOCK_TSC, 0.5, UINT64_C(8000000000), UINT64_C(4000000000) },
-                { IMPORT_CLOCK_OWN, 2, 7, NS_PER_S },
+                { IMPORT_CLOCK_OWN, 2, 7, NS_PER_S + 14 },
+                { IMPORT_CLOCK_OWN, 2, UINT64_C(1) << 56, NS_PER_S },
         };
 
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
