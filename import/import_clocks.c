@@ -220,7 +220,8 @@ static int read_rows(struct import_clocks *c, const struct trace_dictionary *d)
                 const struct trace_clock *row = trace_dictionary_row(d, TRACE_TABLE_CLOCKS, i);
                 enum import_clock_kind kind = kind_of_row(row->kind);
 
-                if (kind == IMPORT_CLOCK_UNKNOWN)
+                /* The first recording of several is on its own timeline; those of others are not its clocks. */
+                if (kind == IMPORT_CLOCK_UNKNOWN || row->recording > 1)
                         continue;
                 if (add_knot(&c->host[kind], row->ticks, row->raw_ns) < 0)
                         return -ENOMEM;
