@@ -5,9 +5,9 @@
  * Way of the data:  import_source -> [import_ireeprof] -> import_rows
  *
  * Both forms give the same rows (docs/use/import-iree.md says which).  Dispatches and queue operations are in
- * ticks of their device, all else in CLOCK_MONOTONIC, and each clock has tracks of its own.  What is malformed,
- * unknown or lost is counted; a cut file is read up to the cut.  Blocks on the file.  Memory does not grow with
- * the number of events: 45 MB and the names.
+ * ticks of their device, all else in CLOCK_MONOTONIC, and each clock has its own tracks.  Rows that are
+ * malformed, unknown or lost are counted; a cut file is read up to the cut.  Blocks on the file.  Memory does
+ * not grow with the number of events: 45 MB and the names.
  */
 #ifndef IMPORT_IMPORT_IREEPROF_H
 #define IMPORT_IMPORT_IREEPROF_H
@@ -25,7 +25,8 @@ bool import_ireeprof_recognise(struct text_view head);
 
 /*
  * Reads all of a file that was recognised.  Returns 0; -ENODATA if nothing was recorded (a header alone);
- * -ENOTSUP for a newer container; -EBADMSG if its header is broken; or what import_source or import_rows said.
+ * -ENOTSUP for a newer container; -EBADMSG if its header is broken; or a failure of import_source or
+ * import_rows.
  */
 int import_ireeprof_read(struct import_source *source, struct import_rows *rows, struct error *err);
 

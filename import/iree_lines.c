@@ -111,8 +111,8 @@ static int take_text(struct json_value value, struct byte_buffer *room, struct t
 }
 
 /*
- * One member of a row into its field.  @next: where the field is looked for first, because the exporter's rows
- * have their fields in the order of the table.  1, 0 if it is malformed, -errno.
+ * One member of a row into its field.  @next: where the field is looked for first, because rows of the
+ * exporter have their fields in the order of the table.  1, 0 if it is malformed, -errno.
  */
 static int take_member(struct lines *l, const struct iree_layout *layout, size_t *next, struct text_view key,
                        struct json_value value, struct error *err)

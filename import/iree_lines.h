@@ -22,7 +22,7 @@ struct iree_model;
 /* Whether this begins with the row that names the format. */
 bool iree_lines_recognise(struct text_view head);
 
-/* Reads all.  Returns 0, or what import_source or import_rows said. */
+/* Reads all.  Returns 0, or a failure of import_source or import_rows. */
 int iree_lines_read(struct import_source *source, struct iree_model *model, struct import_rows *rows,
                     struct error *err);
 

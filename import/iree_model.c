@@ -669,7 +669,7 @@ static int add_reading(struct iree_model *m, const struct iree_record *record, s
         return iree_tracks_add_reading(&m->tracks, record, err);
 }
 
-/* The known ones join a submission with events that have its id themselves: those are joined by their keys. */
+/* The known ones join a submission with events that have its id themselves: their keys join those. */
 static int add_relationship(struct iree_model *m, const struct iree_record *record, struct error *err)
 {
         const uint64_t last_known = 4;

@@ -28,8 +28,8 @@ int iree_model_new(struct iree_model **ret_model, struct import_rows *rows, stru
 void iree_model_free(struct iree_model *model);
 
 /*
- * Takes a record of any kind but IREE_SCHEMA and IREE_N_KINDS.  Counts what is wrong with it; returns 0, or what
- * import_rows said.
+ * Takes a record of any kind but IREE_SCHEMA, _SESSION, _DIAGNOSTIC and IREE_N_KINDS.  Counts what is wrong
+ * with it; returns 0, or a failure of import_rows.
  */
 int iree_model_add(struct iree_model *model, const struct iree_record *record, struct error *err);
 
@@ -42,7 +42,8 @@ int iree_model_end_session(struct iree_model *model, uint64_t status, struct err
 
 /*
  * All was read.  Gives out what waited, and the readings of the clocks.
- * Returns 0; -ENODATA with words if there was no record at all: nothing was recorded; or as above.
+ * Returns 0; -ENODATA with words if there was no record at all: nothing was recorded; or a failure of
+ * import_rows.
  */
 int iree_model_end(struct iree_model *model, struct error *err);
 

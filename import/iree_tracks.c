@@ -19,10 +19,10 @@
 
 struct iree_reading {
         uint32_t device, epoch; /* id of the device */
-        enum import_clock_kind host;
-        bool has_both; /* of a RAW reading: `mono` is known, too */
-        uint64_t ticks, host_begin, host_end;
-        uint64_t mono, width; /* beginning and length of the bracket */
+        bool has_raw, has_bracket;
+        uint64_t ticks;
+        uint64_t raw;        /* CLOCK_MONOTONIC_RAW */
+        uint64_t begin, end; /* CLOCK_MONOTONIC */
 };
 
 struct queue_id {
@@ -38,7 +38,7 @@ static struct text_view view_of(const char *text)
 void iree_tracks_init(struct iree_tracks *t, struct import_rows *rows)
 {
         *t = (struct iree_tracks){ .rows = rows };
-        intern_init(&t->device_ids, sizeof(uint32_t), IREE_QUEUES_MAX);
+        intern_init(&t->device_ids, sizeof(uint32_t), IREE_DEVICES_MAX);
         intern_init(&t->queue_ids, sizeof(struct queue_id), IREE_QUEUES_MAX);
 }
 
@@ -256,42 +256,38 @@ int iree_tracks_key(struct iree_tracks *t, const struct iree_record *record, str
 /* A counter that was set back begins a new epoch; readings that come late do not. */
 static void note_epoch(struct iree_device *device, struct iree_reading *reading)
 {
-        if (device->has_reading && reading->ticks < device->last_tick &&
-            reading->host_begin > device->last_host)
+        uint64_t host = reading->has_bracket ? reading->begin : reading->raw;
+
+        if (device->has_reading && reading->ticks < device->last_tick && host > device->last_host)
                 device->epoch++;
-        if (!device->has_reading || reading->host_begin > device->last_host) {
+        if (!device->has_reading || host > device->last_host) {
                 device->last_tick = reading->ticks;
-                device->last_host = reading->host_begin;
+                device->last_host = host;
         }
         device->has_reading = true;
         reading->epoch = device->epoch;
 }
 
 /*
- * The driver's CPU time is of CLOCK_MONOTONIC_RAW from AMD's kernel driver, and mostly of CLOCK_MONOTONIC from
- * Vulkan: only then it lies in the bracket, which is of CLOCK_MONOTONIC.  Both were read within the bracket's
- * time, so that its width bounds how far the CPU time may be from the moment of the tick.
+ * The driver's CPU time is of CLOCK_MONOTONIC_RAW from AMD's kernel driver, and mostly of CLOCK_MONOTONIC
+ * from Vulkan: only then it lies in the bracket, which is of CLOCK_MONOTONIC, and says nothing more.
  */
 static bool judge_reading(const struct iree_record *record, struct iree_reading *ret_reading)
 {
         uint64_t flags = record->fields[IREE_F_FLAGS], cpu = record->fields[IREE_F_CPU_NS];
         uint64_t begin = record->fields[IREE_F_BEGIN], end = record->fields[IREE_F_END];
         bool has_bracket = flags & HAS_BRACKET && begin <= end && end <= INT64_MAX;
-        uint64_t width = has_bracket ? end - begin : 0;
         bool has_raw = flags & HAS_CPU && cpu <= INT64_MAX && !(has_bracket && cpu >= begin && cpu <= end);
 
         if (!(flags & HAS_TICK) || !(has_bracket || has_raw))
                 return false;
         *ret_reading = (struct iree_reading){
                 .ticks = record->fields[IREE_F_TICK],
-                .host = has_raw ? IMPORT_CLOCK_RAW : IMPORT_CLOCK_MONOTONIC,
-                .host_begin = !has_raw      ? begin
-                              : cpu > width ? cpu - width
-                                            : 0,
-                .host_end = has_raw ? cpu + width : end,
-                .has_both = has_raw && has_bracket,
-                .mono = begin,
-                .width = width,
+                .has_raw = has_raw,
+                .has_bracket = has_bracket,
+                .raw = cpu,
+                .begin = has_bracket ? begin : 0,
+                .end = has_bracket ? end : 0,
         };
         return true;
 }
@@ -322,31 +318,39 @@ int iree_tracks_add_reading(struct iree_tracks *t, const struct iree_record *rec
         return 0;
 }
 
+/*
+ * The driver read both clocks within the bracket: its width bounds how far its CPU time is from the tick, and
+ * how long after the beginning of the bracket it was.
+ */
 static int hand_over(struct iree_tracks *t, const struct iree_reading *from, struct error *err)
 {
-        struct import_reading reading = {
+        uint64_t width = from->end - from->begin;
+        struct import_reading by_raw = {
                 .clock = t->devices[from->device - 1].clock,
-                .host = from->host,
+                .host = IMPORT_CLOCK_RAW,
                 .ticks = from->ticks,
-                .host_begin = from->host_begin,
-                .host_end = from->host_end,
+                .host_begin = from->raw > width ? from->raw - width : 0,
+                .host_end = from->raw + width,
                 .epoch = from->epoch,
         };
-        /* RAW at the beginning of the bracket: the CPU time was at most the width after it. */
-        struct import_reading of_host = {
-                .host = IMPORT_CLOCK_RAW,
-                .ticks = from->mono,
-                .host_begin = from->host_begin,
-                .host_end = from->host_end - from->width,
-        };
-        int r = import_rows_reading(t->rows, &reading, err);
+        struct import_reading by_mono = by_raw, of_host = by_raw;
+        int r = from->has_raw ? import_rows_reading(t->rows, &by_raw, err) : 0;
 
-        if (r < 0 || !from->has_both)
+        if (r < 0 || !from->has_bracket)
+                return r;
+        by_mono.host = IMPORT_CLOCK_MONOTONIC;
+        by_mono.host_begin = from->begin;
+        by_mono.host_end = from->end;
+        r = import_rows_reading(t->rows, &by_mono, err);
+        if (r < 0 || !from->has_raw)
                 return r;
         r = make_host_clock(t, err);
         if (r < 0)
                 return r;
         of_host.clock = t->host_clock;
+        of_host.ticks = from->begin;
+        of_host.host_end = from->raw;
+        of_host.epoch = 0;
         return import_rows_reading(t->rows, &of_host, err);
 }
 

@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IREE_QUEUES_MAX   (UINT32_C(1) << 16) /* and devices; more are left out */
+#define IREE_DEVICES_MAX  512 /* each may have a clock; more are left out, as of queues */
+#define IREE_QUEUES_MAX   (UINT32_C(1) << 14)
 #define IREE_READINGS_MAX (UINT32_C(1) << 20) /* kept until the end, 56 bytes each */
 
 enum iree_lane {
@@ -73,8 +74,8 @@ void iree_tracks_deinit(struct iree_tracks *tracks);
 void iree_tracks_begin_session(struct iree_tracks *tracks, uint32_t number);
 
 /*
- * Each finds or makes.  Return 0, -E2BIG for too many devices or queues (no words: the row is left out), or what
- * import_rows said.  The pointers are valid until the next call.
+ * Each finds or makes.  Return 0, -E2BIG for too many devices or queues (no words: the row is left out), or a
+ * failure of import_rows.  The pointers are valid until the next call.
  */
 int iree_tracks_device(struct iree_tracks *tracks, uint64_t ordinal, struct iree_device **ret_device,
                        struct error *err);
@@ -85,7 +86,7 @@ int iree_tracks_lane(struct iree_tracks *tracks, const struct iree_record *recor
 int iree_tracks_key(struct iree_tracks *tracks, const struct iree_record *record, struct import_key *ret_key,
                     struct error *err);
 
-/* Takes a clock correlation.  Readings wait for the end: one that is not aligned with events spoils them all. */
+/* Takes a clock correlation.  Readings wait for the end: one that is not aligned with events spoils all. */
 int iree_tracks_add_reading(struct iree_tracks *tracks, const struct iree_record *record, struct error *err);
 int iree_tracks_end(struct iree_tracks *tracks, struct error *err);
 

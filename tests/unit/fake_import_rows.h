@@ -4,9 +4,9 @@
  *
  * Way of the data:  import_ireeprof, import_tt_device ... -> [fake_import_rows] -> tests
  *
- * A test that uses it is linked with it in place of import_trace.c, so it cannot use that as well.  What no
- * reader may do fails the test at once: an id that was not given, a span that ends before it begins, a parent
- * of the wrong kind.
+ * A test that uses it is linked with it in place of import_trace.c, so it cannot use that as well.  A reader
+ * that breaks the contract of import_rows.h fails the test at once: an id that was not given, a span that
+ * ends before it begins, a parent of the wrong kind.
  */
 #ifndef TESTS_UNIT_FAKE_IMPORT_ROWS_H
 #define TESTS_UNIT_FAKE_IMPORT_ROWS_H
@@ -60,7 +60,7 @@ struct import_rows {
 void fake_import_rows_init(struct import_rows *rows);
 void fake_import_rows_deinit(struct import_rows *rows);
 
-/* Text of a string's id; "" for 0.  Of four calls the results are valid together, until strings are added. */
+/* Text of a string's id; "" for 0.  The results of the last four calls are valid, until strings are added. */
 const char *fake_import_rows_text(const struct import_rows *rows, uint32_t string);
 
 /*
