@@ -19,8 +19,8 @@ struct iree_model;
 #define IREE_CONTAINER_MAGIC "IRPF"
 
 /*
- * Reads all.  Returns 0; -EBADMSG for no header, -ENOTSUP for another major version; or a failure of import_source or
- * import_rows said.
+ * Reads all.  Returns 0; -EBADMSG for no header, -ENOTSUP for another major version; or a failure of
+ * import_source or import_rows.
  */
 int iree_container_read(struct import_source *source, struct iree_model *model, struct import_rows *rows,
                         struct error *err);

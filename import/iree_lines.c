@@ -25,7 +25,7 @@ struct lines {
         struct byte_buffer name, block; /* without their escapes */
         uint64_t *values;
         size_t values_capacity;
-        bool has_file;
+        bool has_file, is_taken; /* is_taken: the last member of a row had a field */
         struct iree_record record;
 };
 
@@ -117,12 +117,14 @@ static int take_text(struct json_value value, struct byte_buffer *room, struct t
 static int take_member(struct lines *l, const struct iree_layout *layout, size_t *next, struct text_view key,
                        struct json_value value, struct error *err)
 {
+        l->is_taken = false;
         for (size_t i = 0; i < layout->n_places; i++) {
                 size_t which = *next + i < layout->n_places ? *next + i : *next + i - layout->n_places;
                 const struct iree_place *place = &layout->places[which];
 
-                if (!text_view_is(key, place->json))
+                if (!text_view_equal(key, place->json))
                         continue;
+                l->is_taken = true;
                 *next = which + 1 < layout->n_places ? which + 1 : 0;
                 if (place->n_fields == 1)
                         return take_number(value, &l->record.fields[place->field]);
@@ -153,20 +155,26 @@ static int take_row(struct lines *l, struct json_value row, enum iree_kind kind,
         struct json_pull inside = json_pull_inside(row);
         struct json_value value;
         struct text_view key;
-        size_t next = 0;
-        int r;
+        bool may_end = kind < IREE_N_CHUNK_KINDS && layout->tail == IREE_TAIL_NONE && layout->n_places > 0;
+        size_t next = 0, n_taken = 0;
+        int r = 1;
 
         iree_record_clear(&l->record, kind);
         l->record.at = import_source_line(l->source);
         *ret_is_begin = false;
-        while ((r = json_pull_member(&inside, &key, &value)) == 1) {
+        /* The second half of most rows is what the exporter derived: that is not looked at. */
+        while (!may_end || n_taken < layout->n_places) {
+                r = json_pull_member(&inside, &key, &value);
+                if (r != 1)
+                        break;
                 if (kind == IREE_SESSION && text_view_is(key, "event"))
                         *ret_is_begin = text_view_is(value.text, "begin");
                 r = take_member(l, layout, &next, key, value, err);
                 if (r != 1)
                         return r;
+                n_taken += l->is_taken;
         }
-        return r == 0;
+        return r >= 0;
 }
 
 static bool find_kind(struct json_value row, struct text_view *ret_name)
@@ -214,18 +222,34 @@ static int add_row(struct lines *l, bool is_begin, struct error *err)
         return 0;
 }
 
+static bool is_space(char c)
+{
+        return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct text_view trim(struct text_view line)
+{
+        while (line.n_bytes > 0 && is_space(line.bytes[line.n_bytes - 1]))
+                line.n_bytes--;
+        while (line.n_bytes > 0 && is_space(line.bytes[0])) {
+                line.bytes++;
+                line.n_bytes--;
+        }
+        return line;
+}
+
 static int read_line(struct lines *l, struct text_view line, struct error *err)
 {
-        struct json_pull pull = json_pull_text(line);
-        struct json_value row, more;
+        struct json_value row = { .kind = JSON_OBJECT, .text = trim(line) };
+        size_t n = row.text.n_bytes;
         struct text_view name;
         enum iree_kind kind;
         bool is_begin;
-        int r = json_pull_next(&pull, &row);
+        int r;
 
-        if (r == 0)
-                return 0; /* an empty line */
-        if (r < 0 || row.kind != JSON_OBJECT || json_pull_next(&pull, &more) != 0 || !find_kind(row, &name)) {
+        if (n == 0)
+                return 0;
+        if (row.text.bytes[0] != '{' || row.text.bytes[n - 1] != '}' || !find_kind(row, &name)) {
                 import_rows_malformed(l->rows, import_source_line(l->source), "no row of JSON");
                 return 0;
         }

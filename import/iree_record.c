@@ -3,22 +3,30 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Of events on a queue: where each kind has them differs. */
-#define U32(field, at, json)                   \
-        {                                      \
-                IREE_F_##field, at, 4, 1, json \
+#define TEXT(word)                       \
+        {                                \
+                (word), sizeof(word) - 1 \
         }
-#define U64(field, at, json)                   \
-        {                                      \
-                IREE_F_##field, at, 8, 1, json \
+
+#define U32(field, at, json)                         \
+        {                                            \
+                IREE_F_##field, at, 4, 1, TEXT(json) \
         }
-#define VECTOR(field, at, json)                    \
-        {                                          \
-                IREE_F_##field##_X, at, 4, 3, json \
+#define U64(field, at, json)                         \
+        {                                            \
+                IREE_F_##field, at, 8, 1, TEXT(json) \
         }
-#define FROM_CHUNK(field, json)                          \
+#define VECTOR(field, at, json)                          \
         {                                                \
-                IREE_F_##field, IREE_NOWHERE, 4, 1, json \
+                IREE_F_##field##_X, at, 4, 3, TEXT(json) \
+        }
+#define FROM_CHUNK(field, json)                                \
+        {                                                      \
+                IREE_F_##field, IREE_NOWHERE, 4, 1, TEXT(json) \
+        }
+#define ONLY_JSON(field, json)                      \
+        {                                           \
+                IREE_F_##field, 0, 8, 1, TEXT(json) \
         }
 
 static const struct iree_place device_places[] = {
@@ -174,18 +182,18 @@ static const struct iree_place metric_sample_places[] = {
 
 /* Only in JSON: the container has them as headers of its records. */
 static const struct iree_place session_places[] = {
-        { IREE_F_ITEM, 0, 8, 1, "session_id" },
-        { IREE_F_STATUS, 0, 8, 1, "session_status_code" },
+        ONLY_JSON(ITEM, "session_id"),
+        ONLY_JSON(STATUS, "session_status_code"),
 };
 
 static const struct iree_place diagnostic_places[] = {
-        { IREE_F_N_VALUES, 0, 8, 1, "dropped_records" },
+        ONLY_JSON(N_VALUES, "dropped_records"),
 };
 
 static const struct iree_place schema_places[] = {
-        { IREE_F_ITEM, 0, 8, 1, "schema_version" },
-        { IREE_F_TYPE, 0, 8, 1, "source_version_major" },
-        { IREE_F_SET, 0, 8, 1, "source_version_minor" },
+        ONLY_JSON(ITEM, "schema_version"),
+        ONLY_JSON(TYPE, "source_version_major"),
+        ONLY_JSON(SET, "source_version_minor"),
 };
 
 #define PLACES(array) (array), N(array)

@@ -106,10 +106,10 @@ struct iree_record {
 
 struct iree_place {
         enum iree_field field;
-        uint16_t at;      /* in the binary record; IREE_NOWHERE: the chunk's header has it */
-        uint8_t n_bytes;  /* 4 or 8 */
-        uint8_t n_fields; /* 3: an array of three, the field and the two after it */
-        const char *json; /* NULL: not in JSON rows */
+        uint16_t at;           /* in the binary record; IREE_NOWHERE: the chunk's header has it */
+        uint8_t n_bytes;       /* 4 or 8 */
+        uint8_t n_fields;      /* 3: an array of three, the field and the two after it */
+        struct text_view json; /* its name in JSON rows */
 };
 
 #define IREE_NOWHERE UINT16_MAX

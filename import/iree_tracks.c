@@ -163,12 +163,19 @@ static int find_queue(struct iree_tracks *t, const struct iree_record *record, u
                 .queue = (uint32_t)record->fields[IREE_F_QUEUE],
                 .stream = record->fields[IREE_F_STREAM],
         };
-        int r = intern_add_row(&t->queue_ids, &key, &t->queues, &t->queues_capacity, sizeof(*t->queues),
-                               ret_id);
+        int r;
 
+        if (t->last_queue && memcmp(intern_get(&t->queue_ids, t->last_queue, NULL), &key, sizeof(key)) == 0) {
+                *ret_id = t->last_queue;
+                return 0;
+        }
+        r = intern_add_row(&t->queue_ids, &key, &t->queues, &t->queues_capacity, sizeof(*t->queues), ret_id);
         if (r == -ENOMEM)
                 return error_set(err, -ENOMEM, "out of memory");
-        return r < 0 ? -E2BIG : 0;
+        if (r < 0)
+                return -E2BIG;
+        t->last_queue = *ret_id;
+        return 0;
 }
 
 static int make_lane(struct iree_tracks *t, const struct iree_record *record, enum iree_lane lane,

@@ -61,6 +61,7 @@ struct iree_tracks {
         struct intern device_ids, queue_ids;
         struct iree_device *devices; /* heap, in the order of their ids */
         struct iree_queue *queues;
+        uint32_t last_queue; /* id: most records are of the queue of the one before */
         size_t devices_capacity, queues_capacity, readings_capacity;
         struct iree_reading *readings; /* heap */
         size_t n_readings;
