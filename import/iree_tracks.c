@@ -84,19 +84,24 @@ static int make_host_clock(struct iree_tracks *t, struct error *err)
         return t->host_clock ? 0 : import_rows_clock(t->rows, &clock, &t->host_clock, err);
 }
 
-/* The top track of a device, of either clock. */
-static int make_top(struct iree_tracks *t, uint32_t ordinal, const char *suffix, uint32_t clock,
-                    uint32_t *track, struct error *err)
+/*
+ * The top track of a device, of either clock.  import_rows tells tracks apart by their numbers, where they
+ * have some, else by their names.
+ */
+static int make_top(struct iree_tracks *t, uint32_t ordinal, bool is_of_host, uint32_t clock, uint32_t *track,
+                    struct error *err)
 {
+        const char *suffix = is_of_host ? " on the host" : "";
         struct import_track made = {
                 .kind = IMPORT_TRACK_DEVICE,
                 .clock = clock,
-                .number = ordinal,
-                .has_number = ordinal != IREE_ABSENT,
+                .has_number = !is_of_host && ordinal != IREE_ABSENT,
         };
         char name[NAME_BYTES];
 
         if (made.has_number)
+                made.number = ordinal;
+        if (ordinal != IREE_ABSENT)
                 (void)snprintf(name, sizeof(name), "device %u%s", ordinal, suffix);
         else
                 (void)snprintf(name, sizeof(name), "device%s", suffix);
@@ -129,7 +134,7 @@ int iree_tracks_device(struct iree_tracks *t, uint64_t ordinal, struct iree_devi
         device = &t->devices[id - 1];
         r = make_clock(t, (uint32_t)ordinal, device, err);
         if (r == 0 && !device->track)
-                r = make_top(t, (uint32_t)ordinal, "", device->clock, &device->track, err);
+                r = make_top(t, (uint32_t)ordinal, false, device->clock, &device->track, err);
         if (r < 0)
                 return r;
         *ret_device = device;
@@ -148,7 +153,7 @@ int iree_tracks_host(struct iree_tracks *t, uint64_t ordinal, struct iree_device
         device = &t->devices[id - 1];
         r = make_host_clock(t, err);
         if (r == 0 && !device->host_track)
-                r = make_top(t, (uint32_t)ordinal, " on the host", t->host_clock, &device->host_track, err);
+                r = make_top(t, (uint32_t)ordinal, true, t->host_clock, &device->host_track, err);
         if (r < 0)
                 return r;
         *ret_device = device;
@@ -178,6 +183,19 @@ static int find_queue(struct iree_tracks *t, const struct iree_record *record, u
         return 0;
 }
 
+/* Whether no earlier queue differs from this one by its stream alone.  Linear, once a track. */
+static bool is_only_stream(const struct iree_tracks *t, const struct iree_record *record)
+{
+        for (uint32_t i = 1; i <= t->queue_ids.n_items; i++) {
+                const struct queue_id *id = intern_get(&t->queue_ids, i, NULL);
+
+                if (id->device == (uint32_t)record->fields[IREE_F_DEVICE] &&
+                    id->queue == (uint32_t)record->fields[IREE_F_QUEUE])
+                        return id->stream == record->fields[IREE_F_STREAM];
+        }
+        return true;
+}
+
 static int make_lane(struct iree_tracks *t, const struct iree_record *record, enum iree_lane lane,
                      uint32_t *track, struct error *err)
 {
@@ -191,8 +209,9 @@ static int make_lane(struct iree_tracks *t, const struct iree_record *record, en
         bool is_of_device = lane == IREE_LANE_DISPATCHES || lane == IREE_LANE_OPERATIONS;
         uint64_t ordinal = record->fields[IREE_F_DEVICE], queue = record->fields[IREE_F_QUEUE];
         struct import_track made = { .kind = IMPORT_TRACK_STREAM };
+        char queue_name[24] = "no queue", name[NAME_BYTES];
         struct iree_device *device;
-        char name[NAME_BYTES];
+        bool is_alone;
         int r = is_of_device ? iree_tracks_device(t, ordinal, &device, err)
                              : iree_tracks_host(t, ordinal, &device, err);
 
@@ -200,12 +219,16 @@ static int make_lane(struct iree_tracks *t, const struct iree_record *record, en
                 return r;
         made.parent = is_of_device ? device->track : device->host_track;
         made.clock = is_of_device ? device->clock : t->host_clock;
-        made.has_number = queue != IREE_ABSENT;
+        is_alone = is_only_stream(t, record);
+        made.has_number = lane == IREE_LANE_DISPATCHES && queue != IREE_ABSENT && is_alone;
         made.number = made.has_number ? queue : 0;
-        if (made.has_number)
-                (void)snprintf(name, sizeof(name), "queue %u%s", (uint32_t)queue, suffixes[lane]);
+        if (queue != IREE_ABSENT)
+                (void)snprintf(queue_name, sizeof(queue_name), "queue %u", (uint32_t)queue);
+        if (is_alone)
+                (void)snprintf(name, sizeof(name), "%s%s", queue_name, suffixes[lane]);
         else
-                (void)snprintf(name, sizeof(name), "no queue%s", suffixes[lane]);
+                (void)snprintf(name, sizeof(name), "%s stream %llu%s", queue_name,
+                               (unsigned long long)record->fields[IREE_F_STREAM], suffixes[lane]);
         made.name = view_of(name);
         return import_rows_track(t->rows, &made, track, err);
 }

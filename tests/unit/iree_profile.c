@@ -2,12 +2,16 @@
 #include "tests/unit/iree_profile.h"
 
 #include "base/io.h"
+#include "import/import_ireeprof.h"
+#include "import/import_source.h"
 
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define CONTENT        "application/vnd.iree.hal.profile."
 #define HEADER_BYTES   24
@@ -40,6 +44,7 @@ static void add_record(struct iree_profile *p, uint16_t type, const char *conten
         put(header, RECORD_BYTES + n_content + n_bytes, 8);
         put(header + 8, n_bytes, 8);
         put(header + 16, 1, 8);
+        put(header + 24, p->stream, 8);
         put(header + 56, RECORD_BYTES, 4);
         put(header + 60, n_content, 4);
         put(header + 68, chunk->device, 4);
@@ -169,14 +174,30 @@ void iree_profile_lossy(struct iree_profile *p, uint64_t n_dropped)
         add_record(p, 2, "dispatch-events", &chunk, NULL, 0);
 }
 
-int iree_profile_file(const void *bytes, size_t n_bytes, char path[static 40])
+int iree_profile_read_path(const char *path, struct import_rows *rows, struct error *err)
 {
-        int fd = memfd_create("profile", MFD_CLOEXEC);
+        struct import_source *source;
+        struct text_view head;
+        int r;
+
+        ck_assert_int_eq(import_source_open(&source, path, err), 0);
+        ck_assert_int_eq(import_source_head(source, &head, err), 0);
+        r = import_ireeprof_recognise(head) ? import_ireeprof_read(source, rows, err) : -EINVAL;
+        import_source_close(source);
+        return r;
+}
+
+int iree_profile_read_bytes(const void *bytes, size_t n_bytes, struct import_rows *rows, struct error *err)
+{
+        int fd = memfd_create("profile", MFD_CLOEXEC), r;
+        char path[40];
 
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(io_write_all(fd, bytes, n_bytes, NULL), 0);
-        (void)snprintf(path, 40, "/proc/self/fd/%d", fd);
-        return fd;
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        r = iree_profile_read_path(path, rows, err);
+        (void)close(fd);
+        return r;
 }
 
 struct byte_buffer iree_profile_load(const char *path)

@@ -11,10 +11,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
+
+struct error;
+struct import_rows;
 
 struct iree_profile {
         struct byte_buffer bytes;
+        uint64_t stream;     /* of the chunks that are made from now on */
         size_t n_more_bytes; /* put after the fields of each row of a chunk that is made from now on */
 };
 
@@ -46,8 +49,9 @@ void iree_profile_memory(struct iree_profile *p, uint32_t type, uint64_t time, u
 void iree_profile_trace(struct iree_profile *p, size_t n_bytes);
 void iree_profile_lossy(struct iree_profile *p, uint64_t n_dropped);
 
-/* A file in memory with these bytes: its descriptor, to be closed, and a path that opens it. */
-int iree_profile_file(const void *bytes, size_t n_bytes, char path[static 40]);
+/* What import_ireeprof_read() returns for a file, or one with these bytes; -EINVAL if it is not recognised. */
+int iree_profile_read_path(const char *path, struct import_rows *rows, struct error *err);
+int iree_profile_read_bytes(const void *bytes, size_t n_bytes, struct import_rows *rows, struct error *err);
 
 /* All bytes of a file. */
 struct byte_buffer iree_profile_load(const char *path);

@@ -3,14 +3,12 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "import/import_ireeprof.h"
-#include "import/import_source.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/iree_profile.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DATA "tests/data/import/iree/"
@@ -33,24 +31,12 @@ UNIT_TEST_PLAN(.timeout_s = 240, .setup = setup, .teardown = teardown);
 
 static int read_path(const char *path, struct import_rows *into)
 {
-        struct import_source *source;
-        struct text_view head;
-        int r;
-
-        ck_assert_msg(import_source_open(&source, path, &err) == 0, "%s", err.text);
-        ck_assert_int_eq(import_source_head(source, &head, &err), 0);
-        r = import_ireeprof_recognise(head) ? import_ireeprof_read(source, into, &err) : -EINVAL;
-        import_source_close(source);
-        return r;
+        return iree_profile_read_path(path, into, &err);
 }
 
 static int read_bytes(const void *bytes, size_t n_bytes, struct import_rows *into)
 {
-        char path[40];
-        int fd = iree_profile_file(bytes, n_bytes, path), r = read_path(path, into);
-
-        (void)close(fd);
-        return r;
+        return iree_profile_read_bytes(bytes, n_bytes, into, &err);
 }
 
 static void read_profile(struct iree_profile *profile)
@@ -463,6 +449,45 @@ START_TEST(test_a_counter_that_was_set_back_begins_an_epoch)
 }
 END_TEST
 
+/* import_rows takes two tracks with one parent and number, or without number and one name, for one. */
+static void require_apart(const struct import_rows *in)
+{
+        for (size_t i = 0; i < in->n_tracks; i++)
+                for (size_t j = 0; j < i; j++) {
+                        const struct fake_import_track *a = &in->tracks[i], *b = &in->tracks[j];
+
+                        if (a->kind != b->kind || a->parent != b->parent || a->has_number != b->has_number)
+                                continue;
+                        ck_assert(a->has_number ? a->number != b->number : a->name != b->name);
+                }
+}
+
+START_LOOP_TEST(test_tracks_are_told_apart, 0, sizeof(BOTH) / sizeof(BOTH[0]))
+{
+        ck_assert_int_eq(read_path(BOTH[_i][0], &rows), 0);
+        ck_assert_uint_gt(rows.n_tracks, 2);
+        require_apart(&rows);
+}
+END_TEST
+
+START_TEST(test_streams_of_one_queue_have_tracks_of_their_own)
+{
+        static const struct iree_profile_dispatch dispatch = { .submission = 1, .begin = 10, .end = 20 };
+        struct iree_profile p;
+
+        iree_profile_begin(&p);
+        for (p.stream = 4; p.stream < 7; p.stream++)
+                iree_profile_dispatch(&p, 0, 0, &dispatch);
+        iree_profile_end(&p, 0);
+        read_profile(&p);
+        require_apart(&rows);
+        ck_assert_uint_eq(rows.n_tracks, 4);
+        ck_assert_uint_eq(rows.spans[1].track,
+                          fake_import_rows_find_track(&rows, "device 0/queue 0 stream 5"));
+        ck_assert_uint_ne(rows.spans[0].key.kind, rows.spans[1].key.kind);
+}
+END_TEST
+
 /* ------------------------------------------------------------------ made files: memory, losses, growth */
 
 START_TEST(test_memory_is_balanced_by_lives)
@@ -605,172 +630,5 @@ START_TEST(test_impossible_times_are_malformed)
         ck_assert_uint_eq(rows.n_values, 0);
         ck_assert_uint_eq(rows.n_malformed, 3);
         ck_assert_str_eq(rows.first_malformed_why, "the device wrote no time");
-}
-END_TEST
-
-/* ------------------------------------------------------------------ lines */
-
-#define SCHEMA "{\"schema_version\":15,\"record_type\":\"schema\",\"format\":\"ireeperf-jsonl\"}\n"
-#define BEGIN  "{\"record_type\":\"session\",\"event\":\"begin\",\"session_id\":1}\n"
-#define END    "{\"record_type\":\"session\",\"event\":\"end\",\"session_status_code\":0}\n"
-#define SPAN   "\"start_tick\":5,\"end_tick\":9"
-
-static const struct {
-        const char *rows;
-        uint64_t n_spans, n_malformed, n_left_out;
-} LINES[] = {
-        { "{\"record_type\":\"dispatch_event\"," SPAN "}\n", 1, 0, 0 },
-        { "{" SPAN ",\"record_type\":\"dispatch_event\"}\n", 1, 0, 0 },
-        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"queue_ordinal\":null}\r\n\n", 1, 0, 0 },
-        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"queue_ordinal\":\"1\"}\n", 0, 1, 0 },
-        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"submission_id\":1.5}\n", 0, 1, 0 },
-        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"submission_id\":99999999999999999999}\n", 0, 1, 0 },
-        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"workgroup_count\":[1,2]}\n", 0, 1, 0 },
-        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"later\":{\"a\":[1,{}]}}\n", 1, 0, 0 },
-        { "{\"record_type\":\"dispatch_event\"," SPAN "\n", 0, 1, 0 },
-        { "{\"record_type\":\"quantum_event\"}\n", 0, 0, 1 },
-        { "{\"record_type\":5}\nnull\n[]\n{}\n\x01\n", 0, 5, 0 },
-        { "{\"record_type\":\"dispatch_event\"," SPAN "}{}\n", 0, 1, 0 },
-        { "{\"record_type\":\"counter_sample\",\"flags\":4," SPAN ",\"values\":[1,\"x\"]}\n", 0, 1, 0 },
-        { "{\"record_type\":\"device_metric_sample\",\"host_time_begin_ns\":1,\"host_time_end_ns\":2,\"values\":[5]}\n",
-          0, 0, 0 },
-        { "{\"record_type\":\"queue_event\",\"host_time_ns\":-1,\"ready_host_time_ns\":0}\n", 0, 1, 0 },
-        { "", 0, 0, 0 },
-};
-
-START_LOOP_TEST(test_a_bad_line_is_counted_and_the_next_one_read, 0, sizeof(LINES) / sizeof(LINES[0]))
-{
-        static const char *const after = "{\"record_type\":\"queue_device_event\"," SPAN "}\n";
-        struct byte_buffer text = { .data = NULL };
-
-        byte_buffer_add_format(&text, "%s%s%s%s%s", SCHEMA, BEGIN, LINES[_i].rows, after, END);
-        ck_assert_int_eq(read_bytes(text.data, text.used_bytes, &rows), 0);
-        ck_assert_uint_eq(rows.n_spans, LINES[_i].n_spans + 1);
-        ck_assert_uint_eq(rows.n_malformed, LINES[_i].n_malformed);
-        ck_assert_uint_eq(rows.n_left_out, LINES[_i].n_left_out);
-        if (rows.n_malformed)
-                ck_assert_uint_eq(rows.first_malformed_at, 3);
-        ck_assert(!rows.is_cut);
-        byte_buffer_deinit(&text);
-}
-END_TEST
-
-static const struct {
-        const char *head;
-        size_t n_bytes;
-        bool is_ours;
-} HEADS[] = {
-        { "IRPF\1\0\6\0", 8, true },
-        { SCHEMA, sizeof(SCHEMA) - 1, true },
-        { "{\"format\":\"ireeperf-jsonl\",\"record_type\":\"schema\"}", 50, true },
-        { "{\"record_type\":\"schema\",\"format\":\"other\"}", 42, false },
-        { "{\"record_type\":\"session\",\"format\":\"ireeperf-jsonl\"}", 51, false },
-        { "IRP", 3, false },
-        { "IRPX", 4, false },
-        { "", 0, false },
-        { "[{\"ph\":\"X\"}]", 12, false },
-        { "{\"record_type\":\"schema\"", 23, false },
-};
-
-START_LOOP_TEST(test_heads_that_are_recognised, 0, sizeof(HEADS) / sizeof(HEADS[0]))
-{
-        struct text_view head = { HEADS[_i].head, HEADS[_i].n_bytes };
-
-        ck_assert(import_ireeprof_recognise(head) == HEADS[_i].is_ours);
-}
-END_TEST
-
-/* ------------------------------------------------------------------ hostile files */
-
-/* Reads; whatever comes of it has words, and the fake looks at each row. */
-static int read_spoiled(const uint8_t *bytes, size_t n_bytes)
-{
-        struct import_rows spoiled;
-        int r;
-
-        err = ERROR_NONE;
-        fake_import_rows_init(&spoiled);
-        r = read_bytes(bytes, n_bytes, &spoiled);
-        ck_assert(r == 0 || r == -EINVAL || err.text[0] != '\0');
-        fake_import_rows_deinit(&spoiled);
-        return r;
-}
-
-static const char *const SPOILED[] = { DATA "one_of_each_record.ireeprof", DATA "one_of_each_record.jsonl" };
-
-START_LOOP_TEST(test_any_byte_may_be_wrong, 0, 2)
-{
-        static const uint8_t masks[] = { 0x01, 0x80, 0xff };
-        struct byte_buffer file = iree_profile_load(SPOILED[_i]);
-
-        for (size_t at = 0; at < file.used_bytes; at++)
-                for (size_t i = 0; i < sizeof(masks); i++) {
-                        file.data[at] ^= masks[i];
-                        (void)read_spoiled(file.data, file.used_bytes);
-                        file.data[at] ^= masks[i];
-                }
-        ck_assert_int_eq(read_spoiled(file.data, file.used_bytes), 0);
-        byte_buffer_deinit(&file);
-}
-END_TEST
-
-START_LOOP_TEST(test_a_file_may_end_anywhere, 0, 2)
-{
-        struct byte_buffer file = iree_profile_load(SPOILED[_i]);
-
-        for (size_t n = 0; n < file.used_bytes; n++)
-                (void)read_spoiled(file.data, n);
-        byte_buffer_deinit(&file);
-}
-END_TEST
-
-/* Each four bytes of the binary form as a length or count of 2^32 - 1, and each eight as 2^64 - 1. */
-START_TEST(test_lengths_and_counts_may_be_huge)
-{
-        struct byte_buffer file = iree_profile_load(SPOILED[0]);
-        uint8_t before[8];
-
-        for (size_t at = 0; at + 8 <= file.used_bytes; at++)
-                for (size_t n = 4; n <= 8; n += 4) {
-                        memcpy(before, file.data + at, n);
-                        memset(file.data + at, 0xff, n);
-                        (void)read_spoiled(file.data, file.used_bytes);
-                        memcpy(file.data + at, before, n);
-                }
-        byte_buffer_deinit(&file);
-}
-END_TEST
-
-/* A disk that is full ends the import, wherever that happens, with the words of import_rows. */
-START_LOOP_TEST(test_a_failure_of_the_rows_ends_the_import, 0, 2)
-{
-        int n_calls = 1;
-
-        for (int r = -ENOSPC; r != 0; n_calls++) {
-                struct import_rows failing;
-
-                fake_import_rows_init(&failing);
-                failing.fails_after = n_calls;
-                err = ERROR_NONE;
-                r = read_path(SPOILED[_i], &failing);
-                if (r != 0) {
-                        ck_assert_int_eq(r, -ENOSPC);
-                        ck_assert_str_eq(err.text, "no space left on device");
-                }
-                fake_import_rows_deinit(&failing);
-        }
-        ck_assert_int_gt(n_calls, 30);
-}
-END_TEST
-
-START_TEST(test_a_newer_container_is_refused)
-{
-        struct iree_profile p;
-
-        iree_profile_begin(&p);
-        p.bytes.data[4] = 2;
-        ck_assert_int_eq(read_bytes(p.bytes.data, p.bytes.used_bytes, &rows), -ENOTSUP);
-        ck_assert_ptr_nonnull(strstr(err.text, "version 2.6"));
-        iree_profile_deinit(&p);
 }
 END_TEST

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* IREE's profiles with lines that are no rows, and spoiled in each byte: all is read that can be, or refused. */
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "import/import_ireeprof.h"
+#include "tests/unit/fake_import_rows.h"
+#include "tests/unit/iree_profile.h"
+#include "tests/unit/unit_test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define DATA "tests/data/import/iree/"
+
+static struct import_rows rows;
+static struct error err;
+
+static void setup(void)
+{
+        fake_import_rows_init(&rows);
+        err = ERROR_NONE;
+}
+
+static void teardown(void)
+{
+        fake_import_rows_deinit(&rows);
+}
+
+UNIT_TEST_PLAN(.timeout_s = 240, .setup = setup, .teardown = teardown);
+
+static int read_path(const char *path, struct import_rows *into)
+{
+        return iree_profile_read_path(path, into, &err);
+}
+
+static int read_bytes(const void *bytes, size_t n_bytes, struct import_rows *into)
+{
+        return iree_profile_read_bytes(bytes, n_bytes, into, &err);
+}
+
+/* ------------------------------------------------------------------ lines */
+
+#define SCHEMA "{\"schema_version\":15,\"record_type\":\"schema\",\"format\":\"ireeperf-jsonl\"}\n"
+#define BEGIN  "{\"record_type\":\"session\",\"event\":\"begin\",\"session_id\":1}\n"
+#define END    "{\"record_type\":\"session\",\"event\":\"end\",\"session_status_code\":0}\n"
+#define SPAN   "\"start_tick\":5,\"end_tick\":9"
+
+static const struct {
+        const char *rows;
+        uint64_t n_spans, n_malformed, n_left_out;
+} LINES[] = {
+        { "{\"record_type\":\"dispatch_event\"," SPAN "}\n", 1, 0, 0 },
+        { "{" SPAN ",\"record_type\":\"dispatch_event\"}\n", 1, 0, 0 },
+        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"queue_ordinal\":null}\r\n\n", 1, 0, 0 },
+        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"queue_ordinal\":\"1\"}\n", 0, 1, 0 },
+        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"submission_id\":1.5}\n", 0, 1, 0 },
+        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"submission_id\":99999999999999999999}\n", 0, 1, 0 },
+        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"workgroup_count\":[1,2]}\n", 0, 1, 0 },
+        { "{\"record_type\":\"dispatch_event\"," SPAN ",\"later\":{\"a\":[1,{}]}}\n", 1, 0, 0 },
+        { "{\"record_type\":\"dispatch_event\"," SPAN "\n", 0, 1, 0 },
+        { "{\"record_type\":\"quantum_event\"}\n", 0, 0, 1 },
+        { "{\"record_type\":5}\nnull\n[]\n{}\n\x01\n", 0, 5, 0 },
+        { "{\"record_type\":\"dispatch_event\"," SPAN "}{}\n", 0, 1, 0 },
+        { "{\"record_type\":\"counter_sample\",\"flags\":4," SPAN ",\"values\":[1,\"x\"]}\n", 0, 1, 0 },
+        { "{\"record_type\":\"device_metric_sample\",\"host_time_begin_ns\":1,\"host_time_end_ns\":2,\"values\":[5]}\n",
+          0, 0, 0 },
+        { "{\"record_type\":\"queue_event\",\"host_time_ns\":-1,\"ready_host_time_ns\":0}\n", 0, 1, 0 },
+        { "", 0, 0, 0 },
+};
+
+START_LOOP_TEST(test_a_bad_line_is_counted_and_the_next_one_read, 0, sizeof(LINES) / sizeof(LINES[0]))
+{
+        static const char *const after = "{\"record_type\":\"queue_device_event\"," SPAN "}\n";
+        struct byte_buffer text = { .data = NULL };
+
+        byte_buffer_add_format(&text, "%s%s%s%s%s", SCHEMA, BEGIN, LINES[_i].rows, after, END);
+        ck_assert_int_eq(read_bytes(text.data, text.used_bytes, &rows), 0);
+        ck_assert_uint_eq(rows.n_spans, LINES[_i].n_spans + 1);
+        ck_assert_uint_eq(rows.n_malformed, LINES[_i].n_malformed);
+        ck_assert_uint_eq(rows.n_left_out, LINES[_i].n_left_out);
+        if (rows.n_malformed)
+                ck_assert_uint_eq(rows.first_malformed_at, 3);
+        ck_assert(!rows.is_cut);
+        byte_buffer_deinit(&text);
+}
+END_TEST
+
+static const struct {
+        const char *head;
+        size_t n_bytes;
+        bool is_ours;
+} HEADS[] = {
+        { "IRPF\1\0\6\0", 8, true },
+        { SCHEMA, sizeof(SCHEMA) - 1, true },
+        { "{\"format\":\"ireeperf-jsonl\",\"record_type\":\"schema\"}", 50, true },
+        { "{\"record_type\":\"schema\",\"format\":\"other\"}", 42, false },
+        { "{\"record_type\":\"session\",\"format\":\"ireeperf-jsonl\"}", 51, false },
+        { "IRP", 3, false },
+        { "IRPX", 4, false },
+        { "", 0, false },
+        { "[{\"ph\":\"X\"}]", 12, false },
+        { "{\"record_type\":\"schema\"", 23, false },
+};
+
+START_LOOP_TEST(test_heads_that_are_recognised, 0, sizeof(HEADS) / sizeof(HEADS[0]))
+{
+        struct text_view head = { HEADS[_i].head, HEADS[_i].n_bytes };
+
+        ck_assert(import_ireeprof_recognise(head) == HEADS[_i].is_ours);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ hostile files */
+
+/* Reads; whatever comes of it has words, and the fake looks at each row. */
+static int read_spoiled(const uint8_t *bytes, size_t n_bytes)
+{
+        struct import_rows spoiled;
+        int r;
+
+        err = ERROR_NONE;
+        fake_import_rows_init(&spoiled);
+        r = read_bytes(bytes, n_bytes, &spoiled);
+        ck_assert(r == 0 || r == -EINVAL || err.text[0] != '\0');
+        fake_import_rows_deinit(&spoiled);
+        return r;
+}
+
+static const char *const SPOILED[] = { DATA "one_of_each_record.ireeprof", DATA "one_of_each_record.jsonl" };
+
+START_LOOP_TEST(test_any_byte_may_be_wrong, 0, 2)
+{
+        static const uint8_t masks[] = { 0x01, 0x80, 0xff };
+        struct byte_buffer file = iree_profile_load(SPOILED[_i]);
+
+        for (size_t at = 0; at < file.used_bytes; at++)
+                for (size_t i = 0; i < sizeof(masks); i++) {
+                        file.data[at] ^= masks[i];
+                        (void)read_spoiled(file.data, file.used_bytes);
+                        file.data[at] ^= masks[i];
+                }
+        ck_assert_int_eq(read_spoiled(file.data, file.used_bytes), 0);
+        byte_buffer_deinit(&file);
+}
+END_TEST
+
+START_LOOP_TEST(test_a_file_may_end_anywhere, 0, 2)
+{
+        struct byte_buffer file = iree_profile_load(SPOILED[_i]);
+
+        for (size_t n = 0; n < file.used_bytes; n++)
+                (void)read_spoiled(file.data, n);
+        byte_buffer_deinit(&file);
+}
+END_TEST
+
+/* Each four bytes of the binary form as a length or count of 2^32 - 1, and each eight as 2^64 - 1. */
+START_TEST(test_lengths_and_counts_may_be_huge)
+{
+        struct byte_buffer file = iree_profile_load(SPOILED[0]);
+        uint8_t before[8];
+
+        for (size_t at = 0; at + 8 <= file.used_bytes; at++)
+                for (size_t n = 4; n <= 8; n += 4) {
+                        memcpy(before, file.data + at, n);
+                        memset(file.data + at, 0xff, n);
+                        (void)read_spoiled(file.data, file.used_bytes);
+                        memcpy(file.data + at, before, n);
+                }
+        byte_buffer_deinit(&file);
+}
+END_TEST
+
+/* A disk that is full ends the import, wherever that happens, with the words of import_rows. */
+START_LOOP_TEST(test_a_failure_of_the_rows_ends_the_import, 0, 2)
+{
+        int n_calls = 1;
+
+        for (int r = -ENOSPC; r != 0; n_calls++) {
+                struct import_rows failing;
+
+                fake_import_rows_init(&failing);
+                failing.fails_after = n_calls;
+                err = ERROR_NONE;
+                r = read_path(SPOILED[_i], &failing);
+                if (r != 0) {
+                        ck_assert_int_eq(r, -ENOSPC);
+                        ck_assert_str_eq(err.text, "no space left on device");
+                }
+                fake_import_rows_deinit(&failing);
+        }
+        ck_assert_int_gt(n_calls, 30);
+}
+END_TEST
+
+START_TEST(test_a_newer_container_is_refused)
+{
+        struct iree_profile p;
+
+        iree_profile_begin(&p);
+        p.bytes.data[4] = 2;
+        ck_assert_int_eq(read_bytes(p.bytes.data, p.bytes.used_bytes, &rows), -ENOTSUP);
+        ck_assert_ptr_nonnull(strstr(err.text, "version 2.6"));
+        iree_profile_deinit(&p);
+}
+END_TEST
