@@ -49,7 +49,7 @@ void iree_profile_memory(struct iree_profile *p, uint32_t type, uint64_t time, u
 void iree_profile_trace(struct iree_profile *p, size_t n_bytes);
 void iree_profile_lossy(struct iree_profile *p, uint64_t n_dropped);
 
-/* What import_ireeprof_read() returns for a file, or one with these bytes; -EINVAL if it is not recognised. */
+/* Returns as import_ireeprof_read() for a file, or one with these bytes; -EINVAL if it is not recognised. */
 int iree_profile_read_path(const char *path, struct import_rows *rows, struct error *err);
 int iree_profile_read_bytes(const void *bytes, size_t n_bytes, struct import_rows *rows, struct error *err);
 

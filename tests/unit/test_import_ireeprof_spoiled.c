@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IREE's profiles with lines that are no rows, and spoiled in each byte: all is read that can be, or refused. */
+/* IREE's profiles with lines that are no rows, and spoiled in each byte: what is good in them is read. */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "import/import_ireeprof.h"
