@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* import/json_pull.c: values, members, escapes, exact numbers, depth without recursion, what is cut or no JSON */
+#include "import/json_pull.h"
+#include "tests/unit/unit_test.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static struct text_view view(const char *text)
+{
+        return (struct text_view){ text, strlen(text) };
+}
+
+/* All values of a text, by kind and text, with the result at the end. */
+static void describe(const char *text, struct byte_buffer *b)
+{
+        static const char kinds[] = "oasnw";
+        struct json_pull p = json_pull_text(view(text));
+        struct json_value value;
+        int r;
+
+        byte_buffer_clear(b);
+        while ((r = json_pull_next(&p, &value)) == 1)
+                byte_buffer_add_format(b, "%c<%.*s> ", kinds[value.kind], (int)value.text.n_bytes,
+                                       value.text.bytes);
+        byte_buffer_add_format(b, "%s", r == 0 ? "end" : r == -EBADMSG ? "bad" : "?");
+        byte_buffer_add_u8(b, 0);
+}
+
+static const struct {
+        const char *text, *values;
+} texts[] = {
+        { "", "end" },
+        { " \r\n\t", "end" },
+        { "1 -2.5e3 \"a\\\"b\" true", "n<1> n<-2.5e3> s<a\\\"b> w<true> end" },
+        { "{\"a\":[1,{}]},[]", "o<{\"a\":[1,{}]}> a<[]> end" },
+        { "NaN,-Infinity,-", "w<NaN> w<-Infinity> w<-> end" },
+        { "[\"]\"] {\"}\":\"{\"}", "a<[\"]\"]> o<{\"}\":\"{\"}> end" },
+        { "\"\\\\\" 1", "s<\\\\> n<1> end" },
+        { "[1", "bad" },
+        { "\"a", "bad" },
+        { "\"a\\\"", "bad" },
+        { "{]", "bad" },
+        { "1 ] 2", "n<1> bad" },
+        { ":", "bad" },
+};
+
+START_LOOP_TEST(test_values, 0, sizeof(texts) / sizeof(texts[0]))
+{
+        struct byte_buffer b = { .data = NULL };
+
+        describe(texts[_i].text, &b);
+        ck_assert_str_eq((const char *)b.data, texts[_i].values);
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_members)
+{
+        struct json_pull p = json_pull_text(view(" {\"ts\" : 1.5, \"args\":{\"ts\":2},\"ts\":\"7\",}"));
+        struct json_value object, value;
+        struct text_view key;
+
+        ck_assert_int_eq(json_pull_next(&p, &object), 1);
+        ck_assert_int_eq(json_find(object, "ts", &value), 1);
+        ck_assert(value.kind == JSON_STRING && text_view_is(value.text, "7"));
+        ck_assert_int_eq(json_find(object, "t", &value), 0);
+        p = json_pull_inside(object);
+        ck_assert_int_eq(json_pull_member(&p, &key, &value), 1);
+        ck_assert(text_view_is(key, "ts") && value.kind == JSON_NUMBER && text_view_is(value.text, "1.5"));
+        ck_assert_int_eq(json_pull_member(&p, &key, &value), 1);
+        ck_assert(text_view_is(key, "args") && text_view_is(value.text, "{\"ts\":2}"));
+        ck_assert_int_eq(json_pull_member(&p, &key, &value), 1);
+        ck_assert_int_eq(json_pull_member(&p, &key, &value), 0);
+        p = json_pull_inside(value);
+        ck_assert_int_eq(json_pull_next(&p, &value), 0);
+}
+END_TEST
+
+static const char *const bad_objects[] = { "{1:2}",       "{\"a\" 1}", "{\"a\"}",     "{\"a\":}",
+                                           "{\"a\":1]}}", "{\"a\":,}", "{\"a\":[}]}", "{a:1}" };
+
+START_LOOP_TEST(test_bad_members, 0, sizeof(bad_objects) / sizeof(bad_objects[0]))
+{
+        struct json_value object = { .kind = JSON_OBJECT, .text = view(bad_objects[_i]) }, value;
+        struct json_pull p = json_pull_inside(object);
+        struct text_view key;
+        int r;
+
+        while ((r = json_pull_member(&p, &key, &value)) == 1)
+                continue;
+        ck_assert_int_eq(r, -EBADMSG);
+        ck_assert_int_eq(json_pull_member(&p, &key, &value), 0);
+        ck_assert_int_eq(json_find(object, "a", &value), -EBADMSG);
+}
+END_TEST
+
+static const struct {
+        const char *text, *plain;
+        size_t n_bytes; /* 0: as `plain` */
+} strings[] = {
+        { "", "", 0 },
+        { "plain", "plain", 0 },
+        { "\\ud83d\\ude00 \\u00fc \\/ \\\"q\\\" \\t\\b\\f\\n\\r\\\\",
+          "\xf0\x9f\x98\x80 \xc3\xbc / \"q\" \t\b\f\n\r\\", 0 },
+        { "lone \\ud83d", "lone \xef\xbf\xbd", 0 },
+        { "\\udE00\\u20ac", "\xef\xbf\xbd\xe2\x82\xac", 0 },
+        { "\\ud83d\\u0041",
+          "\xef\xbf\xbd"
+          "A",
+          0 },
+        { "t\\u0000z", "t\0z", 3 },
+        { "\\x \\u12 \\u12g4 \\", "\\x \\u12 \\u12g4 \\", 0 },
+        { "\xff\xfe", "\xff\xfe", 0 },
+};
+
+START_LOOP_TEST(test_strings, 0, sizeof(strings) / sizeof(strings[0]))
+{
+        struct byte_buffer room = { .data = NULL };
+        size_t n_bytes = strings[_i].n_bytes ? strings[_i].n_bytes : strlen(strings[_i].plain);
+        struct text_view plain;
+
+        ck_assert_int_eq(json_string(view(strings[_i].text), &room, &plain), 0);
+        ck_assert_uint_eq(plain.n_bytes, n_bytes);
+        ck_assert_mem_eq(plain.bytes, strings[_i].plain, n_bytes);
+        byte_buffer_deinit(&room);
+}
+END_TEST
+
+static const struct {
+        const char *text;
+        int shift;
+        bool is_number;
+        int64_t value;
+} numbers[] = {
+        { "0", 3, true, 0 },
+        { "-0.0", 3, true, 0 },
+        { "1712195495519689.123", 3, true, INT64_C(1712195495519689123) },
+        { "0.877", 3, true, 877 },
+        { "1.5e3", 3, true, 1500000 },
+        { "2E1", 3, true, 20000 },
+        { "15e-1", 0, true, 2 },
+        { "-1.5", 0, true, -2 },
+        { "1.4999999999999999999999", 0, true, 1 },
+        { "0.0005", 3, true, 1 },
+        { "0.00049", 3, true, 0 },
+        { "9007199254740993", 0, true, INT64_C(9007199254740993) },
+        { "9223372036854775807", 0, true, INT64_MAX },
+        { "-9223372036854775807", 0, true, -INT64_MAX },
+        { "9223372036854775808", 0, false, 0 },
+        { "9223372036854775807", 1, false, 0 },
+        { "0.1000000000000000000000000000000000000001", 1, true, 1 },
+        { "0000000000000000000000000000000000000000012", 0, true, 12 },
+        { "100000000000000000000000000000e-29", 0, true, 1 },
+        { "1e999999999999999999999", 0, false, 0 },
+        { "0e999999999999999999999", 0, true, 0 },
+        { "1e-999999999999999999999", 0, true, 0 },
+        { "1e", 0, false, 0 },
+        { "1e+", 0, false, 0 },
+        { "1.2.3", 0, false, 0 },
+        { "0x10", 0, false, 0 },
+        { "--1", 0, false, 0 },
+        { ".", 0, false, 0 },
+        { "", 0, false, 0 },
+        { "NaN", 0, false, 0 },
+        { "1 ", 0, false, 0 },
+};
+
+START_LOOP_TEST(test_decimals, 0, sizeof(numbers) / sizeof(numbers[0]))
+{
+        int64_t value = 0;
+
+        ck_assert_int_eq(json_decimal(view(numbers[_i].text), numbers[_i].shift, &value),
+                         numbers[_i].is_number);
+        ck_assert_int_eq(value, numbers[_i].value);
+}
+END_TEST
+
+START_TEST(test_unsigned)
+{
+        uint64_t value = 0;
+
+        ck_assert(json_unsigned(view("18446744073709551615"), &value) && value == UINT64_MAX);
+        ck_assert(!json_unsigned(view("18446744073709551616"), &value));
+        ck_assert(!json_unsigned(view("-1"), &value) && !json_unsigned(view("1.0"), &value));
+        ck_assert(!json_unsigned(view(""), &value));
+}
+END_TEST
+
+/* A million brackets are a million steps of a loop. */
+START_TEST(test_depth_is_no_recursion)
+{
+        size_t n = 1000000;
+        char *text = malloc(2 * n + 1);
+        struct json_value value;
+        struct json_pull p;
+
+        ck_assert_ptr_nonnull(text);
+        memset(text, '[', n);
+        memset(text + n, ']', n);
+        text[2 * n] = '\0';
+        p = json_pull_text(view(text));
+        ck_assert_int_eq(json_pull_next(&p, &value), 1);
+        ck_assert_uint_eq(value.text.n_bytes, 2 * n);
+        p = json_pull_text((struct text_view){ text, 2 * n - 1 });
+        ck_assert_int_eq(json_pull_next(&p, &value), -EBADMSG);
+        free(text);
+}
+END_TEST
+
+/* However a value is cut into two pieces, it ends at the same place. */
+START_TEST(test_scans_in_pieces)
+{
+        static const char text[] = "{\"a\\\\\":[\"\\\"]}\",{}],\"b\":\"\\u0022\"} tail";
+        size_t n_bytes = strlen(text), length = n_bytes - 5;
+
+        for (size_t cut = 1; cut < n_bytes; cut++) {
+                struct json_scan scan = { .depth = 0 };
+                const char *end = json_scan_piece(&scan, text, text + cut);
+
+                if (!end)
+                        end = json_scan_piece(&scan, text + cut, text + n_bytes);
+                ck_assert_ptr_eq(end, text + length);
+        }
+}
+END_TEST
