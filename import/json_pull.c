@@ -168,7 +168,7 @@ int json_pull_next(struct json_pull *p, struct json_value *ret_value)
         return p->at == p->end ? 0 : take_value(p, ret_value);
 }
 
-int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value)
+int json_pull_key(struct json_pull *p, struct text_view *ret_key)
 {
         int r;
 
@@ -185,7 +185,14 @@ int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json
                 return fail(p);
         p->at++;
         skip_space(p);
-        return take_value(p, ret_value);
+        return p->at == p->end ? fail(p) : 1;
+}
+
+int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value)
+{
+        int r = json_pull_key(p, ret_key);
+
+        return r == 1 ? take_value(p, ret_value) : r;
 }
 
 int json_find(struct json_value object, const char *key, struct json_value *ret_value)

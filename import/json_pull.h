@@ -51,6 +51,9 @@ struct json_pull json_pull_inside(struct json_value container);
 int json_pull_next(struct json_pull *p, struct json_value *ret_value);
 int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value);
 
+/* As json_pull_member(), but stops before the value; where that begins, *p->at is its first byte. */
+int json_pull_key(struct json_pull *p, struct text_view *ret_key);
+
 /* Looks for a member; the last of several with that key counts.  Returns 1, 0 if there is none, or as above. */
 int json_find(struct json_value object, const char *key, struct json_value *ret_value);
 
