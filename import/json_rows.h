@@ -6,8 +6,8 @@
  *
  * The file is an array, or an object some of whose members are arrays ("traceEvents"), or several of these
  * one after the other.  An element of these arrays is a row, and so is a member that is no array.  What is
- * wrong with a row ends that row only, and a file that is cut off is read to the cut.  Memory: the longest row,
- * at most IMPORT_LINE_BYTES_MAX; a longer one is skipped without being kept.
+ * wrong with a row ends that row only, and a file that is cut off is read to the cut.  Memory: the longest
+ * row, at most IMPORT_LINE_BYTES_MAX; a longer one is skipped without being kept.
  */
 #ifndef IMPORT_JSON_ROWS_H
 #define IMPORT_JSON_ROWS_H

@@ -90,7 +90,7 @@ static bool is_space(char c)
         return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* An array is one of events if one of them is there, if it is empty, or if its first one is longer than the head. */
+/* Needs one event; or nothing at all; or the sign of one, where the first is longer than the head. */
 static void read_array(struct trace_event_head *head, struct json_pull *p)
 {
         struct json_pull first = *p;

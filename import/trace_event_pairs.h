@@ -4,10 +4,10 @@
  *
  * Way of the data:  import_trace_event -> [trace_event_pairs] -> import_rows
  *
- * Ends belong to the last open begin of their lane, in the order of time; at one time in the order of the file.
+ * An end belongs to the last open begin of its lane, in the order of time; at one time in that of the file.
  * A lane is a thread, or one id of asynchronous work.  Files need not be in the order of time: up to
- * TRACE_EVENT_PAIRS_WINDOW events are sorted before the older half of them is matched.  Memory: these, and what
- * is open.
+ * TRACE_EVENT_PAIRS_WINDOW events are sorted before the older half of them is matched.  Memory: these, and
+ * what is open.
  */
 #ifndef IMPORT_TRACE_EVENT_PAIRS_H
 #define IMPORT_TRACE_EVENT_PAIRS_H
@@ -30,8 +30,7 @@ struct pair_event {
 
 struct open_begin {
         struct pair_event event;
-        uint32_t
-                below; /* the begin of the same lane that is open around it; 0 = none; free: the next free one */
+        uint32_t below; /* the begin that is open around it; 0 = none.  If it is free: the next one */
 };
 
 struct open_lane {

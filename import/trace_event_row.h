@@ -28,9 +28,9 @@ int trace_event_row_read(struct json_value object, struct trace_event_row *ret_r
 bool trace_event_row_ns(struct json_value value, int64_t *ret_ns);
 
 /*
- * What tells a process, a thread or a chain of events from others: a number as its digits, also where they are
- * in quotes, other text after a quote; nothing for null and for what is not there.  Returns its length, 0 also
- * for objects, -E2BIG if it is longer than @n_bytes_max.
+ * What tells a process, a thread or a chain of events from others: a number as its digits, also where they
+ * are in quotes; other text after a quote; nothing for null and for what is not there.  Returns its length, 0
+ * also for objects, -E2BIG if it is longer than @n_bytes_max.
  */
 int trace_event_row_id(struct json_value value, char *id, size_t n_bytes_max);
 

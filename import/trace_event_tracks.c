@@ -161,7 +161,9 @@ static struct import_track describe_process(const struct track_key *key)
         track.has_number = json_unsigned(id, &track.number);
         if (track.has_number)
                 return track;
-        track.name = id.n_bytes ? shown(id) : (struct text_view){ "no process", strlen("no process") };
+        track.name = shown(id);
+        if (track.name.n_bytes == 0)
+                track.name = (struct text_view){ "no process", strlen("no process") };
         if (track.kind == IMPORT_TRACK_PROCESS)
                 track.kind = IMPORT_TRACK_OTHER;
         return track;
@@ -180,6 +182,8 @@ static struct import_track describe_thread(const struct track_key *key, uint32_t
         }
         track.has_number = json_unsigned(id, &track.number);
         track.name = track.has_number && has_process ? (struct text_view){ NULL, 0 } : shown(id);
+        if (!track.has_number && track.name.n_bytes == 0)
+                track.name = (struct text_view){ "no thread", strlen("no thread") };
         if (key->bytes[0] == DEVICE_STREAM)
                 track.kind = IMPORT_TRACK_STREAM;
         else if (has_process && track.has_number)

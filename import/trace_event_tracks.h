@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import/trace_event_tracks.h - tracks of trace-event JSON: by ids of processes and threads, which may be text
+ * import/trace_event_tracks.h - tracks of trace-event JSON, by ids of processes and threads
  *
  * Way of the data:  import_trace_event -> [trace_event_tracks] -> import_rows
  *
- * The small numbers of PyTorch's devices look like processes.  They are devices by the categories of what is
- * on them and by the file's list of devices, and never one with a process of that number.  Names come at any
- * place of the file; those of tracks that have nothing on them are forgotten.  Memory: a row for each track
- * and each name, at most TRACE_EVENT_TRACKS_MAX.
+ * Ids are numbers or text.  The small numbers of PyTorch's devices look like processes.  They are devices by
+ * the categories of what is on them and by the file's list of devices, and never one with a process of that
+ * number.  Names come at any place of the file; those of tracks that have nothing on them are forgotten.
+ * Memory: a row for each track and each name, at most TRACE_EVENT_TRACKS_MAX.
  */
 #ifndef IMPORT_TRACE_EVENT_TRACKS_H
 #define IMPORT_TRACE_EVENT_TRACKS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* import/json_pull.c: values, members, escapes, exact numbers, depth without recursion, what is cut or no JSON */
+/* import/json_pull.c: values, members, escapes, exact numbers, depth without recursion, cut and bad text */
 #include "import/json_pull.h"
 #include "tests/unit/unit_test.h"
 
