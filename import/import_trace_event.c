@@ -29,6 +29,7 @@
 struct reader {
         struct import_rows *rows;
         struct json_rows json;
+        struct trace_event_row row; /* if `json` could read it at once */
         struct trace_event_head head;
         struct trace_event_clock clock;
         struct trace_event_tracks tracks;
@@ -480,11 +481,13 @@ static int take_timed(struct reader *r, struct event *event, struct error *err)
         }
 }
 
-static int take_phase(struct reader *r, struct event *event, struct json_value object, struct error *err)
+static int take_phase(struct reader *r, struct event *event, const struct json_row *row, struct error *err)
 {
         struct text_view phase;
 
-        if (trace_event_row_read(object, &event->row) < 0)
+        if (row->is_read)
+                event->row = r->row;
+        else if (trace_event_row_read(row->value, &event->row) < 0)
                 return refuse(event, "no object");
         phase = event->row.phase.text;
         if (event->row.phase.kind != JSON_STRING || phase.n_bytes != 1 || *phase.bytes < '!' ||
@@ -505,7 +508,7 @@ static int take_event(struct reader *r, const struct json_row *row, struct error
         int e;
 
         import_rows_count_row(r->rows);
-        e = row->bad ? -EBADMSG : take_phase(r, &event, row->value, err);
+        e = row->bad ? -EBADMSG : take_phase(r, &event, row, err);
         if (e == -E2BIG)
                 event.why = "an id that is too long, or one too many";
         if (event.why && (e == -EBADMSG || e == -E2BIG)) {
@@ -614,6 +617,13 @@ static void count_left_out(struct reader *r)
                 import_rows_cut(r->rows, json_rows_line(&r->json));
 }
 
+static int read_open(void *of, struct json_pull *p)
+{
+        struct reader *r = of;
+
+        return trace_event_row_read_open(p, &r->row);
+}
+
 static int begin(struct reader *r, struct error *err)
 {
         struct import_clock clock = { .kind = IMPORT_CLOCK_OWN,
@@ -624,6 +634,8 @@ static int begin(struct reader *r, struct error *err)
 
         if (e < 0)
                 return e;
+        r->json.read_open = read_open;
+        r->json.of = r;
         trace_event_head_read(head, &r->head);
         r->shift_ns = r->head.least_ns < 0 ? NEGATIVE_SHIFT : 0;
         e = import_rows_file(r->rows, "trace-event", r->head.version, err);
@@ -670,22 +682,4 @@ bool import_trace_event_recognise(struct text_view head)
 
         trace_event_head_read(head, &read);
         return read.is_trace_event;
-}
-
-const char *import_trace_event_near_match(struct text_view head)
-{
-        static const struct {
-                const char *key, *what;
-        } others[] = {
-                { "\"nodes\"", "a .cpuprofile (V8's sampling profiler)" },
-                { "\"snapshot\"", "a heap snapshot (V8)" },
-                { "\"$schema\":\"https://www.speedscope.app", "a profile of speedscope" },
-                { "\"resourceSpans\"", "OpenTelemetry's spans" },
-        };
-
-        for (size_t i = sizeof(others) / sizeof(others[0]); i-- > 0;)
-                if (head.n_bytes > 0 && *head.bytes == '{' &&
-                    memmem(head.bytes, head.n_bytes, others[i].key, strlen(others[i].key)))
-                        return others[i].what;
-        return NULL;
 }

@@ -22,9 +22,6 @@ struct import_source;
 /* @head: the first bytes of a file, unpacked. */
 bool import_trace_event_recognise(struct text_view head);
 
-/* A format that a JSON file has instead: "a .cpuprofile (V8)".  NULL = none that we know. */
-const char *import_trace_event_near_match(struct text_view head);
-
 /* Reads the whole file.  Returns 0, or -errno of the source or of @rows, with words. */
 int import_trace_event_read(struct import_source *source, struct import_rows *rows, struct error *err);
 

@@ -5,6 +5,29 @@
 
 #define EXPONENT_MAX 1000 /* beyond it a number is zero or does not fit, whatever its digits */
 
+/* What a byte is to the loops that look at each one. */
+enum { SPACE = 1, ENDS_WORD = 2, IS_BRACKET_OR_QUOTE = 4, ENDS_PLAIN_TEXT = 8 };
+
+static const uint8_t classes[256] = {
+        [' '] = SPACE | ENDS_WORD,
+        ['\t'] = SPACE | ENDS_WORD,
+        ['\r'] = SPACE | ENDS_WORD,
+        ['\n'] = SPACE | ENDS_WORD,
+        [','] = ENDS_WORD,
+        [':'] = ENDS_WORD,
+        ['{'] = ENDS_WORD | IS_BRACKET_OR_QUOTE,
+        ['}'] = ENDS_WORD | IS_BRACKET_OR_QUOTE,
+        ['['] = ENDS_WORD | IS_BRACKET_OR_QUOTE,
+        [']'] = ENDS_WORD | IS_BRACKET_OR_QUOTE,
+        ['"'] = ENDS_WORD | IS_BRACKET_OR_QUOTE | ENDS_PLAIN_TEXT,
+        ['\\'] = ENDS_PLAIN_TEXT,
+};
+
+static bool is(char c, unsigned class)
+{
+        return (classes[(unsigned char)c] & class) != 0;
+}
+
 /* ------------------------------------------------------------------ where a value ends */
 
 /* After the quote that ends the string, or NULL. */
@@ -14,20 +37,20 @@ static const char *end_of_string(struct json_scan *s, const char *at, const char
                 s->is_escaped = false;
                 at++;
         }
-        while (at < end) {
+        for (;;) {
+                while (at < end && !is(*at, ENDS_PLAIN_TEXT))
+                        at++;
+                if (at == end)
+                        return NULL;
                 if (*at == '"') {
                         s->in_string = false;
                         return at + 1;
                 }
-                if (*at == '\\') {
-                        at++;
-                        s->is_escaped = at == end;
-                        if (at == end)
-                                return NULL;
-                }
-                at++;
+                s->is_escaped = at + 1 == end;
+                if (s->is_escaped)
+                        return NULL;
+                at += 2;
         }
-        return NULL;
 }
 
 const char *json_scan_piece(struct json_scan *s, const char *at, const char *end)
@@ -39,6 +62,10 @@ const char *json_scan_piece(struct json_scan *s, const char *at, const char *end
                                 return at;
                         continue;
                 }
+                while (at < end && !is(*at, IS_BRACKET_OR_QUOTE))
+                        at++;
+                if (at == end)
+                        return NULL;
                 switch (*at++) {
                 case '"':
                         s->in_string = true;
@@ -60,17 +87,6 @@ const char *json_scan_piece(struct json_scan *s, const char *at, const char *end
 }
 
 /* ------------------------------------------------------------------ values */
-
-static bool is_space(char c)
-{
-        return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-static bool ends_word(char c)
-{
-        return is_space(c) || c == ',' || c == ']' || c == '}' || c == ':' || c == '"' || c == '{' ||
-               c == '[';
-}
 
 struct json_pull json_pull_text(struct text_view text)
 {
@@ -95,13 +111,13 @@ static int fail(struct json_pull *p)
 
 static void skip_space(struct json_pull *p)
 {
-        while (p->at < p->end && is_space(*p->at))
+        while (p->at < p->end && is(*p->at, SPACE))
                 p->at++;
 }
 
 static void skip_commas(struct json_pull *p)
 {
-        while (p->at < p->end && (is_space(*p->at) || *p->at == ','))
+        while (p->at < p->end && (is(*p->at, SPACE) || *p->at == ','))
                 p->at++;
 }
 
@@ -137,7 +153,7 @@ static int take_word(struct json_pull *p, struct json_value *ret)
         bool is_number = (*begin >= '0' && *begin <= '9') ||
                          (*begin == '-' && p->end - begin > 1 && begin[1] >= '0' && begin[1] <= '9');
 
-        while (p->at < p->end && !ends_word(*p->at))
+        while (p->at < p->end && !is(*p->at, ENDS_WORD))
                 p->at++;
         if (p->at == begin)
                 return fail(p);
@@ -193,6 +209,17 @@ int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json
         int r = json_pull_key(p, ret_key);
 
         return r == 1 ? take_value(p, ret_value) : r;
+}
+
+int json_pull_open_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value)
+{
+        skip_commas(p);
+        if (p->at == p->end)
+                return -EBADMSG;
+        if (*p->at != '}')
+                return json_pull_member(p, ret_key, ret_value);
+        p->at++;
+        return 0;
 }
 
 int json_find(struct json_value object, const char *key, struct json_value *ret_value)

@@ -217,6 +217,21 @@ static int take_key(struct json_rows *rows, char *ret_first, struct error *err)
         return peek(rows, ":", ret_first, err);
 }
 
+/* An object whose end is in the window, most often. */
+static bool take_open(struct json_rows *rows, struct json_row *ret_row)
+{
+        const char *begin = (const char *)rows->window.data + rows->at;
+        struct json_pull p = { begin + 1, (const char *)rows->window.data + rows->window.used_bytes };
+
+        if (rows->read_open(rows->of, &p) != 0)
+                return false;
+        rows->row = rows->at;
+        rows->at += (size_t)(p.at - begin);
+        ret_row->is_read = true;
+        ret_row->value = (struct json_value){ JSON_OBJECT, { begin, (size_t)(p.at - begin) } };
+        return true;
+}
+
 /* Returns 1 with a row, 2 if something else was read, 0 if the file ends in it, or -errno. */
 static int step_in_array(struct json_rows *rows, char first, struct json_row *ret_row, struct error *err)
 {
@@ -228,6 +243,8 @@ static int step_in_array(struct json_rows *rows, char first, struct json_row *re
                 return 2;
         }
         ret_row->is_element = true;
+        if (first == '{' && rows->read_open && take_open(rows, ret_row))
+                return 1;
         return take_value(rows, first, ret_row, err);
 }
 

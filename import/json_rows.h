@@ -23,7 +23,14 @@ struct import_source;
 
 struct json_rows {
         struct import_source *source; /* borrowed */
-        struct byte_buffer window;    /* bytes that were read; `at` is where in it we are */
+        /*
+         * May read an object that is an element, @p behind its opening bracket, to behind its closing one,
+         * which saves looking for that before.  Returns 0, or anything else if it cannot: then it was perhaps
+         * not all there.  NULL = no.
+         */
+        int (*read_open)(void *of, struct json_pull *p);
+        void *of;
+        struct byte_buffer window; /* bytes that were read; `at` is where in it we are */
         size_t at;
         struct byte_buffer member; /* the key of the member that is read; empty in a bare array */
         uint64_t n_lines;          /* whole ones before `counted` in the window */
@@ -37,6 +44,7 @@ struct json_row {
         struct text_view member; /* as a string's text; empty = of a bare array */
         struct json_value value;
         bool is_element; /* of an array; otherwise the member's value */
+        bool is_read;    /* by `read_open` */
         const char *bad; /* NULL, or why there is no value; lives forever */
 };
 

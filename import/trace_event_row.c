@@ -2,37 +2,40 @@
 #include "import/trace_event_row.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
-/* Where a field with this key is kept; NULL for others. */
+/* Where a field with this key is kept; NULL for others.  It is called for each member of each row. */
 static struct json_value *field_of(struct trace_event_row *row, struct text_view key)
 {
-        static const struct {
-                char key[8];
-                size_t field;
-        } fields[] = {
-                { "ph", offsetof(struct trace_event_row, phase) },
-                { "ts", offsetof(struct trace_event_row, time) },
-                { "dur", offsetof(struct trace_event_row, duration) },
-                { "name", offsetof(struct trace_event_row, name) },
-                { "cat", offsetof(struct trace_event_row, category) },
-                { "pid", offsetof(struct trace_event_row, process) },
-                { "tid", offsetof(struct trace_event_row, thread) },
-                { "args", offsetof(struct trace_event_row, args) },
-                { "id", offsetof(struct trace_event_row, id) },
-                { "id2", offsetof(struct trace_event_row, id2) },
-                { "scope", offsetof(struct trace_event_row, scope) },
-                { "loc", offsetof(struct trace_event_row, location) },
-        };
-
-        if (key.n_bytes < 2 || key.n_bytes >= sizeof(fields[0].key))
+        switch (key.n_bytes) {
+        case 2:
+                return text_view_is(key, "ph")   ? &row->phase
+                       : text_view_is(key, "ts") ? &row->time
+                       : text_view_is(key, "id") ? &row->id
+                                                 : NULL;
+        case 3:
+                return text_view_is(key, "dur")   ? &row->duration
+                       : text_view_is(key, "pid") ? &row->process
+                       : text_view_is(key, "tid") ? &row->thread
+                       : text_view_is(key, "cat") ? &row->category
+                       : text_view_is(key, "id2") ? &row->id2
+                       : text_view_is(key, "loc") ? &row->location
+                                                  : NULL;
+        case 4:
+                return text_view_is(key, "name") ? &row->name : text_view_is(key, "args") ? &row->args : NULL;
+        case 5:
+                return text_view_is(key, "scope") ? &row->scope : NULL;
+        default:
                 return NULL;
-        for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-                if (fields[i].key[1] == key.bytes[1] && fields[i].key[0] == key.bytes[0] &&
-                    text_view_is(key, fields[i].key))
-                        return (struct json_value *)(void *)((char *)row + fields[i].field);
-        return NULL;
+        }
+}
+
+static void take_member(struct trace_event_row *row, struct text_view key, struct json_value value)
+{
+        struct json_value *field = field_of(row, key);
+
+        if (field)
+                *field = value;
 }
 
 int trace_event_row_read(struct json_value object, struct trace_event_row *ret_row)
@@ -45,12 +48,20 @@ int trace_event_row_read(struct json_value object, struct trace_event_row *ret_r
         memset(ret_row, 0, sizeof(*ret_row));
         if (object.kind != JSON_OBJECT)
                 return -EBADMSG;
-        while ((r = json_pull_member(&p, &key, &value)) == 1) {
-                struct json_value *field = field_of(ret_row, key);
+        while ((r = json_pull_member(&p, &key, &value)) == 1)
+                take_member(ret_row, key, value);
+        return r;
+}
 
-                if (field)
-                        *field = value;
-        }
+int trace_event_row_read_open(struct json_pull *p, struct trace_event_row *ret_row)
+{
+        struct json_value value;
+        struct text_view key;
+        int r;
+
+        memset(ret_row, 0, sizeof(*ret_row));
+        while ((r = json_pull_open_member(p, &key, &value)) == 1)
+                take_member(ret_row, key, value);
         return r;
 }
 

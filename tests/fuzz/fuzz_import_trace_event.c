@@ -154,7 +154,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         require(import_source_open(&source, path, &err) == 0);
         if (import_source_head(source, &head, &err) == 0) {
-                (void)import_trace_event_near_match(head);
                 (void)import_trace_event_recognise(head);
                 /* Whatever it is: it is read. */
                 if (import_ninja_log_recognise(head))

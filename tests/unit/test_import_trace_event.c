@@ -332,30 +332,12 @@ START_LOOP_TEST(test_odd_files, 0, N(odd_files))
 }
 END_TEST
 
-static const struct {
-        const char *file, *near;
-} foreign[] = { { "hostile/empty.json", NULL },
-                { "hostile/html.json", NULL },
-                { "hostile/not_ours.json", "a .cpuprofile (V8's sampling profiler)" },
-                { "README.md", NULL },
-                { "ninja_log.txt", NULL } };
+static const char *const foreign[] = { "hostile/empty.json", "hostile/html.json", "hostile/not_ours.json",
+                                       "README.md", "ninja_log.txt" };
 
 START_LOOP_TEST(test_other_files_are_not_taken, 0, N(foreign))
 {
-        struct import_source *source;
-        struct text_view head;
-        char path[256];
-        const char *near;
-
-        ck_assert_int_eq(read_file(foreign[_i].file), -EINVAL);
-        (void)snprintf(path, sizeof(path), FOLDER "%s", foreign[_i].file);
-        ck_assert_int_eq(import_source_open(&source, path, &err), 0);
-        ck_assert_int_eq(import_source_head(source, &head, &err), 0);
-        near = import_trace_event_near_match(head);
-        ck_assert_int_eq(near != NULL, foreign[_i].near != NULL);
-        if (near)
-                ck_assert_str_eq(near, foreign[_i].near);
-        import_source_close(source);
+        ck_assert_int_eq(read_file(foreign[_i]), -EINVAL);
         fake_import_rows_deinit(&rows);
 }
 END_TEST
