@@ -4,7 +4,7 @@
  *
  * Way of the data:  import_tt_device -> [tt_run_key] -> keys of kind "tt run" in the trace -> device_ops
  *
- * tt-metal gives a replayed trace the run host IDs of its capture again, and each chip counts for itself: only
+ * tt-metal gives a replayed trace its run host IDs again, and each chip counts for itself: only
  * all four numbers together name a run.  In the key:
  *
  *     bits  0..31   run host ID (program << 10 | device; in the op report: GLOBAL CALL COUNT)

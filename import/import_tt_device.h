@@ -6,10 +6,10 @@
  *
  * Tracks: device (chip) > core (x, y) > processor.  ZONE_START and ZONE_END, in the order of the file, become
  * spans of the processor; ZONE_TOTAL a value in cycles; TS_DATA, TS_EVENT and the bare timers of the oldest
- * logs instants.  Times are the chip's own cycles.  Keys are of the kind TT_RUN_KEY_KIND.
- * Five versions of the log are read; columns are found by their names.
+ * logs become instants.  Times are the chip's own cycles.  Keys are of the kind TT_RUN_KEY_KIND.  Five
+ * versions of the log are read; columns are found by their names.
  *
- * Not thread-safe.  Blocks on the files.  Memory: the tracks, the distinct names, and the zones that are open.
+ * Not thread-safe.  Blocks on the files.  Memory: tracks, distinct names, and zones that are open.
  */
 #ifndef IMPORT_IMPORT_TT_DEVICE_H
 #define IMPORT_IMPORT_TT_DEVICE_H

@@ -4,8 +4,8 @@
  *
  * Way of the data:  a folder -> [import_tt_files] -> import_tt_device
  *
- *     generated/profiler/.logs/                  of the last run: profile_log_device.csv, sync_device_info.csv
- *     generated/profiler/reports/[NAME/]DATE/    a copy of profile_log_device.csv, ops_perf_results_*.csv
+ *     generated/profiler/.logs/                the last run: profile_log_device.csv, sync_device_info.csv
+ *     generated/profiler/reports/[NAME/]DATE/  a copy of profile_log_device.csv, ops_perf_results_*.csv
  *
  * Users hand around any of these, and files of them in one folder.  Only regular files count.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import/import_tt_header.h - the first two lines of profile_log_device.csv: the chip, and which column is where
+ * import/import_tt_header.h - the first two lines of profile_log_device.csv: the chip, and its columns
  *
  * Way of the data:  lines 1 and 2 -> [import_tt_header] -> import_tt_device
  *
- * Five versions of the log are known; they have 6, 12, 13, 13 and 15 columns, so a column is known by its name.
+ * Five versions of the log are known, of 6, 12, 13, 13 and 15 columns: a column is known by its name.
  */
 #ifndef IMPORT_IMPORT_TT_HEADER_H
 #define IMPORT_IMPORT_TT_HEADER_H

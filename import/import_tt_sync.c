@@ -51,7 +51,7 @@ static bool read_signed(struct text_view cell, int64_t *ret_number)
         return true;
 }
 
-/* The row of a root is that of its own clock, and comes after those of the chips that are placed through it. */
+/* The row of a root, RATIO 1 and SHIFT 0, comes after those of the chips that are placed through it. */
 static void name_root(struct import_tt_sync *s, uint64_t root)
 {
         for (size_t i = s->n_shifts; i-- > 0 && !s->shifts[i].has_root;) {

@@ -4,9 +4,10 @@
  *
  * Way of the data:  sync_device_info.csv -> [import_tt_sync] -> import_tt_device -> import_rows
  *
- * The host wrote its time stamp counter (TSC) into a register of the chip, which noted its own counter when it
- * saw the write: the chip's counter was read between the write's begin and its end.  Chips without readings may
- * have a row RATIO, SHIFT instead: counter of another chip, the root = RATIO * counter + SHIFT.
+ * The host wrote its time stamp counter (TSC) into a register of the chip, which noted its own counter when
+ * it saw the write: the chip's counter was read between the write's begin and its end.  Chips without
+ * readings may have a row RATIO, SHIFT instead: counter of another chip, the root = RATIO * counter + SHIFT.
+ * How exact these two are, the file does not say.
  *
  * Not thread-safe.  Memory: 32 bytes a reading, of which there are about 250 a chip and synchronization.
  */
@@ -39,8 +40,7 @@ struct import_tt_sync {
         } * shifts; /* heap; of several of one chip the last counts */
         size_t n_points, n_shifts, points_capacity, shifts_capacity;
         double tsc_period_ns; /* 0 = unknown */
-        uint64_t
-                base_tsc; /* when the host's recording began: times in reports of operations count from there */
+        uint64_t base_tsc;    /* begin of the host's recording: times of its operations count from it */
 };
 
 enum import_tt_placed {

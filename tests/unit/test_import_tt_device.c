@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Device logs of tt-metal: five versions, clocks, folders, and files that are cut, spoiled or made to harm. */
+/* Device logs of tt-metal: five versions, and files that are cut, spoiled or made to harm. */
 #include "base/error.h"
 #include "format/tt_run_key.h"
-#include "import/import_source.h"
 #include "import/import_tt_device.h"
 #include "tests/unit/fake_import_rows.h"
+#include "tests/unit/tt_log.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define DATA "tests/data/import/tt/"
-#define V5                                                                                           \
-        "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000, Max Compute Cores: 64\n"                           \
-        "PCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset], data, " \
-        "run host ID, trace id, trace id counter, zone name, type, source line, source file, meta data\n"
-#define SYNC                                                                                              \
-        "device id,core_x, core_y,device,host_tracy,host_real,write_overhead,host_start,delay,frequency," \
-        "tracy_ratio,tracy_base_time,device_frequency_ratio,device_shift\n"
+#include <string.h>
 
 static struct import_rows rows;
-static char folder[] = "/tmp/hyprof_tt_XXXXXX";
 static struct error err;
 
 static void setup(void)
@@ -42,110 +28,9 @@ static void teardown(void)
 
 UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown);
 
-/* ---- helpers ------------------------------------------------------------------------------------------- */
-
-static int read_path(const char *path)
-{
-        struct import_source *source;
-        int r = import_source_open(&source, path, &err);
-
-        ck_assert_msg(r == 0, "%s", err.text);
-        r = import_tt_device_read(source, &rows, &err);
-        import_source_close(source);
-        return r;
-}
-
-static int read_bytes(const void *bytes, size_t n_bytes)
-{
-        char path[64];
-        int r, fd = memfd_create("log", MFD_CLOEXEC);
-
-        ck_assert_int_ge(fd, 0);
-        ck_assert(write(fd, bytes, n_bytes) == (ssize_t)n_bytes);
-        ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        r = read_path(path);
-        (void)close(fd);
-        return r;
-}
-
-static int read_text(const char *text)
-{
-        return read_bytes(text, strlen(text));
-}
-
-static void *load(const char *path, size_t *ret_bytes)
-{
-        static char bytes[1 << 20];
-        FILE *file = fopen(path, "re");
-
-        ck_assert_ptr_nonnull(file);
-        *ret_bytes = fread(bytes, 1, sizeof(bytes), file);
-        (void)fclose(file);
-        ck_assert(*ret_bytes > 0 && *ret_bytes < sizeof(bytes));
-        return bytes;
-}
-
-/* Below `folder`; makes the folders on the way. */
-static void put(const char *name, const void *bytes, size_t n_bytes)
-{
-        char path[512];
-        FILE *file;
-
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-        for (char *at = path + strlen(folder) + 1; (at = strchr(at, '/')) != NULL; at++) {
-                *at = '\0';
-                (void)mkdir(path, 0700);
-                *at = '/';
-        }
-        file = fopen(path, "we");
-        ck_assert_ptr_nonnull(file);
-        ck_assert(fwrite(bytes, 1, n_bytes, file) == n_bytes);
-        ck_assert_int_eq(fclose(file), 0);
-}
-
-static void put_text(const char *name, const char *text)
-{
-        put(name, text, strlen(text));
-}
-
-static void put_copy(const char *name, const char *from)
-{
-        size_t n_bytes;
-        void *bytes = load(from, &n_bytes);
-
-        put(name, bytes, n_bytes);
-}
-
-static void make_folder(void)
-{
-        ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void remove_folder(void)
-{
-        char command[64];
-
-        (void)snprintf(command, sizeof(command), "rm -r %s", folder);
-        ck_assert_int_eq(system(command), 0);
-}
-
-static int read_log_and_sync(const char *log, const char *sync)
-{
-        int r;
-
-        make_folder();
-        put_text("profile_log_device.csv", log);
-        put_text("sync_device_info.csv", sync);
-        ck_assert(import_tt_device_recognise_folder(folder));
-        r = import_tt_device_read_folder(folder, &rows, &err);
-        remove_folder();
-        return r;
-}
-
 /* ---- the whole log ------------------------------------------------------------------------------------- */
 
-/* Of all four cores together, from the log's truth. */
+/* All four cores together, from the truth of the log. */
 static const struct {
         const char *processor, *zone;
         uint64_t n, cycles[2]; /* n on each chip */
@@ -167,7 +52,8 @@ START_TEST(test_a_whole_log)
 {
         uint64_t n = 0, sum = 0, n_all = 0;
 
-        ck_assert_msg(read_path(DATA "profile_log_device.csv.zst") == 0, "%s", err.text);
+        ck_assert_msg(tt_log_read_path(TT_LOG_DATA "profile_log_device.csv.zst", &rows, &err) == 0, "%s",
+                      err.text);
         ck_assert_str_eq(rows.format, "tt-device");
         ck_assert_str_eq(fake_import_rows_text(&rows, rows.version), "5, wormhole_b0, 1000 MHz");
         ck_assert_uint_eq(rows.n_rows, 2240);
@@ -218,7 +104,7 @@ START_TEST(test_keys)
         struct tt_run run;
         uint64_t n_replayed = 0;
 
-        ck_assert_int_eq(read_path(DATA "profile_log_device.csv.zst"), 0);
+        ck_assert_int_eq(tt_log_read_path(TT_LOG_DATA "profile_log_device.csv.zst", &rows, &err), 0);
         for (size_t i = 0; i < rows.n_spans; i++) {
                 ck_assert_str_eq(fake_import_rows_text(&rows, rows.spans[i].key.kind), "tt run");
                 ck_assert(tt_run_key_decode(rows.spans[i].key.value, &run));
@@ -289,9 +175,9 @@ START_LOOP_TEST(test_older_versions, 0, sizeof(VERSIONS) / sizeof(VERSIONS[0]))
         char path[128];
         size_t n_bytes;
 
-        (void)snprintf(path, sizeof(path), DATA "%s", VERSIONS[_i].file);
-        ck_assert(import_tt_device_recognise((struct text_view){ load(path, &n_bytes), n_bytes }));
-        ck_assert_msg(read_path(path) == 0, "%s", err.text);
+        (void)snprintf(path, sizeof(path), TT_LOG_DATA "%s", VERSIONS[_i].file);
+        ck_assert(import_tt_device_recognise((struct text_view){ tt_log_load(path, &n_bytes), n_bytes }));
+        ck_assert_msg(tt_log_read_path(path, &rows, &err) == 0, "%s", err.text);
         ck_assert_str_eq(fake_import_rows_text(&rows, rows.version), VERSIONS[_i].version);
         ck_assert_uint_eq(rows.n_rows, VERSIONS[_i].n_rows);
         ck_assert_uint_eq(rows.n_malformed, 0);
@@ -310,7 +196,7 @@ END_TEST
 
 START_TEST(test_the_oldest_version_has_timers)
 {
-        ck_assert_int_eq(read_path(DATA "header_v1.csv"), 0);
+        ck_assert_int_eq(tt_log_read_path(TT_LOG_DATA "header_v1.csv", &rows, &err), 0);
         ck_assert_uint_eq(fake_import_rows_count_instants(&rows, 0, "timer 5"), 2);
         ck_assert_uint_eq(rows.instants[0].time, 161095200021778);
         ck_assert_uint_eq(fake_import_rows_find_track(&rows, "chip 0, grayskull/core 0,0/NCRISC"),
@@ -322,7 +208,7 @@ static const struct {
         const char *head;
         bool is_log;
 } HEADS[] = {
-        { V5, true },
+        { TT_LOG_V5, true },
         { "ARCH: blackhole, CHIP_FREQ[MHz]: 1350\r\nPCIe slot, core_x\r\n", true },
         { "ARCH: blackhole, CHIP_FREQ[MHz]: 1350\n", true },
         { "ARCH: blackhole, CHIP_FREQ[MHz]: 1350\nOP CODE,OP TYPE\n", false },
@@ -330,7 +216,7 @@ static const struct {
         { "Chip clock is at 1.2 GHz\nPCIe slot, core_x\n", true },
         { "PCIe slot, core_x\n", false },
         { "OP CODE,OP TYPE,GLOBAL CALL COUNT\n", false },
-        { SYNC, false },
+        { TT_LOG_SYNC, false },
         { "", false },
         { "{\"traceEvents\": []}", false },
 };
@@ -379,7 +265,7 @@ static const struct {
         { "a key of letters", "0,1,1,BRISC,7,5,0,seven,,,E,TS_EVENT,9,a.cc,\n", 0, 0, 0, 1, 0, 0 },
         { "few cells", "0,1,1,BRISC,7,5\n" B("1", "A") E("2", "A"), 1, 0, 0, 1, 0, 0 },
         { "empty lines", "\n\r\n" B("1", "A") "\n" E("2", "A"), 1, 0, 0, 0, 0, 0 },
-        { "the header again", B("1", "A") V5 E("2", "A"), 1, 0, 0, 0, 0, 0 },
+        { "the header again", B("1", "A") TT_LOG_V5 E("2", "A"), 1, 0, 0, 0, 0, 0 },
         { "another frequency", "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 500\n" B("1", "A") E("2", "A"), 1, 0, 0, 1,
           0, 0 },
         { "rounds", B("1", "A") N("1", "A") E("2", "A") B("1", "A") E("2", "A"), 2, 0, 0, 0, 0, 1 },
@@ -389,8 +275,8 @@ START_LOOP_TEST(test_bodies, 0, sizeof(BODIES) / sizeof(BODIES[0]))
 {
         char text[4096];
 
-        (void)snprintf(text, sizeof(text), "%s%s", V5, BODIES[_i].body);
-        ck_assert_msg(read_text(text) == 0, "%s: %s", BODIES[_i].what, err.text);
+        (void)snprintf(text, sizeof(text), "%s%s", TT_LOG_V5, BODIES[_i].body);
+        ck_assert_msg(tt_log_read_text(text, &rows, &err) == 0, "%s: %s", BODIES[_i].what, err.text);
         ck_assert_msg(rows.n_spans == BODIES[_i].n_spans && rows.n_instants == BODIES[_i].n_instants &&
                               rows.n_values == BODIES[_i].n_values &&
                               rows.n_malformed == BODIES[_i].n_malformed,
@@ -407,7 +293,7 @@ END_TEST
 
 START_TEST(test_meta_data_is_kept_as_it_is)
 {
-        ck_assert_int_eq(read_text(V5 M("{\"a\":\"x,y\",\"b\":\"it\"s\",,,}")), 0);
+        ck_assert_int_eq(tt_log_read_text(TT_LOG_V5 M("{\"a\":\"x,y\",\"b\":\"it\"s\",,,}"), &rows, &err), 0);
         ck_assert_str_eq(fake_import_rows_text(&rows, rows.instants[0].text),
                          "6 {\"a\":\"x,y\",\"b\":\"it\"s\",,,}");
 }
@@ -415,7 +301,7 @@ END_TEST
 
 START_TEST(test_the_line_of_a_malformed_row)
 {
-        ck_assert_int_eq(read_text(V5 B("1", "A") E("x", "A") E("2", "A")), 0);
+        ck_assert_int_eq(tt_log_read_text(TT_LOG_V5 B("1", "A") E("x", "A") E("2", "A"), &rows, &err), 0);
         ck_assert_uint_eq(rows.first_malformed_at, 4);
         ck_assert_uint_eq(rows.n_spans, 1);
 }
@@ -423,10 +309,11 @@ END_TEST
 
 START_TEST(test_work_outside_of_any_program_has_no_key)
 {
-        ck_assert_int_eq(read_text(V5 "0,1,1,BRISC,7,1,0,0,,,A,ZONE_START,9,a.cc,\n"
-                                      "0,1,1,BRISC,7,2,0,0,,,A,ZONE_END,9,a.cc,\n"
-                                      "0,1,1,BRISC,7,3,0,0,,,A,ZONE_START,9,a.cc,\n"
-                                      "0,1,1,BRISC,7,4,0,2048,,,A,ZONE_END,9,a.cc,\n"),
+        ck_assert_int_eq(tt_log_read_text(TT_LOG_V5 "0,1,1,BRISC,7,1,0,0,,,A,ZONE_START,9,a.cc,\n"
+                                                    "0,1,1,BRISC,7,2,0,0,,,A,ZONE_END,9,a.cc,\n"
+                                                    "0,1,1,BRISC,7,3,0,0,,,A,ZONE_START,9,a.cc,\n"
+                                                    "0,1,1,BRISC,7,4,0,2048,,,A,ZONE_END,9,a.cc,\n",
+                                          &rows, &err),
                          0);
         ck_assert_uint_eq(rows.spans[0].key.kind, 0);
         ck_assert_uint_eq(rows.spans[0].key.value, 0);
@@ -436,10 +323,11 @@ END_TEST
 
 START_TEST(test_neo_processors_have_a_clock_of_their_own)
 {
-        ck_assert_int_eq(read_log_and_sync(V5 "0,1,1,QUASAR_DM0,7,1,0,0,,,A,TS_EVENT,9,a.cc,\n"
-                                              "0,1,1,QUASAR_NEO3_TRISC0,7,1,0,0,,,A,TS_EVENT,9,a.cc,\n",
-                                           SYNC "0,1,1,1000,100,1,10,5000,1,1,0.4,7,1.0,0\n"),
-                         0);
+        ck_assert_int_eq(
+                tt_log_read_with_sync(TT_LOG_V5 "0,1,1,QUASAR_DM0,7,1,0,0,,,A,TS_EVENT,9,a.cc,\n"
+                                                "0,1,1,QUASAR_NEO3_TRISC0,7,1,0,0,,,A,TS_EVENT,9,a.cc,\n",
+                                      TT_LOG_SYNC "0,1,1,1000,100,1,10,5000,1,1,0.4,7,1.0,0\n", &rows, &err),
+                0);
         ck_assert_uint_eq(rows.n_clocks, 2);
         ck_assert_double_eq(rows.clocks[0].period_ns, 1);
         ck_assert_double_eq_tol(rows.clocks[1].period_ns, 1000.0 / 1400, 1e-12);
@@ -454,13 +342,13 @@ END_TEST
 START_TEST(test_many_open_zones)
 {
         static char text[1 << 20];
-        size_t n = (size_t)snprintf(text, sizeof(text), "%s", V5);
+        size_t n = (size_t)snprintf(text, sizeof(text), "%s", TT_LOG_V5);
 
         for (int i = 0; i < 3000; i++)
                 n += (size_t)snprintf(text + n, sizeof(text) - n, B("%d", "A"), i);
         for (int i = 0; i < IMPORT_TT_LANE_OPEN_MAX + 10; i++)
                 n += (size_t)snprintf(text + n, sizeof(text) - n, E("%d", "A"), 5000 + i);
-        ck_assert_int_eq(read_text(text), 0);
+        ck_assert_int_eq(tt_log_read_text(text, &rows, &err), 0);
         ck_assert_uint_eq(rows.n_spans, IMPORT_TT_LANE_OPEN_MAX);
         ck_assert_uint_eq(rows.spans[0].begin, 2999);
         ck_assert_uint_eq(fake_import_rows_left_out(&rows, "zones without their end"), 3000 - 256);
@@ -482,19 +370,21 @@ static const struct {
 
 START_LOOP_TEST(test_refused, 0, sizeof(REFUSED) / sizeof(REFUSED[0]))
 {
-        ck_assert_int_eq(read_text(REFUSED[_i].text), REFUSED[_i].code);
+        ck_assert_int_eq(tt_log_read_text(REFUSED[_i].text, &rows, &err), REFUSED[_i].code);
         ck_assert(err.code == REFUSED[_i].code && err.text[0] != '\0');
 }
 END_TEST
 
 START_TEST(test_columns_are_found_by_their_names)
 {
-        ck_assert_int_eq(read_text("ARCH: x, CHIP_FREQ[MHz]: nothing\n"
-                                   "zone name,type, run host ID,invented, time[cycles since reset], timer_id,"
-                                   "RISC processor type, core_y, core_x, PCIe slot\n"
-                                   "A,ZONE_START,77,?,10,1,BRISC,3,2,1\n"
-                                   "A,ZONE_END,77,?,15,1,BRISC,3,2,1\n"),
-                         0);
+        ck_assert_int_eq(
+                tt_log_read_text("ARCH: x, CHIP_FREQ[MHz]: nothing\n"
+                                 "zone name,type, run host ID,invented, time[cycles since reset], timer_id,"
+                                 "RISC processor type, core_y, core_x, PCIe slot\n"
+                                 "A,ZONE_START,77,?,10,1,BRISC,3,2,1\n"
+                                 "A,ZONE_END,77,?,15,1,BRISC,3,2,1\n",
+                                 &rows, &err),
+                0);
         ck_assert_uint_eq(rows.n_spans, 1);
         ck_assert_uint_eq(rows.spans[0].end - rows.spans[0].begin, 5);
         ck_assert_double_eq(rows.clocks[0].period_ns, 0); /* not known */
@@ -505,13 +395,13 @@ END_TEST
 
 /* ---- spoiled files ------------------------------------------------------------------------------------- */
 
-#define WHOLE                                                                                          \
-        V5 B("10", "A") B("11", "B") M("{\"noc\":1;\"dst\":2}") E("12", "B") E("13", "A") B("20", "A") \
-                E("21", "A") "1,2,3,TRISC_0,7,5,1715,1024,3,1,CB,ZONE_TOTAL,9,a.cc,\n"
+#define WHOLE                                                                                    \
+        TT_LOG_V5 B("10", "A") B("11", "B") M("{\"noc\":1;\"dst\":2}") E("12", "B") E("13", "A") \
+                B("20", "A") E("21", "A") "1,2,3,TRISC_0,7,5,1715,1024,3,1,CB,ZONE_TOTAL,9,a.cc,\n"
 
 START_TEST(test_cut_at_every_byte)
 {
-        size_t n_header = strlen(V5), n_last = 0;
+        size_t n_header = strlen(TT_LOG_V5), n_last = 0;
 
         for (size_t n = 0; n <= strlen(WHOLE); n++) {
                 bool has_end = n > 0 && WHOLE[n - 1] == '\n';
@@ -519,7 +409,7 @@ START_TEST(test_cut_at_every_byte)
 
                 fake_import_rows_deinit(&rows);
                 fake_import_rows_init(&rows);
-                r = read_bytes(WHOLE, n);
+                r = tt_log_read_bytes(WHOLE, n, &rows, &err);
                 if (n < n_header)
                         continue;
                 ck_assert_int_eq(r, 0);
@@ -551,7 +441,7 @@ START_TEST(test_flipped_bytes)
                 }
                 fake_import_rows_deinit(&rows);
                 fake_import_rows_init(&rows);
-                (void)read_bytes(text, n);
+                (void)tt_log_read_bytes(text, n, &rows, &err);
                 ck_assert_uint_le(rows.n_spans, 3);
         }
 }
@@ -562,250 +452,21 @@ START_TEST(test_no_room)
 {
         int n_calls;
 
-        ck_assert_int_eq(read_log_and_sync(WHOLE, SYNC "0,1,1,1000,100,1,10,5000,1,1,0.4,7,1.0,0\n"), 0);
+        ck_assert_int_eq(tt_log_read_with_sync(WHOLE,
+                                               TT_LOG_SYNC "0,1,1,1000,100,1,10,5000,1,1,0.4,7,1.0,0\n",
+                                               &rows, &err),
+                         0);
         n_calls = rows.n_calls;
         ck_assert_int_gt(n_calls, 15);
         for (int i = 1; i <= n_calls; i++) {
                 fake_import_rows_deinit(&rows);
                 fake_import_rows_init(&rows);
                 rows.fails_after = i;
-                (void)strcpy(folder + strlen(folder) - 6, "XXXXXX");
-                ck_assert_int_eq(read_log_and_sync(WHOLE, SYNC "0,1,1,1000,100,1,10,5000,1,1,0.4,7,1.0,0\n"),
-                                 -ENOSPC);
+                ck_assert_int_eq(
+                        tt_log_read_with_sync(WHOLE, TT_LOG_SYNC "0,1,1,1000,100,1,10,5000,1,1,0.4,7,1.0,0\n",
+                                              &rows, &err),
+                        -ENOSPC);
                 ck_assert_int_eq(rows.n_calls, i);
         }
-}
-END_TEST
-
-/* ---- clocks -------------------------------------------------------------------------------------------- */
-
-START_TEST(test_readings)
-{
-        make_folder();
-        put_copy("profile_log_device.csv", DATA "profile_log_device.csv.zst");
-        put_copy("sync_device_info.csv", DATA "sync_device_info.csv.zst");
-        ck_assert_int_eq(import_tt_device_read_folder(folder, &rows, &err), 0);
-        remove_folder();
-        ck_assert_uint_eq(rows.n_readings, 2 * 249);
-        ck_assert_uint_eq(rows.readings[0].ticks, 2170889900686);
-        ck_assert_uint_eq(rows.readings[0].host_end, 7450000000123 + 25688457);
-        ck_assert_uint_eq(rows.readings[0].host_begin, 7450000000123 + 25688457 - 2287);
-        ck_assert(rows.readings[0].host == IMPORT_CLOCK_TSC);
-        for (size_t i = 0; i < rows.n_readings; i++) {
-                /* True: chip 0 runs at 0.99998 GHz and was at 2170879416000 then; chip 1 as below. */
-                double true_ghz = i < 249 ? 0.99998 : 1.000015;
-                double first = i < 249 ? 2170879416000 : 2170884183000;
-                double tsc = ((double)rows.readings[i].ticks - first) / true_ghz * 2.45 + 7450000000123;
-
-                ck_assert_uint_eq(rows.readings[i].clock, i < 249 ? 1 : 2);
-                ck_assert_uint_eq(rows.readings[i].epoch, 0);
-                ck_assert(tsc >= (double)rows.readings[i].host_begin - 3);
-                ck_assert(tsc <= (double)rows.readings[i].host_end + 3);
-        }
-        ck_assert_uint_eq(rows.n_malformed, 0);
-}
-END_TEST
-
-#define ONE "0,1,1,BRISC,7,1,0,1024,,,A,TS_EVENT,9,a.cc,\n"
-#define TWO "1,1,1,BRISC,7,1,0,1024,,,A,TS_EVENT,9,a.cc,\n"
-/* Of a chip and its counter; host from 100 on, each write took 10. */
-#define POINT(chip, ticks, since) \
-        "    " chip ",  1, 1, " ticks ", " since ", 1.5, 10, 100, 1.5, 0.9, 0.4, 50,1.0,0\n"
-
-static const struct {
-        const char *what, *sync;
-        uint64_t n_readings[2]; /* of chips 0 and 1 */
-        uint64_t ticks, epoch;  /* of the last one of chip 1 */
-        uint64_t n_malformed;
-        const char *name; /* of the clock of chip 1 */
-} SYNCS[] = {
-        { "none", SYNC, { 0, 0 }, 0, 0, 0, "chip 1" },
-        { "own", SYNC POINT("0", "7", "20") POINT("1", "8", "30"), { 1, 1 }, 8, 0, 0, "chip 1" },
-        { "several",
-          SYNC POINT("1", "8", "30") POINT("0", "7", "20") POINT("1", "9", "40"),
-          { 1, 2 },
-          9,
-          0,
-          0,
-          "chip 1" },
-        { "reset",
-          SYNC POINT("1", "8", "30") POINT("1", "5", "40") POINT("1", "6", "50"),
-          { 0, 3 },
-          6,
-          1,
-          0,
-          "chip 1" },
-        { "through the root",
-          SYNC POINT("0", "2170879416000",
-                     "20") "    1,,,,,,,,,,,,   0.999965000524992,            71212807\n"
-                           "    0,,,,,,,,,,,,   1.000000000000000,                   0\n",
-          { 1, 1 },
-          2170884183000,
-          0,
-          0,
-          "chip 1, by the clock of chip 0" },
-        { "the root is not named",
-          SYNC POINT("0", "2170879416000",
-                     "20") "    1,,,,,,,,,,,,   0.999965000524992,            71212807\n",
-          { 1, 1 },
-          2170884183000,
-          0,
-          0,
-          "chip 1, by the clock of chip 0" },
-        { "its own readings are better",
-          SYNC POINT("0", "2170879416000", "20")
-                  POINT("1", "3", "20") "    1,,,,,,,,,,,,0.999965000524992,71212807\n",
-          { 1, 1 },
-          3,
-          0,
-          0,
-          "chip 1" },
-        { "the last of two ratios",
-          SYNC POINT("0", "1000",
-                     "20") "1,,,,,,,,,,,,1.0,5\n0,,,,,,,,,,,,1.0,0\n1,,,,,,,,,,,,1.0,7\n0,,,,,,,,,,,,1.0,0\n",
-          { 1, 1 },
-          993,
-          0,
-          0,
-          "chip 1, by the clock of chip 0" },
-        { "a shift below zero",
-          SYNC POINT("0", "1000", "20") "1,,,,,,,,,,,,1.0,-5\n",
-          { 1, 1 },
-          1005,
-          0,
-          0,
-          "chip 1, by the clock of chip 0" },
-        { "a ratio that is none",
-          SYNC POINT("0", "1000", "20") "1,,,,,,,,,,,,1.002,5\n",
-          { 1, 0 },
-          0,
-          0,
-          1,
-          "chip 1" },
-        { "no ratio", SYNC POINT("0", "1000", "20") "1,,,,,,,,,,,,nan,5\n", { 1, 0 }, 0, 0, 1, "chip 1" },
-        { "below the first tick",
-          SYNC POINT("0", "1000", "20") "1,,,,,,,,,,,,1.0,1001\n",
-          { 1, 0 },
-          0,
-          0,
-          0,
-          "chip 1, by the clock of chip 0" },
-        { "a root without readings",
-          SYNC "1,,,,,,,,,,,,1.0,5\n0,,,,,,,,,,,,1.0,0\n",
-          { 0, 0 },
-          0,
-          0,
-          0,
-          "chip 1" },
-        { "through itself",
-          SYNC POINT("2", "9", "20") "1,,,,,,,,,,,,1.0,5\n1,,,,,,,,,,,,1.0,0\n",
-          { 0, 0 },
-          0,
-          0,
-          0,
-          "chip 1" },
-        { "words", SYNC "a,b,c,d,e,f,g,h,i,j,k,l,m,n\n1,1,1,x,1\n,,,,,\n", { 0, 0 }, 0, 0, 3, "chip 1" },
-        { "huge", SYNC "1,1,1,5,18446744073709551615,1,1,2,1,1,1,1,1,1\n", { 0, 0 }, 0, 0, 1, "chip 1" },
-        { "before time", SYNC "1,1,1,5,2,1,9,2,1,1,1,1,1,1\n", { 0, 0 }, 0, 0, 1, "chip 1" },
-        { "nothing at all", "", { 0, 0 }, 0, 0, 0, "chip 1" },
-};
-
-START_LOOP_TEST(test_syncs, 0, sizeof(SYNCS) / sizeof(SYNCS[0]))
-{
-        uint64_t n_readings[2] = { 0 };
-
-        ck_assert_msg(read_log_and_sync(V5 ONE TWO, SYNCS[_i].sync) == 0, "%s: %s", SYNCS[_i].what, err.text);
-        ck_assert_uint_eq(rows.n_clocks, 2);
-        for (size_t i = 0; i < rows.n_readings; i++)
-                n_readings[rows.readings[i].clock - 1]++;
-        ck_assert_msg(n_readings[0] == SYNCS[_i].n_readings[0] && n_readings[1] == SYNCS[_i].n_readings[1],
-                      "%s", SYNCS[_i].what);
-        if (n_readings[1] > 0) {
-                ck_assert_uint_eq(rows.readings[rows.n_readings - 1].ticks, SYNCS[_i].ticks);
-                ck_assert_uint_eq(rows.readings[rows.n_readings - 1].epoch, SYNCS[_i].epoch);
-        }
-        ck_assert_uint_eq(rows.n_malformed, SYNCS[_i].n_malformed);
-        ck_assert_str_eq(fake_import_rows_text(&rows, rows.clocks[1].name), SYNCS[_i].name);
-}
-END_TEST
-
-/* ---- folders ------------------------------------------------------------------------------------------- */
-
-static const struct {
-        const char *what, *files[6], *folder;
-        bool is_known, has_readings;
-        const char *log; /* the one that is read, by its place in `files`; its rows count it */
-} FOLDERS[] = {
-        { "empty", { "x" }, "", false, false, NULL },
-        { "a log alone", { "profile_log_device.csv" }, "", true, false, "0" },
-        { "both in one", { "profile_log_device.csv", "sync_device_info.csv" }, "", true, true, "0" },
-        { "generated/profiler",
-          { ".logs/profile_log_device.csv", ".logs/sync_device_info.csv" },
-          "",
-          true,
-          true,
-          "0" },
-        { "the newest of its reports",
-          { "reports/2026_01_01/profile_log_device.csv", "reports/2026_02_01/profile_log_device.csv" },
-          "",
-          true,
-          false,
-          "1" },
-        { "named reports", { "reports/name/2026_02_01/profile_log_device.csv" }, "", true, false, "0" },
-        { "deeper is not searched", { "reports/a/b/c/profile_log_device.csv" }, "", false, false, NULL },
-        { "a report, and the .logs of its run",
-          { "reports/D/profile_log_device.csv", ".logs/profile_log_device.csv",
-            ".logs/sync_device_info.csv" },
-          "/reports/D",
-          true,
-          false,
-          "0" },
-        { "a report with .logs beside it",
-          { "D/profile_log_device.csv", "D/.logs/sync_device_info.csv" },
-          "/D",
-          true,
-          true,
-          "0" },
-        { "a folder in the place of the log", { "profile_log_device.csv/x" }, "", false, false, NULL },
-};
-
-START_LOOP_TEST(test_folders, 0, sizeof(FOLDERS) / sizeof(FOLDERS[0]))
-{
-        char path[512], text[4096];
-
-        make_folder();
-        for (int i = 0; i < 6 && FOLDERS[_i].files[i]; i++) {
-                size_t n = (size_t)snprintf(text, sizeof(text), "%s", V5);
-
-                /* As many rows as its place says, so that the log that is read can be told. */
-                for (int j = 0; j <= i; j++)
-                        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", ONE);
-                put_text(FOLDERS[_i].files[i],
-                         strstr(FOLDERS[_i].files[i], "sync") ? SYNC POINT("0", "7", "20") : text);
-        }
-        (void)snprintf(path, sizeof(path), "%s%s", folder, FOLDERS[_i].folder);
-        ck_assert_msg(import_tt_device_recognise_folder(path) == FOLDERS[_i].is_known, "%s",
-                      FOLDERS[_i].what);
-        ck_assert_int_eq(import_tt_device_read_folder(path, &rows, &err), FOLDERS[_i].is_known ? 0 : -ENOENT);
-        ck_assert_msg(rows.n_readings == FOLDERS[_i].has_readings, "%s", FOLDERS[_i].what);
-        if (FOLDERS[_i].log)
-                ck_assert_msg(rows.n_rows == (uint64_t)(*FOLDERS[_i].log - '0') + 1, "%s", FOLDERS[_i].what);
-        remove_folder();
-}
-END_TEST
-
-/* The log of a report is a copy of that in .logs: only then the readings there are of the same run. */
-START_TEST(test_readings_of_the_same_run)
-{
-        char path[512];
-
-        make_folder();
-        put_text("reports/name/D/profile_log_device.csv", V5 ONE);
-        put_text(".logs/profile_log_device.csv", V5 ONE);
-        put_text(".logs/sync_device_info.csv", SYNC POINT("0", "7", "20"));
-        (void)snprintf(path, sizeof(path), "%s/reports/name/D", folder);
-        ck_assert_int_eq(import_tt_device_read_folder(path, &rows, &err), 0);
-        remove_folder();
-        ck_assert_uint_eq(rows.n_readings, 1);
 }
 END_TEST
