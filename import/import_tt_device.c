@@ -347,8 +347,10 @@ static int end_zone(struct reader *r, struct lane *lane, uint64_t time, uint64_t
         r->n_open -= lane->n_open - at + 1;
         lane->n_open = at - 1;
         zone = &lane->open[at - 1];
-        if (zone->begin > time)
+        if (zone->begin > time) {
+                r->n_ends_lost++;
                 return refuse(r, "the zone ends before it begins");
+        }
         span.begin = zone->begin;
         span.name = zone->string;
         span.file = zone->file;
