@@ -16,8 +16,8 @@
 #define IMPORT_TT_SYNC_NAME "sync_device_info.csv"
 
 /*
- * The newest device log in @folder, its .logs or its reports.  @ret_path: heap, or NULL if there is none.
- * Returns 0 or -ENOMEM.
+ * The device log in @folder, or of the last run below it, rather in its report than in .logs.
+ * @ret_path: heap, or NULL if there is none.  Returns 0 or -ENOMEM.
  */
 int import_tt_files_find_log(const char *folder, char **ret_path);
 
@@ -27,5 +27,11 @@ int import_tt_files_find_log(const char *folder, char **ret_path);
  * @ret_path: heap, or NULL if there are none.  Returns 0 or -ENOMEM.
  */
 int import_tt_files_find_sync(const char *log_path, char **ret_path);
+
+/*
+ * The report of operations beside a log, or in @folder if @log_path is NULL.  @ret_path: as above.
+ * Returns 0 or -ENOMEM.
+ */
+int import_tt_files_find_report(const char *folder, const char *log_path, char **ret_path);
 
 #endif /* IMPORT_IMPORT_TT_FILES_H */

@@ -50,8 +50,8 @@ enum device_op_column {
 
 /* Which operation is the one before, for the latency. */
 enum device_ops_order {
-        DEVICE_OPS_BY_NUMBER, /* by run host ID, trace id, replay: as in tt-metal's reports.  Of traces that
-                                 are replayed several times, latencies are then below zero or too large. */
+        DEVICE_OPS_BY_NUMBER, /* by run host ID, trace id, replay: as in tt-metal's reports.  Latencies of
+                                 traces that are replayed are then below zero or too large. */
         DEVICE_OPS_BY_TIME,   /* by the first row of a kernel */
 };
 
@@ -84,7 +84,8 @@ struct device_ops *device_ops_new(void);
 void device_ops_free(struct device_ops *ops);
 
 /*
- * A zone of a processor.  Other names than those of firmware and kernels, and zones without key, count nothing.
+ * A zone of a processor.  Zones of other names than those of firmware and kernels, or without key, count
+ * nothing.
  * @core:       any number that tells the cores of one chip apart
  * @processor:  "TRISC_0";  @zone: "TRISC-KERNEL"
  * Returns 0 or -ENOMEM.

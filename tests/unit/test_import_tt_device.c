@@ -215,7 +215,7 @@ static const struct {
         { "ARCH: blackhole\nPCIe slot, core_x\n", false },
         { "Chip clock is at 1.2 GHz\nPCIe slot, core_x\n", true },
         { "PCIe slot, core_x\n", false },
-        { "OP CODE,OP TYPE,GLOBAL CALL COUNT\n", false },
+        { "OP CODE,OP TYPE\n", false },
         { TT_LOG_SYNC, false },
         { "", false },
         { "{\"traceEvents\": []}", false },

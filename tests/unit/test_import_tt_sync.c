@@ -236,6 +236,15 @@ static const struct {
           true,
           true,
           "0" },
+        { "a report of another run than .logs",
+          { "reports/D/profile_log_device.csv", "reports/D/sync_device_info.csv",
+            ".logs/profile_log_device.csv" },
+          "",
+          true,
+          false,
+          "2" },
+        { "a report of operations alone", { "ops_perf_results_2026.csv" }, "", true, false, NULL },
+        { "a report by C++ alone", { "cpp_device_perf_report.csv" }, "", true, false, NULL },
         { "a folder in the place of the log", { "profile_log_device.csv/x" }, "", false, false, NULL },
 };
 
@@ -250,9 +259,11 @@ START_LOOP_TEST(test_folders, 0, sizeof(FOLDERS) / sizeof(FOLDERS[0]))
                 /* As many rows as its place says, so that the log that is read can be told. */
                 for (int j = 0; j <= i; j++)
                         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", ONE);
-                tt_log_put_text(FOLDERS[_i].files[i], strstr(FOLDERS[_i].files[i], "sync")
-                                                              ? TT_LOG_SYNC POINT("0", "7", "20")
-                                                              : text);
+                if (strstr(FOLDERS[_i].files[i], "perf_re"))
+                        (void)strcpy(text, "OP CODE,GLOBAL CALL COUNT\n");
+                if (strstr(FOLDERS[_i].files[i], "sync"))
+                        (void)strcpy(text, TT_LOG_SYNC POINT("0", "7", "20"));
+                tt_log_put_text(FOLDERS[_i].files[i], text);
         }
         (void)snprintf(path, sizeof(path), "%s%s", tt_log_folder, FOLDERS[_i].folder);
         ck_assert_msg(import_tt_device_recognise_folder(path) == FOLDERS[_i].is_known, "%s",
