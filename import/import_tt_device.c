@@ -25,7 +25,7 @@ static int read_sync(struct import_tt_tracks *tracks, const char *path)
                 return r;
         r = import_tt_sync_read(&tracks->sync, source, tracks->rows, tracks->err);
         import_source_close(source);
-        return r;
+        return r < 0 ? r : import_tt_tracks_add_tsc(tracks);
 }
 
 static int read_report(struct import_tt_tracks *tracks, const char *path, bool is_alone)

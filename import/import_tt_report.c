@@ -79,21 +79,18 @@ static int refuse(struct report *p, const char *why)
 
 static int find_host(struct report *p)
 {
-        const struct import_tt_sync *sync = &p->tracks->sync;
         struct import_clock clock = { .kind = IMPORT_CLOCK_OWN,
                                       .period_ns = 1,
                                       .name = { "host of tt-metal", 16 } };
         struct import_track track = { .kind = IMPORT_TRACK_PROCESS, .name = { "tt-metal", 8 } };
-        int r;
+        int r = 0;
 
         if (p->host != 0)
                 return 0;
-        p->is_tsc = sync->tsc_period_ns > 0 && sync->base_tsc > 0;
-        if (p->is_tsc)
-                clock = (struct import_clock){ .kind = IMPORT_CLOCK_TSC,
-                                               .period_ns = sync->tsc_period_ns,
-                                               .name = { "TSC", 3 } };
-        r = import_rows_clock(p->tracks->rows, &clock, &track.clock, p->tracks->err);
+        p->is_tsc = p->tracks->tsc != 0 && p->tracks->sync.base_tsc > 0;
+        track.clock = p->tracks->tsc;
+        if (!p->is_tsc)
+                r = import_rows_clock(p->tracks->rows, &clock, &track.clock, p->tracks->err);
         if (r == 0)
                 r = import_rows_track(p->tracks->rows, &track, &track.parent, p->tracks->err);
         track.kind = IMPORT_TRACK_THREAD;

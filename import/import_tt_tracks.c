@@ -101,6 +101,15 @@ int import_tt_tracks_find_key(struct import_tt_tracks *t, uint64_t value, struct
 
 /* ---- tracks -------------------------------------------------------------------------------------------- */
 
+int import_tt_tracks_add_tsc(struct import_tt_tracks *t)
+{
+        struct import_clock clock = { .kind = IMPORT_CLOCK_TSC,
+                                      .period_ns = t->sync.tsc_period_ns,
+                                      .name = { "TSC", 3 } };
+
+        return t->sync.tsc_period_ns > 0 ? import_rows_clock(t->rows, &clock, &t->tsc, t->err) : 0;
+}
+
 static int add_clock(struct import_tt_tracks *t, const struct chip_key *key, uint32_t *ret_clock)
 {
         char name[128];

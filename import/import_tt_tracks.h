@@ -49,6 +49,7 @@ struct import_tt_tracks {
         uint32_t *strings; /* of `names`: the ids of import_rows; 0 = not asked yet */
         size_t chips_capacity, cores_capacity, lanes_capacity, strings_capacity;
         uint32_t key_kind; /* string; 0 = not asked yet */
+        uint32_t tsc;      /* clock; 0 = there is none */
 };
 
 /* The caller's storage.  _deinit() frees all, `sync` included. */
@@ -61,6 +62,9 @@ void import_tt_tracks_deinit(struct import_tt_tracks *tracks);
  */
 int import_tt_tracks_find_name(struct import_tt_tracks *tracks, struct text_view text, uint32_t *ret_id,
                                uint32_t *ret_string);
+
+/* Says the clock of the host that the chips were read by, `tsc`, if its period is known.  After `sync` is read. */
+int import_tt_tracks_add_tsc(struct import_tt_tracks *tracks);
 
 /* @string: 0 until it was asked for. */
 int import_tt_tracks_find_word(struct import_tt_tracks *tracks, const char *word, uint32_t *string);

@@ -328,11 +328,11 @@ START_TEST(test_neo_processors_have_a_clock_of_their_own)
                                                 "0,1,1,QUASAR_NEO3_TRISC0,7,1,0,0,,,A,TS_EVENT,9,a.cc,\n",
                                       TT_LOG_SYNC "0,1,1,1000,100,1,10,5000,1,1,0.4,7,1.0,0\n", &rows, &err),
                 0);
-        ck_assert_uint_eq(rows.n_clocks, 2);
-        ck_assert_double_eq(rows.clocks[0].period_ns, 1);
-        ck_assert_double_eq_tol(rows.clocks[1].period_ns, 1000.0 / 1400, 1e-12);
+        ck_assert_uint_eq(rows.n_clocks, 3); /* the first is the TSC */
+        ck_assert_double_eq(rows.clocks[1].period_ns, 1);
+        ck_assert_double_eq_tol(rows.clocks[2].period_ns, 1000.0 / 1400, 1e-12);
         ck_assert_uint_eq(rows.n_readings, 1);
-        ck_assert_uint_eq(rows.readings[0].clock, 1);
+        ck_assert_uint_eq(rows.readings[0].clock, 2);
         ck_assert(fake_import_rows_find_track(&rows,
                                               "chip 0, wormhole_b0, NEO/core 1,1/QUASAR_NEO3_TRISC0") != 0);
 }

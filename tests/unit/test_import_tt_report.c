@@ -151,8 +151,8 @@ START_TEST(test_a_folder_with_everything)
         ck_assert_uint_eq(rows.n_clocks, 2); /* the chip's is one, for the log and the report */
         ck_assert_uint_eq(rows.n_readings, 1);
         ck_assert_str_eq(fake_import_rows_text(&rows, rows.version), "5, wormhole_b0, 1000 MHz");
-        ck_assert(rows.clocks[1].kind == IMPORT_CLOCK_TSC);
-        ck_assert_double_eq(rows.clocks[1].period_ns, 0.4);
+        ck_assert(rows.clocks[0].kind == IMPORT_CLOCK_TSC);
+        ck_assert_double_eq(rows.clocks[0].period_ns, 0.4);
         ck_assert_uint_eq(rows.spans[0].begin, 50 + 2500);
         ck_assert_uint_eq(rows.spans[0].end, 50 + 3750);
         ck_assert_uint_eq(rows.spans[1].key.value, rows.instants[0].key.value);
