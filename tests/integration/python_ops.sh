@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 33
+plan 38
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -144,6 +144,32 @@ holds "-o -" standard_output
 "$HYPROF" query -q --sqlite ops.db hyprof.hyp
 holds "a database that query wrote" ops 0 ops.db -o from_db.csv --child-functions CompileProgram
 holds "has the same rows" cmp ops.csv from_db.csv
+# Runs on devices: one, two replays of a trace, and one that the host does not know; the other ops lack theirs.
+cp ops.db devices.db
+sqlite3 devices.db 'CREATE TABLE device_ops(chip INTEGER, run_host_id INTEGER, trace INTEGER, replay INTEGER, cores INTEGER,
+        "DEVICE FW START CYCLE" INTEGER, "DEVICE FW DURATION [ns]" INTEGER, "OP TO OP LATENCY [ns]" INTEGER);
+        INSERT INTO device_ops VALUES(3, 1024, NULL, NULL, 64, 2170884415953, 11725, 0), (3, 2048, 9, 1, 64, 5, 6, NULL),
+        (3, 2048, 9, 2, 64, 7, 8, -9), (3, 5120, NULL, NULL, 8, 9, 10, 11), (2, 3072, NULL, NULL, 8, 9, 10, 11)'
+holds "a database with runs on devices" ops 0 devices.db -o devices.csv
+cp out devices.txt
+on_devices() { # lines of Python
+        check 'rows = read("devices.csv")[1]' 'of = lambda n: [r for r in rows if r["GLOBAL CALL COUNT"] == n]' "$@"
+}
+holds "an op has its columns, and keeps those of the host" on_devices 'r, = of("1024")' 'assert [r[c] for c in ("OP CODE", "DEVICE ID",
+        "CORE COUNT", "DEVICE FW START CYCLE", "DEVICE FW DURATION [ns]", "OP TO OP LATENCY [ns]", "DEVICE ERISC KERNEL DURATION [ns]")] == [
+        "Matmul", "3", "56", "2170884415953", "11725", "0", ""], r'
+holds "a replayed op has a row for each replay" on_devices 'assert [[r[c] for c in ("OP CODE", "METAL TRACE ID",
+        "METAL TRACE REPLAY SESSION ID", "DEVICE FW DURATION [ns]", "OP TO OP LATENCY [ns]")] for r in of("2048")] == [
+        ["Matmul", "9", "1", "6", ""], ["Matmul", "9", "2", "8", "-9"]], of("2048")'
+holds "runs without an op are kept; another chip's is not taken" on_devices 'assert [(r["OP CODE"], r["DEVICE ID"]) for r in of("5120")] == [("", "3")]' \
+        'assert [(r["OP CODE"], r["DEVICE ID"], r["DEVICE FW DURATION [ns]"]) for r in of("3072")] == [("Large", "3", ""), ("", "2", "10")]'
+lacking() {
+        cat devices.txt
+        grep -Eq "^  [0-9]+ ops without a run in the device's log: .*Large 1" devices.txt &&
+                grep -q "^  2 runs in the device's log without an op of the host" devices.txt && ! grep "device's log" summary
+}
+holds "what has no counterpart is counted and named" lacking
+
 bad_input() {
         ops 1 hyprof.hyp --start-signpost none && grep -q "there is no signpost 'none'; there are: start, stop" err &&
                 ops 1 hyprof.hyp --start-signpost stop --end-signpost ended && grep -q "there is no signpost 'ended' after the first" err &&

@@ -7,7 +7,7 @@ An op is a zone whose name begins with TT_DNN_ or TT_METAL_ and whose text is "i
     {json}`
 
 Later calls of an op send the line without the JSON.  A signpost is the message `TT_SIGNPOST: header, a new line, text`.
-Columns about devices stay empty: a trace has no logs of devices.
+Columns about devices are those of the table `device_ops` (device_ops.py), where the database has one.
 """
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ import subprocess
 import sys
 import tempfile
 from bisect import bisect_left
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Optional, Sequence, TextIO
+
+from hyprof import device_ops
 
 _HOST = (
     "OP CODE|OP TYPE|GLOBAL CALL COUNT|DEVICE ID|DEVICE ARCH|ATTRIBUTES|MATH FIDELITY|CORE COUNT|"
@@ -468,6 +470,17 @@ def write_summary(ops: Sequence[Op], file: TextIO) -> None:
               file=file)
 
 
+def write_lacking(lacking: Counter[str], n_unknown: int, file: TextIO) -> None:
+    """Writes which ops no device has a run of, and how many runs no op of the host is known of."""
+    n_lacking = sum(lacking.values())
+    if n_lacking:
+        names = ", ".join(f"{code} {n}" for code, n in lacking.most_common(10))
+        print(f"\n  {n_lacking} op{'s' * (n_lacking != 1)} without a run in the device's log: {names}"
+              + (" ..." if len(lacking) > 10 else ""), file=file)
+    if n_unknown:
+        print(f"\n  {n_unknown} run{'s' * (n_unknown != 1)} in the device's log without an op of the host", file=file)
+
+
 def _open(path: str, program: str, folder: str) -> sqlite3.Connection:
     """Opens a trace by way of `hyprof query`, or a database that `hyprof query` wrote as it is."""
     try:
@@ -522,17 +535,22 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 def _report(options: argparse.Namespace, folder: str) -> None:
     db = _open(options.trace, options.hyprof, folder)
     names = [name for name in options.child_functions.split(",") if name]
-    ops = cut(read_ops(db, names), options.start_signpost, options.end_signpost)
+    runs = device_ops.read_runs(db)
+    ops, alone = device_ops.join(read_ops(db, names), runs, Op)
+    ops = cut(ops, options.start_signpost, options.end_signpost)
+    lacking = device_ops.lacking(ops) if runs else Counter()
+    rows = ops + ([] if options.start_signpost or options.end_signpost else alone)
     _say_losses(db, options.trace)
     db.close()
     if options.output == "-":
-        write_csv(ops, sys.stdout)
+        write_csv(rows, sys.stdout)
         sys.stdout.flush()
         return
     if options.output:
         with open(options.output, "w", encoding="utf-8", newline="") as file:
-            write_csv(ops, file)
+            write_csv(rows, file)
     write_summary(ops, sys.stdout)
+    write_lacking(lacking, len(rows) - len(ops), sys.stdout)
     if options.output:
         print(f"\n  rows: {options.output}")
     sys.stdout.flush()
