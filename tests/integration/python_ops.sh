@@ -146,7 +146,7 @@ holds "a database that query wrote" ops 0 ops.db -o from_db.csv --child-function
 holds "has the same rows" cmp ops.csv from_db.csv
 # Runs on devices: one, two replays of a trace, and one that the host does not know; the other ops lack theirs.
 cp ops.db devices.db
-sqlite3 devices.db 'CREATE TABLE device_ops(chip INTEGER, run_host_id INTEGER, trace INTEGER, replay INTEGER, cores INTEGER,
+sqlite3 devices.db 'DROP TABLE IF EXISTS device_ops; CREATE TABLE device_ops(chip INTEGER, run_host_id INTEGER, trace INTEGER, replay INTEGER, cores INTEGER,
         "DEVICE FW START CYCLE" INTEGER, "DEVICE FW DURATION [ns]" INTEGER, "OP TO OP LATENCY [ns]" INTEGER);
         INSERT INTO device_ops VALUES(3, 1024, NULL, NULL, 64, 2170884415953, 11725, 0), (3, 2048, 9, 1, 64, 5, 6, NULL),
         (3, 2048, 9, 2, 64, 7, 8, -9), (3, 5120, NULL, NULL, 8, 9, 10, 11), (2, 3072, NULL, NULL, 8, 9, 10, 11)'
