@@ -40,7 +40,7 @@ static int read_report(struct import_tt_tracks *tracks, const char *path, bool i
         return r < 0 ? error_prefix_once(tracks->err, r, path) : 0;
 }
 
-/* What files there are; paths are NULL where there is none.  @log: borrowed, may be NULL */
+/* @log: borrowed; it and the paths are NULL where there is no such file. */
 static int read_files(struct import_source *log, const char *sync_path, const char *report_path,
                       struct import_rows *rows, struct error *err)
 {

@@ -105,7 +105,7 @@ int import_tt_header_read_columns(struct import_tt_header *h, struct text_view l
                 if (h->n_columns >= IMPORT_TT_COLUMNS_MAX)
                         return error_set(err, -EBADMSG, "the device log has more columns than %d",
                                          IMPORT_TT_COLUMNS_MAX);
-                /* Of two with one name the first counts. */
+                /* The first of two with one name counts. */
                 if (h->has[column])
                         column = TT_OTHER;
                 h->has[column] = true;

@@ -16,7 +16,7 @@ struct import_tt_tracks;
 
 bool import_tt_log_recognise(struct text_view head);
 
-/* Reads all of @source.  Returns 0, -EBADMSG if it is no such log, or -errno with words in the tracks' `err`. */
+/* Reads all of @source.  Returns 0, -EBADMSG: no such log, or -errno, with words in the tracks' `err`. */
 int import_tt_log_read(struct import_tt_tracks *tracks, struct import_source *source);
 
 #endif /* IMPORT_IMPORT_TT_LOG_H */

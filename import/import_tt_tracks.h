@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import/import_tt_tracks.h - chips, cores, processors, their clocks, and names: one of each, whoever asks
+ * import/import_tt_tracks.h - chips, cores, processors, their clocks, and names: one of each
  *
  * Way of the data:  import_tt_device, import_tt_report -> [import_tt_tracks] -> import_rows
  *
@@ -63,7 +63,7 @@ void import_tt_tracks_deinit(struct import_tt_tracks *tracks);
 int import_tt_tracks_find_name(struct import_tt_tracks *tracks, struct text_view text, uint32_t *ret_id,
                                uint32_t *ret_string);
 
-/* Says the clock of the host that the chips were read by, `tsc`, if its period is known.  After `sync` is read. */
+/* Says the host's clock by which the chips were read, `tsc`, if its period is known.  After `sync` is read. */
 int import_tt_tracks_add_tsc(struct import_tt_tracks *tracks);
 
 /* @string: 0 until it was asked for. */
