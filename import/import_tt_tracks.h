@@ -63,7 +63,7 @@ void import_tt_tracks_deinit(struct import_tt_tracks *tracks);
 int import_tt_tracks_find_name(struct import_tt_tracks *tracks, struct text_view text, uint32_t *ret_id,
                                uint32_t *ret_string);
 
-/* Says the host's clock by which the chips were read, `tsc`, if its period is known.  After `sync` is read. */
+/* Says the clock by which the host read the chips, `tsc`, if its period is known; after `sync` is read. */
 int import_tt_tracks_add_tsc(struct import_tt_tracks *tracks);
 
 /* @string: 0 until it was asked for. */
