@@ -41,7 +41,7 @@ WARN_BOTH   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion 
 WARN_C_BOTH := -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
 # Without optimisation, what is only copied to its place lies on the stack as well; sanitizers put room between things.
 WARN_GCC    := -Wcast-align=strict -Wformat-signedness -Wimplicit-fallthrough=5 -Wduplicated-cond \
-               -Wduplicated-branches -Wlogical-op $(if $(filter debug asan tsan,$(VARIANT)),,-Wstack-usage=16384)
+               -Wduplicated-branches -Wlogical-op $(if $(filter debug asan tsan,$(VARIANT)),,-Wstack-usage=20480)
 WARN_C_GCC  := -Wjump-misses-init
 WARN_CLANG  := -Wcast-align -Wimplicit-fallthrough -Wthread-safety
 

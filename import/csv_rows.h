@@ -17,7 +17,7 @@
 struct error;
 struct import_source;
 
-#define CSV_FIELDS_MAX 64 /* of a row; further ones are not looked at */
+#define CSV_FIELDS_MAX 256 /* of a row; further ones are not looked at */
 
 struct csv_rows {
         struct import_source *source; /* borrowed */

@@ -3,8 +3,12 @@
 
 #include "base/error.h"
 #include "import/import_csv.h"
+#include "import/import_ireeprof.h"
+#include "import/import_ninja_log.h"
 #include "import/import_rows.h"
 #include "import/import_source.h"
+#include "import/import_trace_event.h"
+#include "import/import_tt_device.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,6 +16,13 @@
 
 /* The formats with a magic first, then those told by their first rows. */
 static const struct import_format formats[] = {
+        { "ireeprof", "profiles of IREE, .ireeprof or JSON lines", import_ireeprof_recognise,
+          import_ireeprof_read, NULL, NULL },
+        { "trace-event", "trace-event JSON of PyTorch, clang, Chromium, Node.js and others",
+          import_trace_event_recognise, import_trace_event_read, NULL, NULL },
+        { "ninja-log", "the log of ninja", import_ninja_log_recognise, import_ninja_log_read, NULL, NULL },
+        { "tt-device", "device logs and reports of tt-metal", import_tt_device_recognise,
+          import_tt_device_read, import_tt_device_recognise_folder, import_tt_device_read_folder },
         { "tracy-csv", "tracy-csvexport -u, hyprof csv -u", import_csv_recognise_tracy, import_csv_read_tracy,
           NULL, NULL },
         { "csv", "a table with columns name, begin, end or duration", import_csv_recognise, import_csv_read,

@@ -2,6 +2,8 @@
 #include "export/tables/sqlite_database.h"
 
 #include "analyze/path/path.h"
+#include "analyze/stats/device_op_events.h"
+#include "analyze/stats/device_ops.h"
 #include "analyze/stats/device_zones.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
@@ -9,6 +11,7 @@
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/error.h"
+#include "export/tables/device_ops_table.h"
 #include "export/tables/sqlite_writer.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
@@ -26,6 +29,7 @@ struct filling {
         struct sqlite_database_totals totals;
         struct sqlite_insert zones, samples, waits, fibers, messages, plots, frames, memory, locks;
         bool has_idle;      /* the trace says for how long CPUs were idle */
+        struct device_op_events device_ops;
         uint64_t from_ns;   /* where the range of time begins */
         uint64_t callstack; /* of the event that follows on the same thread */
 };
@@ -507,7 +511,10 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
         case TRACE_OP_FIBER_LEAVE:
                 put_fiber(f, thread, event);
                 break;
-        default: /* nothing that the tables hold */
+        default: /* nothing that the tables hold, or of devices */
+                r = device_op_events_add(&f->device_ops, event);
+                if (r < 0)
+                        return error_set(err, r, "the database: out of memory");
                 break;
         }
         f->callstack = 0;
@@ -641,6 +648,9 @@ static int walk_trace(struct filling *f, const struct trace_filter *filter, stru
 
         if (r < 0)
                 return error_set(err, r, "the database: out of memory");
+        r = device_op_events_init(&f->device_ops, f->d);
+        if (r < 0)
+                return error_set(err, r, "the database: out of memory");
         f->from_ns = filter ? filter->from_ns : 0;
         open_inserts(f);
         r = loaded_trace_walk(f->trace, &f->walk, err);
@@ -649,6 +659,8 @@ static int walk_trace(struct filling *f, const struct trace_filter *filter, stru
                 r = write_devices(f, filter, err);
         fill_paths(f);
         fill_table(f, TRACE_TABLE_THREADS, "threads", 8, put_thread);
+        device_ops_finish(f->device_ops.ops, DEVICE_OPS_BY_NUMBER);
+        device_ops_table_write(&f->db, f->d, f->device_ops.ops);
         return r;
 }
 
@@ -726,6 +738,7 @@ int sqlite_database_write(struct loaded_trace *trace, const struct sqlite_databa
 
 done:
         trace_walk_deinit(&f.walk);
+        device_op_events_deinit(&f.device_ops);
         sqlite_writer_close(&f.db);
         *ret_totals = f.totals;
         return r;
