@@ -189,7 +189,7 @@ struct range {
         double least, most;
 };
 
-/* Of a line through an end of a bracket, what it is at @x. */
+/* Adds to @r what a line through an end of a bracket is at @x. */
 static void try_line(const struct log *l, size_t end, double slope, double x, struct range *r)
 {
         double y = end_of(l, end) + slope * (x - tick_of(l, end));
