@@ -632,3 +632,42 @@ START_TEST(test_impossible_times_are_malformed)
         ck_assert_str_eq(rows.first_malformed_why, "the device wrote no time");
 }
 END_TEST
+
+/* Many lives that end in another order than they began: none is forgotten, none counted twice. */
+START_TEST(test_a_thousand_allocations_balance)
+{
+        struct iree_profile p;
+        uint64_t live = 0;
+
+        iree_profile_begin(&p);
+        for (uint64_t i = 0; i < 1000; i++)
+                iree_profile_memory(&p, 9, 100 + i, i * 64, i + 1);
+        for (uint64_t i = 0; i < 1000; i++)
+                iree_profile_memory(&p, 10, 2000 + i, i * 7 % 1000 * 64, 0);
+        iree_profile_end(&p, 0);
+        read_profile(&p);
+        ck_assert_uint_eq(rows.n_left_out, 0);
+        ck_assert_uint_eq(rows.n_values, 2000);
+        for (size_t i = 0; i < 2000; i++) {
+                live = i < 1000 ? live + i + 1 : live - (i * 7 % 1000 + 1);
+                ck_assert_uint_eq(rows.values[i].bits, live);
+        }
+        ck_assert_uint_eq(live, 0);
+}
+END_TEST
+
+START_TEST(test_queues_in_turn_keep_their_tracks)
+{
+        struct iree_profile p;
+
+        iree_profile_begin(&p);
+        for (uint32_t i = 0; i < 9; i++)
+                iree_profile_dispatch(&p, 0, i % 3,
+                                      &(struct iree_profile_dispatch){ .begin = i + 1, .end = i + 2 });
+        iree_profile_end(&p, 0);
+        read_profile(&p);
+        ck_assert_uint_eq(rows.n_tracks, 4);
+        for (size_t i = 0; i < 9; i++)
+                ck_assert_uint_eq(rows.tracks[rows.spans[i].track - 1].number, i % 3);
+}
+END_TEST

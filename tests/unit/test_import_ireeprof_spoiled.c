@@ -65,6 +65,8 @@ static const struct {
         { "{\"record_type\":\"device_metric_sample\",\"host_time_begin_ns\":1,\"host_time_end_ns\":2,\"values\":[5]}\n",
           0, 0, 0 },
         { "{\"record_type\":\"queue_event\",\"host_time_ns\":-1,\"ready_host_time_ns\":0}\n", 0, 1, 0 },
+        { "{\"record_type\":\"session\",\"session_id\":1,\"session_status_code\":0,\"event\":\"begin\"}\n", 0,
+          0, 0 },
         { "", 0, 0, 0 },
 };
 
@@ -167,6 +169,56 @@ START_TEST(test_lengths_and_counts_may_be_huge)
                         (void)read_spoiled(file.data, file.used_bytes);
                         memcpy(file.data + at, before, n);
                 }
+        byte_buffer_deinit(&file);
+}
+END_TEST
+
+/* A row that says to be longer than what is left of its chunk spoils that chunk, and not the next one. */
+START_TEST(test_a_row_does_not_reach_beyond_its_chunk)
+{
+        static const struct iree_profile_dispatch dispatch = { .begin = 10, .end = 20 };
+        struct iree_profile p;
+        size_t end;
+
+        iree_profile_begin(&p);
+        iree_profile_dispatch(&p, 0, 0, &dispatch);
+        end = p.bytes.used_bytes;
+        iree_profile_dispatch(&p, 0, 1, &dispatch);
+        iree_profile_end(&p, 0);
+        p.bytes.data[end - 88] = 89; /* of 88 */
+        ck_assert_int_eq(read_bytes(p.bytes.data, p.bytes.used_bytes, &rows), 0);
+        ck_assert_uint_eq(rows.n_malformed, 1);
+        ck_assert_uint_eq(rows.first_malformed_at, end - 88);
+        ck_assert_uint_eq(rows.n_spans, 1);
+        ck_assert(!rows.is_cut);
+        iree_profile_deinit(&p);
+}
+END_TEST
+
+START_TEST(test_a_record_does_not_reach_beyond_the_file)
+{
+        static const struct iree_profile_dispatch dispatch = { .begin = 10, .end = 20 };
+        struct iree_profile p;
+
+        iree_profile_begin(&p);
+        iree_profile_dispatch(&p, 0, 0, &dispatch);
+        iree_profile_dispatch(&p, 0, 0, &dispatch);
+        iree_profile_set_length(&p, p.bytes.used_bytes - 1);
+        ck_assert_int_eq(read_bytes(p.bytes.data, p.bytes.used_bytes, &rows), 0);
+        ck_assert_uint_eq(rows.n_spans, 1);
+        ck_assert_uint_eq(rows.n_malformed, 1);
+        ck_assert(rows.is_cut);
+        iree_profile_deinit(&p);
+}
+END_TEST
+
+START_LOOP_TEST(test_packing_may_be_cut_off, 0, 2)
+{
+        static const char *const paths[] = { DATA "gpu.ireeprof.zst", DATA "gpu.jsonl.zst" };
+        struct byte_buffer file = iree_profile_load(paths[_i]);
+
+        ck_assert_int_eq(read_bytes(file.data, file.used_bytes - 10, &rows), 0);
+        ck_assert(rows.is_cut);
         byte_buffer_deinit(&file);
 }
 END_TEST
