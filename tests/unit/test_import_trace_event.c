@@ -167,6 +167,8 @@ START_TEST(test_devices_are_no_processes)
         ck_assert_uint_ne(fake_import_rows_find_track(&rows, "Spans/PyTorch Profiler"), 0);
         for (uint32_t i = 0; i < rows.n_tracks; i++)
                 ck_assert(rows.tracks[i].kind != IMPORT_TRACK_PROCESS || rows.tracks[i].number == 948300);
+        /* The flows of the file say nothing that the correlation does not. */
+        ck_assert_uint_eq(rows.n_instants, 2);
         /* A kernel and the call that started it have one key. */
         kernel = fake_import_rows_span(&rows, stream, "Memcpy DtoH (Device -> Pageable)", 0);
         ck_assert_ptr_nonnull(kernel);
@@ -184,6 +186,8 @@ END_TEST
 /* In a container a process may have the number of a device. */
 START_TEST(test_a_process_with_the_number_of_a_device)
 {
+        uint32_t host, stream;
+
         ck_assert_int_eq(
                 read_text(
                         "{\"deviceProperties\":[{\"id\":1}],\"traceEvents\":["
@@ -192,13 +196,12 @@ START_TEST(test_a_process_with_the_number_of_a_device)
                         "{\"ph\":\"i\",\"name\":\"mark\",\"pid\":1,\"tid\":7,\"ts\":3},"
                         "{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":1,\"args\":{\"labels\":\"GPU 1\"}}]}"),
                 0);
-        ck_assert_uint_eq(fake_import_rows_count_spans(
-                                  &rows, fake_import_rows_find_track(&rows, "GPU 1/thread 7"), "op"),
-                          1);
-        ck_assert_uint_eq(fake_import_rows_count_spans(
-                                  &rows, fake_import_rows_find_track(&rows, "GPU 1/stream 7"), "k"),
-                          1);
-        ck_assert_uint_eq(rows.n_instants, 1);
+        host = fake_import_rows_find_track(&rows, "GPU 1/thread 7");
+        stream = fake_import_rows_find_track(&rows, "GPU 1/stream 7");
+        ck_assert(host != 0 && stream != 0);
+        ck_assert_uint_eq(fake_import_rows_count_spans(&rows, host, "op"), 1);
+        ck_assert_uint_eq(fake_import_rows_count_spans(&rows, stream, "k"), 1);
+        ck_assert_uint_eq(fake_import_rows_count_instants(&rows, stream, "mark"), 1);
         fake_import_rows_deinit(&rows);
 }
 END_TEST
@@ -399,6 +402,20 @@ static const struct {
         { "[{\"ph\":\"S\",\"ts\":1,\"name\":\"a\",\"id\":1," OURS "},{\"ph\":\"F\",\"ts\":3,\"id\":1," OURS
           "}]",
           "span process 1/async name=\"a\" begin=1000 end=3000" },
+        { "[{\"ph\":\"b\",\"ts\":1,\"name\":\"a\",\"cat\":\"c\",\"id2\":{\"local\":1},\"pid\":1},"
+          "{\"ph\":\"b\",\"ts\":2,\"name\":\"a\",\"cat\":\"c\",\"id2\":{\"local\":1},\"pid\":2},"
+          "{\"ph\":\"e\",\"ts\":3,\"cat\":\"c\",\"id2\":{\"local\":1},\"pid\":1},"
+          "{\"ph\":\"e\",\"ts\":5,\"cat\":\"c\",\"id2\":{\"local\":1},\"pid\":2}]",
+          "span process 1/c name=\"a\" begin=1000 end=3000" },
+        { "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":1,\"dur\":1,\"name\":\"a\"," OURS
+          ",\"args\":{\"correlation\":0}}]",
+          "span process 1/thread 2 name=\"a\" begin=1000 end=2000 text=\"{\\x22correlation\\x22:0}\"" },
+        { "[{\"ph\":\"s\",\"ts\":1,\"name\":\"a\",\"cat\":\"c\",\"id\":1," OURS "},"
+          "{\"ph\":\"t\",\"ts\":2,\"name\":\"a\",\"cat\":\"c\",\"id\":1," OURS "}]",
+          "left out flow start without end n=1" },
+        { "[{\"ph\":\"M\",\"cat\":\"__metadata\",\"name\":\"x\",\"ts\":0},"
+          "{\"ph\":\"i\",\"cat\":\"node,node.fs\",\"ts\":1,\"name\":\"a\"," OURS "}]",
+          "reading mono clock=\"times of the file\" ticks=1000 begin=1000 end=1000 epoch=0" },
         { "[{\"ph\":\"i\",\"ts\":1,\"name\":\"a\"," OURS "}]",
           "instant process 1/thread 2 name=\"a\" time=1000" },
         { "[{\"ph\":\"B\",\"ts\":1,\"name\":\"a\"," OURS "}]",
@@ -454,7 +471,7 @@ static const struct {
         const char *row, *why;
 } bad_rows[] = {
         { "{\"ph\":\"X\",\"ts\":1,\"name\":\"a\"," OURS "}", "an X event without a duration" },
-        { "{\"ph\":\"X\",\"ts\":1,\"dur\":-1,\"name\":\"a\"," OURS "}", "a duration below 0" },
+        { "{\"ph\":\"X\",\"ts\":1,\"dur\":-0.001,\"name\":\"a\"," OURS "}", "a duration below 0" },
         { "{\"ph\":\"X\",\"ts\":1e15,\"dur\":9e15,\"name\":\"a\"," OURS "}", "a time out of range" },
         { "{\"ph\":\"X\",\"ts\":[1],\"dur\":1,\"name\":\"a\"," OURS "}", "an event without a time" },
         { "{\"ph\":\"X\",\"ts\":1e30,\"dur\":1,\"name\":\"a\"," OURS "}", "an event without a time" },

@@ -104,6 +104,7 @@ static const struct {
         { "plain", "plain", 0 },
         { "\\ud83d\\ude00 \\u00fc \\/ \\\"q\\\" \\t\\b\\f\\n\\r\\\\",
           "\xf0\x9f\x98\x80 \xc3\xbc / \"q\" \t\b\f\n\r\\", 0 },
+        { "\\ud83d\\udfff", "\xf0\x9f\x9f\xbf", 0 },
         { "lone \\ud83d", "lone \xef\xbf\xbd", 0 },
         { "\\udE00\\u20ac", "\xef\xbf\xbd\xe2\x82\xac", 0 },
         { "\\ud83d\\u0041",
