@@ -406,8 +406,7 @@ static void leave_columns_out(const struct byte_buffer *body, uint32_t left_out,
  */
 #define N_APPENDED 12
 
-/* loop test: any of them may be absent; what is there is whole, and nothing else is disturbed */
-START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
+static void read_without(uint32_t left_out)
 {
         static const struct trace_event events[] = {
                 { .op = TRACE_OP_SAMPLE, .time_ns = 5, .operand = { 1, 2, 3, 1, 300, 8 } },
@@ -419,7 +418,6 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
                 { .op = TRACE_OP_DEVICE_SPAN, .time_ns = 11, .operand = { 1, 2, 3, 4, 5, UINT64_MAX, 3, 2 } },
                 { .op = TRACE_OP_ZONE_KEY, .time_ns = 12, .operand = { 2, 5, 300 } },
         };
-        uint32_t left_out = (uint32_t)_i;
         struct byte_buffer body = { .data = NULL };
         struct byte_buffer old = { .data = NULL };
         struct trace_dictionary dictionary;
@@ -459,6 +457,17 @@ START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
         trace_dictionary_deinit(&dictionary);
         byte_buffer_deinit(&old);
         byte_buffer_deinit(&body);
+}
+
+/*
+ * loop test: any of them may be absent; what is there is whole, and nothing else is disturbed.  The sets of
+ * the last three columns go with many of the others, since all sets of all would take seconds.
+ */
+START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << (N_APPENDED - 3))
+{
+        uint32_t others = (uint32_t)_i;
+
+        read_without(others | ((others ^ others >> 3 ^ others >> 6) & 7) << (N_APPENDED - 3));
 }
 END_TEST
 

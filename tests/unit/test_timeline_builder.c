@@ -175,11 +175,11 @@ static void build_small(void)
         TRACE_BUILDER_ADD(&b, 1750, SWITCH_IN, 3);
         TRACE_BUILDER_ADD(&b, 1760, MESSAGE, trace_builder_string(&b, "hello"));
         for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
-                event_encoder_add(&b.encoder,
-                                  &(struct trace_event){ .time_ns = 1770,
-                                                         .op = TRACE_OP_DEVICE_SPAN,
-                                                         .device_span = { 1, spans[i][0], spans[i][1],
-                                                                          spans[i][2], spans[i][3], 9 } });
+                event_encoder_add(&b.encoder, &(struct trace_event){
+                                                      .time_ns = 1770,
+                                                      .op = TRACE_OP_DEVICE_SPAN,
+                                                      .device_span = { 1, spans[i][0], spans[i][1],
+                                                                       spans[i][2], spans[i][3], 9, 0, 0 } });
         trace_builder_event(&b, 1900, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, two);

@@ -50,12 +50,16 @@ static struct view_value time_of(const struct event_names *n, const struct devic
         return view_known(event_names_since_start(n, time_ns), busy->any && clock->is_placed);
 }
 
-static uint32_t pid_of(const struct event_names *n, uint32_t device)
+/* Of an imported file it may have no process. */
+static struct view_value pid_of(const struct event_names *n, uint32_t device)
 {
-        const struct trace_process *process = trace_dictionary_row(
-                n->trace->dictionary, TRACE_TABLE_PROCESSES, device_row(n, device)->process);
+        uint32_t id = device_row(n, device)->process;
+        const struct trace_process *process;
 
-        return process ? process->pid : 0; /* a device may have no process */
+        if (id == 0)
+                return view_unknown();
+        process = trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_PROCESSES, id);
+        return view_number(process->pid);
 }
 
 /* clang-format off */
@@ -74,7 +78,7 @@ static uint32_t pid_of(const struct event_names *n, uint32_t device)
                .one_of = "known|period unknown|never read|unknown", .n_columns_max = 16)                      \
         COLUMN(REAL, "period_ns", "ns a tick", view_real(clock->period_ns), "of a tick")                      \
         COLUMN(ID, "id", "id", view_number(id), NULL)                                                         \
-        COLUMN(ID, "pid", "pid", view_number(pid_of(n, id)), NULL)
+        COLUMN(ID, "pid", "pid", pid_of(n, id), NULL)
 #define LANE_COLUMNS(COLUMN)                                                                                  \
         COLUMN(STRING, "device", "device", view_text(device_name(n, key->device)), NULL, .n_columns_max = 30) \
         COLUMN(ID, "lane", "lane", view_number(key->lane), "as the program numbers them")                     \
