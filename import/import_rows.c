@@ -141,6 +141,7 @@ int import_rows_track(struct import_rows *rows, const struct import_track *track
                 .kind = (uint32_t)track->kind << 1 | track->has_number,
                 .parent = track->parent,
                 .file = is_of_host && track->has_number ? 0 : (uint32_t)rows->n_files,
+                .clock = track->clock,
         };
         uint32_t name, id;
         int r;

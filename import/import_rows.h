@@ -107,6 +107,7 @@ int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t
 int import_rows_clock(struct import_rows *rows, const struct import_clock *clock, uint32_t *ret_id,
                       struct error *err);
 int import_rows_reading(struct import_rows *rows, const struct import_reading *reading, struct error *err);
+/* A track that was there already, by its kind, parent, clock and number, or name, is that one. */
 int import_rows_track(struct import_rows *rows, const struct import_track *track, uint32_t *ret_id,
                       struct error *err);
 

@@ -44,10 +44,19 @@ struct import_host_thread {
         uint32_t n_lanes;
 };
 
-/* Two tracks with one key are one.  A track with neither number nor name has no key. */
+/*
+ * Two tracks with one key are one; with another clock a track is another one, which may be the same process,
+ * thread or device of the trace.  A track with neither number nor name has no key.
+ */
 struct import_track_key {
         uint64_t number;
-        uint32_t kind, parent, name, file;
+        uint32_t kind, parent, name, file, clock;
+        uint32_t reserved; /* 0: keys are compared as bytes */
+};
+
+/* A process without a PID. */
+struct import_process_key {
+        uint32_t file, name;
 };
 
 /* A device has a row for each clock that its tracks have. */
@@ -92,6 +101,9 @@ struct import_rows {
         struct intern process_keys; /* pid -> */
         uint32_t *processes;        /* heap: row of PROCESSES */
         size_t processes_capacity;
+        struct intern named_keys; /* struct import_process_key -> */
+        uint32_t *named;          /* heap: the same */
+        size_t named_capacity;
         struct intern device_keys; /* struct import_device_key -> */
         uint32_t *devices;         /* heap: row of DEVICES */
         size_t devices_capacity;

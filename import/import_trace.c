@@ -29,6 +29,7 @@ static void init_keys(struct import_rows *rows)
         intern_init(&rows->track_keys, sizeof(struct import_track_key), 0);
         intern_init(&rows->thread_keys, sizeof(struct import_thread_key), 0);
         intern_init(&rows->process_keys, sizeof(uint32_t), 0);
+        intern_init(&rows->named_keys, sizeof(struct import_process_key), 0);
         intern_init(&rows->device_keys, sizeof(struct import_device_key), 0);
         intern_init(&rows->plot_names, sizeof(uint32_t), 0);
         intern_init(&rows->plot_keys, sizeof(struct import_plot_key), 0);
@@ -65,6 +66,7 @@ void import_trace_free(struct import_rows *rows)
         intern_deinit(&rows->track_keys);
         intern_deinit(&rows->thread_keys);
         intern_deinit(&rows->process_keys);
+        intern_deinit(&rows->named_keys);
         intern_deinit(&rows->device_keys);
         intern_deinit(&rows->plot_names);
         intern_deinit(&rows->plot_keys);
@@ -76,6 +78,7 @@ void import_trace_free(struct import_rows *rows)
         free(rows->files);
         free(rows->threads);
         free(rows->processes);
+        free(rows->named);
         free(rows->devices);
         free(rows->plot_roots);
         free(rows->plots);

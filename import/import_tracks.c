@@ -68,6 +68,25 @@ static int find_process(struct import_rows *rows, uint32_t pid, uint64_t time_ns
         return 0;
 }
 
+/* A process that has no PID gets one that is none. */
+static int name_process(struct import_rows *rows, const struct import_place *track, uint64_t time_ns,
+                        uint32_t *ret_process)
+{
+        struct import_process_key key = { track->file, track->name };
+        uint32_t id;
+        int r;
+
+        if (track->name == 0)
+                return add_process(rows, NUMBER_FIRST + rows->n_numbers++, time_ns, ret_process);
+        r = intern_add_row(&rows->named_keys, &key, &rows->named, &rows->named_capacity, sizeof(*rows->named),
+                           &id);
+        if (r == 1)
+                r = add_process(rows, NUMBER_FIRST + rows->n_numbers++, time_ns, &rows->named[id - 1]);
+        if (r == 0)
+                *ret_process = rows->named[id - 1];
+        return r;
+}
+
 /* ---- threads of the host ------------------------------------------------------------------------------- */
 
 static int add_thread(struct import_rows *rows, uint32_t process, uint32_t tid, uint32_t name,
@@ -109,6 +128,7 @@ static int place_process(struct import_rows *rows, uint32_t root, uint64_t time_
 {
         struct import_place *track = &rows->tracks[root - 1];
         bool is_process = track->kind == IMPORT_TRACK_PROCESS;
+        const struct trace_process *row;
         struct import_thread_key key;
         uint32_t pid, index;
         int r;
@@ -116,12 +136,13 @@ static int place_process(struct import_rows *rows, uint32_t root, uint64_t time_
         *ret_process = track->process;
         if (track->process != 0)
                 return 0;
-        pid = is_process && is_real(track) ? (uint32_t)track->number : NUMBER_FIRST + rows->n_numbers++;
-        r = is_process && is_real(track) ? find_process(rows, pid, time_ns, &track->process)
-                                         : add_process(rows, pid, time_ns, &track->process);
+        r = is_process && is_real(track) ? find_process(rows, (uint32_t)track->number, time_ns, ret_process)
+                                         : name_process(rows, track, time_ns, ret_process);
         if (r < 0)
                 return out_of_memory(r, err);
-        *ret_process = track->process;
+        track->process = *ret_process;
+        row = trace_dictionary_row(rows->dictionary, TRACE_TABLE_PROCESSES, track->process);
+        pid = row->pid;
         if (!is_process || track->name == 0 || track->process <= rows->n_processes_before)
                 return 0;
         /* A process is called like its main thread, unless that has another name. */
