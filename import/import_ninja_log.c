@@ -171,7 +171,7 @@ static bool read_ms(struct text_view text, uint64_t *ret_ns)
 {
         uint64_t ms;
 
-        return json_unsigned(text, &ms) && !__builtin_mul_overflow(ms, NS_PER_MS, ret_ns) &&
+        return json_pull_unsigned(text, &ms) && !__builtin_mul_overflow(ms, NS_PER_MS, ret_ns) &&
                *ret_ns < REALTIME_MAX;
 }
 
@@ -215,7 +215,7 @@ static int take_line(struct reader *r, struct text_view line, struct error *err)
 
         import_rows_count_row(r->rows);
         if (!split(line, columns) || !read_ms(columns[0], &edge.begin_ns) ||
-            !read_ms(columns[1], &edge.end_ns) || !json_unsigned(columns[2], &edge.realtime_ns) ||
+            !read_ms(columns[1], &edge.end_ns) || !json_pull_unsigned(columns[2], &edge.realtime_ns) ||
             edge.realtime_ns > REALTIME_MAX) {
                 import_rows_malformed(r->rows, import_source_line(r->source), "no line of a log of ninja");
                 return 0;
@@ -254,7 +254,7 @@ static int begin(struct reader *r, struct error *err)
         if (e < 0)
                 return e;
         version = (struct text_view){ line.bytes + sizeof(title) - 1, line.n_bytes - (sizeof(title) - 1) };
-        if (e == 0 || !import_ninja_log_recognise(line) || !json_unsigned(version, &number) ||
+        if (e == 0 || !import_ninja_log_recognise(line) || !json_pull_unsigned(version, &number) ||
             number < VERSION_FIRST || number > VERSION_LAST)
                 return error_set(err, -ENOTSUP, "%s: only logs of ninja of versions %d to %d are read",
                                  import_source_path(r->source), VERSION_FIRST, VERSION_LAST);

@@ -69,7 +69,7 @@ static int add_string(struct reader *r, struct json_value value, uint32_t *ret_i
         *ret_id = 0;
         if (value.kind != JSON_STRING || value.text.n_bytes == 0)
                 return 0;
-        if (json_string(value.text, &r->room, &text) < 0)
+        if (json_pull_string(value.text, &r->room, &text) < 0)
                 return error_set(err, -ENOMEM, "no memory for a text");
         return import_rows_string(r->rows, text, ret_id, err);
 }
@@ -114,7 +114,7 @@ static int add_location(struct reader *r, struct json_value value, struct import
                 return 0;
         colon = memrchr(text.bytes, ':', text.n_bytes);
         if (colon &&
-            json_unsigned((struct text_view){ colon + 1, (size_t)(text.bytes + text.n_bytes - colon - 1) },
+            json_pull_unsigned((struct text_view){ colon + 1, (size_t)(text.bytes + text.n_bytes - colon - 1) },
                           &line) &&
             line <= UINT32_MAX) {
                 span->line = (uint32_t)line;
@@ -131,8 +131,8 @@ static int add_correlation(struct reader *r, struct json_value args, struct impo
         struct json_value value;
         uint64_t number;
 
-        if (r->head.writer != TRACE_EVENT_KINETO || json_find(args, word, &value) != 1 ||
-            !json_unsigned(value.text, &number) || number == 0)
+        if (r->head.writer != TRACE_EVENT_KINETO || json_pull_find(args, word, &value) != 1 ||
+            !json_pull_unsigned(value.text, &number) || number == 0)
                 return 0;
         if (!r->correlation) {
                 int e = import_rows_string(r->rows, (struct text_view){ word, strlen(word) }, &r->correlation,
@@ -153,7 +153,7 @@ static bool is_sum(const struct trace_event_row *row)
         struct json_value value;
 
         return text_view_begins_with(row->name.text, "Total ") &&
-               json_find(row->args, "count", &value) == 1 && json_find(row->args, "avg ms", &value) == 1;
+               json_pull_find(row->args, "count", &value) == 1 && json_pull_find(row->args, "avg ms", &value) == 1;
 }
 
 static int take_sum(struct reader *r, struct event *event, int64_t duration_ns, struct error *err)
@@ -262,11 +262,11 @@ static int add_to_chain(struct chain *chain, struct json_value value)
 static int read_chain(struct event *event, bool has_scope, struct chain *ret_chain)
 {
         struct json_value id = event->row.id, ignored = { .kind = JSON_WORD };
-        bool is_local = !id.text.bytes && json_find(event->row.id2, "local", &id) == 1;
+        bool is_local = !id.text.bytes && json_pull_find(event->row.id2, "local", &id) == 1;
         int e;
 
         ret_chain->n_bytes = 0;
-        if (!id.text.bytes && json_find(event->row.id2, "global", &id) != 1)
+        if (!id.text.bytes && json_pull_find(event->row.id2, "global", &id) != 1)
                 return refuse(event, "an event of a chain without an id");
         e = add_to_chain(ret_chain, is_local ? event->row.process : ignored);
         if (e == 0 && has_scope)
@@ -333,7 +333,7 @@ static int take_flow(struct reader *r, struct event *event, struct error *err)
         if (e < 0)
                 return e;
         key.kind = r->flow_kind;
-        if (!json_unsigned(chain.id, &key.value))
+        if (!json_pull_unsigned(chain.id, &key.value))
                 key.value = content_hash(chain.bytes, chain.n_bytes);
         return take_instant(r, event, track, key, err);
 }
@@ -350,10 +350,10 @@ static bool read_number(struct json_value value, struct import_value *ret)
         if (value.kind != JSON_NUMBER && value.kind != JSON_STRING)
                 return false;
         ret->kind = IMPORT_VALUE_UNSIGNED;
-        if (json_unsigned(value.text, &ret->bits) && ret->bits > INT64_MAX)
+        if (json_pull_unsigned(value.text, &ret->bits) && ret->bits > INT64_MAX)
                 return true;
         /* Judges what is a number; its value counts where there is no fraction. */
-        if (!json_decimal(value.text, 0, &integer) || value.text.n_bytes >= sizeof(text))
+        if (!json_pull_decimal(value.text, 0, &integer) || value.text.n_bytes >= sizeof(text))
                 return false;
         if (!memchr(value.text.bytes, '.', value.text.n_bytes) &&
             !memchr(value.text.bytes, 'e', value.text.n_bytes) &&
@@ -376,7 +376,7 @@ static int name_counter(struct reader *r, const struct trace_event_row *row, str
 {
         struct byte_buffer b = { .data = NULL };
         struct text_view name, id = row->id.text;
-        int e = json_string(row->name.text, &r->room, &name);
+        int e = json_pull_string(row->name.text, &r->room, &name);
 
         byte_buffer_add(&b, name.bytes, e == 0 ? name.n_bytes : 0);
         if (id.bytes)
@@ -385,7 +385,7 @@ static int name_counter(struct reader *r, const struct trace_event_row *row, str
                         (int)(id.n_bytes < TRACE_EVENT_ID_BYTES ? id.n_bytes : TRACE_EVENT_ID_BYTES),
                         id.bytes);
         if (e == 0)
-                e = json_string(key, &r->room, &key);
+                e = json_pull_string(key, &r->room, &key);
         if (e == 0 && !text_view_equal(key, row->name.text)) {
                 byte_buffer_add(&b, ".", b.used_bytes > 0);
                 byte_buffer_add(&b, key.bytes, key.n_bytes);
@@ -438,7 +438,7 @@ static int take_metadata(struct reader *r, struct event *event, struct error *er
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
                 if (!text_view_is(name, names[i].name))
                         continue;
-                if (json_find(event->row.args, names[i].arg, &value) != 1 || value.kind != JSON_STRING)
+                if (json_pull_find(event->row.args, names[i].arg, &value) != 1 || value.kind != JSON_STRING)
                         return refuse(event, "a name that is no text");
                 return trace_event_tracks_name(&r->tracks, &event->row, names[i].what, value.text, err);
         }
@@ -528,7 +528,7 @@ static void take_other(struct reader *r, const struct json_row *row)
                 return;
         }
         if (text_view_is(row->member, "deviceProperties")) {
-                if (json_find(row->value, "id", &id) == 1)
+                if (json_pull_find(row->value, "id", &id) == 1)
                         (void)trace_event_tracks_add_device(&r->tracks, id, NULL);
         } else if (text_view_is(row->member, "samples")) {
                 r->n_samples++;

@@ -46,7 +46,7 @@ static bool take_number(struct json_value value, uint64_t *number)
                 text.bytes++;
                 text.n_bytes--;
         }
-        if (!json_unsigned(text, &n) || (is_negative && n > (uint64_t)INT64_MAX + 1))
+        if (!json_pull_unsigned(text, &n) || (is_negative && n > (uint64_t)INT64_MAX + 1))
                 return false;
         *number = is_negative ? 0 - n : n;
         return true;
@@ -107,7 +107,7 @@ static int take_text(struct json_value value, struct byte_buffer *room, struct t
 {
         if (value.kind != JSON_STRING)
                 return value.kind == JSON_WORD;
-        return json_string(value.text, room, ret) < 0 ? error_set(err, -ENOMEM, "out of memory") : 1;
+        return json_pull_string(value.text, room, ret) < 0 ? error_set(err, -ENOMEM, "out of memory") : 1;
 }
 
 /*
@@ -276,8 +276,8 @@ bool iree_lines_recognise(struct text_view head)
         struct json_value row, value;
 
         return json_pull_next(&pull, &row) == 1 && row.kind == JSON_OBJECT &&
-               json_find(row, "record_type", &value) == 1 && text_view_is(value.text, "schema") &&
-               json_find(row, "format", &value) == 1 && text_view_is(value.text, "ireeperf-jsonl");
+               json_pull_find(row, "record_type", &value) == 1 && text_view_is(value.text, "schema") &&
+               json_pull_find(row, "format", &value) == 1 && text_view_is(value.text, "ireeperf-jsonl");
 }
 
 int iree_lines_read(struct import_source *source, struct iree_model *model, struct import_rows *rows,

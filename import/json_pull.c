@@ -222,7 +222,7 @@ int json_pull_open_member(struct json_pull *p, struct text_view *ret_key, struct
         return 0;
 }
 
-int json_find(struct json_value object, const char *key, struct json_value *ret_value)
+int json_pull_find(struct json_value object, const char *key, struct json_value *ret_value)
 {
         struct json_pull p = json_pull_inside(object);
         struct json_value value;
@@ -323,7 +323,7 @@ static size_t add_escape(struct byte_buffer *b, const char *at, const char *end)
         return 2;
 }
 
-int json_string(struct text_view text, struct byte_buffer *room, struct text_view *ret_text)
+int json_pull_string(struct text_view text, struct byte_buffer *room, struct text_view *ret_text)
 {
         const char *at = text.bytes, *end;
 
@@ -400,7 +400,7 @@ static bool scale(uint64_t value, int exponent, uint64_t *ret_value)
         return true;
 }
 
-bool json_decimal(struct text_view number, int shift, int64_t *ret_value)
+bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value)
 {
         const char *at = number.bytes, *end = number.n_bytes ? at + number.n_bytes : at;
         struct digits d = { .value = 0 };
@@ -424,7 +424,7 @@ bool json_decimal(struct text_view number, int shift, int64_t *ret_value)
         return true;
 }
 
-bool json_unsigned(struct text_view number, uint64_t *ret_value)
+bool json_pull_unsigned(struct text_view number, uint64_t *ret_value)
 {
         uint64_t value = 0;
 

@@ -7,7 +7,7 @@
  * Nothing is built and nothing recurses: a container is skipped at once and given as text, which can be
  * entered in turn.  Numbers stay text, so that no digit is lost.  Careless writers are tolerated: NaN and
  * other bare words are values of their own kind, a comma may follow the last value, UTF-8 is not checked.
- * Allocates only in json_string().  Reads about 500 MB/s.
+ * Allocates only in json_pull_string().  Reads about 500 MB/s.
  */
 #ifndef IMPORT_JSON_PULL_H
 #define IMPORT_JSON_PULL_H
@@ -23,7 +23,7 @@ enum json_kind {
         JSON_OBJECT, /* text: with its brackets */
         JSON_ARRAY,
         JSON_STRING, /* without its quotes, escapes as written */
-        JSON_NUMBER, /* begins like one; json_decimal() judges */
+        JSON_NUMBER, /* begins like one; json_pull_decimal() judges */
         JSON_WORD,   /* true, false, null, NaN, Infinity, and anything else without quotes */
 };
 
@@ -61,22 +61,22 @@ int json_pull_key(struct json_pull *p, struct text_view *ret_key);
 int json_pull_open_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value);
 
 /* Finds a member; the last of several with that key counts.  Returns 1, 0 if there is none, or as above. */
-int json_find(struct json_value object, const char *key, struct json_value *ret_value);
+int json_pull_find(struct json_value object, const char *key, struct json_value *ret_value);
 
 /*
  * A string with its escapes undone.  @room: where it is put if it has any, over what was there.  Half a
  * surrogate becomes U+FFFD, an unknown escape stays.  Returns 0 or -ENOMEM.
  */
-int json_string(struct text_view text, struct byte_buffer *room, struct text_view *ret_text);
+int json_pull_string(struct text_view text, struct byte_buffer *room, struct text_view *ret_text);
 
 /*
  * A decimal number times 10^@shift, exactly, rounded to the nearest integer (halves away from 0).  Returns
  * false for what is no number or does not fit.
  */
-bool json_decimal(struct text_view number, int shift, int64_t *ret_value);
+bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value);
 
 /* A number without sign, fraction and exponent, of 64 bits. */
-bool json_unsigned(struct text_view number, uint64_t *ret_value);
+bool json_pull_unsigned(struct text_view number, uint64_t *ret_value);
 
 /* ------------------------------------------------------------------ where a value ends, in pieces */
 

@@ -10,10 +10,10 @@ void trace_event_clock_take(struct trace_event_clock *clock, struct text_view me
         struct json_value domain;
 
         if (text_view_is(member, "baseTimeNanoseconds")) {
-                clock->has_base = json_decimal(value.text, 0, &clock->base_ns);
+                clock->has_base = json_pull_decimal(value.text, 0, &clock->base_ns);
         } else if (text_view_is(member, "beginningOfTime") && !clock->has_base) {
-                clock->has_beginning = json_decimal(value.text, 3, &clock->base_ns);
-        } else if (text_view_is(member, "metadata") && json_find(value, "clock-domain", &domain) == 1) {
+                clock->has_beginning = json_pull_decimal(value.text, 3, &clock->base_ns);
+        } else if (text_view_is(member, "metadata") && json_pull_find(value, "clock-domain", &domain) == 1) {
                 clock->is_monotonic = text_view_is(domain.text, "LINUX_CLOCK_MONOTONIC");
         }
 }
@@ -45,7 +45,7 @@ static enum trace_event_writer writer_of(const struct trace_event_row *row)
                         return TRACE_EVENT_CHROMIUM;
         }
         if (!row->category.text.bytes && text_view_is(row->phase.text, "X") &&
-            json_find(row->args, "detail", &detail) == 1)
+            json_pull_find(row->args, "detail", &detail) == 1)
                 return TRACE_EVENT_CLANG;
         return TRACE_EVENT_OTHER;
 }

@@ -68,7 +68,7 @@ int trace_event_row_read_open(struct json_pull *p, struct trace_event_row *ret_r
 bool trace_event_row_ns(struct json_value value, int64_t *ret_ns)
 {
         return (value.kind == JSON_NUMBER || value.kind == JSON_STRING) &&
-               json_decimal(value.text, 3, ret_ns);
+               json_pull_decimal(value.text, 3, ret_ns);
 }
 
 static bool is_decimal(struct text_view text)

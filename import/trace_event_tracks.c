@@ -158,7 +158,7 @@ static struct import_track describe_process(const struct track_key *key)
         struct import_track track = { .kind = key->bytes[0] == DEVICE ? IMPORT_TRACK_DEVICE
                                                                       : IMPORT_TRACK_PROCESS };
 
-        track.has_number = json_unsigned(id, &track.number);
+        track.has_number = json_pull_unsigned(id, &track.number);
         if (track.has_number)
                 return track;
         track.name = shown(id);
@@ -174,13 +174,13 @@ static struct import_track describe_thread(const struct track_key *key, uint32_t
         struct text_view id = thread_of(key);
         struct import_track track = { .kind = IMPORT_TRACK_OTHER, .parent = parent };
         uint64_t number;
-        bool has_process = json_unsigned(process_of(key), &number);
+        bool has_process = json_pull_unsigned(process_of(key), &number);
 
         if (key->bytes[0] == ASYNC) {
                 track.name = id.n_bytes ? id : (struct text_view){ "async", strlen("async") };
                 return track;
         }
-        track.has_number = json_unsigned(id, &track.number);
+        track.has_number = json_pull_unsigned(id, &track.number);
         track.name = track.has_number && has_process ? (struct text_view){ NULL, 0 } : shown(id);
         if (!track.has_number && track.name.n_bytes == 0)
                 track.name = (struct text_view){ "no thread", strlen("no thread") };
@@ -285,7 +285,7 @@ int trace_event_tracks_name(struct trace_event_tracks *t, const struct trace_eve
         if (r == 0 && is_thread)
                 r = add_thread(&key, row->thread);
         if (r == 0)
-                r = json_string(text, &t->room, &text);
+                r = json_pull_string(text, &t->room, &text);
         while (r == 0 && text.n_bytes > 0 && text.bytes[text.n_bytes - 1] == ' ')
                 text.n_bytes--;
         if (r == 0)

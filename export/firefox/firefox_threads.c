@@ -314,7 +314,7 @@ static void write_device_data(struct firefox_profile *p, const struct firefox_ma
         json_out_pair_number(&p->json, "device", marker->device);
         json_out_pair_number(&p->json, "lane", marker->lane);
         if (marker->key != 0)
-                json_out_pair_number(&p->json, "key", marker->key);
+                json_out_pair_id(&p->json, "key", marker->key);
         if (marker->place != 0)
                 json_out_pair_number(&p->json, "source", marker->place - 1);
 }

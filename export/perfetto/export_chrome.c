@@ -489,7 +489,7 @@ static int write_device_zone(void *context, const struct device_zone *zone, cons
         json_out_open(&x->json, '{');
         json_out_pair_number(&x->json, "lane", zone->lane);
         if (zone->key != 0)
-                json_out_pair_number(&x->json, "key", zone->key);
+                json_out_pair_id(&x->json, "key", zone->key);
         json_out_close(&x->json, '}');
         end_event(x);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;

@@ -4,6 +4,7 @@
 #include "view/text/utf8.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,18 @@ void json_out_pair_number(struct json_out *j, const char *key, uint64_t number)
 {
         json_out_key(j, key);
         json_out_number(j, number);
+}
+
+void json_out_pair_id(struct json_out *j, const char *key, uint64_t id)
+{
+        char text[24];
+
+        if (id <= UINT64_C(1) << 53) {
+                json_out_pair_number(j, key, id);
+                return;
+        }
+        (void)snprintf(text, sizeof(text), "%" PRIu64, id);
+        json_out_pair_words(j, key, text);
 }
 
 int json_out_finish(struct json_out *j)

@@ -57,6 +57,8 @@ void json_out_line(struct json_out *j);
 void json_out_pair_words(struct json_out *j, const char *key, const char *words);
 void json_out_pair_string(struct json_out *j, const char *key, const char *bytes, size_t n_bytes);
 void json_out_pair_number(struct json_out *j, const char *key, uint64_t number);
+/* A number that is compared and not counted with: as text beyond 2^53, where JavaScript would round it. */
+void json_out_pair_id(struct json_out *j, const char *key, uint64_t id);
 
 /* Writes the rest.  Returns 0, -ENOMEM or -errno of the first write that failed. */
 int json_out_finish(struct json_out *j);

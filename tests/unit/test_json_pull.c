@@ -63,9 +63,9 @@ START_TEST(test_members)
         struct text_view key;
 
         ck_assert_int_eq(json_pull_next(&p, &object), 1);
-        ck_assert_int_eq(json_find(object, "ts", &value), 1);
+        ck_assert_int_eq(json_pull_find(object, "ts", &value), 1);
         ck_assert(value.kind == JSON_STRING && text_view_is(value.text, "7"));
-        ck_assert_int_eq(json_find(object, "t", &value), 0);
+        ck_assert_int_eq(json_pull_find(object, "t", &value), 0);
         p = json_pull_inside(object);
         ck_assert_int_eq(json_pull_member(&p, &key, &value), 1);
         ck_assert(text_view_is(key, "ts") && value.kind == JSON_NUMBER && text_view_is(value.text, "1.5"));
@@ -92,7 +92,7 @@ START_LOOP_TEST(test_bad_members, 0, sizeof(bad_objects) / sizeof(bad_objects[0]
                 continue;
         ck_assert_int_eq(r, -EBADMSG);
         ck_assert_int_eq(json_pull_member(&p, &key, &value), 0);
-        ck_assert_int_eq(json_find(object, "a", &value), -EBADMSG);
+        ck_assert_int_eq(json_pull_find(object, "a", &value), -EBADMSG);
 }
 END_TEST
 
@@ -122,7 +122,7 @@ START_LOOP_TEST(test_strings, 0, sizeof(strings) / sizeof(strings[0]))
         size_t n_bytes = strings[_i].n_bytes ? strings[_i].n_bytes : strlen(strings[_i].plain);
         struct text_view plain;
 
-        ck_assert_int_eq(json_string(view(strings[_i].text), &room, &plain), 0);
+        ck_assert_int_eq(json_pull_string(view(strings[_i].text), &room, &plain), 0);
         ck_assert_uint_eq(plain.n_bytes, n_bytes);
         ck_assert_mem_eq(plain.bytes, strings[_i].plain, n_bytes);
         byte_buffer_deinit(&room);
@@ -172,7 +172,7 @@ START_LOOP_TEST(test_decimals, 0, sizeof(numbers) / sizeof(numbers[0]))
 {
         int64_t value = 0;
 
-        ck_assert_int_eq(json_decimal(view(numbers[_i].text), numbers[_i].shift, &value),
+        ck_assert_int_eq(json_pull_decimal(view(numbers[_i].text), numbers[_i].shift, &value),
                          numbers[_i].is_number);
         ck_assert_int_eq(value, numbers[_i].value);
 }
@@ -182,10 +182,10 @@ START_TEST(test_unsigned)
 {
         uint64_t value = 0;
 
-        ck_assert(json_unsigned(view("18446744073709551615"), &value) && value == UINT64_MAX);
-        ck_assert(!json_unsigned(view("18446744073709551616"), &value));
-        ck_assert(!json_unsigned(view("-1"), &value) && !json_unsigned(view("1.0"), &value));
-        ck_assert(!json_unsigned(view(""), &value));
+        ck_assert(json_pull_unsigned(view("18446744073709551615"), &value) && value == UINT64_MAX);
+        ck_assert(!json_pull_unsigned(view("18446744073709551616"), &value));
+        ck_assert(!json_pull_unsigned(view("-1"), &value) && !json_pull_unsigned(view("1.0"), &value));
+        ck_assert(!json_pull_unsigned(view(""), &value));
 }
 END_TEST
 
