@@ -39,7 +39,7 @@ char csv_rows_guess_separator(struct text_view line)
 
 uint32_t csv_rows_split(struct text_view line, char separator, struct text_view fields[CSV_FIELDS_MAX])
 {
-        const char *at = line.bytes, *end = line.bytes + line.n_bytes;
+        const char *at = line.n_bytes > 0 ? line.bytes : "", *end = at + line.n_bytes;
         uint32_t n = 0;
 
         while (n < CSV_FIELDS_MAX) {

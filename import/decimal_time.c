@@ -8,12 +8,13 @@ static bool is_digit(char c)
 
 bool decimal_time_parse(struct text_view text, uint64_t scale, uint64_t *ret_ns)
 {
-        const char *at = text.bytes, *end = text.bytes + text.n_bytes;
+        const char *at = text.bytes, *end;
         uint64_t whole = 0, part = 0, unit = scale;
         bool has_digits = false;
 
         if (text.n_bytes == 0)
                 return false;
+        end = at + text.n_bytes;
         for (; at < end && is_digit(*at); at++, has_digits = true)
                 if (__builtin_mul_overflow(whole, 10, &whole) ||
                     __builtin_add_overflow(whole, (uint64_t)(*at - '0'), &whole))

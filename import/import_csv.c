@@ -197,7 +197,7 @@ static struct text_view field(const struct reading *c, enum column column)
         uint8_t place = c->places[column];
 
         if (place == 0 || place > c->csv.n_fields)
-                return (struct text_view){ NULL, 0 };
+                return (struct text_view){ "", 0 };
         return trim(c->csv.fields[place - 1]);
 }
 
