@@ -220,7 +220,7 @@ static int read_rows(struct import_clocks *c, const struct trace_dictionary *d)
                 const struct trace_clock *row = trace_dictionary_row(d, TRACE_TABLE_CLOCKS, i);
                 enum import_clock_kind kind = kind_of_row(row->kind);
 
-                /* The first recording of several is on its own timeline; those of others are not its clocks. */
+                /* Of several recordings the first one's clocks are on the timeline. */
                 if (kind == IMPORT_CLOCK_UNKNOWN || row->recording > 1)
                         continue;
                 if (add_knot(&c->host[kind], row->ticks, row->raw_ns) < 0)
@@ -314,8 +314,8 @@ static enum import_clock_kind choose_timeline(const struct import_clocks *c)
 }
 
 /*
- * A clock that nothing was read against begins at its first event, on a timeline that is of no clock.  If it is
- * the only one, the timeline is its own: what counts from about 0 begins there.
+ * A clock that nothing was read against begins at its first event, on a timeline that is of no clock.  If it
+ * is the only one, the timeline is its own: what counts from about 0 begins there.
  */
 static int start_line(struct import_clocks *c, struct placed_clock *p)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: any bytes are imported in whichever format they have, and the trace that comes of it is whole: no
- * id in it is wrong, no event before an earlier one of its thread.  Runs are short, so that they are merged.
+ * Fuzz target: any bytes are imported in whichever format they have, and the trace that comes of it is whole:
+ * no id in it is wrong, no event before an earlier one of its thread.  Runs are short, so that they are
+ * merged.
  */
 #include "base/error.h"
 #include "format/event_decoder.h"
