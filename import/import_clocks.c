@@ -220,7 +220,7 @@ static int read_rows(struct import_clocks *c, const struct trace_dictionary *d)
                 const struct trace_clock *row = trace_dictionary_row(d, TRACE_TABLE_CLOCKS, i);
                 enum import_clock_kind kind = kind_of_row(row->kind);
 
-                /* Of several recordings the first one's clocks are on the timeline. */
+                /* If there are several recordings, the timeline is of the clocks of the first. */
                 if (kind == IMPORT_CLOCK_UNKNOWN || row->recording > 1)
                         continue;
                 if (add_knot(&c->host[kind], row->ticks, row->raw_ns) < 0)
