@@ -43,7 +43,7 @@ include flags.mk
 # ------------------------------------------------------------------ sources
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) $(if $(IS_STATIC),boards/static_gaps.c) # what no test is linked with
-LIB_FOLDERS := base format import instrument merge timeline unwind $(wildcard symbolize/* sampler/* analyze/* view/* export/* web/* cli/*)
+LIB_FOLDERS := base format instrument merge timeline unwind $(wildcard import/* symbolize/* sampler/* analyze/* view/* export/* web/* cli/*)
 NO_BPF_SRC  := sampler/switches/switch_source_none.c sampler/python/python_source_none.c
 STATIC_SRC  := base/library_loader_none.c base/user_account_files.c
 SHARED_SRC  := base/library_loader.c base/user_account.c

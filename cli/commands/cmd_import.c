@@ -11,9 +11,9 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
-#include "import/import_clocks.h"
-#include "import/import_formats.h"
-#include "import/import_trace.h"
+#include "import/formats/import_formats.h"
+#include "import/rows/import_clocks.h"
+#include "import/rows/import_trace.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "format/trace_spec.h"
 #include "format/trace_version.h"
-#include "import/import_formats.h"
+#include "import/formats/import_formats.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 #include "view/text/text_table.h"

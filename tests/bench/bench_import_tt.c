@@ -6,9 +6,9 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
-#include "import/import_rows.h"
-#include "import/import_source.h"
-#include "import/import_tt_device.h"
+#include "import/file/import_source.h"
+#include "import/rows/import_rows.h"
+#include "import/tt/import_tt_device.h"
 
 #include <inttypes.h>
 #include <stdio.h>

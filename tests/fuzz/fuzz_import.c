@@ -8,8 +8,8 @@
 #include "format/event_decoder.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
-#include "import/import_formats.h"
-#include "import/import_trace.h"
+#include "import/formats/import_formats.h"
+#include "import/rows/import_trace.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
  * uses were given to it, no span ends before it begins, all text is there, and a failure has words.
  */
 #include "base/error.h"
-#include "import/import_ireeprof.h"
-#include "import/import_rows.h"
-#include "import/import_source.h"
+#include "import/file/import_source.h"
+#include "import/iree/import_ireeprof.h"
+#include "import/rows/import_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

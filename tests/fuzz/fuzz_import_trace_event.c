@@ -4,10 +4,10 @@
  * readers use were given to them, no span ends before it begins, and each row is one event at most.
  */
 #include "base/error.h"
-#include "import/import_ninja_log.h"
-#include "import/import_rows.h"
-#include "import/import_source.h"
-#include "import/import_trace_event.h"
+#include "import/file/import_source.h"
+#include "import/json/import_ninja_log.h"
+#include "import/json/import_trace_event.h"
+#include "import/rows/import_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * and every row is accounted for: an event, a part of a zone, malformed, or left out.
  */
 #include "base/error.h"
-#include "import/import_rows.h"
-#include "import/import_source.h"
-#include "import/import_tt_device.h"
-#include "import/import_tt_sync.h"
+#include "import/file/import_source.h"
+#include "import/rows/import_rows.h"
+#include "import/tt/import_tt_device.h"
+#include "import/tt/import_tt_sync.h"
 
 #include <errno.h>
 #include <stddef.h>

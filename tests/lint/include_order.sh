@@ -71,7 +71,10 @@ allowed() { # folder -> the other folders and single files that it may include
 
         timeline)          echo symbolize analyze ;;
         merge)             echo analyze/trace/meta_value.h ;;
-        import)            echo analyze/clocks analyze/trace/meta_value.h ;;
+        import/file)       ;;
+        import/rows)       echo analyze/clocks analyze/trace/meta_value.h ;;
+        import/formats)    echo import ;;
+        import/*)          echo import/file import/rows ;;
 
         view/text)         ;;
         view/document)     echo view/text ;;
@@ -90,7 +93,7 @@ allowed() { # folder -> the other folders and single files that it may include
         web/server)        echo symbolize analyze view timeline web/follow web/request web/model ;;
         web/file)          echo symbolize analyze view timeline web/request web/model web/server ;;
 
-        cli/terminal)      echo view/text import/import_formats.h cli/exit_status.h ;;
+        cli/terminal)      echo view/text import/formats/import_formats.h cli/exit_status.h ;;
         cli/options)       echo symbolize unwind instrument sampler analyze view cli/terminal cli/exit_status.h ;;
         cli/files)         echo symbolize instrument sampler analyze timeline view web cli/terminal cli/options cli/exit_status.h ;;
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;

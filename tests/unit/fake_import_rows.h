@@ -13,7 +13,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/intern.h"
-#include "import/import_rows.h"
+#include "import/rows/import_rows.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #include "tests/unit/iree_profile.h"
 
 #include "base/io.h"
-#include "import/import_ireeprof.h"
-#include "import/import_source.h"
+#include "import/file/import_source.h"
+#include "import/iree/import_ireeprof.h"
 
 #include <check.h>
 #include <errno.h>

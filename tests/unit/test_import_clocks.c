@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "fixed_random.h"
 #include "format/trace_dictionary.h"
-#include "import/import_clocks.h"
+#include "import/rows/import_clocks.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,11 +7,11 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
-#include "import/csv_rows.h"
-#include "import/decimal_time.h"
-#include "import/import_csv.h"
-#include "import/import_formats.h"
-#include "import/import_trace.h"
+#include "import/file/csv_rows.h"
+#include "import/file/decimal_time.h"
+#include "import/formats/import_csv.h"
+#include "import/formats/import_formats.h"
+#include "import/rows/import_trace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* IREE's profiles: real ones equal what IREE says of them, both forms are alike, hostile ones are read. */
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "import/import_ireeprof.h"
+#include "import/iree/import_ireeprof.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/iree_profile.h"
 #include "tests/unit/unit_test.h"

@@ -2,7 +2,7 @@
 /* IREE's profiles with lines that are no rows, and spoiled in each byte: what is good in them is read. */
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "import/import_ireeprof.h"
+#include "import/iree/import_ireeprof.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/iree_profile.h"
 #include "tests/unit/unit_test.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* import/import_ninja_log.c: edges on CLOCK_REALTIME, builds one after the other, and what is no line */
+/* import/json/import_ninja_log.c: edges on CLOCK_REALTIME, builds one after the other, and what is no line */
 #include "base/error.h"
-#include "import/import_ninja_log.h"
-#include "import/import_source.h"
+#include "import/file/import_source.h"
+#include "import/json/import_ninja_log.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/unit_test.h"
 

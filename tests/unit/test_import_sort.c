@@ -3,8 +3,8 @@
 #include "unit_test.h"
 
 #include "base/error.h"
-#include "import/import_lanes.h"
-#include "import/import_sort.h"
+#include "import/rows/import_lanes.h"
+#include "import/rows/import_sort.h"
 
 #include "fixed_random.h"
 

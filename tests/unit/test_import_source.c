@@ -5,7 +5,7 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "import/import_source.h"
+#include "import/file/import_source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* import/import_trace_event.c: files of other programs as another reader counts them; edges; hostile files */
+/* import/json/import_trace_event.c: files of other programs as another reader counts them; hostile files */
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "import/import_source.h"
-#include "import/import_trace_event.h"
+#include "import/file/import_source.h"
+#include "import/json/import_trace_event.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/unit_test.h"
 

@@ -2,7 +2,7 @@
 /* Device logs of tt-metal: five versions, and files that are cut, spoiled or made to harm. */
 #include "base/error.h"
 #include "format/tt_run_key.h"
-#include "import/import_tt_device.h"
+#include "import/tt/import_tt_device.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/tt_log.h"
 #include "tests/unit/unit_test.h"

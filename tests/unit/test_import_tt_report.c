@@ -2,7 +2,7 @@
 /* Reports of operations: real ones of three versions, with and without a log and readings of clocks. */
 #include "base/error.h"
 #include "format/tt_run_key.h"
-#include "import/import_tt_device.h"
+#include "import/tt/import_tt_device.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/tt_log.h"
 #include "tests/unit/unit_test.h"

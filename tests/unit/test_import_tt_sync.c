@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks of Tenstorrent's chips, and which files of a folder belong together. */
 #include "base/error.h"
-#include "import/import_tt_device.h"
+#include "import/tt/import_tt_device.h"
 #include "tests/unit/fake_import_rows.h"
 #include "tests/unit/tt_log.h"
 #include "tests/unit/unit_test.h"

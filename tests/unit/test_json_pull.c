@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* import/json_pull.c: values, members, escapes, exact numbers, depth without recursion, cut and bad text */
-#include "import/json_pull.h"
+/* import/file/json_pull.c: values, members, escapes, exact numbers, depth, cut and bad text */
+#include "import/file/json_pull.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "tests/unit/tt_log.h"
 
 #include "base/error.h"
-#include "import/import_source.h"
-#include "import/import_tt_device.h"
+#include "import/file/import_source.h"
+#include "import/tt/import_tt_device.h"
 #include "tests/unit/unit_test.h"
 
 #include <fcntl.h>

@@ -50,7 +50,7 @@ static struct view_value time_of(const struct event_names *n, const struct devic
         return view_known(event_names_since_start(n, time_ns), busy->any && clock->is_placed);
 }
 
-/* Of an imported file it may have no process. */
+/* A device of an imported file may have no process. */
 static struct view_value pid_of(const struct event_names *n, uint32_t device)
 {
         uint32_t id = device_row(n, device)->process;

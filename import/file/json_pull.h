@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import/file/json_pull.h - JSON in memory, taken value by value
+ *
+ * Way of the data:  text of a line or a row -> [json_pull] -> import_trace_event, import_iree_jsonl ...
+ *
+ * Nothing is built and nothing recurses: a container is skipped at once and given as text, which can be
+ * entered in turn.  Numbers stay text, so that no digit is lost.  Careless writers are tolerated: NaN and
+ * other bare words are values of their own kind, a comma may follow the last value, UTF-8 is not checked.
+ * Allocates only in json_pull_string().  Reads about 500 MB/s.
+ */
+#ifndef IMPORT_JSON_PULL_H
+#define IMPORT_JSON_PULL_H
+
+#include "base/byte_buffer.h"
+#include "base/text_view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum json_kind {
+        JSON_OBJECT, /* text: with its brackets */
+        JSON_ARRAY,
+        JSON_STRING, /* without its quotes, escapes as written */
+        JSON_NUMBER, /* begins like one; json_pull_decimal() judges */
+        JSON_WORD,   /* true, false, null, NaN, Infinity, and anything else without quotes */
+};
+
+struct json_value {
+        enum json_kind kind;
+        struct text_view text; /* borrowed from what is read */
+};
+
+/* Where the reading is.  Zero-initialised: at the end. */
+struct json_pull {
+        const char *at, *end;
+};
+
+/* Reads @text, which holds values one after the other (mostly one). */
+struct json_pull json_pull_text(struct text_view text);
+
+/* Reads what is in an object or an array; an empty text for other kinds. */
+struct json_pull json_pull_inside(struct json_value container);
+
+/*
+ * Take the next value, element of an array, or member of an object; commas and white space before it are
+ * skipped.  @ret_key: as a string's text.  Return 1, 0 at the end, or -EBADMSG for what is no JSON or is cut
+ * off; then the reading is at the end.
+ */
+int json_pull_next(struct json_pull *p, struct json_value *ret_value);
+int json_pull_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value);
+
+/* As json_pull_member(), but stops before the value; where that begins, *p->at is its first byte. */
+int json_pull_key(struct json_pull *p, struct text_view *ret_key);
+
+/*
+ * As json_pull_member(), in an object whose end is not known: p->at is behind its opening bracket.  Returns 0
+ * behind its closing one.
+ */
+int json_pull_open_member(struct json_pull *p, struct text_view *ret_key, struct json_value *ret_value);
+
+/* Finds a member; the last of several with that key counts.  Returns 1, 0 if there is none, or as above. */
+int json_pull_find(struct json_value object, const char *key, struct json_value *ret_value);
+
+/*
+ * A string with its escapes undone.  @room: where it is put if it has any, over what was there.  Half a
+ * surrogate becomes U+FFFD, an unknown escape stays.  Returns 0 or -ENOMEM.
+ */
+int json_pull_string(struct text_view text, struct byte_buffer *room, struct text_view *ret_text);
+
+/*
+ * A decimal number times 10^@shift, exactly, rounded to the nearest integer (halves away from 0).  Returns
+ * false for what is no number or does not fit.
+ */
+bool json_pull_decimal(struct text_view number, int shift, int64_t *ret_value);
+
+/* A number without sign, fraction and exponent, of 64 bits. */
+bool json_pull_unsigned(struct text_view number, uint64_t *ret_value);
+
+/* ------------------------------------------------------------------ where a value ends, in pieces */
+
+/* The state within a string or a container; zero-initialised: before it. */
+struct json_scan {
+        uint64_t depth; /* of brackets of either kind */
+        bool in_string, is_escaped;
+};
+
+/*
+ * Goes on in the piece from @at to @end; the first piece begins with a quote or a bracket.  Returns where the
+ * value ends, after its quote or bracket, or NULL: not in this piece.
+ */
+const char *json_scan_piece(struct json_scan *s, const char *at, const char *end);
+
+#endif /* IMPORT_JSON_PULL_H */

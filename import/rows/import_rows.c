@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+#include "import/rows/import_rows.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "import/rows/import_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRING_BYTES_MAX (UINT64_C(512) << 20) /* of all texts; further ones are left out */
+#define STRINGS_MAX      (UINT32_C(1) << 26)
+#define TRACK_DEPTH_MAX  16
+#define LEFT_OUT_MAX     256 /* kinds of a file; the last one takes all others */
+
+static struct import_file *file_now(struct import_rows *rows)
+{
+        return &rows->files[rows->n_files - 1];
+}
+
+static int out_of_memory(int code, struct error *err)
+{
+        return error_set(err, code, code == -EOVERFLOW ? "a table of the trace is full" : "out of memory");
+}
+
+/* ---- strings, clocks, tracks --------------------------------------------------------------------------- */
+
+int import_rows_string(struct import_rows *rows, struct text_view text, uint32_t *ret_id, struct error *err)
+{
+        struct trace_dictionary *d = rows->dictionary;
+        uint32_t n_before = trace_dictionary_count(d, TRACE_TABLE_STRINGS);
+        int r;
+
+        *ret_id = 0;
+        if (text.n_bytes == 0)
+                return 0;
+        if (rows->n_string_bytes + text.n_bytes > STRING_BYTES_MAX || n_before >= STRINGS_MAX) {
+                import_rows_left_out(rows, "text beyond the memory for texts", 1);
+                return 0;
+        }
+        r = trace_dictionary_add_string(d, text.bytes, text.n_bytes, ret_id);
+        if (r < 0)
+                return out_of_memory(r, err);
+        if (trace_dictionary_count(d, TRACE_TABLE_STRINGS) > n_before)
+                rows->n_string_bytes += text.n_bytes;
+        return 0;
+}
+
+int import_rows_clock(struct import_rows *rows, const struct import_clock *clock, uint32_t *ret_id,
+                      struct error *err)
+{
+        uint32_t name;
+        int r = import_rows_string(rows, clock->name, &name, err);
+
+        if (r == 0)
+                r = import_clocks_add(&rows->clocks, clock, name, ret_id);
+        if (r == -EOVERFLOW)
+                return error_set(err, r, "%s: more than %d clocks", file_now(rows)->path, IMPORT_CLOCKS_MAX);
+        if (r < 0)
+                return out_of_memory(r, err);
+        file_now(rows)->end_clock = *ret_id + 1;
+        return 0;
+}
+
+int import_rows_reading(struct import_rows *rows, const struct import_reading *reading, struct error *err)
+{
+        int r;
+
+        if (reading->clock == 0 || reading->clock > rows->clocks.n_clocks ||
+            reading->host_begin > reading->host_end || reading->host < IMPORT_CLOCK_RAW ||
+            reading->host > IMPORT_CLOCK_TSC) {
+                import_rows_left_out(rows, "clock reading that makes no sense", 1);
+                return 0;
+        }
+        r = import_clocks_add_reading(&rows->clocks, reading);
+        return r < 0 ? out_of_memory(r, err) : 0;
+}
+
+static bool is_below_device(enum import_track_kind kind)
+{
+        return kind == IMPORT_TRACK_CORE || kind == IMPORT_TRACK_PROCESSOR || kind == IMPORT_TRACK_STREAM ||
+               kind == IMPORT_TRACK_OTHER;
+}
+
+static unsigned find_depth(const struct import_rows *rows, uint32_t track)
+{
+        unsigned depth = 0;
+
+        for (; track != 0 && depth <= TRACK_DEPTH_MAX; track = rows->tracks[track - 1].parent)
+                depth++;
+        return depth;
+}
+
+static void set_root(struct import_rows *rows, struct import_place *place, uint32_t id)
+{
+        const struct import_place *parent = place->parent != 0 ? &rows->tracks[place->parent - 1] : NULL;
+
+        place->root = id;
+        place->is_of_device = place->kind == IMPORT_TRACK_DEVICE;
+        if (!parent || place->is_of_device || place->kind == IMPORT_TRACK_PROCESS)
+                return;
+        place->is_of_device = is_below_device(place->kind) && parent->is_of_device;
+        place->root = parent->root;
+}
+
+static int add_track(struct import_rows *rows, const struct import_track *track, uint32_t name,
+                     uint32_t *ret_id)
+{
+        struct import_place place = {
+                .kind = track->kind,
+                .parent = track->parent,
+                .clock = track->clock,
+                .file = (uint32_t)rows->n_files,
+                .number = track->number,
+                .has_number = track->has_number,
+                .name = name,
+        };
+
+        if (place.parent > rows->n_tracks || place.clock == 0 || place.clock > rows->clocks.n_clocks ||
+            find_depth(rows, place.parent) >= TRACK_DEPTH_MAX)
+                place.parent = place.parent > rows->n_tracks ? 0 : rows->tracks[place.parent - 1].root;
+        if (array_reserve(&rows->tracks, &rows->tracks_capacity, (size_t)rows->n_tracks + 1,
+                          sizeof(*rows->tracks)) < 0)
+                return -ENOMEM;
+        set_root(rows, &place, rows->n_tracks + 1);
+        rows->tracks[rows->n_tracks++] = place;
+        file_now(rows)->n_tracks++;
+        *ret_id = rows->n_tracks;
+        return 0;
+}
+
+int import_rows_track(struct import_rows *rows, const struct import_track *track, uint32_t *ret_id,
+                      struct error *err)
+{
+        bool is_of_host = track->kind == IMPORT_TRACK_PROCESS || track->kind == IMPORT_TRACK_THREAD;
+        struct import_track_key key = {
+                .number = track->has_number ? track->number : UINT64_MAX,
+                .kind = (uint32_t)track->kind << 1 | track->has_number,
+                .parent = track->parent,
+                .file = is_of_host && track->has_number ? 0 : (uint32_t)rows->n_files,
+                .clock = track->clock,
+        };
+        uint32_t name, id;
+        int r;
+
+        if (track->clock == 0 || track->clock > rows->clocks.n_clocks)
+                return error_set(err, -EINVAL, "a track has no clock");
+        r = import_rows_string(rows, track->name, &name, err);
+        if (r < 0)
+                return r;
+        if (!track->has_number && name == 0) {
+                r = add_track(rows, track, name, ret_id);
+                return r < 0 ? out_of_memory(r, err) : 0;
+        }
+        key.name = track->has_number ? 0 : name;
+        r = intern_add_row(&rows->track_keys, &key, &rows->tracks_by_key, &rows->tracks_by_key_capacity,
+                           sizeof(*rows->tracks_by_key), &id);
+        if (r == 1)
+                r = add_track(rows, track, name, &rows->tracks_by_key[id - 1]);
+        if (r < 0)
+                return out_of_memory(r, err);
+        *ret_id = rows->tracks_by_key[id - 1];
+        if (name != 0)
+                rows->tracks[*ret_id - 1].name = name;
+        return 0;
+}
+
+int import_rows_name_track(struct import_rows *rows, uint32_t track, struct text_view name, struct error *err)
+{
+        uint32_t id;
+        int r = import_rows_string(rows, name, &id, err);
+
+        if (r == 0 && id != 0 && track != 0 && track <= rows->n_tracks)
+                rows->tracks[track - 1].name = id;
+        return r;
+}
+
+int import_rows_name_of(struct import_rows *rows, const struct import_place *track, uint32_t *ret_string)
+{
+        static const char *const words[] = {
+                [IMPORT_TRACK_PROCESS] = "process",     [IMPORT_TRACK_THREAD] = "thread",
+                [IMPORT_TRACK_DEVICE] = "device",       [IMPORT_TRACK_CORE] = "core",
+                [IMPORT_TRACK_PROCESSOR] = "processor", [IMPORT_TRACK_STREAM] = "stream",
+                [IMPORT_TRACK_OTHER] = "track",
+        };
+        char text[48];
+
+        *ret_string = track->name;
+        if (track->name != 0)
+                return 0;
+        if (track->has_number)
+                (void)snprintf(text, sizeof(text), "%s %" PRIu64, words[track->kind], track->number);
+        else
+                (void)snprintf(text, sizeof(text), "%s", words[track->kind]);
+        return trace_dictionary_add_string(rows->dictionary, text, strlen(text), ret_string);
+}
+
+/* ---- what happened ------------------------------------------------------------------------------------- */
+
+static bool is_known(const struct import_rows *rows, uint32_t track)
+{
+        return track != 0 && track <= rows->n_tracks;
+}
+
+static int add_location(struct import_rows *rows, uint32_t name, uint32_t file, uint32_t line,
+                        uint32_t *ret_id, struct error *err)
+{
+        struct trace_location location = { .name = name, .file = file, .line = line };
+        int r = trace_dictionary_add(rows->dictionary, TRACE_TABLE_LOCATIONS, &location, ret_id);
+
+        return r < 0 ? out_of_memory(r, err) : 0;
+}
+
+static int add_record(struct import_rows *rows, struct import_record *record, struct error *err)
+{
+        struct import_place *place = &rows->tracks[record->track - 1];
+        struct placed_clock *clock = &rows->clocks.clocks[place->clock - 1];
+
+        record->clock = place->clock;
+        clock->is_for_host = clock->is_for_host || !place->is_of_device;
+        import_clocks_use(&rows->clocks, place->clock, record->begin);
+        if (record->kind == IMPORT_RECORD_SPAN)
+                import_clocks_use(&rows->clocks, place->clock, record->end);
+        return import_sort_add(rows->sort, record, err);
+}
+
+int import_rows_span(struct import_rows *rows, const struct import_span *span, struct error *err)
+{
+        struct import_record record = {
+                .begin = span->begin,
+                .end = span->end,
+                .key = span->key.value,
+                .key_kind = span->key.kind,
+                .track = span->track,
+                .text = span->text,
+                .kind = IMPORT_RECORD_SPAN,
+        };
+        int r;
+
+        if (!is_known(rows, span->track) || span->begin > span->end) {
+                import_rows_left_out(rows, "span that ends before it begins", 1);
+                return 0;
+        }
+        r = add_location(rows, span->name, span->file, span->line, &record.what, err);
+        if (r < 0)
+                return r;
+        file_now(rows)->n_spans++;
+        return add_record(rows, &record, err);
+}
+
+int import_rows_value(struct import_rows *rows, const struct import_value *value, struct error *err)
+{
+        struct import_record record = {
+                .begin = value->time,
+                .end = value->bits,
+                .key = value->kind,
+                .track = value->track,
+                .kind = IMPORT_RECORD_VALUE,
+        };
+        int r;
+
+        if (!is_known(rows, value->track))
+                return error_set(err, -EINVAL, "a value has no track");
+        r = import_tracks_plot(rows, value, &record.what, err);
+        if (r < 0)
+                return r;
+        file_now(rows)->n_values++;
+        return add_record(rows, &record, err);
+}
+
+int import_rows_instant(struct import_rows *rows, const struct import_instant *instant, struct error *err)
+{
+        struct import_record record = {
+                .begin = instant->time,
+                .key = instant->key.value,
+                .key_kind = instant->key.kind,
+                .track = instant->track,
+                .text = instant->text,
+                .kind = IMPORT_RECORD_INSTANT,
+        };
+        int r;
+
+        if (!is_known(rows, instant->track))
+                return error_set(err, -EINVAL, "an instant has no track");
+        r = add_location(rows, instant->name, 0, 0, &record.what, err);
+        if (r < 0)
+                return r;
+        file_now(rows)->n_instants++;
+        return add_record(rows, &record, err);
+}
+
+/* ---- about the file ------------------------------------------------------------------------------------ */
+
+int import_rows_file(struct import_rows *rows, const char *format, struct text_view version,
+                     struct error *err)
+{
+        (void)snprintf(file_now(rows)->format, sizeof(file_now(rows)->format), "%s", format);
+        return import_rows_string(rows, version, &file_now(rows)->version, err);
+}
+
+void import_rows_count_row(struct import_rows *rows)
+{
+        file_now(rows)->n_rows++;
+}
+
+void import_rows_malformed(struct import_rows *rows, uint64_t at, const char *why)
+{
+        struct import_file *file = file_now(rows);
+
+        if (file->n_malformed++ != 0)
+                return;
+        file->first_malformed_at = at;
+        (void)snprintf(file->first_malformed, sizeof(file->first_malformed), "%s", why);
+}
+
+void import_rows_lose(struct import_rows *rows, uint32_t file, const char *kind, uint64_t n)
+{
+        struct import_file *of = &rows->files[file - 1];
+        uint32_t string = 0;
+        size_t i = 0;
+
+        if (n == 0)
+                return;
+        if (trace_dictionary_add_string(rows->dictionary, kind, strlen(kind), &string) < 0) {
+                rows->has_failed = true;
+                return;
+        }
+        while (i < of->n_left_out && of->left_out[i].kind != string)
+                i++;
+        if (i == LEFT_OUT_MAX)
+                i--;
+        if (i == of->n_left_out) {
+                if (array_reserve(&of->left_out, &of->left_out_capacity, i + 1, sizeof(*of->left_out)) < 0) {
+                        rows->has_failed = true;
+                        return;
+                }
+                of->left_out[of->n_left_out++] = (struct import_left_out){ .kind = string };
+        }
+        of->left_out[i].n += n;
+}
+
+void import_rows_left_out(struct import_rows *rows, const char *kind, uint64_t n)
+{
+        import_rows_lose(rows, (uint32_t)rows->n_files, kind, n);
+}
+
+void import_rows_dropped(struct import_rows *rows, uint64_t n)
+{
+        file_now(rows)->n_dropped += n;
+}
+
+void import_rows_cut(struct import_rows *rows, uint64_t at)
+{
+        file_now(rows)->is_cut = true;
+        file_now(rows)->cut_at = at;
+}
