@@ -108,14 +108,25 @@ static int divide(struct idle_cores *c, const struct wait_moment *m, double core
 }
 
 /* Threads could run: the quota kept them from the CPUs, or others had these, or the kernel was not ready. */
-static int add_machine(struct idle_cores *c, const struct wait_moment *m, double cores)
+static int add_machine(struct idle_cores *c, const struct wait_moment *m, enum idle_cause cause, double cores)
 {
-        struct idle_key key = { .cause = idle_gaps_are_known(&c->gaps) ? IDLE_READY : IDLE_OTHERS,
-                                .span = throttled_times_find(&c->throttled, m->time_ns) };
+        struct idle_key key = { .cause = cause, .span = throttled_times_find(&c->throttled, m->time_ns) };
 
-        if (key.span != 0)
-                c->unowned[key.span - 1] += cores;
         return add_cores(c, m, &key, cores, m->n_ready);
+}
+
+/* As many cores as threads could run on: the quota's time is counted by them. */
+static int add_wanted(struct idle_cores *c, const struct wait_moment *m, double cores)
+{
+        uint32_t span = throttled_times_find(&c->throttled, m->time_ns);
+        double n_others = idle_gaps_are_known(&c->gaps) ? 0 : fmin(cores, m->n_ready - m->n_queued);
+        int r = 0;
+
+        if (span != 0)
+                c->unowned[span - 1] += cores;
+        if (n_others > 0)
+                r = add_machine(c, m, IDLE_OTHERS, n_others);
+        return r == 0 && cores > n_others ? add_machine(c, m, IDLE_READY, cores - n_others) : r;
 }
 
 /* No thread waits for anything that happens: names the thread that runs. */
@@ -139,7 +150,7 @@ static int take_rest(struct idle_cores *c, const struct wait_moment *m, double c
         for (uint32_t i = 0; i < m->n_items; i++)
                 n_says[say_of(wait_roots_of(&c->roots, &m->items[i]))]++;
         if (n_says[SAY_FULL] == 0 && (n_says[SAY_READY] != 0 || m->n_ready != 0))
-                return add_machine(c, m, cores);
+                return add_machine(c, m, IDLE_READY, cores);
         if (n_says[SAY_FULL] == 0 && (m->n_running != 0 || n_says[SAY_OPEN] == 0))
                 return add_too_few(c, m, cores);
         r = count_votes(c, m);
@@ -162,7 +173,7 @@ static int take_roots(void *context, const struct wait_moment *m)
 
         n_free -= n_others;
         if (r == 0 && n_machine > 0)
-                r = add_machine(c, m, n_machine);
+                r = add_wanted(c, m, n_machine);
         return r == 0 && n_free > n_machine ? take_rest(c, m, n_free - n_machine) : r;
 }
 

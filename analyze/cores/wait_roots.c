@@ -341,6 +341,45 @@ static int look(struct wait_roots *w, const struct wait_moment *m, struct wait_i
         return r;
 }
 
+/* Where a thread runs that runs, by its last switch. */
+static uint16_t cpu_of_running(const struct past *past, uint32_t thread, uint64_t time_ns)
+{
+        const struct past_thread *t = past_of(past, thread);
+        size_t n = past_waits_before(t, time_ns);
+
+        return n != 0 ? past_waits(t)[n - 1].in_cpu : PAST_NO_CPU;
+}
+
+/* Where a thread that could run is in a queue. */
+static uint16_t cpu_of_ready(const struct past_wait *wait)
+{
+        if (!wait)
+                return PAST_NO_CPU;
+        if (wait->preempted)
+                return wait->out_cpu;
+        return wait->in_ns != UINT64_MAX ? wait->in_cpu : PAST_NO_CPU;
+}
+
+/* Counts the ready threads that are behind one of the recorded ones.  Both lists have few CPUs. */
+static void count_queued(const struct past *past, struct wait_moment *m)
+{
+        for (uint32_t i = 0; i < m->n_items; i++) {
+                const struct past_wait *wait;
+                uint16_t cpu;
+
+                if (m->items[i].state != ITEM_READY)
+                        continue;
+                (void)past_state_at(past, m->items[i].thread, m->time_ns, &wait);
+                cpu = cpu_of_ready(wait);
+                for (uint32_t k = 0; k < m->n_items && cpu != PAST_NO_CPU; k++)
+                        if (m->items[k].state == ITEM_RUN &&
+                            cpu_of_running(past, m->items[k].thread, m->time_ns) == cpu) {
+                                m->n_queued++;
+                                break;
+                        }
+        }
+}
+
 /* Fills in the threads that live. */
 static int fill_items(struct wait_roots *w, struct wait_moment *m)
 {
@@ -372,6 +411,8 @@ static int fill_items(struct wait_roots *w, struct wait_moment *m)
                         r = add_thread_root(w, WAIT_ROOT_READY, item->thread, wait ? wait->stack : 0, 0, &id);
                 set_item(item, state == PAST_RUNS ? ITEM_RUN : ITEM_READY, id);
         }
+        if (m->n_ready != 0 && m->n_running != 0)
+                count_queued(&s->past, m);
         return r;
 }
 

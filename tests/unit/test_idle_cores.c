@@ -243,8 +243,8 @@ START_TEST(test_several_causes)
 }
 END_TEST
 
-/* Threads that could run: the quota where the control group counted it, else others. */
-START_TEST(test_quota_and_others)
+/* Two threads of which one runs, on CPU 0; the other could run, on @cpu.  400 of 500 ms are the quota's. */
+static void take_one_of_two(uint32_t cpu)
 {
         uint32_t one, two;
 
@@ -256,17 +256,50 @@ START_TEST(test_quota_and_others)
         thread_scene_in(&s, 0);
         thread_scene_work(&s, 0, 1000, thread_scene_function(&s, "work"));
         thread_scene_end(&s);
+        s.cpu = cpu;
         thread_scene_begin(&s, two);
         thread_scene_in(&s, 0);
         thread_scene_preempt(&s, 0);
         thread_scene_in(&s, 1000);
         thread_scene_end(&s);
         take(NULL);
-        /* one core all along; 400 of the first 500 ms are the quota's */
         EXPECT_SHARE(IDLE_QUOTA, NULL, NULL, 0.2);
+}
+
+/* Threads that could run: the quota where the control group counted it, else others. */
+START_TEST(test_quota_and_others)
+{
+        take_one_of_two(1);
         EXPECT_SHARE(IDLE_OTHERS, NULL, NULL, 0.3);
         ck_assert_double_eq_tol(idle_cores_share(&cores, cores.cores), 0.2, 1e-3);
         ck_assert_double_eq_tol(idle_cores_share(&cores, cores.others), 0.3, 1e-3);
+        expect_whole();
+}
+END_TEST
+
+/* In the queue of a CPU that a recorded thread has, so nothing says that others had the free one. */
+START_TEST(test_behind_a_recorded_thread)
+{
+        take_one_of_two(0);
+        EXPECT_SHARE(IDLE_READY, NULL, NULL, 0.3);
+        ck_assert_double_eq_tol(idle_cores_share(&cores, cores.cores), 0.5, 1e-3);
+        ck_assert(cores.others == 0);
+        expect_whole();
+}
+END_TEST
+
+/* A thread that could run, the only one, keeps no more than one CPU busy with others. */
+START_TEST(test_others_have_one)
+{
+        thread_scene_init(&s, "4", 1000);
+        thread_scene_begin(&s, thread_scene_thread(&s, "main", 0));
+        thread_scene_in(&s, 0);
+        thread_scene_preempt(&s, 0);
+        thread_scene_in(&s, 1000);
+        thread_scene_end(&s);
+        take(NULL);
+        EXPECT_SHARE(IDLE_OTHERS, NULL, NULL, 0.25);
+        EXPECT_SHARE(IDLE_READY, NULL, NULL, 0.75);
         expect_whole();
 }
 END_TEST

@@ -96,18 +96,18 @@ void thread_scene_end(struct thread_scene *s)
 
 void thread_scene_in(struct thread_scene *s, double at_ms)
 {
-        TRACE_BUILDER_ADD(&s->b, time_of(at_ms), SWITCH_IN, 0);
+        TRACE_BUILDER_ADD(&s->b, time_of(at_ms), SWITCH_IN, s->cpu);
 }
 
 void thread_scene_out(struct thread_scene *s, double at_ms, uint32_t stack)
 {
-        TRACE_BUILDER_ADD(&s->b, time_of(at_ms), SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack,
+        TRACE_BUILDER_ADD(&s->b, time_of(at_ms), SWITCH_OUT, s->cpu, 0, TRACE_WAIT_SLEEPING, stack,
                           TRACE_STACK_COMPLETE);
 }
 
 void thread_scene_preempt(struct thread_scene *s, double at_ms)
 {
-        TRACE_BUILDER_ADD(&s->b, time_of(at_ms), SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+        TRACE_BUILDER_ADD(&s->b, time_of(at_ms), SWITCH_OUT, s->cpu, 1, TRACE_WAIT_PREEMPTED);
 }
 
 void thread_scene_woken(struct thread_scene *s, double at_ms, uint32_t by)

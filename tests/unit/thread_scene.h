@@ -28,6 +28,7 @@ struct thread_scene {
         uint32_t n_threads;
         struct loaded_trace trace;
         struct trace_filter filter;
+        uint32_t cpu; /* of the switches that follow; changed by the test */
 };
 
 /* @n_cpus, @length_ms: of the recording, as META says; 0 = it does not */
