@@ -18,12 +18,13 @@ picture() { # name, screen, options of record... -- command...
 picture path zone:wait --off-cpu -- "$build/examples/kernel_pool"
 
 # ---- the stories; without Redis, of its story none
+export PYTHONPATH=$PWD/$build/python
 stories=examples/stories run='screen=timeline&path=run'
-picture gil screen=timeline --off-cpu -- python3 $stories/gil.py
-picture minidom screen=flame -- python3 $stories/deep_dom.py
+picture gil screen=timeline --off-cpu -- /usr/bin/python3 $stories/gil.py
+picture minidom screen=flame -- /usr/bin/python3 $stories/deep_dom.py
 command -v redis-server >/dev/null &&
         picture path-database "$run" --off-cpu -- $stories/append_only.sh always
-picture path-loop zone:ping --off-cpu -- python3 $stories/blocked_loop.py
+picture path-loop zone:ping --off-cpu -- /usr/bin/python3 $stories/blocked_loop.py
 picture path-pipeline "$run" --off-cpu -- sh -c "strings $(printf '%s\n' /usr/lib/*/libLLVM-*.so.1 | head -n 1) | sort | gzip | wc -c"
 picture path-build "$run" --off-cpu -- make -f $stories/build.mk -j2
-picture path-python "$run" --off-cpu -- python3 $stories/gil.py
+picture path-python "$run" --off-cpu -- /usr/bin/python3 $stories/gil.py

@@ -561,6 +561,20 @@ static void add_segments(const struct filling *f)
 
 /* ------------------------------------------------------------------ warnings, next commands */
 
+static void warn_of_limits(struct view_document *d, const struct path_walk *w)
+{
+        if (w->n_too_deep != 0)
+                view_document_warn(d, "limit: %" PRIu64 " paths over %d threads deep", w->n_too_deep,
+                                   PATH_WALK_DEPTH_MAX);
+        if (w->n_too_many != 0)
+                view_document_warn(d, "limit: %" PRIu64 " paths with too many segments", w->n_too_many);
+        if (w->n_joins_cut != 0)
+                view_document_warn(d, "limit: %" PRIu64 " joins of over %d waits", w->n_joins_cut,
+                                   PATH_WALK_JOIN_MAX);
+        if (w->n_chains_cut != 0)
+                view_document_warn(d, "limit: %" PRIu64 " chains without a name", w->n_chains_cut);
+}
+
 static void add_warnings(const struct filling *f)
 {
         const struct path *p = f->path;
@@ -581,13 +595,7 @@ static void add_warnings(const struct filling *f)
                 view_document_warn(
                         d, "%" PRIu64 " waits were too long before the end of an instance and are left out",
                         p->past.n_forgotten);
-        if (p->walk.n_too_deep + p->walk.n_too_many + p->walk.n_joins_cut + p->walk.n_chains_cut != 0)
-                view_document_warn(d,
-                                   "limits: %" PRIu64 " paths over %d threads deep, %" PRIu64
-                                   " with too many segments, %" PRIu64 " joins of over %d waits, %" PRIu64
-                                   " chains without a name",
-                                   p->walk.n_too_deep, PATH_WALK_DEPTH_MAX, p->walk.n_too_many,
-                                   p->walk.n_joins_cut, PATH_WALK_JOIN_MAX, p->walk.n_chains_cut);
+        warn_of_limits(d, &p->walk);
         if (p->sums.n_left_out != 0)
                 view_document_warn(d, "%" PRIu64 " parts had no room in the tables", p->sums.n_left_out);
 }
