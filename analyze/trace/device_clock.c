@@ -43,16 +43,15 @@ uint64_t device_clock_duration_ns(const struct device_clock *c, uint64_t ticks)
 
 /* ------------------------------------------------------------------ all devices of a trace */
 
-/* Traces state neither the error of a reading nor its epoch. */
 static struct clock_reading reading_of(const struct trace_device_clock *row)
 {
-        const uint64_t error_ns = 0;
+        const uint64_t error_ns = row->error_ns;
 
         return (struct clock_reading){ .ticks = row->ticks,
                                        .begin_ns = row->raw_ns < error_ns ? 0 : row->raw_ns - error_ns,
                                        .end_ns = row->raw_ns > UINT64_MAX - error_ns ? UINT64_MAX
                                                                                      : row->raw_ns + error_ns,
-                                       .epoch = 0 };
+                                       .epoch = row->epoch };
 }
 
 /* The readings of one device after those of another.  @first: heap, where each begins, and the end. */

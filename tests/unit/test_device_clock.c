@@ -2,6 +2,10 @@
 /* Ticks of a device become times by its readings and its period; equal ticks are equal lengths */
 
 #include "analyze/trace/device_clock.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+#include "format/trace_spec.h"
+#include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
 #include <math.h>
@@ -141,6 +145,47 @@ START_TEST(test_backwards)
         ck_assert_uint_eq(device_clock_time_ns(&c, 65000, 6000000), 5000000);
         ck_assert_uint_eq(device_clock_duration_ns(&c, 10), 10000);
         device_clock_deinit(&c);
+}
+END_TEST
+
+/* What the rows of a trace say of their error and epoch counts; each device has its own. */
+START_TEST(test_rows_of_a_trace)
+{
+        static const struct trace_device_clock rows[] = {
+                { .ticks = 1000, .raw_ns = 1000000, .error_ns = 300, .device = 1 },
+                { .ticks = 500, .raw_ns = 7000, .device = 2 },
+                { .ticks = 101000, .raw_ns = 1100000, .error_ns = 300, .device = 1 },
+                { .ticks = 601000, .raw_ns = 1600000, .error_ns = 200, .device = 1 },
+                /* Ticks that would fit the line before: only the number says that the counter was set. */
+                { .ticks = 701000, .raw_ns = 1700000, .error_ns = 900, .device = 1, .epoch = 1 },
+                { .ticks = 801000, .raw_ns = 1800000, .error_ns = 900, .device = 1, .epoch = 1 },
+                { .ticks = 1, .raw_ns = 5, .error_ns = UINT64_MAX, .device = 3 },
+        };
+        const struct trace_device device = { .process = 1 };
+        const struct device_clock *c;
+        struct device_clocks clocks;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        (void)trace_builder_thread(&b, 1, 1);
+        for (struct trace_device row = device; row.number < 3; row.number++)
+                (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &row);
+        for (size_t i = 0; i < N(rows); i++)
+                (void)trace_builder_row(&b, TRACE_TABLE_DEVICE_CLOCKS, &rows[i]);
+        ck_assert_int_eq(device_clocks_init(&clocks, &b.dictionary), 0);
+        c = &clocks.clocks[0];
+        ck_assert_int_eq(c->fit.quality, CLOCK_PROVEN);
+        ck_assert_uint_eq(c->fit.n_epochs, 2);
+        ck_assert_uint_ge(c->fit.epochs[0].bound_ns, 200);
+        ck_assert_uint_le(c->fit.epochs[0].bound_ns, 310);
+        ck_assert_uint_ge(c->fit.bound_ns, 900);
+        ck_assert_uint_le(c->fit.bound_ns, 1700);
+        ck_assert_int_eq(clocks.clocks[1].fit.quality, CLOCK_ERROR_UNKNOWN);
+        ck_assert_uint_eq(clocks.clocks[1].fit.n_epochs, 1);
+        ck_assert(clocks.clocks[2].is_placed);
+        device_clocks_deinit(&clocks);
+        trace_builder_finish(&b);
+        trace_builder_deinit(&b);
 }
 END_TEST
 
