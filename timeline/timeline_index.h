@@ -111,7 +111,8 @@ struct timeline_track {
         uint32_t lane;  /* of a device */
         uint32_t title, title_bytes; /* in `texts` */
         uint32_t unit,
-                unit_bytes; /* in `texts`; of values: "bytes", "instructions/s"; empty = just a number */
+                unit_bytes; /* in `texts`; of values: "bytes", "instructions/s"; of a device: how exact its
+                               places are; empty = just a number */
 };
 
 /* A span that is added: CLOCK_MONOTONIC_RAW. */

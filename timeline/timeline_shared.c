@@ -219,24 +219,25 @@ static int shared_take_memory(struct timeline_shared *s, const struct ordered_ev
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
-/* "gpu, lane 3". */
-static int name_device_lane(struct timeline_shared *s, uint32_t track, const struct trace_device *device,
-                            uint32_t lane, struct error *err)
+/* The unit of a device's lane is how exact its places are. */
+static int name_device_lane(struct timeline_shared *s, uint32_t track, uint32_t device, uint32_t lane,
+                            struct error *err)
 {
-        struct text_view name = trace_dictionary_text(s->dictionary, device->name);
+        const struct device_clock *clock = &s->devices.zones.clocks.clocks[device - 1];
+        char words[CLOCK_FIT_WORDS_BYTES];
+        const char *placed = clock_fit_words(&clock->fit, words);
         struct byte_buffer title = { .data = NULL };
         int r;
 
-        if (name.n_bytes == 0)
-                name = (struct text_view){ .bytes = "device", .n_bytes = 6 };
-        byte_buffer_add(&title, name.bytes, name.n_bytes);
-        byte_buffer_add(&title, ", ", 2);
-        device_lanes_put_name(&title, lane, 0);
+        lane_names_put_whole(&s->devices.names, &title, device, lane, 0);
         r = title.failed ? -ENOMEM
                          : timeline_index_set_title(s->index, track,
                                                     (struct text_view){ .bytes = (const char *)title.data,
                                                                         .n_bytes = title.used_bytes });
         byte_buffer_deinit(&title);
+        if (r == 0)
+                r = timeline_index_set_unit(s->index, track,
+                                            (struct text_view){ .bytes = placed, .n_bytes = strlen(placed) });
         return r < 0 ? shared_no_memory(err) : 0;
 }
 
@@ -258,7 +259,7 @@ static int shared_take_device(void *context, const struct device_zone *zone, con
         if (r == 1) {
                 s->index->tracks[row.track].number = zone->device;
                 s->index->tracks[row.track].lane = zone->lane;
-                r = name_device_lane(s, row.track, device, zone->lane, err);
+                r = name_device_lane(s, row.track, zone->device, zone->lane, err);
         }
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;

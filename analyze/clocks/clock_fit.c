@@ -350,6 +350,21 @@ const char *clock_fit_words(const struct clock_fit *f, char words[CLOCK_FIT_WORD
         return words;
 }
 
+const char *clock_fit_quality(const struct clock_fit *f)
+{
+        switch (f->quality) {
+        case CLOCK_UNPLACED:
+                return "unplaced";
+        case CLOCK_ESTIMATED:
+                return "estimated";
+        case CLOCK_PROVEN:
+                return "proven";
+        case CLOCK_ERROR_UNKNOWN:
+                break;
+        }
+        return "unknown";
+}
+
 void clock_fit_deinit(struct clock_fit *f)
 {
         free(f->epochs);

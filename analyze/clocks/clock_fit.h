@@ -118,4 +118,7 @@ uint64_t clock_fit_duration_ns(const struct clock_fit *f, uint64_t ticks);
  */
 const char *clock_fit_words(const struct clock_fit *f, char words[CLOCK_FIT_WORDS_BYTES]);
 
+/* "proven", "estimated", "unknown" (placed, but not how exactly) or "unplaced"; static. */
+const char *clock_fit_quality(const struct clock_fit *f);
+
 #endif /* ANALYZE_CLOCKS_CLOCK_FIT_H */

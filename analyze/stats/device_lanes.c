@@ -3,13 +3,9 @@
 
 #include "analyze/stats/device_zones.h"
 #include "base/array.h"
-#include "base/byte_buffer.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void device_lanes_init(struct device_lanes *l)
 {
@@ -99,16 +95,4 @@ int device_lanes_place(struct device_lanes *l, const struct device_zone *zone, s
                                             .sublane = l->tracks[id - 1].sublane,
                                             .depth = l->tracks[id - 1].n_open - 1 };
         return 1;
-}
-
-void device_lanes_put_name(struct byte_buffer *b, uint32_t lane, uint32_t sublane)
-{
-        char words[48];
-
-        (void)snprintf(words, sizeof(words), "lane %" PRIu32, lane);
-        byte_buffer_add(b, words, strlen(words));
-        if (sublane == 0)
-                return;
-        (void)snprintf(words, sizeof(words), " (%" PRIu32 ")", sublane + 1);
-        byte_buffer_add(b, words, strlen(words));
 }

@@ -21,7 +21,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct byte_buffer;
 struct device_zone;
 
 #define DEVICE_LANES_TRACKS_MAX   (UINT32_C(1) << 16) /* sub-lanes, of all lanes */
@@ -67,8 +66,5 @@ void device_lanes_deinit(struct device_lanes *l);
 /* Returns 1, 0 (left out, and counted) or -ENOMEM. */
 int device_lanes_place(struct device_lanes *l, const struct device_zone *zone,
                        struct device_place *ret_place);
-
-/* Adds "lane 3", or "lane 3 (2)" for the second sub-lane. */
-void device_lanes_put_name(struct byte_buffer *b, uint32_t lane, uint32_t sublane);
 
 #endif /* ANALYZE_STATS_DEVICE_LANES_H */

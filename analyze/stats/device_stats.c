@@ -149,7 +149,8 @@ int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const 
         intern_init(&s->keys, sizeof(struct device_row_key), DEVICE_STATS_ROWS_MAX);
         intern_init(&s->lane_keys, sizeof(struct device_lane_key), DEVICE_STATS_LANES_MAX);
         s->busy = calloc((size_t)s->n_devices + 1, sizeof(*s->busy));
-        if (device_zones_init(&s->zones, trace->dictionary, take_event, s) < 0 || !s->busy)
+        if (device_zones_init(&s->zones, trace->dictionary, take_event, s) < 0 ||
+            lane_names_init(&s->names, trace->dictionary) < 0 || !s->busy)
                 return error_set(err, -ENOMEM, "adding up devices: out of memory");
         r = device_zones_take(&s->zones, trace, filter, err);
         for (uint32_t i = 0; i < s->n_devices; i++)
@@ -172,6 +173,7 @@ void device_stats_deinit(struct device_stats *s)
         free(s->lanes);
         intern_deinit(&s->keys);
         intern_deinit(&s->lane_keys);
+        lane_names_deinit(&s->names);
         device_zones_deinit(&s->zones);
         *s = (struct device_stats){ .rows = NULL };
 }

@@ -13,6 +13,7 @@
 
 #include "analyze/stats/device_lanes.h"
 #include "analyze/stats/device_zones.h"
+#include "analyze/stats/lane_names.h"
 #include "analyze/trace/histogram.h"
 
 #define DEVICE_STATS_ROWS_MAX  (UINT32_C(1) << 16)
@@ -45,6 +46,7 @@ struct device_lane_sum {
 
 struct device_stats {
         struct device_zones zones;
+        struct lane_names names;
         struct intern keys;     /* struct device_row_key */
         struct histogram *rows; /* heap; durations by id - 1 */
         uint32_t n_rows;

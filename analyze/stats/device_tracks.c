@@ -76,7 +76,8 @@ int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *d
         if (trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES) == 0)
                 return 0;
         t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
-        if (device_zones_init(&t->zones, dictionary, take_zone, t) < 0 || !t->kept)
+        if (device_zones_init(&t->zones, dictionary, take_zone, t) < 0 ||
+            lane_names_init(&t->names, dictionary) < 0 || !t->kept)
                 return -ENOMEM;
         return 0;
 }
@@ -118,6 +119,7 @@ int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, cons
 void device_tracks_deinit(struct device_tracks *t)
 {
         device_zones_deinit(&t->zones);
+        lane_names_deinit(&t->names);
         device_lanes_deinit(&t->lanes);
         free(t->kept);
         *t = (struct device_tracks){ .kept = NULL };

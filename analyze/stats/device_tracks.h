@@ -15,6 +15,7 @@
 
 #include "analyze/stats/device_lanes.h"
 #include "analyze/stats/device_zones.h"
+#include "analyze/stats/lane_names.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ typedef int device_tracks_take_zone(void *context, const struct device_zone *zon
 
 struct device_tracks {
         struct device_zones zones;
+        struct lane_names names;
         struct device_lanes lanes; /* all that zones were placed on, also after the walk */
         device_tracks_take_zone *take;
         void *context;

@@ -247,6 +247,8 @@ int device_zones_add_span(struct device_zones *z, const struct ordered_span *spa
 {
         struct device_zone zone = { .said_ns = span->said_ns,
                                     .key = span->key,
+                                    .space = span->space,
+                                    .text = span->text,
                                     .device = span->device,
                                     .location = span->location,
                                     .lane = span->lane,

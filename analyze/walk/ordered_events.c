@@ -65,6 +65,8 @@ static int hand_span(struct ordered_events *o, struct trace_walk *walk, struct w
                 .begin_ticks = event->device_span.begin_ticks,
                 .length_ticks = event->device_span.length_ticks,
                 .key = event->device_span.key,
+                .space = (uint32_t)event->device_span.space,
+                .text = (uint32_t)event->device_span.text,
                 .device = (uint32_t)event->device_span.device,
                 .location = (uint32_t)event->device_span.location,
                 .lane = lane < UINT32_MAX ? (uint32_t)lane : UINT32_MAX,

@@ -34,7 +34,8 @@ struct zone_paths;
 struct ordered_span {
         uint64_t said_ns; /* when it was handed over */
         uint64_t begin_ticks, length_ticks;
-        uint64_t key;              /* 0 = none */
+        uint64_t key;              /* 0 without a space = none */
+        uint32_t space, text;      /* strings: what kind of number the key is; its arguments; 0 = none */
         uint32_t device, location; /* ids */
         uint32_t lane;             /* numbers beyond UINT32_MAX count as that one */
         uint32_t thread, path;     /* path: of zones; 0 = none, or wants_paths is off */

@@ -335,6 +335,33 @@ static int take_lock(struct firefox_profile *p, const struct walked_thread *thre
         return r;
 }
 
+/* Its index + 1, 0 for none.  Returns 0 or -ENOMEM. */
+static int find_string(struct firefox_profile *p, struct text_view text, uint32_t *ret_index)
+{
+        int r = text.n_bytes != 0 ? firefox_tables_string(&p->tables, text.bytes, text.n_bytes, ret_index)
+                                  : 0;
+
+        if (r == 0 && text.n_bytes != 0)
+                ++*ret_index;
+        return r;
+}
+
+/* What is told of a lane that has a name. */
+static int find_lane(struct firefox_profile *p, const struct device_zone *zone, uint32_t *ret_index)
+{
+        struct byte_buffer path = { .data = NULL };
+        int r;
+
+        if (lane_names_track(&p->devices->names, zone->device, zone->lane) == 0)
+                return 0;
+        lane_names_put_path(&p->devices->names, &path, zone->device, zone->lane);
+        r = path.failed ? -ENOMEM
+                        : find_string(p, (struct text_view){ (const char *)path.data, path.used_bytes },
+                                      ret_index);
+        byte_buffer_deinit(&path);
+        return r;
+}
+
 /* A device zone is a marker of the thread that handed the work over. */
 static int take_device_zone(void *context, const struct device_zone *zone, const struct device_place *place,
                             struct error *err)
@@ -348,6 +375,7 @@ static int take_device_zone(void *context, const struct device_zone *zone, const
                 .end_ns = zone->end_ns,
                 .lane = zone->lane,
                 .key = zone->key,
+                .has_key = device_zone_has_key(zone),
         };
         struct text_view name = trace_dictionary_text(d, device->name);
         int r = offer(p, &marker);
@@ -358,6 +386,12 @@ static int take_device_zone(void *context, const struct device_zone *zone, const
         r = find_source(p, zone->location, &marker.place);
         if (r == 0)
                 r = firefox_tables_string(&p->tables, name.bytes, name.n_bytes, &marker.device);
+        if (r == 0)
+                r = find_lane(p, zone, &marker.track);
+        if (r == 0)
+                r = find_string(p, trace_dictionary_text(d, zone->space), &marker.key_kind);
+        if (r == 0)
+                r = find_string(p, trace_dictionary_text(d, zone->text), &marker.text);
         if (r < 0)
                 return no_memory(err, r);
         return add_marker(p, zone->thread, &marker, export_frames_zone_name(d, zone->location), err);
@@ -366,12 +400,15 @@ static int take_device_zone(void *context, const struct device_zone *zone, const
 static int add_devices(struct firefox_profile *p, struct error *err)
 {
         struct device_tracks tracks;
-        int r = device_tracks_take(&tracks, p->trace, p->options->filter, take_device_zone, p, err);
+        int r;
 
+        p->devices = &tracks;
+        r = device_tracks_take(&tracks, p->trace, p->options->filter, take_device_zone, p, err);
         p->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
         if (r == 0 && tracks.n_handed == 0)
                 r = loaded_trace_check_found(p->trace, &p->walk, err);
         device_tracks_deinit(&tracks);
+        p->devices = NULL;
         return r;
 }
 

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct device_tracks;
 struct error;
 struct export_options;
 struct export_totals;
@@ -155,7 +156,7 @@ struct firefox_marker {
         uint64_t begin_ns, end_ns; /* an instant: the same */
         uint64_t on_cpu_ns;        /* ZONE */
         int64_t value;             /* ZONE: if has_value */
-        uint64_t key;              /* DEVICE: 0 = none */
+        uint64_t key;              /* DEVICE: if has_key */
         uint64_t words_offset;     /* in the chain of words, if there are any */
         uint32_t called_bytes;     /* ZONE: what this one is called instead */
         uint32_t text_bytes;
@@ -165,8 +166,9 @@ struct firefox_marker {
         uint32_t severity; /* MESSAGE */
         uint32_t device;   /* DEVICE: its name, string's index */
         uint32_t lane;     /* DEVICE */
-        uint32_t stack;    /* MESSAGE: row, counted from 1; 0 = none */
-        uint8_t has_value, is_instant, is_unclosed, unused[1];
+        uint32_t track, key_kind, text, unused; /* DEVICE: string's index + 1; 0 = none */
+        uint32_t stack;                         /* MESSAGE: row, counted from 1; 0 = none */
+        uint8_t has_value, is_instant, is_unclosed, has_key;
 };
 
 struct firefox_thread {
@@ -212,6 +214,7 @@ struct firefox_profile {
         struct firefox_tables tables;
         struct process_names names;
         struct lock_waits lock_waits;
+        struct device_tracks *devices; /* while zones of devices are taken */
         struct longest_zones longest;
         uint64_t n_short[FIREFOX_MARKER_COUNT]; /* markers that are left out */
         struct live_blocks blocks;

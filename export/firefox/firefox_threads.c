@@ -313,8 +313,14 @@ static void write_device_data(struct firefox_profile *p, const struct firefox_ma
 {
         json_out_pair_number(&p->json, "device", marker->device);
         json_out_pair_number(&p->json, "lane", marker->lane);
-        if (marker->key != 0)
+        if (marker->track != 0)
+                json_out_pair_number(&p->json, "track", marker->track - 1);
+        if (marker->has_key)
                 json_out_pair_id(&p->json, "key", marker->key);
+        if (marker->key_kind != 0)
+                json_out_pair_number(&p->json, "key_kind", marker->key_kind - 1);
+        if (marker->text != 0)
+                json_out_pair_number(&p->json, "text", marker->text - 1);
         if (marker->place != 0)
                 json_out_pair_number(&p->json, "source", marker->place - 1);
 }

@@ -474,6 +474,14 @@ static void begin_device_event(struct chrome_export *x, const char *phase, uint3
         json_out_pair_number(&x->json, "tid", 2 * (uint64_t)PROCESS_NAMES_FIBER_TID + track);
 }
 
+static void put_string_arg(struct chrome_export *x, const char *key, uint32_t string)
+{
+        struct text_view text = trace_dictionary_text(x->trace->dictionary, string);
+
+        if (text.n_bytes != 0)
+                json_out_pair_string(&x->json, key, text.bytes, text.n_bytes);
+}
+
 static int write_device_zone(void *context, const struct device_zone *zone, const struct device_place *place,
                              struct error *err)
 {
@@ -488,41 +496,40 @@ static int write_device_zone(void *context, const struct device_zone *zone, cons
         json_out_key(&x->json, "args");
         json_out_open(&x->json, '{');
         json_out_pair_number(&x->json, "lane", zone->lane);
-        if (zone->key != 0)
+        if (device_zone_has_key(zone))
                 json_out_pair_id(&x->json, "key", zone->key);
+        put_string_arg(x, "key_kind", zone->space);
+        put_string_arg(x, "text", zone->text);
         json_out_close(&x->json, '}');
         end_event(x);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
 
-/* "gpu lane 3 (2)". */
-static void put_lane_name(struct chrome_export *x, const struct device_lane_track *track)
+/* How exact the places of its zones are stands beside the name. */
+static void put_lane(struct chrome_export *x, const struct device_tracks *tracks,
+                     const struct device_lane_track *track)
 {
-        const struct trace_dictionary *d = x->trace->dictionary;
-        const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, track->key.device);
-        struct text_view device = trace_dictionary_text(d, row->name);
+        char words[CLOCK_FIT_WORDS_BYTES];
 
-        if (device.n_bytes == 0)
-                device = (struct text_view){ .bytes = "device", .n_bytes = 6 };
         byte_buffer_clear(&x->name);
-        byte_buffer_add(&x->name, device.bytes, device.n_bytes);
-        byte_buffer_add(&x->name, " ", 1);
-        device_lanes_put_name(&x->name, track->key.lane, track->sublane);
+        lane_names_put_whole(&tracks->names, &x->name, track->key.device, track->key.lane, track->sublane);
         if (x->name.failed)
                 x->json.code = -ENOMEM;
         json_out_pair_string(&x->json, "name", (const char *)x->name.data, x->name.used_bytes);
+        json_out_pair_words(&x->json, "clock",
+                            clock_fit_words(&tracks->zones.clocks.clocks[track->key.device - 1].fit, words));
 }
 
-static void write_lane_names(struct chrome_export *x, const struct device_lanes *lanes)
+static void write_lane_names(struct chrome_export *x, const struct device_tracks *tracks)
 {
-        for (uint32_t i = 1; i <= lanes->n_tracks; i++) {
-                const struct device_lane_track *track = &lanes->tracks[i - 1];
+        for (uint32_t i = 1; i <= tracks->lanes.n_tracks; i++) {
+                const struct device_lane_track *track = &tracks->lanes.tracks[i - 1];
 
                 begin_device_event(x, "M", track->key.device, i);
                 json_out_pair_words(&x->json, "name", "thread_name");
                 json_out_key(&x->json, "args");
                 json_out_open(&x->json, '{');
-                put_lane_name(x, track);
+                put_lane(x, tracks, track);
                 json_out_close(&x->json, '}');
                 end_event(x);
         }
@@ -533,7 +540,7 @@ static int write_devices(struct chrome_export *x, struct error *err)
         struct device_tracks tracks;
         int r = device_tracks_take(&tracks, x->trace, x->filter, write_device_zone, x, err);
 
-        write_lane_names(x, &tracks.lanes);
+        write_lane_names(x, &tracks);
         x->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
         if (r == 0 && tracks.n_handed == 0)
                 r = loaded_trace_check_found(x->trace, &x->walk, err);

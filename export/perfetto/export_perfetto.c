@@ -331,6 +331,15 @@ static int put_lock(struct perfetto_export *e, uint32_t thread, const struct tra
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
+static void annotate_string(const struct perfetto_export *e, struct byte_buffer *b, const char *name,
+                            uint32_t string)
+{
+        struct text_view text = trace_dictionary_text(e->trace->dictionary, string);
+
+        if (text.n_bytes != 0)
+                perfetto_packets_annotate_text(b, name, text.bytes, text.n_bytes);
+}
+
 static int put_device_begin(struct perfetto_export *e, uint64_t uuid, const struct device_zone *zone)
 {
         struct text_view name = export_frames_zone_name(e->trace->dictionary, zone->location);
@@ -340,8 +349,10 @@ static int put_device_begin(struct perfetto_export *e, uint64_t uuid, const stru
         protobuf_writer_put_number(b, PERFETTO_EVENT_TRACK, uuid);
         protobuf_writer_put_text(b, PERFETTO_EVENT_NAME, name.bytes, name.n_bytes);
         perfetto_packets_annotate_number(b, "lane", zone->lane);
-        if (zone->key != 0)
+        if (device_zone_has_key(zone))
                 perfetto_packets_annotate_number(b, "key", (int64_t)zone->key);
+        annotate_string(e, b, "key_kind", zone->space);
+        annotate_string(e, b, "text", zone->text);
         protobuf_writer_end(b, message);
         return perfetto_packets_end(&e->packets);
 }

@@ -68,6 +68,7 @@ enum perfetto_track_field {
         PERFETTO_TRACK_COUNTER = 8,
         PERFETTO_TRACK_CHILD_ORDER = 11, /* of the tracks below */
         PERFETTO_TRACK_RANK = 12,        /* among those of the same parent, if its order is explicit */
+        PERFETTO_TRACK_DESCRIPTION = 14, /* for people */
 };
 enum perfetto_child_order { PERFETTO_ORDER_EXPLICIT = 3 };
 enum perfetto_process_field { PERFETTO_PROCESS_PID = 1, PERFETTO_PROCESS_NAME = 6 };

@@ -8,6 +8,8 @@
 #ifndef EXPORT_PERFETTO_PERFETTO_PARTS_H
 #define EXPORT_PERFETTO_PERFETTO_PARTS_H
 
+#include "analyze/stats/lane_names.h"
+#include "analyze/trace/device_clock.h"
 #include "analyze/trace/id_set.h"
 #include "base/intern.h"
 #include "export/shared/export_frames.h"
@@ -105,6 +107,8 @@ struct perfetto_tracks {
         bool *open;                       /* heap; by id in `named` - 1: a frame is open on it */
         size_t open_capacity;
         struct intern names; /* struct perfetto_name_key */
+        struct lane_names lane_names;
+        struct device_clocks clocks; /* how exact they are */
 };
 
 /* Names of events are described once in each sequence. */

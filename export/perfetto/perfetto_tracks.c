@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/perfetto/perfetto_parts.h"
 
-#include "analyze/stats/device_lanes.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "export/perfetto/perfetto_fields.h"
@@ -73,6 +72,9 @@ int perfetto_tracks_init(struct perfetto_tracks *t, const struct loaded_trace *t
         if (!t->threads || !t->processes || !t->main_threads)
                 return -ENOMEM;
         find_main_threads(t);
+        if (lane_names_init(&t->lane_names, trace->dictionary) < 0 ||
+            device_clocks_init(&t->clocks, trace->dictionary) < 0)
+                return -ENOMEM;
         return find_plots(t);
 }
 
@@ -80,6 +82,8 @@ void perfetto_tracks_deinit(struct perfetto_tracks *t)
 {
         intern_deinit(&t->named);
         intern_deinit(&t->names);
+        lane_names_deinit(&t->lane_names);
+        device_clocks_deinit(&t->clocks);
         free(t->threads);
         free(t->processes);
         free(t->main_threads);
@@ -276,6 +280,9 @@ static void put_counter(const struct perfetto_tracks *t, struct byte_buffer *b, 
         protobuf_writer_end(b, counter);
 }
 
+static int find_track(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t depth,
+                      uint64_t *ret_uuid, bool **ret_open);
+
 /* The track of the device, above those of its lanes. */
 static int find_device(struct perfetto_tracks *t, uint32_t device, uint64_t *ret_uuid)
 {
@@ -288,23 +295,44 @@ static int find_device(struct perfetto_tracks *t, uint32_t device, uint64_t *ret
         return perfetto_tracks_named(t, &key, ret_uuid, NULL);
 }
 
-/* Perfetto shows lanes in the order of their numbers; sub-lanes of one have the same rank. */
-static int tell_lane(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t uuid)
+/* The track above a lane: of its parent in TRACKS, which may be a track without slices, or of the device. */
+static int find_parent(struct perfetto_tracks *t, const struct perfetto_track_key *lane, uint32_t depth,
+                       uint64_t *ret_uuid)
+{
+        const struct trace_dictionary *d = t->trace->dictionary;
+        uint32_t id = lane_names_track(&t->lane_names, lane->owner, lane->name);
+        const struct trace_track *row = id != 0 ? trace_dictionary_row(d, TRACE_TABLE_TRACKS, id) : NULL;
+        struct perfetto_track_key key = { .kind = PERFETTO_TRACK_LANE, .owner = lane->owner };
+
+        if (!row || row->parent == 0 || depth == LANE_NAMES_DEPTH_MAX)
+                return find_device(t, lane->owner, ret_uuid);
+        row = trace_dictionary_row(d, TRACE_TABLE_TRACKS, row->parent);
+        key.name = row->number;
+        return find_track(t, &key, depth + 1, ret_uuid, NULL);
+}
+
+/*
+ * Perfetto shows lanes in the order of their numbers; sub-lanes of one have the same rank.
+ * @depth: of the lanes that were asked for below this one: a file may nest them without end.
+ */
+static int tell_lane(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t depth,
+                     uint64_t uuid)
 {
         struct byte_buffer name = { .data = NULL };
-        uint64_t device_uuid = 0;
+        uint64_t parent = 0;
         struct byte_buffer *b;
         size_t track;
-        int r = find_device(t, key->owner, &device_uuid);
+        int r = find_parent(t, key, depth, &parent);
 
         if (r < 0)
                 return r;
-        device_lanes_put_name(&name, key->name, key->sublane);
+        lane_names_put_own(&t->lane_names, &name, key->owner, key->name, key->sublane);
         b = perfetto_packets_begin(t->packets, PERFETTO_SEQUENCE_HEAD, t->trace->start_ns);
         track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
         protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, uuid);
-        protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT, device_uuid);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT, parent);
         protobuf_writer_put_text(b, PERFETTO_TRACK_NAME, (const char *)name.data, name.used_bytes);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_CHILD_ORDER, PERFETTO_ORDER_EXPLICIT);
         protobuf_writer_put_number(b, PERFETTO_TRACK_RANK,
                                    key->name < INT32_MAX ? key->name : (uint64_t)INT32_MAX);
         protobuf_writer_end(b, track);
@@ -313,7 +341,18 @@ static int tell_lane(struct perfetto_tracks *t, const struct perfetto_track_key 
         return r;
 }
 
-static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t uuid)
+/* How exact the places of its zones are. */
+static void describe_device(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t device)
+{
+        char words[CLOCK_FIT_WORDS_BYTES];
+
+        protobuf_writer_put_number(b, PERFETTO_TRACK_CHILD_ORDER, PERFETTO_ORDER_EXPLICIT);
+        protobuf_writer_put_words(b, PERFETTO_TRACK_DESCRIPTION,
+                                  clock_fit_words(&t->clocks.clocks[device - 1].fit, words));
+}
+
+static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t depth,
+                      uint64_t uuid)
 {
         static const char *const words[] = {
                 [PERFETTO_TRACK_PLOT] = "plot",
@@ -328,7 +367,7 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
         int r;
 
         if (key->kind == PERFETTO_TRACK_LANE)
-                return tell_lane(t, key, uuid);
+                return tell_lane(t, key, depth, uuid);
         if (key->kind == PERFETTO_TRACK_DEVICE) {
                 const struct trace_device *row = trace_dictionary_row(t->trace->dictionary,
                                                                       TRACE_TABLE_DEVICES, owner);
@@ -348,7 +387,7 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
                 protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT,
                                            is_of_thread ? UUID_THREAD(owner) : UUID_PROCESS(owner));
         if (key->kind == PERFETTO_TRACK_DEVICE)
-                protobuf_writer_put_number(b, PERFETTO_TRACK_CHILD_ORDER, PERFETTO_ORDER_EXPLICIT);
+                describe_device(t, b, key->owner);
         if (key->name != 0)
                 put_string(t, b, PERFETTO_TRACK_NAME, key->name);
         else
@@ -359,18 +398,24 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
         return perfetto_packets_end(t->packets);
 }
 
-int perfetto_tracks_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t *ret_uuid,
-                          bool **ret_open)
+static int find_track(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint32_t depth,
+                      uint64_t *ret_uuid, bool **ret_open)
 {
         uint32_t id;
         int r = intern_add_row(&t->named, key, &t->open, &t->open_capacity, sizeof(*t->open), &id);
 
         if (r == 1)
-                r = tell_named(t, key, UUID_NAMED(id));
+                r = tell_named(t, key, depth, UUID_NAMED(id));
         if (r < 0)
                 return r;
         *ret_uuid = UUID_NAMED(id);
         if (ret_open)
                 *ret_open = &t->open[id - 1];
         return r;
+}
+
+int perfetto_tracks_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t *ret_uuid,
+                          bool **ret_open)
+{
+        return find_track(t, key, 0, ret_uuid, ret_open);
 }

@@ -12,6 +12,8 @@
 #include "analyze/walk/zone_stats.h"
 #include "base/error.h"
 #include "export/tables/device_ops_table.h"
+#include "export/tables/device_tables.h"
+#include "export/tables/import_tables.h"
 #include "export/tables/sqlite_writer.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
@@ -28,7 +30,7 @@ struct filling {
         struct trace_walk walk;
         struct sqlite_database_totals totals;
         struct sqlite_insert zones, samples, waits, fibers, messages, plots, frames, memory, locks;
-        bool has_idle;      /* the trace says for how long CPUs were idle */
+        bool has_idle; /* the trace says for how long CPUs were idle */
         struct device_op_events device_ops;
         uint64_t from_ns;   /* where the range of time begins */
         uint64_t callstack; /* of the event that follows on the same thread */
@@ -256,6 +258,7 @@ static int fill_tables(struct filling *f, struct error *err)
         fill_table(f, TRACE_TABLE_SAMPLE_EVENTS, "events", 6, put_event_row);
         fill_table(f, TRACE_TABLE_COUNTERS, "counters", 4, put_counter);
         fill_table(f, TRACE_TABLE_LOSSES, "losses", 4, put_loss);
+        import_tables_write(&f->db, f->d);
         return fill_symbols(f, err);
 }
 
@@ -577,36 +580,17 @@ static int put_device_span(void *context, const struct device_zone *zone, struct
         sqlite_insert_number(i, zone->end_ns - zone->begin_ns);
         sqlite_insert_number(i, zone->thread);
         sqlite_insert_id(i, zone->path);
-        sqlite_insert_id(i, zone->key);
+        if (device_zone_has_key(zone))
+                sqlite_insert_number(i, zone->key);
+        else
+                sqlite_insert_null(i);
         sqlite_insert_number(i, is_placed);
         sqlite_insert_number(i, since_start(d->f, zone->said_ns));
+        sqlite_insert_string(i, string_of(d->f, zone->space));
+        sqlite_insert_string(i, string_of(d->f, zone->text));
         sqlite_insert_end_row(i);
         d->f->totals.n_other++;
         return check(d->f, err);
-}
-
-static void fill_devices(struct filling *f, const struct device_clocks *clocks)
-{
-        struct sqlite_insert insert;
-
-        sqlite_insert_open(&insert, &f->db, "devices", 7);
-        for (uint32_t id = 1; id <= clocks->n_clocks && f->db.why.code == 0; id++) {
-                const struct trace_device *row = trace_dictionary_row(f->d, TRACE_TABLE_DEVICES, id);
-                const struct device_clock *clock = &clocks->clocks[id - 1];
-
-                sqlite_insert_number(&insert, id);
-                sqlite_insert_number(&insert, row->process);
-                sqlite_insert_string(&insert, string_of(f, row->name));
-                sqlite_insert_number(&insert, row->number);
-                sqlite_insert_number(&insert, row->kind);
-                if (clock->has_period)
-                        sqlite_insert_real(&insert, clock->period_ns);
-                else
-                        sqlite_insert_null(&insert);
-                sqlite_insert_number(&insert, clock->is_placed);
-                sqlite_insert_end_row(&insert);
-        }
-        sqlite_insert_close(&insert);
 }
 
 /* A pass of its own: spans are handed over long after they ran.  Its paths are those of the other pass. */
@@ -619,12 +603,12 @@ static int write_devices(struct filling *f, const struct trace_filter *filter, s
                 return 0;
         r = device_zones_init(&d.zones, f->d, put_device_span, &d);
         d.zones.paths = &f->walk.paths;
-        sqlite_insert_open(&d.spans, &f->db, "device_spans", 12);
+        sqlite_insert_open(&d.spans, &f->db, "device_spans", 14);
         r = r < 0 ? error_set(err, r, "the database: out of memory")
                   : device_zones_take(&d.zones, f->trace, filter, err);
         sqlite_insert_close(&d.spans);
         if (r == 0)
-                fill_devices(f, &d.zones.clocks);
+                r = device_tables_write(&f->db, f->d, &d.zones.clocks, err);
         if (r == 0 && d.n_spans == 0)
                 r = loaded_trace_check_found(f->trace, &f->walk, err);
         device_zones_deinit(&d.zones);

@@ -45,10 +45,16 @@ const char *sqlite_schema_tables(void)
                "CREATE TABLE locks(time_ns INTEGER, thread INTEGER, kind TEXT, lock INTEGER, name TEXT, "
                "shared INTEGER, path INTEGER);\n"
                "CREATE TABLE devices(id INTEGER PRIMARY KEY, process INTEGER, name TEXT, number INTEGER, "
-               "kind INTEGER, period_ns REAL, placed INTEGER);\n"
+               "kind INTEGER, period_ns REAL, placed INTEGER, clock_name TEXT, bound_ns INTEGER, clock_quality TEXT);\n"
+               "CREATE TABLE device_tracks(id INTEGER PRIMARY KEY, device INTEGER, lane INTEGER, "
+               "parent INTEGER, name TEXT, kind TEXT, path TEXT);\n"
                "CREATE TABLE device_spans(id INTEGER PRIMARY KEY, device INTEGER, lane INTEGER, "
                "location INTEGER, begin_ns INTEGER, end_ns INTEGER, duration_ns INTEGER, thread INTEGER, "
-               "path INTEGER, key INTEGER, placed INTEGER, said_ns INTEGER);\n";
+               "path INTEGER, key INTEGER, placed INTEGER, said_ns INTEGER, key_kind TEXT, text TEXT);\n"
+               "CREATE TABLE imports(id INTEGER PRIMARY KEY, file TEXT, format TEXT, version TEXT, "
+               "n_rows INTEGER, n_malformed INTEGER, first_malformed_at INTEGER, first_malformed TEXT, "
+               "n_dropped INTEGER, clock TEXT, error_ns INTEGER, cut_at INTEGER);\n"
+               "CREATE TABLE import_losses(import INTEGER, kind TEXT, count INTEGER);\n";
 }
 
 /*

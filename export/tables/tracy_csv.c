@@ -264,20 +264,28 @@ static int put_device_zone(void *context, const struct device_zone *zone, struct
         csv_writer_put_number(&w->out, zone->end_ns - zone->begin_ns);
         put_string(w, trace_dictionary_text(w->trace->dictionary, device->name));
         csv_writer_put_number(&w->out, zone->lane);
-        if (zone->key != 0)
+        if (device_zone_has_key(zone))
                 csv_writer_put_number(&w->out, zone->key);
         else
                 csv_writer_put_empty(&w->out);
+        put_string(w, trace_dictionary_text(w->trace->dictionary, zone->space));
+        put_string(w, trace_dictionary_text(w->trace->dictionary, zone->text));
         csv_writer_end_row(&w->out);
         return check_output(w->out.code, err);
 }
 
 static int write_devices(struct writing *w, struct error *err)
 {
-        static const char *const names[] = {
-                "name", "src_file", "Time from start of program", "GPU execution time", "device", "lane",
-                "key",  NULL
-        };
+        static const char *const names[] = { "name",
+                                             "src_file",
+                                             "Time from start of program",
+                                             "GPU execution time",
+                                             "device",
+                                             "lane",
+                                             "key",
+                                             "key_kind",
+                                             "text",
+                                             NULL };
         struct device_zones zones;
         int r = device_zones_init(&zones, w->trace->dictionary, put_device_zone, w);
 

@@ -3,9 +3,10 @@
 # hyprof import of tt-metal's device log: ops have the device columns that tt-metal's own scripts make of it
 set -u
 . tests/tap.sh
-need sqlite3
-plan 8
-data=$PWD/tests/data/import/tt
+need jq sqlite3 python3
+plan 17
+root=$PWD
+data=$root/tests/data/import/tt
 cd "$TMPDIR" || exit 2
 
 mkdir -p profiler/.logs "profiler/reports/2026_01_01"
@@ -30,3 +31,25 @@ replays() { same "3|1|4 3|2|4" "$(sqlite3 log.db 'SELECT trace, replay, count(*)
 holds "replays of a trace are told apart" replays
 holds "a report alone" ends_with 0 "$HYPROF" import profiler/reports/2026_01_01 -o report.hyp
 holds "a log without readings of clocks" ends_with 0 "$HYPROF" import "$data/header_v3.csv" -o v3.hyp
+
+# ---- the tree of cores and processors, how exact it is, and what belongs together, in each view
+report=$("$HYPROF" report --devices --json --limit 0 log.hyp)
+holds "report --devices: lanes by their way down, places within a bound" same "core 1,1 / BRISC
+2 chip 0 1 true" "$(jq -r '.lanes.rows[0].name, "\(.devices.rows | map(select(.quality == "proven" and .placed[0:14] == "placed within ")) | length) \(
+        .devices.rows[0].clock_name) \(.devices.rows[0].epochs) \(.devices.rows[0].bound_ns < 5000)"' <<<"$report")"
+holds "and no warning" same '[]' "$(jq -c .warnings <<<"$report")"
+sqlite() { sqlite3 log.db "$1"; }
+holds "SQLite: a tree" same "core 1,1 / BRISC|core 1,1|core|processor" "$(sqlite "SELECT t.path, p.name, p.kind, t.kind FROM device_tracks t
+        JOIN device_tracks p ON p.id = t.parent ORDER BY t.id LIMIT 1")"
+holds "SQLite: lanes have a track each, spans the kind of their key" same "1040|40|tt run" "$(sqlite "SELECT count(*), count(DISTINCT t.id), min(key_kind)
+        FROM device_spans s JOIN device_tracks t ON t.device = s.device AND t.lane = s.lane WHERE key NOT NULL")"
+holds "SQLite: the bound of clocks" same "proven|1" "$(sqlite "SELECT min(clock_quality), min(bound_ns BETWEEN 1 AND 5000) FROM devices")"
+holds "SQLite: what was imported" same "profiler|tt-device|2240|0" "$(sqlite 'SELECT file, format, n_rows, n_malformed FROM imports')"
+"$HYPROF" export perfetto -q log.hyp -o log.perfetto
+holds "Perfetto: processors are below their core" same 4 "$(python3 "$root/tests/tools/track_slices.py" log.perfetto | grep -c '^core [12],[12]/BRISC BRISC-FW')"
+"$HYPROF" export chrome -q log.hyp -o log.json
+holds "Chrome: the way down is the name, with how exact it is" same 'chip 0, wormhole_b0 / core 1,1 / BRISC placed within' \
+        "$(jq -r '[.traceEvents[] | select(.ph == "M" and (.args.clock // "") != "")][0].args | "\(.name) \(.clock[0:13])"' log.json)"
+"$HYPROF" export firefox -q log.hyp -o log.firefox
+holds "Firefox: the same, and the kind of the key" same '"core 1,1 / BRISC" "tt run"' "$(zcat -f log.firefox | jq -r '(.shared.stringArray // .threads[0].stringArray) as $s |
+        [.threads[].markers.data[] | select(.type? == "Device")][0] | "\"\($s[.track])\" \"\($s[.key_kind])\""')"

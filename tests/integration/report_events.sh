@@ -71,7 +71,7 @@ a warning" "$(viewed every messages '.messages.rows[0:2][].text')"
 holds "--severity leaves out what matters less" same "a warning" \
         "$(viewed every messages '.messages.rows[].text' --severity warning)"
 holds "the newest of them" same "1 2" "$(viewed every messages '.messages | "\(.rows | length) \(.left_out)"' --limit 1)"
-holds "devices: two spans of one zone" same "kernel 2 300 200" \
+holds "devices: three spans of one zone" same "kernel 3 400 200" \
         "$(viewed every devices '.zones.rows[] | "\(.name) \(.count) \(.total_ns) \(.max_ns)"')"
 
 if [ -x "$WORKLOADS/w_iree" ]; then
@@ -81,7 +81,7 @@ kernel 1 1000" "$(viewed iree devices '.zones.rows[] | "\(.name) \(.count) \(.to
         holds "busy while any of them ran" same "3000" "$(viewed iree devices '.devices.rows[0].busy_ns')"
         holds "one of them never happened" same "1" \
                 "$(viewed iree devices '[.warnings[] | select(contains("were never executed"))] | length')"
-        holds "hyprof csv -g has the columns of tracy-csvexport, and then its own" same "name,src_file,Time from start of program,GPU execution time,device,lane,key" \
+        holds "hyprof csv -g has the columns of tracy-csvexport, and then its own" same "name,src_file,Time from start of program,GPU execution time,device,lane,key,key_kind,text" \
                 "$("$HYPROF" csv -g "$TMPDIR/iree.hyp" | head -n 1)"
         holds "and a line for each zone" same "device 3000
 kernel 1000" "$("$HYPROF" csv -g "$TMPDIR/iree.hyp" | awk -F , 'NR > 1 { print $1, $4 }' | sort)"

@@ -6,7 +6,6 @@
 #include "analyze/stats/device_lanes.h"
 
 #include "analyze/stats/device_zones.h"
-#include "base/byte_buffer.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdlib.h>
@@ -141,19 +140,6 @@ START_TEST(test_limits)
         zone = (struct device_zone){ .device = 3, .begin_ns = 1, .end_ns = 2 };
         ck_assert_int_eq(device_lanes_place(&lanes, &zone, &found), 0);
         ck_assert_uint_eq(lanes.n_left_out, 2);
-}
-END_TEST
-
-START_TEST(test_names)
-{
-        struct byte_buffer b = { .data = NULL };
-
-        device_lanes_put_name(&b, UINT32_MAX, 0);
-        byte_buffer_add(&b, ";", 1);
-        device_lanes_put_name(&b, 3, 1);
-        ck_assert_uint_eq(b.used_bytes, strlen("lane 4294967295;lane 3 (2)"));
-        ck_assert_mem_eq(b.data, "lane 4294967295;lane 3 (2)", b.used_bytes);
-        byte_buffer_deinit(&b);
 }
 END_TEST
 

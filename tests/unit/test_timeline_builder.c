@@ -96,6 +96,22 @@ static void check_lane(struct timeline_index *t, enum timeline_track_kind track,
         ck_abort_msg("no lane %s, %s", timeline_lane_kind_name(kind), title);
 }
 
+/* Lanes of devices say how exact they are. */
+static void check_device_units(const struct timeline_index *t)
+{
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < t->n_tracks; i++) {
+                struct text_view unit = timeline_index_unit(t, i);
+
+                if (t->tracks[i].kind != TIMELINE_TRACK_DEVICE)
+                        continue;
+                n++;
+                ck_assert(text_view_begins_with(unit, "placed within 4"));
+        }
+        ck_assert_uint_eq(n, 2);
+}
+
 static uint64_t bits_of(double value)
 {
         uint64_t bits;
@@ -116,7 +132,9 @@ static void build_small(void)
         struct trace_sample_event misses = { .mode = TRACE_SAMPLE_MODE_WITH_LEADER, .leader = 1 };
         struct trace_lock lock = { .process = 1, .number = 1 };
         struct trace_device device = { .process = 1, .period_bits = bits_of(1.0) };
-        struct trace_device_clock clock = { .ticks = 0, .raw_ns = 1000, .device = 1 };
+        struct trace_device_clock clock = { .ticks = 0, .raw_ns = 1000, .error_ns = 40, .device = 1 };
+        struct trace_track core = { .device = 1, .number = 90 };
+        struct trace_track stream = { .device = 1, .parent = 1, .number = 5 };
         /* location, begin, length, lane */
         static const uint64_t spans[][4] = {
                 { 2, 340, 50, 5 }, { 1, 300, 50, 0 }, { 2, 310, 10, 5 }, { 1, 300, 50, 5 }
@@ -140,6 +158,10 @@ static void build_small(void)
         device.name = trace_builder_string(&b, "gpu");
         (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
         (void)trace_builder_row(&b, TRACE_TABLE_DEVICE_CLOCKS, &clock);
+        core.name = trace_builder_string(&b, "core 9");
+        stream.name = trace_builder_string(&b, "BRISC");
+        (void)trace_builder_row(&b, TRACE_TABLE_TRACKS, &core);
+        (void)trace_builder_row(&b, TRACE_TABLE_TRACKS, &stream);
         module = trace_builder_module(&b, "/bin/program");
         root = trace_builder_push(&b, 0, module, 1, "main");
         hot = trace_builder_push(&b, root, module, 2, "hot");
@@ -216,12 +238,13 @@ START_TEST(each_thing_is_on_its_lane)
         check_lane(&t, TIMELINE_TRACK_MEMORY, "pool", TIMELINE_LANE_PLOT, 0, "230=100 240=111 250=11 ");
         check_lane(&t, TIMELINE_TRACK_FRAMES, "frames of it", TIMELINE_LANE_FRAMES, 0,
                    "120-310:1 310-650:2 ");
-        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu, lane 0", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu lane 0", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
         /* Those of a lane that cross are further down than all that are in each other. */
-        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu, lane 5", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
-        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu, lane 5", TIMELINE_LANE_DEVICE, 1, "310-320:2 ");
-        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu, lane 5", TIMELINE_LANE_DEVICE, DEVICE_LANES_DEPTH_MAX,
-                   "340-390:2 ");
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu / core 9 / BRISC", TIMELINE_LANE_DEVICE, 0, "300-350:1 ");
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu / core 9 / BRISC", TIMELINE_LANE_DEVICE, 1, "310-320:2 ");
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu / core 9 / BRISC", TIMELINE_LANE_DEVICE,
+                   DEVICE_LANES_DEPTH_MAX, "340-390:2 ");
+        check_device_units(&t);
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_PLOT, 0, "0=0.8 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_CPU_TIME, 0, "0=0 1000=800 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_CPU_TIME, 1, "0=0 1000=870 ");

@@ -36,10 +36,12 @@ static void build(struct trace_builder *b)
         double half = 0.5, one = 1;
         struct trace_device device = { .process = 1, .number = 1 };
         struct trace_device_clock clock = { .ticks = 500, .raw_ns = 1500, .device = 1 };
-        uint32_t thread;
+        uint32_t thread, space, text;
 
         trace_builder_init(b);
         thread = trace_builder_thread(b, 7, 77);
+        space = trace_builder_string(b, "run");
+        text = trace_builder_string(b, "{\"n\": 1}");
         parse.name = trace_builder_string(b, "Parse");
         parse.file = trace_builder_string(b, "parse.c");
         ck_assert_uint_eq(trace_builder_row(b, TRACE_TABLE_LOCATIONS, &parse), PARSE);
@@ -61,7 +63,8 @@ static void build(struct trace_builder *b)
         trace_builder_text(b, 2100, TRACE_OP_MESSAGE_TEXT, "done, or \"not\"");
         event_encoder_add(&b->encoder, &plot);
         event_encoder_add(&b->encoder, &integer);
-        TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, PARSE, 700, 30, 12, 77);
+        TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, PARSE, 700, 30, 12, 77, space, text);
+        TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, PARSE, 750, 30, 12, 0, space, 0);
         TRACE_BUILDER_ADD(b, 2600, DEVICE_SPAN, 1, NASTY, 800, 40, 0, 0);
         trace_builder_begin_zone(b, 3000, PARSE);
         trace_builder_end_run(b);
@@ -119,7 +122,7 @@ static void expect(const struct tracy_csv_options *options, const char *wanted)
 }
 
 #define STATISTICS "name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns\n"
-#define DEVICES    "name,src_file,Time from start of program,GPU execution time,device,lane,key\n"
+#define DEVICES    "name,src_file,Time from start of program,GPU execution time,device,lane,key,key_kind,text\n"
 #define EVERY      "name,src_file,src_line,ns_since_start,exec_time_ns,thread,value,tid,thread_name,zone_name\n"
 
 /* 900 of 2000 ns; the deviation is that of a sample: sqrt((200^2 + 100^2 + 300^2) / 2). */
@@ -192,8 +195,12 @@ START_TEST(devices)
         const struct tracy_csv_options all = { .separator = ',', .devices = true };
         const struct tracy_csv_options named = { .separator = ',', .devices = true, .name = "Parse" };
 
-        expect(&all, DEVICES "Parse,parse.c,700,30,,12,77\n\"a,\"\"b\"\"\\x0ac\",work.c,800,40,,0,\n");
-        expect(&named, DEVICES "Parse,parse.c,700,30,,12,77\n");
+        /* A key of 0 is one if it says what kind it is. */
+        expect(&all, DEVICES "Parse,parse.c,700,30,,12,77,run,\"{\"\"n\"\": 1}\"\n"
+                             "Parse,parse.c,750,30,,12,0,run,\n"
+                             "\"a,\"\"b\"\"\\x0ac\",work.c,800,40,,0,,,\n");
+        expect(&named, DEVICES "Parse,parse.c,700,30,,12,77,run,\"{\"\"n\"\": 1}\"\n"
+                               "Parse,parse.c,750,30,,12,0,run,\n");
 }
 END_TEST
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/stats/device_stats.h"
+#include "analyze/stats/lane_names.h"
 #include "analyze/walk/loaded_trace.h"
+#include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
@@ -43,6 +45,26 @@ static uint64_t count_zones(const struct device_stats *s, uint32_t device)
         return n;
 }
 
+static struct view_value placed_of(struct view_document *d, const struct device_clock *clock)
+{
+        char words[CLOCK_FIT_WORDS_BYTES];
+
+        return view_format(d, "%s", clock_fit_words(&clock->fit, words));
+}
+
+static struct view_value lane_name(struct view_document *d, const struct lane_names *names,
+                                   const struct device_lane_key *key)
+{
+        struct byte_buffer path = { .data = NULL };
+        struct view_value value;
+
+        lane_names_put_path(names, &path, key->device, key->lane);
+        d->failed |= path.failed;
+        value = view_format(d, "%.*s", (int)path.used_bytes, (const char *)path.data);
+        byte_buffer_deinit(&path);
+        return value;
+}
+
 /* A time of a device is known if its clock is. */
 static struct view_value time_of(const struct event_names *n, const struct device_clock *clock,
                                  const struct busy_time *busy, uint64_t time_ns)
@@ -74,14 +96,26 @@ static struct view_value pid_of(const struct event_names *n, uint32_t device)
         COLUMN(TIME, "first_at_ns", "first at", time_of(n, clock, busy, busy->first_ns),                      \
                "null if its clock was never read")                                                            \
         COLUMN(TIME, "last_at_ns", "last at", time_of(n, clock, busy, busy->last_ns), "likewise")             \
+        COLUMN(STRING, "placed", "places", placed_of(d, clock), "how exact its times are, in words")          \
+        COLUMN(DURATION, "bound_ns", NULL,                                                                    \
+               view_known(clock->fit.bound_ns, clock->fit.bound_ns != CLOCK_FIT_NO_BOUND),                    \
+               "the largest error of a time between readings of its clock; null = not known")                 \
+        COLUMN(STRING, "quality", NULL, view_words(clock_fit_quality(&clock->fit)),                           \
+               "of the bound", .one_of = "proven|estimated|unknown|unplaced")                                 \
+        COLUMN(COUNT, "epochs", NULL, view_number(clock->fit.n_epochs),                                       \
+               "how often its counter began: more than one, it was set back or jumped")                       \
         COLUMN(STRING, "clock", "clock", view_words(clock_words(clock)), "what is known of it",               \
                .one_of = "known|period unknown|never read|unknown", .n_columns_max = 16)                      \
+        COLUMN(STRING, "clock_name", NULL,                                                                    \
+               view_name(trace_dictionary_text(n->trace->dictionary, device_row(n, id)->clock_name)), NULL)   \
         COLUMN(REAL, "period_ns", "ns a tick", view_real(clock->period_ns), "of a tick")                      \
         COLUMN(ID, "id", "id", view_number(id), NULL)                                                         \
         COLUMN(ID, "pid", "pid", pid_of(n, id), NULL)
 #define LANE_COLUMNS(COLUMN)                                                                                  \
         COLUMN(STRING, "device", "device", view_text(device_name(n, key->device)), NULL, .n_columns_max = 30) \
-        COLUMN(ID, "lane", "lane", view_number(key->lane), "as the program numbers them")                     \
+        COLUMN(STRING, "name", "lane", lane_name(d, &s->names, key),                                              \
+               "its name after those above it: core 1,2 / BRISC; lane 3 without a name")                      \
+        COLUMN(ID, "lane", NULL, view_number(key->lane), "as the program numbers them")                       \
         COLUMN(COUNT, "count", "zones", view_number(lane->n_zones), NULL)                                     \
         COLUMN(DURATION, "total_ns", "total", view_number(lane->total_ns), "zones at the same time each")     \
         COLUMN(DURATION, "busy_ns", "busy", view_number(lane->busy.busy_ns), "those once")                    \
@@ -231,11 +265,16 @@ static void add_zones(struct event_names *n, const struct device_stats *s)
 static void add_warnings(struct event_names *n, const struct device_stats *s)
 {
         const struct device_zones *z = &s->zones;
-        uint64_t n_readings = 0, n_unplaced = 0;
+        uint64_t n_readings = 0, n_unplaced = 0, n_late = 0, n_jumps = 0, n_disagree = 0;
 
         for (uint32_t i = 0; i < s->n_devices; i++) {
-                n_readings += z->clocks.clocks[i].n_left_out;
-                n_unplaced += s->busy[i].any && !z->clocks.clocks[i].is_placed;
+                const struct device_clock *clock = &z->clocks.clocks[i];
+
+                n_readings += clock->n_left_out;
+                n_unplaced += s->busy[i].any && !clock->is_placed;
+                n_late += clock->fit.n_late;
+                n_jumps += clock->fit.n_epochs > 1 ? clock->fit.n_epochs - 1 : 0;
+                n_disagree += clock->fit.period_disagrees;
         }
         event_names_warn(n, z->n_never, "zones that were never executed, as the device reports");
         event_names_warn(n, z->n_untimed, "zones without times, left out");
@@ -243,7 +282,10 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
         event_names_warn(n, z->n_alone, "ends and times that belong to no zone");
         event_names_warn(n, z->n_lost + s->n_lost, "zones beyond the limit, left out");
         event_names_warn(n, s->n_without_lane, "zones beyond the limit of lanes, in no row of a lane");
-        event_names_warn(n, n_readings, "readings of devices' clocks that go backwards, left out");
+        event_names_warn(n, n_readings, "readings of devices' clocks that make no sense, left out");
+        event_names_warn(n, n_late, "readings of devices' clocks that were late, left out");
+        event_names_warn(n, n_jumps, "times that the clock of a device was set or jumped");
+        event_names_warn(n, n_disagree, "devices whose clock does not have the period that was stated");
         event_names_warn(n, n_unplaced, "devices whose clock was never read: their busy times are unknown");
 }
 

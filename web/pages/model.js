@@ -6,7 +6,7 @@ import { formatCount } from './format.js';
 /**
  * @typedef {{id: number, kind: string, depth: number, items: number}} LaneOfModel
  * @typedef {{id: number, kind: string, title: string, process: number | null, thread: number | null,
- *     number?: number, lane?: number, unit: string | null, lanes: LaneOfModel[]}} TrackOfModel
+ *     number?: number, lane?: number, rank?: number, unit: string | null, lanes: LaneOfModel[]}} TrackOfModel
  * @typedef {{id: number, handle: string, process: number, tid: number, name: string, is_fiber: boolean}} ThreadOfModel
  * @typedef {{id: number, pid: number, name: string}} ProcessOfModel
  * @typedef {{id: number, handle: string, name: string, function: string, place: string, color: number | null}}
@@ -60,6 +60,15 @@ export class TraceModel {
                                 this.tracksByThread.set(track.thread, track);
                         }
                 }
+                this.rankDevices();
+        }
+
+        /** Lanes of a device by the way down to them, so that those of a core are together: "core 2 / BRISC". */
+        rankDevices() {
+                const lanes = this.tracks.filter((track) => track.kind === 'device');
+
+                lanes.sort((a, b) => a.title.localeCompare(b.title, 'en', { numeric: true }) || (a.lane ?? 0) - (b.lane ?? 0));
+                lanes.forEach((track, rank) => { track.rank = rank; });
         }
 
         /** @param {number} id */

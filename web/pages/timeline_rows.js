@@ -128,12 +128,12 @@ function byMoves(choice, a, b) {
 }
 
 /**
- * CPUs and lanes of devices are in the order of their numbers, all else in that of the recording.
+ * CPUs are in the order of their numbers, lanes of devices in that of their names, all else in that of the recording.
  * @param {TrackOfModel} track
  */
 export function placeOfTrack(track) {
         if (track.kind === 'device')
-                return (track.number ?? 0) * 2 ** 32 + (track.lane ?? 0);
+                return (track.number ?? 0) * 2 ** 32 + (track.rank ?? 0);
         return track.kind === 'cpu' ? Number(/\d+/.exec(track.title)?.[0] ?? track.id) : track.id;
 }
 

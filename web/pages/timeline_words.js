@@ -41,7 +41,8 @@ export function wordsOfHit(viewer, hit, later) {
         if (hit.count > 1)
                 return [`${formatCount(hit.count)} ${wordOfKind(kind)} within ${formatDuration(hit.end - hit.begin)}`,
                         `longest: ${name}, ${formatDuration(hit.longestNs)}`, place, 'zoom in to tell them apart'];
-        return [`${name}: ${formatDuration(hit.end - hit.begin)}`, place, ...(kind === 'zones' ? placeOfZone(model, hit.what) : [])];
+        return [`${name}: ${formatDuration(hit.end - hit.begin)}`, place, ...(kind === 'zones' ? placeOfZone(model, hit.what) : []),
+                ...(kind === 'device' && hit.lane.track.unit ? [hit.lane.track.unit] : [])];
 }
 
 /** @param {string} kind */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export/tables/device_tables.h - devices and their tracks as tables of SQLite
+ *
+ * Way of the data:  trace_dictionary, device_clock -> [device_tables] -> sqlite_writer
+ */
+#ifndef EXPORT_TABLES_DEVICE_TABLES_H
+#define EXPORT_TABLES_DEVICE_TABLES_H
+
+struct device_clocks;
+struct error;
+struct sqlite_writer;
+struct trace_dictionary;
+
+/* Returns 0, or -ENOMEM after error_set(); failures of the database stay in the writer. */
+int device_tables_write(struct sqlite_writer *writer, const struct trace_dictionary *dictionary,
+                        const struct device_clocks *clocks, struct error *err);
+
+#endif /* EXPORT_TABLES_DEVICE_TABLES_H */
