@@ -15,6 +15,7 @@
 #include "format/trace_writer.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
+#include "view/shared/import_rows.h"
 #include "view/text/text_number.h"
 
 #include <errno.h>
@@ -341,11 +342,13 @@ static const struct answer_part traces_part = ANSWER_TABLE(
 const struct answer_schema check_schema = {
         .name = "hyprof.check/2",
         .command = "hyprof check --json",
-        .parts = (const struct answer_part *const[]){ &traces_part, NULL },
+        .parts = (const struct answer_part *const[]){ &traces_part, &import_rows_files_part,
+                                                      &import_rows_losses_part, NULL },
 };
 
 /* Fills the document of one trace. */
-static void fill(struct view_document *d, const struct findings *f, const char *path)
+static void fill(struct view_document *d, const struct findings *f, const char *path,
+                 const struct trace_dictionary *dictionary)
 {
         char words[ERROR_TEXT_BYTES + 1200];
         struct view_table *t;
@@ -354,16 +357,18 @@ static void fill(struct view_document *d, const struct findings *f, const char *
         view_document_set_answer(d, (struct text_view){ words, strlen(words) });
         t = view_document_add_part(d, &traces_part, NULL);
         CHECK_COLUMNS(VIEW_CELL)
+        import_rows_add(d, dictionary);
 }
 
 /* Returns the exit status. */
-static int print_answer(const struct findings *f, const char *path, const struct output_options *output)
+static int print_answer(const struct findings *f, const char *path, const struct trace_dictionary *dictionary,
+                        const struct output_options *output)
 {
         struct view_document d;
         int status;
 
         view_document_init(&d, check_schema.name);
-        fill(&d, f, path);
+        fill(&d, f, path, dictionary);
         status = output_options_print(output, &d);
         view_document_deinit(&d);
         return status;
@@ -419,9 +424,10 @@ static int check(const char *path, const struct arguments *args)
                 r = repair_file(&f, path);
         else if (r == -ENODATA)
                 complain_try_repair(path);
+        if (print_answer(&f, path, trace_reader_dictionary(reader), &args->output) != EXIT_STATUS_OK)
+                r = -EIO;
         trace_reader_close(reader);
-        return print_answer(&f, path, &args->output) != EXIT_STATUS_OK || r < 0 ? EXIT_STATUS_FAILED
-                                                                                : EXIT_STATUS_OK;
+        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 
 static int check_trace(void *context, struct common_options *common)

@@ -4,6 +4,7 @@
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
+#include "view/shared/import_rows.h"
 #include "view/shared/python_columns.h"
 #include "view/shared/recording_view.h"
 #include "view/shared/report_heading.h"
@@ -115,15 +116,26 @@ static void hint_at_cores(struct view_document *d, const struct report *report, 
 const struct answer_schema overview_view_schema = {
         .name = "hyprof.report/3",
         .command = "hyprof report --json",
-        .parts =
-                (const struct answer_part *const[]){
-                        &report_heading_command_part, &recording_view_facts_part, &python_columns_facts_part,
-                        &recording_view_also_facts_part, &counters_view_ratios_part,
-                        &recording_view_also_part, &report_heading_missing_part, &recording_view_events_part,
-                        &recording_view_states_part, &recording_view_recordings_part,
-                        &functions_view_list_part, &zones_view_list_part, &inside_part,
-                        &counters_view_functions_part, &counters_view_zones_part, &counters_view_totals_part,
-                        &threads_view_list_part, NULL },
+        .parts = (const struct answer_part *const[]){ &report_heading_command_part,
+                                                      &recording_view_facts_part,
+                                                      &python_columns_facts_part,
+                                                      &recording_view_also_facts_part,
+                                                      &counters_view_ratios_part,
+                                                      &recording_view_also_part,
+                                                      &report_heading_missing_part,
+                                                      &recording_view_events_part,
+                                                      &recording_view_states_part,
+                                                      &recording_view_recordings_part,
+                                                      &import_rows_files_part,
+                                                      &import_rows_losses_part,
+                                                      &functions_view_list_part,
+                                                      &zones_view_list_part,
+                                                      &inside_part,
+                                                      &counters_view_functions_part,
+                                                      &counters_view_zones_part,
+                                                      &counters_view_totals_part,
+                                                      &threads_view_list_part,
+                                                      NULL },
 };
 
 void overview_view_fill(struct view_document *d, const struct report *report,
@@ -137,6 +149,7 @@ void overview_view_fill(struct view_document *d, const struct report *report,
         if (report->gaps.n_rows == 0)
                 view_document_put(d, NULL, "missing", VIEW_STRING, view_words("nothing that is known"));
         recording_view_add_tables(d, report);
+        import_rows_add(d, report->trace.dictionary);
         functions_view_add_list(d, report, options->limit);
         zones_view_add_list(d, report, options->limit);
         add_inside(d, report);
