@@ -399,10 +399,13 @@ static struct report_also count_rest(const struct trace_totals *totals,
                                      : trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES),
                 .n_device_zones = n[TRACE_OP_DEVICE_ZONE_BEGIN],
                 .n_device_spans = n[TRACE_OP_DEVICE_SPAN],
+                .n_device_values = n[TRACE_OP_DEVICE_VALUE],
+                .n_device_instants = n[TRACE_OP_DEVICE_INSTANT],
                 .n_zone_texts = n[TRACE_OP_ZONE_TEXT],
                 .n_zone_names = n[TRACE_OP_ZONE_NAME],
                 .n_zone_values = n[TRACE_OP_ZONE_VALUE],
                 .n_zone_colors = n[TRACE_OP_ZONE_COLOR],
+                .n_zone_keys = n[TRACE_OP_ZONE_KEY],
                 .n_switches = totals->n_switches,
         };
 

@@ -160,8 +160,8 @@ struct report_also {
         uint32_t n_fibers;
         uint64_t n_fiber_enters;
         uint32_t n_devices;
-        uint64_t n_device_zones, n_device_spans;
-        uint64_t n_zone_texts, n_zone_names, n_zone_values, n_zone_colors;
+        uint64_t n_device_zones, n_device_spans, n_device_values, n_device_instants;
+        uint64_t n_zone_texts, n_zone_names, n_zone_values, n_zone_colors, n_zone_keys;
         uint32_t n_source_texts;
         uint64_t n_source_bytes;
         uint32_t n_code_regions;

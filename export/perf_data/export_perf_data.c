@@ -275,7 +275,9 @@ static int walk_trace(struct perf_data_export *e, struct error *err)
                                         1U << EXPORT_LEFT_OUT_ZONES | 1U << EXPORT_LEFT_OUT_MESSAGES |
                                                 1U << EXPORT_LEFT_OUT_PLOTS | 1U << EXPORT_LEFT_OUT_FRAMES |
                                                 1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS |
-                                                1U << EXPORT_LEFT_OUT_DEVICES);
+                                                1U << EXPORT_LEFT_OUT_DEVICES |
+                                                1U << EXPORT_LEFT_OUT_DEVICE_VALUES |
+                                                1U << EXPORT_LEFT_OUT_KEYS);
         trace_walk_deinit(&walk);
         perf_data_records_put_round(&e->out.buffer);
         return r;

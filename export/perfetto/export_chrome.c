@@ -609,7 +609,8 @@ done:
         r = write_file(x, err);
         export_totals_leave_out(x->totals, &x->walk,
                                 1U << EXPORT_LEFT_OUT_SAMPLES | 1U << EXPORT_LEFT_OUT_SWITCHES |
-                                        1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS);
+                                        1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS |
+                                        1U << EXPORT_LEFT_OUT_DEVICE_VALUES | 1U << EXPORT_LEFT_OUT_KEYS);
         x->totals->left_out[EXPORT_LEFT_OUT_LOCKS] -= 2 * x->lock_waits.n_waits;
         return r;
 }

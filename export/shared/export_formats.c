@@ -114,6 +114,9 @@ static const struct {
         { TRACE_OP_DEVICE_ZONE_BEGIN, EXPORT_LEFT_OUT_DEVICES },
         { TRACE_OP_DEVICE_ZONE_END, EXPORT_LEFT_OUT_DEVICES },
         { TRACE_OP_DEVICE_SPAN, EXPORT_LEFT_OUT_DEVICES },
+        { TRACE_OP_DEVICE_VALUE, EXPORT_LEFT_OUT_DEVICE_VALUES },
+        { TRACE_OP_DEVICE_INSTANT, EXPORT_LEFT_OUT_DEVICE_VALUES },
+        { TRACE_OP_ZONE_KEY, EXPORT_LEFT_OUT_KEYS },
 };
 
 void export_totals_leave_out(struct export_totals *totals, const struct trace_walk *walk, uint32_t reasons)

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define COUNTED_MAX 4
+#define COUNTED_MAX 5
 #define LINE_BYTES  256
 
 /* One number of a kind: "3 values", "of 31.0 MB", "in 2 plots". */
@@ -117,13 +117,16 @@ void recording_view_add_also(struct view_document *d, const struct report *repor
                   "devices",
                   { { a->n_devices, "devices", "", "devices" },
                     { a->n_device_zones, "zones", "", "zones" },
-                    { a->n_device_spans, "spans", "", "spans" } } },
+                    { a->n_device_spans, "spans", "", "spans" },
+                    { a->n_device_values, "values", "", "values" },
+                    { a->n_device_instants, "instants", "", "moments" } } },
                 { "in_zones",
                   "in zones",
                   { { a->n_zone_texts, "texts", "", "texts" },
                     { a->n_zone_names, "names", "", "names" },
                     { a->n_zone_values, "values", "", "values" },
-                    { a->n_zone_colors, "colors", "", "colors" } } },
+                    { a->n_zone_colors, "colors", "", "colors" },
+                    { a->n_zone_keys, "keys", "", "keys" } } },
                 { "source_texts",
                   "source",
                   { { a->n_source_texts, "texts", "", "texts" },
