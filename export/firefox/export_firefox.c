@@ -346,7 +346,7 @@ static int find_string(struct firefox_profile *p, struct text_view text, uint32_
         return r;
 }
 
-/* What is told of a lane that has a name. */
+/* The path of a lane that has a name. */
 static int find_lane(struct firefox_profile *p, const struct device_zone *zone, uint32_t *ret_index)
 {
         struct byte_buffer path = { .data = NULL };

@@ -3,7 +3,7 @@
 # hyprof import: what a table says is in the trace, alone and on a recording's timeline, or counted; what cannot be is refused
 set -eu
 . tests/tap.sh
-plan 39
+plan 45
 need jq zstd python3
 
 ops() { "$HYPROF" dump "$1" | grep -c "^$2 "; }
@@ -57,6 +57,16 @@ holds "spans of devices are in ticks" grep -q "begin_ticks=30000 length_ticks=40
 holds "parts of devices are a tree" same 3 "$(ops "$kinds" track)"
 holds "values of devices" same 1 "$(ops "$kinds" device_value)"
 holds "plots and messages" same "1 1" "$(ops "$kinds" plot_i64) $(ops "$kinds" message_text)"
+holds "report has a line for the file" grep -q "imported  .*kinds.csv (csv), 10 rows, 2 malformed (the first at 10: the begin is no time)" \
+        <("$HYPROF" report "$kinds")
+holds "check as well" grep -q "imported  .*kinds.csv (csv), 10 rows, 2 malformed" <("$HYPROF" check "$kinds")
+holds "and both for programs" same "10 2 10 true
+10 2 10 true" "$({ "$HYPROF" report --json "$kinds" && "$HYPROF" check --json "$kinds"; } |
+        jq -r '.imports.rows[0] | "\(.n_rows) \(.n_malformed) \(.first_malformed_at) \(.first_malformed == "the begin is no time")"')"
+holds "values and keys are counted" same "1 1" "$("$HYPROF" report --json "$kinds" | jq -r '[.also_recorded.rows[] |
+        select((.kind == "devices" and .what == "values") or (.kind == "in_zones" and .what == "keys")) | .count] | "\(.[0]) \(.[1])"')"
+holds "by exports without a place for them" ends_with 0 "$HYPROF" export chrome "$kinds" -o "$TMPDIR/kinds.json"
+holds "as left out" grep -q "left out: 1 values and moments of devices; 1 keys of zones" "$TMPDIR/err"
 holds "no device is a process" same 123 "$(rows_of "$kinds" process | sed 's/.*pid=\([0-9]*\).*/\1/' | awk '$1 < 1073741824')"
 
 # ---- a recording and its clocks

@@ -148,7 +148,7 @@ START_TEST(test_backwards)
 }
 END_TEST
 
-/* What the rows of a trace say of their error and epoch counts; each device has its own. */
+/* Rows of a trace count with the error and the epoch that they state; each device has its own. */
 START_TEST(test_rows_of_a_trace)
 {
         static const struct trace_device_clock rows[] = {

@@ -238,6 +238,38 @@ START_LOOP_TEST(test_one_event, TRACE_OP_SWITCH_OUT, TRACE_OP_COUNT)
 }
 END_TEST
 
+/* How exact times of devices are, and what is wrong with their clocks. */
+START_TEST(test_clocks_of_devices)
+{
+        static const struct trace_device_clock readings[] = {
+                { .ticks = 1000, .raw_ns = 1000000, .error_ns = 300, .device = 1 },
+                { .ticks = 101000, .raw_ns = 1100000, .error_ns = 300, .device = 1 },
+                { .ticks = 100, .raw_ns = 1300000, .error_ns = 300, .device = 1, .epoch = 1 },
+                { .ticks = 100100, .raw_ns = 1400000, .error_ns = 300, .device = 1, .epoch = 1 },
+                { .ticks = 1000, .raw_ns = 1000000, .error_ns = 300, .device = 2 },
+                { .ticks = 101000, .raw_ns = 1100000, .error_ns = 300, .device = 2 },
+        };
+        const double wrong = 7;
+        struct trace_device device = { .process = 1 };
+
+        (void)trace_builder_thread(&b, 1, 1);
+        device.name = trace_builder_string(&b, "chip");
+        device.clock_name = trace_builder_string(&b, "the counter");
+        (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
+        memcpy(&device.period_bits, &wrong, sizeof(wrong));
+        device.clock_name = 0;
+        (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
+        for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++)
+                (void)trace_builder_row(&b, TRACE_TABLE_DEVICE_CLOCKS, &readings[i]);
+        trace_builder_finish(&b);
+        has(view_devices, "\"placed\": \"placed within 0.4 us\"");
+        has(view_devices, "\"quality\": \"proven\", \"epochs\": 2");
+        has(view_devices, "\"clock_name\": \"the counter\"");
+        has(view_devices, "1 time that the clock of a device was set or jumped");
+        has(view_devices, "1 device whose clock does not have the period that was stated");
+}
+END_TEST
+
 /*
  * Each ends with where to go on: the zones, the peak, the slowest frame, the part where the plot is highest.
  */

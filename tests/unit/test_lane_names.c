@@ -96,7 +96,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* What a file says may have no end. */
+/* A file may nest its lanes without end, and have names of any length. */
 START_TEST(test_limits)
 {
         struct byte_buffer b = { .data = NULL };
