@@ -241,29 +241,149 @@ static int name_device_lane(struct timeline_shared *s, uint32_t track, uint32_t 
         return r < 0 ? shared_no_memory(err) : 0;
 }
 
+/* The track of a lane.  Returns as find_track(), but never 1. */
+static int find_device_track(struct timeline_shared *s, const struct device_zone *zone, uint32_t *ret_track,
+                             struct error *err)
+{
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_DEVICE,
+                                                .owner = zone->device,
+                                                .number = zone->lane };
+        const struct trace_device *device = trace_dictionary_row(s->dictionary, TRACE_TABLE_DEVICES,
+                                                                 zone->device);
+        int r = find_track(s, &key, device->process, ret_track, err);
+
+        if (r != 1)
+                return r;
+        s->index->tracks[*ret_track].number = zone->device;
+        s->index->tracks[*ret_track].lane = zone->lane;
+        return name_device_lane(s, *ret_track, zone->device, zone->lane, err);
+}
+
 /* A track is a lane of a device; its rows are the depths of its first sub-lane, then those of the next. */
 static int shared_take_device(void *context, const struct device_zone *zone, const struct device_place *place,
                               struct error *err)
 {
         const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };
-        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_DEVICE,
-                                                .owner = zone->device,
-                                                .number = zone->lane };
         struct timeline_lane_place row = { .kind = TIMELINE_LANE_DEVICE,
                                            .depth = place->sublane * DEVICE_LANES_DEPTH_MAX + place->depth };
         struct timeline_shared *s = context;
-        const struct trace_device *device = trace_dictionary_row(s->dictionary, TRACE_TABLE_DEVICES,
-                                                                 zone->device);
-        int r = find_track(s, &key, device->process, &row.track, err);
+        int r = find_device_track(s, zone, &row.track, err);
 
-        if (r == 1) {
-                s->index->tracks[row.track].number = zone->device;
-                s->index->tracks[row.track].lane = zone->lane;
-                r = name_device_lane(s, row.track, zone->device, zone->lane, err);
-        }
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         return timeline_lane_list_add(&s->tracks[row.track].lanes, s->index, row, &span, err);
+}
+
+/* "chip 0 / core 1,2: power". */
+static int name_device_plot(struct timeline_shared *s, uint32_t track, const struct device_plot_key *key,
+                            uint32_t name, struct error *err)
+{
+        struct text_view words = trace_dictionary_text(s->dictionary, name);
+        struct byte_buffer title = { .data = NULL };
+        int r;
+
+        lane_names_put_whole(&s->devices.names, &title, key->device, key->lane, 0);
+        byte_buffer_add(&title, ": ", 2);
+        byte_buffer_add(&title, words.bytes, words.n_bytes);
+        r = title.failed ? -ENOMEM
+                         : timeline_index_set_title(s->index, track,
+                                                    (struct text_view){ .bytes = (const char *)title.data,
+                                                                        .n_bytes = title.used_bytes });
+        byte_buffer_deinit(&title);
+        if (r == 0)
+                r = timeline_index_set_unit(s->index, track, plot_unit(s, name));
+        return r < 0 ? shared_no_memory(err) : 0;
+}
+
+/* The owner of plots of a process is that: it never has this number. */
+static int shared_take_device_value(struct timeline_shared *s, const struct ordered_event *event,
+                                    struct error *err)
+{
+        const struct device_plot_key *plot = intern_get(&s->device_plots, event->subject, NULL);
+        const struct trace_plot *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_PLOTS, plot->plot);
+        const struct trace_device *device = trace_dictionary_row(s->dictionary, TRACE_TABLE_DEVICES,
+                                                                 plot->device);
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_PLOT,
+                                                .owner = UINT32_MAX,
+                                                .number = event->subject };
+        uint32_t track = 0;
+        double value;
+        int r = find_track(s, &key, device->process, &track, err);
+
+        if (r == 1) {
+                s->index->tracks[track].number = row->name;
+                r = name_device_plot(s, track, plot, row->name, err);
+        }
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        memcpy(&value, &event->value[0], sizeof(value));
+        return shared_add_value(s, track, event->time_ns, value, err);
+}
+
+/* A moment of a device: a message of its lane, "name: text". */
+static int shared_take_device_instant(struct timeline_shared *s, const struct ordered_event *event,
+                                      struct error *err)
+{
+        const struct device_zone lane = { .device = event->subject, .lane = event->path };
+        const struct trace_location *location = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCATIONS,
+                                                                     (uint32_t)event->value[0]);
+        struct text_view name = trace_dictionary_text(s->dictionary, location->name);
+        struct text_view text = trace_dictionary_text(s->dictionary, (uint32_t)event->value[1]);
+        struct timeline_lane_place place = { .kind = TIMELINE_LANE_MESSAGES };
+        struct timeline_raw_span span = { event->time_ns, event->time_ns, 0 };
+        struct byte_buffer words = { .data = NULL };
+        int r = find_device_track(s, &lane, &place.track, err);
+
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        byte_buffer_add(&words, name.bytes, name.n_bytes);
+        if (name.n_bytes != 0 && text.n_bytes != 0)
+                byte_buffer_add(&words, ": ", 2);
+        byte_buffer_add(&words, text.bytes, text.n_bytes);
+        r = words.failed ? -ENOMEM
+                         : timeline_index_add_message(s->index,
+                                                      (struct text_view){ .bytes = (const char *)words.data,
+                                                                          .n_bytes = words.used_bytes },
+                                                      &span.what);
+        byte_buffer_deinit(&words);
+        if (r < 0)
+                return shared_no_memory(err);
+        return timeline_lane_list_add(&s->tracks[place.track].waiters, s->index, place, &span, err);
+}
+
+static int shared_take_placed(void *context, const struct ordered_event *event, struct error *err)
+{
+        return event->op == TRACE_OP_DEVICE_VALUE ? shared_take_device_value(context, event, err)
+                                                  : shared_take_device_instant(context, event, err);
+}
+
+/* Those of a device whose clock was never read have no place. */
+static int shared_take_mark(void *context, const struct ordered_mark *mark, struct error *err)
+{
+        struct timeline_shared *s = context;
+        const struct device_clocks *clocks = &s->devices.zones.clocks;
+        const struct device_plot_key key = { mark->device, mark->lane, mark->plot };
+        struct ordered_event placed = { .op = TRACE_OP_DEVICE_INSTANT,
+                                        .subject = mark->device,
+                                        .path = mark->lane,
+                                        .value = { mark->location, mark->text } };
+        int r = 0;
+
+        if (mark->device > clocks->n_clocks || !clocks->clocks[mark->device - 1].is_placed) {
+                s->index->n_left_out++;
+                return 0;
+        }
+        placed.time_ns = device_clock_time_ns(&clocks->clocks[mark->device - 1], mark->ticks, mark->said_ns);
+        if (mark->plot != 0) {
+                placed.op = TRACE_OP_DEVICE_VALUE;
+                memcpy(&placed.value[0], &mark->value, sizeof(mark->value));
+                r = intern_add(&s->device_plots, &key, sizeof(key), &placed.subject);
+        }
+        if (r == -EOVERFLOW)
+                s->index->n_left_out++;
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : shared_no_memory(err);
+        return event_order_add(&s->device_marks, &placed, err);
 }
 
 /* ---- all together -------------------------------------------------------------------------------------- */
@@ -310,9 +430,11 @@ int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index
                        EVENT_WALK_OP(TRACE_OP_PLOT_F64) | EVENT_WALK_OP(TRACE_OP_FRAME_MARK) |
                        EVENT_WALK_OP(TRACE_OP_FRAME_BEGIN) | EVENT_WALK_OP(TRACE_OP_FRAME_END) |
                        OPS(TRACE_OP_MEMORY_ALLOC, TRACE_OP_MEMORY_DISCARD) |
-                       OPS(TRACE_OP_DEVICE_ZONE_BEGIN, TRACE_OP_DEVICE_SPAN),
+                       OPS(TRACE_OP_DEVICE_ZONE_BEGIN, TRACE_OP_DEVICE_SPAN) |
+                       OPS(TRACE_OP_DEVICE_VALUE, TRACE_OP_DEVICE_INSTANT),
                 .take = shared_take_event,
                 .take_span = shared_take_span,
+                .take_mark = shared_take_mark,
                 .context = s,
                 .wants_give_up = true,
         };
@@ -321,6 +443,8 @@ int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index
         *s = (struct timeline_shared){ .index = index, .dictionary = dictionary };
         ordered_events_init(&s->events, &request);
         memory_stats_init(&s->memory, dictionary, 0);
+        intern_init(&s->device_plots, sizeof(struct device_plot_key), TIMELINE_LANES_MAX);
+        event_order_init(&s->device_marks, 0, shared_take_placed, s);
         r = lock_stats_init(&s->locks, 0);
         s->locks.take = shared_take_lock;
         s->locks.context = s;
@@ -340,6 +464,8 @@ void timeline_shared_deinit(struct timeline_shared *s)
         lock_stats_deinit(&s->locks);
         memory_stats_deinit(&s->memory);
         device_tracks_deinit(&s->devices);
+        intern_deinit(&s->device_plots);
+        event_order_deinit(&s->device_marks);
         s->tracks = NULL;
         s->capacity = 0;
 }
@@ -362,5 +488,7 @@ int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct er
                 r = shared_no_memory(err);
         if (r == 0)
                 r = device_tracks_finish(&s->devices, err);
+        if (r == 0)
+                r = event_order_finish(&s->device_marks, err);
         return r == 0 ? name_locks(s, err) : r;
 }

@@ -20,6 +20,7 @@
 #include "analyze/stats/lock_stats.h"
 #include "analyze/stats/memory_stats.h"
 #include "analyze/walk/ordered_events.h"
+#include "base/intern.h"
 #include "timeline/timeline_lane_list.h"
 
 #include <stdbool.h>
@@ -29,10 +30,15 @@
 struct error;
 struct trace_dictionary;
 
+/* A plot of a lane of a device.  Compared as bytes. */
+struct device_plot_key {
+        uint32_t device, lane, plot;
+};
+
 /* State of a track while it grows. */
 struct timeline_shared_track {
         struct timeline_lane_list lanes;
-        struct timeline_lane_list waiters; /* of a lock */
+        struct timeline_lane_list waiters; /* of a lock; of a device its moments */
         uint64_t begin_ns;                 /* of the frame that is open */
         uint32_t n_frames;
         bool is_open;
@@ -45,6 +51,8 @@ struct timeline_shared {
         struct lock_stats locks;
         struct memory_stats memory;
         struct device_tracks devices;
+        struct intern device_plots;           /* struct device_plot_key */
+        struct event_order device_marks;      /* values and moments of devices, by their time on the device */
         struct timeline_shared_track *tracks; /* heap; by track id */
         size_t capacity;
 };

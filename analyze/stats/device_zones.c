@@ -264,6 +264,19 @@ int device_zones_add_span(struct device_zones *z, const struct ordered_span *spa
         return tell(z, &zone, span->begin_ticks, end_ticks, span->said_ns, err);
 }
 
+int device_zones_add_mark(struct device_zones *z, const struct ordered_mark *mark, struct error *err)
+{
+        const struct device_clock *clock = &z->clocks.clocks[mark->device - 1];
+        const struct device_mark placed = {
+                .time_ns = device_clock_time_ns(clock, mark->ticks, mark->said_ns), .said = *mark
+        };
+
+        if (z->filter &&
+            !trace_filter_wants_time(z->filter, clock->is_placed ? placed.time_ns : mark->said_ns))
+                return 0;
+        return z->take_mark(z->mark_context, &placed, err);
+}
+
 int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err)
 {
         int r = 0;
@@ -303,6 +316,11 @@ static int take_span(void *context, const struct ordered_span *span, struct erro
         return device_zones_add_span(context, span, err);
 }
 
+static int take_mark(void *context, const struct ordered_mark *mark, struct error *err)
+{
+        return device_zones_add_mark(context, mark, err);
+}
+
 static int take_in_range(void *context, const struct device_zone *zone, struct error *err)
 {
         struct device_zones *z = context;
@@ -338,6 +356,10 @@ int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const 
         struct event_walk walk;
         int r;
 
+        if (z->take_mark) {
+                request.ops |= EVENT_WALK_OP(TRACE_OP_DEVICE_VALUE) | EVENT_WALK_OP(TRACE_OP_DEVICE_INSTANT);
+                request.take_mark = take_mark;
+        }
         if (filter && !filter->is_empty) {
                 request.untimed_ops = request.ops;
                 keep_range(z, filter);

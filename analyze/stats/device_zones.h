@@ -7,7 +7,8 @@
  *
  * A program begins and ends zones as it hands work to a device, and gives each begin and end the number of a
  * query; the times come later, with these numbers, which are reused.  An end belongs to the last open zone
- * that the same thread began on this device.  A DEVICE_SPAN has everything at once.
+ * that the same thread began on this device.  A DEVICE_SPAN has everything at once, and so have values and
+ * moments, which are placed by the same clocks.
  *
  * A filter's range of time is about the zones' own times: a zone counts, as a whole, if it begins in the
  * range, as zones of threads do, whenever the program handed it over.  Where the clock of a device was never
@@ -19,6 +20,7 @@
 #define ANALYZE_STATS_DEVICE_ZONES_H
 
 #include "analyze/trace/device_clock.h"
+#include "analyze/walk/ordered_events.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -28,7 +30,6 @@
 struct error;
 struct loaded_trace;
 struct ordered_event;
-struct ordered_span;
 struct trace_filter;
 struct zone_paths;
 
@@ -54,6 +55,14 @@ static inline bool device_zone_has_key(const struct device_zone *zone)
 /* Returns 0, or -errno after error_set(), which ends the walk. */
 typedef int device_zones_take_zone(void *context, const struct device_zone *zone, struct error *err);
 
+/* A value or a moment. */
+struct device_mark {
+        uint64_t time_ns; /* CLOCK_MONOTONIC_RAW, as far as the device's clock is known */
+        struct ordered_mark said;
+};
+
+typedef int device_zones_take_mark(void *context, const struct device_mark *mark, struct error *err);
+
 /* A zone whose end or times have not come yet. */
 struct open_device_zone {
         struct device_zone zone;
@@ -75,6 +84,8 @@ struct device_zones {
         struct device_clocks clocks;
         device_zones_take_zone *take;
         void *context;
+        device_zones_take_mark *take_mark; /* set before device_zones_take(); NULL = not wanted */
+        void *mark_context;
         const struct trace_filter *filter;   /* borrowed; NULL = all times; device_zones_take() sets it */
         device_zones_take_zone *take_wanted; /* if there is a filter: gets what passes, with its context */
         void *wanted_context;
@@ -102,10 +113,11 @@ int device_zones_init(struct device_zones *z, const struct trace_dictionary *dic
                       device_zones_take_zone *take, void *context);
 void device_zones_deinit(struct device_zones *z);
 
-/* Events of the ops DEVICE_ZONE_* and DEVICE_TIME in the order of time, spans in any; return 0, -ENOMEM, what
+/* Events of the ops DEVICE_ZONE_* and DEVICE_TIME in the order of time, spans and marks in any; return 0, -ENOMEM, what
  * `take` returned. */
 int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err);
 int device_zones_add_span(struct device_zones *z, const struct ordered_span *span, struct error *err);
+int device_zones_add_mark(struct device_zones *z, const struct ordered_mark *mark, struct error *err);
 void device_zones_finish(struct device_zones *z);
 
 /*

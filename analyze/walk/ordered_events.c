@@ -78,6 +78,36 @@ static int hand_span(struct ordered_events *o, struct trace_walk *walk, struct w
         return o->request.take_span(o->request.context, &span, err);
 }
 
+static uint32_t lane_of(uint64_t lane)
+{
+        return lane < UINT32_MAX ? (uint32_t)lane : UINT32_MAX;
+}
+
+static int hand_mark(struct ordered_events *o, const struct walked_thread *thread,
+                     const struct trace_event *event, struct error *err)
+{
+        struct ordered_mark mark = { .said_ns = event->time_ns, .thread = thread->id };
+
+        if (event->op == TRACE_OP_DEVICE_VALUE) {
+                mark.ticks = event->device_value.ticks;
+                mark.bits = event->device_value.bits;
+                mark.value = trace_event_device_value(event);
+                mark.kind = (uint32_t)event->device_value.kind;
+                mark.device = (uint32_t)event->device_value.device;
+                mark.lane = lane_of(event->device_value.lane);
+                mark.plot = (uint32_t)event->device_value.plot;
+        } else {
+                mark.ticks = event->device_instant.ticks;
+                mark.key = event->device_instant.key;
+                mark.device = (uint32_t)event->device_instant.device;
+                mark.lane = lane_of(event->device_instant.lane);
+                mark.location = (uint32_t)event->device_instant.location;
+                mark.space = (uint32_t)event->device_instant.space;
+                mark.text = (uint32_t)event->device_instant.text;
+        }
+        return o->request.take_mark(o->request.context, &mark, err);
+}
+
 /* Only events of the thread itself count: it runs on, so it does not wait for the lock any more. */
 static int give_up(struct ordered_events *o, struct trace_walk *walk, struct walked_thread *thread,
                    uint64_t time_ns, struct error *err)
@@ -143,6 +173,8 @@ int ordered_events_add(struct ordered_events *o, struct trace_walk *walk, struct
         }
         if (event->op == TRACE_OP_DEVICE_SPAN && o->request.take_span)
                 r = hand_span(o, walk, thread, event, err);
+        else if (event->op == TRACE_OP_DEVICE_VALUE || event->op == TRACE_OP_DEVICE_INSTANT)
+                r = o->request.take_mark ? hand_mark(o, thread, event, err) : 0;
         else if ((o->request.ops & EVENT_WALK_OP(event->op)) != 0)
                 r = add_ordered(o, walk, thread, event, (uint32_t)event->op, err);
         *stack = 0;

@@ -8,7 +8,7 @@
  * The sink hands over all events, but the beginnings and ends of zones only if `wants_give_up`: a thread that
  * begins or ends a zone does not wait for a lock any more.  The first operand of an event is `subject`, the
  * next two are `value`.  A DEVICE_SPAN needs no order, as it has its own times, and would make all events
- * larger: it goes to `take_span` as it comes.  Memory: a few bytes a thread, and that of event_order.
+ * larger: it goes to `take_span` as it comes, and the like to `take_mark`.  Memory: a few bytes a thread, and that of event_order.
  */
 #ifndef ANALYZE_WALK_ORDERED_EVENTS_H
 #define ANALYZE_WALK_ORDERED_EVENTS_H
@@ -41,13 +41,27 @@ struct ordered_span {
         uint32_t thread, path;     /* path: of zones; 0 = none, or wants_paths is off */
 };
 
-/* Returns 0 or -errno, which ends the walk. */
+/* A DEVICE_VALUE or DEVICE_INSTANT likewise. */
+struct ordered_mark {
+        uint64_t said_ns, ticks;
+        uint64_t bits; /* of a value, of the kind `kind`: enum trace_value_kind */
+        double value;  /* the same as a number */
+        uint64_t key;  /* of an instant, as of a span */
+        uint32_t device, lane, thread;
+        uint32_t plot;                  /* id; 0 = an instant */
+        uint32_t location, space, text; /* of an instant */
+        uint32_t kind;
+};
+
+/* Return 0 or -errno, which ends the walk. */
 typedef int ordered_events_take_span(void *context, const struct ordered_span *span, struct error *err);
+typedef int ordered_events_take_mark(void *context, const struct ordered_mark *mark, struct error *err);
 
 struct event_walk_request {
         uint64_t ops; /* EVENT_WALK_OP() of those that are wanted */
         event_order_take *take;
         ordered_events_take_span *take_span; /* if DEVICE_SPAN is in `ops` */
+        ordered_events_take_mark *take_mark; /* if DEVICE_VALUE or DEVICE_INSTANT is; NULL = not wanted */
         void *context;
         uint64_t untimed_ops; /* of `ops`: come from the whole trace, whatever time the filter wants */
         bool wants_paths;

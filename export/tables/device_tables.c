@@ -3,6 +3,7 @@
 
 #include "analyze/stats/lane_names.h"
 #include "analyze/trace/device_clock.h"
+#include "analyze/walk/ordered_events.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "export/tables/sqlite_writer.h"
@@ -93,4 +94,16 @@ int device_tables_write(struct sqlite_writer *writer, const struct trace_diction
         write_devices(writer, dictionary, clocks);
         return write_tracks(writer, dictionary) < 0 ? error_set(err, -ENOMEM, "the database: out of memory")
                                                     : 0;
+}
+
+void device_tables_put_value(struct sqlite_insert *i, const struct trace_dictionary *dictionary,
+                             const struct ordered_mark *value)
+{
+        const struct trace_plot *plot = trace_dictionary_row(dictionary, TRACE_TABLE_PLOTS, value->plot);
+
+        sqlite_insert_string(i, trace_dictionary_text(dictionary, plot->name));
+        if (value->kind == TRACE_VALUE_SIGNED || value->kind == TRACE_VALUE_UNSIGNED)
+                sqlite_insert_number(i, value->bits);
+        else
+                sqlite_insert_real(i, value->value);
 }

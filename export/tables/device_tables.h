@@ -9,11 +9,17 @@
 
 struct device_clocks;
 struct error;
+struct ordered_mark;
+struct sqlite_insert;
 struct sqlite_writer;
 struct trace_dictionary;
 
 /* Returns 0, or -ENOMEM after error_set(); failures of the database stay in the writer. */
 int device_tables_write(struct sqlite_writer *writer, const struct trace_dictionary *dictionary,
                         const struct device_clocks *clocks, struct error *err);
+
+/* Name and value of a row of device_values. */
+void device_tables_put_value(struct sqlite_insert *i, const struct trace_dictionary *dictionary,
+                             const struct ordered_mark *value);
 
 #endif /* EXPORT_TABLES_DEVICE_TABLES_H */

@@ -555,8 +555,8 @@ static void close_inserts(struct filling *f)
 struct device_filling {
         struct filling *f;
         struct device_zones zones;
-        struct sqlite_insert spans;
-        uint64_t n_spans;
+        struct sqlite_insert spans, values, instants;
+        uint64_t n_spans, n_marks;
 };
 
 /* Where a clock was never read, the length may be known, but not the time. */
@@ -593,6 +593,37 @@ static int put_device_span(void *context, const struct device_zone *zone, struct
         return check(d->f, err);
 }
 
+static int put_device_mark(void *context, const struct device_mark *mark, struct error *err)
+{
+        struct device_filling *d = context;
+        bool is_placed = d->zones.clocks.clocks[mark->said.device - 1].is_placed;
+        struct sqlite_insert *i = mark->said.plot != 0 ? &d->values : &d->instants;
+
+        d->n_marks++;
+        sqlite_insert_number(i, mark->said.device);
+        sqlite_insert_number(i, mark->said.lane);
+        if (is_placed)
+                sqlite_insert_number(i, since_start(d->f, mark->time_ns));
+        else
+                sqlite_insert_null(i);
+        if (mark->said.plot != 0) {
+                device_tables_put_value(i, d->f->d, &mark->said);
+        } else {
+                sqlite_insert_number(i, mark->said.location);
+                if (mark->said.key != 0 || mark->said.space != 0)
+                        sqlite_insert_number(i, mark->said.key);
+                else
+                        sqlite_insert_null(i);
+                sqlite_insert_string(i, string_of(d->f, mark->said.space));
+                sqlite_insert_string(i, string_of(d->f, mark->said.text));
+        }
+        sqlite_insert_number(i, mark->said.thread);
+        sqlite_insert_number(i, since_start(d->f, mark->said.said_ns));
+        sqlite_insert_end_row(i);
+        d->f->totals.n_other++;
+        return check(d->f, err);
+}
+
 /* A pass of its own: spans are handed over long after they ran.  Its paths are those of the other pass. */
 static int write_devices(struct filling *f, const struct trace_filter *filter, struct error *err)
 {
@@ -603,13 +634,19 @@ static int write_devices(struct filling *f, const struct trace_filter *filter, s
                 return 0;
         r = device_zones_init(&d.zones, f->d, put_device_span, &d);
         d.zones.paths = &f->walk.paths;
+        d.zones.take_mark = put_device_mark;
+        d.zones.mark_context = &d;
         sqlite_insert_open(&d.spans, &f->db, "device_spans", 14);
+        sqlite_insert_open(&d.values, &f->db, "device_values", 7);
+        sqlite_insert_open(&d.instants, &f->db, "device_instants", 9);
         r = r < 0 ? error_set(err, r, "the database: out of memory")
                   : device_zones_take(&d.zones, f->trace, filter, err);
         sqlite_insert_close(&d.spans);
+        sqlite_insert_close(&d.values);
+        sqlite_insert_close(&d.instants);
         if (r == 0)
                 r = device_tables_write(&f->db, f->d, &d.zones.clocks, err);
-        if (r == 0 && d.n_spans == 0)
+        if (r == 0 && d.n_spans == 0 && d.n_marks == 0)
                 r = loaded_trace_check_found(f->trace, &f->walk, err);
         device_zones_deinit(&d.zones);
         return r;

@@ -4,7 +4,7 @@
 set -u
 . tests/tap.sh
 need jq sqlite3 python3
-plan 17
+plan 18
 root=$PWD
 data=$root/tests/data/import/tt
 cd "$TMPDIR" || exit 2
@@ -44,6 +44,9 @@ holds "SQLite: a tree" same "core 1,1 / BRISC|core 1,1|core|processor" "$(sqlite
 holds "SQLite: lanes have a track each, spans the kind of their key" same "1040|40|tt run" "$(sqlite "SELECT count(*), count(DISTINCT t.id), min(key_kind)
         FROM device_spans s JOIN device_tracks t ON t.device = s.device AND t.lane = s.lane WHERE key NOT NULL")"
 holds "SQLite: the bound of clocks" same "proven|1" "$(sqlite "SELECT min(clock_quality), min(bound_ns BETWEEN 1 AND 5000) FROM devices")"
+holds "SQLite: values and moments, of lanes that have spans then" same "80 80 tt run" "$(sqlite "SELECT count(*) || ' ' ||
+        (SELECT count(*) || ' ' || min(key_kind) FROM device_instants i WHERE EXISTS (SELECT 1 FROM device_spans s WHERE s.device = i.device
+        AND s.lane = i.lane AND i.time_ns BETWEEN begin_ns AND end_ns)) FROM device_values WHERE name LIKE 'CB-COMPUTE-%' AND value > 0")"
 holds "SQLite: what was imported" same "profiler|tt-device|2240|0" "$(sqlite 'SELECT file, format, n_rows, n_malformed FROM imports')"
 "$HYPROF" export perfetto -q log.hyp -o log.perfetto
 holds "Perfetto: processors are below their core" same 4 "$(python3 "$root/tests/tools/track_slices.py" log.perfetto | grep -c '^core [12],[12]/BRISC BRISC-FW')"

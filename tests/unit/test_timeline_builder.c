@@ -133,6 +133,7 @@ static void build_small(void)
         struct trace_lock lock = { .process = 1, .number = 1 };
         struct trace_device device = { .process = 1, .period_bits = bits_of(1.0) };
         struct trace_device_clock clock = { .ticks = 0, .raw_ns = 1000, .error_ns = 40, .device = 1 };
+        struct trace_plot power = { .format = TRACE_PLOT_WATTS };
         struct trace_track core = { .device = 1, .number = 90 };
         struct trace_track stream = { .device = 1, .parent = 1, .number = 5 };
         /* location, begin, length, lane */
@@ -162,6 +163,8 @@ static void build_small(void)
         stream.name = trace_builder_string(&b, "BRISC");
         (void)trace_builder_row(&b, TRACE_TABLE_TRACKS, &core);
         (void)trace_builder_row(&b, TRACE_TABLE_TRACKS, &stream);
+        power.name = trace_builder_string(&b, "power");
+        (void)trace_builder_row(&b, TRACE_TABLE_PLOTS, &power);
         module = trace_builder_module(&b, "/bin/program");
         root = trace_builder_push(&b, 0, module, 1, "main");
         hot = trace_builder_push(&b, root, module, 2, "hot");
@@ -196,6 +199,10 @@ static void build_small(void)
         TRACE_BUILDER_ADD(&b, 1700, SWITCH_OUT, 4, 1, TRACE_WAIT_PREEMPTED);
         TRACE_BUILDER_ADD(&b, 1750, SWITCH_IN, 3);
         TRACE_BUILDER_ADD(&b, 1760, MESSAGE, trace_builder_string(&b, "hello"));
+        /* The later one first. */
+        TRACE_BUILDER_ADD(&b, 1765, DEVICE_VALUE, 1, 1, 330, 90, TRACE_VALUE_DOUBLE, bits_of(2.5));
+        TRACE_BUILDER_ADD(&b, 1766, DEVICE_VALUE, 1, 1, 320, 90, TRACE_VALUE_SIGNED, (uint64_t)-1);
+        TRACE_BUILDER_ADD(&b, 1767, DEVICE_INSTANT, 1, 1, 345, 5, 0, 0, trace_builder_string(&b, "n=1"));
         for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
                 event_encoder_add(&b.encoder, &(struct trace_event){
                                                       .time_ns = 1770,
@@ -245,6 +252,10 @@ START_TEST(each_thing_is_on_its_lane)
         check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu / core 9 / BRISC", TIMELINE_LANE_DEVICE,
                    DEVICE_LANES_DEPTH_MAX, "340-390:2 ");
         check_device_units(&t);
+        check_lane(&t, TIMELINE_TRACK_PLOT, "gpu / core 9: power", TIMELINE_LANE_PLOT, 0, "320=-1 330=2.5 ");
+        check_lane(&t, TIMELINE_TRACK_DEVICE, "gpu / core 9 / BRISC", TIMELINE_LANE_MESSAGES, 0,
+                   "345-345:2 ");
+        ck_assert(text_view_is(timeline_index_text(&t, 2), "a: n=1"));
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_PLOT, 0, "0=0.8 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_CPU_TIME, 0, "0=0 1000=800 ");
         check_lane(&t, TIMELINE_TRACK_LOAD, "CPU load", TIMELINE_LANE_CPU_TIME, 1, "0=0 1000=870 ");
