@@ -113,8 +113,10 @@ int device_zones_init(struct device_zones *z, const struct trace_dictionary *dic
                       device_zones_take_zone *take, void *context);
 void device_zones_deinit(struct device_zones *z);
 
-/* Events of the ops DEVICE_ZONE_* and DEVICE_TIME in the order of time, spans and marks in any; return 0, -ENOMEM, what
- * `take` returned. */
+/*
+ * Events of the ops DEVICE_ZONE_* and DEVICE_TIME in the order of time, spans and marks in any.  Return 0,
+ * -ENOMEM, what `take` returned.
+ */
 int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err);
 int device_zones_add_span(struct device_zones *z, const struct ordered_span *span, struct error *err);
 int device_zones_add_mark(struct device_zones *z, const struct ordered_mark *mark, struct error *err);

@@ -8,7 +8,8 @@
  * The sink hands over all events, but the beginnings and ends of zones only if `wants_give_up`: a thread that
  * begins or ends a zone does not wait for a lock any more.  The first operand of an event is `subject`, the
  * next two are `value`.  A DEVICE_SPAN needs no order, as it has its own times, and would make all events
- * larger: it goes to `take_span` as it comes, and the like to `take_mark`.  Memory: a few bytes a thread, and that of event_order.
+ * larger: it goes to `take_span` as it comes, and values and moments of devices to `take_mark`.  Memory: a
+ * few bytes a thread, and that of event_order.
  */
 #ifndef ANALYZE_WALK_ORDERED_EVENTS_H
 #define ANALYZE_WALK_ORDERED_EVENTS_H

@@ -15,7 +15,7 @@
 #include "format/trace_writer.h"
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
-#include "view/shared/import_rows.h"
+#include "view/shared/import_list.h"
 #include "view/text/text_number.h"
 
 #include <errno.h>
@@ -342,8 +342,8 @@ static const struct answer_part traces_part = ANSWER_TABLE(
 const struct answer_schema check_schema = {
         .name = "hyprof.check/2",
         .command = "hyprof check --json",
-        .parts = (const struct answer_part *const[]){ &traces_part, &import_rows_files_part,
-                                                      &import_rows_losses_part, NULL },
+        .parts = (const struct answer_part *const[]){ &traces_part, &import_list_files_part,
+                                                      &import_list_losses_part, NULL },
 };
 
 /* Fills the document of one trace. */
@@ -357,7 +357,7 @@ static void fill(struct view_document *d, const struct findings *f, const char *
         view_document_set_answer(d, (struct text_view){ words, strlen(words) });
         t = view_document_add_part(d, &traces_part, NULL);
         CHECK_COLUMNS(VIEW_CELL)
-        import_rows_add(d, dictionary);
+        import_list_add(d, dictionary);
 }
 
 /* Returns the exit status. */

@@ -4,7 +4,7 @@
 #include "view/document/answer_schema.h"
 #include "view/document/view_document.h"
 #include "view/shared/answer_words.h"
-#include "view/shared/import_rows.h"
+#include "view/shared/import_list.h"
 #include "view/shared/python_columns.h"
 #include "view/shared/recording_view.h"
 #include "view/shared/report_heading.h"
@@ -126,8 +126,8 @@ const struct answer_schema overview_view_schema = {
                                                       &recording_view_events_part,
                                                       &recording_view_states_part,
                                                       &recording_view_recordings_part,
-                                                      &import_rows_files_part,
-                                                      &import_rows_losses_part,
+                                                      &import_list_files_part,
+                                                      &import_list_losses_part,
                                                       &functions_view_list_part,
                                                       &zones_view_list_part,
                                                       &inside_part,
@@ -149,7 +149,7 @@ void overview_view_fill(struct view_document *d, const struct report *report,
         if (report->gaps.n_rows == 0)
                 view_document_put(d, NULL, "missing", VIEW_STRING, view_words("nothing that is known"));
         recording_view_add_tables(d, report);
-        import_rows_add(d, report->trace.dictionary);
+        import_list_add(d, report->trace.dictionary);
         functions_view_add_list(d, report, options->limit);
         zones_view_add_list(d, report, options->limit);
         add_inside(d, report);

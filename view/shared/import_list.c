@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "view/shared/import_rows.h"
+#include "view/shared/import_list.h"
 
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
@@ -44,9 +44,9 @@
 
 static const struct view_column file_columns[] = { FILE_COLUMNS(VIEW_COLUMN) };
 static const struct view_column loss_columns[] = { LOSS_COLUMNS(VIEW_COLUMN) };
-const struct answer_part import_rows_files_part = ANSWER_TABLE(
+const struct answer_part import_list_files_part = ANSWER_TABLE(
         "imports", file_columns, "a file of another tool that was imported; other traces have no rows");
-const struct answer_part import_rows_losses_part = ANSWER_TABLE(
+const struct answer_part import_list_losses_part = ANSWER_TABLE(
         "import_losses", loss_columns, "something in an imported file that is not in the trace");
 
 static const struct trace_import *import_row(const struct trace_dictionary *d, uint32_t id)
@@ -140,18 +140,18 @@ static void add_lines(struct view_document *d, const struct trace_dictionary *di
         byte_buffer_deinit(&line);
 }
 
-void import_rows_add(struct view_document *d, const struct trace_dictionary *dictionary)
+void import_list_add(struct view_document *d, const struct trace_dictionary *dictionary)
 {
         uint32_t n_imports = trace_dictionary_count(dictionary, TRACE_TABLE_IMPORTS);
         uint32_t n_losses = trace_dictionary_count(dictionary, TRACE_TABLE_IMPORT_LOSSES);
-        struct view_table *t = view_document_add_part(d, &import_rows_files_part, NULL);
+        struct view_table *t = view_document_add_part(d, &import_list_files_part, NULL);
 
         for (uint32_t id = 1; id <= n_imports; id++) {
                 const struct trace_import *row = import_row(dictionary, id);
 
                 FILE_COLUMNS(VIEW_CELL)
         }
-        t = view_document_add_part(d, &import_rows_losses_part, NULL);
+        t = view_document_add_part(d, &import_list_losses_part, NULL);
         for (uint32_t id = 1; id <= n_losses; id++) {
                 const struct trace_import_loss *row = loss_row(dictionary, id);
                 const struct trace_import *import = import_row(dictionary, row->import);
