@@ -222,6 +222,18 @@ test('rows of the timeline: pins first, idle threads and uncontended locks only 
         assert.ok(rows.flatMap((row) => row.lanes).every((one) => one.lane.kind !== 'ghosts'));
 });
 
+test('lanes of devices: those below another are beside it, numbers count as such, and each device is for itself', () => {
+        const track = (id, number, lane, title) => ({ id, kind: 'device', process: 1, thread: null, number, lane, title, unit: null,
+                lanes: [] });
+        const tracks = [track(0, 2, 1, 'chip 1 / core 1,1'), track(1, 1, 7, 'chip 0 / core 10,1 / BRISC'),
+                track(2, 1, 2, 'chip 0 / core 2,1 / NCRISC'), track(3, 1, 9, 'chip 0 / core 2,1'), track(4, 1, 4, 'chip 0 / core 10,1'),
+                track(5, 1, 5, 'chip 0 / core 2,1 / BRISC'), track(6, 1, 11, 'chip 0 lane 11'), track(7, 1, 3, 'chip 0 lane 3')];
+        const model = inPages('(document) => new TraceModel(document)')({ tracks });
+        const placeOf = inPages('placeOfTrack');
+        const order = [...model.tracks].sort((a, b) => placeOf(a) - placeOf(b)).map((one) => one.id);
+        assert.deepStrictEqual(plain(order), [3, 5, 2, 4, 1, 7, 6, 0]);
+});
+
 test('the parts of a path: in the order of time, with the steps between threads; rows that make no sense are left out', () => {
         const model = inPages('(document) => new TraceModel(document)')({ threads: [{ id: 4, handle: 't4', name: 'main', tid: 1 },
                 { id: 9, handle: 't9', name: '', tid: 77 }] });
