@@ -130,13 +130,11 @@ static int add_unknown(struct wait_roots *w, uint32_t thread, uint32_t *ret_id)
         return add_thread_root(w, WAIT_ROOT_UNKNOWN, thread, 0, 0, ret_id);
 }
 
-/* The root of whom a thread waits for that runs: whether it holds a lock makes a difference. */
-static int as_lock(struct wait_roots *w, bool is_lock, uint32_t *id)
+/* The root of a thread that runs and has the lock that another one waits for. */
+static int as_lock(struct wait_roots *w, uint32_t *id)
 {
         struct wait_root root = *wait_roots_get(w, *id);
 
-        if (!is_lock || root.kind != WAIT_ROOT_RUN)
-                return 0;
         root.kind = WAIT_ROOT_LOCK;
         return add_root(w, root, id);
 }
@@ -274,18 +272,22 @@ static void set_item(struct wait_item *item, enum item_state state, uint32_t id)
         item->id = id & ITEM_ID_MAX;
 }
 
-/* Gives an item the root of another one, which it waits for. */
+/*
+ * Gives an item the root of another one, which it waits for.  A holder that waits itself holds no lock that
+ * the thread at the end of the chain would have.
+ */
 static int copy_root(struct wait_roots *w, struct wait_item *item, const struct wait_item *from, bool is_lock)
 {
         uint32_t id = from->id;
-        int r;
+        int r = 0;
 
         if (from->state == ITEM_OPEN) {
                 w->opens[id - 1].n_items++;
                 set_item(item, ITEM_OPEN, id);
                 return 0;
         }
-        r = as_lock(w, is_lock, &id);
+        if (is_lock && from->state == ITEM_RUN)
+                r = as_lock(w, &id);
         set_item(item, ITEM_WAIT, id);
         return r;
 }

@@ -188,6 +188,37 @@ START_TEST(test_chain_and_lock)
 }
 END_TEST
 
+/*
+ * Two wait for a third in the end, which runs and has no lock: the one that has it waits for the third at a
+ * pipe, so none of both is a lock of the third.
+ */
+START_TEST(test_lock_of_one_that_waits)
+{
+        uint32_t one, two, three;
+
+        thread_scene_init(&s, "3", 1000);
+        one = thread_scene_thread(&s, "second", 0);
+        two = thread_scene_thread(&s, "first", 0);
+        three = thread_scene_thread(&s, "reader", 0);
+        thread_scene_begin(&s, one);
+        thread_scene_in(&s, 0);
+        thread_scene_wait(&s, 0, s.mutex, 1000, two);
+        thread_scene_end(&s);
+        thread_scene_begin(&s, two);
+        thread_scene_in(&s, 0);
+        thread_scene_wait(&s, 0, s.queue, 1000, three);
+        thread_scene_end(&s);
+        thread_scene_begin(&s, three);
+        thread_scene_in(&s, 0);
+        thread_scene_work(&s, 0, 1000, thread_scene_function(&s, "work"));
+        thread_scene_end(&s);
+        take(NULL);
+        EXPECT_SHARE(IDLE_RUN, "reader", "work", 2 / 3.0);
+        EXPECT_SHARE(IDLE_LOCK, "reader", "work", 0);
+        expect_whole();
+}
+END_TEST
+
 /* A lock that the program reports: its holder counts, although the waiter's timer ends the wait. */
 START_TEST(test_lock_of_the_program)
 {
