@@ -572,7 +572,9 @@ static int walk_wait(struct path_walk *w, const struct stretch *s, size_t *i, ui
         if (woken_ns > b)
                 woken_ns = b;
         if (end && end->by == s->thread) { /* it does not wait any more, nor for a CPU */
-                *end_ns = begin_ns;
+                wait = replay_first_timeout(w->replay, s->thread, wait);
+                *i = (size_t)(wait - waits);
+                *end_ns = wait->out_ns > s->from_ns ? wait->out_ns : s->from_ns;
                 return 0;
         }
         r = emit(w, s, PATH_MACHINE, woken_ns, b, wait);

@@ -278,7 +278,23 @@ static int go_out(struct replay *r, const struct replay_moment *m)
 /* So much a thread that was woken at @time_ns can gain: then its wait takes no time. */
 static int64_t most_gain(const struct replay *r, const struct replay_moment *m, uint64_t time_ns)
 {
-        return thread_of(r, m->thread)->gain_ns + (int64_t)(time_ns - m->wait->out_ns);
+        const struct past_wait *first = replay_first_timeout(r, m->thread, m->wait);
+
+        return thread_of(r, m->thread)->gain_ns + (int64_t)(time_ns - first->out_ns);
+}
+
+/* The thread came to nothing between @begin_ns and @end_ns: it is there no later than at the end. */
+static void skip_timeouts(const struct replay *r, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
+{
+        struct replay_thread *t = thread_of(r, thread);
+        int64_t new_ns = (int64_t)end_ns - t->gain_ns;
+
+        for (size_t i = t->n; i > t->first && t->points[i - 1].time_ns > begin_ns; i--) {
+                struct replay_point *point = &t->points[i - 1];
+
+                if ((int64_t)point->time_ns - point->gain_ns > new_ns)
+                        point->gain_ns = (int64_t)point->time_ns - new_ns;
+        }
 }
 
 static bool is_at_barrier(struct replay *r, const struct past_wait *wait)
@@ -369,6 +385,8 @@ static int wake(struct replay *r, struct replay_moment *m)
                 by = m->thread;
                 point.lag_ns = 0;
         }
+        if (by != 0)
+                skip_timeouts(r, m->thread, replay_first_timeout(r, m->thread, m->wait)->out_ns, m->time_ns);
         point.gain_ns = t->gain_ns;
         point.by = by & INT32_MAX;
         return e == 0 ? add_point(r, t, &point) : e;

@@ -9,6 +9,8 @@
  * so much that the wait takes no time: it is as late as the latest of what it depends on.  So
  *
  *      wait     gain := the lesser of the waker's, and its own and the length of the wait
+ *      timeouts a wait that only its timer ended, and that began again at once, is one with the next, which
+ *               another thread ended
  *      barrier  all that leave it together have the gain of who is the last one now
  *      birth    a thread begins with the gain of who made it
  *      fiber    has the gain of the thread that runs it
@@ -118,6 +120,15 @@ uint64_t replay_same_time(const struct replay *r, uint32_t thread, uint64_t time
 /* The point at which a wait ended that was no preemption; NULL = it is forgotten. */
 const struct replay_point *replay_wait_end(const struct replay *r, uint32_t thread,
                                            const struct past_wait *wait);
+
+/*
+ * replay_first_timeout() - where a wait for another thread began that was given up and begun again
+ * @wait:  ended by another thread
+ * Returns the first of the waits with a timeout that come in a row before @wait and are one with it; or
+ * @wait.
+ */
+const struct past_wait *replay_first_timeout(const struct replay *r, uint32_t thread,
+                                             const struct past_wait *wait);
 
 /* The last jump in (@begin_ns, @end_ns); NULL = there is none. */
 const struct replay_point *replay_jump(const struct replay *r, uint32_t thread, uint64_t begin_ns,

@@ -332,6 +332,33 @@ START_TEST(test_timers_stay)
 }
 END_TEST
 
+/*
+ * main waits for a with a timeout of 2 ms, again and again.  Each time it looks for 10 us whether a is done:
+ * those waits are one, and it is over when a is done; if a never ends it, it lasts as long as it did.
+ */
+START_LOOP_TEST(test_timeouts, 0, 2)
+{
+        uint64_t looks_ns = 10000;
+
+        for (uint64_t i = 1; i <= N; i++) {
+                uint64_t t = 20 * MS * i;
+
+                path_lab_zone(m, t, t + 10 * MS, frame);
+                path_lab_samples(m, t, t + 2 * MS, MS / 4, serial);
+                path_lab_wait(a, t - 10 * MS, t + 2 * MS, t + 2 * MS, _i == 0 ? m : 0, waits);
+                for (uint64_t k = 1; k < 4; k++)
+                        path_lab_wait(m, t + 2 * MS * k + looks_ns, t + 2 * MS * (k + 1),
+                                      t + 2 * MS * (k + 1), 0, naps);
+                path_lab_samples(a, t + 2 * MS, t + 9 * MS, MS / 4, work);
+                path_lab_wait(m, t + 8 * MS + looks_ns, t + 9 * MS, t + 9 * MS, _i == 0 ? a : 0, naps);
+        }
+        GAINS("work=0.5", _i == 0 ? 3.5 : 0);
+        GAINS("work=0", _i == 0 ? 7 : 0);
+        GAINS("serial=0.5", 1);
+        GAINS("work=0.5,serial=0.5", _i == 0 ? 4.5 : 1);
+}
+END_TEST
+
 /* A thread that does not wait any more needs no CPU; one that still waits gets it as late as it did. */
 START_TEST(test_ready_after_a_wait)
 {
